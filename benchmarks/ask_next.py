@@ -1,4 +1,4 @@
-"""Whether the rows of `ask_next` are worth a label: five of them beside five others, on labelled tables.
+"""Measure whether labels of the rows of `ask_next` help more than others, on labelled tables.
 
 Every class of a table is searched from three random rows of it. Each rule then asks for five labels at once, members go
 to `like` and others to `not_like`. All rows that no rule asked for are ranked again: the mean area under the ROC curve,

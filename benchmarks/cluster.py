@@ -1,4 +1,4 @@
-"""Topics on a Dask cluster: what Dask costs beside memory, what a second worker gains, what goes over the network."""
+"""Topics on a Dask cluster: the cost compared with memory, the gain of a second worker, and the network traffic."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def run(*, quick: bool = False) -> None:
 
 
 def _in_turns(in_memory: Callable[[], Any], on_dask: Callable[[], Any]) -> tuple[float, float]:
-    """The best times of both, which whatever else the machine does disturbs alike."""
+    """Return the best times of both, measured alternately."""
     with dask.config.set(scheduler="threads", num_workers=2):
         both = [(_timed(in_memory), _timed(on_dask)) for _ in range(REPEATS)]
     return min(one for one, _ in both), min(other for _, other in both)
@@ -180,7 +180,7 @@ PAPER = (Case(1e8, 16, 8, 1e8), Case(1e10, 256, 16, 2e9))
 
 
 def _on_paper(per_nonzero: float, empty: float) -> None:
-    """What a fit of far larger corpora would take, from the constants measured here."""
+    """Extrapolate the cost of a fit to far larger corpora, from the constants measured here."""
     rows = []
     for case in PAPER:
         memory = case.n_documents * (16 * WORDS_OF_ONE + 4 * N_TOPICS + 40)
@@ -208,7 +208,7 @@ def _on_paper(per_nonzero: float, empty: float) -> None:
 
 
 class Traffic(NamedTuple):
-    """Of one fit, in bytes."""
+    """The network traffic of one fit, in bytes."""
 
     n_passes: int
     by_workers: int  # that the workers sent, to each other and to this process

@@ -117,14 +117,14 @@ def _scores(centers: Array, hint: Array) -> Array:
 
 
 def _projections(bases: Array, hint: Array) -> Array:
-    """Return how much of the hint each subspace holds, (k,)."""
+    """Return how much of the hint each subspace contains, (k,)."""
     return np.asarray(np.linalg.norm(hint @ bases, axis=1))
 
 
 def _hint(
     parameters: Array, scores: Callable[[Array, Array], Array], spread: float, rng: np.random.Generator, seed: int
 ) -> Array:
-    """A hint for the first component, stronger or weaker than one that says as much of another."""
+    """Make a hint for the first component, slightly stronger or weaker than a tie with another one."""
 
     def make(log_odds: float) -> Array:
         return make_hint(parameters, 0, gamma=1 / (1 + np.exp(-log_odds)), random_state=seed)

@@ -1,4 +1,4 @@
-"""Six labelled corpora with words to search them for, and the articles that say which words belong together."""
+"""Six labelled corpora with seed words, and reference articles for the coherence of words."""
 
 from __future__ import annotations
 
@@ -329,12 +329,12 @@ class Corpus:
 
     @property
     def ranked(self) -> Array:
-        """Which documents have a label, (n,)."""
+        """Return which documents have a label, (n,)."""
         return np.asarray(self.labels != SOURCES[self.name].unlabelled)
 
 
 def data_folder() -> Path:
-    """The folder of real data, from MIXSEARCH_DATA or beside the project."""
+    """Return the folder of real data, from MIXSEARCH_DATA or next to the project."""
     return Path(os.environ.get("MIXSEARCH_DATA", Path(__file__).parents[2] / "shared" / "data"))
 
 
@@ -344,7 +344,7 @@ def available() -> list[str]:
 
 
 def load_corpus(name: str, *, function_words: bool = False) -> Corpus:
-    """Count a corpus, with function words if asked for, or fetch the counts from an earlier run on the same file."""
+    """Count a corpus, optionally with function words, or load the counts of an earlier run on the same file."""
     source = SOURCES[name]
     stop_words = None if function_words else "english"
     arrays = _cached(data_folder() / source.file, lambda: _count(source, stop_words), str(stop_words))
@@ -352,7 +352,7 @@ def load_corpus(name: str, *, function_words: bool = False) -> Corpus:
 
 
 def load_reference() -> Reference:
-    """Which articles of Wikipedia hold which words of the corpora."""
+    """Return which articles of Wikipedia contain which words of the corpora."""
     vocabulary = sorted(set().union(*(load_corpus(name).words for name in available())))
     arrays = _cached(data_folder() / ARTICLES, lambda: _count_articles(vocabulary), " ".join(vocabulary))
     return Reference(_unpacked(arrays), vocabulary)
@@ -395,7 +395,7 @@ def _unpacked(arrays: Mapping[str, Array]) -> sp.csr_array:
 
 
 def _cached(path: Path, make: Callable[[], dict[str, Array]], more: str = "") -> dict[str, Array]:
-    """What `make` gives, made once for each content of the data file and of this one."""
+    """Return the result of `make`, cached for each content of the data file and of this one."""
     key = hashlib.sha256(more.encode())
     for file in (path, Path(__file__)):
         with file.open("rb") as content:

@@ -1,4 +1,4 @@
-"""How often the true number of components is found, and what counting adds to a fit.
+"""Measure how often the true number of components is found, and the time that counting adds to a fit.
 
 Gaussians have centers of length 10. Beside ``n_components="auto"``: KN, Kritchman and Nadler's test at a level of .5 %
 per eigenvalue; PA, parallel analysis with columns shuffled 19 times, a level of 5 %; both plus one; and for small data
@@ -49,7 +49,7 @@ class Case(NamedTuple):
 
 
 class Counted(NamedTuple):
-    """What a fit with "auto" found, its time, and that of a fit which is given this number."""
+    """The number that a fit with "auto" found, its time, and that of a fit with this number given."""
 
     number: int
     counting: float
@@ -183,7 +183,7 @@ def parallel_analysis(X: Array, k: int) -> int:
 
 
 def _eigenvalues(X: Array) -> Array:
-    """Of the covariance, falling, (min(n, d),)."""
+    """Return the eigenvalues of the covariance in decreasing order, (min(n, d),)."""
     centered = X - X.mean(axis=0)
     gram = centered.T @ centered if X.shape[1] <= len(X) else centered @ centered.T
     return np.linalg.eigvalsh(gram)[::-1] / (len(X) - 1)

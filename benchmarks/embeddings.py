@@ -1,4 +1,4 @@
-"""Rows like a few in a column of vectors: `TableSearch` beside cosines, a regression and a walk, and from words alone.
+"""Rows like a few in a column of vectors, or like words: `TableSearch` compared with cosines, a regression and a walk.
 
 Vectors of texts are 200 dimensions of tf-idf, of length 1: no model to download. Each label is searched from five
 random texts, and all others are ranked: area under the ROC curve / average precision, means over labels and draws. "k"

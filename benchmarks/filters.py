@@ -1,4 +1,4 @@
-"""How long a filter takes on a million rows."""
+"""Measure the time of filters on a million rows."""
 
 from __future__ import annotations
 

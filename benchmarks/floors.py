@@ -22,7 +22,7 @@ SWEEPS = 500
 
 
 class Gaussians(NamedTuple):
-    """Spherical Gaussians, each with a variance of its own."""
+    """Spherical Gaussians with different variances."""
 
     weights: Array  # (k,)
     centers: Array  # (k, d)
@@ -75,7 +75,7 @@ def regression_mle(data: MixedRegressionData, deviation: float) -> Array:
 
 
 class Subspaces(NamedTuple):
-    """Subspaces in which every direction has a variance of its own, in noise that is the same for all."""
+    """Subspaces whose directions have different variances, with the same noise in all."""
 
     weights: Array  # (k,)
     bases: Array  # (k, d, r)

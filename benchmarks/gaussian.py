@@ -1,4 +1,4 @@
-"""One search in a Gaussian mixture beside EM for the whole mixture: time, memory, error."""
+"""One search in a Gaussian mixture compared with EM for the whole mixture: time, memory, error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often intervals of shares in groups of documents hold the truth, and those of changes all truths at once.
+"""Measure the coverage of intervals of shares in groups of documents, and the simultaneous coverage for changes.
 
 Documents have shares of twenty topics from a Dirichlet distribution; most shares are nearly zero. What is seen are the
 words of the documents: a share is the part of a document's words that are on the topic. Groups have 5 to 5,000
@@ -125,7 +125,7 @@ def cover_words(n_second: int, n_runs: int) -> tuple[float, float, float]:
 
 
 def draw_counts(rng: np.random.Generator, frequencies: Array) -> sp.csr_array:
-    """Draw documents that repeat their words: each from frequencies of its own, gamma-distributed around the usual."""
+    """Draw documents that repeat words: their word frequencies are gamma-distributed around the usual ones."""
     own = rng.gamma(200 * frequencies)
     return sp.csr_array(
         rng.multinomial(draw_lengths(rng, len(own)), own / own.sum(axis=1, keepdims=True)).astype(float)

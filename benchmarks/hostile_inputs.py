@@ -1,4 +1,4 @@
-"""Give hostile files of every format to the commands, each in a process of its own, and count what happens.
+"""Run the commands on hostile files of every format, each in a separate process, and count the outcomes.
 
     python benchmarks/hostile_inputs.py
     python benchmarks/hostile_inputs.py --n 2000 --seed 1
@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.hostile_files import COMMANDS, CRAFTED, write_valid_files
+from hostile_files import COMMANDS, CRAFTED, write_valid_files
 
 READ, SENTENCE, TRACEBACK, CRASH, HANG, MEMORY = "read", "sentence", "traceback", "crash", "hang", "memory"
 BAD = (TRACEBACK, CRASH, HANG, MEMORY)
@@ -44,7 +44,7 @@ Crafted = Mapping[str, Callable[[Path], list[str]]]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a command did with a file."""
+    """The outcome of a command on a file."""
 
     kind: str
     detail: str = ""
@@ -79,7 +79,7 @@ def observe(arguments: list[str], folder: Path) -> Outcome:
     started, before = time.monotonic(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     child = os.fork()
     if child == 0:
-        _run(arguments, log, folder)
+        run_command(arguments, log, folder)
     while True:
         found, status, usage = os.wait4(child, os.WNOHANG)
         if found:
@@ -96,7 +96,7 @@ def observe(arguments: list[str], folder: Path) -> Outcome:
         return Outcome(HANG, f"no end after {MAX_SECONDS} s of work")
     if os.WIFSIGNALED(status):
         return Outcome(CRASH, f"signal {os.WTERMSIG(status)}: {last}")
-    if "Traceback (most recent call last)" in text or "failed in a way that it should not" in text:
+    if "Traceback (most recent call last)" in text or "failed unexpectedly" in text:
         return Outcome(TRACEBACK, last)
     if grown > MAX_BYTES:
         return Outcome(MEMORY, f"{grown >> 20} MB: {last}")
@@ -105,7 +105,7 @@ def observe(arguments: list[str], folder: Path) -> Outcome:
     return Outcome(SENTENCE, last) if last else Outcome(TRACEBACK, "no sentence")
 
 
-def _run(arguments: list[str], log: Path, folder: Path) -> None:
+def run_command(arguments: list[str], log: Path, folder: Path) -> None:
     """Run a command as the console does, with its output in a file; never return."""
     code = 99
     try:
@@ -146,7 +146,7 @@ def list_cases(folder: Path, n: int, seed: int, crafted: Crafted) -> Iterator[tu
 
 
 def run(n: int, seed: int = 0, crafted: Crafted = CRAFTED, tell: Callable[[str], object] = print) -> Counter[str]:
-    """Give crafted files and n changed ones to the commands, and count the outcomes."""
+    """Run the commands on crafted files and n corrupted ones, and count the outcomes."""
     _import_all()
     counts = Counter[str]()
     with tempfile.TemporaryDirectory() as name:

@@ -1,4 +1,4 @@
-"""Kill `add`, `remove` and `refresh` at random moments while somebody reads, and look at what is left.
+"""Kill `add`, `remove` and `refresh` at random moments while a reader searches, and check what is left.
 
     python benchmarks/kill_update.py
     python benchmarks/kill_update.py --kills 50 --documents 3000
@@ -20,8 +20,11 @@ import threading
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from multiprocessing.process import BaseProcess
 from pathlib import Path
+from typing import NamedTuple
 
 from mixsearch.datasets import make_topics
 from mixsearch.errors import BusyFolderError
@@ -83,27 +86,56 @@ class Reader(threading.Thread):
                 self.errors.append(repr(error))
 
 
-def kill_once(change: Callable[[Path, Path], None], base: Path, more: Path, moment: float, word: str) -> str:
-    """Return what is left: before, after, or what is wrong."""
+class Changed(NamedTuple):
+    """An index that a process changes while a thread of this one reads it."""
+
+    index: Path
+    generation: str
+    writer: BaseProcess
+    reader: Reader
+
+    def end(self) -> None:
+        """Wait for the process, and stop the reader."""
+        self.writer.join()
+        self.reader.done = True
+        self.reader.join()
+
+
+@contextmanager
+def start(change: Callable[[Path, Path], None], base: Path, more: Path, word: str) -> Iterator[Changed]:
+    """Start to change a copy of an index."""
     with tempfile.TemporaryDirectory() as folder:
         index = Path(folder, "index")
         shutil.copytree(base, index)
-        before = open_index(index)
+        generation = open_index(index).generation
         reader = Reader(index, word)
         reader.start()
         writer = processes.Process(target=quietly, args=(change, index, more))
         writer.start()
+        yield Changed(index, generation, writer, reader)
+
+
+def measure(change: Callable[[Path, Path], None], base: Path, more: Path, word: str) -> float:
+    """Return how many seconds a change takes if it is not killed."""
+    begun = time.monotonic()
+    with start(change, base, more, word) as changed:
+        changed.end()
+        return time.monotonic() - begun
+
+
+def kill_once(change: Callable[[Path, Path], None], base: Path, more: Path, moment: float, word: str) -> str:
+    """Return what is left: before, after, or what is wrong."""
+    with start(change, base, more, word) as changed:
         time.sleep(moment)
-        writer.kill()
-        writer.join()
-        reader.done = True
-        reader.join()
+        changed.writer.kill()
+        changed.end()
+        index, reader = changed.index, changed.reader
         if reader.errors:
             return f"BROKEN: a reader failed: {reader.errors[0]}"
         try:
             left = open_index(index)
             left.verify()
-            state = "before" if left.generation == before.generation else "after"
+            state = "before" if left.generation == changed.generation else "after"
             left.search(word)
             # The next writer clears up, and works.
             quietly(change, index, more) if state == "before" else quietly(refresh, index, more)
@@ -151,12 +183,7 @@ def main() -> int:
         build_index(texts, base, IndexOptions(n_components=5), CorpusOptions(text="text", id="id"))
         word = open_index(base).starters(1)[0].word
         for change in (add, remove, refresh):
-            copy = Path(folder, "copy")
-            shutil.copytree(base, copy)
-            start = time.monotonic()
-            quietly(change, copy, more)
-            usual = time.monotonic() - start
-            shutil.rmtree(copy)
+            usual = measure(change, base, more, word)
             found = Counter(
                 kill_once(change, base, more, dice.uniform(0, 1.3 * usual), word) for _ in range(arguments.kills)
             )

@@ -1,4 +1,4 @@
-"""Kill a writer of a folder again and again, and look at what is left: all of the old, all of the new, or nothing yet.
+"""Kill a writer of a folder repeatedly, and check what is left: the old content, the new content, or nothing yet.
 
     python benchmarks/kill_writer.py
     python benchmarks/kill_writer.py -- mixsearch index corpus.txt --output {folder} --overwrite
@@ -32,7 +32,7 @@ BROKEN = "BROKEN"
 
 
 class Pace(NamedTuple):
-    """How long the command takes until it begins to write, and from then on, in seconds."""
+    """Seconds until the command begins to write, and from then on."""
 
     before: float
     writing: float
@@ -84,7 +84,7 @@ def wait_for_files(writer: subprocess.Popen[bytes], folder: Path, known: set[str
 
 
 def prepare(words: list[str], folder: Path, look: Callable[[], str], *, first: bool) -> str:
-    """What is in the folder before the next kill; leftovers of earlier ones stay, for the writer to clear."""
+    """Prepare the folder for the next kill; leftovers of earlier ones stay, for the writer to clear."""
     state = look()
     if first and state:
         shutil.rmtree(folder)
@@ -117,7 +117,7 @@ def name_outcome(state: str, old: str) -> str:
 
 
 def look_at(folder: Path, kind: str, version: int) -> str:
-    """Which generation is there, every byte verified; empty if none was ever published."""
+    """Verify the folder and return its generation; empty if none was ever published."""
     try:
         opened = open_folder(folder, kind=kind, version=version)
         opened.verify()

@@ -96,7 +96,7 @@ def draw_heavy_tails() -> LabelledTable:
 
 
 def draw_full_gaussians() -> LabelledTable:
-    """Five overlapping Gaussians with covariances of their own, the first with 4% of the rows."""
+    """Draw five overlapping Gaussians with different covariances, the first with 4% of the rows."""
     rng = np.random.default_rng(3)
     labels = rng.choice(5, 1500, p=[0.04, 0.16, 0.2, 0.3, 0.3])
     centers, factors = rng.normal(scale=1.6, size=(5, 8)), np.eye(8) + rng.normal(scale=1 / 3, size=(5, 8, 8))

@@ -45,7 +45,7 @@ def write_counts(path: Path, counts: sp.csr_array) -> Path:
 
 
 def time_searches(indexes: list[TopicIndex], words: list[str]) -> list[float]:
-    """Return the median seconds of a search with its documents in each index, word by word in turn."""
+    """Return the median seconds of a search with its documents in each index, alternating between indexes."""
     times: list[list[float]] = [[] for _ in indexes]
     for i, word in enumerate([*words[:3], *words]):
         for index, own in zip(indexes, times, strict=True):

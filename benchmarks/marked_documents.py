@@ -1,11 +1,11 @@
-"""What marking documents adds to a word: how well the documents that nobody has looked at are ranked then.
+"""Measure how much marked documents add to a word: the ranking of documents that were not looked at.
 
 A person searches for a word, looks at the first 20 documents, and marks up to three that have the label meant and up to
 three that do not. All rankings are judged by their average precision on the documents that were not looked at. Clear
 words point to the label meant. Ambiguous ones are in documents of two labels, and the rarer one is meant.
 
-The constants in use, `AGAINST` of mixsearch.topics._ranking and `WORDS_AS_DOCUMENTS` of mixsearch.topics._marked, were
-chosen on bbc and reuters (`--choose`); newsgroups and dbpedia were not looked at for that.
+The constants in use, `AGAINST` of mixsearch.topics._ranking and those of mixsearch.topics._marked, were chosen on bbc
+and reuters (`--choose`); newsgroups and dbpedia were not looked at for that.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ N_LOOKED_AT, N_MARKED = 20, 3
 ROCCHIO_YES, ROCCHIO_NO = 0.75, 0.25
 # Ambiguous words: the fewest documents, the smallest share of the rarer label, and the largest one of all others.
 N_AMBIGUOUS, MIN_DOCUMENTS, MIN_SHARE, MAX_OTHERS = 25, 40, 0.25, 0.25
-AGAINST, N_WORDS = (0.5, 1.0, 2.0, 3.0), (3, 10, 30)
+AGAINST = (0.5, 1.0, 2.0)
+# How many documents words count as, in the signal space and in the views of words.
+N_WORDS = ((3, 30), (10, 10), (10, 30), (10, 100), (30, 100))
 WAYS = ("word alone", "word, yes", "word, yes, no", "yes, no", "Rocchio: word, yes, no", "Rocchio: word alone")
 
 
@@ -47,7 +49,7 @@ class Marking:
         self.centroid = Centroid(corpus)
 
     def compare(self, label: str, word: str) -> list[float]:
-        """Return the average precision of every way on the documents that were not looked at."""
+        """Return the average precision of each method on the documents that were not looked at."""
         n = self.corpus.counts.shape[0]
         is_about = self.corpus.has_label(label)
         plain = self.search.search(words=word, n_components="enough")
@@ -101,9 +103,9 @@ def choose(names: Sequence[str]) -> None:
     for kind, find in KINDS.items():
         rows = []
         for against, n_words in itertools.product(AGAINST, N_WORDS):
-            _ranking.AGAINST, _marked.WORDS_AS_DOCUMENTS = against, n_words
+            _ranking.AGAINST, (_marked.WORDS_AS_DOCUMENTS, _marked.WORDS_IN_VIEWS_OF_WORDS) = against, n_words
             precisions = np.mean([judge(each, find(each.corpus)) for each in markings], axis=0)
-            rows.append([f"{against}", f"{n_words}", *(f"{x:.3f}" for x in precisions)])
+            rows.append([f"{against}", f"{n_words[0]}, {n_words[1]}", *(f"{x:.3f}" for x in precisions)])
         print_table(f"{kind} words of {', '.join(names)}", ["against", "words", *WAYS], rows)
 
 

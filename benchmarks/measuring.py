@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What a piece of work gave, and what it cost."""
+    """The result of a piece of work, and its cost."""
 
     result: Any
     seconds: float  # best of the repeats
@@ -41,7 +41,7 @@ def measure(work: Callable[[], Any], repeats: int = 3) -> Measured:
 
 
 def measure_together(works: Mapping[str, Callable[[], Any]], repeats: int = 3) -> dict[str, Measured]:
-    """Measure several pieces of work in turns, so that whatever else the machine does disturbs all of them alike."""
+    """Measure several pieces of work alternately, so that other load on the machine affects all of them equally."""
     if repeats == 0:
         cold = {name: _timed(work) for name, work in works.items()}
         return {name: Measured(result, spent, float("nan")) for name, (result, spent) in cold.items()}
@@ -127,7 +127,7 @@ def ratio(value: float) -> str:
 
 
 def verdict(name: str, value: float, limit: float, unit: str = "", *, at_least: bool = False) -> str:
-    """Whether a required limit holds."""
+    """Return whether a required limit is met."""
     holds = value >= limit if at_least else value <= limit
     bound = "at least" if at_least else "at most"
     return f"- {name}: {value:.3g}{unit}, required {bound} {limit:g}{unit}: {'holds' if holds else 'FAILS'}"

@@ -34,7 +34,7 @@ OURS, OURS_REFINED, RESTARTED = "GaussianSearch", "GaussianSearch, refined", "KM
 
 
 class Known(NamedTuple):
-    """What a method is given: all samples, one that is known, and nine others to start from."""
+    """The input of a method: all samples, one that is known, and nine others to start from."""
 
     X: Array
     sample: Array  # (d,)

@@ -1,4 +1,4 @@
-"""How many passes over the samples each question takes, where they are in Dask arrays: every one is a round trip."""
+"""Count the passes over Dask arrays that each operation takes: each is a round trip."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ QUESTIONS = ("fit", "search", "error bars", "confidence", "first refined search"
 
 def run(*, quick: bool = False) -> None:
     n = 2000 if quick else 5000
-    counted = {name: _counting(name) for name in ("fold", "advance", "keep", "gather")}
+    counted = {name: _counting(name) for name in ("reduce", "map_reduce", "persist", "collect")}
     with (
         warnings.catch_warnings(),
         dask.config.set(scheduler="synchronous"),
@@ -92,7 +92,7 @@ def _counting(name: str) -> Callable[..., Any]:
     plain = getattr(DaskPartitions, name)
 
     def counting(self: Any, *arguments: Any) -> Any:
-        if name != "keep" or self.changes:
+        if name != "persist" or self.changes:
             _PASSES[name] += 1
         return plain(self, *arguments)
 

@@ -46,7 +46,7 @@ LIMIT = 900
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a method makes of a word."""
+    """The answer of a method to a word."""
 
     words: list[tuple[str, float]]  # likeliest first
     score_documents: Callable[[], Array]  # (n,), higher for documents that are more about it
@@ -58,7 +58,7 @@ Fitted = Mapping[str, Answer]
 
 
 def word_count(corpus: Corpus, k: int) -> Fitted:
-    """No model: the words of the documents that hold the word, and the documents that hold it most."""
+    """Rank without a model: the words of the documents that contain the word, and the documents that use it most."""
     columns, lengths = _columns(corpus), _lengths(corpus)
 
     def answer(word: str) -> Found:
@@ -69,7 +69,7 @@ def word_count(corpus: Corpus, k: int) -> Fitted:
 
 
 def lift(corpus: Corpus, k: int) -> Fitted:
-    """No model: the same words times the logarithm of how much likelier they are there, and documents that use them."""
+    """Rank without a model: by counts times log lift in documents with the word."""
     columns, lengths = _columns(corpus), _lengths(corpus)
     everywhere = np.asarray(corpus.counts.mean(axis=0)) / lengths.mean()
 
@@ -113,7 +113,7 @@ def tomotopy_lda(corpus: Corpus, k: int) -> Fitted:
 
 
 def _bags(corpus: Corpus) -> Iterator[list[str]]:
-    """The words of each document, repeated as often as they are in it."""
+    """Return the words of each document, repeated by their counts."""
     words, counts = np.array(corpus.words), corpus.counts
     for start, stop in pairwise(counts.indptr):
         yield np.repeat(words[counts.indices[start:stop]], counts.data[start:stop]).tolist()
@@ -125,7 +125,7 @@ def gensim_lda(corpus: Corpus, k: int) -> Fitted:
 
 
 def gensim_seeded(corpus: Corpus, k: int) -> Fitted:
-    """The same with one topic reserved for each word, by a prior that expects the word there."""
+    """Fit gensim's LDA with one topic reserved for each word by its prior."""
     _require_room(corpus, k)
     columns = _columns(corpus)
     eta = np.full((k, len(corpus.words)), WORD_PRIOR)
@@ -193,17 +193,17 @@ def mixsearch_plain(corpus: Corpus, k: int) -> Fitted:
 
 
 def mixsearch_default(corpus: Corpus, k: int) -> Fitted:
-    """As the package comes."""
+    """Run mixsearch with its defaults."""
     return _mixsearch(corpus, TopicSearch(k))
 
 
 def mixsearch_probable(corpus: Corpus, k: int) -> Fitted:
-    """The same topics shown by their likeliest words: what the order of words does for the scores."""
+    """Run mixsearch with topics shown by their most probable words."""
     return _mixsearch(corpus, TopicSearch(k), by="probability")
 
 
 def mixsearch_by_share(corpus: Corpus, k: int) -> Fitted:
-    """The same topics, and documents by their share of the topic alone, as up to version 0.8."""
+    """Run mixsearch with documents ranked by their share of the topic, as up to version 0.8."""
     search = TopicSearch(k).fit(corpus.counts, vocabulary=corpus.words)
     lengths = np.asarray(corpus.counts.copy().log1p().sum(axis=1)) / np.log(2)
 
@@ -330,7 +330,7 @@ def measure(method: str, corpus: Corpus, k: int) -> tuple[dict[str, Any], dict[s
 
 
 def _best_time(answer: Answer, word: str, repeats: int = 3) -> float:
-    """By the clock on the wall, since that of the processor has coarse ticks."""
+    """Return the shortest wall-clock time; processor time has coarse ticks."""
     times = []
     for _ in range(repeats):
         start = time.perf_counter()

@@ -1,4 +1,4 @@
-"""Topics from one word beside those of other packages and of trivial rankings: what they cost and how good they are.
+"""Topics from one word, compared with other packages and trivial rankings: cost and quality.
 
 - fit s: processor seconds before any word is known, with the topics of all documents; one thread.
 - ms per word: from a word to its topic's 20 words. "refit": the words must be known before the fit.
@@ -74,8 +74,8 @@ def compare(plan: Mapping[str, Sequence[int]], methods: Sequence[str], again: Se
             for method in methods:
                 kept = result_file(name, k, method)
                 if method in again or not kept.exists():
-                    told = {"corpus": name, "k": k, "method": method, "versions": versions()}
-                    row = told | measured(method, corpus, k, reference)
+                    facts = {"corpus": name, "k": k, "method": method, "versions": versions()}
+                    row = facts | measured(method, corpus, k, reference)
                     kept.parent.mkdir(parents=True, exist_ok=True)
                     kept.write_text(json.dumps(row, indent=1), encoding="utf-8")
                     write_tables()
@@ -108,7 +108,7 @@ def print_means(plan: Mapping[str, Sequence[int]]) -> None:
 
 
 def versions() -> dict[str, str]:
-    """Of the packages that are here; of this one, which changes between versions, a digest of its files too."""
+    """Return the versions of the installed packages, and a digest of the files of this one."""
     found = {}
     for name in ("numpy", "scipy", "scikit-learn", "tomotopy", "gensim", "corextopic", "mixsearch"):
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
@@ -118,7 +118,7 @@ def versions() -> dict[str, str]:
 
 
 def result_file(corpus: str, k: int, method: str) -> Path:
-    """Where the row of a method is kept."""
+    """Return the file with the row of a method."""
     return RESULTS / f"{corpus}-{k}-{re.sub(r'[^a-z0-9]+', '-', method.lower())}.json"
 
 
@@ -129,7 +129,7 @@ def stored(corpus: str, k: int) -> list[Row]:
 
 
 def measured(method: str, corpus: Corpus, k: int, reference: Reference) -> Row:
-    """Run a method in a process of its own and judge its answers by the rule that suits it best."""
+    """Run a method in a separate process, and score its answers by the rule that suits it best."""
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / "result"
         script = str(Path(__file__).with_name("peers.py"))
@@ -158,7 +158,7 @@ def _reason(done: subprocess.CompletedProcess[str]) -> str:
 def judged(
     corpus: Corpus, reference: Reference, found: Mapping[str, Sequence[tuple[str, float]]], documents: Array
 ) -> Row:
-    """Mean scores over the words, and each word's own; `documents` has a row for each word asked."""
+    """Return mean scores over the words, and those of each word; `documents` has a row for each word."""
     words = {seed: [word for word, _ in found[seed]] for seed in corpus.seeds}
     known = corpus.ranked
     rankings = [
@@ -216,7 +216,7 @@ def _cells(row: Row, corpus: Corpus) -> tuple[str, ...]:
 
 
 def write_tables() -> None:
-    """All results so far, as text beside them."""
+    """Write tables of all results so far."""
     page = io.StringIO()
     with contextlib.redirect_stdout(page):
         print(__doc__)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import itertools
 import tempfile
 import time
 import warnings
@@ -25,7 +26,7 @@ from threadpoolctl import threadpool_limits
 
 from mixsearch import GaussianSearch, RegressionSearch, SubspaceSearch, TopicSearch, __version__
 from mixsearch.datasets import make_gaussian_mixture, make_mixed_regression, make_subspaces, make_topics
-from mixsearch.index import IndexOptions, build_index, open_index
+from mixsearch.index import IndexOptions, Query, build_index, describe, open_index
 from mixsearch.text import CorpusOptions, read_corpus
 
 KEPT = Path(__file__).with_name("ratios.csv")
@@ -55,6 +56,8 @@ def make_paths(folder: Path) -> tuple[dict[str, Work], dict[str, tuple[str, Work
         "regressions": RegressionSearch(n_components=3).fit(lines.X, lines.y),
     }
     hint = index.starters(1)[0].word
+    # A new word each time: what is kept from one to the next would hide what a word costs.
+    asked = itertools.cycle(word.word for word in index.starters(100))
     yardsticks = {
         SPARSE: lambda: counts @ tall,
         DENSE: lambda: gaussians.X.T @ gaussians.X,
@@ -70,6 +73,7 @@ def make_paths(folder: Path) -> tuple[dict[str, Work], dict[str, tuple[str, Work
         "texts: count words": (SPLIT, lambda: read_corpus(texts, reading).close()),
         "index: open": (SPLIT, lambda: open_index(index.path)),
         "index: a word": (SPLIT, lambda: index.search(hint).documents(10)),
+        "index: an answer": (SPLIT, lambda: describe(index.find(Query("", words={next(asked): 1.0}))).as_dict()),
     }
 
 

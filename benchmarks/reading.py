@@ -1,4 +1,4 @@
-r"""Texts to counts: mixsearch beside scikit-learn's vectorizer, Polars, DuckDB, PyArrow and plain Python.
+r"""Texts to counts: mixsearch compared with scikit-learn's vectorizer, Polars, DuckDB, PyArrow and plain Python.
 
 All count the same tokens, \w\w+ in lower case, of the same texts in memory, and drop words of a single document. The
 first three columns are for all cores, where the engine can use them; processor seconds are what it costs whatever else
@@ -104,7 +104,7 @@ def _compare_engines(name: str, texts: list[str]) -> None:
 
 
 def _measure_in_turns(works: dict[str, Callable[[list[str]], int]], texts: list[str]) -> dict[str, Cost]:
-    """The best of the repeats, in turns, so that whatever else the machine does disturbs all engines alike."""
+    """Return the best of alternating repeats, so that other load on the machine affects all engines equally."""
     rounds = [{name: _measure(work, texts) for name, work in works.items()} for _ in range(REPEATS)]
     return {
         name: Cost(
@@ -247,7 +247,7 @@ ENGINES: dict[str, tuple[str | None, Callable[[list[str]], int]]] = {
 
 
 def _time_files(texts: list[str]) -> None:
-    """From files to counts and texts, with everything on the way."""
+    """Measure the time from files to counts and texts."""
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         for path in _write_files(texts, Path(folder)):

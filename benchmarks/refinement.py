@@ -1,4 +1,4 @@
-"""Likelihood steps on the one component found: its error beside the best possible ones, and what they cost.
+"""Refinement by EM: its error compared with the best possible, and its cost.
 
 Errors are distances from the truth (for subspaces the sine of the largest angle), ratios means over seeds and
 components. MLE: EM of the whole mixture, started at the truth, until it gains nothing; for topics tomotopy's Gibbs
@@ -34,7 +34,7 @@ ESTIMATES = ("moments", "refined", "mle", "oracle")
 
 @dataclass(frozen=True, slots=True)
 class Mixture:
-    """A mixture drawn with its truth, and how each of its components is asked for."""
+    """A generated mixture with its truth, and the hints for its components."""
 
     fit: Callable[[], Any]
     hints: list[dict[str, Any]]  # arguments of `search`, one per component
@@ -55,7 +55,7 @@ class Setting(NamedTuple):
 
 
 class Errors(NamedTuple):
-    """Of all components of one seed, (k,) each."""
+    """Errors of all components for one seed, (k,) each."""
 
     moments: Array
     refined: Array
@@ -102,7 +102,7 @@ def shaped_gaussians(shape: str) -> Callable[[int, bool], Mixture]:
 
 
 def unequal_gaussians(ratio: float) -> Callable[[int, bool], Mixture]:
-    """Three Gaussians in ten dimensions whose variances differ by a factor, the one in the middle 1."""
+    """Draw three Gaussians in ten dimensions whose variances differ by a factor; the middle one has variance 1."""
     return gaussians(ratio ** np.array([-0.25, 0.0, 0.25]), 20_000, 10, 3, norm=3.0)
 
 
@@ -235,7 +235,7 @@ def _print_times(settings: dict[str, Setting], quick: bool) -> None:
 
 
 def _times(mixture: Mixture, repeats: int) -> tuple[str, ...]:
-    """Of the first hint. What the first refined search of a fit keeps for the next ones is paid by the first alone."""
+    """Measure the times for the first hint. The first refined search also pays for what further ones reuse."""
     hint, read = mixture.hints[0], mixture.read
     fits = [mixture.fit() for _ in range(repeats + 1)]
     fresh = iter(fits)
@@ -253,7 +253,7 @@ def _times(mixture: Mixture, repeats: int) -> tuple[str, ...]:
 
 
 def _print_check(quick: bool) -> None:
-    """That EM from the truth is EM: scikit-learn's, from the same start, ends where it does."""
+    """Check that EM from the truth agrees with scikit-learn's EM from the same start."""
     data = make_gaussian_mixture(2_000 if quick else 10_000, 500, 10, deviation=2.0, random_state=0)
     start = {"weights_init": data.weights, "means_init": data.centers, "precisions_init": data.deviations**-2.0}
     peer = GaussianMixture(

@@ -1,4 +1,4 @@
-"""Ways to rank samples from a few known members of a class; mixtures are fitted anew for each question."""
+"""Rankings of samples from a few known members of a class; mixtures are refitted for each search."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def restarted_mixture(covariance_type: str) -> Ranking:
 
 
 def kmeans(task: Task) -> Array:
-    """How much nearer a sample is to the members' center than to all others."""
+    """Return how much nearer a sample is to the members' center than to all others."""
     distances = KMeans(task.k, init=task.start, n_init=1).fit(task.X).transform(task.X)
     return np.asarray(distances[:, 1:].min(axis=1) - distances[:, 0])
 

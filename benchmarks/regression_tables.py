@@ -1,4 +1,4 @@
-"""The line that a few rows of a table lie on: `RegressionSearch` beside EM from random starts, real and drawn.
+"""The line of a few rows of a table: `RegressionSearch` compared with EM from random starts.
 
 Each class is searched from a few random rows of it, whose responses depend on the features by a line of their own.
 Every other row with a label is ranked by its membership; a cell has the area under the ROC curve from 3 and from 5

@@ -44,7 +44,7 @@ def examples_mean(Z: Array) -> Rank:
 
 
 def shrunk_mahalanobis(Z: Array) -> Rank:
-    """By the covariance of the examples, shrunk towards a round one."""
+    """Rank by the Mahalanobis distance, with the shrunk covariance of the examples."""
     return lambda rows: -np.asarray(LedoitWolf().fit(Z[rows]).mahalanobis(Z))
 
 

@@ -35,8 +35,10 @@ import topic_sizes
 import topics
 import trust
 import verdict
+import web_cost
 import web_load
 import web_map
+import web_memory
 import web_points
 import web_start
 import web_typing
@@ -75,9 +77,11 @@ BENCHMARKS = {
     "passes": passes,
     "filters": filters,
     "group_shares": group_shares,
+    "web_cost": web_cost,
     "web_load": web_load,
     "web_typing": web_typing,
     "web_map": web_map,
+    "web_memory": web_memory,
     "marked_documents": marked_documents,
     "web_points": web_points,
     "web_start": web_start,

@@ -9,6 +9,7 @@ import sys
 import tempfile
 import time
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,11 @@ import scipy.sparse as sp
 from measuring import print_table, seconds, verdict
 from workloads import draw_corpus, words_of_all_frequencies
 
+from mixsearch.data.threads import n_cores
 from mixsearch.index import IndexOptions, build_index, open_index
 from mixsearch.storage import open_folder
 from mixsearch.text import CorpusOptions
+from mixsearch.topics._fit import BLOCK
 
 N_DOCUMENTS, N_WORDS, N_TOPICS, MEAN_LENGTH = 300_000, 100_000, 100, 330.0
 PARTS = (8, 4, 2, 1)
@@ -61,6 +64,35 @@ def _run(folder: Path, smaller: int) -> None:
     print(verdict("a word, median", 1000 * asked["median"], 100, " ms"))
     print(verdict("a word, 95th percentile", 1000 * asked["late"], 300, " ms"))
     print(f"- both indexes are the same to the last byte: {_same(folder / 'part1.index', folder / 'bounded.index')}")
+    _print_limit(folder / "part1.index", built["seconds"])
+
+
+def _print_limit(path: Path, build_seconds: float) -> None:
+    """Compare a build with the sparse products that its eigenvectors need, and those with the speed of memory."""
+    family = open_index(path).topics._family
+    counts = family.local.by_document[:]  # checked and plain
+    block = np.random.default_rng(0).standard_normal((counts.shape[1], BLOCK)).astype(counts.dtype)
+    n_bytes = counts.data.nbytes + counts.indices.nbytes
+    by_block = _least_seconds(lambda: counts @ block)
+    by_vector = _least_seconds(lambda: counts @ block[:, 0])
+    by_reading = _least_seconds(lambda: (counts.data.sum(), counts.indices.sum()))
+    n_products = 2 * family.n_applications
+    limit = n_products * by_block / n_cores()
+    print(
+        f"- {n_products} products with {BLOCK} vectors, {by_block:.2f} s each on one core: {limit:.1f} s on all cores"
+    )
+    print(f"- the build takes {build_seconds / limit:.2f} times that")
+    rates = (n_bytes / GIB / each for each in (by_vector, by_reading))
+    print("- counts read at {:.1f} GiB/s by a product with one vector, {:.1f} GiB/s by a sum".format(*rates))
+
+
+def _least_seconds(work: Callable[[], Any]) -> float:
+    times = []
+    for _ in range(3):
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return min(times)
 
 
 def _row(name: str, built: dict[str, Any], asked: dict[str, float]) -> tuple[str, ...]:
@@ -78,7 +110,7 @@ def _row(name: str, built: dict[str, Any], asked: dict[str, float]) -> tuple[str
 
 
 def _build_apart(folder: Path, part: str, counts: sp.csr_array, memory: int | None, name: str = "") -> dict[str, Any]:
-    """Build in a process of its own, so that its peak memory is its own."""
+    """Build in a separate process, to measure its peak memory."""
     stem = name or f"part{part.partition('/')[2]}"
     source = folder / f"{stem}.npz"
     narrow = (counts.data.astype(np.int32), counts.indices.astype(np.int32), counts.indptr)
@@ -109,7 +141,7 @@ def _build(source: str, path: str, memory: int) -> None:
 
 
 def _peak_memory() -> int:
-    """Of this process since it began; `resource` would count its parent's as well."""
+    """Return the peak memory of this process; `resource` would count its parent's as well."""
     status = Path("/proc/self/status").read_text()
     return 1024 * int(status.partition("VmHWM:")[2].split()[0])
 

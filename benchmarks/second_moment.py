@@ -71,7 +71,7 @@ def _print_crossing(title: str, limit: str, samples: Iterable[Samples], k: int) 
 
 
 def _supported(limit: str, array_wins: list[int], operator_wins: list[int]) -> str:
-    """Which limits put every case on its faster path."""
+    """Return which limits give every case its faster path."""
     if not operator_wins:
         return f"supports {limit} of at least {max(array_wins):,}"
     if not array_wins:

@@ -1,4 +1,4 @@
-"""What each choice of the graph of superpixels is worth: one changed at a time, on photographs of BSDS500.
+"""Measure each choice of the graph of superpixels: one changed at a time, on photographs of BSDS500.
 
 NMI and mean intersection over union (IoU) of superpixels, without the borders that a guided filter gives them: means of
 single draws over annotations and then over pictures. "5 and 1" has five pixels of one segment and one of each other.

@@ -1,4 +1,4 @@
-"""Segments of photographs from a few pixels of each: `segment` beside what others make of the same pixels.
+"""Segments of photographs from a few pixels of each: `segment` compared with other methods.
 
 The photographs of BSDS500 that somebody cut into two or three segments. Cells have NMI and mean intersection over union
 (IoU), the mean of single draws of random pixels, over annotations and then over pictures. The constants of `segment`
@@ -40,7 +40,7 @@ SLOW = ("GrabCut", "random walker")
 
 
 class Answer(NamedTuple):
-    """How good one segmentation is."""
+    """Scores of one segmentation."""
 
     method: str
     picture: str

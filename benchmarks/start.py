@@ -1,4 +1,4 @@
-"""How long commands take to start: CPU time of a process, in units of `import numpy` in the same run.
+"""Measure the start of commands: CPU time of a process, in units of `import numpy` in the same run.
 
 Run: python benchmarks/start.py [n_runs]
 """

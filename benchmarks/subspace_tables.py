@@ -1,4 +1,4 @@
-"""Samples like a few of one subspace, object, face or moving body: `SubspaceSearch` beside what others make of them.
+"""Samples of one subspace, object, face or body from a few examples: `SubspaceSearch` compared with other methods.
 
 Each class is searched from a few random samples of it. Every sample but the examples is ranked; a cell has the area
 under the ROC curve and the average precision, means over classes and draws. `SubspaceSearch` is given the number of
@@ -53,7 +53,7 @@ def images(name: str, classes: slice = slice(None)) -> LabelledSamples:
 
 
 def tracks(n_bodies: int, seed: int, *, n_frames: int = 20, deviation: float = 0.002) -> LabelledSamples:
-    """Draw points of rigid bodies, each with a turn and a course of its own, and project them frame by frame."""
+    """Draw points of rigid bodies, each with its own rotation and path, and project them frame by frame."""
     rng = np.random.default_rng(seed)
     bodies = [_draw_body(rng, n_frames, is_still=body == 0) for body in range(n_bodies)]
     X = np.concatenate(bodies)
@@ -115,7 +115,7 @@ HALVES = {"development": DEVELOPMENT, "reported": REPORTED}
 
 
 def examples_span(Z: Array, dim: int) -> Rank:
-    """By the part of a sample outside of the principal axes of the examples."""
+    """Rank by the part of a sample outside the principal axes of the examples."""
 
     def rank(rows: Array) -> Array:
         axes = np.linalg.svd(Z[rows], full_matrices=False)[2][:dim]
@@ -126,7 +126,7 @@ def examples_span(Z: Array, dim: int) -> Rank:
 
 
 def ridge_walk(Z: Array) -> Rank:
-    """By a walk on the coefficients with which samples express each other."""
+    """Rank by a walk on the coefficients with which samples express each other."""
     units = Z / np.maximum(np.linalg.norm(Z, axis=1, keepdims=True), 1e-300)
     inverse = np.linalg.inv(units @ units.T + RIDGE * np.eye(len(Z)))
     affinity = np.abs(inverse / np.diag(inverse)[:, None])
@@ -153,7 +153,7 @@ METHODS = (MOMENTS, OURS, *peers(subspaces((1, 1), 0)))
 
 
 class Answer(NamedTuple):
-    """How one method ranked the samples of one class."""
+    """Scores of one method's ranking of the samples of one class."""
 
     set_name: str
     n_examples: int

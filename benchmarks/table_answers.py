@@ -22,7 +22,7 @@ from mixsearch.table import TableSearch
 
 
 class Answer(NamedTuple):
-    """How well one method ranked the rows for one question."""
+    """Scores of one method's ranking of the rows in one search."""
 
     table: str
     is_rare: bool
@@ -35,7 +35,7 @@ class Answer(NamedTuple):
 
 
 class Fit(NamedTuple):
-    """What it took to prepare one method for one table."""
+    """The cost of preparing one method for one table."""
 
     method: str
     seconds: float

@@ -1,4 +1,4 @@
-"""How many members are found, over how many there are, in drawn tables whose rows are all nodes of the graph, or not.
+"""The number of members found divided by the true number, in generated tables of two sizes.
 
 Tables of 10,000 rows have all of them as nodes; of 100,000 rows, 10,000 are, and every other row has the nearest one.
 """

@@ -1,4 +1,4 @@
-"""How often a search in a table doubts its examples: sets of one class, and sets of two.
+"""Measure how often a search in a table doubts its examples: sets of one class, and sets of two.
 
 Each class of at least twenty rows gives sets of its own rows, and sets with rows of one other class. A doubt about the
 first is a false alarm, one about the second is right. Choices are made on the development tables.

@@ -1,4 +1,4 @@
-"""`TableSearch` on a million rows beside MiniBatchKMeans with the same k, and a further search in a smaller table."""
+"""`TableSearch` on a million rows compared with MiniBatchKMeans, and a further search in a smaller table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows like a few rows of a table: `TableSearch` beside what others make of the same rows.
+"""Rows like a few rows of a table: `TableSearch` compared with other methods.
 
 Each class of at least twenty rows, or the rare class of a table that has one, is searched from a few random rows of it.
 Every row but the examples is ranked; a cell has the area under the ROC curve and the average precision, means over

@@ -1,4 +1,4 @@
-"""How often the intervals of a topic over time hold its true share.
+"""Measure the coverage of the intervals of a topic over time.
 
 Documents of twelve periods are drawn by LDA. In each corpus one topic rises from a third of its usual share to twice
 that, and a word finds it: the one that singles it out. Truth is the share in the distribution that a period is drawn

@@ -1,4 +1,4 @@
-"""How many documents are about a topic: the number and its interval beside the documents of a label, or planted ones.
+"""Compare the estimated number of documents about a topic with the documents of a label, or planted ones.
 
 For each word of the corpora's questions that points to its label (two fifths of the documents that hold it have it),
 the number of documents that `document_count` tells is compared with those that have the label. ratio: the median of
@@ -34,7 +34,7 @@ N_DOCUMENTS, N_WORDS, N_SEEDS = 2000, 1000, 6
 
 
 def compare_sizes(name: str) -> Array:
-    """Return the label's documents, and what is told, for each word: number, low, high, holding, weight, confidence."""
+    """Return a row for each word: the label's documents, and number, low, high, containing, weight and confidence."""
     corpus = load_corpus(name)
     search = TopicSearch(N_TOPICS).fit(corpus.counts, vocabulary=corpus.words)
     rows = []

@@ -1,4 +1,4 @@
-"""What a corpus the size of the 20 newsgroups costs: the fit in passes over the counts, the search in milliseconds."""
+"""The cost of a corpus the size of the 20 newsgroups: the fit in passes over the counts, the search in milliseconds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cases of `trust.py` among Gaussians: the first of four components is asked for."""
+"""Cases of `trust.py` with Gaussians: searches for the first of four components."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Change = Callable[[GaussianMixtureData, np.random.Generator], GaussianMixtureDat
 
 @dataclass(frozen=True)
 class GaussianCase:
-    """How samples are drawn and spoilt, and how the first component is asked for.
+    """How samples are drawn and corrupted, and the hint for the first component.
 
     Right is an answer that is nearest to its center, with an error of at most three times that of the mean of as many
     samples with the largest of the variances, a weight within five standard errors of the members' share, and, if
@@ -143,7 +143,7 @@ def _unit(rng: np.random.Generator, n_features: int) -> Array:
 
 
 def outliers(n: int, distance: float) -> Change:
-    """Replace samples by ones that far from everything, each in a direction of its own."""
+    """Replace samples by outliers at this distance, each in a random direction."""
 
     def change(data: GaussianMixtureData, rng: np.random.Generator) -> GaussianMixtureData:
         X = data.X.copy()
@@ -173,7 +173,7 @@ def _with_columns(data: GaussianMixtureData, columns: Array, centers: Array) -> 
 
 
 def elongated(data: GaussianMixtureData, rng: np.random.Generator) -> GaussianMixtureData:
-    """Clusters that are three times as long as wide, each in a direction of its own."""
+    """Stretch clusters to three times their width, each in a random direction."""
     n_features = data.centers.shape[1]
     axes = np.array([_unit(rng, n_features) for _ in data.centers])[data.labels]
     along = np.einsum("ij,ij->i", data.X - data.centers[data.labels], axes)

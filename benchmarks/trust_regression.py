@@ -1,4 +1,4 @@
-"""Cases of `trust.py` among regressions: the first of three is asked for."""
+"""Cases of `trust.py` with regressions: searches for the first of three."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Change = Callable[[MixedRegressionData, np.random.Generator], MixedRegressionDat
 
 @dataclass(frozen=True)
 class RegressionCase:
-    """How samples are drawn and spoilt, and how a regression is asked for.
+    """How samples are drawn and corrupted, and the hint for a regression.
 
     Right is what the confidence is about: coefficients less than halfway to those of any other regression. A refined
     answer must also have an error of at most three times that of least squares on as many samples with the largest

@@ -1,4 +1,4 @@
-"""Cases of `trust.py` among subspaces: the first of three planes is asked for."""
+"""Cases of `trust.py` with subspaces: searches for the first of three planes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Change = Callable[[SubspacesData, np.random.Generator], SubspacesData]
 
 @dataclass(frozen=True)
 class SubspaceCase:
-    """How samples are drawn and spoilt, and how a subspace is asked for.
+    """How samples are drawn and corrupted, and the hint for a subspace.
 
     Right is an answer whose projector has at most three times the error of the one from all true members, and a weight
     within five standard errors of their share.
@@ -98,7 +98,7 @@ def examples_of_two(*counts: int) -> Hint:
 
 
 def with_second_share(low: float, high: float) -> Hint:
-    """A direction of which the second subspace holds a part, drawn at random, of what the first one holds."""
+    """Make a direction of which the second subspace contains a random fraction of what the first one contains."""
 
     def draw(data: SubspacesData, rng: np.random.Generator) -> dict[str, Any]:
         dim, share = data.bases.shape[2], rng.uniform(low, high)

@@ -1,4 +1,4 @@
-"""Cases of `trust.py` among topics: the first of four is asked for."""
+"""Cases of `trust.py` with topics: searches for the first of four."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Hint = Callable[[TopicData], dict[str, Any]]
 
 @dataclass(frozen=True)
 class TopicCase:
-    """How a corpus is fitted and a topic asked for.
+    """How a corpus is fitted, and the hint for a topic.
 
     Right is an answer whose probabilities, summed, are off by at most three times as much as those of least squares on
     the true shares; with damped counts, by at most half the way to the next topic.

@@ -1,4 +1,4 @@
-"""How far to trust a topic from one word: the regression behind `confidence` of topics, fitted and tested on labels.
+"""Fit the regression behind `confidence` of topics, and test it on labelled corpora.
 
 A topic is right if the word points to a label, and the topic ranks that label's documents at least half as well as the
 best of three rankings (its own, the centroid less mean, the word's count). A word points to a label if that label's

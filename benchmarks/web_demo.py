@@ -23,13 +23,13 @@ _OPTIONS = ("--no-open", "--no-token", "--port", "0")
 
 @dataclass(frozen=True)
 class Server:
-    """A server in a process of its own."""
+    """A server in a separate process."""
 
     address: str  # http://127.0.0.1:...
     process: subprocess.Popen[bytes]
 
     def memory(self) -> float:
-        """What all its processes hold, in MB; what they share counts once."""
+        """The memory of all its processes in MB; shared memory counts once."""
         return sum(_held(pid) for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if self._owns(pid))
 
     def _owns(self, pid: int) -> bool:
@@ -70,7 +70,7 @@ def served(*arguments: object) -> Iterator[Server]:
 
 
 def _address(process: subprocess.Popen[bytes]) -> str:
-    """Where the server says that it is, once it answers there."""
+    """Return the address of the server, once it answers."""
     assert process.stderr is not None
     said = ""
     for line in process.stderr:

@@ -1,4 +1,4 @@
-"""32 people at once: they type words key by key, look at error bars, documents, comparisons and maps.
+"""Simulate 32 users who type words key by key and request error bars, documents, comparisons and maps.
 
 Each of them asks what the page asks: for every key an answer with completion and the words that go on, then error bars,
 further documents, one document; now and then two topics side by side, or the map. Once without any pause, the next
@@ -21,7 +21,7 @@ import numpy as np
 from measuring import print_table
 from web_demo import Server, demo_index, served
 
-N_CLIENTS = 32
+N_CLIENTS, N_FEW = 32, 12
 KEY_SECONDS, LOOK_SECONDS = 0.12, 1.5
 MEMORY_EVERY = 5.0  # seconds
 ROWS = range(40, 80)  # of documents that are long enough to be there
@@ -29,19 +29,19 @@ ROWS = range(40, 80)  # of documents that are long enough to be there
 
 @dataclass
 class Tally:
-    """What came back."""
+    """The answers received."""
 
     seconds: dict[str, list[float]] = field(default_factory=dict)  # by kind of question
     failures: list[str] = field(default_factory=list)
     memory: list[float] = field(default_factory=list)  # in MB, over time
 
     def add(self, kind: str, seconds: float) -> None:
-        """An answer that took so long."""
+        """Record an answer and its time."""
         self.seconds.setdefault(kind, []).append(seconds)
 
     @property
     def all_seconds(self) -> list[float]:
-        """Of every kind."""
+        """The times of all answers."""
         return [each for times in self.seconds.values() for each in times]
 
 
@@ -71,26 +71,28 @@ def run(*, quick: bool = False) -> None:
     seconds = 5 if quick else 60
     with demo_index() as path:
         rows = []
-        for name, paces in (("without a pause", False), ("as people type", True)):
+        for n_clients, paces in ((N_CLIENTS, False), (N_FEW, False), (N_CLIENTS, True)):
             with served(f"docstrings={path}") as server:
-                tally = asyncio.run(_load(server, seconds, paces))
+                tally = asyncio.run(load(server, seconds, n_clients, paces=paces))
+            name = f"{n_clients} clients, {'as people type' if paces else 'without a pause'}"
             rows.append((name, *_summary(tally, seconds)))
             _print_kinds(name, tally)
         heads = ("", "requests/s", "median", "95%", "99%", "errors", "memory after 10 s", "at the end")
-        print_table(f"{N_CLIENTS} clients for {seconds} s, on a server without any answer kept", heads, rows)
+        print_table(f"{seconds} s of load, on a server with an empty cache", heads, rows)
 
 
-async def _load(server: Server, seconds: float, paces: bool) -> Tally:
+async def load(server: Server, seconds: float, n_clients: int = N_CLIENTS, *, paces: bool) -> Tally:
+    """Let all clients ask for some seconds, and return what came back."""
     tally, words = Tally(), _words(server)
     end = time.monotonic() + seconds
     watching = asyncio.create_task(_watch(server, tally, end))
-    await asyncio.gather(*(_person(number, server, words, tally, end, paces) for number in range(N_CLIENTS)))
+    await asyncio.gather(*(_person(number, server, words, tally, end, paces) for number in range(n_clients)))
     await watching
     return tally
 
 
 def _words(server: Server) -> tuple[list[str], list[int]]:
-    """Words with the number of documents that hold them: what is written about is asked for."""
+    """Return words with their number of documents: frequent words are searched for more often."""
     found: dict[str, int] = {}
     for first, second in itertools.product("abcdefghijklmnopqrstuvwxyz", repeat=2):
         with urlopen(f"{server.address}/api/indexes/docstrings/words?prefix={first}{second}&n=100") as answer:
@@ -122,7 +124,7 @@ async def _person(
 async def _asked(
     choose: random.Random, words: tuple[list[str], list[int]], paces: bool
 ) -> AsyncIterator[tuple[str, str]]:
-    """What a person asks, one after the other."""
+    """Yield the requests of a simulated user, one after the other."""
     base, before = "/api/indexes/docstrings", "array"
     while True:
         (word,) = choose.choices(*words)

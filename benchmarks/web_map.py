@@ -1,4 +1,4 @@
-"""How much of the truth a map of topics keeps: distances in the plane beside the part of words that topics share."""
+"""Compare the distances in a map of topics with the share of words that topics have in common."""
 
 from __future__ import annotations
 

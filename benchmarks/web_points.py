@@ -1,4 +1,4 @@
-"""How long a frame of the map of documents takes in Chromium, with 100,000 points."""
+"""Measure the time of a frame of the map of documents in Chromium, with 100,000 points."""
 
 from __future__ import annotations
 

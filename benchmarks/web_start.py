@@ -1,4 +1,4 @@
-"""How long the page takes to be usable over a slow line: 100 ms there and back, 1.6 Mbit/s, nothing cached.
+"""Measure the time until the page is usable over a slow connection: 100 ms round trip, 1.6 Mbit/s, nothing cached.
 
 Usable is the moment at which the search box answers what is typed: its view has been built. The other times are the
 first paint, and the words to begin with.

@@ -1,4 +1,4 @@
-"""From a key press to the painted answer, in Chromium, for words typed key by key at the pace of a person.
+"""Measure the time from a key press to the painted answer in Chromium, for words typed at the speed of a person.
 
 The browser starts with a server that has answered nothing yet. A time runs from the press of a key, as the browser took
 it, to the first moment after the frame that shows the topic of what stood in the box then: it holds the request, the
@@ -70,7 +70,7 @@ def run(*, quick: bool = False) -> None:
 
 
 def _words(server: Server) -> list[str]:
-    """Distinctive words and, from all over the alphabet, rare ones, in turns."""
+    """Return distinctive words alternating with rare ones from all over the alphabet."""
     distinctive = _known(server, "", N_DISTINCTIVE)
     beginnings = np.random.default_rng(0).permutation([*"abcdefghijklmnopqrstuvw"])[:N_RARE]
     rare = [_known(server, letter, 100)[-1] for letter in beginnings]
@@ -115,7 +115,7 @@ def keys_of(marks: list[dict[str, Any]]) -> list[Key]:
 
 
 def _answer_to(key: dict[str, Any], later: list[dict[str, Any]]) -> dict[str, Any] | None:
-    """The mark of a key's answer; none after the same text is typed anew."""
+    """Return the mark of a key's answer; none if the same text is typed again."""
     for mark in later:
         if mark["name"] != "pressed" and mark["typed"] == key["typed"]:
             return mark if mark["name"] == "painted" else None

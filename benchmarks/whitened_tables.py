@@ -1,4 +1,4 @@
-"""Real tables: each labelled class searched from five members at random, ranked beside what others make of the five.
+"""Real tables: each labelled class searched from five random members, compared with other methods.
 
 Figures are areas under the ROC curve over all samples but the five, means over classes and draws; 1 puts every member
 of the class before all others. Every method sees the same features: as they are, standardised, and whitened within,
@@ -147,7 +147,7 @@ def _print_areas(title: str, table: Labelled, methods: Mapping[str, Ranking], dr
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What one method makes of one table."""
+    """The result of one method on one table."""
 
     areas: list[Array]  # per view, NaN where it gave no answer
     seconds: float  # of an answer, median
@@ -168,7 +168,7 @@ def _areas(table: Labelled, views: Mapping[str, Array], rank: Ranking, name: str
 
 
 def _one_area(table: Labelled, X: Array, rank: Ranking, label: object, seed: int) -> tuple[float, float]:
-    """The area under the curve and the time it took; NaN where a method says that it cannot answer."""
+    """Return the area under the curve and the time; NaN if a method raises an error."""
     rng = np.random.default_rng(seed)
     members = rng.choice(np.flatnonzero(table.labels == label), N_MEMBERS, replace=False)
     others = np.setdiff1d(np.arange(len(X)), members)

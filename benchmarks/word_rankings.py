@@ -94,7 +94,7 @@ class RelevanceModel:
 
 
 class HoldsWord:
-    """A logistic regression on whether a document holds the word, by all other words."""
+    """A logistic regression on whether a document contains the word, by all other words."""
 
     def __init__(self, corpus: Corpus) -> None:
         self.tfidf = unit_tfidf(corpus)

@@ -73,7 +73,7 @@ def draw_shaped_gaussians(
 
 
 def draw_regressions(n_samples: int, n_features: int, deviations: Sequence[float], *, seed: int) -> MixedRegressionData:
-    """Regressions that each have a noise of their own."""
+    """Draw regressions with different noise."""
     data = make_mixed_regression(n_samples, n_features, len(deviations), deviation=0.0, random_state=seed)
     noise = np.random.default_rng(seed).standard_normal(n_samples)
     return replace(data, y=data.y + np.asarray(deviations)[data.labels] * noise)
@@ -82,7 +82,7 @@ def draw_regressions(n_samples: int, n_features: int, deviations: Sequence[float
 def draw_subspaces(
     n_samples: int, n_features: int, scales: Sequence[Sequence[float]], deviations: Sequence[float], *, seed: int
 ) -> SubspacesData:
-    """Subspaces with coordinates of given standard deviations, (k, r), and noise of their own, (k,)."""
+    """Draw subspaces with coordinates of given standard deviations, (k, r), and different noise, (k,)."""
     shape = np.shape(scales)
     data = make_subspaces(n_samples, n_features, shape[0], dim=shape[1], deviation=0.0, random_state=seed)
     X = np.asarray(deviations)[data.labels, None] * np.random.default_rng(seed).standard_normal(data.X.shape)

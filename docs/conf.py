@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import sys
@@ -45,6 +44,7 @@ templates_path = ["templates"]
 exclude_patterns = ["generated/gallery/*.ipynb", "generated/gallery/*.py", "generated/gallery/*.json"]
 # `name` in a docstring is a link if there is a page of that name, otherwise code.
 default_role = "py:obj"
+highlight_language = "none"  # blocks without a language are commands and output, not Python
 smartquotes = False  # they would turn the dashes of --option into one
 
 myst_heading_anchors = 4
@@ -53,6 +53,7 @@ autosummary_generate = True
 autodoc_default_options = {"members": True, "member-order": "groupwise"}
 autodoc_typehints = "none"  # numpydoc sections have the types in words
 autodoc_preserve_defaults = True
+toc_object_entries_show_parents = "hide"  # a page is about one class
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 
@@ -79,20 +80,17 @@ sphinx_gallery_conf = {
 html_theme = "pydata_sphinx_theme"
 html_title = "mixsearch"
 html_favicon = "../src/mixsearch/web/static/icon.svg"
-html_static_path = ["static", "generated/static"]
+html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_copy_source = False
+# A host of several versions names its list of them, in the JSON that the theme's switcher reads.
+_VERSIONS = os.environ.get("MIXSEARCH_VERSIONS")
 html_theme_options = {
     "logo": {"text": "mixsearch", "image_light": html_favicon, "image_dark": html_favicon},
     "header_links_before_dropdown": 6,
     "navbar_align": "left",
-    "navbar_end": ["version-switcher", "theme-switcher", "navbar-icon-links"],
-    "switcher": {
-        # A host of several versions names its list of them; a build on its own knows its own version.
-        "json_url": os.environ.get("MIXSEARCH_VERSIONS", "_static/versions.json"),
-        "version_match": release,
-    },
+    "navbar_end": ["version-switcher" if _VERSIONS else "version", "theme-switcher", "navbar-icon-links"],
     "check_switcher": False,
     "icon_links": [
         {"name": "Source", "url": _PROJECT["urls"]["Source"], "icon": "fa-brands fa-github"},
@@ -103,6 +101,8 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
+if _VERSIONS:
+    html_theme_options["switcher"] = {"json_url": _VERSIONS, "version_match": release}
 html_sidebars = {"index": [], "install": [], "changelog": []}
 html_context = {"default_mode": "auto"}
 
@@ -117,14 +117,14 @@ def _skip_foreign(app: Any, what: str, name: str, obj: Any, skip: bool, options:
 
 
 def _escape_bars(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
-    """Let |x| in a docstring be an absolute value: reStructuredText takes it for a substitution."""
+    """Escape |x| in a docstring, which reStructuredText would take for a substitution."""
     lines[:] = [
         line if "`" in line or line.lstrip().startswith((">>>", "...")) else line.replace("|", r"\|") for line in lines
     ]
 
 
 def _relink(app: Any, path: Path, parent: str, content: list[str]) -> None:
-    """Let links in a file of the repository's root lead to pages of the site, and others to the source."""
+    """Rewrite links in a file of the repository's root to lead to pages of the site, or to the source."""
     text = content[0].replace("](docs/", "](")
     for name in ("CHANGELOG", "CONTRIBUTING"):
         text = text.replace(f"]({name}.md", f"]({name.lower()}.md")
@@ -133,16 +133,9 @@ def _relink(app: Any, path: Path, parent: str, content: list[str]) -> None:
     content[0] = re.sub(rf"\]\(({outside})(?=[/)#])", rf"]({source}\1", text)
 
 
-def _write_generated() -> None:
-    reference_pages.write_pages(DOCS / "generated")
-    versions = DOCS / "generated" / "static" / "versions.json"
-    versions.parent.mkdir(exist_ok=True)
-    versions.write_text(json.dumps([{"version": release, "url": _PROJECT["urls"]["Documentation"]}]), encoding="utf-8")
-
-
 def setup(app: Any) -> None:
     """Write the pages that come from the program before Sphinx looks for pages."""
-    app.connect("config-inited", lambda app, config: _write_generated())
+    app.connect("config-inited", lambda app, config: reference_pages.write_pages(DOCS / "generated"))
     app.connect("autodoc-skip-member", _skip_foreign)
     app.connect("autodoc-process-docstring", _escape_bars)
     app.connect("include-read", _relink)

@@ -1,4 +1,4 @@
-"""Let the gallery show the figures of its examples, which are objects without a window."""
+"""Show the figures of examples in the gallery."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
 
 
 class Errors(NamedTuple):
-    """Of one search: by moments alone, after likelihood steps, and with every label known."""
+    """Errors of one search: by moments alone, refined, and with every label known."""
 
     moments: float
     refined: float
@@ -112,7 +112,7 @@ def draw_rates() -> Figure:
 
 
 def draw_separation() -> Figure:
-    """How often the right component was found, by the separation that the answer reported."""
+    """Draw how often the right component was found, by the reported separation."""
     reported, right = _weak_and_strong_hints()
     edges = np.array([1.0, 1.05, 1.1, 1.2, 1.35, 1.6, 2.0, 3.0, np.inf])
     places = np.digitize(reported, edges[:-1]) - 1

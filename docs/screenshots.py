@@ -63,6 +63,7 @@ def segment(page: Page) -> None:
     seeds = [("seed", f"{name}:{pixels}") for name, pixels in SEEDS.items()]
     page.goto(f"segment?{urlencode([('picture', 'example'), *seeds])}")
     page.locator(".segment-time", has_text="segments").wait_for()
+    page.wait_for_function("document.querySelector('.segment-image').naturalWidth > 0")
     page.locator(".segment-stage").hover(position={"x": 300, "y": 300})  # tints the segment there
 
 
@@ -121,7 +122,7 @@ def _save(picture: bytes, path: Path) -> None:
 
 
 def _palette(colours: Array) -> Array:
-    """The most frequent colours as they are, so that no button changes its own, and a few for all others."""
+    """Return a palette of the most frequent colours, so that buttons keep theirs, and a few for all others."""
     exact, others = colours[:N_EXACT], colours[N_EXACT:]
     if len(others) == 0:
         return exact

@@ -2,7 +2,7 @@
 One topic in your reviews
 =========================
 
-You have three thousand reviews and care about one thing in them. Which words does it use, how much of the corpus is it, and
+You have three thousand reviews and care about one thing in them. Which words does it use, how much of the corpus is about it, and
 which reviews are most about it? One word is enough to find out.
 """
 

@@ -27,7 +27,7 @@ figure = plot_groups(found)
 figure
 
 # %%
-# Without naming a topic: what rose and fell for sure between the first year and the last?
+# Without naming a topic: what rose and fell significantly between the first year and the last?
 
 changes = find_changes(index, before="date < 2023", after="date >= 2024")
 for change in changes.risen_topics[:3]:

@@ -15,7 +15,7 @@ found = mixsearch.find(wine.data, like=[3, 17, 40])
 print(found)
 
 # %%
-# The two columns that differ most, and the members among all rows.
+# The columns that differ most, and the members among all rows.
 
 figure = plot_members(found)
 figure

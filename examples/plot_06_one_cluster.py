@@ -22,7 +22,7 @@ found = search.search(examples=data.X[[wanted]])
 print(found)
 
 # %%
-# Every sample gets a probability to be a member. The plane of the picture separates the cluster from its runner-up.
+# Every sample gets a probability of being a member. The plane of the picture separates the cluster from its runner-up.
 
 known = np.zeros(len(data.X))
 known[wanted] = 1
@@ -30,7 +30,7 @@ figure = plot_component(found, data.X, labels=known)
 figure
 
 # %%
-# The data are generated, so we can count how many samples were assigned rightly.
+# The data are generated, so we can count how many samples were assigned correctly.
 
 members = found.membership(data.X) > 0.5
 print(f"{np.mean(members == (data.labels == 4)):.1%} right; confidence {found.confidence:.0%}")

@@ -36,7 +36,7 @@ search = SubspaceSearch(n_components=N_SURFACES, dim=3).fit(pictures)
 known = np.flatnonzero(which == 2)[:2]
 found = search.search(examples=pictures[known])
 membership = found.membership(pictures)
-print(f"{np.mean((membership > 0.5) == (which == 2)):.1%} of the pictures are assigned rightly")
+print(f"{np.mean((membership > 0.5) == (which == 2)):.1%} of the pictures are assigned correctly")
 
 # %%
 # Above: the two pictures. Below: others that show the same surface, under other lights.

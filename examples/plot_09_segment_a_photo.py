@@ -3,7 +3,7 @@ Segments of a photo, from a few pixels
 ======================================
 
 Click on the sky, the meadow and the lake: one pixel each. Where are their borders? The lake has the colors of the sky, so
-color alone would not do.
+color alone is not enough.
 """
 
 import numpy as np

@@ -16,17 +16,17 @@ search = CommunitySearch(n_components="auto").fit(data.adjacency)
 print(search.n_components_, "communities can be seen in the links")
 
 # %%
-# Three known members are the hint. Every node gets a probability to be a member.
+# Three known members are the hint. Every node gets a probability of being a member.
 
 known = data.known(2, 3)
 found = search.search(examples=known)
 members = found.membership > 0.5
 print(
-    f"{np.mean(members == (data.labels == 2)):.1%} of the nodes are assigned rightly; confidence {found.confidence:.0%}"
+    f"{np.mean(members == (data.labels == 2)):.1%} of the nodes are assigned correctly; confidence {found.confidence:.0%}"
 )
 
 # %%
-# The links of the network, with the members found first and the true communities after each other.
+# The links of the network: the members found come first, then the other nodes, sorted by their true community.
 
 order = np.lexsort((data.labels, ~members))
 figure = Figure(figsize=(4, 4), layout="constrained")

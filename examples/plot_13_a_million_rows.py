@@ -2,8 +2,8 @@
 A million rows on Dask
 ======================
 
-What if rows do not fit into memory, or lie on several machines? The searches take Dask arrays: each block is reduced to
-small sums where it is, and only the sums travel.
+What if rows do not fit into memory, or are on several machines? The searches accept Dask arrays: each block is reduced to
+small sums on its worker, and only the sums are sent.
 """
 
 import dask.array as da
@@ -41,7 +41,7 @@ for n_blocks in (1, 3, N_BLOCKS):
     print(f"{n_blocks * N_ROWS:>9,} rows: error {errors[-1]:.4f}")
 
 # %%
-# The error falls about as the square root of the number of rows grows.
+# The error falls roughly with the square root of the number of rows.
 
 figure = Figure(figsize=(5, 3.2), layout="constrained")
 axes = figure.subplots()

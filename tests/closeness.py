@@ -1,4 +1,4 @@
-"""Answers computed in two ways: floats may differ by rounding, which no two CPUs do alike; all else is equal."""
+"""Compare answers computed in two ways: floats may differ by rounding, which depends on the CPU."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass

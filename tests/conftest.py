@@ -32,7 +32,7 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(scope="session", autouse=True)
 def _one_blas_thread_per_worker():
-    """Test workers share the cores; their BLAS threads would only fight over them."""
+    """Test workers share the cores; more BLAS threads would only compete for them."""
     from threadpoolctl import threadpool_limits
 
     workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
@@ -42,7 +42,7 @@ def _one_blas_thread_per_worker():
 
 @pytest.fixture(autouse=True)
 def _no_scheduler_left_behind():
-    """A client that gave up connecting may be closed while the next one works: Dask's setting then outlives both."""
+    """Reset Dask's scheduler: it stays set if a client that failed to connect is closed while the next one works."""
     yield
     if dask := sys.modules.get("dask"):
         dask.config.config.pop("scheduler", None)

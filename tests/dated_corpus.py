@@ -1,4 +1,4 @@
-"""Reviews on known subjects with columns: food rises over the years and is most of one shop, law falls."""
+"""Reviews on known subjects, with columns: food rises over the years and dominates one shop; law falls."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SPORT = 1 / 3
 
 
 def draw_rows(per_year: int = 90, seed: int = 0) -> list[dict[str, object]]:
-    """Documents of all years in a random order, each on one subject."""
+    """Draw documents of all years in random order, each on one subject."""
     rng = np.random.default_rng(seed)
     rows: list[dict[str, object]] = []
     for year, food in zip(YEARS, FOOD, strict=True):

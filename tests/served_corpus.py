@@ -20,7 +20,7 @@ SCRIPT = "<script>alert(1)</script>"
 
 
 def draw_texts(n: int = 240, seed: int = 0) -> list[str]:
-    """Documents on the subjects in turn; the first of them holds markup and half a character."""
+    """Draw documents on the subjects in turn; the first contains markup and half of a surrogate pair."""
     rng = np.random.default_rng(seed)
     texts = []
     for number in range(n):

@@ -1,4 +1,4 @@
-"""A server in a thread of its own, and the questions that tests ask it behind its back."""
+"""A server in its own thread, and direct requests to its API."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ HOST = "127.0.0.1"
 
 @dataclass(frozen=True)
 class Serving:
-    """A server that answers at an address."""
+    """A running server and its address."""
 
     address: str
     server: uvicorn.Server
     thread: threading.Thread
 
     def get(self, path: str, **parameters: Any) -> Any:
-        """The JSON that an address of the API gives."""
+        """Return the JSON at an address of the API."""
         return json.loads(self.read(path, **parameters))
 
     def read(self, path: str, **parameters: Any) -> bytes:
-        """The bytes that an address gives."""
+        """Return the bytes at an address."""
         query = urlencode(parameters, doseq=True)
         with urllib.request.urlopen(urljoin(self.address, f"{path}?{query}"), timeout=120) as answer:
             return bytes(answer.read())
 
     def stop(self) -> None:
-        """Answer no more."""
+        """Stop the server."""
         self.server.should_exit = True
         self.thread.join(timeout=120)
         assert not self.thread.is_alive(), "the server did not stop"

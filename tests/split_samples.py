@@ -10,7 +10,7 @@ from mixsearch.data.partitions import N_GROUPS, partition_in_memory
 from mixsearch.testing import SplitPartitions
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PickledPartitions(SplitPartitions[Any]):
     """Partitions that receive only what can be pickled, and cannot be pickled themselves."""
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 else:
     __getattr__, __dir__ = lazy_front(__name__)
 
-__version__ = "0.16.0"
+__version__ = "1.0.0rc1"
 
 __all__ = [
     "Community",

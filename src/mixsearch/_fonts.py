@@ -16,7 +16,7 @@ _MAX_SHOWN = 10
 
 
 def choose_fonts(figure: Figure) -> None:
-    """Give the texts of a figure fonts that have their characters, and warn if none of this machine has them."""
+    """Choose fonts that have the characters of a figure's texts, and warn if this machine has none."""
     texts: list[Text] = figure.findobj(Text)
     missing = {letter for text in texts for letter in set(text.get_text()) - _list_characters(findfont(_family(text)))}
     missing = {letter for letter in missing if letter.isprintable() and not letter.isspace()}

@@ -22,7 +22,7 @@ def plain_number(x: float) -> str:
     """
     if x != x or x in (float("inf"), float("-inf")):
         return "∞" if x > 0 else ("-∞" if x < 0 else "nan")
-    return f"{x:,.0f}" if abs(x) >= 1000 else f"{x:.3g}"
+    return f"{x:,.0f}" if abs(x) >= 999.5 else f"{x:.3g}"  # which three digits would round to 1e+03
 
 
 def give_or_take(x: float, stderr: float) -> str:

@@ -20,7 +20,7 @@ class Option(str):
 
 
 class Coded(Exception):
-    """What errors and warnings share: a code for programs, fields with the facts, a sentence for people.
+    """Base of errors and warnings: a code for programs, fields with the facts, a sentence for people.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ class SparseError(SearchError, TypeError):
 
 
 class BinaryFileError(SearchError):
-    """A file is binary, and of no format that holds a text or a table that can be read."""
+    """A file is binary, and not in a format with texts or tables that can be read."""
 
     code = "binary_file"
 
@@ -213,7 +213,7 @@ class UnfinishedFolderError(StorageError):
 
 
 class ForeignFolderError(StorageError):
-    """The folder was not written by this package, or holds something of another kind."""
+    """The folder was not written by this package, or contains another kind of data."""
 
     code = "folder_foreign"
 
@@ -299,6 +299,12 @@ class GraphWarning(SearchWarning):
     """Some links of a graph were left out or changed: self-loops, repeated ones, those of one direction."""
 
     code = "graph_changed"
+
+
+class RepeatedIdsWarning(SearchWarning):
+    """Some ids name several rows or documents, and stand for all of them."""
+
+    code = "repeated_ids"
 
 
 class FewerComponentsWarning(SearchWarning):

@@ -1,4 +1,4 @@
-"""Documents cannot command the terminal; signals end a command in a sentence; no weight is a traceback."""
+"""Documents cannot control the terminal; signals and invalid weights give a sentence, not a traceback."""
 
 import json
 import os

@@ -66,10 +66,10 @@ def test_ids_name_rows(patients: Path) -> None:
 def test_an_id_with_a_comma_is_quoted(tmp_path: Path) -> None:
     names = [f"Doe, {row}" for row in range(150)]
     write_table(make_patients().append_column("name", [names]), tmp_path / "named.csv")
-    told = json.loads(
+    printed = json.loads(
         invoke("find", tmp_path / "named.csv", "--id", "name", "--like", '"Doe, 2","Doe, 5"', "--json").stdout
     )
-    assert [each["row"] for each in told["like"]] == [2, 5]
+    assert [each["row"] for each in printed["like"]] == [2, 5]
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl"])
@@ -98,30 +98,30 @@ def test_a_table_that_has_its_members_gets_new_ones(patients: Path, tmp_path: Pa
 
 def test_json_has_the_names_of_python(patients: Path, tmp_path: Path) -> None:
     output = tmp_path / "out.csv"
-    told = json.loads(invoke("find", patients, "--like", "0,3", "--not-like", "1", "-o", output, "--json").stdout)
+    printed = json.loads(invoke("find", patients, "--like", "0,3", "--not-like", "1", "-o", output, "--json").stdout)
     answer = describe_members(TableSearch().fit(make_patients()).search([0, 3], not_like=[1]))
-    assert told.keys() == answer.as_dict().keys() | {"table", "warnings", "written"}
-    assert told["n_members"]["n"] == answer.n_members.n
-    assert told["written"] == [str(output)]
-    assert (told["table"], told["n_table_rows"], told["id"]) == (str(patients), 150, None)
-    assert [each["row"] for each in told["like"]] == [0, 3]
+    assert printed.keys() == answer.as_dict().keys() | {"table", "warnings", "written"}
+    assert printed["n_members"]["n"] == answer.n_members.n
+    assert printed["written"] == [str(output)]
+    assert (printed["table"], printed["n_table_rows"], printed["id"]) == (str(patients), 150, None)
+    assert [each["row"] for each in printed["like"]] == [0, 3]
     help_text = " ".join(invoke("find", "--help", COLUMNS="200").stdout.split())
-    assert all(key in help_text for key in told)
+    assert all(key in help_text for key in printed)
 
 
 def test_only_the_named_columns_count(patients: Path) -> None:
-    told = json.loads(invoke("find", patients, "--like", "0", "--columns", "age,ward", "--json").stdout)
-    assert told["columns"] == ["age", "ward"]
-    assert {each["column"] for each in told["differences"]} == {"age", "ward"}
+    printed = json.loads(invoke("find", patients, "--like", "0", "--columns", "age,ward", "--json").stdout)
+    assert printed["columns"] == ["age", "ward"]
+    assert {each["column"] for each in printed["differences"]} == {"age", "ward"}
 
 
 def test_a_saved_fit_answers_without_the_file(patients: Path, tmp_path: Path) -> None:
     saved = tmp_path / "patients.fit"
     first = invoke("find", patients, "--like", "0,3", "--save", saved, "--json")
     assert first.exit_code == 0, first.output
-    told = json.loads(invoke("find", saved, "--like", "P-1,P-4", "--id", "patient", "--json").stdout)
-    assert [each["row"] for each in told["like"]] == [1, 4]
-    assert {each["row"] % 3 for each in told["typical_rows"]} == {1}
+    printed = json.loads(invoke("find", saved, "--like", "P-1,P-4", "--id", "patient", "--json").stdout)
+    assert [each["row"] for each in printed["like"]] == [1, 4]
+    assert {each["row"] % 3 for each in printed["typical_rows"]} == {1}
     again = invoke("find", patients, "--like", "0,3", "--save", saved)
     assert again.exit_code == 1
     assert "--overwrite" in again.stderr
@@ -133,14 +133,14 @@ def test_a_saved_fit_answers_without_the_file(patients: Path, tmp_path: Path) ->
     [
         (("--like", "150"), 1, "--like names row 150, but the table has 150 rows, from 0 to 149."),
         (("--like", "0", "--not-like", "999"), 1, "--not-like names row 999"),
-        (("--like", "0,3", "--not-like", "3"), 1, "Rows cannot be both members and no members: 3."),
+        (("--like", "0,3", "--not-like", "3"), 1, "Rows cannot be given both as members and as non-members: 3."),
         (("--like", ","), 1, "--like names no row."),
         (("--like", "P-3"), 2, "'P-3' is not the number of a row. If it is an id, name its column with --id."),
         (("--like", "P-3,X-1", "--id", "patient"), 1, "1 of 2 ids are in none of the 150 rows: X-1."),
         (("--like", "0", "--id", "nobody"), 1, "The table has no column 'nobody'."),
         (("--like", "0", "--columns", "age,height"), 1, "The table has no column 'height'."),
         (("--like", "0", "--columns", "country"), 1, "The table has no column that can be used"),
-        (("--like", "0", "-o", "out.docx"), 1, "'out.docx' has no format that is written."),
+        (("--like", "0", "-o", "out.docx"), 1, "Cannot write a table to 'out.docx'"),
         ((), 2, "--like"),
     ],
 )
@@ -195,6 +195,15 @@ def test_a_terminal_shows_as_many_columns_as_fit(width: int) -> None:
     assert ("[b]old[/b]" in rows[0]) == (width == 140)
 
 
+def test_rows_of_a_wide_table_show_what_sets_the_members_apart(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 30))
+    X[:50, 27] += 20
+    write_table(pa.table({f"gene{j}": X[:, j] for j in range(30)}), tmp_path / "genes.csv")
+    rows = lines_of(invoke("find", tmp_path / "genes.csv", "--like", "0,1,2").stdout, "row")
+    assert all("gene27=" in row for row in rows)
+
+
 def test_a_figure_is_drawn(patients: Path, tmp_path: Path) -> None:
     result = invoke("find", patients, "--like", "0,3", "--plot", tmp_path / "members.png", "--json")
     assert result.exit_code == 0, result.output
@@ -222,9 +231,11 @@ def test_vectors_are_searched_but_not_printed(tmp_path: Path) -> None:
             *arguments,
         )
         assert result.exit_code == 0, result.output
-    told = json.loads(result.stdout)
-    assert told["columns"] == ["embedding"]
-    assert told["typical_rows"][0]["values"]["embedding"] == pytest.approx(vectors[told["typical_rows"][0]["row"]])
+    printed = json.loads(result.stdout)
+    assert printed["columns"] == ["embedding"]
+    assert printed["typical_rows"][0]["values"]["embedding"] == pytest.approx(
+        vectors[printed["typical_rows"][0]["row"]]
+    )
     printed = invoke("find", tmp_path / "e.fit", "--like", "0,3", "--n-rows", "2").stdout
     assert "name=n" in printed
     assert "embedding" not in printed
@@ -240,7 +251,7 @@ def test_a_doubt_is_noted_beside_the_answer(patients: Path) -> None:
 
 
 class NumberModel:
-    """A stand-in for a model: what a text is about is a number in it."""
+    """A stand-in for an embedding model: the vector of a text is the number in it."""
 
     @classmethod
     def from_pretrained(cls, name):

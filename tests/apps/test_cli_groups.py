@@ -1,4 +1,4 @@
-"""Filters, topics over time and by group, and changes on the command line, beside what the library says."""
+"""Filters, topics over time and by group, and changes on the command line agree with the library."""
 
 import csv
 import io

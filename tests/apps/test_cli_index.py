@@ -107,11 +107,11 @@ def test_an_index_is_called_after_its_source(source: str, name: str) -> None:
 
 def test_json_has_every_number_and_nothing_else_is_on_standard_output(files: Files, tmp_path: Path) -> None:
     result = invoke("index", files.jsonl, "-o", tmp_path / "i", "--id", "key", *ALL_WORDS, "--json")
-    told = json.loads(result.stdout)
-    assert set(told) == KEYS
-    assert told["n_documents"] + told["n_short"] == N_DOCUMENTS
-    assert told["n_bytes"] == sum(file.stat().st_size for file in (tmp_path / "i").rglob("*") if file.is_file())
-    assert "Set --text to read another column" in told["warnings"][0]["message"]
+    printed = json.loads(result.stdout)
+    assert set(printed) == KEYS
+    assert printed["n_documents"] + printed["n_short"] == N_DOCUMENTS
+    assert printed["n_bytes"] == sum(file.stat().st_size for file in (tmp_path / "i").rglob("*") if file.is_file())
+    assert "Set --text to read another column" in printed["warnings"][0]["message"]
 
 
 def test_options_of_reading_reach_the_index(files: Files, tmp_path: Path) -> None:
@@ -138,8 +138,8 @@ def test_options_of_reading_reach_the_index(files: Files, tmp_path: Path) -> Non
         ),
     )
     assert result.exit_code == 0, result.output
-    told = json.loads(result.stdout)
-    assert (told["n_documents"], told["n_duplicates"]) == (3, 57)
+    printed = json.loads(result.stdout)
+    assert (printed["n_documents"], printed["n_duplicates"]) == (3, 57)
     index = open_index(path)
     assert {"Alpha", "Gamma", "Gamma delta", "beta1"} <= set(index.vocabulary)
     assert not {"b", "the", "alpha"} & set(index.vocabulary)
@@ -322,10 +322,10 @@ def test_bars_are_shown_on_a_terminal_only(files: Files, tmp_path: Path) -> None
 
 
 def test_the_help_has_examples_in_80_columns() -> None:
-    told = invoke("index", "--help").output
-    assert "mixsearch index reviews.csv --text review" in told
-    assert "Advanced" in told
-    assert max(map(len, told.splitlines())) <= 80
+    printed = invoke("index", "--help").output
+    assert "mixsearch index reviews.csv --text review" in printed
+    assert "Advanced" in printed
+    assert max(map(len, printed.splitlines())) <= 80
 
 
 @pytest.mark.slow

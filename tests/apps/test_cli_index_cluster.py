@@ -1,4 +1,4 @@
-"""An index that a cluster builds is the one that this machine builds: two worker processes, with TCP between them."""
+"""A cluster of two worker processes, connected by TCP, builds the same index as this machine."""
 
 import gzip
 import json
@@ -59,7 +59,7 @@ def scheduler(workers):
 
 @pytest.fixture(autouse=True)
 def _small_parts(monkeypatch):
-    """So that a small corpus has several."""
+    """Make partitions small, so that a small corpus has several."""
     monkeypatch.setattr(partitions, "_MIN_BYTES", 1 << 14)
 
 

@@ -38,18 +38,18 @@ def test_what_an_index_holds_is_told_line_by_line(index: Path) -> None:
 
 
 def test_json_has_every_number(index: Path) -> None:
-    told = json.loads(invoke("info", index, "--json").stdout)
+    printed = json.loads(invoke("info", index, "--json").stdout)
     opened = open_index(index)
-    assert told["n_documents"] == N_DOCUMENTS
-    assert told["n_nonzeros"] == opened.topics._family.local.by_document.nnz
-    assert told["eigenvalues"] == [float(value) for value in opened.topics._family.frame.values]
-    assert told["bytes_of_parts"] == open_folder(index, kind="topic index", version=2).sizes()
-    assert told["n_bytes"] == sum(told["bytes_of_parts"].values())
-    assert told["options"]["n_components"] == N_TOPICS
-    assert told["tokens"]["lowercase"] is True
-    assert {each["word"] for each in told["distinctive_words"]} <= set(opened.vocabulary)
-    assert told["verified"] is False
-    most = told["frequent_words"][0]
+    assert printed["n_documents"] == N_DOCUMENTS
+    assert printed["n_nonzeros"] == opened.topics._family.local.by_document.nnz
+    assert printed["eigenvalues"] == [float(value) for value in opened.topics._family.frame.values]
+    assert printed["bytes_of_parts"] == open_folder(index, kind="topic index", version=2).sizes()
+    assert printed["n_bytes"] == sum(printed["bytes_of_parts"].values())
+    assert printed["options"]["n_components"] == N_TOPICS
+    assert printed["tokens"]["lowercase"] is True
+    assert {each["word"] for each in printed["distinctive_words"]} <= set(opened.vocabulary)
+    assert printed["verified"] is False
+    most = printed["frequent_words"][0]
     column = opened.vocabulary.index(most["word"])
     assert most["n_documents"] == opened.topics._family.local.by_document[:, [column]].nnz
     assert column == opened.topics._family.word_mean.argmax()
@@ -96,10 +96,10 @@ def test_the_spectrum_is_drawn(index: Path, tmp_path: Path) -> None:
 def test_a_saved_search_is_an_index_without_texts(tmp_path: Path) -> None:
     data = make_topics(200, 30, 3, mean_length=30, random_state=0)
     TopicSearch(3).fit(data.counts).save(tmp_path / "search")
-    told = json.loads(invoke("info", tmp_path / "search", "--json").stdout)
-    assert told["has_texts"] is False
-    assert told["tokens"] is None
-    assert told["distinctive_words"] == []
+    printed = json.loads(invoke("info", tmp_path / "search", "--json").stdout)
+    assert printed["has_texts"] is False
+    assert printed["tokens"] is None
+    assert printed["distinctive_words"] == []
     assert "not kept" in invoke("info", tmp_path / "search").stdout
 
 

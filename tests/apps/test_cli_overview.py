@@ -1,4 +1,4 @@
-"""`mixsearch overview` lists the topics of an index, however it is printed."""
+"""`mixsearch overview` lists the topics of an index, in every output format."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ def test_every_topic_has_a_line_with_its_share_and_words(files: Files, index: Pa
 def test_words_are_chosen_one_per_topic(index: Path) -> None:
     result = invoke("overview", index, "--n", "4", "--json")
     assert result.exit_code == 0, result.output
-    told = json.loads(result.stdout)
-    assert 1 < len(told["topics"]) <= 4
-    assert told["n_documents"] > 0
-    assert told["skipped"] == []
+    printed = json.loads(result.stdout)
+    assert 1 < len(printed["topics"]) <= 4
+    assert printed["n_documents"] > 0
+    assert printed["skipped"] == []
 
 
 def test_a_table_has_the_same_topics(files: Files, index: Path) -> None:
-    told = json.loads(invoke("overview", index, *files.words, "--json").stdout)
+    printed = json.loads(invoke("overview", index, *files.words, "--json").stdout)
     rows = list(csv.DictReader(io.StringIO(invoke("overview", index, *files.words, "--csv").stdout)))
-    assert [row["words"] for row in rows] == [" ".join(topic["words"]) for topic in told["topics"]]
-    assert [float(row["weight"]) for row in rows] == pytest.approx([topic["weight"] for topic in told["topics"]])
+    assert [row["words"] for row in rows] == [" ".join(topic["words"]) for topic in printed["topics"]]
+    assert [float(row["weight"]) for row in rows] == pytest.approx([topic["weight"] for topic in printed["topics"]])
 
 
 def test_on_a_terminal_it_is_a_table_with_a_head(index: Path) -> None:

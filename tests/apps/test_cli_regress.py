@@ -44,22 +44,22 @@ def test_the_line_of_the_examples_is_found_in_the_units_of_the_table(sales, labe
         *("-k", n_components, "--json"),
     )
     assert result.exit_code == 0, result.output
-    told = json.loads(result.stdout)
+    printed = json.loads(result.stdout)
     for name, truth in zip(("area", "rooms"), LINES[line], strict=True):
-        found = told["coefficients"][name]
+        found = printed["coefficients"][name]
         assert abs(found["value"] - truth) < 4 * found["stderr"] < 2 * abs(truth)
-    assert abs(told["intercept"]["value"] - INTERCEPTS[line]) < 4 * told["intercept"]["stderr"]
-    assert told["noise"] == pytest.approx(NOISE, rel=0.2)
-    assert told["n_components"] == 2
-    assert told["n_members"]["low"] < np.sum(labels == line) < told["n_members"]["high"]
-    assert told["confidence"] > 0.8
-    assert told["verdict"] == "clear"
-    assert (told["n_rows"], told["n_left_out"], told["warnings"]) == (N_ROWS - 1, 1, [])
-    shown = {row["row"] for row in told["typical_rows"]}
+    assert abs(printed["intercept"]["value"] - INTERCEPTS[line]) < 4 * printed["intercept"]["stderr"]
+    assert printed["noise"] == pytest.approx(NOISE, rel=0.2)
+    assert printed["n_components"] == 2
+    assert printed["n_members"]["low"] < np.sum(labels == line) < printed["n_members"]["high"]
+    assert printed["confidence"] > 0.8
+    assert printed["verdict"] == "clear"
+    assert (printed["n_rows"], printed["n_left_out"], printed["warnings"]) == (N_ROWS - 1, 1, [])
+    shown = {row["row"] for row in printed["typical_rows"]}
     assert len(shown) == 5
     assert all(labels[row] == line for row in shown)
     assert not shown & set(map(int, examples(labels, line).split(",")))
-    assert all(0.2 <= row["membership"] <= 0.8 for row in told["doubtful_rows"])
+    assert all(0.2 <= row["membership"] <= 0.8 for row in printed["doubtful_rows"])
 
 
 def test_members_are_written_and_drawn(sales, labels, tmp_path):
@@ -100,7 +100,7 @@ def test_doubted_examples_are_named_by_their_rows(sales, labels):
         (("--x", "area", "--like", "7,8"), 1, "--like names row 7, which lacks a number in area, price."),
         (("--x", "area", "--like", "8,900"), 1, "--like names row 900, but the table has 600 rows, from 0 to 599."),
         (("--x", "area", "--like", ","), 1, "--like names no row."),
-        (("--x", "area,city", "--like", "1,2"), 1, "--x needs columns of numbers, which 'city' is not."),
+        (("--x", "area,city", "--like", "1,2"), 1, "--x needs columns of numbers, but 'city' is not numeric."),
         (("--x", "area,price", "--like", "1,2"), 1, "Column 'price' cannot be both --y and --x."),
         (("--x", "size", "--like", "1,2"), 1, "The table has no column 'size'."),
         (("--x", "area", "--like", "F1"), 2, "name its column with --id"),

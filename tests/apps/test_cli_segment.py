@@ -35,16 +35,16 @@ def test_masks_labels_and_json_in_one_go(photo: Path, tmp_path: Path) -> None:
         *("--assign", "posterior", "--masks", tmp_path / "masks", "--labels", tmp_path / "labels.png", "--json"),
     )
     assert result.exit_code == 0, result.output
-    told = json.loads(result.stdout)
-    assert (told["width"], told["height"], told["features"], told["assign"]) == (60, 40, "rgb", "posterior")
-    sky, other = told["segments"]
+    printed = json.loads(result.stdout)
+    assert (printed["width"], printed["height"], printed["features"], printed["assign"]) == (60, 40, "rgb", "posterior")
+    sky, other = printed["segments"]
     assert (sky["name"], sky["seeds"]) == ("sky", [[5, 20], [10, 10]])
     assert (other["name"], other["seeds"]) == ("segment 2", [[50, 20]])
     labels = np.asarray(Image.open(tmp_path / "labels.png"))
     assert [np.count_nonzero(labels == i) for i in (0, 1)] == [sky["pixels"], other["pixels"]]
     assert sky["share"] == pytest.approx(sky["pixels"] / 2400)
     assert_array_equal(np.asarray(Image.open(tmp_path / "masks" / "1-sky.png")), 255 * (labels == 0))
-    assert len(told["written"]) == 3
+    assert len(printed["written"]) == 3
 
 
 def test_exclusions_strokes_and_cut_outs(photo: Path, tmp_path: Path) -> None:
@@ -60,10 +60,10 @@ def test_exclusions_strokes_and_cut_outs(photo: Path, tmp_path: Path) -> None:
 
 
 def test_one_seed_and_a_number_of_components(photo: Path) -> None:
-    told = json.loads(invoke("segment", photo, "--seed", "5,20", "-k", "2", "--json").stdout)
-    assert [each["name"] for each in told["segments"]] == ["segment 1", "rest"]
-    assert told["segments"][1]["seeds"] == []
-    assert told["segments"][1]["verdict"] == "has no seed"
+    printed = json.loads(invoke("segment", photo, "--seed", "5,20", "-k", "2", "--json").stdout)
+    assert [each["name"] for each in printed["segments"]] == ["segment 1", "rest"]
+    assert printed["segments"][1]["seeds"] == []
+    assert printed["segments"][1]["verdict"] == "has no seed"
 
 
 @pytest.mark.parametrize(

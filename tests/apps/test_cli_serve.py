@@ -26,7 +26,7 @@ def index(tmp_path_factory):
 
 @contextmanager
 def started(*arguments):
-    """The process, and the address that it tells."""
+    """Return the process and the address that it prints."""
     command = [sys.executable, "-m", "mixsearch", "serve", *map(str, arguments), "--no-open", "--port", "0"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
         try:
@@ -37,7 +37,7 @@ def started(*arguments):
 
 
 def _line(process):
-    """A line, up to the one with the address."""
+    """Return the next line of standard error; "" after the one with the address."""
     if getattr(process, "is_open", False):
         return ""
     line = process.stderr.readline()
@@ -46,7 +46,7 @@ def _line(process):
 
 
 def fetch(address, data=None, **headers):
-    """What is there; where its processes are still starting, which takes long on a busy machine, it is asked again."""
+    """Return the answer; ask again while the server's processes are starting, which takes long on a busy machine."""
     end = time.monotonic() + 120
     while True:
         try:

@@ -40,16 +40,16 @@ def examples(component: int, prefix: str = "") -> str:
 def test_the_subspace_of_the_examples_is_found(tracks, component, options):
     result = invoke("subspace", tracks, "--like", examples(component), "--json", *options)
     assert result.exit_code == 0, result.output
-    told = json.loads(result.stdout)
-    assert (told["dim"], told["n_components"], told["scaled"], told["centered"]) == (DIM, 3, False, False)
-    basis = np.array([[axis["loadings"][name] for name in COLUMNS] for axis in told["basis"]]).T
+    printed = json.loads(result.stdout)
+    assert (printed["dim"], printed["n_components"], printed["scaled"], printed["centered"]) == (DIM, 3, False, False)
+    basis = np.array([[axis["loadings"][name] for name in COLUMNS] for axis in printed["basis"]]).T
     truth = DATA.bases[component]
     assert np.linalg.norm(basis @ basis.T - truth @ truth.T, 2) < 0.2
-    assert told["n_members"]["low"] < np.sum(DATA.labels == component) < told["n_members"]["high"]
-    assert told["verdict"] == "clear"
-    assert (told["n_rows"], told["n_left_out"], told["warnings"]) == (N_ROWS - 1, 1, [])
-    assert (told["columns"], told["left_out_columns"]) == (COLUMNS, ["track", "kind"])
-    assert all(DATA.labels[row["row"]] == component for row in told["typical_rows"])
+    assert printed["n_members"]["low"] < np.sum(DATA.labels == component) < printed["n_members"]["high"]
+    assert printed["verdict"] == "clear"
+    assert (printed["n_rows"], printed["n_left_out"], printed["warnings"]) == (N_ROWS - 1, 1, [])
+    assert (printed["columns"], printed["left_out_columns"]) == (COLUMNS, ["track", "kind"])
+    assert all(DATA.labels[row["row"]] == component for row in printed["typical_rows"])
 
 
 def test_members_are_written(tracks, tmp_path):
@@ -72,8 +72,8 @@ def test_columns_of_different_units_are_scaled(tmp_path):
     units = np.array([1000.0, 1, 1, 1, 0.01, 1, 1, 1])
     path = write_tracks(tmp_path / "units.csv", units)
     arguments = ("subspace", path, "--like", examples(0), "-o", tmp_path / "out.csv", "--json")
-    told = json.loads(invoke(*arguments).stdout)
-    assert told["scaled"]
+    printed = json.loads(invoke(*arguments).stdout)
+    assert printed["scaled"]
     membership = get_numbers(read_table(tmp_path / "out.csv"), ["membership"])[:, 0]
     is_known = ~np.isnan(membership)
     assert np.mean((membership[is_known] > 0.5) == (DATA.labels[is_known] == 0)) > 0.85
@@ -83,9 +83,9 @@ def test_columns_of_different_units_are_scaled(tmp_path):
 def test_rows_off_the_origin_are_taken_relative_to_their_mean(tmp_path):
     path = tmp_path / "shifted.csv"
     write_table({name: DATA.X[:, j] + 5 for j, name in enumerate(COLUMNS)}, path)
-    told = json.loads(invoke("subspace", path, "--like", examples(0), "--json").stdout)
-    assert told["centered"]
-    assert (told["dim"], told["verdict"], told["warnings"]) == (DIM, "clear", [])
+    printed = json.loads(invoke("subspace", path, "--like", examples(0), "--json").stdout)
+    assert printed["centered"]
+    assert (printed["dim"], printed["verdict"], printed["warnings"]) == (DIM, "clear", [])
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,11 @@ def test_rows_off_the_origin_are_taken_relative_to_their_mean(tmp_path):
     [
         (("--like", "7"), 1, "--like names row 7, which lacks a number in c0"),
         (("--like", "-700"), 1, "--like names row -700, but the table has 600 rows, from 0 to 599."),
-        (("--like", "1,2", "--columns", "c1,kind"), 1, "--columns needs columns of numbers, which 'kind' is not."),
+        (
+            ("--like", "1,2", "--columns", "c1,kind"),
+            1,
+            "--columns needs columns of numbers, but 'kind' is not numeric.",
+        ),
         (("--like", "1,2", "--dim", "9"), 1, "subspaces of dimension 9 and noise need at least 10 features"),
         (("--like", "1,2", "-k", "8"), 1, "8 subspaces of dimension 1 and noise need at least 9 features"),
         (("--like", "one"), 2, "'one' is not the number of a row."),
@@ -116,9 +120,13 @@ def test_rows_that_express_each_other_carry_the_answer_where_no_subspace_suits(t
     X, labels = draw_loops()
     write_table({f"c{j}": X[:, j] for j in range(X.shape[1])}, tmp_path / "loops.csv")
     arguments = ("subspace", tmp_path / "loops.csv", "--like", "70,85,100", "-k", "6", "--dim", "1")
-    told = json.loads(invoke(*arguments, "--json").stdout)
-    assert told["carried_by"] == "self-expression"
-    assert (told["weight"]["stderr"], told["n_members"]["low"], told["n_members"]["high"]) == (None, None, None)
-    assert all(labels[row["row"]] == 1 for row in told["typical_rows"])
+    printed = json.loads(invoke(*arguments, "--json").stdout)
+    assert printed["carried_by"] == "self-expression"
+    assert (printed["weight"]["stderr"], printed["n_members"]["low"], printed["n_members"]["high"]) == (
+        None,
+        None,
+        None,
+    )
+    assert all(labels[row["row"]] == 1 for row in printed["typical_rows"])
     lines = invoke(*arguments).stdout.splitlines()
     assert "carried by  rows that express each other" in lines

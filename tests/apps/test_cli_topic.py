@@ -59,7 +59,7 @@ def facts(text: str, name: str) -> list[str]:
     return [line[12:] for line in text.splitlines() if line.startswith(name)]
 
 
-def told(*arguments: object, **more: str) -> dict:
+def run_json(*arguments: object, **more: str) -> dict:
     result = invoke("topic", *arguments, "--json", **more)
     assert result.exit_code == 0, result.output
     return json.loads(result.stdout)
@@ -97,7 +97,7 @@ def test_a_terminal_gets_a_panel_of_its_width(files: Files, index: Path) -> None
 
 
 def test_json_has_the_same_keys_for_every_hint(files: Files, index: Path) -> None:
-    answer = told(index, files.words[0])
+    answer = run_json(index, files.words[0])
     assert set(answer) == KEYS
     assert answer["hint"] == files.words[0]
     assert set(answer["words"][0]) == {"word", "probability", "likelier", "probability_stderr"}
@@ -106,18 +106,18 @@ def test_json_has_the_same_keys_for_every_hint(files: Files, index: Path) -> Non
     assert set(answer["alternatives"][0]) == {"rank", "words", "weight", "share_of_hint"}
     assert answer["words"][0]["likelier"] > 1
     assert 0 < answer["weight"] < 1
-    assert_close(answer, told(index, files.words[0]))
+    assert_close(answer, run_json(index, files.words[0]))
 
 
 def test_a_single_topic_has_no_separation_in_json(files: Files, index: Path) -> None:
-    assert told(index, files.words[0], "-k", "1")["separation"] is None
+    assert run_json(index, files.words[0], "-k", "1")["separation"] is None
 
 
 def test_each_word_can_be_a_hint_of_its_own(files: Files, index: Path) -> None:
     answers = json.loads(invoke("topic", index, *files.words, "--each", "--json").stdout)
     assert [answer["hint"] for answer in answers] == files.words
     for answer, word in zip(answers, files.words, strict=True):
-        alone = told(index, word)
+        alone = run_json(index, word)
         # Topics of several words share the documents.
         assert {each["row"] for each in answer["documents"]} == {each["row"] for each in alone["documents"]}
         assert_close({**answer, "documents": []}, {**alone, "documents": []})
@@ -129,8 +129,8 @@ def test_a_file_of_hints_is_answered_in_its_order_with_its_names(files: Files, i
     answers = json.loads(invoke("topic", index, "--hints", "-", "--json", input=lines).stdout)
     assert [answer["hint"] for answer in answers] == ["first", f"{two}^2"]
     others = {"hint": "", "documents": []}
-    assert_close(answers[0] | others, told(index, one, "--not", two) | others)
-    assert_close(answers[1] | others, told(index, two) | others)
+    assert_close(answers[0] | others, run_json(index, one, "--not", two) | others)
+    assert_close(answers[1] | others, run_json(index, two) | others)
 
 
 def test_one_bad_hint_leaves_the_others_alone(files: Files, index: Path) -> None:
@@ -168,29 +168,29 @@ def test_a_misspelt_option_gets_the_nearest_one(index: Path, typed: str, meant: 
 
 def test_words_to_avoid_can_be_given_in_two_ways(files: Files, index: Path) -> None:
     one, two, *_ = files.words
-    by_option = told(index, one, "--not", two)
+    by_option = run_json(index, one, "--not", two)
     by_minus = json.loads(invoke("topic", index, "--json", "--", one, f"-{two}").stdout)
     assert_close(by_option, by_minus)
     assert by_option["hint"] == f"{one} -{two}"
-    assert by_option["share_of_hint"] != told(index, one)["share_of_hint"]
+    assert by_option["share_of_hint"] != run_json(index, one)["share_of_hint"]
 
 
 def test_weights_phrases_patterns_and_capitals_are_understood(files: Files, index: Path) -> None:
     one = files.words[0]
-    assert_close(told(index, one.upper())["words"], told(index, one)["words"])
-    assert told(index, f"{one[:-1]}?")["words"]
-    phrase = told(index, f"{one} {files.likeliest[0][1]}")
+    assert_close(run_json(index, one.upper())["words"], run_json(index, one)["words"])
+    assert run_json(index, f"{one[:-1]}?")["words"]
+    phrase = run_json(index, f"{one} {files.likeliest[0][1]}")
     assert phrase["hint"] == f"{one} {files.likeliest[0][1]}"
-    assert told(index, f"{one}^3", f'"{one} {files.likeliest[0][1]}"')["hint"].startswith(f"{one}^3 ")
+    assert run_json(index, f"{one}^3", f'"{one} {files.likeliest[0][1]}"')["hint"].startswith(f"{one}^3 ")
 
 
 def test_a_text_and_documents_are_hints_too(files: Files, index: Path, tmp_path: Path) -> None:
-    row = told(index, files.words[2])["documents"][0]["row"]
+    row = run_json(index, files.words[2])["documents"][0]["row"]
     expected = set(files.likeliest[2][:8])
     (tmp_path / "text.txt").write_text(files.texts[row])
-    by_text = told(index, "--text", files.texts[row])
-    by_file = told(index, "--text-file", tmp_path / "text.txt")
-    by_row = told(index, "--documents", row)
+    by_text = run_json(index, "--text", files.texts[row])
+    by_file = run_json(index, "--text-file", tmp_path / "text.txt")
+    by_row = run_json(index, "--documents", row)
     assert by_text["words"] == by_file["words"]
     assert by_row["hint"] == f"document {row}"
     for answer in (by_text, by_row):
@@ -199,31 +199,31 @@ def test_a_text_and_documents_are_hints_too(files: Files, index: Path, tmp_path:
 
 def test_broader_and_narrower_halve_and_double_the_components(files: Files, index: Path) -> None:
     word = files.words[0]
-    assert told(index, word, "--broader")["n_components"] == N_TOPICS // 2
-    assert told(index, word, "--broader", "--narrower")["n_components"] == N_TOPICS
-    assert told(index, word, "--n-components", "3")["n_components"] == 3
+    assert run_json(index, word, "--broader")["n_components"] == N_TOPICS // 2
+    assert run_json(index, word, "--broader", "--narrower")["n_components"] == N_TOPICS
+    assert run_json(index, word, "--n-components", "3")["n_components"] == 3
 
 
 def test_the_estimate_of_moments_alone_can_be_asked_for(files: Files, index: Path) -> None:
     word = files.words[0]
-    assert told(index, word, "--no-refine")["words"] != told(index, word)["words"]
+    assert run_json(index, word, "--no-refine")["words"] != run_json(index, word)["words"]
 
 
 @pytest.mark.parametrize(("option", "merge"), [("--merge-copies", True), ("--no-merge-copies", False)])
 def test_copies_are_merged_as_in_python(files: Files, index: Path, option: str, merge: bool) -> None:
     word = files.words[0]
     merged = open_index(index).search(word, merge_copies=merge)
-    shown = {row["word"]: row["probability"] for row in told(index, word, option)["words"]}
+    shown = {row["word"]: row["probability"] for row in run_json(index, word, option)["words"]}
     assert_close([shown[name] for name, _ in merged.top_words(5)], [p for _, p in merged.top_words(5)])
     assert Query("asked", words={word: 1.0}).key != Query("asked", words={word: 1.0}, merge_copies=True).key
 
 
 def test_words_can_be_ranked_by_probability(files: Files, index: Path) -> None:
-    answer = told(index, files.words[0], "--words-by", "probability", "--n-documents", "0", "--n-words", "20")
+    answer = run_json(index, files.words[0], "--words-by", "probability", "--n-documents", "0", "--n-words", "20")
     probabilities = [word["probability"] for word in answer["words"]]
     assert probabilities == sorted(probabilities, reverse=True)
     assert answer["documents"] == []
-    assert told(index, files.words[0], "--n-words", "0")["words"] == []
+    assert run_json(index, files.words[0], "--n-words", "0")["words"] == []
 
 
 def test_csv_has_one_fact_in_each_row(files: Files, index: Path) -> None:
@@ -244,7 +244,7 @@ def test_csv_has_one_fact_in_each_row(files: Files, index: Path) -> None:
     ]
     first = [row for row in rows if row["hint"] == files.words[0]]
     assert [row["rank"] for row in first if row["kind"] == "word"] == ["1", "2", "3"]
-    answer = told(index, files.words[0], "--n-words", "3", "--n-documents", "2")
+    answer = run_json(index, files.words[0], "--n-words", "3", "--n-documents", "2")
     weight = next(row["value"] for row in first if row["item"] == "weight")
     assert float(weight) == answer["weight"]
     documents = [(int(row["item"]), row["name"], row["snippet"]) for row in first if row["kind"] == "document"]
@@ -254,7 +254,7 @@ def test_csv_has_one_fact_in_each_row(files: Files, index: Path) -> None:
 def test_errors_are_told_where_they_are_asked_for(files: Files, index: Path) -> None:
     word = files.words[0]
     topic = open_index(index).search(word)
-    plain, answer = told(index, word, "--n-words", "3"), told(index, word, "--n-words", "3", "--errors")
+    plain, answer = run_json(index, word, "--n-words", "3"), run_json(index, word, "--n-words", "3", "--errors")
     assert plain["weight_stderr"] is plain["words"][0]["probability_stderr"] is None
     assert plain["confidence"] == answer["confidence"]
     assert answer["weight_stderr"] == pytest.approx(topic.stderr.weight)
@@ -266,7 +266,7 @@ def test_errors_are_told_where_they_are_asked_for(files: Files, index: Path) -> 
 def test_errors_are_a_column_and_a_fact_in_csv(files: Files, index: Path) -> None:
     result = invoke("topic", index, files.words[0], "--csv", "--n-words", "3", "--errors")
     rows = {(row["kind"], row["item"]): row for row in csv.DictReader(io.StringIO(result.stdout))}
-    answer = told(index, files.words[0], "--n-words", "3", "--errors")
+    answer = run_json(index, files.words[0], "--n-words", "3", "--errors")
     assert float(rows["fact", "weight"]["stderr"]) == answer["weight_stderr"]
     assert float(rows["fact", "confidence"]["value"]) == answer["confidence"]
     for word in answer["words"]:
@@ -293,7 +293,7 @@ def test_an_unsure_answer_tells_what_else_the_hint_could_mean(files: Files, inde
 
 
 def test_the_only_topic_is_the_one_that_the_hint_means(files: Files, index: Path) -> None:
-    assert told(index, files.words[0], "-k", "1", "--errors", "--no-refine")["confidence"] == 1
+    assert run_json(index, files.words[0], "-k", "1", "--errors", "--no-refine")["confidence"] == 1
 
 
 def test_a_weak_hint_is_told_with_what_else_it_could_mean(files: Files, index: Path) -> None:
@@ -375,8 +375,8 @@ def test_a_hint_that_cannot_be_used_is_an_error_of_one_sentence(
 
 
 def test_another_topic_that_the_hint_could_mean_can_be_asked_for(files: Files, index: Path) -> None:
-    found = told(index, files.words[0])
-    other = told(index, files.words[0], "--alternative", 1)
+    found = run_json(index, files.words[0])
+    other = run_json(index, files.words[0], "--alternative", 1)
     assert other["alternative"] == 1
     assert other["weight"] == pytest.approx(found["alternatives"][0]["weight"])
     assert [word["word"] for word in other["words"]][:6] == found["alternatives"][0]["words"]
@@ -422,7 +422,7 @@ def test_an_index_that_is_not_there_is_told(tmp_path: Path) -> None:
 def test_an_index_without_texts_still_names_its_documents(files: Files, tmp_path: Path) -> None:
     bare = Files(tmp_path, files.texts, files.words, files.likeliest)
     bare.jsonl.write_bytes(files.jsonl.read_bytes())
-    answer = told(make_index(bare, "--no-keep-texts"), files.words[0])
+    answer = run_json(make_index(bare, "--no-keep-texts"), files.words[0])
     assert answer["documents"][0]["snippet"] is None
     assert answer["documents"][0]["name"].startswith("d")
 
@@ -431,7 +431,7 @@ def test_answers_can_be_had_without_the_command_line(files: Files, index: Path) 
     queries = [Query("named", words={files.words[0]: 1.0}), Query("unknown", words={"zzyzx": 1.0})]
     good, bad = answer_queries(open_index(index), queries)
     assert isinstance(good.answer, Answer)
-    assert json.loads(json.dumps(good.as_dict())) == {**told(index, files.words[0]), "hint": "named"}
+    assert json.loads(json.dumps(good.as_dict())) == {**run_json(index, files.words[0]), "hint": "named"}
     assert good.topic is not None
     assert bad.as_dict()["error"] == bad.error.as_dict()
 

@@ -1,4 +1,4 @@
-"""One net around every command: a sentence, a code, and the traceback only in a file that the sentence names."""
+"""An unexpected error of a command is one sentence with a code; the traceback is in a file that it names."""
 
 import json
 import os
@@ -59,7 +59,7 @@ def test_details_that_cannot_be_written_are_said_to_be_missing(index, monkeypatc
 
 def test_too_little_memory_and_errors_of_the_system_are_no_bugs(index, monkeypatch):
     fail(monkeypatch, MemoryError())
-    assert "The memory of this machine" in invoke("topic", index, "fish").stderr
+    assert "This machine does not have enough memory" in invoke("topic", index, "fish").stderr
     fail(monkeypatch, PermissionError(13, "Permission denied", "x.txt"))
     assert "Could not read or write 'x.txt': permission denied." in invoke("topic", index, "fish").stderr
 

@@ -56,15 +56,15 @@ def test_documents_are_added_and_counted(path, more):
 def test_new_words_lead_to_the_advice_to_refresh_and_a_refresh_learns_them(path, tmp_path):
     space = write_reviews(tmp_path / "space.parquet", make_reviews(["space"] * 60, 5000))
     result = invoke("add", path, space)
-    assert "Learn the topics anew" in result.stderr
+    assert "Refit the topics" in result.stderr
     assert f"mixsearch refresh {path}" in result.stderr
     shown = invoke("info", path)
     assert " added, 0 removed since the topics were learned" in " ".join(shown.stdout.split())
-    assert "Learn the topics anew" in shown.stderr
+    assert "Refit the topics" in shown.stderr
     result = invoke("refresh", path)
     assert result.exit_code == 0, result.output
     assert open_index(path).has_feature("rocket")
-    assert "Learn the topics anew" not in invoke("info", path).stderr
+    assert "Refit the topics" not in invoke("info", path).stderr
 
 
 def test_documents_are_removed_by_condition_id_and_row(path, tmp_path):

@@ -56,7 +56,7 @@ def rivers_and_money(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = [" ".join(rng.choice(rivers if i % 2 else money, size=12)) for i in range(600)]
     corpus = DocstringCorpus(names=[f"texts.number{i}" for i in range(600)], texts=texts)
     monkeypatch.setattr("mixsearch.cli._docstrings.load_docstrings", lambda packages, on_progress: corpus)
-    monkeypatch.setattr("mixsearch.cli.demo._MAX_DF", 1.0)
+    monkeypatch.setattr("mixsearch.cli._demo_topics._MAX_DF", 1.0)
 
 
 def test_the_demo_says_what_it_read_counted_and_fitted(shown: Result) -> None:

@@ -27,20 +27,20 @@ NAMES = (
 # A process of its own: one in which other tests have used OpenMP cannot be forked.
 PROGRAM = """
 import json, sys
-from benchmarks.hostile_files import CRAFTED
-from benchmarks.hostile_inputs import run
-told = []
-counts = run(12, seed=5, crafted={name: CRAFTED[name] for name in json.loads(sys.argv[1])}, tell=told.append)
-print(json.dumps([told, counts]))
+from hostile_files import CRAFTED
+from hostile_inputs import run
+lines = []
+counts = run(12, seed=5, crafted={name: CRAFTED[name] for name in json.loads(sys.argv[1])}, tell=lines.append)
+print(json.dumps([lines, counts]))
 """
 
 
 def test_no_file_ends_a_process_or_shows_a_traceback():
     pytest.importorskip("duckdb")
-    root = Path(__file__).parents[2]
+    benchmarks = Path(__file__).parents[2] / "benchmarks"
     arguments = [sys.executable, "-c", PROGRAM, json.dumps(NAMES)]
-    ended = subprocess.run(arguments, cwd=root, check=True, capture_output=True, text=True)
-    told, counts = json.loads(ended.stdout.splitlines()[-1])
-    assert told == []
+    ended = subprocess.run(arguments, cwd=benchmarks, check=True, capture_output=True, text=True)
+    lines, counts = json.loads(ended.stdout.splitlines()[-1])
+    assert lines == []
     assert counts["sentence"] > 10
     assert counts["read"] > 0

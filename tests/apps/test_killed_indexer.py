@@ -34,7 +34,7 @@ def start_indexer(texts, folder):
 
 
 def generation(folder):
-    """Of a whole index; None where there is none."""
+    """Return the generation of a complete index, or None if there is no index."""
     try:
         index = open_index(folder)
     except (MissingFolderError, UnfinishedFolderError):

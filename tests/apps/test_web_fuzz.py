@@ -1,4 +1,4 @@
-"""Requests made up from the OpenAPI description, right and wrong ones: each is answered as described."""
+"""Requests generated from the OpenAPI description, valid and invalid: each is answered as described."""
 
 import os
 from contextlib import suppress

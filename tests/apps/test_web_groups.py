@@ -1,4 +1,4 @@
-"""Filters, columns, groups and changes over HTTP, beside what the library says itself."""
+"""Filters, columns, groups and changes over HTTP agree with the library."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""Pictures over HTTP: brought, shown, cut, taken home; and what is refused."""
+"""Pictures over HTTP: upload, display, segmentation, download; and what is rejected."""
 
 import io
 import json
@@ -64,12 +64,12 @@ def image_of(answer):
 def test_a_picture_is_brought_shown_and_removed(client):
     answer = client.post("/api/pictures", content=png(photo()))
     assert answer.status_code == 201
-    told = answer.json()
-    assert (told["width"], told["height"]) == (60, 40)
-    assert client.get(f"/api/pictures/{told['picture']}").json() == told
-    assert_array_equal(np.asarray(image_of(client.get(f"/api/pictures/{told['picture']}.png"))), photo())
-    assert client.delete(f"/api/pictures/{told['picture']}").status_code == 204
-    gone = client.get(f"/api/pictures/{told['picture']}.png")
+    found = answer.json()
+    assert (found["width"], found["height"]) == (60, 40)
+    assert client.get(f"/api/pictures/{found['picture']}").json() == found
+    assert_array_equal(np.asarray(image_of(client.get(f"/api/pictures/{found['picture']}.png"))), photo())
+    assert client.delete(f"/api/pictures/{found['picture']}").status_code == 204
+    gone = client.get(f"/api/pictures/{found['picture']}.png")
     assert (gone.status_code, gone.json()["error"]["code"]) == (410, "gone")
     assert "Upload it again" in gone.json()["error"]["message"]
 
@@ -101,27 +101,27 @@ def test_the_example_needs_no_upload(client):
     data = make_landscape(480, 720, random_state=3)
     assert_array_equal(np.asarray(image_of(client.get("/api/pictures/example.png"))), data.image)
     query = "&".join(f"seed={name}:{x},{y}" for name, (x, y) in data.seeds.items())
-    told = client.get(f"/api/pictures/example/segments?{query}").json()
-    assert [each["name"] for each in told["segments"]] == ["sky", "meadow", "lake"]
-    assert sum(each["share"] for each in told["segments"]) == pytest.approx(1)
-    assert told["warnings"] == []
+    found = client.get(f"/api/pictures/example/segments?{query}").json()
+    assert [each["name"] for each in found["segments"]] == ["sky", "meadow", "lake"]
+    assert sum(each["share"] for each in found["segments"]) == pytest.approx(1)
+    assert found["warnings"] == []
 
 
 @pytest.mark.parametrize("options", [{}, {"features": "rgb"}, {"features": "rgb", "assign": "posterior"}])
 def test_segments_are_told_as_the_library_has_them(client, options):
     name, expected = bring(client), segment(photo(), GIVEN, **options)
     answer = client.get(f"/api/pictures/{name}/segments?{SEEDS}" + "".join(f"&{k}={v}" for k, v in options.items()))
-    told = answer.json()
+    found = answer.json()
     assert answer.headers["cache-control"].startswith("private")
-    assert (told["width"], told["height"], told["every"]) == (60, 40, 1)
-    assert (told["features"], told["assign"]) == (options.get("features", "rich"), options.get("assign", "auto"))
-    assert [each["name"] for each in told["segments"]] == list(GIVEN)
-    assert [each["seeds"] for each in told["segments"]] == [[[5, 20], [10, 10]], [[50, 20]]]
-    assert [each["pixels"] for each in told["segments"]] == expected.sizes.tolist()
-    assert [each["share"] for each in told["segments"]] == expected.shares.tolist()
-    assert [each["color"] for each in told["segments"]] == [f"#{bytes(c).hex()}" for c in make_segment_colors(2)]
+    assert (found["width"], found["height"], found["every"]) == (60, 40, 1)
+    assert (found["features"], found["assign"]) == (options.get("features", "rich"), options.get("assign", "auto"))
+    assert [each["name"] for each in found["segments"]] == list(GIVEN)
+    assert [each["seeds"] for each in found["segments"]] == [[[5, 20], [10, 10]], [[50, 20]]]
+    assert [each["pixels"] for each in found["segments"]] == expected.sizes.tolist()
+    assert [each["share"] for each in found["segments"]] == expected.shares.tolist()
+    assert [each["color"] for each in found["segments"]] == [f"#{bytes(c).hex()}" for c in make_segment_colors(2)]
     codes = {"sure", "partial", "unsure"} if not options else {"clear", "distinct", "close", "ambiguous"}
-    assert {each["verdict_code"] for each in told["segments"]} <= codes
+    assert {each["verdict_code"] for each in found["segments"]} <= codes
 
 
 def test_labels_overlay_and_masks_are_those_of_the_library(client):
@@ -144,9 +144,9 @@ def test_labels_overlay_and_masks_are_those_of_the_library(client):
 
 
 def test_one_seed_has_the_rest_beside_it(client):
-    told = client.get(f"/api/pictures/{bring(client)}/segments?seed=5,20").json()
-    assert [each["name"] for each in told["segments"]] == ["segment 1", "rest"]
-    assert (told["segments"][1]["seeds"], told["segments"][1]["verdict"]) == ([], "has no seed")
+    found = client.get(f"/api/pictures/{bring(client)}/segments?seed=5,20").json()
+    assert [each["name"] for each in found["segments"]] == ["segment 1", "rest"]
+    assert (found["segments"][1]["seeds"], found["segments"][1]["verdict"]) == ([], "has no seed")
 
 
 def test_a_plus_in_an_address_may_be_a_space(client):
@@ -162,13 +162,13 @@ def test_every_other_pixel_is_told_quickly(client):
         for every in (1, 2)
     )
     assert_array_equal(some, full[1::2, 1::2])
-    told = client.get(f"/api/pictures/{name}/segments?{SEEDS}&every=2").json()
-    assert (told["width"], told["height"], told["every"]) == (30, 20, 2)
+    found = client.get(f"/api/pictures/{name}/segments?{SEEDS}&every=2").json()
+    assert (found["width"], found["height"], found["every"]) == (30, 20, 2)
 
 
 def test_doubts_are_told(client):
-    told = client.get(f"/api/pictures/{bring(client)}/segments?seed=5,20&seed=6,30&features=rgb").json()
-    assert [warning["code"] for warning in told["warnings"]] == ["shared_component"]
+    found = client.get(f"/api/pictures/{bring(client)}/segments?seed=5,20&seed=6,30&features=rgb").json()
+    assert [warning["code"] for warning in found["warnings"]] == ["shared_component"]
 
 
 @pytest.mark.parametrize(
@@ -252,9 +252,9 @@ def test_every_route_tells_its_answers_and_errors(client):
 def test_exclusions_pieces_and_cut_outs(client):
     name = bring(client)
     options = "seed=left:5,20&not_seed=left:50,20&connected=true&min_area=0.01"
-    told = client.get(f"/api/pictures/{name}/segments?{options}").json()
+    found = client.get(f"/api/pictures/{name}/segments?{options}").json()
     expected = segment(photo(), {"left": (5, 20)}, not_seeds={"left": (50, 20)}, connected=True, min_area=0.01)
-    assert [each["pixels"] for each in told["segments"]] == expected.sizes.tolist()
+    assert [each["pixels"] for each in found["segments"]] == expected.sizes.tolist()
     answer = client.get(f"/api/pictures/{name}/segments/cut-outs.zip?{options}")
     with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
         cut = np.asarray(Image.open(archive.open("1-left.png")))
@@ -282,14 +282,14 @@ def test_strokes_and_corrections_are_sent_in_the_body(client):
     body = {"seeds": ["left:5,5~5,35", "right:45,5..55,35"], "every": 2, "outlines": True}
     answer = client.post(f"/api/pictures/{name}/segments", json=body)
     assert answer.status_code == 200, answer.text
-    told = answer.json()
+    found = answer.json()
     seeds = {"left": stroke([(5, 5), (5, 35)]), "right": box((45, 5), (55, 35))}
     expected = prepare_image(photo()).segment(seeds, step=2)
-    assert [each["pixels"] for each in told["segments"]] == expected.sizes.tolist()
-    assert [each["outline"] for each in told["segments"]] == [make_path(some) for some in expected.outlines()]
-    assert tuple(told["suggested"]) == expected.suggest_click()
+    assert [each["pixels"] for each in found["segments"]] == expected.sizes.tolist()
+    assert [each["outline"] for each in found["segments"]] == [make_path(some) for some in expected.outlines()]
+    assert tuple(found["suggested"]) == expected.suggest_click()
     corrected = client.post(f"/api/pictures/{name}/segments", json=body | {"corrections": [["left:33,20"]]}).json()
-    assert corrected["segmentation"] != told["segmentation"]
+    assert corrected["segmentation"] != found["segmentation"]
     path = f"/api/pictures/{name}/segments"
     full = segment(photo(), seeds).correct({"left": (33, 20)})
     labels = image_of(client.get(f"{path}/labels.png?segmentation={corrected['segmentation']}"))
@@ -326,8 +326,8 @@ def test_a_frame_of_an_animation_is_chosen_or_noted(client):
     other, file = np.ascontiguousarray(photo()[:, ::-1]), io.BytesIO()
     frames = [Image.fromarray(each) for each in (photo(), other)]
     frames[0].save(file, "WEBP", save_all=True, append_images=frames[1:], lossless=True)
-    told = client.post("/api/pictures", content=file.getvalue()).json()
-    assert [warning["code"] for warning in told["warnings"]] == ["skipped_frames"]
+    found = client.post("/api/pictures", content=file.getvalue()).json()
+    assert [warning["code"] for warning in found["warnings"]] == ["skipped_frames"]
     second = client.post("/api/pictures?frame=1", content=file.getvalue()).json()
     assert second["warnings"] == []
     assert_array_equal(np.asarray(image_of(client.get(f"/api/pictures/{second['picture']}.png"))), other)

@@ -1,4 +1,4 @@
-"""A real server and clients that misbehave: it goes on serving."""
+"""A real server keeps serving while clients misbehave."""
 
 import gc
 import json
@@ -29,7 +29,7 @@ def address(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def still_serves(address):
-    """After every test: the server answers, and lets go of connections."""
+    """After every test, check that the server answers and closes connections."""
     yield
     for _ in range(100):
         try:
@@ -47,7 +47,7 @@ def connect(address):
 
 
 def until_closed(client):
-    """What a server sends until it closes the connection."""
+    """Return what the server sends until it closes the connection."""
     received = b""
     with closing(client):
         try:
@@ -129,7 +129,7 @@ def test_a_client_that_does_not_read_is_given_up(address):
 
 
 def fill_places(stack, address, n, path):
-    """Open connections that ask for more than fits on the way, and never read."""
+    """Open connections that request more than the buffers hold, and never read."""
     for _ in range(n):
         client = stack.enter_context(closing(connect(address)))
         client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1024)

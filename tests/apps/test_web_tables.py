@@ -1,4 +1,4 @@
-"""Tables over HTTP: rows in a plane; members, lines and subspaces of planted tables; files; what is refused."""
+"""Tables over HTTP: rows in a plane; members, lines and subspaces of planted tables; files; what is rejected."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""Topics over HTTP: what the page shows, as JSON, beside what the library says itself."""
+"""Topics over HTTP: the JSON that the page shows agrees with the library."""
 
 import csv
 import io
@@ -35,14 +35,14 @@ def client(index):
         yield client
 
 
-def told(client, path, status=200, **params):
+def get_json(client, path, status=200, **params):
     answer = client.get(f"/api/indexes/texts{path}", params=params)
     assert answer.status_code == status, answer.text
     return answer.json()
 
 
 def refused(client, path, status, code, **params):
-    error = told(client, path, status, **params)["error"]
+    error = get_json(client, path, status, **params)["error"]
     assert error["code"] == code
     assert set(error) == {"code", "message", "fields", "word", "suggestions"}
     return error
@@ -86,7 +86,7 @@ def test_openapi_speaks_plainly_and_describes_every_operation(client):
     assert all(operation["description"] for operation in operations)
     answer = described["components"]["schemas"]["Answer"]
     assert not re.search("Attributes|Parameters", answer["description"])
-    assert set(answer["properties"]) == set(told(client, "/topic", q="sushi"))
+    assert set(answer["properties"]) == set(get_json(client, "/topic", q="sushi"))
     assert [name for name, each in answer["properties"].items() if not each.get("description")] == []
     parameters = [parameter for operation in operations for parameter in operation.get("parameters", [])]
     assert [parameter["name"] for parameter in parameters if not parameter.get("description")] == []
@@ -103,8 +103,8 @@ def test_every_index_is_described(client, index):
 
 
 def test_a_topic_is_what_the_library_finds(client, index):
-    assert_close(told(client, "/topic", q="sushi"), asked(index, {"sushi": 1.0}))
-    both = told(
+    assert_close(get_json(client, "/topic", q="sushi"), asked(index, {"sushi": 1.0}))
+    both = get_json(
         client, "/topic", q="sushi -court^2", narrower=-1, n_words=4, n_documents=2, words_by="probability", errors=True
     )
     wanted = asked(
@@ -123,19 +123,19 @@ def test_a_topic_is_what_the_library_finds(client, index):
 def test_near_copies_have_fewer_votes_if_it_is_asked_for(client, merge):
     request = parse_topic_request(f"q=sushi&merge_copies={merge}")
     assert make_query(request).merge_copies == {"true": True, "false": False}.get(merge, "auto")
-    assert told(client, "/topic", q="sushi", merge_copies=merge)["words"]
+    assert get_json(client, "/topic", q="sushi", merge_copies=merge)["words"]
 
 
 def test_confidence_and_verdict_come_with_every_answer(client):
-    answer = told(client, "/topic", q="sushi")
+    answer = get_json(client, "/topic", q="sushi")
     assert 0 <= answer["confidence"] <= 1
     assert (answer["verdict_code"], answer["verdict"]) == verdict_by_confidence(answer["confidence"])
 
 
 def test_another_reading_of_a_hint_leads_there_and_back(client):
-    first = told(client, "/topic", q="sushi")
+    first = get_json(client, "/topic", q="sushi")
     other = first["alternatives"][0]
-    shown = told(client, "/topic", q="sushi", alternative=other["rank"])
+    shown = get_json(client, "/topic", q="sushi", alternative=other["rank"])
     assert shown["alternative"] == other["rank"]
     assert [word["word"] for word in shown["words"]][:6] == other["words"]
     back = shown["alternatives"][0]
@@ -146,11 +146,11 @@ def test_another_reading_of_a_hint_leads_there_and_back(client):
 
 
 def test_documents_and_texts_are_hints_too(client):
-    like = told(client, "/topic", documents=[0, 3], n_words=5)
+    like = get_json(client, "/topic", documents=[0, 3], n_words=5)
     assert {word["word"] for word in like["words"]} & set(FOOD)
     answer = client.post("/api/indexes/texts/topic", params={"n_words": 5}, json={"text": [" ".join(LAW)]}).json()
     assert {word["word"] for word in answer["words"]} <= set(LAW)
-    marked = told(client, "/topic", q="sushi", documents=[0], not_documents=[3], n_documents=50)
+    marked = get_json(client, "/topic", q="sushi", documents=[0], not_documents=[3], n_documents=50)
     assert {word["word"] for word in marked["words"]} & set(FOOD)
     assert 3 not in [each["row"] for each in marked["documents"]]
     refused(client, "/topic", 422, "contradicting_documents", q="sushi", documents=[0], not_documents=[0])
@@ -174,7 +174,7 @@ def test_documents_and_texts_are_hints_too(client):
     ],
 )
 def test_a_last_word_is_finished_as_one_types(client, typed, searched):
-    assert told(client, "/topic", q=typed, complete=True)["hint"] == searched
+    assert get_json(client, "/topic", q=typed, complete=True)["hint"] == searched
 
 
 def test_a_word_that_nothing_begins_with_is_unknown_while_one_types(client):
@@ -182,13 +182,13 @@ def test_a_word_that_nothing_begins_with_is_unknown_while_one_types(client):
 
 
 def test_completions_are_the_words_that_begin_so_the_most_frequent_first(client, index):
-    words = told(client, "/words", prefix="c", n=3)["words"]
+    words = get_json(client, "/words", prefix="c", n=3)["words"]
     holding = dict(zip(index.vocabulary, index.topics._family.document_frequency.tolist(), strict=True))
     wanted = sorted((word for word in holding if word.startswith("c")), key=lambda word: -holding[word])[:3]
     assert [each["word"] for each in words] == wanted
     assert [each["n_documents"] for each in words] == [holding[word] for word in wanted]
-    assert told(client, "/words", prefix="zz") == {"words": []}
-    telling = told(client, "/words", n=12)["words"]
+    assert get_json(client, "/words", prefix="zz") == {"words": []}
+    telling = get_json(client, "/words", n=12)["words"]
     assert [each["word"] for each in telling] == client.get("/api/indexes/texts").json()["distinctive_words"]
     assert [each["n_documents"] for each in telling] == [holding[each["word"]] for each in telling]
 
@@ -199,7 +199,7 @@ def test_an_unknown_word_comes_with_suggestions(client, index):
     assert error["fields"]["n_words"] == len(index.vocabulary)
     assert error["suggestions"] == ["sushi"]
     assert error["message"].startswith("'sushy' is not among the")
-    skipped = told(client, "/topic", q="sushi courtt")
+    skipped = get_json(client, "/topic", q="sushi courtt")
     (missing,) = skipped["skipped"]
     assert {**missing, "message": ""} == {
         "word": "courtt",
@@ -213,17 +213,19 @@ def test_an_unknown_word_comes_with_suggestions(client, index):
 
 def test_typical_documents_go_on_page_by_page(client, index):
     whole = asked(index, {"sushi": 1.0}, n_documents=30)["documents"]
-    pages = [told(client, "/topic/documents", q="sushi", skip_documents=start, n_documents=10) for start in (0, 10, 20)]
+    pages = [
+        get_json(client, "/topic/documents", q="sushi", skip_documents=start, n_documents=10) for start in (0, 10, 20)
+    ]
     assert_close([document for page in pages for document in page["documents"]], whole)
     assert all(page["more"] for page in pages)
-    last = told(client, "/topic/documents", q="sushi", skip_documents=index.n_documents - 3, n_documents=10)
+    last = get_json(client, "/topic/documents", q="sushi", skip_documents=index.n_documents - 3, n_documents=10)
     assert not last["more"]
     assert len(last["documents"]) == 3
-    assert told(client, "/topic/documents", q="sushi", skip_documents=1000)["documents"] == []
+    assert get_json(client, "/topic/documents", q="sushi", skip_documents=1000)["documents"] == []
 
 
 def test_a_document_comes_whole_and_as_text(client):
-    document = told(client, "/documents/0")
+    document = get_json(client, "/documents/0")
     assert document["text"] == draw_texts()[0].replace("\ud83c", "\ufffd")
     assert document["text"].startswith(SCRIPT)
     assert document["name"] == "d0 <b>"
@@ -235,7 +237,7 @@ def test_a_document_comes_whole_and_as_text(client):
 
 def test_a_long_document_is_cut(client, monkeypatch):
     monkeypatch.setattr("mixsearch.web.routes.topics.MAX_TEXT", 10)
-    document = told(client, "/documents/2")
+    document = get_json(client, "/documents/2")
     assert document["is_cut"]
     assert len(document["text"]) == 10
 
@@ -248,7 +250,7 @@ def test_a_table_has_what_the_answer_has(client):
     )
     rows = list(csv.DictReader(io.StringIO(answer.text)))
     words = [(row["item"], float(row["value"])) for row in rows if row["kind"] == "word"]
-    assert words == [(word["word"], word["probability"]) for word in told(client, "/topic", q="sushi")["words"]]
+    assert words == [(word["word"], word["probability"]) for word in get_json(client, "/topic", q="sushi")["words"]]
 
 
 def compare(client, *questions, form="", status=200):
@@ -261,8 +263,8 @@ def compare(client, *questions, form="", status=200):
 def test_topics_side_by_side_are_those_asked_for_one_by_one(client, index):
     questions = [{"q": "sushi"}, {"q": "zzz"}, {"q": "court", "narrower": -1}]
     both = compare(client, *questions).json()
-    assert_close(both["topics"][0], told(client, "/topic", **questions[0]))
-    assert_close(both["topics"][2], told(client, "/topic", **questions[2]))
+    assert_close(both["topics"][0], get_json(client, "/topic", **questions[0]))
+    assert_close(both["topics"][2], get_json(client, "/topic", **questions[2]))
     assert both["topics"][1]["error"]["code"] == "unknown_word"
     found = [index.search("sushi"), index.search("court", n_components="enough", narrower=-1)]
     shared = sum(min(p, q) for p, q in zip(*(topic.probabilities.tolist() for topic in found), strict=True))
@@ -298,10 +300,10 @@ def test_many_fields_in_one_of_several_are_no_trouble(client):
 
 
 def test_a_map_has_a_topic_for_each_subject(client):
-    mapped = told(client, "/overview", words=["sushi", "rice", "goal", "court", "xyz"])
+    mapped = get_json(client, "/overview", words=["sushi", "rice", "goal", "court", "xyz"])
     assert sorted(sorted(topic["words"]) for topic in mapped["topics"]) == [["court"], ["goal"], ["rice", "sushi"]]
     assert [each["word"] for each in mapped["skipped"]] == ["xyz"]
-    assert len(told(client, "/overview", n=6, by="frequent")["topics"]) >= 1
+    assert len(get_json(client, "/overview", n=6, by="frequent")["topics"]) >= 1
 
 
 @pytest.mark.parametrize(
@@ -324,7 +326,7 @@ def test_a_map_has_a_topic_for_each_subject(client):
     ],
 )
 def test_what_is_wrong_with_a_question_is_said(client, params, said):
-    error = told(client, "/topic", 422, **params)["error"]
+    error = get_json(client, "/topic", 422, **params)["error"]
     assert said in error["message"]
 
 

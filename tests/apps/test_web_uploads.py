@@ -1,4 +1,4 @@
-"""Files with texts over HTTP: brought, indexed with progress, searched, removed; and what is refused."""
+"""Files with texts over HTTP: upload, indexing with progress, search, removal; and what is rejected."""
 
 import gzip
 import json

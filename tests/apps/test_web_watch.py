@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import os
 import shutil
 import threading
 import time
@@ -11,11 +12,12 @@ from starlette.testclient import TestClient
 from tests.served_corpus import draw_texts, open_made
 from tests.serving import serve
 
-from mixsearch.errors import StorageError
+from mixsearch.errors import DamagedFolderError, StorageError
 from mixsearch.index import add_documents, open_index, refresh_index
 from mixsearch.web import Limits, make_app, watch
 from mixsearch.web.indexes import ServedIndex
 from mixsearch.web.watch import reopen_if_changed, verify
+from mixsearch.web.workers import Workers
 
 
 def write_more(folder, n=30):
@@ -67,6 +69,82 @@ def test_an_index_that_fails_its_checksums_is_not_searched_any_more(tmp_path, ca
     assert health["status"] == "degraded"
     assert file.name in health["states"]["texts"]["problem"]
     assert len([each for each in caplog.records if "no longer served" in each.getMessage()]) == 1
+
+
+ROUTES = [
+    "",
+    "/topic?q=rice",
+    "/words?prefix=s",
+    "/words",
+    "/documents/3",
+    "/compare?topic=q%3Dsushi&topic=q%3Dgoal",
+    "/overview?words=sushi",
+    "/overview/documents",
+]
+
+
+def test_an_index_that_is_cut_in_place_ends_no_server_and_is_served_again_once_restored(tmp_path):
+    app = make_app({"texts": open_made(tmp_path)})
+    served = app.state.indexes["texts"]
+    files = {path: path.read_bytes() for path in served.index.path.glob("data-*/**/*") if path.is_file()}
+    for path in files:
+        os.truncate(path, 0)
+    with TestClient(app, base_url="http://localhost") as client:
+        for route in ROUTES:
+            answer = client.get(f"/api/indexes/texts{route}")
+            assert (answer.status_code, answer.json()["error"]["code"]) == (500, "folder_damaged"), route
+        (listed,) = client.get("/api/indexes").json()["indexes"]
+        assert listed["n_documents"] == served.index.n_documents
+        assert client.get("/api/health").json()["status"] == "degraded"
+        for path, data in files.items():
+            path.write_bytes(data)
+        verify(served)
+        assert client.get("/api/health").json()["status"] == "ok"
+        for route in ROUTES:
+            assert client.get(f"/api/indexes/texts{route}").status_code == 200, route
+
+
+def test_an_index_that_was_touched_is_verified_again(tmp_path):
+    served = ServedIndex("texts", open_made(tmp_path))
+    path = served.index.path
+
+    async def watch_until(holds):
+        task = asyncio.create_task(watch.watch_indexes({"texts": served}, 0.02))
+        while not holds():
+            await asyncio.sleep(0.02)
+        task.cancel()
+
+    async def touch():
+        await watch_until(lambda: True)
+        file = max(path.rglob("*.npy"), key=lambda each: each.stat().st_size)
+        data = file.read_bytes()
+        file.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+        await asyncio.wait_for(watch_until(lambda: served.damage is not None), 60)
+        file.write_bytes(data)
+        await asyncio.wait_for(watch_until(lambda: served.damage is None), 60)
+
+    asyncio.run(touch())
+
+
+def test_damage_that_a_worker_finds_is_known_to_the_server(tmp_path):
+    served = ServedIndex("texts", open_made(tmp_path))
+
+    async def ask():
+        workers = Workers(Limits(workers=0))
+        try:
+            await workers.call(served, find_damage)
+        finally:
+            workers.close()
+
+    with pytest.raises(DamagedFolderError):
+        asyncio.run(ask())
+    assert "was cut" in (served.trouble or "")
+
+
+def find_damage(served):
+    for path in served.index.path.rglob("*.npy"):
+        os.truncate(path, 0)
+    return served.index.search("sushi")
 
 
 def test_an_index_that_is_replaced_while_it_is_verified_is_not_damaged(tmp_path):

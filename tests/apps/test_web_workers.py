@@ -1,4 +1,4 @@
-"""Searches in processes of their own: the same answers, the same errors, and others where one is killed."""
+"""Searches in worker processes: the same answers and errors; requests of a killed one are repeated."""
 
 import asyncio
 import csv
@@ -52,7 +52,7 @@ def beside(index):
 
 
 def content(answer):
-    """The JSON, or the cells of the table."""
+    """Return the JSON, or the cells of the table."""
     if answer.headers["content-type"].startswith("application/json"):
         return answer.json()
     return [[as_number(cell) for cell in row] for row in csv.reader(answer.text.splitlines())]

@@ -1,4 +1,4 @@
-"""The wheel builds, holds what it should, and works where the source is not."""
+"""The wheel builds, contains what it should, and works without the source."""
 
 import email
 import email.policy

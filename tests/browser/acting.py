@@ -17,6 +17,7 @@ def search(page, query, **more):
 def see_topic(page, hint):
     """Wait until the topic of a hint is shown."""
     expect(page.locator(HINT)).to_have_text(hint)
+    expect(page.locator("#answer")).not_to_have_attribute("aria-busy", "true")
     expect(page.locator("#answer .is-waiting")).to_have_count(0)
 
 
@@ -25,7 +26,7 @@ def words_shown(page):
 
 
 def asked(page):
-    """What the address asks for."""
+    """Return the query in the address."""
     return {name: value for name, value in parse_qsl(urlsplit(page.url).query) if name != "index"}
 
 
@@ -34,7 +35,28 @@ def row_of(page, word):
 
 
 def saved(page, kind):
-    """The bytes of a file that the page offers to save."""
+    """Return the bytes of a file that the page offers to save."""
     with page.expect_download() as download:
         page.locator(f'[data-download="{kind}"]').click()
     return download.value.path().read_bytes()
+
+
+# The page begins to listen for files a moment after it is shown; it says that it does under a dragged one.
+_DROP = """async ([name, text]) => {
+    const files = new DataTransfer();
+    files.items.add(new File([text], name));
+    const send = (kind) =>
+        document.body.dispatchEvent(new DragEvent(kind, {dataTransfer: files, bubbles: true, cancelable: true}));
+    const isHeard = () => document.body.classList.contains("is-dropping");
+    for (let frame = 0; frame < 1800 && !isHeard(); frame++) {
+        send("dragenter");
+        await new Promise(requestAnimationFrame);
+    }
+    send("dragover");
+    send("drop");
+}"""
+
+
+def drop_file(page, name, text):
+    """Drop a file onto the page, as soon as it takes one."""
+    page.evaluate(_DROP, [name, text])

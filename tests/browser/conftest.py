@@ -39,7 +39,7 @@ def serving(library):
 
 @pytest.fixture
 def open_page(chromium, serving):
-    """A new browser for each call, as if of another person; at the end nothing may have gone wrong in any."""
+    """Open a new browser for each call, like another user; at the end, check that nothing went wrong."""
     watches, contexts = [], []
 
     def open_one(address=serving.address, **options):

@@ -1,4 +1,4 @@
-"""A corpus of plain subjects, with texts and names among it that a careless page would run or garble."""
+"""A corpus of plain subjects, with some texts and names that a careless page would execute or garble."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def odd_documents() -> list[dict[str, str]]:
 
 
 def _draw(rng: np.random.Generator, words: list[str], n: int) -> list[str]:
-    """Some of the words, the first ones more often."""
+    """Draw some of the words, the first ones more often."""
     share = 1 / np.sqrt(np.arange(1, len(words) + 1))
     return [str(word) for word in rng.choice(words, n, p=share / share.sum())]
 

@@ -1,4 +1,4 @@
-"""Scripts that look at a page for those who see it differently: with keys, with a reader, with weak eyes."""
+"""Scripts that check a page for accessibility: keyboard, screen reader, contrast."""
 
 CONTROLS = '"a[href], button, input, select, textarea, summary, [tabindex], [role=button], [role=option]"'
 FIND_NAMELESS = f"""() => {{

@@ -1,4 +1,4 @@
-"""axe-core finds nothing to object to, in every view: light and dark, on a desktop and on a phone."""
+"""axe-core finds no violation in any view: light and dark, on a desktop and on a phone."""
 
 from pathlib import Path
 

@@ -138,12 +138,25 @@ def test_a_topic_is_shown_over_time(page):
     heights = [float(dot.get_attribute("cy")) for dot in dots.all()]
     assert heights[0] - heights[-1] > 50  # food rises, and the axis points down
     expect(page.locator(".over polygon.band")).to_have_count(2)
-    expect(page.locator(".over svg")).to_have_attribute("aria-label", re.compile("by year. 2015: "))
+    expect(page.locator(".over svg[role=img]")).to_have_attribute("aria-label", re.compile("by year. 2015: "))
     page.locator(".over select").select_option("date")
-    expect(page.locator(".over svg")).to_have_attribute("aria-label", re.compile("by date. "))
+    expect(page.locator(".over svg[role=img]")).to_have_attribute("aria-label", re.compile("by date. "))
     with page.expect_download() as download:
         page.locator(".over").get_by_role("link", name="CSV").click()
     assert download.value.path().read_text().startswith("hint,column,label")
+
+
+def test_a_share_above_the_scale_is_an_arrow_and_not_a_point_of_it(page):
+    def raise_first(route):
+        answer = route.fetch().json()
+        answer["topics"][0]["groups"][0] |= {"share": 1.0, "low": 0.2, "high": 1.0, "n_documents": 1}
+        route.fulfill(json=answer)
+
+    page.route("**/topic/groups?*over=*", raise_first)
+    search(page, "sushi")
+    expect(page.locator(".over path.above")).to_have_count(1)
+    expect(page.locator(".over path.above title")).to_contain_text("100%")
+    expect(page.locator(".over circle.dot")).to_have_count(len(YEARS) - 1)
 
 
 def test_a_group_is_a_filter_by_one_click(page, dated):

@@ -32,7 +32,7 @@ def mapped(page):
 
 @pytest.fixture(scope="module")
 def points(serving):
-    """Where the documents are, as the server says."""
+    """Return the positions of the documents, from the server."""
     body = serving.read("api/indexes/hobbies/overview/documents")
     (n,) = struct.unpack_from("<I", body)
     rows = np.frombuffer(body, "<u4", n, 4)
@@ -41,7 +41,7 @@ def points(serving):
 
 
 def place_of(page, point):
-    """The pixel of a point, if all of the map is in view."""
+    """Return the pixel of a point, if the whole map is in view."""
     box = page.locator("canvas").bounding_box()
     stretch = min(max(box["width"] / box["height"], 1), 1.7)
     scale = min(box["width"] / stretch, box["height"])
@@ -50,7 +50,7 @@ def place_of(page, point):
 
 
 def loneliest(points):
-    """The document that is farthest from all others."""
+    """Return the document that is farthest from all others."""
     distances = np.linalg.norm(points[:, None] - points, axis=2) + 9 * np.eye(len(points))
     return int(distances.min(axis=1).argmax())
 

@@ -1,4 +1,4 @@
-"""The page for everyone: by keys, read aloud, in light and dark, on a phone."""
+"""Accessibility: keyboard, screen reader, light and dark, phone."""
 
 import pytest
 from playwright.sync_api import expect
@@ -53,6 +53,15 @@ def test_a_phone_shows_a_view_without_scrolling_sideways(open_page, view):
     show(page, view)
     widest = page.evaluate(FIND_WIDER, 361)
     assert page.evaluate("document.documentElement.scrollWidth") <= 360, widest
+
+
+def test_a_phone_shows_all_tabs_and_three_topics_side_by_side(open_page):
+    page = open_page(viewport={"width": 375, "height": 740}, is_mobile=True, has_touch=True)
+    show(page, "compare")
+    ends = page.locator("#tabs a").evaluate_all("all => all.map((each) => each.getBoundingClientRect().right)")
+    assert max(ends) <= 375
+    room = page.locator(".table-room").first
+    assert room.evaluate("each => each.scrollWidth") <= room.evaluate("each => each.clientWidth")
 
 
 @every_view
@@ -120,7 +129,7 @@ def tab_to(page, selector, key="Tab"):
 
 
 def test_long_lists_are_one_stop_each(page):
-    """There were 71 stops from the box to the first document."""
+    """Without this, there would be 71 Tab stops from the box to the first document."""
     show(page, "topic")
     page.locator("#query").focus()
     page.keyboard.press("End")

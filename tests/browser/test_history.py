@@ -1,4 +1,4 @@
-"""The history: past searches and Back hold what was meant, and Back brings a view back as it was left."""
+"""History: past searches and Back keep whole searches, and Back restores a view as it was left."""
 
 import re
 
@@ -31,6 +31,7 @@ def test_four_searches_leave_four_entries(page):
             expect(page.locator(HINT)).to_have_text(re.compile(f"^{word[:end]}"))
         box.press("Enter")
         see_topic(page, word)
+        expect(page.locator(".step span").first).to_have_text(word)
     assert n_entries(page) == start + 4
     assert labels(page) == words[::-1]
     for word in words[-2::-1]:

@@ -17,6 +17,7 @@ def rows_shown(page):
 def mark(page, row, answer):
     page.locator(f'.document[data-row="{row}"]').get_by_role("button", name=answer).click()
     expect(page.locator(f".like-chip.{answer.lower()}").last).to_be_visible()
+    see_topic(page, page.locator("#query").input_value())
 
 
 def subjects_shown(page):
@@ -43,6 +44,23 @@ def documents_with_mate(serving):
     return [*chess, *sailing]
 
 
+def test_a_switch_shows_its_mark_before_the_answer_comes_and_further_marks_are_added(page):
+    search(page, "mate")
+    first, second, third = rows_shown(page)[:3]
+    page.route("**/topic?*", lambda _route: None)  # no answer comes
+    for row, answer in ((first, "Yes"), (second, "Yes"), (second, "No"), (third, "Yes"), (third, "Yes")):
+        page.locator(f'.document[data-row="{row}"]').get_by_role("button", name=answer).click()
+    pressed = [page.locator(f'.document[data-row="{row}"] [aria-pressed="true"]') for row in (first, second, third)]
+    expect(pressed[0]).to_have_text("Yes")
+    expect(pressed[1]).to_have_text("No")
+    expect(pressed[2]).to_have_count(0)
+    expect(page.locator("#answer")).to_have_attribute("aria-busy", "true")
+    page.unroute("**/topic?*")
+    page.reload()
+    see_topic(page, "mate")
+    assert asked(page) == {"q": "mate", "documents": first, "not_documents": second}
+
+
 def test_yes_and_no_are_two_switches_and_the_answer_follows(page, serving):
     search(page, "mate")
     first, second = rows_shown(page)[:2]
@@ -60,6 +78,17 @@ def test_yes_and_no_are_two_switches_and_the_answer_follows(page, serving):
     page.get_by_role("button", name="clear all").click()
     expect(page.locator(".likes")).to_be_hidden()
     assert asked(page) == {"q": "mate"}
+
+
+def test_marks_made_one_after_the_other_are_one_past_search(page):
+    search(page, "mate")
+    for n_marks, answer in enumerate(("yes", "no", "yes"), 1):
+        page.locator(f'.document:has(.mark.yes[aria-pressed="false"]) .mark.{answer}').first.click()
+        expect(page.locator(".like-chip")).to_have_count(n_marks)
+        see_topic(page, "mate")
+    steps = page.locator("#trail .step")
+    expect(steps.first).to_contain_text("3 documents marked")
+    expect(steps).to_have_count(2)  # and the word alone
 
 
 def test_documents_are_marked_by_keyboard(page):

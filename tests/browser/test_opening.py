@@ -1,4 +1,4 @@
-"""Files that are dropped onto the page: sent, looked at, indexed, searched."""
+"""Files dropped onto the page: upload, inspection, indexing, search."""
 
 import json
 
@@ -6,18 +6,11 @@ import pytest
 from playwright.sync_api import expect
 
 from mixsearch.web import Access, Limits
-from tests.browser.acting import see_topic
+from tests.browser.acting import drop_file, see_topic
 from tests.served_corpus import draw_texts
 from tests.serving import serve
 
 pytestmark = pytest.mark.xdist_group("browser")
-
-DROP = """([name, text]) => {
-    const files = new DataTransfer();
-    files.items.add(new File([text], name));
-    for (const kind of ["dragenter", "dragover", "drop"])
-        document.body.dispatchEvent(new DragEvent(kind, {dataTransfer: files, bubbles: true, cancelable: true}));
-}"""
 
 
 @pytest.fixture(scope="module")
@@ -33,16 +26,11 @@ def reviews(n=240):
     )
 
 
-def drop(page, name, text):
-    expect(page.locator("#open-file")).to_be_visible()
-    page.evaluate(DROP, [name, text])
-
-
 def test_a_server_without_documents_takes_a_file_and_searches_in_it(open_page, empty):
     page = open_page(empty.address)
     page.goto("./")
     expect(page.get_by_role("heading", name="No documents to search yet")).to_be_visible()
-    drop(page, "reviews.jsonl", reviews())
+    drop_file(page, "reviews.jsonl", reviews())
     expect(page.get_by_role("heading", name="reviews.jsonl")).to_be_visible()
     rows = page.locator(".found-columns tbody tr")
     expect(rows).to_have_count(3)
@@ -58,7 +46,7 @@ def test_a_server_without_documents_takes_a_file_and_searches_in_it(open_page, e
 def test_an_index_can_be_cancelled_while_it_is_built(open_page, empty):
     page = open_page(empty.address)
     page.goto("open")
-    drop(page, "many.jsonl", reviews(6000))
+    drop_file(page, "many.jsonl", reviews(6000))
     page.get_by_role("button", name="Search its texts").click()
     expect(page.get_by_role("progressbar")).to_be_visible()
     page.get_by_role("button", name="Cancel").click()
@@ -69,11 +57,11 @@ def test_an_index_can_be_cancelled_while_it_is_built(open_page, empty):
 def test_a_file_that_cannot_be_read_is_a_sentence(open_page, empty):
     page = open_page(empty.address)
     page.goto("open")
-    drop(page, "broken.parquet", "PAR1 and nothing")
+    drop_file(page, "broken.parquet", "PAR1 and nothing")
     expect(page.get_by_role("alert")).to_contain_text("broken.parquet")
     expect(page.get_by_role("button", name="Choose a file")).to_be_visible()
-    drop(page, "notes.doc", "anything")
-    expect(page.get_by_role("alert")).to_contain_text("notes.doc cannot be opened")
+    drop_file(page, "notes.doc", "anything")
+    expect(page.get_by_role("alert")).to_contain_text("'notes.doc' cannot be opened")
 
 
 def test_a_server_that_accepts_no_files_offers_none(open_page, library):

@@ -245,3 +245,21 @@ def test_bars_are_in_the_order_of_what_they_show(page):
         expect(page.locator(f'.switch [aria-pressed="true"]:text("{order}")')).to_be_visible()
         widths = page.locator(".word-row .fill").evaluate_all("all => all.map((one) => parseFloat(one.style.width))")
         assert widths == sorted(widths, reverse=True)
+
+
+def test_buttons_of_a_word_leave_it_readable_and_a_laptop_shows_what_to_do_with_a_topic(open_page):
+    page = open_page(viewport={"width": 1280, "height": 720})
+    search(page, "oven")
+    row = page.locator(".word-row").nth(1)
+    row.hover()
+    word, button = row.locator(".word-name").bounding_box(), row.locator(".tool").first.bounding_box()
+    assert word["x"] + word["width"] <= button["x"]
+    page.evaluate("window.scrollTo(0, 0)")
+    for name in ("Pin to compare", "Save", "Copy link"):
+        expect(page.get_by_role("button", name=name, exact=True)).to_be_in_viewport()
+
+
+def test_a_long_past_search_does_not_widen_its_column(page):
+    search(page, "recipe oven butter flour sauce garlic onion simmer")
+    step, answer = page.locator("#trail .step").bounding_box(), page.locator("#answer").bounding_box()
+    assert step["x"] + step["width"] < answer["x"]

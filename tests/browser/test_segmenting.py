@@ -36,7 +36,7 @@ def example(page):
 
 
 def place(page, pixel):
-    """Where a pixel of the picture is on the stage."""
+    """Return where a pixel of the picture is on the stage."""
     stage = page.locator(".segment-stage").bounding_box()
     return {"x": (pixel[0] + 0.5) * stage["width"] / 720, "y": (pixel[1] + 0.5) * stage["height"] / 480}
 
@@ -51,7 +51,7 @@ def see_segments(page, n):
 
 
 def seeds_shown(page):
-    """Of each segment its pixels, as the handles have them."""
+    """Return the seeds of each segment, from the handles on the page."""
     handles = page.locator(".segment-seed").evaluate_all("all => all.map((one) => [one.textContent, one.dataset])")
     seeds = {}
     for number, pixel in handles:
@@ -83,7 +83,8 @@ def test_three_clicks_cut_the_picture_into_three_segments(example, landscape):
     shown = example.locator(".segment-share").all_inner_texts()
     assert [float(text.rstrip("%")) for text in shown] == pytest.approx(np.multiply(100, shares), abs=0.6)
     outlines = [make_path(some) for some in found.outlines()]
-    assert [path.get_attribute("d") for path in example.locator(".segment-area").all()] == outlines
+    areas = [example.locator(f'.segment-area[data-segment="{number}"]') for number in range(3)]
+    assert [area.get_attribute("d") for area in areas] == outlines
 
 
 def test_the_segments_are_drawn_in_the_colours_of_the_list(example):
@@ -94,8 +95,29 @@ def test_the_segments_are_drawn_in_the_colours_of_the_list(example):
     seeds = example.locator(".segment-seed").evaluate_all("all => all.map((one) => one.style.backgroundColor)")
     assert swatches == seeds
     assert len(set(swatches)) == 2
-    drawn = example.locator(".segment-area").evaluate_all("all => all.map((one) => getComputedStyle(one).stroke)")
-    assert drawn == swatches
+    stroke_of = "(one) => [one.dataset.segment, getComputedStyle(one).stroke]"
+    drawn = dict(example.locator(".segment-area").evaluate_all(f"all => all.map({stroke_of})"))
+    assert drawn == {str(number): color for number, color in enumerate(swatches)}
+
+
+def test_the_border_that_neighbours_share_has_the_colour_of_the_smaller_one(example):
+    for pixel in (LAKE, MEADOW):
+        click(example, pixel)
+    see_segments(example, 2)
+    shares = [float(text.rstrip("%")) for text in example.locator(".segment-share").all_inner_texts()]
+    last = example.locator(".segment-area").last.get_attribute("data-segment")
+    assert shares[int(last)] == min(shares)
+
+
+def test_a_laptop_shows_the_picture_its_tools_and_its_segments_at_once(open_page):
+    page = open_page(viewport={"width": 1280, "height": 720})
+    page.goto("segment?picture=example&seed=216,96&seed=108,400")
+    see_segments(page, 2)
+    picture = page.locator(".segment-stage").bounding_box()
+    assert picture["height"] > 400
+    assert picture["y"] + picture["height"] < 720
+    for shown in (".segment-tools", ".segment-zoom", ".segment-rows", ".segment-downloads"):
+        expect(page.locator(shown)).to_be_in_viewport(ratio=1)
 
 
 def test_dragging_a_seed_moves_its_segment(example, landscape):
@@ -160,18 +182,17 @@ def test_plain_colours_are_a_choice(example, landscape):
         click(example, pixel)
     see_segments(example, 2)
     example.get_by_text("Settings").click()
-    example.get_by_text("Plain colours").click()
-    with example.expect_response(lambda answer: "posterior" in f"{answer.url} {answer.request.post_data}"):
-        example.get_by_text("Likeliest").click()
+    for choice in ("Plain colours", "Likeliest"):
+        example.get_by_text(choice).click()
+        see_segments(example, 2)  # an answer moves the settings below it
     expect(example.get_by_label("Plain colours")).to_be_checked()
     expect(example).to_have_url(re.compile("features=rgb&assign=posterior"))
-    see_segments(example, 2)
     expect(example.locator(".segment-row .verdict")).to_have_count(0)  # their separation says nothing of overlaps
     seeds = seeds_shown(example)
     found = segment(landscape.image, seeds, features="rgb", assign="posterior")
     assert_same_labels(labels_of(example), found.labels, found.probabilities)
-    told = json.loads(saved(example, "JSON"))
-    assert (told["features"], told["assign"]) == ("rgb", "posterior")
+    written = json.loads(saved(example, "JSON"))
+    assert (written["features"], written["assign"]) == ("rgb", "posterior")
 
 
 def test_masks_are_taken_home_under_the_names_given(example, landscape):

@@ -1,4 +1,4 @@
-"""The shell of the page: help, addresses at which nothing is, tooltips, and a box to type in before all is loaded."""
+"""The shell of the page: help, unknown addresses, tooltips, and a box that works before everything is loaded."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The start: what the corpus is about, one topic as an example, and no controls without a use."""
+"""The start page: what the corpus is about, one topic as an example, and no useless controls."""
 
 import pytest
 from playwright.sync_api import expect
@@ -32,12 +32,43 @@ def test_one_topic_is_answered_as_an_example(page, serving):
     word = example.locator("q").inner_text()
     answer = serving.get("api/indexes/hobbies/topic", q=word)
     shown = example.locator(".example-words li").all_inner_texts()
-    assert shown == [each["word"] for each in answer["words"][: len(shown)]]
+    first = sorted(answer["words"][: len(shown)], key=lambda each: -each["probability"])
+    assert shown == [each["word"] for each in first]
     assert example.locator(".example-documents li").all_inner_texts() == [
         each["name"] for each in answer["documents"][:3]
     ]
     example.get_by_role("button", name=f"Open the topic of {word}").click()
     see_topic(page, word)
+
+
+def test_a_phrase_to_begin_with_has_its_topic(page, serving):
+    (index,) = [each for each in serving.get("api/indexes")["indexes"] if each["name"] == "hobbies"]
+    phrase = {"word": "solar eclipse", "other": "moon"}
+    changed = {**index, "starters": [phrase, *index["starters"][:3]]}
+    (topic,) = serving.get("api/indexes/hobbies/overview", words="eclipse")["topics"]
+    asked = []
+
+    def answer(route):
+        asked.append(route.request.url)
+        route.fulfill(json={"topics": [{**topic, "words": ["solar eclipse"]}], "skipped": [], "n_documents": 403})
+
+    page.route("**/api/indexes", lambda route: route.fulfill(json={"indexes": [changed]}))
+    page.route("**/overview?*", answer)
+    page.goto("./")
+    entry = page.locator('.entry[data-word="solar eclipse"]')
+    expect(entry.locator(".entry-share")).to_contain_text("%")
+    assert "words=solar+eclipse&" in asked[0]
+
+
+def test_no_word_of_a_title_is_part_of_another(page):
+    page.goto("./")
+    titled = """async (words) => {
+        const { titleOf } = await import(new URL("static/shared/topic-title.js", document.baseURI));
+        return titleOf(words);
+    }"""
+    words = ["translation", "machine translation", "machine", "mt", "translations"]
+    assert page.evaluate(titled, words) == "machine translation, mt, translations"
+    assert page.evaluate(titled, ["sushi", "rice", "fish", "roll"]) == "sushi, rice, fish"
 
 
 def test_controls_appear_with_a_search(page):

@@ -1,4 +1,4 @@
-"""Tables: rows are clicked or surrounded, and the group, line or subspace they mean lights up."""
+"""Tables: rows are clicked or circled, and their group, line or subspace is highlighted."""
 
 import csv
 import io
@@ -8,13 +8,10 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.acting import drop_file
+
 pytestmark = pytest.mark.xdist_group("browser")
 
-DROP = """([name, text]) => {
-    const files = new DataTransfer();
-    files.items.add(new File([text], name));
-    document.body.dispatchEvent(new DragEvent("drop", {dataTransfer: files, bubbles: true, cancelable: true}));
-}"""
 # How much blue there is in the painted points, left and right of the middle.
 COUNT_BLUE = """() => {
     const canvas = document.querySelector(".table-plot canvas");
@@ -36,7 +33,7 @@ def clouds():
 def open_table(page, text, name="clouds.csv"):
     page.goto("table")
     expect(page.locator(".file-drop")).to_be_visible()
-    page.evaluate(DROP, [name, text])
+    drop_file(page, name, text)
     page.get_by_role("button", name="Open as a table").click()
     expect(page.get_by_role("heading", name=name)).to_be_visible()
     page.locator("#axis-x").select_option("width")
@@ -79,6 +76,87 @@ def test_a_click_takes_a_row_in_and_out_and_shift_marks_an_unlike_one(page):
     assert "not_like=" in page.url
     page.get_by_role("button", name="Clear").click()
     expect(page.locator(".table-unlike")).to_have_count(0)
+
+
+def place_of(page, row):
+    """Return the pixel of the mark of an example."""
+    box = page.locator(".table-like").nth(row).bounding_box()
+    return np.array([box["x"] + box["width"] / 2, box["y"] + box["height"] / 2])
+
+
+def test_the_plot_is_zoomed_by_buttons_keys_and_wheel_and_moved(page):
+    open_table(page, clouds())
+    page.goto(f"{page.url}&like=3&like=50")
+    expect(page.locator(".table-path.found")).to_have_count(1)
+    plot = page.locator(".table-plot")
+    distance = np.linalg.norm(place_of(page, 0) - place_of(page, 1))
+
+    def see_distance(factor):
+        page.wait_for_function(
+            """([least, most]) => {
+                const [a, b] = [...document.querySelectorAll(".table-like")].map((each) => each.cx.baseVal.value);
+                return Math.abs(a - b) > least && Math.abs(a - b) < most;
+            }""",
+            arg=[0.9 * factor * distance, 1.1 * factor * distance],
+        )
+
+    page.get_by_role("button", name="Zoom in").click()
+    see_distance(1.6)
+    page.get_by_role("button", name="Show all").click()
+    see_distance(1)
+    plot.focus()
+    page.keyboard.press("+")
+    see_distance(1.6)
+    box = plot.bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.wheel(0, -300)
+    see_distance(1.6 * np.exp(0.45))
+    page.get_by_role("button", name="Lasso").click()
+    before = place_of(page, 0)[0]
+    page.mouse.move(box["x"] + 300, box["y"] + 200)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 260, box["y"] + 200, steps=3)
+    page.mouse.up()
+    expect(page.locator(".table-like")).to_have_count(2)  # nothing was circled
+    page.wait_for_function(
+        "([before, x]) => Math.abs(document.querySelector('.table-like').cx.baseVal.value - (before - x - 40)) < 1",
+        arg=[before, box["x"]],
+    )
+
+
+def test_every_row_is_reached_and_marked_by_keys(page):
+    open_table(page, clouds())
+    page.locator(".table-plot").focus()
+    page.keyboard.press("Home")
+    reached = []
+    for _ in range(80):
+        text = page.locator(".table-pointed")
+        expect(text).to_contain_text("Row ")
+        reached.append(re.match(r"Row (\d+)", text.inner_text())[1])
+        page.keyboard.press("PageDown")
+    assert sorted(map(int, reached)) == list(range(80))
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator(".table-cursor")).to_have_count(1)
+    page.keyboard.press("Enter")
+    expect(page.locator(".table-like")).to_have_count(1)
+    expect(page.locator(".table-plot")).to_be_focused()
+    page.keyboard.press("Home")
+    page.keyboard.press("Shift+Enter")
+    expect(page.locator(".table-unlike")).to_have_count(1)
+    expect(page.locator("#live")).to_contain_text("rows")
+
+
+def test_arrow_keys_lead_to_the_next_row_in_their_direction(page):
+    grid = "width,height\n" + "".join(f"{x},{y}\n" for x in range(5) for y in range(5))
+    open_table(page, grid, "grid.csv")
+    page.locator("#axis-y").select_option("height")
+    expect(page.locator(".axis-name").nth(1)).to_have_text("height")
+    page.locator(".table-plot").focus()
+    at = 12  # the one in the middle comes first
+    for key, change in (("ArrowUp", 0), ("ArrowRight", 5), ("ArrowUp", 1), ("ArrowLeft", -5), ("ArrowDown", -1)):
+        page.keyboard.press(key)
+        at += change
+        expect(page.locator(".table-pointed")).to_contain_text(f"Row {at}:")
 
 
 def test_the_labelled_table_can_be_taken_along(page):

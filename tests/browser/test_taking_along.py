@@ -1,4 +1,4 @@
-"""What one takes along from a topic: files, pictures, links, and the way one came."""
+"""Saving and sharing a topic: files, pictures, links, and the history."""
 
 import csv
 import io

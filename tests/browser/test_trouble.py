@@ -1,4 +1,4 @@
-"""When something is wrong: sentences, and ways on."""
+"""Errors on the page: a sentence, and what to do next."""
 
 import pytest
 from playwright.sync_api import expect

@@ -1,4 +1,4 @@
-"""A page that is watched: what no view may do is noted, and fails the test."""
+"""A page under observation: whatever no view may do is recorded and fails the test."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Watch:
             self.faults.append(f"Console: {message.text}")
 
     def _check_status(self, status: int, address: str) -> None:
-        """Questions may be refused, and tests ask such; files must be there."""
+        """Requests to the API may be rejected, and some tests expect that; files must exist."""
         is_question = urlsplit(address).path.startswith("/api/")
         if status >= (500 if is_question else 400):
             self.faults.append(f"Status {status}: {address}")

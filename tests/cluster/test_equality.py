@@ -22,7 +22,7 @@ CHUNKS = [((2000,), (20,)), ((1, 999, 1000), (7, 13)), ((700, 700, 600), (20,))]
 
 
 def assert_same(found, expected):
-    """Everything that an answer says."""
+    """Check that two answers agree in everything."""
     for a, b in ((found, expected), (found.moment_estimate, expected.moment_estimate)):
         assert_allclose(a.center, b.center, rtol=1e-8, atol=1e-8 * np.abs(b.center).max())
         assert a.weight == pytest.approx(b.weight, rel=1e-8)
@@ -92,7 +92,7 @@ def test_sparse_blocks(client, d):
 
 
 def in_blocks(X, *cuts):
-    """A Dask array of the rows of X, sparse blocks and all."""
+    """Return a Dask array of the rows of X, with sparse blocks if X is sparse."""
     blocks = [
         da.from_delayed(dask.delayed(X[a:b]), (b - a, X.shape[1]), X.dtype)
         for a, b in zip((0, *cuts), (*cuts, X.shape[0]), strict=True)

@@ -35,7 +35,7 @@ def own_cluster():
 
 
 def in_the_middle(monkeypatch, happens, after=3):
-    """Let something happen after a few reductions of a fit."""
+    """Call a function after a few reductions of a fit."""
     reduce, count = DaskPartitions.reduce, iter(range(10_000))
 
     def reduce_later(self, *arguments):

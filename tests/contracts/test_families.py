@@ -96,7 +96,7 @@ def test_the_family_keeps_the_contract(case):
 
 @dataclass(frozen=True)
 class Wrapped:
-    """A family that passes everything on to another one, but for what a subclass breaks."""
+    """A family that delegates everything to another one, except what a subclass breaks."""
 
     inner: GaussianFamily
 

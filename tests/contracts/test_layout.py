@@ -1,4 +1,4 @@
-"""The tree shows the design: fronts, private modules, the same files in every family, the field's words."""
+"""The layout: fronts, private modules, the same files in every family, the terms of the field."""
 
 import ast
 import re

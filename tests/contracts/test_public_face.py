@@ -1,4 +1,4 @@
-"""Answers and estimators show results, not insides; arguments are typed; a fit is a short walk from its data."""
+"""Answers and estimators expose results, not internals; arguments are typed; few calls lead from `fit` to the data."""
 
 import inspect
 import sys
@@ -137,7 +137,7 @@ def test_boundaries_are_typed(name, function):
 
 
 def depth_of(function_name, run):
-    """Return the calls of ours that lead from a call to the first call of a function."""
+    """Return the calls within the package from a call to the first call of a function."""
     stack, found = [], []
 
     def watch(frame, event, _):

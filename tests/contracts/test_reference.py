@@ -57,6 +57,26 @@ def test_what_users_import_is_on_a_page_written_for_them():
     assert [name for name in mixsearch.__all__ if id(getattr(mixsearch, name)) not in presented] == []
 
 
+# Classes that users hold or pass on: their docstrings show where one comes from and what it does.
+HELD = (
+    "GaussianComponent Topic RegressionComponent Subspace Community TableComponent Segmentation Component Moments "
+    "Spectrum index.TopicIndex index.Query index.IndexOptions text.Corpus text.CorpusOptions web.Limits web.Access"
+)
+
+
+def test_every_function_and_estimator_that_a_page_presents_has_an_example():
+    held = {f"mixsearch.{name}" for name in HELD.split()}
+    presented = list_presented().values()
+    assert held <= set(presented)
+    without = []
+    for name in presented:
+        module, _, own = name.rpartition(".")
+        value = getattr(importlib.import_module(module), own)
+        if (inspect.isfunction(value) or hasattr(value, "fit") or name in held) and ">>> " not in value.__doc__:
+            without.append(name)
+    assert not without
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_page_of_a_command_has_its_help_and_every_option(pages, command):
     page = pages[f"cli/{command}.md"]
@@ -82,3 +102,7 @@ def test_the_page_of_codes_has_those_of_all_classes(pages):
     classes = [each for each in vars(errors).values() if inspect.isclass(each) and issubclass(each, errors.Coded)]
     assert len(classes) > 20
     assert all(f"| `{each.code}` |" in pages["errors.md"] for each in classes)
+
+
+def test_every_code_has_a_sentence(pages):
+    assert re.findall(r"^\| `(\w+)` \| +\|$", pages["errors.md"], re.M) == []

@@ -1,4 +1,4 @@
-"""A command imports what it needs: help, completion, answers and `import mixsearch` wait for nothing else."""
+"""A command imports only what it needs, so that help, completion, answers and `import mixsearch` are fast."""
 
 import importlib
 import os

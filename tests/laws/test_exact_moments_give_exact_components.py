@@ -12,11 +12,12 @@ from mixsearch import Moments, search_moments
 from mixsearch.core.extraction import Extraction, extract
 from mixsearch.core.moments import Hinted
 from mixsearch.data.partitions import partition_in_memory
-from mixsearch.gaussian._moments import GaussianFamily, NoiseSpace
+from mixsearch.gaussian._family import GaussianFamily
+from mixsearch.gaussian._moments import NoiseSpace
 from mixsearch.regression._design import Design
 from mixsearch.regression._family import RegressionFamily
 from mixsearch.subspace._extraction import extract_subspace
-from mixsearch.subspace._moments import SubspaceFamily
+from mixsearch.subspace._family import SubspaceFamily
 from mixsearch.topics._moments import TopicFamily
 
 EXACT = [

@@ -1,4 +1,4 @@
-"""A filter matches what an evaluation row by row matches, and whatever is typed gives an answer or one error."""
+"""A filter matches the same rows as an evaluation row by row; any text gives a filter or one error."""
 
 import operator
 from datetime import date, datetime, timedelta
@@ -75,7 +75,7 @@ def compare_with_period(order, value, text):
 
 @st.composite
 def leaves(draw):
-    """A condition on one column: its text, and a function from a value that is there to its truth."""
+    """Draw a condition on one column: its text, and a function that evaluates it for a value that is not missing."""
     column = draw(st.sampled_from(list(TYPES)))
     name = f"`{column}`" if " " in column else column
     if draw(st.integers(0, 5)) == 0:
@@ -123,7 +123,7 @@ def evaluate_leaf(leaf, row):
 
 
 def truth(tree, row):
-    """True, False or None for unknown."""
+    """Return True, False, or None if unknown."""
     kind, *parts = tree
     if kind == "leaf":
         return evaluate_leaf(parts[0], row)

@@ -1,4 +1,4 @@
-"""Errors are as large as their standard errors say: over many small runs, their quotient squares to about 1."""
+"""Standard errors are right: over many small runs, the mean square of error divided by standard error is about 1."""
 
 import numpy as np
 import pytest

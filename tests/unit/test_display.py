@@ -8,6 +8,7 @@ from mixsearch.display import Card, plain_number
     [
         (0.12345, "0.123"),
         (12345.6, "12,346"),
+        (999.6, "1,000"),
         (float("inf"), "∞"),
         (float("-inf"), "-∞"),
         (float("nan"), "nan"),

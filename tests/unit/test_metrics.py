@@ -25,7 +25,7 @@ def random_counts(seed, n_units=12):
 
 
 def units_with(counts, *words):
-    """The units that hold all of the words, counted one by one."""
+    """Count the units that contain all of the words, one by one."""
     columns = [WORDS.index(word) for word in words]
     return sum(all(row[column] > 0 for column in columns) for row in counts)
 

@@ -61,6 +61,14 @@ def find_anchors(points: Array, n_anchors: int) -> Array:
     -----
     The first is the farthest from the origin, each next one from the affine hull of those before, by stabilized
     Gram-Schmidt. The farthest point of a convex hull from an affine subspace is one of its corners.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mixsearch.baselines import find_anchors
+    >>> points = np.array([[1.0, 0, 0], [0, 2, 0], [0, 0, 3], [0.3, 0.3, 0.3], [0.1, 0.5, 0.2]])
+    >>> find_anchors(points, 3).tolist()
+    [2, 1, 0]
     """
     found = [int(np.einsum("ij,ij->i", points, points).argmax())]
     centered = points - points[found[0]]
@@ -117,6 +125,16 @@ def recover_topics(
 
     The squared error needs only two products of Q with k columns. The divergence needs every row of Q, a chunk of words
     at a time.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mixsearch.baselines import recover_topics
+    >>> topics = np.array([[0.6, 0.0, 0.4], [0.0, 0.7, 0.3]])  # words 0 and 1 are anchors
+    >>> cooccurrence = topics.T @ np.diag([0.5, 0.5]) @ topics
+    >>> recover_topics(cooccurrence, np.array([0, 1])).topics.round(2)
+    array([[0.6, 0. , 0.4],
+           [0. , 0.7, 0.3]])
     """
     n_words, limits = cooccurrence.shape[0], Limits(tol, max_iter)
     word_mean = np.asarray(cooccurrence @ np.ones(n_words, cooccurrence.dtype), dtype=np.float64)

@@ -146,6 +146,17 @@ def fast_tensor_power(
     -----
     The paper does not define how v enters the frame. Iterations from θ converge to the component with the largest
     |λᵢ⟨uᵢ, θ⟩|. With θ = W'Av, the hint in the frame, this is |⟨μᵢ, v⟩|, the condition on the hint.
+
+    Examples
+    --------
+    >>> from mixsearch import GaussianSearch
+    >>> from mixsearch.baselines import compute_third_moment, fast_tensor_power
+    >>> from mixsearch.datasets import make_gaussian_mixture, make_hint
+    >>> data = make_gaussian_mixture(4000, 30, 4, random_state=0)
+    >>> third = compute_third_moment(GaussianSearch(n_components=4).fit(data.X))
+    >>> one = fast_tensor_power(third, make_hint(data.centers, 2))
+    >>> bool(abs(one.center - data.centers[2]).max() < 0.2)
+    True
     """
     check_choice("normaliser", normaliser, ("value", "mean"))
     check_positive_int("max_iter", max_iter)

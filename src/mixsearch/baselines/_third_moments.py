@@ -73,6 +73,15 @@ def compute_third_moment(search: GaussianSearch | TopicSearch, *, noise_term: No
     Notes
     -----
     One pass over the n projected samples takes n k³ multiplications; for topics another one over the d words, d k³.
+
+    Examples
+    --------
+    >>> from mixsearch import GaussianSearch
+    >>> from mixsearch.datasets import make_gaussian_mixture
+    >>> from mixsearch.baselines import compute_third_moment
+    >>> data = make_gaussian_mixture(500, 10, 3, random_state=0)
+    >>> compute_third_moment(GaussianSearch(3).fit(data.X)).tensor.shape
+    (3, 3, 3)
     """
     raise TypeError(f"Third moments need a GaussianSearch or TopicSearch, got {type(search).__name__}.")
 

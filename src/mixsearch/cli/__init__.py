@@ -56,7 +56,7 @@ def _fail(sentence: str, exit_code: int) -> NoReturn:
 
 
 def _treat_sigterm_as_ctrl_c() -> None:
-    """Let SIGTERM, as of `docker stop`, end a command like Ctrl-C: files that are no longer needed are removed."""
+    """Treat SIGTERM, as from `docker stop`, like Ctrl-C, so that temporary files are removed."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     if hasattr(os, "register_at_fork"):
         # A pool ends its forked processes by this signal, without a word.
@@ -64,7 +64,7 @@ def _treat_sigterm_as_ctrl_c() -> None:
 
 
 def _replace_unencodable() -> None:
-    """Let a terminal that lacks a character, as one in cp1252 does, show a question mark instead."""
+    """Show a question mark for characters that the terminal's encoding lacks, such as cp1252."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")

@@ -1,4 +1,4 @@
-"""Indexes of files that are served as they are: built in a cache beside the file, and again when the file changes."""
+"""Indexes of files to serve: built in a cache next to the file, and rebuilt when the file changes."""
 
 from __future__ import annotations
 

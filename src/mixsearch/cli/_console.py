@@ -1,4 +1,4 @@
-"""What all commands share: messages on standard error, JSON, exit codes and the completion of paths."""
+"""Shared by all commands: messages on standard error, JSON, exit codes and the completion of paths."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class SafeConsole(Console):
     """A console that shows control characters of texts instead of sending them to the terminal."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """Render something, with control characters as symbols. Colors are no characters of segments yet."""
+        """Render an object, with control characters as symbols. Colors are added later, so they are kept."""
         for segment in super().render(renderable, options):
             yield segment if segment.control else Segment(show_controls(segment.text), segment.style)
 

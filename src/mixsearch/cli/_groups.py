@@ -32,7 +32,7 @@ class GroupOptions:
 
 
 def read_every(every: str | None) -> str | float | None:
-    """Return the width of ranges as a number, and the name of a period as it is.
+    """Return the width of ranges as a number, or the name of a period unchanged.
 
     Examples
     --------

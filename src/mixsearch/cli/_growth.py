@@ -1,4 +1,4 @@
-"""How an index has changed since its topics were learned, in words."""
+"""Describe in words how an index has changed since its topics were fitted."""
 
 from __future__ import annotations
 
@@ -11,14 +11,13 @@ if TYPE_CHECKING:
 
 
 def describe_growth(growth: Growth, path: Path) -> list[str]:
-    """Return the advice to learn the topics anew, with its reason; none if there is no need."""
+    """Return the advice to refit the topics, with its reason; empty if there is no need."""
     if growth.reason is None:
         return []
     changed = growth.n_added + growth.n_removed
     reasons = {
         "outside": "the added documents have a topic that the index cannot represent",
-        "new_words": f"{growth.new_words:.0%} of the words of the added texts are new to it",
-        "changed": f"{changed:,} documents were added or removed since the topics were learned from "
-        f"{growth.n_fitted:,}",
+        "new_words": f"{growth.new_words:.0%} of the words of the added texts are new to the index",
+        "changed": f"{changed:,} documents were added or removed since the topics were fitted to {growth.n_fitted:,}",
     }
-    return [f"Learn the topics anew: {reasons[growth.reason]}. Run: {shlex.join(['mixsearch', 'refresh', str(path)])}"]
+    return [f"Refit the topics: {reasons[growth.reason]}. Run: {shlex.join(['mixsearch', 'refresh', str(path)])}"]

@@ -27,7 +27,7 @@ _COUNTS = ("n_documents", "n_short", "n_missing", "n_duplicates", "n_words", "n_
 
 @dataclass(frozen=True)
 class Summary:
-    """What was built, how long it took, what the user should know, and a word to search for first."""
+    """Summary of a build: contents, time, notes, and a word to search for first."""
 
     built: Built
     seconds: float
@@ -110,7 +110,7 @@ def name_index(sources: Sequence[str]) -> Path:
 
 
 def _require_outside(sources: Sequence[str], target: Path) -> None:
-    """An index inside the folder that is read would become part of its own source."""
+    """Raise an error if the index would be inside the folder that it is built from."""
     for source in sources:
         folder = Path(source)
         if source != "-" and folder.is_dir() and target.resolve().is_relative_to(folder.resolve()):

@@ -1,4 +1,4 @@
-"""What an installation has: packages of each extra, and what the machine offers."""
+"""The state of an installation: packages of each extra, and the machine."""
 
 from __future__ import annotations
 

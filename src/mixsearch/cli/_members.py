@@ -117,7 +117,7 @@ def _columns(answer: TableAnswer) -> RenderableType:
 
 
 def _rows(answer: TableAnswer, rows: Sequence[ShownRow], width: int) -> RenderableType:
-    """Return a table of rows, with as many of their first columns as there is room for."""
+    """Return a table of rows, with as many of their columns as there is room for."""
     columns = [(answer.id or "row", [_name_row(row) for row in rows], answer.id is None)]
     columns.append(("membership", [plain_chance(row.membership) for row in rows], True))
     for name in _list_columns(answer, rows[0]):
@@ -144,9 +144,14 @@ def _name_examples(rows: Sequence[ShownRow], texts: Sequence[str]) -> str:
 
 
 def _list_columns(answer: TableAnswer, row: ShownRow) -> list[str]:
-    """Return the first columns, without those of vectors and other nested values."""
-    plain = [name for name, value in row.values.items() if not isinstance(value, list | dict | np.ndarray)]
-    return [name for name in plain if name != answer.id][:_MAX_VALUES]
+    """Return the columns to show: all, or those that set the members apart; none of vectors and other nested values."""
+    nested = (list, dict, np.ndarray)
+    plain = [name for name, value in row.values.items() if not isinstance(value, nested) and name != answer.id]
+    if len(plain) <= _MAX_VALUES:
+        return plain
+    effective = [each.column for each in answer.differences if each.column in plain]
+    chosen = [*effective, *(name for name in plain if name not in effective)][:_MAX_VALUES]
+    return [name for name in plain if name in chosen]
 
 
 def _format_value(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""From typed hints to queries: words, texts, rows of documents, or a file of hints."""
+"""Convert typed hints to queries: words, texts, rows of documents, or a file of hints."""
 
 from __future__ import annotations
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
@@ -121,7 +120,7 @@ def _describe_filter(answer: Answer) -> list[tuple[str, str]]:
 
 
 def _count(answer: Answer) -> str:
-    """Return how many documents are about the topic and how many contain the words asked for."""
+    """Return how many documents are about the topic, and how many contain the words of the hint."""
     low, n, high = (f"{each:,.0f}" for each in (answer.n_about_low, answer.n_about, answer.n_about_high))
     about = f"{n} documents ({low} to {high})"
     if answer.n_holding is None:
@@ -194,7 +193,6 @@ def _label(document: TypicalDocument) -> str:
 def _highlight(snippet: str, words: Iterable[str]) -> Text:
     """Return a snippet with the words of the topic highlighted."""
     text = Text(snippet, style="not bold")
-    pattern = "|".join(map(indexes.match_word, sorted(words, key=len, reverse=True)))
-    if pattern:
-        text.highlight_regex(re.compile(pattern, re.IGNORECASE), "bold cyan")
+    for start, end in indexes.find_words(snippet, words):
+        text.stylize("bold cyan", start, end)
     return text

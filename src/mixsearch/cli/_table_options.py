@@ -36,7 +36,7 @@ VectorsOption = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMN",
-        help="Use only this column of vectors, or of texts for --embedder; beside --columns, both.",
+        help="Use only this column of vectors, or of texts for --embedder; with --columns, both.",
         rich_help_panel=SEARCH,
     ),
 ]
@@ -66,7 +66,7 @@ OutputOption = Annotated[
         "--output",
         "-o",
         metavar="FILE",
-        help="Write the table with its membership: .csv, .parquet, .jsonl and others.",
+        help="Write a table with the memberships: .csv, .parquet, .jsonl and others.",
         rich_help_panel=OUTPUT,
     ),
 ]

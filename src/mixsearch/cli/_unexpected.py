@@ -17,8 +17,8 @@ def explain_unexpected(error: Exception) -> Coded:
         return error
     if isinstance(error, MemoryError):
         return SearchError(
-            "The memory of this machine, or the limit set for this process, does not suffice. Use less data or a "
-            "machine with more memory; `mixsearch index` has --memory.",
+            "This machine does not have enough memory, or the limit set for this process is too low. Use less data or "
+            "a machine with more memory; `mixsearch index` has --memory.",
             code="out_of_memory",
         )
     if isinstance(error, OSError) and error.errno is not None:
@@ -28,7 +28,7 @@ def explain_unexpected(error: Exception) -> Coded:
         return make_disk_error(action, path, error)
     kind, reason = type(error).__name__, " ".join(str(error).split())[:_MAX_REASON]
     return SearchError(
-        "mixsearch failed in a way that it should not ({kind}: {reason}). {place} Please report it.",
+        "mixsearch failed unexpectedly ({kind}: {reason}). {place} Please report it.",
         code="internal",
         kind=kind,
         reason=reason,

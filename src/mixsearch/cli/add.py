@@ -26,8 +26,9 @@ from mixsearch.text import FORMATS, CorpusOptions, Format
 
 HELP = """Add documents to an index. They can be searched at once.
 
-Words are counted as when the index was made. When new documents are about
-something new, the index says so: mixsearch refresh learns its topics anew.
+Words are counted as when the index was made. If the new documents are
+about something new, a note recommends mixsearch refresh, which fits the
+topics again.
 
 Examples:
 

@@ -18,9 +18,9 @@ from mixsearch.index import MAX_WORDS, Change, CorpusChanges, find_changes, open
 
 HELP = """Show the topics and words whose share changed between two groups of documents.
 
-Compares the topics of the overview and all words. Only what changed for
-sure is listed: the intervals of all topics, and those of all words, hold
-together with 95%.
+Compares the topics of the overview and all words. Only significant
+changes are listed: the 95% intervals hold for all topics at once, and for
+all words at once.
 
 Examples:
 

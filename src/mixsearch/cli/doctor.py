@@ -30,7 +30,7 @@ Examples:
   mixsearch doctor
   mixsearch doctor --json
 
-Put the output into a report of a bug. python -m mixsearch.testing searches
+Include the output in bug reports. python -m mixsearch.testing searches
 planted data to see that everything works.
 
 Exit codes: 0 complete, 1 a required package is missing or too old, 2 usage error."""

@@ -15,7 +15,7 @@ HELP = """Write the documents of an index to a table, with their columns and tex
 
 The table has a row for each document of the index: row (in the files that
 were indexed, from 0), id if documents have names, the columns that were kept,
-and text. Documents that were too short for a topic are not among them.
+and text. Documents that were too short for a topic are left out.
 
 Examples:
 

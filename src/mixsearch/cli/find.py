@@ -105,7 +105,7 @@ def find(
         typer.Option("--like", metavar="ROWS", help="Rows that are members: numbers, starting at 0, or ids."),
     ] = None,
     not_like: Annotated[
-        list[str] | None, typer.Option("--not-like", metavar="ROWS", help="Rows that are no members.")
+        list[str] | None, typer.Option("--not-like", metavar="ROWS", help="Rows that are not members.")
     ] = None,
     like_text: Annotated[
         list[str] | None, typer.Option("--like-text", metavar="TEXT", help="A text that describes members.")
@@ -190,7 +190,7 @@ def _fit(search: TableSearch, table: Path, choice: dict[str, Any], reading: dict
 
 
 def _write(search: TableSearch, found: TableComponent, outputs: _Outputs) -> list[str]:
-    """Write what was asked for, and return the paths."""
+    """Write the requested files, and return their paths."""
     written: list[Any] = []
     if outputs.save is not None:
         search.save(outputs.save, overwrite=outputs.overwrite)

@@ -28,8 +28,8 @@ HELP = """Build an index of texts or word counts. Search it with [bold]mixsearch
 
 Reads JSON lines, JSON, CSV, TSV, Parquet, Arrow, Excel, tables of SQLite and
 DuckDB databases, Hugging Face dataset folders, text files, and counts as
-docword, Matrix Market or npz files; files of text also compressed (gz, bz2,
-xz, zst). What a file begins with tells its format, not its name alone.
+docword, Matrix Market or npz files; text files may be compressed (gz, bz2,
+xz, zst). The first bytes of a file decide its format, not its name alone.
 
 Examples:
 

@@ -20,7 +20,7 @@ from mixsearch.cli._render import list_columns, print_facts
 from mixsearch.cli._units import format_bytes
 from mixsearch.display import plain_number
 
-HELP = """Show what an index holds, how it was made, and how large it is.
+HELP = """Show the contents of an index, how it was built, and its size.
 
 Examples:
 
@@ -58,7 +58,7 @@ def info(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Show what an index holds."""
+    """Show the contents of an index."""
     with report_errors(as_json=as_json):
         if plot is not None:
             load_plots()

@@ -31,7 +31,7 @@ Examples:
 
 The other columns are row (in the files that were indexed, from 0), id if
 documents have names, those that were kept and, with --text, the text.
-Documents that were too short for a topic are not among them. The name of the
+Documents that were too short for a topic are left out. The name of the
 file ends in .parquet, .csv, .tsv, .jsonl, .json or .xlsx; all but .parquet and
 .xlsx may be compressed, as in .csv.gz.
 

@@ -1,4 +1,4 @@
-"""`mixsearch refresh`: learn the topics of an index anew."""
+"""`mixsearch refresh`: refit the topics of an index."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mixsearch.cli._progress import show_progress
 from mixsearch.cli._units import parse_bytes
 from mixsearch.index import refresh_index
 
-HELP = """Learn the words and topics of an index anew, from the documents that it holds now.
+HELP = """Choose words and fit topics of an index again, from its current documents.
 
 The result is that of mixsearch index for the same documents. Documents keep
 their rows. Needs an index with texts.
@@ -45,7 +45,7 @@ def refresh(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
-    """Learn the topics of an index anew."""
+    """Fit the topics of an index again."""
     with report_errors(as_json=as_json, stopped="Stopped. The index is unchanged."):
         start = perf_counter()
         with show_progress() as on_progress, record_warnings() as warned:

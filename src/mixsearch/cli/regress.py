@@ -56,8 +56,8 @@ Examples:
   mixsearch regress sales.csv --y price --x area --id flat --like A7,B2 -k 3
   mixsearch regress sales.csv --y price --x area --like 3,8 -o members.csv
 
-If the columns of --x differ between the lines, they too say which line a row
-follows; the answer then says so. --no-joint looks at the lines alone.
+If the columns of --x differ between the lines, they help decide which line a
+row follows, and the answer says so. --no-joint uses the lines alone.
 
 Rows without a number in --y or --x are left out. --output adds a column
 membership, the probability that a row follows the line.
@@ -154,7 +154,7 @@ def _give(estimate: dict[str, float | None]) -> str:
 def _write(
     found: RegressionComponent, rows: NumberedRows, names: list[str], output: Path | None, plot: Path | None
 ) -> list[str]:
-    """Write what was asked for, and return the paths."""
+    """Write the requested files, and return their paths."""
     X, y = rows.values[:, :-1], rows.values[:, -1]
     if output is not None:
         write_table(with_columns(rows.table, {"membership": rows.spread(found.membership(X, y))}), output)

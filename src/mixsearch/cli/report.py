@@ -14,7 +14,7 @@ from mixsearch.cli._queries import TypedHints, read_queries
 from mixsearch.index import open_index
 from mixsearch.report import make_report, write_report
 
-HELP = """Write a report on some topics: one HTML file to send around, or Excel.
+HELP = """Write a report on some topics: one HTML file to share, or Excel.
 
 Give words, one topic each, or a file with one hint per line. For each topic,
 the report has its words, documents, share over time and by group, what else

@@ -34,7 +34,7 @@ _SEARCH, _OUTPUT = "Search", "Output"
 HELP = """Segment an image, from one pixel of each segment.
 
 A seed is a pixel X,Y; x counts to the right and y down from the upper left
-corner. Each --seed starts a segment of its own. Join several pixels of one
+corner. Each --seed starts a new segment. Join several pixels of one
 segment by a plus; put a name and = before them to name the segment. A stroke
 is 120,80~140,90~150,120 and a box 120,80..200,160.
 
@@ -47,7 +47,7 @@ Examples:
   mixsearch segment photo.jpg --seed 120,80 --labels labels.png --json
   mixsearch segment photo.jpg --seed cat=120,80 --outlines cat.svg --simplify 1
 
-Other images are segmented like the first, by what its segments look like:
+To segment other images like the first, by the appearance of its segments:
 
   mixsearch segment first.jpg --seed cat=120,80 --save-model first.json
   mixsearch segment *.jpg --like first.json -o "out/{name}.png"

@@ -42,8 +42,8 @@ Examples:
 
 By default the server listens on this computer only. Other accounts reach it
 there too, so it requires a token, which it creates and puts into the
-address that it prints; --no-token does without. A file of documents is
-indexed in a folder .mixsearch beside it, once, and again when it changes.
+address that it prints; --no-token turns this off. A file of documents is
+indexed once in a folder .mixsearch next to it, and again when it changes.
 --demo indexes the docstrings on this computer. Without an index, drop a
 file onto the page. Such files are accepted on this computer, and from
 others with a token; they are removed when the server stops. The HTTP API is
@@ -104,7 +104,11 @@ def serve(
     ] = None,
     no_token: Annotated[
         bool,
-        typer.Option("--no-token", help="Let whoever reaches the server use it.", rich_help_panel=_ACCESS),
+        typer.Option(
+            "--no-token",
+            help="Require no token: everyone who can reach the server may use it.",
+            rich_help_panel=_ACCESS,
+        ),
     ] = False,
     allow_host: Annotated[
         list[str] | None,

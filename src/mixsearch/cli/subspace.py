@@ -65,8 +65,8 @@ Examples:
 
 All columns of numbers are used, unless --columns names them. They are scaled
 to the same deviation if their deviations differ more than tenfold. Rows that
-lack a number are left out. Where rows predict each other's numbers better than
-a mixture of subspaces does, they carry the answer. --output adds a column
+lack a number are left out. If rows predict each other better than a
+mixture of subspaces does, the answer comes from those predictions. --output adds a column
 membership, the probability that a row is in the subspace.
 
 --json prints an object: table, id, like, columns, left_out_columns, scaled,

@@ -52,10 +52,10 @@ share of a document in the topic, share of the hint for an alternative),
 likelier (ratio to the corpus), name, snippet, title, link and date of a
 document; with --errors also stderr, and a fact confidence.
 
-With --over and --by, each WORD is a topic of its own; --hints names topics
+With --over and --by, each WORD is a separate topic; --hints names topics
 of several words. --csv then prints one row for each topic and group: hint,
 column, label, n_documents, share (mean of the documents) with low and high
-and with stderr, to compare groups by, n_about (documents about the topic)
+and with stderr, for comparing groups, n_about (documents about the topic)
 with n_about_low and n_about_high, n_holding (documents with the words).
 
 --json prints an object, or a list with --each or --hints. An error is
@@ -172,7 +172,7 @@ def topic(
         bool | None,
         typer.Option(
             "--merge-copies/--no-merge-copies",
-            help="Give near-copies, such as filled-in templates, fewer votes. Default: unless the word asks for them.",
+            help="Count near-copies, such as filled-in templates, less. Default: unless the word means them.",
             show_default=False,
             rich_help_panel=_SEARCH,
         ),

@@ -43,13 +43,27 @@ class Community(SampleComponent):
     weight : float
         The share of the nodes that are members. Before refinement, nodes count in proportion to their links.
     inside : float
-        How many times as many links there are between members as between any nodes of the same degrees.
+        Links between members, relative to a graph of the same degrees without communities.
     is_detectable : bool
         Whether the links show communities at all. If not, every node has the same membership.
 
     See Also
     --------
     Component : `separation`, `scores`, `alternatives`, `stderr`, `confidence` and the rest.
+
+    Examples
+    --------
+    >>> from mixsearch import CommunitySearch
+    >>> from mixsearch.datasets import make_communities
+    >>> data = make_communities(2000, 4, mean_degree=20, signal=4.0, random_state=0)
+    >>> found = CommunitySearch(n_components=4).fit(data.adjacency).search(examples=data.known(2, 3))
+    >>> found.is_detectable
+    True
+    >>> bool((data.labels[found.members] == 2).mean() > 0.9)
+    True
+    >>> low, high = found.n_members_interval
+    >>> bool(low < (data.labels == 2).sum() < high)
+    True
     """
 
     _graph: Graph = field(kw_only=True)
@@ -109,7 +123,7 @@ class Community(SampleComponent):
 
     @property
     def inside(self) -> float:
-        """How many times as many links there are between members as between any nodes of the same degrees."""
+        """Links between members, relative to a graph of the same degrees without communities."""
         strengths = np.asarray(self._graph.adjacency.sum(axis=1))
         ends = float(strengths @ self.membership)
         between = float(self.membership @ (self._graph.adjacency @ self.membership))

@@ -40,7 +40,7 @@ def lanczos_eigenpairs(
     else:
         from scipy.sparse.linalg import eigsh  # needed by a fit, not by a search in one
 
-        start = np.random.default_rng(seed).standard_normal(d)
+        start = np.random.default_rng(seed).standard_normal(d).astype(matrix.dtype)
         operator: Any = as_operator(matrix)
         values, vectors = eigsh(operator, n_pairs, which=which, v0=start, tol=tol)
     order = np.argsort(-(np.abs(values) if which == "LM" else values), kind="stable")[:n_pairs]

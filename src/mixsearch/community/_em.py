@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,6 +22,10 @@ from mixsearch.core.em import EMOptions
 _CACHED_MESSAGES = 2**17
 # Sizes of communities are brought up to date after each chunk.
 _MIN_CHUNKS = 16
+# Communities must be ten times as likely as none, or the eigenvalue beyond the threshold was a matter of chance.
+_MIN_GAIN = float(np.log(10))
+# One of this share has swallowed the others, which were noise.
+_MAX_SHARE = 0.99
 # Below this, a probability is as good as zero, and its logarithm is still finite in single precision.
 _TINY = 1e-30
 
@@ -38,6 +42,16 @@ class Links:
     """The links of a graph in both directions, in the order of its adjacency matrix."""
 
     adjacency: Any  # (n, n), symmetric, with sorted indices
+
+    @classmethod
+    def from_adjacency(cls, adjacency: Any) -> Self:
+        """Return links with weights scaled so that their mean is their mean square, as for counts of rare events.
+
+        A link of any weight is one observation: without this, weights in other units would count as more of them.
+        """
+        scaled = adjacency.copy()
+        scaled.data *= scaled.data.sum() / np.sum(scaled.data**2)
+        return cls(scaled)
 
     @property
     def n_nodes(self) -> int:
@@ -86,14 +100,20 @@ class Beliefs:
     messages: Array  # over each link, (2m, k), single precision
     objectives: tuple[float, ...]  # log-likelihood by Bethe's approximation, above that of one community, at each sweep
     is_converged: bool
+    is_assortative: bool = False  # whether the densities between different communities are all the same
 
     @property
     def gain(self) -> float:
         """The log-likelihood above that of a graph without communities."""
         return self.objectives[-1]
 
+    @property
+    def shows_communities(self) -> bool:
+        """Whether communities are much likelier than none, and none of them has swallowed the others."""
+        return self.gain > _MIN_GAIN and bool(self.model.weights.max() <= _MAX_SHARE)
 
-def propagate(links: Links, responsibilities: Array, options: EMOptions) -> Beliefs:
+
+def propagate(links: Links, responsibilities: Array, options: EMOptions, *, assortative: bool = False) -> Beliefs:
     """Run belief propagation from rough communities, and learn the shares and densities on the way.
 
     Parameters
@@ -103,15 +123,22 @@ def propagate(links: Links, responsibilities: Array, options: EMOptions) -> Beli
         The probability of each community for each node.
     options : EMOptions
         It stops once beliefs change by less than `tol` on average.
+    assortative : bool, default=False
+        Learn one density for links between different communities, no larger than those inside them.
 
     Returns
     -------
     Beliefs
     """
     messages = np.repeat(responsibilities.astype(np.float32), links.degrees, axis=0)
+    model = estimate_model(links, responsibilities, assortative=assortative)
+    return _iterate(links, Beliefs(model, responsibilities, messages, (), False, assortative), options)
+
+
+def estimate_model(links: Links, responsibilities: Array, *, assortative: bool = False) -> BlockModel:
+    """Estimate the shares of communities and the densities of links between them from responsibilities, (n, k)."""
     counts = responsibilities.T @ (links.adjacency @ responsibilities)
-    model = _maximize(links, responsibilities, counts)
-    return _iterate(links, Beliefs(model, responsibilities, messages, (), False), options)
+    return _maximize(links, responsibilities, counts, assortative=assortative)
 
 
 def count_with_prior(links: Links, beliefs: Beliefs, log_odds: Array, options: EMOptions) -> Array:
@@ -142,16 +169,28 @@ def _iterate(links: Links, start: Beliefs, options: EMOptions, log_odds: Array |
         before, prior = posterior, np.log(np.maximum(model.weights, _TINY)) + log_odds
         posterior, counts, objective = _sweep(links, prior, model.affinity, posterior, messages)
         objectives.append(objective)
-        model = _maximize(links, posterior, counts)
+        model = _maximize(links, posterior, counts, assortative=start.is_assortative)
         is_converged = bool(np.abs(posterior - before).mean() < options.tol)
-    return Beliefs(model, posterior, messages, tuple(objectives), is_converged)
+    return replace(
+        start,
+        model=model,
+        posterior=posterior,
+        messages=messages,
+        objectives=tuple(objectives),
+        is_converged=is_converged,
+    )
 
 
-def _maximize(links: Links, posterior: Array, counts: Array) -> BlockModel:
+def _maximize(links: Links, posterior: Array, counts: Array, *, assortative: bool) -> BlockModel:
     """Return shares and densities from expected members and links; one link more keeps empty communities finite."""
     ends = links.strengths @ posterior
     expected = np.outer(ends, ends) / links.strengths.sum()
-    return BlockModel(posterior.mean(axis=0), (1 + (counts + counts.T) / 2) / (1 + expected))
+    affinity = (1 + (counts + counts.T) / 2) / (1 + expected)
+    if assortative:
+        is_between = ~np.eye(len(ends), dtype=bool)
+        between = (1 + counts[is_between].sum()) / (1 + expected[is_between].sum())
+        affinity = np.where(is_between, between, np.maximum(affinity, between))
+    return BlockModel(posterior.mean(axis=0), affinity)
 
 
 def _sweep(
@@ -168,6 +207,7 @@ def _sweep(
     ends, total = links.strengths @ posterior, links.strengths.sum()
     beliefs = np.empty_like(posterior, dtype=np.float64)
     counts, log_z = np.zeros_like(affinity), 0.0
+    ones = np.ones((len(prior), 1), dtype=np.float32)
     for nodes in links.chunks(len(prior)):
         edges = slice(int(links.adjacency.indptr[nodes.start]), int(links.adjacency.indptr[nodes.stop]))
         degrees = links.degrees[nodes]
@@ -186,7 +226,8 @@ def _sweep(
         ends = ends + links.strengths[nodes] @ (beliefs[nodes] - posterior[nodes])
         outgoing = np.repeat(beliefs[nodes].astype(np.float32), degrees, axis=0)
         outgoing /= factors
-        outgoing /= np.maximum(outgoing.sum(axis=1, keepdims=True), _TINY)
+        # A product with ones: NumPy sums short rows much more slowly.
+        outgoing /= np.maximum(outgoing @ ones, _TINY)
         messages[edges] = outgoing
         pairs = np.maximum(np.einsum("ea,ea->e", outgoing @ single, incoming), _TINY)
         share = (1.0 if weights is None else weights) / pairs

@@ -1,4 +1,4 @@
-"""What a search returns: one component, with the other candidates under the same hint."""
+"""The result of a search: one component, with the other candidates under the same hint."""
 
 from __future__ import annotations
 
@@ -88,13 +88,25 @@ class Component(ABC):
     moment_estimate : Component
         The estimate before EM, after a search with ``refine=True``.
     stderr : tuple of arrays
-        Standard errors; a 95% interval is 1.96 of them to both sides.
+        Standard errors; a 95% interval is 1.96 of them to each side.
     confidence : float
         The probability that the hint picked the right component.
     separation_interval : (float, float)
         A 95% interval of `separation`.
     doubts : tuple of SearchWarning
         Every reason found not to trust the answer, each with a code, its facts and a sentence.
+
+    Examples
+    --------
+    >>> from mixsearch import GaussianSearch
+    >>> from mixsearch.datasets import make_gaussian_mixture
+    >>> data = make_gaussian_mixture(2000, 30, 4, random_state=0)
+    >>> found = GaussianSearch(n_components=4).fit(data.X).search(examples=data.X[data.labels == 2][:3])
+    >>> found.center.shape, len(found.scores), len(found.alternatives)
+    ((30,), 4, 3)
+    >>> low, high = found.separation_interval
+    >>> bool(low < found.separation < high), found.confidence > 0.9, found.doubts
+    (True, True, ())
     """
 
     _doubts: tuple[SearchWarning, ...]
@@ -148,7 +160,7 @@ class Component(ABC):
     @property
     @abstractmethod
     def stderr(self) -> Any:
-        """Standard errors; a 95% interval is 1.96 of them to both sides."""
+        """Standard errors; a 95% interval is 1.96 of them to each side."""
 
     @property
     @abstractmethod
@@ -196,6 +208,7 @@ class VectorComponent(Component):
     _candidates: Candidates
     _rank: int = 0
     _refined: Refined | None = field(default=None, kw_only=True)
+    _outside: Array | None = field(default=None, kw_only=True)  # of the center, outside the signal space, (d,)
     _feature_names: Sequence[str] | None = field(default=None, kw_only=True)  # if the fit saw a data frame
     _doubts: tuple[SearchWarning, ...] = field(default=(), kw_only=True)
 
@@ -205,7 +218,8 @@ class VectorComponent(Component):
         return self._moment_center() if self._refined is None else self._refined.center
 
     def _moment_center(self) -> Array:
-        return self._to_features(self._frame.unwhiten(self._point))
+        inside = self._frame.unwhiten(self._point)
+        return self._to_features(inside if self._outside is None else inside + self._outside)
 
     def _to_features(self, points: Array) -> Array:
         """Map centers, (r,) or (r, q), from the features of the frame to those of the user, (d,) or (d, q)."""
@@ -218,7 +232,7 @@ class VectorComponent(Component):
 
     @cached_property
     def stderr(self) -> Any:
-        """Standard errors of `center` and `weight`; a 95% interval is 1.96 of them to both sides."""
+        """Standard errors of `center` and `weight`; a 95% interval is 1.96 of them to each side."""
         raise SearchError(
             "Standard errors need samples, but this component was found from moments alone. Search with one of the "
             "estimators, or vary the moments yourself.",
@@ -284,7 +298,7 @@ class VectorComponent(Component):
 
     def _with_rank(self, rank: int) -> Self:
         """Return another candidate as moments find it, from 0 for the preferred one."""
-        return replace(self, _rank=rank, _refined=None, _doubts=())
+        return replace(self, _rank=rank, _refined=None, _outside=None, _doubts=())
 
     def _trust_facts(self) -> list[tuple[str, str]]:
         """Return the rows of the card that say how far to trust the answer."""

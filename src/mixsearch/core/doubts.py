@@ -77,7 +77,7 @@ def check_lead(
 
 
 def check_information(found: C, p_value: float) -> C:
-    """Return an answer with the doubt that its hint says nothing, if it may.
+    """Return an answer, with a doubt if its hint may be uninformative.
 
     Parameters
     ----------
@@ -93,8 +93,8 @@ def check_information(found: C, p_value: float) -> C:
     if p_value <= MIN_P_VALUE or len(found.scores) == 1:
         return found
     doubt = WeakHintWarning(
-        "The hint may say nothing about the components: in {percent:.0f}% of cases a direction in which they do not "
-        "differ would score them as differently as this one. Give a direction in which they differ, or examples.",
+        "The hint may be uninformative: with a probability of {percent:.0f}%, a direction in which the components do "
+        "not differ would score them as differently. Give a direction in which they differ, or examples.",
         code="hint_uninformative",
         percent=100 * p_value,
         p_value=p_value,

@@ -1,4 +1,4 @@
-"""The scikit-learn face that all searches share: fit without a hint, then search."""
+"""The scikit-learn interface of all searches: fit without a hint, then search."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ PRIOR_SHARE, MAX_WITHOUT_MODEL = (0.5, 1.5), 0.85
 
 
 class ExampleFit(NamedTuple):
-    """What the examples of a search say about the component found."""
+    """The agreement of a component with the examples of its search."""
 
     agreement: float  # the probability that all of them are of this component, rather than of others or of several
     posterior: Array  # the probability of each example, taken alone, to be of this component, (q,)
@@ -36,12 +36,12 @@ class ExampleFit(NamedTuple):
 
     @property
     def p_value(self) -> float:
-        """How often the farthest of as many members would be as far as the farthest example."""
+        """The probability that the farthest of as many members is at least as far as the farthest example."""
         return float(min(1.0, len(self.p_values) * self.p_values.min(initial=1.0)))
 
     @property
     def confidence(self) -> float:
-        """What the examples leave of the confidence of an answer."""
+        """The factor of the confidence that comes from the examples."""
         return self.agreement * trust(self.p_value)
 
     def doubts(self) -> list[DoubtfulExamplesWarning]:
@@ -140,7 +140,7 @@ def posterior_of_all(logs: Array, log_weights: Array) -> Array:
 def confidence_without_model(
     memberships: Array, prior_share: tuple[float, float] = PRIOR_SHARE, limit: float = MAX_WITHOUT_MODEL
 ) -> float:
-    """Return the probability that most members of what examples stand for are members of the component found.
+    """Return the probability that most of the class that the examples belong to is in the component found.
 
     Parameters
     ----------

@@ -40,6 +40,7 @@ class ExtractionOptions(TypedDict, total=False):
     normaliser: Literal["mean", "hinted"]
     rule: Literal["psd", "threshold", "nuclear"]
     threshold: float
+    projected: bool
     rehint: bool
 
 
@@ -60,6 +61,9 @@ class Extraction:
         With cancellation: how λ is found.
     threshold : float
         With ``rule="threshold"``: the fraction of the k-th singular value of A at which λ stops.
+    projected : bool
+        With cancellation: cancel inside the signal space. If False, as printed in the paper, in the whole space: for
+        Gaussians with ``preset="paper"`` and for `search_moments`.
     rehint : bool
         With whitening: if the lead is small, contract the moments again with the component found as the hint, which
         removes what noise mixes into it of the runner-up. The default of searches for Gaussians and regressions, unless
@@ -71,6 +75,7 @@ class Extraction:
     normaliser: str = "mean"
     rule: str = "psd"
     threshold: float = 0.05
+    projected: bool = True
     rehint: bool = False
 
     @classmethod
@@ -89,6 +94,11 @@ class Extraction:
                 code="options_conflict",
                 choose=self.choose,
             )
+        if self.method == "whitening" and not self.projected:
+            raise ArgumentError(
+                "projected=False needs method='cancellation': whitening works in the signal space.",
+                code="options_conflict",
+            )
         if not 0 < self.threshold < 1:
             raise ArgumentError(
                 "{argument} must be strictly between 0 and 1, got {value!r}.",
@@ -104,6 +114,12 @@ class Extraction:
 
 def extract(hinted: Hinted, frame: Frame, options: Extraction) -> Candidates:
     """Recover the component that the hint means, together with the others."""
+    if not options.projected:
+        raise ArgumentError(
+            "projected=False needs moments outside the signal space, which only GaussianSearch(preset='paper') and "
+            "search_moments have.",
+            code="options_conflict",
+        )
     if options.method == "cancellation":
         return extract_by_cancellation(hinted, frame, how=options.cancellation, normaliser=options.normaliser)
     return extract_by_whitening(hinted, choose=options.choose, normaliser=options.normaliser)
@@ -246,7 +262,7 @@ def _complement_eigenvectors(R: Array, u: Array) -> Array:
 def extract_by_cancellation(
     hinted: Hinted, frame: Frame, *, how: CancellationRule | None = None, normaliser: str = "mean"
 ) -> Candidates:
-    """Recover the component by cancellation inside the signal space; the others are those of whitening beside it.
+    """Recover the component by cancellation inside the signal space, and the other candidates by whitening.
 
     Notes
     -----
@@ -263,14 +279,17 @@ def extract_by_cancellation(
     return _candidates_with_answer(signed, point, missing.weight(normaliser, rate), normaliser, float(np.sign(rate)))
 
 
-def cancel_without_projection(
-    moments: Moments, hinted: Hinted, frame: Frame, *, how: CancellationRule | None = None, normaliser: str = "mean"
-) -> tuple[Frame, Candidates]:
-    """Algorithm 2 as printed: λ from the signal space, then the singular vectors of the whole A - λB.
+class Unprojected(NamedTuple):
+    """Candidates in the frame, and the part of the first one's center that lies outside the signal space."""
 
-    The component need not lie in the signal space; it comes with a frame of its own, and with no alternatives.
-    """
-    rate, signed = find_signed_rate(hinted, frame, how or CancellationRule())
+    candidates: Candidates
+    outside: Array  # (d,)
+
+
+def cancel_without_projection(moments: Moments, frame: Frame, options: Extraction) -> Unprojected:
+    """Algorithm 2 as printed: λ from the signal space, then the singular vectors of the whole A - λB."""
+    hinted, normaliser = hint_in_frame(moments, frame), options.normaliser
+    rate, signed = find_signed_rate(hinted, frame, options.cancellation)
     A, B = as_operator(moments.second), as_operator(moments.hinted)
     Z = A - rate * B
     # Singular vectors of a symmetric Z are the eigenvectors of Z², so that no d x d array is needed.
@@ -279,8 +298,14 @@ def cancel_without_projection(
     missing = find_missing_component(rest, mean, second)
     inside = frame.whiten(missing.center[None])[0]
     found = _candidates_with_answer(signed, inside, missing.weight(normaliser, rate), normaliser, float(np.sign(rate)))
-    alone = Frame(missing.basis, np.ones(len(missing.coefficients)))
-    return alone, replace(found, points=missing.coefficients[:, None])
+    return Unprojected(found, missing.center - frame.unwhiten(inside))
+
+
+def hint_in_frame(moments: Moments, frame: Frame) -> Hinted:
+    """Return R = W'BW, W'm and W'Av."""
+    W = frame.basis / np.sqrt(frame.values)
+    hint = np.zeros(frame.n_components) if moments.hint is None else frame.project_hint(moments.hint)
+    return Hinted(W.T @ np.asarray(moments.hinted @ W), W.T @ moments.mean, hint)
 
 
 def _candidates_with_answer(signed: Hinted, point: Array, weight: float, normaliser: str, sign: float) -> Candidates:

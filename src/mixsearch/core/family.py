@@ -12,10 +12,10 @@ from mixsearch.data.partitions import Partitions
 
 @runtime_checkable
 class Family(Protocol):
-    """The moments of a mixture, fitted to samples and seen in their frame.
+    """The moments of a mixture, fitted to samples, in the coordinates of their frame.
 
-    A family fits itself to samples without a hint. Afterwards each hint costs sums over samples in k coordinates.
-    `mixsearch.testing.check_family` checks all of it; ``docs/adding-a-family.md`` writes one from scratch.
+    A family is fitted without a hint; each hint then costs one pass over the samples in k coordinates.
+    `mixsearch.testing.check_family` checks the contract; ``docs/adding-a-family.md`` builds a family step by step.
 
     Attributes
     ----------
@@ -26,7 +26,18 @@ class Family(Protocol):
     partitions : Partitions
         The samples, with their coordinates in the frame.
     n_hints : int
-        How often the hint enters the hinted moment: once in B = Σ αᵢ⟨μᵢ, v⟩μᵢμᵢ', twice for subspaces.
+        The degree of the hinted moment in the hint: 1 for B = Σ αᵢ⟨μᵢ, v⟩μᵢμᵢ', 2 for subspaces.
+
+    Examples
+    --------
+    >>> from mixsearch.core.family import Family
+    >>> from mixsearch.data.partitions import partition_in_memory
+    >>> from mixsearch.datasets import make_gaussian_mixture
+    >>> from mixsearch.gaussian import fit_gaussian
+    >>> samples = partition_in_memory(make_gaussian_mixture(800, 10, 3, random_state=0).X)
+    >>> family = fit_gaussian(samples, 3, paper=False, seed=0)
+    >>> isinstance(family, Family), family.mean.shape
+    (True, (3,))
     """
 
     @property
@@ -43,7 +54,7 @@ class Family(Protocol):
 
     @property
     def n_hints(self) -> int:
-        """How often the hint enters the hinted moment."""
+        """The degree of the hinted moment in the hint."""
 
     @property
     def n_components(self) -> int:
@@ -102,11 +113,31 @@ class Family(Protocol):
         Returns
         -------
         array of shape (d, B)
-            Their part outside the signal space shows how far the component leaves it from sample to sample.
+            The part outside the signal space shows how much the component varies there.
         """
 
     def take(self, n_components: int) -> Self:
-        """Return the same fit with the first components only. Frames are nested, so this costs nothing."""
+        """Return the same fit with the first components only. Frames are nested, so this costs nothing.
+
+        Parameters
+        ----------
+        n_components : int
+            The number of components to keep.
+
+        Returns
+        -------
+        Family
+        """
 
     def thin(self, step: int) -> Self:
-        """Return the same fit with every `step`-th sample only."""
+        """Return the same fit with every `step`-th sample only.
+
+        Parameters
+        ----------
+        step : int
+            From one sample to the next.
+
+        Returns
+        -------
+        Family
+        """

@@ -1,4 +1,4 @@
-"""What a fitted mixture offers to a search. It needs no scikit-learn, so that a stored fit opens at once."""
+"""The interface of a fitted mixture. It does not import scikit-learn, so that a stored fit opens at once."""
 
 from __future__ import annotations
 

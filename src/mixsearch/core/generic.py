@@ -18,11 +18,12 @@ from mixsearch.core.extraction import (
     cancel_without_projection,
     extract,
     extract_with_rehint,
+    hint_in_frame,
 )
 from mixsearch.core.family import Family
-from mixsearch.core.frame import Frame, frame_from_eigenpairs
+from mixsearch.core.frame import frame_from_eigenpairs
 from mixsearch.core.hints import check_not_orthogonal, hint_from_direction
-from mixsearch.core.moments import Hinted, Moments
+from mixsearch.core.moments import Moments
 from mixsearch.core.sample_component import SampleComponent
 from mixsearch.core.separation import check_separation
 from mixsearch.errors import ArgumentError, HintError, Option, SearchError
@@ -32,7 +33,6 @@ def search_moments(
     moments: Moments,
     n_components: int,
     *,
-    projected: bool = True,
     random_state: int = 0,
     **extraction: Unpack[ExtractionOptions],
 ) -> Component:
@@ -44,12 +44,10 @@ def search_moments(
         m, A and B; A and B as symmetric arrays or as linear operators.
     n_components : int
         k, the rank of A.
-    projected : bool
-        With cancellation: cancel inside the signal space, or as printed in the paper.
     random_state : int
-        Seed of the eigen-solver where A is an operator.
+        Seed of the eigensolver, used if A is an operator.
     **extraction
-        How the component is read off the moments: ``method="cancellation"`` and so on, the fields of `Extraction`.
+        Options of the extraction, the fields of `Extraction`, such as ``method="cancellation"``.
         ``normaliser="hinted"`` needs `moments.hint`.
 
     Returns
@@ -81,24 +79,17 @@ def search_moments(
     how = Extraction.from_options(extraction, search_moments)
     moments = Moments(*(_as_matrix(part) for part in (moments.mean, moments.second, moments.hinted, moments.hint)))
     _check_moments(moments, n_components, needs_hint=how.normaliser == "hinted")
-    if how.method == "whitening" and not projected:
-        raise ArgumentError(
-            "projected=False needs method='cancellation': whitening works in the signal space.", code="options_conflict"
-        )
     if how.rehint:
         raise ArgumentError(
             "rehint=True needs samples: B is known for one hint only. Use search_family.", code="options_conflict"
         )
     values, vectors, _ = top_eigenpairs(moments.second, n_components, seed=random_state)
     frame = frame_from_eigenpairs(values, vectors)
-    hinted = _in_frame(moments, frame)
-    if projected:
-        candidates = extract(hinted, frame, how)
+    if how.projected:
+        found = VectorComponent(frame, extract(hint_in_frame(moments, frame), frame, how))
     else:
-        frame, candidates = cancel_without_projection(
-            moments, hinted, frame, how=how.cancellation, normaliser=how.normaliser
-        )
-    found = VectorComponent(frame, candidates)
+        candidates, outside = cancel_without_projection(moments, frame, how)
+        found = VectorComponent(frame, candidates, _outside=outside)
     return add_doubts(found, check_separation(found.separation))
 
 
@@ -110,15 +101,27 @@ def search_family(family: Family, hint: ArrayLike, **extraction: Unpack[Extracti
     family : Family
         The fitted moments: see ``docs/adding-a-family.md``.
     hint : array of shape (d,)
-        A direction v in which the wanted parameter lies further out than all others.
+        A direction v in which the parameter of the component lies further out than all others.
     **extraction
-        How the component is extracted: `method`, `choose`, `normaliser`, `rule`, `threshold` and `rehint`, the fields
+        Options of the extraction: `method`, `choose`, `normaliser`, `rule`, `threshold` and `rehint`, the fields
         of `Extraction`.
 
     Returns
     -------
     SampleComponent
         With `center`, `weight`, `separation`, `alternatives`, `stderr` and `confidence`.
+
+    Examples
+    --------
+    >>> from mixsearch import search_family
+    >>> from mixsearch.data.partitions import partition_in_memory
+    >>> from mixsearch.datasets import make_gaussian_mixture
+    >>> from mixsearch.gaussian import fit_gaussian
+    >>> data = make_gaussian_mixture(2000, 10, 3, random_state=0)
+    >>> family = fit_gaussian(partition_in_memory(data.X), 3, paper=False, seed=0)
+    >>> found = search_family(family, data.centers[1] - data.X.mean(axis=0))
+    >>> bool(abs(found.center - data.centers[1]).max() < 1)
+    True
     """
     how = Extraction.from_options({"rehint": True, **extraction}, search_family)
     v = hint_from_direction(hint, len(family.frame.basis))
@@ -136,13 +139,6 @@ def _as_matrix(part: Any) -> Any:
     if hasattr(part, "tocsr"):
         return aslinearoperator(part.tocsr().astype(np.float64))
     return np.asarray(part, dtype=np.float64)
-
-
-def _in_frame(moments: Moments, frame: Frame) -> Hinted:
-    """Return R = W'BW, W'm and W'Av."""
-    W = frame.basis / np.sqrt(frame.values)
-    hint = np.zeros(frame.n_components) if moments.hint is None else frame.project_hint(moments.hint)
-    return Hinted(W.T @ np.asarray(moments.hinted @ W), W.T @ moments.mean, hint)
 
 
 def _check_moments(moments: Moments, n_components: int, *, needs_hint: bool) -> None:

@@ -16,14 +16,14 @@ from mixsearch.data.threads import one_blas_thread
 
 
 class StandardErrors(NamedTuple):
-    """Standard errors of a component: a 95% interval is 1.96 of them to both sides.
+    """Standard errors of a component: a 95% interval is 1.96 of them to each side.
 
     Attributes
     ----------
     center : array of shape (d,)
         The standard error of each coordinate of the center.
     weight : float
-        That of the weight.
+        The standard error of the weight.
     """
 
     center: Array

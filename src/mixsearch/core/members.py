@@ -1,4 +1,4 @@
-"""From visits of a walk to members: how many rows there are, and how likely each row is one of them."""
+"""Estimate members from the visits of a walk: their number, and the probability of each row."""
 
 from __future__ import annotations
 
@@ -11,34 +11,74 @@ from mixsearch._typing import Array
 from mixsearch.core.visits import Visits
 from mixsearch.core.walk import Walk, row_of_edge
 
-# With three examples, the ranks of left-out examples say as much about the number of members as the mixture does.
-EXAMPLES_FOR_RANKS = 2
-# The log of the number of members deviates by this, over the cubic root of the number of examples.
-COUNT_DEVIATION = 0.4
+# The log of the number of members deviates by this from that of the mixture. This and the next two numbers were chosen
+# on development tables: docs/decisions/tables.md.
+COUNT_DEVIATION = 0.7
+# The density of the ranks of members is half at this part of the number of members, and falls with this power: rankings
+# are not perfect.
+HALF_RANK, RANK_POWER = 0.85, 3.0
+# More ranks of left-out examples count like this many: they depend on each other.
+MAX_RANKS = 20
 MIN_CONDUCTANCE = 0.01
+# Added to the share of rows left, which may be 0.
+MIN_LEFT = 0.01
+# Memberships fall by at least this part over all rows.
+ORDER_SHARE = 1e-3
 
 
 class MembershipCurve(NamedTuple):
     """Membership as a function of rank / number of members.
 
-    Height and steepness are linear in 1, the log of the number of examples and the log of the conductance.
+    Height and steepness are linear in the facts of `CutFacts`, after a constant.
     """
 
-    height: tuple[float, float, float]  # the logit of the membership of the first row
-    log_steepness: tuple[float, float, float]
+    height: tuple[float, float, float, float]  # the logit of the membership of the first row
+    log_steepness: tuple[float, float, float, float]
     shift: float  # where membership falls to half of its height, as a log
 
 
 # Fitted to labelled tables: benchmarks/table_membership.py.
-CURVE = MembershipCurve((-0.02, 0.46, -0.16), (-1.30, 0.51, -0.60), -0.08)
+CURVE = MembershipCurve((-1.33, 0.48, -0.72, 1.17), (-1.56, 0.45, -0.65, -1.13), 0.0)
+
+
+class CountInterval(NamedTuple):
+    """The logs of the true number of members over the one found that 2.5% and 97.5% of searches stay below.
+
+    They are linear in 1, the log of the number of examples and the log of the conductance.
+    """
+
+    low: tuple[float, float, float]
+    high: tuple[float, float, float]
+
+
+# Fitted to labelled and planted tables: benchmarks/table_membership.py. With more examples than this, intervals do not
+# narrow further; and their ends are at least this factor away, for cuts inside a group may be clean by chance.
+INTERVAL = CountInterval((-3.41, 0.78, -0.05), (1.77, -0.17, 0.28))
+MAX_NARROWING, MIN_FACTOR = 10, 1.5
+
+
+class CutFacts(NamedTuple):
+    """What tells how far a cut is to be trusted; numbers, or arrays of one shape."""
+
+    n_examples: Any
+    conductance: Any  # the fraction of the members' edges that leave them
+    share_left: Any  # of all rows, those that are not called members: a cut around nearly all rows shows no group
+
+    def as_logs(self) -> Array:
+        """Return 1 and the logs of the facts, (4, ...)."""
+        conductance = np.maximum(self.conductance, MIN_CONDUCTANCE)
+        left = np.asarray(self.share_left) + MIN_LEFT
+        return np.stack(np.broadcast_arrays(1.0, np.log(self.n_examples), np.log(conductance), np.log(left)))
 
 
 class Members(NamedTuple):
-    """How many rows are like the examples, and how likely each node of the graph is one of them."""
+    """The number of rows like the examples, and the membership of each node of the graph."""
 
     n: float  # the number of members, and the rank at which membership falls
+    low: float  # of a 95% interval of their number
+    high: float
     membership: Array  # (m,)
-    conductance: float  # the fraction of the members' edges that leave them
+    facts: CutFacts
 
 
 def find_members(walk: Walk, visits: Visits, nodes: Array, sizes: Array, expected: float) -> Members:
@@ -61,38 +101,42 @@ def find_members(walk: Walk, visits: Visits, nodes: Array, sizes: Array, expecte
 
     Notes
     -----
-    If rows are ranked rightly, a left-out example has any rank among the members with the same probability: the median
-    of these ranks is half of the number of members.
+    Each cut of the graph along the ranking has a posterior probability. A cut is as likely as it is clean; the log of
+    its number of rows is normal around that of the mixture; and a left-out example has any rank among the members with
+    the same probability, if rows are ranked rightly.
     """
     scores, q = visits.scores(), visits.n_examples
     order = np.argsort(-scores, kind="stable")
     counts = np.cumsum(sizes[order])
-    n = expected
-    if q > 1:
-        left_out, tested = visits.left_out(), nodes[visits.tested]
-        # Among the rows that its node stands for, an example has the middle rank.
-        ranks = sizes @ (left_out > left_out[tested, np.arange(len(tested))]) + 0.5 * (sizes[tested] - 1)
-        share = (q - 1) / (q - 1 + EXAMPLES_FOR_RANKS)
-        n = float(np.exp(share * np.log(2 * np.median(ranks) + 2) + (1 - share) * np.log(expected)))
     is_cut = np.diff(scores[order]) != 0  # nodes that no walk visits are in no order
-    visited = float(sizes[scores > 0].sum())
+    expected = min(expected, float(sizes[scores > 0].sum()))
     conductances = np.where(is_cut, sweep_conductance(walk, order)[:-1], np.inf)
-    n, conductance = _find_cut(min(n, visited), COUNT_DEVIATION / np.cbrt(q), counts, conductances)
+    n, conductance = _find_cut(expected, _left_out_ranks(visits, nodes, sizes), counts, conductances)
     membership = np.empty(len(scores))
-    by_rank = membership_by_rank((counts - 0.5 * sizes[order]) / n, q, conductance)
+    facts = CutFacts(q, conductance, 1 - n / counts[-1])
+    by_rank = membership_by_rank((counts - 0.5 * sizes[order]) / n, facts)
     membership[order] = _share_ties(by_rank, scores[order], sizes[order])
-    return Members(n, membership, conductance)
+    return Members(n, *count_interval(n, facts), membership, facts)
 
 
-def membership_by_rank(ratios: Array, n_examples: Any, conductance: Any, curve: MembershipCurve = CURVE) -> Array:
+def membership_by_rank(ratios: Array, facts: CutFacts, curve: MembershipCurve = CURVE) -> Array:
     """Return the probability to be a member at each rank, relative to the number of members.
 
-    The number of examples and the conductance are numbers, or arrays of the shape of the ranks.
+    The facts are numbers, or arrays of the shape of the ranks.
     """
-    conductance = np.maximum(conductance, MIN_CONDUCTANCE)
-    facts = np.stack(np.broadcast_arrays(1.0, np.log(n_examples), np.log(conductance)))
-    steepness = np.exp(curve.log_steepness @ facts)
-    return np.asarray(expit(curve.height @ facts) * expit(steepness * (curve.shift - np.log(ratios))))
+    logs = facts.as_logs()
+    steepness = np.exp(curve.log_steepness @ logs)
+    fall = expit(steepness * (curve.shift - np.log(ratios)))
+    # A steep curve is 1 up to rounding for many rows, whose order would be lost.
+    order = 1 - ORDER_SHARE * ratios / (1 + ratios)
+    return np.asarray(expit(curve.height @ logs) * fall * order)
+
+
+def count_interval(n: float, facts: CutFacts, interval: CountInterval = INTERVAL) -> tuple[float, float]:
+    """Return a 95% interval of the number of members, if n are found."""
+    logs = facts._replace(n_examples=min(facts.n_examples, MAX_NARROWING)).as_logs()[: len(interval.low)]
+    low, high = (float(np.exp(each @ logs)) for each in interval)
+    return n * min(low, 1 / MIN_FACTOR), n * max(high, MIN_FACTOR)
 
 
 def sweep_conductance(walk: Walk, order: Array) -> Array:
@@ -117,15 +161,24 @@ def _share_ties(membership: Array, scores: Array, sizes: Array) -> Array:
     return np.asarray((np.bincount(tie, sizes * membership) / np.bincount(tie, sizes))[tie])
 
 
-def _find_cut(n: float, deviation: float, counts: Array, conductances: Array) -> tuple[float, float]:
-    """Return the number of rows after which the graph has its best cut, and the conductance there.
+def _left_out_ranks(visits: Visits, nodes: Array, sizes: Array) -> Array:
+    """Return how many rows rank before each tested example in a walk from the others, (t,): none for one example."""
+    if visits.n_examples == 1:
+        return np.empty(0)
+    left_out, tested = visits.left_out(), nodes[visits.tested]
+    # Among the rows that its node stands for, an example has the middle rank.
+    return np.asarray(sizes @ (left_out > left_out[tested, np.arange(len(tested))]) + 0.5 * (sizes[tested] - 1))
+
+
+def _find_cut(expected: float, ranks: Array, counts: Array, conductances: Array) -> tuple[float, float]:
+    """Return the likeliest number of members, and the conductance of the cut after them.
 
     Parameters
     ----------
-    n : float
-        The number of rows that is expected.
-    deviation : float
-        The standard deviation of its logarithm.
+    expected : float
+        The number of members by the mixture.
+    ranks : array of shape (t,)
+        How many rows rank before each left-out example.
     counts : array of shape (m,)
         The number of rows of the first 1, 2, ... nodes.
     conductances : array of shape (m - 1,)
@@ -134,15 +187,15 @@ def _find_cut(n: float, deviation: float, counts: Array, conductances: Array) ->
     Returns
     -------
     n : float
-        The same if there is no cut.
+        As expected if there is no cut.
     conductance : float
-
-    Notes
-    -----
-    The number of rows has a normal distribution on a logarithmic scale, and a cut is as likely as it is clean.
     """
     if not np.isfinite(conductances).any():
-        return n, 1.0
-    distances = np.log(counts[:-1] / n) / deviation
-    best = int(np.argmin(np.log(np.maximum(conductances, MIN_CONDUCTANCE)) + 0.5 * distances**2))
+        return expected, 1.0
+    sizes = counts[:-1].astype(np.float64)
+    loss = np.log(np.maximum(conductances, MIN_CONDUCTANCE)) + 0.5 * (np.log(sizes / expected) / COUNT_DEVIATION) ** 2
+    for rank in ranks.tolist():
+        by_rank = np.log(sizes) + np.log1p(((rank + 1) / (HALF_RANK * sizes)) ** RANK_POWER)
+        loss += min(1, MAX_RANKS / len(ranks)) * by_rank
+    best = int(np.argmin(loss))
     return float(counts[best]), float(min(conductances[best], 1.0))

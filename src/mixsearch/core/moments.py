@@ -22,6 +22,17 @@ class Moments:
         B = Σ αᵢ ⟨μᵢ, v⟩ μᵢ μᵢ', symmetric.
     hint : array of shape (d,), optional
         v itself; only ``normaliser="hinted"`` needs it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mixsearch import Moments, search_moments
+    >>> centers, weights, v = np.array([[2.0, 0, 1], [0, 1, 1]]), np.array([0.3, 0.7]), np.array([1.0, 1, 0])
+    >>> second = (centers.T * weights) @ centers
+    >>> hinted = (centers.T * (weights * (centers @ v))) @ centers
+    >>> found = search_moments(Moments(weights @ centers, second, hinted), n_components=2)
+    >>> abs(found.center).round(3), round(found.weight, 3)
+    (array([2., 0., 1.]), 0.3)
     """
 
     mean: Array

@@ -79,7 +79,7 @@ class SignalCheck:
         return float(self.excess[:n_used].sum() / self.excess[: max(self.n_signal, n_used)].sum())
 
     def doubts(self, n_used: int) -> tuple[UnlikelyMixtureWarning, ...]:
-        """Return what speaks against a mixture whose components differ in the first directions.
+        """Return the doubts about a mixture whose components differ in the first directions.
 
         Parameters
         ----------
@@ -130,8 +130,8 @@ def no_signal(fitted: str) -> UnlikelyMixtureWarning:
     UnlikelyMixtureWarning
     """
     return UnlikelyMixtureWarning(
-        "No direction stands out from the noise: there is nothing that would tell components apart, and the fit of "
-        "{fitted} may be one of noise. Provide more samples, and check that they were not whitened beforehand.",
+        "No direction stands out from the noise: nothing separates components, and the fit of {fitted} may be noise. "
+        "Provide more samples, and check that they were not whitened beforehand.",
         code="no_signal",
         fitted=fitted,
     )

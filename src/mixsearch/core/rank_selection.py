@@ -80,6 +80,14 @@ class Spectrum:
     distribution of the noise's own eigenvalues is needed: variances may differ between components, tails may be heavy,
     and features may outnumber samples. The test does not check whether the model suits the data: if clusters are
     ellipsoids, their long axes carry signal as well and are counted.
+
+    Examples
+    --------
+    >>> from mixsearch import GaussianSearch
+    >>> from mixsearch.datasets import make_gaussian_mixture
+    >>> search = GaussianSearch("auto").fit(make_gaussian_mixture(4000, 20, 4, random_state=0).X)
+    >>> search.spectrum_.n_components
+    4
     """
 
     found: Array

@@ -20,7 +20,7 @@ from mixsearch.core.jackknife import (
 )
 from mixsearch.core.moments import Hinted, Replicates
 from mixsearch.core.tensor import separate_directions
-from mixsearch.data.partitions import DetachedPartitions
+from mixsearch.data.partitions.detached import DetachedPartitions
 from mixsearch.display import plain_chance
 
 # Components further behind than this many have no chance to come first.
@@ -44,7 +44,7 @@ class SampleComponent(VectorComponent):
 
     @cached_property
     def stderr(self) -> StandardErrors:
-        """Standard errors of `center` and `weight`; a 95% interval is 1.96 of them to both sides.
+        """Standard errors of `center` and `weight`; a 95% interval is 1.96 of them to each side.
 
         Those of a moment estimate are for whitening with the mean as normaliser, however it was extracted.
         """
@@ -79,7 +79,7 @@ class SampleComponent(VectorComponent):
 
     @cached_property
     def _preferences(self) -> Array:
-        """What the rivals are sorted by on simulated samples, (n, q)."""
+        """The scores of the rivals on simulated samples, (n, q)."""
         return simulate_preferences(
             self._hinted, self._replicates, self._rivals, choose=self._choose, hint_shifts=self._hint_shifts()
         )

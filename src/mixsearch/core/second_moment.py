@@ -157,10 +157,15 @@ def rescale(base: Matrix, *, scale: float, metric: Array, diagonal: Array, direc
 
 def weighted_gram(Y: Array, weights: Array, *, precision: Any = np.float64, n_threads: int = 1) -> Array:
     """Σ wᵢ yᵢyᵢ', (k, k), for few coordinates and weights of any sign, in double precision."""
+    # The product of a matrix with itself takes half the time of one with another.
+    roots = np.sqrt(weights) if np.all(weights >= 0) else None
 
     def work(rows: slice) -> ArraySum:
         part = Y[rows].astype(precision, copy=False)
-        return ArraySum(np.asarray((part * weights[rows, None].astype(precision)).T @ part, dtype=np.float64))
+        if roots is None:
+            return ArraySum(np.asarray((part * weights[rows, None].astype(precision)).T @ part, dtype=np.float64))
+        scaled = part * roots[rows, None].astype(precision)
+        return ArraySum(np.asarray(scaled.T @ scaled, dtype=np.float64))
 
     return np.asarray(sum_chunks(work, row_slices(len(Y)), n_threads if len(Y) > 2 * CHUNK_ROWS else 1).total)
 

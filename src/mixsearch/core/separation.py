@@ -1,4 +1,4 @@
-"""What a separation or a confidence means: the thresholds, in words and as a warning."""
+"""Interpretation of separation and confidence: thresholds, words and warnings."""
 
 from __future__ import annotations
 

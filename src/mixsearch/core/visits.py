@@ -25,12 +25,12 @@ class Visits(NamedTuple):
     total: Array  # from all examples, (m,)
     alone: Array  # from each of the tested examples, (m, t)
     tested: Array  # which examples these are, (t,)
-    no_members: Array  # from rows that are no members, on the scale of the visits from one example, (m,)
+    no_members: Array  # from rows that are not members, on the scale of the visits from one example, (m,)
     n_examples: int
 
     @classmethod
     def of(cls, walk: Walk, starts: sp.csc_array, starts_not: sp.csc_array) -> Self:
-        """Return the visits from examples, and from rows that are no members.
+        """Return the visits from examples, and from rows that are not members.
 
         Visits from several rows are the sum of those from each, so that one walk serves all that are not tested.
 

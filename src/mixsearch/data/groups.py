@@ -177,7 +177,7 @@ def _group_numbers(values: Array, every: str | float | None, max_groups: int) ->
 
 
 def _find_levels(values: Array, max_groups: int) -> Array | None:
-    """Return the numbers that are groups of their own, if there are few."""
+    """Return the distinct numbers, if they are few enough to be separate groups."""
     low, high = float(values.min()), float(values.max())
     if high - low < _MAX_WHOLE and not np.any(values % 1):
         return np.arange(low, high + 1)

@@ -6,7 +6,7 @@ from typing import Any
 
 
 def is_missing(value: Any) -> bool:
-    """Return whether a value stands for a missing one: None, NaN, and the NaT and NA of pandas.
+    """Return whether a value is missing: None, NaN, and the NaT and NA of pandas.
 
     Examples
     --------

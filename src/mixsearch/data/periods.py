@@ -12,7 +12,7 @@ from mixsearch.errors import ArgumentError, Option, SearchError
 Period = Literal["year", "quarter", "month", "week", "day"]
 PERIODS: tuple[Period, ...] = get_args(Period)
 
-# What is chosen by itself has at least so many periods, if the dates reach that far, and at most so many.
+# The smallest number of periods of an automatic choice, if the dates span as many, and the largest.
 MIN_PERIODS, MAX_PERIODS = 8, 240
 # Beyond that a wrong date, such as the year 9999, is likelier than a wish.
 _MAX_LISTED = 50_000

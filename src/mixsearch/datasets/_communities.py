@@ -11,9 +11,8 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from mixsearch._typing import Array
+from mixsearch.datasets._random import RandomState
 from mixsearch.errors import ArgumentError, Option
-
-RandomState = int | np.random.RandomState | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +64,7 @@ def make_communities(
     degree_exponent: float | None = None,
     random_state: RandomState = None,
 ) -> CommunityData:
-    """Draw a graph whose communities are denser inside than between them.
+    """Draw a graph with more links within communities than between them.
 
     Parameters
     ----------
@@ -77,7 +76,8 @@ def make_communities(
         Mean number of links of a node.
     signal : float, default=2
         Multiple of the detection threshold (Kesten-Stigum): mean degree times λ², where λ is the second eigenvalue of
-        the matrix that says where a link of each community leads. Below 1, communities of equal size cannot be told.
+        the matrix that says where a link of each community leads. Below 1, communities of equal size cannot be
+        detected.
     weights : array of shape (k,), optional
         Probabilities of the communities; equal by default.
     degree_exponent : float, optional

@@ -11,7 +11,7 @@ from scipy.ndimage import gaussian_filter
 from sklearn.utils import check_random_state
 
 from mixsearch._typing import Array
-from mixsearch.datasets._synthetic import RandomState
+from mixsearch.datasets._random import RandomState
 
 NAMES = ("sky", "meadow", "lake")
 _PALE, _BLUE, _CLOUD = (0.78, 0.86, 0.93), (0.36, 0.58, 0.83), (0.96, 0.96, 0.97)

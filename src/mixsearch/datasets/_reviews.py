@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from mixsearch._typing import Array
-from mixsearch.datasets._synthetic import RandomState
+from mixsearch.datasets._random import RandomState
 
 _SUBJECTS = {
     "sushi": "sushi tuna salmon rice wasabi roll sashimi ginger soy nori eel tempura miso maki",

@@ -16,8 +16,10 @@ FAINT = "#D5D8DC"
 # From the palette of Okabe and Ito, safe for color-blind readers; blue for searches.
 COLORS = {
     "whitening": "#0072B2",
+    "whitening, with its confidence": "#6BAED6",
     "refined": "#003B5C",
     "cancellation": "#56B4E9",
+    "cancellation, as printed": "#B3DDF5",
     "Fast-TPM": "#E69F00",
     "TPM": "#D55E00",
     "TPM by the mean": "#CC79A7",
@@ -84,17 +86,22 @@ def draw_bars(axes: Axes, groups: Sequence[str], series: Sequence[Bars]) -> None
 
 
 def add_shared_legend(figure: Figure, panels: Iterable[Axes], n_columns: int = 6) -> None:
-    """Add one legend below all panels."""
+    """Add one legend below all panels, with fewer columns where it would be too wide."""
     known = {label: handle for axes in panels for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)}
-    figure.legend(
-        known.values(),
-        known,
-        loc="outside lower left",
-        ncols=n_columns,
-        frameon=False,
-        fontsize=9,
-        labelcolor=TEXT_COLOR,
-    )
+    while True:
+        legend = figure.legend(
+            known.values(),
+            known,
+            loc="outside lower left",
+            ncols=n_columns,
+            frameon=False,
+            fontsize=9,
+            labelcolor=TEXT_COLOR,
+        )
+        if n_columns == 1 or legend.get_window_extent().width <= figure.bbox.width:
+            return
+        legend.remove()
+        n_columns = (n_columns + 1) // 2
 
 
 def compute_ratio(ours: Array, theirs: Array) -> Estimate:

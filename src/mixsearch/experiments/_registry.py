@@ -15,6 +15,7 @@ from mixsearch.experiments import (
     _regressions,
     _rehint,
     _segmentation,
+    _solvers,
     _subspaces,
     _theory,
     _topics_text,
@@ -38,6 +39,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     _theory.THEORY,
     _hints.HINTS_EXPERIMENT,
     _parallel.PARALLEL,
+    _solvers.SOLVERS,
 )
 
 

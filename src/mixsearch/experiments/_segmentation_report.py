@@ -39,8 +39,8 @@ def compute_scores(rows: Rows, method: str) -> dict[int, float]:
 
 
 def table(rows: Rows) -> str:
-    """Format the paper's table for both kinds of features, then a table of every method."""
-    return "\n".join([_format_paper_table(rows), _format_methods(rows), _format_footnotes(rows)])
+    """Format the paper's table for both kinds of features, every method, and the images that the figure shows."""
+    return "\n".join([_format_paper_table(rows), _format_methods(rows), _format_footnotes(rows), _format_shown(rows)])
 
 
 def _iterate_splits(rows: Rows) -> Iterator[tuple[str, Rows]]:
@@ -102,6 +102,18 @@ def _format_footnotes(rows: Rows) -> str:
     return "\n".join(notes) + "\n"
 
 
+def _format_shown(rows: Rows) -> str:
+    """Format the NMI of the segmentations that the figure shows, from the same seeds."""
+    methods = [method for method in SHOWN_METHODS if method in rows.levels("method")]
+    lines = []
+    for shown in _choose_images(rows):
+        part = rows.where(image=shown.image, target=str(shown.annotation), metric="nmi")
+        seeds = " ".join(f"{x},{y}" for x, y in shown.seeds)
+        found = [[row.value for row in part.where(method=method) if row.note == seeds] for method in methods]
+        lines.append([f"{shown.split} {shown.image}", seeds, *(f"{nmi[0]:.3f}" if nmi else "" for nmi in found)])
+    return format_markdown(["image", "seeds", *methods], lines)
+
+
 def _count_draws(rows: Rows, method: str) -> int:
     return len(rows.where(method=method, metric="nmi").levels("seed"))
 
@@ -153,6 +165,8 @@ def _choose_images(rows: Rows) -> list[ShownImage]:
     """Choose images from bad to good by quantiles of the score."""
     scores = compute_scores(rows, RANKED_BY)
     ranked = sorted(scores, key=lambda image: scores[image])
+    if not ranked:
+        return []
     images = dict.fromkeys(ranked[round(part * (len(ranked) - 1))] for part in SHOWN)
     return [_find_first_draw(rows.where(method=RANKED_BY, metric="nmi", image=image)) for image in images]
 

@@ -25,7 +25,7 @@ def format_markdown(columns: Sequence[str], lines: Iterable[Sequence[str]]) -> s
 
 
 def _hide_unknown(cell: str) -> str:
-    """Remove what one seed cannot tell, a standard error, and what no row tells."""
+    """Hide NaN: a dash for a missing value, no standard error for a single seed."""
     return "–" if cell == "nan" else cell.replace(" ± nan", "")
 
 

@@ -1,4 +1,4 @@
-"""Errors against each quantity of the theorems, beside the exponents that these promise."""
+"""Errors against each quantity of the theorems, compared with the exponents in the bounds."""
 
 from __future__ import annotations
 

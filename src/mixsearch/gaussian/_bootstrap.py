@@ -8,8 +8,9 @@ from mixsearch._typing import Samples
 from mixsearch.core.jackknife import StandardErrors
 from mixsearch.data.partitions import partition_in_memory
 from mixsearch.errors import SearchError, collect_warnings
+from mixsearch.gaussian._family import GaussianFamily
+from mixsearch.gaussian._fit import fit_gaussian
 from mixsearch.gaussian._mixture import frame_points
-from mixsearch.gaussian._moments import GaussianFamily, fit_gaussian
 from mixsearch.gaussian._refinement import RefinedGaussian, fit_mixture, refine_gaussian
 from mixsearch.gaussian._subset import DEFAULT_OPTIONS, fit_subset
 

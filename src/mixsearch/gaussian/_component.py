@@ -37,6 +37,18 @@ class GaussianComponent(VectorComponent):
     See Also
     --------
     Component : `center`, `weight`, `separation`, `scores`, `alternatives` and the rest.
+
+    Examples
+    --------
+    >>> from mixsearch import GaussianSearch
+    >>> from mixsearch.datasets import make_gaussian_mixture
+    >>> data = make_gaussian_mixture(2000, 30, 4, random_state=0)
+    >>> found = GaussianSearch(n_components=4).fit(data.X).search(examples=data.X[data.labels == 2][:3], refine=True)
+    >>> bool(abs(found.weight - (data.labels == 2).mean()) < 3 * found.stderr.weight)
+    True
+    >>> members = found.membership(data.X) > 0.5
+    >>> bool((members == (data.labels == 2)).mean() > 0.9)
+    True
     """
 
     _hint_in_signal: float = field(default=1.0, kw_only=True)
@@ -62,7 +74,7 @@ class GaussianComponent(VectorComponent):
         Parameters
         ----------
         X : array, sparse matrix or Dask array of shape (n, d)
-            As the search was fitted to: features that it scales are scaled here too.
+            Samples with the features of the fit, in their original units.
 
         Returns
         -------
@@ -72,7 +84,7 @@ class GaussianComponent(VectorComponent):
         Notes
         -----
         Before refinement of a spherical component, compared in the signal space with one Gaussian for the rest of the
-        mixture, whose mean and covariance follow from the moments of all samples less those of this component;
+        mixture, whose mean and covariance follow from the moments of all samples minus those of this component;
         otherwise with all other components.
         """
         if is_dask(X):

@@ -11,8 +11,9 @@ from mixsearch._typing import Array
 from mixsearch.core.em import EMOptions, EMResult, run_em
 from mixsearch.data.chunks import row_slices, sum_chunks
 from mixsearch.data.partitions import Partition, Partitions
+from mixsearch.gaussian._family import GaussianFamily
 from mixsearch.gaussian._mixture import STEP_ROWS, SphericalMixture, e_step, partition_features, signal_units
-from mixsearch.gaussian._moments import GaussianFamily, GaussianPartition
+from mixsearch.gaussian._moments import GaussianPartition
 
 # A variance is at least this fraction of the average one at the start.
 MIN_VARIANCE = 1e-3
@@ -35,7 +36,7 @@ def _compute_features(partition: GaussianPartition, units: Array) -> FeaturePart
 
 
 class FeatureSums(NamedTuple):
-    """What the M-step needs."""
+    """Sums for the M-step."""
 
     sums: Array  # of the features, weighted by the responsibilities of each component, (k, q + 2)
     objective: float

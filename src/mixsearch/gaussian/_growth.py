@@ -1,4 +1,4 @@
-"""How many Gaussians, and of which shape: components split along the directions that their own moments show."""
+"""Choice of the number and shape of Gaussians, by splitting components along directions that their moments show."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mixsearch.gaussian._shapes import SHAPES, Shape, ShapedMixture, min_varianc
 
 # EM iterations after a split, and of the mixture chosen.
 SPLIT_ITER, FINAL_ITER = 8, 50
-# Growing ends after so many splits without a better criterion.
+# Growing ends after this many splits without a better criterion.
 PATIENCE = 2
 # Both halves of a split have at least this many samples.
 MIN_MEMBERS = 5
@@ -42,13 +42,16 @@ class GrownMixture(NamedTuple):
 def choose_mixture(
     X: Array, *, shapes: Sequence[Shape] = SHAPES, max_components: int = 15, n_components: int | None = None
 ) -> GrownMixture:
-    """Return the mixture whose shape and number of components have the best Bayesian information criterion.
+    """Choose the shape and the number of components by the Bayesian information criterion.
 
     Parameters
     ----------
     X : array of shape (n, d)
+        Samples.
     shapes : sequence of str
-    max_components : int
+        The shapes to try.
+    max_components : int, default=15
+        The largest number of components to try.
     n_components : int, optional
         Choose the shape only. There are fewer components if no further one can be split.
 
@@ -58,9 +61,9 @@ def choose_mixture(
 
     Notes
     -----
-    There are no random starts. A mixture begins with one Gaussian, and then the component splits whose samples gain
-    most as two Gaussians along a line: its longest axis, the direction of its largest third moment, or one of its
-    smallest or largest fourth moment, by which two equal halves or a rare group far out show. The number of components
+    There are no random starts. A mixture begins with one Gaussian. Then the component whose samples gain most is split
+    in two along a line: its longest axis, the direction of its largest third moment, or one of its smallest or largest
+    fourth moment, which reveal two equal halves or a rare distant group. The number of components
     may exceed the number of features.
     """
     possible = [shape for shape in shapes if shape != "full" or X.shape[1] <= MAX_FULL] or list(shapes)

@@ -11,6 +11,7 @@ from mixsearch.core.jackknife import Derivatives, StandardErrors, jackknife, new
 from mixsearch.core.second_moment import WeightedSums, centered_sums, weighted_sums
 from mixsearch.data.chunks import ArraySum
 from mixsearch.data.partitions import spread_over_groups
+from mixsearch.gaussian._family import GaussianFamily
 from mixsearch.gaussian._mixture import (
     SphericalMixture,
     frame_points,
@@ -18,7 +19,7 @@ from mixsearch.gaussian._mixture import (
     responsibilities,
     signal_units,
 )
-from mixsearch.gaussian._moments import GaussianFamily, GaussianPartition
+from mixsearch.gaussian._moments import GaussianPartition
 from mixsearch.gaussian._refinement import (
     RefinedGaussian,
     ResponsibilityPartition,

@@ -9,7 +9,8 @@ import numpy as np
 from mixsearch._typing import Array, Samples
 from mixsearch.core.component import Candidates
 from mixsearch.data.chunks import CACHED_ROWS, row_slices
-from mixsearch.gaussian._moments import GaussianFamily, GaussianPartition
+from mixsearch.gaussian._family import GaussianFamily
+from mixsearch.gaussian._moments import GaussianPartition
 
 # A component starts with at least this fraction of an even weight, so that none vanishes.
 MIN_SHARE = 0.2

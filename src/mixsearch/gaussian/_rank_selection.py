@@ -1,4 +1,4 @@
-"""How many Gaussians there are."""
+"""Estimate the number of Gaussians."""
 
 from __future__ import annotations
 

@@ -13,6 +13,7 @@ from mixsearch.core.em import EMOptions, EMResult
 from mixsearch.core.second_moment import WeightedSums, centered_sums, weighted_sums
 from mixsearch.data.partitions import Partition, Partitions
 from mixsearch.gaussian._em import feature_partitions, run_spherical_em
+from mixsearch.gaussian._family import GaussianFamily
 from mixsearch.gaussian._mixture import (
     SphericalMixture,
     frame_points,
@@ -21,7 +22,7 @@ from mixsearch.gaussian._mixture import (
     responsibilities,
     signal_units,
 )
-from mixsearch.gaussian._moments import GaussianFamily, GaussianPartition
+from mixsearch.gaussian._moments import GaussianPartition
 from mixsearch.gaussian._subset import SubsetFit
 
 

@@ -23,7 +23,8 @@ from mixsearch.core.validation import AUTO, check_choice, check_n_components, ch
 from mixsearch.data.partitions import Partitions, SamplePartition
 from mixsearch.errors import ArgumentError, warn_user
 from mixsearch.gaussian._component import GaussianComponent
-from mixsearch.gaussian._moments import GaussianFamily, fit_gaussian
+from mixsearch.gaussian._family import GaussianFamily
+from mixsearch.gaussian._fit import fit_gaussian
 from mixsearch.gaussian._rank_selection import gaussian_spectrum
 from mixsearch.gaussian._shaped_component import ShapedComponent
 from mixsearch.gaussian._shaped_fit import Covariance
@@ -47,27 +48,25 @@ class GaussianSearch(SemiSupervised[GaussianFamily]):
     ----------
     n_components : int or "auto", default="auto"
         k, the number of Gaussians; at most the number of features if they are spherical. "auto" counts the directions
-        in which centers differ (`spectrum_`) and adds one. The long axes of clusters that are not spherical are counted
-        too. A fit warns if a number is too small or too large for the samples, and an answer that this affects has it
-        among its doubts. With another `covariance`, "auto" takes the number, up to 15, with the best Bayesian
-        information criterion.
+        in which centers differ (`spectrum_`) and adds one. Long axes of clusters that are not spherical count too. The
+        fit warns if the number is too small or too large for the samples, and affected answers have a doubt. With
+        another `covariance`, "auto" chooses the number, up to 15, by the Bayesian information criterion.
     covariance : {"spherical", "auto", "diagonal", "tied", "low-rank", "full"}, default="spherical"
-        The shape of components. "spherical" is the model of the paper. Of the others, "tied" is one covariance for all,
-        "low-rank" a few long axes of each component and one variance for all others; "auto" takes the shape with the
-        best Bayesian information criterion. Covariances are shrunk towards the average one, as if there were a few
-        more samples.
+        The shape of components. "spherical" is the model of the paper. "tied" is one covariance for all components,
+        "low-rank" a few long axes of each component and one variance for all other directions. "auto" chooses the shape
+        by the Bayesian information criterion. Covariances are slightly shrunk towards their average.
     scale : bool or "auto", default="auto"
-        Whether features are divided by their deviations, for units that differ. Samples, hints and answers stay in the
-        units of X. "auto" scales unless ``covariance="spherical"``; with ``covariance="auto"`` components that are
-        spherical without a scale are tried too.
+        Whether to divide features by their standard deviations, if their units differ. Samples, hints and answers stay
+        in the units of X. "auto" scales unless ``covariance="spherical"``; ``covariance="auto"`` also tries spherical
+        components in the original units.
     preset : {"default", "paper"}, default="default"
-        "paper" makes the paper's choices: samples relative to zero, which needs linearly independent centers, and the
-        noise level from one eigenvector. By default samples are relative to their mean, and the noise level comes from
-        the whole noise space, with less variance.
+        "paper" makes the paper's choices: samples are not centered, which needs linearly independent centers, and the
+        noise level comes from one eigenvector. By default samples are centered, and the noise level is an average over
+        the whole noise space.
     noise_eigenvalue : {"next", "smallest"}, default="next"
-        With ``preset="paper"``: which eigenvalue of the covariance is the noise level. The (k+1)-th, as the paper
-        defines it, or the smallest one, as in its appendix and in the authors' programs. In theory both are the same.
-        On samples the first is above the true level and the second below it.
+        With ``preset="paper"``, the eigenvalue of the covariance that is the noise level: the (k+1)-th, as the paper
+        defines it, or the smallest, as in its appendix and in the authors' programs. In theory they are equal; on
+        samples the first is above the true level and the second below it.
     random_state : int, RandomState instance or None, default=0
         Seed of the eigensolver's starting block, used if there are many features.
 
@@ -78,9 +77,9 @@ class GaussianSearch(SemiSupervised[GaussianFamily]):
     covariance_ : str
         The shape of the components.
     scale_ : array of shape (d,)
-        What each feature is divided by: the same number for all without a scale.
+        The unit of each feature; equal for all features if they are not scaled.
     spectrum_ : Spectrum
-        What ``n_components="auto"`` counted, if components are spherical.
+        The eigenvalues behind ``n_components="auto"``, if components are spherical.
     noise_variance_ : float
         The average variance of the components.
     mean_ : array of shape (d,)
@@ -220,27 +219,26 @@ class GaussianSearch(SemiSupervised[GaussianFamily]):
         Parameters
         ----------
         hint : array of shape (d,), optional
-            A direction v in which the wanted center lies further out than all others.
+            A direction v in which the center lies further out than all others.
         examples : array of shape (q, d), optional
-            A few samples of the component; their mean, relative to the mean of all samples, is the hint. Of components
-            that are not spherical, the one is found that the examples are likeliest of.
+            A few samples of the component; their mean, relative to the mean of all samples, is the hint. If components
+            are not spherical, the one under which the examples are likeliest is found.
         not_examples : array of shape (q, d), optional
-            Samples that are not of the component; only besides `examples`, and for a `covariance` other than
-            "spherical".
+            Samples of other components. Needs `examples`, and a `covariance` other than "spherical".
         n_components : int, optional
             Use the first j of the fitted components only, if they are spherical.
         refine : bool, default=False
-            Refine the estimate by EM. The answer's `moment_estimate` is the one before. Components that are not
-            spherical are those of part of the samples, about 3,000, before it. Examples that they contradict are then
-            held in their component.
+            Refine the estimate by EM. The answer's `moment_estimate` is the one before; for components that are not
+            spherical, it comes from about 3,000 of the samples. Examples that the mixture contradicts are held in their
+            component.
         tol : float, default=0.01
-            Stop EM once an iteration gains less than this in the log-likelihood of all samples together, in nats:
-            estimates then move far less than their standard errors.
+            Stop EM when an iteration raises the total log-likelihood by less than this, in nats. Estimates then change
+            by far less than their standard errors.
         max_iter : int, optional
             Maximum number of EM iterations, 100 by default.
         **extraction
-            How the component is extracted: `method`, `choose`, `normaliser`, `rule`, `threshold` and `rehint`, the
-            fields of `Extraction`.
+            Options of the extraction: `method`, `choose`, `normaliser`, `rule`, `threshold`, `projected` and `rehint`,
+            the fields of `Extraction`.
 
         Returns
         -------

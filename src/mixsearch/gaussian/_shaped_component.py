@@ -14,7 +14,7 @@ from mixsearch.core.doubts import MIN_P_VALUE, check_lead, trust
 from mixsearch.core.example_fit import ExampleFit, confidence_without_model, posterior_of_all
 from mixsearch.core.extraction import prefer
 from mixsearch.core.jackknife import StandardErrors, draw_estimates, interval_of_lead, jackknife, probability_of_first
-from mixsearch.data.partitions import DetachedPartitions
+from mixsearch.data.partitions.detached import DetachedPartitions
 from mixsearch.display import plain_chance
 from mixsearch.errors import Option, SearchWarning, UnlikelyMixtureWarning
 from mixsearch.gaussian._component import (
@@ -88,7 +88,7 @@ class ShapedComponent(GaussianComponent):
 
     @cached_property
     def stderr(self) -> StandardErrors:
-        """Standard errors of `center` and `weight`; a 95% interval is 1.96 of them to both sides."""
+        """Standard errors of `center` and `weight`; a 95% interval is 1.96 of them to each side."""
         replicates = self._fit.replicates
         center = jackknife(replicates.centers[:, self._index]) * self._fit.units.scale
         return StandardErrors(center, float(jackknife(replicates.weights[:, self._index])))
@@ -120,7 +120,7 @@ class ShapedComponent(GaussianComponent):
 
     @cached_property
     def _preferences(self) -> Array:
-        """What the components are sorted by on simulated samples, (n, k)."""
+        """The scores of the components on simulated samples, (n, k)."""
         fit, v = self._fit, self._score_direction
         origin = 0.0 if self._examples is None else fit.mean
         scores = (fit.units.restore(fit.replicates.centers[:, self._order]) - origin) @ v
@@ -137,7 +137,7 @@ class ShapedComponent(GaussianComponent):
 
     @cached_property
     def _example_fit(self) -> ExampleFit:
-        """How the examples suit this component, before any of them is held in it."""
+        """The agreement of the examples with this component, before any of them is held in it."""
         mixture, Z, typical = self._fit.mixture, self._example_rows, self._fit.typical
         log_weights = np.log(mixture.weights)
         squares = mixture.squared_distances(Z)

@@ -45,7 +45,7 @@ MIN_SPREAD = 1e-12
 
 @dataclass(frozen=True)
 class ShapedFit:
-    """A mixture in units of its own, with its samples. It depends on no hint, so one serves every search."""
+    """A mixture in scaled units, with its samples. It does not depend on the hint, so one serves every search."""
 
     mixture: ShapedMixture
     units: Units
@@ -105,12 +105,12 @@ class ShapedFit:
 
     @property
     def p_values(self) -> Array:
-        """How often the samples of each component would look as little like a Gaussian of its shape, (k,)."""
+        """The p-value of each component: the test whether its samples follow a Gaussian of its shape, (k,)."""
         return self._tested[0]
 
     @property
     def p_value(self) -> float:
-        """How often samples of such a mixture would look as little like it."""
+        """The p-value of the test whether the samples follow the mixture."""
         return float(min(1.0, len(self.p_values) * self.p_values.min()))
 
     @property
@@ -183,7 +183,7 @@ def _choose(samples: Samples, units: Units, shapes: tuple[Shape, ...], n_compone
 
 
 class StepSums(NamedTuple):
-    """What an iteration of EM needs of the samples."""
+    """Sums over samples for an iteration of EM."""
 
     sizes: Array
     totals: Array

@@ -77,7 +77,7 @@ def _sum_rows(partition: SamplePartition, rows: slice, mixture: ShapedMixture, u
 
 
 class _Moved:
-    """How the sums of the E-step move with the parameters, measured on some samples."""
+    """The change of the E-step's sums with the parameters, measured on some samples."""
 
     def __init__(self, mixture: ShapedMixture, total: ShapeSums, least: float, rows: Array, factor: float) -> None:
         resp, _ = mixture.posterior(rows)

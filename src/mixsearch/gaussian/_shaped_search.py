@@ -99,7 +99,7 @@ def _check_apart(members: Array, others: Array) -> None:
     both = [row for row, each in enumerate(members) if len(others) and np.any(np.all(others == each, axis=1))]
     if both:
         raise HintError(
-            "Rows cannot be both members and no members: {rows}.",
+            "Rows cannot be given both as members and as non-members: {rows}.",
             code="contradicting_rows",
             rows=", ".join(map(str, both)),
         )
@@ -157,7 +157,7 @@ def _check_n_features(n_features: int) -> None:
 
 def _fewer_components(n_found: int, n_components: int) -> UnlikelyMixtureWarning:
     return UnlikelyMixtureWarning(
-        "Only {n_found} of {n_components} components were found: the samples of no other one can be split. The fit "
+        "Only {n_found} of {n_components} components were found: none of them can be split further. The fit "
         "has {n_found}.",
         code="fewer_components",
         n_found=n_found,
@@ -195,7 +195,7 @@ def shaped_only(name: str) -> ArgumentError:
 def needs_examples() -> HintError:
     """Return the error that there are samples outside of the component, but none inside."""
     return HintError(
-        "{argument} only count besides {needed}.",
+        "{argument} needs {needed} as well.",
         code="needs_examples",
         argument=Option("not_examples"),
         needed=Option("examples"),

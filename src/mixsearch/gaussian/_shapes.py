@@ -26,13 +26,24 @@ CHUNK_ROWS = 4096
 class ShapedMixture(NamedTuple):
     """Gaussians with covariances of one shape.
 
-    The precision of component i is the product of ``factors[i]``, upper triangular, with its transpose; if features are
-    independent, ``factors[i]`` is the diagonal only.
+    Attributes
+    ----------
+    weights : array of shape (k,)
+        Weights of the components, which sum to 1.
+    centers : array of shape (k, d)
+        Means of the components.
+    factors : array of shape (k, d, d) or (k, d)
+        Upper triangular factors; the precision of component i is ``factors[i] @ factors[i].T``. If features are
+        independent, only the diagonals.
+    shape : str
+        Shape of the covariances.
+    n_parameters : int
+        The number of free parameters.
     """
 
-    weights: Array  # (k,)
-    centers: Array  # (k, d)
-    factors: Array  # (k, d, d), or (k, d)
+    weights: Array
+    centers: Array
+    factors: Array
     shape: Shape
     n_parameters: int
 
@@ -42,7 +53,17 @@ class ShapedMixture(NamedTuple):
         return np.stack([self.covariance(index) for index in range(len(self.weights))])
 
     def covariance(self, index: int) -> Array:
-        """Return the covariance of one component, (d, d)."""
+        """Compute the covariance of one component.
+
+        Parameters
+        ----------
+        index : int
+            The component.
+
+        Returns
+        -------
+        array of shape (d, d)
+        """
         factor = self.factors[index]
         if factor.ndim == 1:
             return np.diag(factor**-2.0)
@@ -57,7 +78,17 @@ class ShapedMixture(NamedTuple):
         return self.covariance(0) if self.shape == "tied" else np.tensordot(self.weights, self.covariances, 1)
 
     def log_densities(self, X: Array) -> Array:
-        """Return the log density of each component at each sample, (n, k)."""
+        """Compute the log density of each component at each sample.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+            Samples.
+
+        Returns
+        -------
+        array of shape (n, k)
+        """
         logs = np.empty((len(X), len(self.weights)))
         for rows in row_slices(len(X), CHUNK_ROWS):
             logs[rows] = self._log_densities(X[rows])
@@ -69,7 +100,17 @@ class ShapedMixture(NamedTuple):
         return np.asarray(np.log(diagonals).sum(axis=1) - 0.5 * (squares + d * np.log(2 * np.pi)))
 
     def squared_distances(self, X: Array) -> Array:
-        """Return the squared distance of each sample from each component, in units of its covariance, (n, k)."""
+        """Compute the squared Mahalanobis distance of each sample from each component.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+            Samples.
+
+        Returns
+        -------
+        array of shape (n, k)
+        """
         return np.concatenate([self._squared_distances(X[rows]) for rows in row_slices(len(X), CHUNK_ROWS)])
 
     def _squared_distances(self, X: Array) -> Array:
@@ -93,7 +134,20 @@ class ShapedMixture(NamedTuple):
         return np.asarray(whitened.reshape(len(X), k, d).sum(axis=2))
 
     def posterior(self, X: Array) -> tuple[Array, Array]:
-        """Return responsibilities, (n, k), and the log-likelihood of each sample, (n,)."""
+        """Compute responsibilities and log-likelihoods.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+            Samples.
+
+        Returns
+        -------
+        resp : array of shape (n, k)
+            The posterior probability of each component, for each sample.
+        log_likelihoods : array of shape (n,)
+            The log-likelihood of each sample.
+        """
         joint = self.log_densities(X) + np.log(self.weights)
         top = joint.max(axis=1)
         resp = np.exp(joint - top[:, None])
@@ -101,7 +155,19 @@ class ShapedMixture(NamedTuple):
         return resp / sums[:, None], top + np.log(sums)
 
     def bic(self, log_likelihood: float, n_samples: int) -> float:
-        """Return the Bayesian information criterion, in nats: smaller is better."""
+        """Compute the Bayesian information criterion, in nats: smaller is better.
+
+        Parameters
+        ----------
+        log_likelihood : float
+            Of all samples.
+        n_samples : int
+            The number of samples.
+
+        Returns
+        -------
+        float
+        """
         return 0.5 * self.n_parameters * float(np.log(n_samples)) - log_likelihood
 
 
@@ -180,7 +246,7 @@ def _correlated(squares: Array, sizes: Array, centers: Array, shape: Shape, leas
 
 
 def _rank_parameters(d: int, rank: int) -> int:
-    """Return the number of parameters of a covariance with so many own axes and one variance for all others."""
+    """Return the number of parameters of a covariance with some free axes and one variance for all others."""
     return d * rank - rank * (rank - 1) // 2 + 1
 
 

@@ -22,9 +22,9 @@ from mixsearch.gaussian._component import (
     no_example_belongs,
     no_members,
 )
+from mixsearch.gaussian._family import GaussianFamily
 from mixsearch.gaussian._jackknife import refined_gaussian_errors
 from mixsearch.gaussian._mixture import SphericalMixture, responsibilities, signal_center, signal_features
-from mixsearch.gaussian._moments import GaussianFamily
 from mixsearch.gaussian._refinement import RefinedGaussian
 from mixsearch.gaussian._subset import MIN_MEMBERS, SubsetFit
 
@@ -80,12 +80,12 @@ class SphericalComponent(SampleComponent, GaussianComponent):
 
     @property
     def _fit_p_value(self) -> float:
-        """How often the samples of this component would look as little like a spherical Gaussian."""
+        """The p-value of the test whether the samples of this component follow a spherical Gaussian."""
         return float(self._subset.p_values[self._subset_index])
 
     @cached_property
     def _example_fit(self) -> ExampleFit | None:
-        """How the examples suit this component, if it was searched by examples."""
+        """The agreement of the examples with this component, if it was searched by examples."""
         if self._examples is None:
             return None
         mixture, Z = self._mixture, signal_features(self._subset.family, self._examples)
@@ -98,7 +98,7 @@ class SphericalComponent(SampleComponent, GaussianComponent):
 
     @cached_property
     def _support(self) -> float:
-        """What the number of components leaves of the confidence: 1 if it suits the samples.
+        """The factor of the confidence that comes from the number of components: 1 if it suits the samples.
 
         Notes
         -----

@@ -11,11 +11,17 @@ from mixsearch.core.doubts import add_doubts, check_information
 from mixsearch.core.em import EMOptions, not_refined
 from mixsearch.core.estimator import MixtureCache
 from mixsearch.core.example_fit import posterior_of_all
-from mixsearch.core.extraction import Extraction, candidates_along, extract_with_rehint, prefer
+from mixsearch.core.extraction import (
+    Extraction,
+    cancel_without_projection,
+    candidates_along,
+    extract_with_rehint,
+    prefer,
+)
 from mixsearch.core.hints import check_not_orthogonal, hint_from_examples
 from mixsearch.errors import NoMassError
+from mixsearch.gaussian._family import GaussianFamily
 from mixsearch.gaussian._mixture import SphericalMixture, frame_points, signal_features
-from mixsearch.gaussian._moments import GaussianFamily
 from mixsearch.gaussian._refinement import (
     FittedMixture,
     fit_from_candidate,
@@ -40,7 +46,7 @@ class SphericalSearch:
         """Return the component of a direction, (d,); refined, if there are options of EM."""
         frame = self.family.frame
         self._check_informative(v, scale=0.0)
-        found = self._extract(frame.project_hint(v), how)
+        found = self._extract(frame.project_hint(v), how, v)
         found = replace(found, _hint=v, _hint_in_signal=frame.signal_fraction(v))
         found = check_information(found, self.family.information_p_value(v))
         return found if options is None else self._refine(found, options, how)
@@ -52,7 +58,7 @@ class SphericalSearch:
         frame, v = self.family.frame, hint_from_examples(members, self.family.sample_mean)
         self._check_informative(v, scale=float(np.sqrt(frame.values[-1])))
         # Scores are relative to the mean as well: otherwise all of them share a part without information.
-        found = self._extract(frame.project_hint(v, from_origin=True), how)
+        found = self._extract(frame.project_hint(v, from_origin=True), how, v)
         found = replace(found, _examples=members, _hint_in_signal=frame.signal_fraction(v))
         return found if options is None else self._refine(found, options, how)
 
@@ -107,26 +113,32 @@ class SphericalSearch:
         family = self.family
         try:
             again = hint_for_component(family, mixture, index)
-            other = self._extract(again, how)
+            other = self._extract(again, replace(how, projected=True))
             candidates = candidates_along(found._hinted, other._direction, how.choose)
         except NoMassError:  # moments do not see it
             return found
-        return replace(found, _candidates=candidates, _rehint=again)
+        return replace(found, _candidates=candidates, _rehint=again, _outside=None)
 
     def _check_informative(self, v: Array, scale: float) -> None:
         """Raise if the hint cannot separate components, unless there is only one."""
         if self.family.n_components > 1:
             check_not_orthogonal(self.family.frame, v, scale=scale + float(np.linalg.norm(v)))
 
-    def _extract(self, hint: Array, how: Extraction) -> SphericalComponent:
+    def _extract(self, hint: Array, how: Extraction, v: Array | None = None) -> SphericalComponent:
+        """Extract the component of a hint in the frame, (k,); outside the signal space it is the direction v, (d,)."""
         family = self.family
         hinted = family.hinted(hint)
-        candidates, again = extract_with_rehint(family.hinted, hinted, family.frame, how)
+        outside = again = None
+        if v is not None and family.is_paper and not how.projected:
+            candidates, outside = cancel_without_projection(family.whole_moments(v), family.frame, how)
+        else:
+            candidates, again = extract_with_rehint(family.hinted, hinted, family.frame, how)
         return SphericalComponent(
             family.frame,
             candidates,
             _hinted=hinted,
             _rehint=again,
+            _outside=outside,
             _family=family,
             _subset=self._get_supported(),
             _choose=how.choose,

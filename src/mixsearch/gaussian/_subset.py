@@ -1,4 +1,4 @@
-"""The mixture on a subset of the samples: where EM starts, and whether samples look like spherical Gaussians at all."""
+"""The mixture on a subset of the samples: the start of EM, and a test of the spherical model."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from mixsearch.core.noise_edge import noise_edge
 from mixsearch.core.tensor import all_components
 from mixsearch.data.partitions import Partitions
 from mixsearch.gaussian._em import FeaturePartition, feature_partitions, run_spherical_em
+from mixsearch.gaussian._family import GaussianFamily
 from mixsearch.gaussian._mixture import SphericalMixture, mixture_from_moments, responsibilities
-from mixsearch.gaussian._moments import GaussianFamily
 
 # The subset has this many samples, and this many per component.
 MIN_SAMPLES, PER_COMPONENT = 2000, 200
@@ -47,7 +47,7 @@ class SubsetFit(NamedTuple):
 
     @property
     def p_value(self) -> float:
-        """How often samples of such a mixture would look as little like it."""
+        """The p-value of the test whether the samples follow the mixture."""
         return float(min(1.0, len(self.p_values) * self.p_values.min()))
 
     @property

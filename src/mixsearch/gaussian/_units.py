@@ -18,7 +18,7 @@ N_ROUNDINGS = 100
 
 
 class Units(NamedTuple):
-    """Where each feature has its zero, and how long its unit is."""
+    """The origin and the unit of each feature."""
 
     origin: Array  # (d,)
     scale: Array  # (d,), positive
@@ -69,7 +69,7 @@ def _sum_squares(partition: SamplePartition, mean: Array) -> ArraySum:
 
 
 def scale_samples(partition: SamplePartition, scale: Array) -> SamplePartition:
-    """Return samples with every feature in a unit of its own; sparse ones stay sparse."""
+    """Scale each feature by its own unit; sparse samples stay sparse."""
     X: Any = partition.samples
     factors = (1 / scale).astype(X.dtype)
     scaled = X * factors if isinstance(X, np.ndarray) else sp.csr_array(X.multiply(factors))

@@ -13,11 +13,10 @@ if TYPE_CHECKING:
         SkippedWord,
         TopicWord,
         TypicalDocument,
-        describe,
-        describe_columns,
     )
     from mixsearch.index.build import DEFAULT_COMPONENTS, Built, IndexOptions, OnProgress, build_index
-    from mixsearch.index.columns import ROW, Columns, StoredColumn
+    from mixsearch.index.column_file import ROW, StoredColumn
+    from mixsearch.index.columns import Columns
     from mixsearch.index.compare import (
         ComparedWord,
         Outcome,
@@ -30,18 +29,20 @@ if TYPE_CHECKING:
     from mixsearch.index.contents import Contents
     from mixsearch.index.corpus_changes import Change, CorpusChanges, find_changes
     from mixsearch.index.csv_table import map_to_csv, to_csv
+    from mixsearch.index.description import describe, describe_columns
     from mixsearch.index.distinct import MAX_WORDS, UnmappedWord
     from mixsearch.index.document_map import DocumentPoints, assign_topics, place_documents
+    from mixsearch.index.documents import Document
     from mixsearch.index.frames import label_documents, list_documents
     from mixsearch.index.groups import group_topics, make_unique
     from mixsearch.index.map import MappedTopic, Neighbour, TopicMap, map_topics
     from mixsearch.index.options import AnswerOptions
     from mixsearch.index.overlap import compute_overlaps
     from mixsearch.index.query import Found, Query
-    from mixsearch.index.snippets import match_word
+    from mixsearch.index.snippets import find_words
     from mixsearch.index.starters import Starter
     from mixsearch.index.topic_groups import GroupedTopic, GroupShare, TopicGroups
-    from mixsearch.index.topic_index import Document, TopicIndex, open_index, verify_index
+    from mixsearch.index.topic_index import TopicIndex, open_index, verify_index
     from mixsearch.index.update import (
         Added,
         Existing,
@@ -104,13 +105,13 @@ __all__ = [
     "describe",
     "describe_columns",
     "find_changes",
+    "find_words",
     "group_topics",
     "label_documents",
     "list_documents",
     "make_unique",
     "map_to_csv",
     "map_topics",
-    "match_word",
     "name_outcomes",
     "open_index",
     "place_documents",

@@ -1,4 +1,4 @@
-"""What rose and what fell between two groups of documents, with intervals that hold for all topics or words at once."""
+"""Changes between two groups of documents, with simultaneous intervals for all topics or words."""
 
 from __future__ import annotations
 

@@ -11,8 +11,9 @@ import numpy as np
 
 from mixsearch._typing import Array
 from mixsearch.data.threads import map_parallel
-from mixsearch.errors import SearchError, SearchWarning
-from mixsearch.index.answer import Answer, TypicalDocument, describe
+from mixsearch.errors import SearchError, SearchWarning, StorageError
+from mixsearch.index.answer import Answer, TypicalDocument
+from mixsearch.index.description import describe
 from mixsearch.index.groups import make_unique
 from mixsearch.index.options import AnswerOptions
 from mixsearch.index.overlap import compute_overlaps, take_off_corpus
@@ -23,7 +24,7 @@ from mixsearch.topics import Topic
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a query: an answer with its topic, or the error that explains why there is none.
+    """The outcome of a query: an answer with its topic, or the error that explains why there is none.
 
     Parameters
     ----------
@@ -98,6 +99,19 @@ def answer_queries(
     list of Outcome
         In the order of the queries. An error of one query leaves the others alone. The shares of all topics in a
         document add up to at most 1.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> from mixsearch.datasets import make_reviews
+    >>> from mixsearch.index import IndexOptions, Query, answer_queries, build_index, open_index
+    >>> texts = make_reviews(500, random_state=0).text
+    >>> built = build_index(texts, mkdtemp() + "/reviews.index", IndexOptions(n_components=12))
+    >>> outcomes = answer_queries(open_index(built.path), [Query(word, {word: 1}) for word in ("sushi", "opera")])
+    >>> outcomes[0].answer.verdict
+    'clearly about what was asked'
+    >>> print(outcomes[1].error)
+    'opera' is not among the 138 words. No word has a similar spelling.
     """
     options = options or AnswerOptions()
     outcomes: list[Outcome] = map_parallel(lambda query: _answer(index, query, options), queries, n_jobs)
@@ -111,10 +125,10 @@ def _share_documents(index: TopicIndex, outcomes: Sequence[Outcome], *, is_sorte
     if len(topics) < 2 or not rows:
         return list(outcomes)
     shares = index.shares(list(topics.values()), rows)
-    place = {row: i for i, row in enumerate(rows)}
+    index_of_row = {row: i for i, row in enumerate(rows)}
     for column, position in enumerate(topics):
         for document in _documents_of(outcomes[position]):
-            shares[place[document.row], column] = document.share
+            shares[index_of_row[document.row], column] = document.share
     shares /= np.maximum(shares.sum(axis=1, keepdims=True), 1)
     shared = list(outcomes)
     for column, position in enumerate(topics):
@@ -162,12 +176,24 @@ def compare_topics(outcomes: Sequence[Outcome], corpus: Array | None = None) -> 
     outcomes : sequence of Outcome
         What became of some queries.
     corpus : array of shape (d,), optional
-        The frequencies of words in the corpus, to take off what topics have in common with all others.
+        The frequencies of words in the corpus, to subtract what all topics have in common.
 
     Returns
     -------
     list of list of float or None
         The overlap of each pair, from 0 to 1; None if one of them has no topic.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> from mixsearch.datasets import make_reviews
+    >>> from mixsearch.index import IndexOptions, Query, answer_queries, build_index, compare_topics, open_index
+    >>> texts = make_reviews(500, random_state=0).text
+    >>> built = build_index(texts, mkdtemp() + "/reviews.index", IndexOptions(n_components=12))
+    >>> words = ("sushi", "tuna", "pizza")
+    >>> overlaps = compare_topics(answer_queries(open_index(built.path), [Query(word, {word: 1}) for word in words]))
+    >>> overlaps[0][1] > 0.8, overlaps[0][2] < 0.3  # sushi and tuna are one topic, pizza is another
+    (True, True)
     """
     found = [position for position, outcome in enumerate(outcomes) if outcome.topic is not None]
     table: list[list[float | None]] = [[None] * len(outcomes) for _ in outcomes]
@@ -240,6 +266,8 @@ def _answer(index: TopicIndex, query: Query, options: AnswerOptions) -> Outcome:
     try:
         with index.explain_failures():
             outcome = Outcome.from_found(index.find(query), options)
+    except StorageError:
+        raise  # it is about the index, not about the query
     except SearchError as error:
         return Outcome(query, error=error)
     return replace(outcome, seconds=perf_counter() - start)

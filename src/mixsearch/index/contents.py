@@ -1,4 +1,4 @@
-"""What an index holds, how it was made, and how large it is."""
+"""The contents of an index, how it was built, and its size."""
 
 from __future__ import annotations
 
@@ -6,21 +6,19 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from mixsearch.index.columns import Columns, StoredColumn
+from mixsearch.index.column_file import StoredColumn
+from mixsearch.index.columns import Columns
 from mixsearch.index.completion import CorpusWord
+from mixsearch.index.documents import list_short
 from mixsearch.index.growth import Growth, read_growth
 from mixsearch.index.starters import Starter
-from mixsearch.storage import Folder, JoinedTexts
-from mixsearch.topics import FittedCorpus, read_segments
-
-# Documents that are too short for a topic. They are part of the corpus again when the index is refreshed, since what
-# words are counted depends on them too.
-SHORT = "short"
+from mixsearch.storage import Folder
+from mixsearch.topics import FittedCorpus
 
 
 @dataclass(frozen=True, kw_only=True)
 class Contents:
-    """What an index holds, how it was made, and how large it is.
+    """The contents of an index, how it was built, and its size.
 
     Parameters
     ----------
@@ -90,11 +88,6 @@ class Contents:
         return {**asdict(self), "growth": self.growth.as_dict()}
 
 
-def read_texts(folder: Folder, name: str) -> JoinedTexts:
-    """Return the texts or the names of all documents, in the order of the corpus."""
-    return JoinedTexts([folder.texts(segment.place(name)) for segment in read_segments(folder)])
-
-
 def read_contents(
     folder: Folder,
     fitted: FittedCorpus,
@@ -138,8 +131,3 @@ def _count_short(folder: Folder, n_dropped: int) -> int:
     """Return the number of documents that are too short; before 0.11 no others were left out than duplicates."""
     groups = list_short(folder)
     return sum(len(folder[f"{group}/rows"]) for group in groups) if "n_rows" in folder.facts else n_dropped
-
-
-def list_short(folder: Folder) -> list[str]:
-    """Return the groups of documents that are too short for a topic, at most one for each segment."""
-    return [name.removesuffix("/rows") for name in folder if name.endswith(f"{SHORT}/rows")]

@@ -1,4 +1,4 @@
-"""What rose and fell between two groups of documents: the topics and words whose share changed."""
+"""Find the topics and words whose share changed between two groups of documents."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Change:
     before, after : float
         The topic's mean share of a document, or the share of the documents that contain the word.
     difference, low, high : float
-        By how much it changed. The intervals of all topics, or of all words, hold together with 95%.
+        The change, with an interval. The 95% intervals hold for all topics, or all words, at once.
     """
 
     item: str
@@ -51,7 +51,7 @@ class Change:
 
 @dataclass(frozen=True)
 class CorpusChanges:
-    """What rose and fell between two groups of documents, the largest certain changes first.
+    """The topics and words that rose and fell between two groups of documents, the largest certain changes first.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class CorpusChanges:
     n_topics, n_words : int
         How many topics and words were compared.
     risen_topics, fallen_topics, risen_words, fallen_words : tuple of Change
-        Those that changed for sure: their interval is on one side of 0.
+        Significant changes: their interval is on one side of 0.
     """
 
     before: str
@@ -120,7 +120,7 @@ class CorpusChanges:
         Parameters
         ----------
         for_spreadsheets : bool, default=False
-            Put an apostrophe before text that a spreadsheet would take for a formula.
+            Put an apostrophe before text that a spreadsheet would read as a formula.
 
         Returns
         -------
@@ -159,6 +159,18 @@ def find_changes(
     Returns
     -------
     CorpusChanges
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> from mixsearch.datasets import make_reviews
+    >>> from mixsearch.index import IndexOptions, build_index, find_changes, open_index
+    >>> reviews = make_reviews(500, random_state=0).to_columns()
+    >>> built = build_index(reviews, mkdtemp() + "/reviews.index", IndexOptions(n_components=12))
+    >>> index = open_index(built.path)
+    >>> changes = find_changes(index, "date < 2023-01-01", "date >= 2024-01-01", topics=["delivery", "sushi"])
+    >>> [change.item for change in changes.risen_topics], changes.fallen_topics
+    (['delivery'], ())
     """
     old, new = index.match(before), index.match(after)
     if np.any(old & new):

@@ -20,7 +20,7 @@ def write_rows(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], *, for
     columns : sequence of str
         The header.
     for_spreadsheets : bool, default=False
-        Put an apostrophe before text that a spreadsheet would take for a formula.
+        Put an apostrophe before text that a spreadsheet would read as a formula.
 
     Returns
     -------

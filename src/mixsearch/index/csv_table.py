@@ -37,11 +37,22 @@ def to_csv(outcomes: Iterable[Outcome], *, errors: bool = False, for_spreadsheet
     errors : bool, default=False
         Add a column of standard errors.
     for_spreadsheets : bool, default=False
-        Put an apostrophe before text that a spreadsheet would take for a formula.
+        Put an apostrophe before text that a spreadsheet would read as a formula.
 
     Returns
     -------
     str
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> from mixsearch.datasets import make_reviews
+    >>> from mixsearch.index import IndexOptions, Query, answer_queries, build_index, open_index, to_csv
+    >>> texts = make_reviews(500, random_state=0).text
+    >>> built = build_index(texts, mkdtemp() + "/reviews.index", IndexOptions(n_components=12))
+    >>> table = to_csv(answer_queries(open_index(built.path), [Query("sushi", {"sushi": 1})]))
+    >>> table.splitlines()[0]
+    'hint,kind,rank,item,value,likelier,name,snippet,title,link,date'
     """
     columns = (*COLUMNS, "stderr") if errors else COLUMNS
     rows = ({"hint": outcome.query.name, **fact} for outcome in outcomes for fact in _list_rows(outcome))

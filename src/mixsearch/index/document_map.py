@@ -30,7 +30,7 @@ class DocumentPoints(NamedTuple):
     points : array of shape (n, 2)
         Between 0 and 1.
     step : int
-        Every so many-th document of the corpus has a point.
+        The distance between two documents that have a point, in rows.
     """
 
     rows: Array

@@ -13,7 +13,7 @@ from mixsearch.data.chunks import row_slices
 from mixsearch.data.files.types import rename_repeated
 from mixsearch.data.frames import arrow_to_frame
 from mixsearch.errors import SearchError
-from mixsearch.index.columns import ID, ROW
+from mixsearch.index.column_file import ID, ROW
 from mixsearch.index.groups import Topics, name_topics
 from mixsearch.topics import ABOUT_SHARE, Topic
 
@@ -30,9 +30,9 @@ _CHUNK_ROWS = 10_000
 def documents_frame(index: TopicIndex, indices: Array, shares: Sequence[float], *, text: bool) -> DataFrame:
     """Return documents, by their indices in the corpus, with their shares of a topic as a data frame of pandas."""
     table = _read_documents(index, indices, text=text)
-    place = 2 if ID in table.column_names else 1
-    names = rename_repeated([*table.column_names[:place], SHARE, *table.column_names[place:]])
-    return arrow_to_frame(table.add_column(place, SHARE, [list(shares)]).rename_columns(names))
+    position = 2 if ID in table.column_names else 1
+    names = rename_repeated([*table.column_names[:position], SHARE, *table.column_names[position:]])
+    return arrow_to_frame(table.add_column(position, SHARE, [list(shares)]).rename_columns(names))
 
 
 def shares_frame(index: TopicIndex, topics: Topics) -> DataFrame:
@@ -55,12 +55,22 @@ def list_documents(index: TopicIndex, *, text: bool = True) -> Any:
     index : TopicIndex
         The index.
     text : bool, default=True
-        Whether to return their texts, if the index holds them.
+        Whether to return their texts, if the index stores them.
 
     Returns
     -------
     pyarrow.RecordBatchReader
         With the columns row, id if documents have names, those that were kept, and text.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> from mixsearch.datasets import make_reviews
+    >>> from mixsearch.index import IndexOptions, build_index, list_documents, open_index
+    >>> reviews = make_reviews(500, random_state=0).to_columns()
+    >>> built = build_index(reviews, mkdtemp() + "/reviews.index", IndexOptions(n_components=12))
+    >>> list_documents(open_index(built.path)).read_all().column_names
+    ['row', 'date', 'city', 'stars', 'text']
     """
     return _stream(_read_documents(index, indices, text=text) for indices in _list_indices(index))
 
@@ -75,7 +85,7 @@ def label_documents(index: TopicIndex, outcomes: Sequence[Outcome], *, text: boo
     outcomes : sequence of Outcome
         What `answer_queries` returned; those without a topic are left out.
     text : bool, default=False
-        Whether to return their texts, if the index holds them.
+        Whether to return their texts, if the index stores them.
 
     Returns
     -------
@@ -83,6 +93,18 @@ def label_documents(index: TopicIndex, outcomes: Sequence[Outcome], *, text: boo
         With the columns of `list_documents` and, for each topic, its share in the document under the name of the
         query, whether the document is about it, and the verdict of the topic. The shares in a document add up to at
         most 1.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> from mixsearch.datasets import make_reviews
+    >>> from mixsearch.index import IndexOptions, Query, answer_queries, build_index, label_documents, open_index
+    >>> reviews = make_reviews(500, random_state=0).to_columns()
+    >>> built = build_index(reviews, mkdtemp() + "/reviews.index", IndexOptions(n_components=12))
+    >>> index = open_index(built.path)
+    >>> outcomes = answer_queries(index, [Query("sushi", {"sushi": 1})])
+    >>> label_documents(index, outcomes).read_all().column_names  # read_pandas() for a data frame
+    ['row', 'date', 'city', 'stars', 'sushi', 'sushi about', 'sushi verdict']
     """
     found = [outcome for outcome in outcomes if outcome.topic is not None]
     if not found:

@@ -39,7 +39,7 @@ class Estimates(NamedTuple):
 
 @dataclass(frozen=True)
 class GroupSums:
-    """What the intervals of shares need to know of groups of documents, with s the shares and w the weights.
+    """Sums over groups of documents for the intervals of shares, with s the shares and w the weights.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class GroupSums:
 
     @property
     def n_effective(self) -> Array:
-        """How many documents of equal weight know as much, (G, 1)."""
+        """The effective number of documents: as many of equal weight carry the same information, (G, 1)."""
         return _divide(self.weight**2, self.squared_weight)
 
 
@@ -136,10 +136,10 @@ def estimate_shares(
     Notes
     -----
     If documents were all or nothing about the topic, var s = p (1 - p) with p = E s. With f p (1 - p) in its place, n
-    documents know as much about p as n / f that are all or nothing, and the interval is Wilson's for so many. It has a
-    width even if no document of a group has the topic. f, the design effect, is estimated from the documents: that of a
-    group is drawn towards that of all groups, the more the fewer of its documents have the topic. With weights, n is
-    (Σw)² / Σw², and f is large if heavy documents have more of the topic.
+    documents know as much about p as n / f that are all or nothing, and the interval is Wilson's for that number. It
+    has a width even if no document of a group has the topic. f, the design effect, is estimated from the documents:
+    that of a group is drawn towards that of all groups, the more the fewer of its documents have the topic. With
+    weights, n is (Σw)² / Σw², and f is large if heavy documents have more of the topic.
     """
     sums = sum_groups(shares if shares.ndim == 2 else shares[:, None], codes, n_groups, weights)
     found = _make_estimates(sums, find_effective_sizes(sums), ndtri(0.5 + level / 2))

@@ -25,7 +25,7 @@ Topics = str | Topic | Sequence[str | Topic] | Mapping[str, str | Topic]
 
 N_WORDS_OF_NAME = 2
 N_WORDS = 8
-# 95% of a normal distribution are within so many standard errors.
+# 95% of a normal distribution are within this many standard errors.
 _NORMAL_95 = 1.96
 # Whole numbers in this range are years if the column is one of dates.
 _FIRST_YEAR, _LAST_YEAR = 1, 9999
@@ -65,6 +65,17 @@ def group_topics(
     -----
     The share of a group is the mean of estimates for its documents. The interval is for the population that the group
     is a sample of, given the topic as it was found: whether that is the one meant is the matter of `Topic.confidence`.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> from mixsearch.datasets import make_reviews
+    >>> from mixsearch.index import IndexOptions, build_index, group_topics, open_index
+    >>> reviews = make_reviews(500, random_state=0).to_columns()
+    >>> built = build_index(reviews, mkdtemp() + "/reviews.index", IndexOptions(n_components=12))
+    >>> groups = group_topics(open_index(built.path), "delivery", over="date", every="year")
+    >>> [(row["label"], round(row["share"], 2)) for row in groups.list_rows()]
+    [('2022', 0.04), ('2023', 0.08), ('2024', 0.14)]
     """
     if (over is None) == (by is None):
         raise ArgumentError(

@@ -1,4 +1,4 @@
-"""How an index has changed since its topics were learned, and whether to learn them anew."""
+"""How an index has changed since its topics were fitted, and whether to fit them again."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 FACT = "growth"
-# Learn the topics anew from here on: a topic outside the frame as strong as the weakest of the fit, half as many
+# Refit the topics from here on: a topic outside the frame as strong as the weakest of the fit, half as many
 # changed documents as were fitted, or one word in twenty of the added texts that the index does not know.
 MAX_OUTSIDE, MAX_CHANGED, MAX_NEW_WORDS = 1.0, 0.5, 0.05
 
 
 @dataclass(frozen=True)
 class Growth:
-    """Changes of an index since its topics were learned.
+    """Changes of an index since its topics were fitted.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class Growth:
 
     @property
     def reason(self) -> Literal["outside", "new_words", "changed"] | None:
-        """Why to learn the topics anew; None if there is no need."""
+        """The reason to refit the topics; None if there is no need."""
         if self.outside >= MAX_OUTSIDE:
             return "outside"
         if self.new_words > MAX_NEW_WORDS:
@@ -45,11 +45,11 @@ class Growth:
 
     @property
     def needs_refresh(self) -> bool:
-        """Whether to learn the topics anew."""
+        """Whether to refit the topics."""
         return self.reason is not None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the fields, and whether to learn the topics anew, as JSON has them.
+        """Return the fields and `needs_refresh`, for JSON.
 
         Returns
         -------

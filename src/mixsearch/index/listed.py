@@ -1,4 +1,4 @@
-"""Whether a topic holds the words that were asked for."""
+"""Check whether the words of a hint are among the first words of its topic."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ N_READ = 10
 
 
 def check_listed(index: TopicIndex, query: Query, topic: Topic) -> list[WeakHintWarning]:
-    """Return the doubt that the topic is broader than its hint, if none of the words asked for is among its first ones.
+    """Return a doubt if none of the words of the hint is among the topic's first: the topic may be broader.
 
     Parameters
     ----------

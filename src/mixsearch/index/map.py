@@ -139,6 +139,17 @@ def map_topics(
     Returns
     -------
     TopicMap
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> from mixsearch.datasets import make_reviews
+    >>> from mixsearch.index import IndexOptions, build_index, map_topics, open_index
+    >>> texts = make_reviews(500, random_state=0).text
+    >>> built = build_index(texts, mkdtemp() + "/reviews.index", IndexOptions(n_components=12))
+    >>> plane = map_topics(open_index(built.path), ["sushi", "tuna", "pizza"])
+    >>> sorted(topic.words for topic in plane.topics)  # words with the same topic share a circle
+    [('pizza',), ('sushi', 'tuna')]
     """
     found, skipped = search_words(index, words, n=n, by=by, refine=refine)
     return TopicMap(_lay_out(found, index.fitted.word_frequencies), tuple(skipped), index.n_documents)
@@ -210,7 +221,7 @@ def find_groups(overlaps: Array) -> Array:
     tree = linkage((1 - overlaps)[np.triu_indices(n, 1)], "average")
     labels = cut_tree(tree, [min(n, MAX_GROUPS)])[:, 0]  # also if many merge at the same height
     _, first = np.unique(labels, return_index=True)
-    order = {labels[place]: group for group, place in enumerate(np.sort(first))}
+    order = {labels[i]: group for group, i in enumerate(np.sort(first))}
     return np.array([order[label] for label in labels])
 
 

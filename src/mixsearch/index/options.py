@@ -1,4 +1,4 @@
-"""How much of a topic an answer describes."""
+"""Options of an answer: how much of a topic it describes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Literal
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerOptions:
-    """What an answer describes.
+    """Options of an answer.
 
     Parameters
     ----------
@@ -28,6 +28,11 @@ class AnswerOptions:
         Add standard errors.
     confidence : bool, default=False
         Add the probability that the hint means this topic also if that reads all documents.
+
+    Examples
+    --------
+    >>> from mixsearch.index import AnswerOptions
+    >>> options = AnswerOptions(n_words=20, n_documents=5, errors=True)
     """
 
     n_words: int = 10

@@ -1,4 +1,4 @@
-"""What topics have in common."""
+"""The overlap of topics."""
 
 from __future__ import annotations
 

@@ -8,10 +8,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from mixsearch.errors import HintError, SearchWarning
-from mixsearch.topics import Topic
+from mixsearch.topics import Topic, list_alternatives
 
 if TYPE_CHECKING:
     from mixsearch.index.topic_index import TopicIndex
+
+# Other topics that an answer describes.
+N_ALTERNATIVES = 3
 
 
 @dataclass(frozen=True)
@@ -39,12 +42,17 @@ class Query:
     refine : bool, optional
         Whether to refine the moment estimate. By default the index decides.
     merge_copies : bool or "auto", default="auto"
-        Whether near-copies among the documents with the words have fewer votes; "auto" unless they are what the words
-        mean.
+        Whether near-copies among the documents with the words count less; "auto" unless they are what the words mean.
     where : str, optional
         A filter of the documents that are listed and counted.
     within : bool, default=False
         Whether to search within the documents that match the filter.
+
+    Examples
+    --------
+    >>> from mixsearch.index import Query
+    >>> query = Query("fish", {"sushi": 1, "tuna": 1, "wine": -1}, where="stars <= 2")
+    >>> more_like_these = Query("these", documents=(3, 17, 40))
     """
 
     name: str
@@ -112,6 +120,11 @@ class Found:
         """The topic found, and the others that the hint could mean."""
         return (self.topic, *self.topic.alternatives)
 
+    @cached_property
+    def first_readings(self) -> tuple[Topic, ...]:
+        """The topic found, and as many others as an answer describes."""
+        return (self.topic, *list_alternatives(self.topic, N_ALTERNATIVES))
+
     def choose(self, alternative: int) -> Topic:
         """Return the topic found, or another one that the hint could mean.
 
@@ -124,7 +137,9 @@ class Found:
         -------
         Topic
         """
-        if not 0 <= alternative < len(self.readings):
+        if alternative == 0:
+            return self.topic
+        if not 0 < alternative < len(self.readings):
             raise HintError(
                 "Alternative {alternative} does not exist: the hint has {n_alternatives} of them, counted from 1.",
                 code="no_such_alternative",

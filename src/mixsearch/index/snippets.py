@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -11,22 +11,58 @@ from mixsearch._typing import Array
 
 # Letters of scripts without spaces stand beside a word without being part of it.
 _UNSPACED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U000323af"
-_LETTER = rf"[^\W{_UNSPACED}]"
+_LETTER = re.compile(rf"[^\W{_UNSPACED}]")
 
 
-def match_word(word: str) -> str:
-    """Return a regular expression of a word or phrase in a text, except inside a longer word.
+def find_words(text: str, words: Iterable[str]) -> list[tuple[int, int]]:
+    """Return where words stand in a text, except inside longer words.
 
     Parameters
     ----------
-    word : str
-        A word, or words with blanks between them, which may be hyphens in the text.
+    text : str
+        A text.
+    words : iterable of str
+        Words or phrases. Case does not matter, and a hyphen counts as a blank.
 
     Returns
     -------
-    str
+    list of (int, int)
+        Start and end of each occurrence, in order. Where two overlap, the earlier or else the longer one is listed.
+
+    Notes
+    -----
+    Searching for one word after the other takes a tenth of the time of a regular expression of all of them, and that
+    would have to be compiled for every topic.
+
+    Examples
+    --------
+    >>> find_words("Zero-shot learning, not learnings", ["zero shot", "learning"])
+    [(0, 9), (10, 18)]
     """
-    return rf"(?<!{_LETTER}){'[ -]'.join(map(re.escape, word.split(' ')))}(?!{_LETTER})"
+    folded = _fold(text)
+    found = {span for word in words for span in _find_word(folded, _fold(word))}
+    listed: list[tuple[int, int]] = []
+    for start, end in sorted(found, key=lambda span: (span[0], -span[1])):
+        if not listed or start >= listed[-1][1]:
+            listed.append((start, end))
+    return listed
+
+
+def _fold(text: str) -> str:
+    """Return a text of the same length in lower case, with blanks for hyphens."""
+    lower = text.lower()
+    if len(lower) != len(text):
+        lower = "".join(low if len(low := letter.lower()) == 1 else letter for letter in text)
+    return lower.replace("-", " ")
+
+
+def _find_word(text: str, word: str) -> Iterator[tuple[int, int]]:
+    start = text.find(word) if word else -1
+    while start >= 0:
+        end = start + len(word)
+        if not _LETTER.match(text, end) and not (start and _LETTER.match(text, start - 1)):
+            yield start, end
+        start = text.find(word, start + 1)
 
 
 def make_snippet(text: str, words: Iterable[str], length: int = 160) -> str:
@@ -53,8 +89,7 @@ def make_snippet(text: str, words: Iterable[str], length: int = 160) -> str:
     plain = " ".join(text.split())
     if len(plain) <= length:
         return plain
-    pattern = re.compile("|".join(match_word(word) for word in words if word) or "(?!)", re.IGNORECASE)
-    starts = [found.start() for found in pattern.finditer(plain)]
+    starts = [start for start, _ in find_words(plain, words)]
     wanted = min(max(_find_densest(starts, length) - length // 4, 0), len(plain) - length)
     start = plain.rfind(" ", 0, wanted + 1) + 1
     end = len(plain) if start + length >= len(plain) else plain.rfind(" ", start, start + length + 1)

@@ -41,13 +41,13 @@ def sort_documents(index: TopicIndex, topic: Topic, column: str, *, descending: 
     best = topic.documents(int(np.clip(n_about, 1, MAX_SORTED)))
     indices = index.fitted.find_documents([row for row, _ in best])
     values = index.columns.take(indices, [name]).column(name).to_pylist()
-    known = [place for place, value in enumerate(values) if value is not None and value == value]  # not NaN
+    known = [i for i, value in enumerate(values) if value is not None and value == value]  # not NaN
     # A sort in reverse keeps equal values in their order, too.
-    ranked = sorted(known, key=lambda place: _fold(values[place]), reverse=descending)
+    ranked = sorted(known, key=lambda i: _fold(values[i]), reverse=descending)
     missing = sorted(set(range(len(best))) - set(known))
-    return [best[place] for place in (*ranked, *missing)]
+    return [best[i] for i in (*ranked, *missing)]
 
 
 def _fold(value: Any) -> Any:
-    """Return what a value is sorted by: texts as in a dictionary, whatever their case."""
+    """Return the sort key of a value: texts as in a dictionary, ignoring case."""
     return value.casefold() if isinstance(value, str) else value

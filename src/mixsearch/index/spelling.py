@@ -19,7 +19,7 @@ _SIGNS = frozenset("*?")
 
 
 def read_token_options(tokens: Mapping[str, Any]) -> CorpusOptions:
-    """Return how an index splits texts, from what its folder says, without a limit on the words."""
+    """Return the options by which an index splits texts, without a limit on the words."""
     # What indexes of older versions do not say: they took letters without spaces for one word.
     known = {"segmenter": None, "phrases": False, "stop_words": None, **tokens}
     every_word = {"min_df": 1, "max_df": 1.0, "max_words": sys.maxsize}
@@ -46,7 +46,7 @@ def _split_phrase(
 
 
 def spell_hint(words: Any, spell: Callable[[str], str]) -> Any:
-    """Spell the words of a hint; column numbers stay as they are, an iterator becomes a list."""
+    """Spell the words of a hint; column numbers stay unchanged, an iterator becomes a list."""
 
     def spell_one(word: Any) -> Any:
         return spell(word) if isinstance(word, str) else word

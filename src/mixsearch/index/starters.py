@@ -1,4 +1,4 @@
-"""Words to begin with: one for each of several topics, and a second one that says which topic it is."""
+"""Words to start with: one for each of several topics, and a second one that describes the topic."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mixsearch.topics import FittedCorpus
 SAME_TOPIC = 0.5
 # The second word is at least this much like the first.
 MIN_COSINE = 0.3
-# Of the words that differ most between topics, this many are considered for each that is wanted, and at least so many.
+# Words that differ most between topics: how many are considered for each that is wanted, and at least.
 N_CONSIDERED, MIN_CONSIDERED = 20, 400
 # A second word is rather one of those that differ much between topics, too.
 _POWER_OF_VARIANCE = 0.25
@@ -39,6 +39,8 @@ what whatever when whence whenever where whereas whereby wherein wherever whethe
 whose why will with within without would yet you your yours yourself yourselves
 """
 _FUNCTION_WORDS = frozenset(_LISTED.split())
+# A word that most of its documents have in one phrase is offered as that phrase: "fine tuning" rather than "fine".
+_MAIN_PHRASE = 0.5
 # Words with the same first letters are mostly forms of one.
 _N_STEM = 4
 
@@ -90,6 +92,7 @@ def choose_starters(fitted: FittedCorpus, vocabulary: Sequence[str], n: int) -> 
     columns = np.array(meaningful[: max(N_CONSIDERED * n, MIN_CONSIDERED)], dtype=np.intp)
     directions = fitted.word_directions(columns)
     weights = variances[columns] ** _POWER_OF_VARIANCE
+    phrases = _find_main_phrases(vocabulary, fitted.document_frequencies)
     chosen: list[int] = []
     starters: list[Starter] = []
     for position, column in enumerate(columns.tolist()):
@@ -99,9 +102,23 @@ def choose_starters(fitted: FittedCorpus, vocabulary: Sequence[str], n: int) -> 
         if chosen and cosines[chosen].max() > SAME_TOPIC:
             continue
         chosen.append(position)
-        other = _find_other(vocabulary, columns, position, cosines, weights)
-        starters.append(Starter(vocabulary[column], other, int(fitted.document_frequencies[column])))
+        named = phrases.get(vocabulary[column], column)
+        other = _find_other(vocabulary[named], vocabulary, columns, cosines, weights)
+        starters.append(Starter(vocabulary[named], other, int(fitted.document_frequencies[named])))
     return starters
+
+
+def _find_main_phrases(vocabulary: Sequence[str], document_frequencies: Array) -> dict[str, int]:
+    """Return the columns of phrases that most documents of a word have, by word."""
+    columns = {word: column for column, word in enumerate(vocabulary)}
+    phrases: dict[str, int] = {}
+    for phrase, column in columns.items():
+        for word in phrase.split() if " " in phrase else ():
+            n_documents = document_frequencies[columns[word]] if word in columns else 0
+            best = max(_MAIN_PHRASE * n_documents, document_frequencies[phrases[word]] if word in phrases else 0)
+            if n_documents > 0 and document_frequencies[column] > best:
+                phrases[word] = column
+    return phrases
 
 
 def _is_meaningful(word: str) -> bool:
@@ -109,9 +126,8 @@ def _is_meaningful(word: str) -> bool:
     return is_long and word[0].isalpha() and word not in _FUNCTION_WORDS and word not in _FRAGMENTS
 
 
-def _find_other(vocabulary: Sequence[str], columns: Array, position: int, cosines: Array, weights: Array) -> str | None:
+def _find_other(first: str, vocabulary: Sequence[str], columns: Array, cosines: Array, weights: Array) -> str | None:
     """Return the word that is most like another one and not a form of it."""
-    first = vocabulary[columns[position]]
     for other in np.argsort(-cosines * weights, kind="stable").tolist():
         word: str = vocabulary[columns[other]]
         if cosines[other] < MIN_COSINE:

@@ -23,8 +23,8 @@ class GroupShare:
     share, low, high : float or None
         The topic's mean share of a document, with a 95% interval; None for a group without documents.
     stderr : float or None
-        The standard error for comparisons between groups: without the factor by which all shares of the topic may be
-        wrong together, which the interval holds.
+        The standard error for comparisons between groups. It leaves out the error that all shares of the topic have in
+        common, which the interval includes.
     n_about, n_about_low, n_about_high : float or None
         How many documents are about the topic, with a 95% interval.
     n_holding : int or None
@@ -54,7 +54,7 @@ class GroupedTopic:
     words : tuple of str
         Its typical words.
     groups : tuple of GroupShare
-        In the order of the groups: periods, numbers and ranges rising, values by their number of documents.
+        In the order of the groups: periods, numbers and ranges ascending; values by their number of documents.
     """
 
     hint: str
@@ -135,7 +135,7 @@ class TopicGroups:
         Parameters
         ----------
         for_spreadsheets : bool, default=False
-            Put an apostrophe before text that a spreadsheet would take for a formula.
+            Put an apostrophe before text that a spreadsheet would read as a formula.
 
         Returns
         -------

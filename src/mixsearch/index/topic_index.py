@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from functools import cached_property
 from importlib import import_module
-from pathlib import Path
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -17,7 +14,8 @@ from mixsearch._typing import Array, DataFrame
 from mixsearch.data.threads import map_parallel
 from mixsearch.errors import collect_warnings
 from mixsearch.index.columns import Columns
-from mixsearch.index.contents import Contents, list_short, read_contents, read_texts
+from mixsearch.index.contents import Contents, read_contents
+from mixsearch.index.documents import Document, Documents
 from mixsearch.index.frames import documents_frame, shares_frame
 from mixsearch.index.groups import Topics, group_topics
 from mixsearch.index.listed import check_listed
@@ -26,9 +24,7 @@ from mixsearch.index.selection import Selection
 from mixsearch.index.spelling import spell_hint
 from mixsearch.index.topic_groups import TopicGroups
 from mixsearch.index.vocabulary import CorpusVocabulary
-from mixsearch.storage import JoinedTexts
-from mixsearch.text import CorpusOptions
-from mixsearch.topics import FittedCorpus, Topic, keep_documents, open_search
+from mixsearch.topics import Topic, keep_documents, open_search
 
 if TYPE_CHECKING:
     from mixsearch.topics import TopicSearch
@@ -37,27 +33,6 @@ if TYPE_CHECKING:
 MAX_DOCUMENTS = 4_000
 # Frequent words in the contents of an index.
 N_FREQUENT = 10
-
-
-class Document(NamedTuple):
-    """A document of the corpus.
-
-    Parameters
-    ----------
-    row : int
-        Its row in the files that were indexed, from 0.
-    name : str or None
-        Its name, if it has one.
-    text : str or None
-        Its text, if the index holds it.
-    columns : dict
-        Its other columns, such as a title and a date; empty if the index has none.
-    """
-
-    row: int  # in the files that were indexed, from 0
-    name: str | None
-    text: str | None
-    columns: Mapping[str, Any] = MappingProxyType({})
 
 
 class TopicIndex(CorpusVocabulary):
@@ -84,6 +59,22 @@ class TopicIndex(CorpusVocabulary):
         Whether the index holds the texts and the names of its documents.
     columns : Columns
         The columns of the documents, such as dates and places.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> from mixsearch.datasets import make_reviews
+    >>> from mixsearch.index import IndexOptions, build_index, open_index
+    >>> reviews = make_reviews(500, random_state=0).to_columns()  # or the path of a file
+    >>> built = build_index(reviews, mkdtemp() + "/reviews.index", IndexOptions(n_components=12))
+    >>> index = open_index(built.path)
+    >>> topic = index.search("sushi")
+    >>> [document.columns["city"] for document in index.documents([0, 1])] == reviews["city"][:2]
+    True
+    >>> index.documents_frame(topic, n=3).columns.tolist()
+    ['row', 'share', 'date', 'city', 'stars']
+    >>> index.group(["sushi", "delivery"], by="city").to_frame()["label"].unique().tolist()
+    ['Rome', 'Oslo', 'Lisbon']
     """
 
     def __repr__(self) -> str:
@@ -95,58 +86,14 @@ class TopicIndex(CorpusVocabulary):
         """The fitted search, as an estimator of scikit-learn."""
         return self._fitted.to_estimator(self._folder.facts["search"])
 
-    @property
-    def path(self) -> Path:
-        """Where the index is."""
-        return self._folder.path
-
-    @property
-    def generation(self) -> str:
-        """The state of the index, which changes with every write."""
-        return self._folder.generation
-
-    @property
-    def created(self) -> str:
-        """When this state of the index was written."""
-        return self._folder.created
-
-    @property
-    def n_documents(self) -> int:
-        """The number of documents."""
-        return self._fitted.partitions.n_rows
-
-    @property
-    def n_components(self) -> int:
-        """The number of fitted topics: a search can use fewer."""
-        return self._fitted.search.n_components_
-
-    @property
-    def has_texts(self) -> bool:
-        """Whether the index holds the texts of its documents."""
-        return bool(self._corpus.get("has_texts"))
-
-    @property
-    def has_names(self) -> bool:
-        """Whether the documents have names."""
-        return bool(self._corpus.get("has_names"))
-
-    @property
-    def fitted(self) -> FittedCorpus:
-        """The words and documents of the fit."""
-        return self._fitted
-
-    @cached_property
-    def _texts(self) -> JoinedTexts | None:
-        return read_texts(self._folder, "texts") if self.has_texts else None
-
-    @cached_property
-    def _names(self) -> JoinedTexts | None:
-        return read_texts(self._folder, "names") if self.has_names else None
-
     @cached_property
     def columns(self) -> Columns:
         """The columns of the documents, such as dates and places."""
         return Columns(self._folder)
+
+    @cached_property
+    def _stored_documents(self) -> Documents:
+        return Documents(self._folder, self._fitted, self.columns, has_names=self.has_names, has_texts=self.has_texts)
 
     @cached_property
     def _selection(self) -> Selection:
@@ -167,38 +114,25 @@ class TopicIndex(CorpusVocabulary):
         """
         return self._selection.mask(where)
 
-    @property
-    def n_rows(self) -> int:
-        """The number of rows that were ever read, with those of documents that were left out or removed."""
-        known = self._folder.facts.get("n_rows")
-        return int(self._fitted.search.kept_rows_[-1]) + 1 if known is None else int(known)
-
-    @property
-    def reading(self) -> CorpusOptions | None:
-        """How the texts were read and counted; None if that is not known."""
-        stored = self._corpus.get("reading")
-        return None if stored is None else CorpusOptions(**{**stored, "ngrams": tuple(stored["ngrams"])})
-
     def names(self) -> Iterator[str]:
-        """Yield the names of all documents, in the order of the corpus.
+        """Return the names of all documents, in the order of the corpus.
 
-        Yields
-        ------
-        str
+        Returns
+        -------
+        iterator of str
             Empty for a document without a name.
         """
-        yield from self._names or ()
+        return self._stored_documents.names()
 
     def short_names(self) -> Iterator[str]:
-        """Yield the names of documents that are too short for a topic.
+        """Return the names of documents that are too short for a topic.
 
-        Yields
-        ------
-        str
+        Returns
+        -------
+        iterator of str
             Empty for a document without a name.
         """
-        for group in list_short(self._folder) if self.has_names else ():
-            yield from self._folder.texts(f"{group}/names")
+        return self._stored_documents.short_names()
 
     def find(self, query: Query) -> Found:
         """Find the topic of a query.
@@ -239,9 +173,10 @@ class TopicIndex(CorpusVocabulary):
         text : str or sequence of str, optional
             One or several texts about the topic.
         documents : sequence of int, optional
-            Rows of documents about the topic, alone or beside words.
+            Rows of documents about the topic, alone or with words.
         not_documents : sequence of int, optional
-            Rows of documents that are not about the topic, beside words or documents that are. They are not listed.
+            Rows of documents that are not about the topic, in addition to words or documents that are. They are not
+            listed.
         where : str, optional
             A filter, such as ``stars <= 2 and date >= 2024-01-01``: the topic lists and counts only documents that
             match.
@@ -315,15 +250,7 @@ class TopicIndex(CorpusVocabulary):
             With texts, names and columns if the index holds them.
         """
         with self.explain_failures():
-            return self._documents(rows) if len(rows) else []
-
-    def _documents(self, rows: Sequence[int]) -> list[Document]:
-        numbers = self._fitted.find_documents(rows)
-        texts = self._texts.read(numbers) if self._texts is not None else [None] * len(numbers)
-        names = self._names.read(numbers) if self._names is not None else [None] * len(numbers)
-        columns = self.columns.list_values(numbers)
-        found = zip(map(int, rows), names, texts, columns, strict=True)
-        return [Document(*each) for each in found]
+            return self._stored_documents.read(rows)
 
     def documents_frame(self, topic: Topic, n: int = 100, *, text: bool = False) -> DataFrame:
         """Return the documents that are most about a topic as a data frame of pandas.
@@ -428,7 +355,7 @@ class TopicIndex(CorpusVocabulary):
         return group_topics(self, topics, over=over, by=by, every=every, where=where)
 
     def contents(self) -> Contents:
-        """Return what the index holds, how it was made, and how large it is.
+        """Return the contents of the index, how it was built, and its size.
 
         Returns
         -------
@@ -458,19 +385,6 @@ class TopicIndex(CorpusVocabulary):
         # Reports are made of indexes, so their module is found only when one is wanted.
         return import_module("mixsearch.report").show_topics(self, hints, height=height, **options)
 
-    def explain_failures(self) -> AbstractContextManager[None]:
-        """Return a context in which an unexpected error says that the index is damaged, if it is.
-
-        Returns
-        -------
-        context manager
-        """
-        return self._folder.explain_failures()
-
-    def verify(self) -> None:
-        """Read every byte of the index and compare it with the checksums."""
-        self._folder.verify()
-
 
 def open_index(path: str | os.PathLike[str]) -> TopicIndex:
     """Open an index, in a time that hardly depends on its size.
@@ -483,6 +397,18 @@ def open_index(path: str | os.PathLike[str]) -> TopicIndex:
     Returns
     -------
     TopicIndex
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> from mixsearch.datasets import make_reviews
+    >>> from mixsearch.index import IndexOptions, build_index, open_index
+    >>> path = mkdtemp() + "/reviews.index"
+    >>> built = build_index(make_reviews(500, random_state=0).text, path, IndexOptions(n_components=12))
+    >>> index = open_index(path)
+    >>> topic = index.search("sushi")
+    >>> "sushi" in [word for word, probability in topic.top_words(10)]
+    True
     """
     return TopicIndex(open_search(path))
 
@@ -494,5 +420,14 @@ def verify_index(path: str | os.PathLike[str]) -> None:
     ----------
     path : path
         The folder of the index.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> from mixsearch.datasets import make_reviews
+    >>> from mixsearch.index import IndexOptions, build_index, verify_index
+    >>> texts = make_reviews(500, random_state=0).text
+    >>> built = build_index(texts, mkdtemp() + "/reviews.index", IndexOptions(n_components=12))
+    >>> verify_index(built.path)  # no error: the index is as it was written
     """
     open_search(path).verify()

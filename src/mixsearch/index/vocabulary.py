@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import cached_property
-from typing import Any
+from collections.abc import Callable, Sequence
+from functools import cached_property, lru_cache, partial
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,12 +13,14 @@ from mixsearch.errors import SearchError
 from mixsearch.index.completion import CorpusWord, SortedWords, close_query, split_query
 from mixsearch.index.spelling import count_known_words, read_token_options, spell_word
 from mixsearch.index.starters import Starter, choose_starters
-from mixsearch.storage import Folder
-from mixsearch.text import CorpusOptions
-from mixsearch.topics import FittedCorpus
+from mixsearch.index.stored_corpus import StoredCorpus
+from mixsearch.text import CorpusOptions, split_words
+
+# Words whose spelling is kept.
+_N_SPELLED = 1024
 
 
-class CorpusVocabulary:
+class CorpusVocabulary(StoredCorpus):
     """The words of a corpus on disk.
 
     Parameters
@@ -27,11 +28,6 @@ class CorpusVocabulary:
     folder : Folder
         The folder of the index.
     """
-
-    def __init__(self, folder: Folder) -> None:
-        self._folder = folder
-        self._fitted = FittedCorpus.from_folder(folder)
-        self._corpus: Mapping[str, Any] = folder.facts.get("corpus", {})
 
     @property
     def vocabulary(self) -> list[str]:
@@ -47,11 +43,6 @@ class CorpusVocabulary:
         common = self._fitted.common_words
         counts = np.concatenate([self._n_documents_by_word, np.array(list(common.values()), dtype=np.int64)])
         return SortedWords([*self.vocabulary, *common], counts)
-
-    @property
-    def tokens(self) -> Mapping[str, Any] | None:
-        """How texts are split into words; None if that is not known."""
-        return self._corpus.get("tokens")
 
     def knows(self, word: str) -> bool:
         """Return whether a word occurs in the texts, or was left out of them.
@@ -100,8 +91,22 @@ class CorpusVocabulary:
         -------
         str
         """
+        return self._spelling(word)
+
+    @cached_property
+    def _spelling(self) -> Callable[[str], str]:
+        """The spelling of each word, kept for those asked for last: every key of a word asks for it several times."""
         options = self._token_options
-        return word if options is None else spell_word(word, options, self._sorted_words, self._count_documents)
+        if options is None:
+            return str
+        return lru_cache(_N_SPELLED)(
+            partial(spell_word, options=options, known=self._sorted_words, count_documents=self._count_documents)
+        )
+
+    def load_stop_words(self) -> None:
+        """Load the stop words that phrases are split by. No file of the index is read."""
+        if self._token_options is not None:
+            split_words("of the phrase", self._token_options)
 
     def has_feature(self, word: str) -> bool:
         """Return whether a word is in the vocabulary.
@@ -216,7 +221,7 @@ class CorpusVocabulary:
         names = self.vocabulary or list(map(str, range(len(scores))))
         return [CorpusWord(names[column], int(self._n_documents_by_word[column])) for column in best]
 
-    @property
+    @cached_property
     def _token_options(self) -> CorpusOptions | None:
         """How texts are split into words; None if the index does not know."""
         return None if self.tokens is None else read_token_options(self.tokens)

@@ -44,6 +44,15 @@ def plot_component(found: GaussianComponent, X: ArrayLike | Sparse, labels: Arra
     -----
     Centers are orthogonal in the whitened space. The coordinate along the center found therefore separates the
     component from all others, and the coordinate along the runner-up separates the runner-up.
+
+    Examples
+    --------
+    >>> from mixsearch import GaussianSearch
+    >>> from mixsearch.datasets import make_gaussian_mixture
+    >>> from mixsearch.plots import plot_component
+    >>> data = make_gaussian_mixture(500, 10, 3, random_state=0)
+    >>> found = GaussianSearch(3).fit(data.X).search(examples=data.X[:1])
+    >>> figure = plot_component(found, data.X)
     """
     plane = _find_plane(found)
     rows = X if isinstance(X, sp.sparray | sp.spmatrix) else np.asarray(X)

@@ -36,6 +36,16 @@ def plot_groups(found: TopicGroups) -> Figure:
     -------
     matplotlib.figure.Figure
         Lines with bands for periods, numbers and ranges; bars with whiskers for categories.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> from mixsearch.datasets import make_reviews
+    >>> from mixsearch.index import IndexOptions, build_index, open_index
+    >>> from mixsearch.plots import plot_groups
+    >>> reviews = make_reviews(500, random_state=0).to_columns()
+    >>> built = build_index(reviews, mkdtemp() + "/reviews.index", IndexOptions(n_components=12))
+    >>> figure = plot_groups(open_index(built.path).group("delivery", over="date", every="year"))
     """
     if not found.topics or not found.labels:
         raise SearchError("There are no topics to draw. Give at least one.", code="nothing_to_plot")

@@ -76,6 +76,14 @@ def plot_members(found: TableComponent, columns: Iterable[str] | None = None) ->
     matplotlib.figure.Figure
         Dots are rows, colored by membership; of a large table, some of them. An ellipse shows the covariance of the
         members, at 1.5 standard deviations. Histograms have the same area.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import mixsearch
+    >>> from mixsearch.plots import plot_members
+    >>> found = mixsearch.find(load_iris().data, like=[0, 7, 21])
+    >>> figure = plot_members(found)
     """
     shown = _collect(found, _choose_columns(found, columns))
     names = list(shown.columns)

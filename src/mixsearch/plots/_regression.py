@@ -45,6 +45,15 @@ def plot_regression(
     Notes
     -----
     The dark band is 1.96 standard errors of the line to both sides, the pale one 1.96 deviations of the noise.
+
+    Examples
+    --------
+    >>> from mixsearch import RegressionSearch
+    >>> from mixsearch.datasets import make_mixed_regression
+    >>> from mixsearch.plots import plot_regression
+    >>> data = make_mixed_regression(2000, 3, 2, random_state=0)
+    >>> found = RegressionSearch(2).fit(data.X, data.y).search(data.centers[0], refine=True)
+    >>> figure = plot_regression(found, data.X, data.y)
     """
     rows, responses = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
     known = find_known(labels, len(rows))

@@ -42,6 +42,14 @@ def plot_spectrum(shown: BaseEstimator | Spectrum | ArrayLike) -> Figure:
     Returns
     -------
     matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> from mixsearch import GaussianSearch
+    >>> from mixsearch.datasets import make_gaussian_mixture
+    >>> from mixsearch.plots import plot_spectrum
+    >>> data = make_gaussian_mixture(500, 10, 3, random_state=0)
+    >>> figure = plot_spectrum(GaussianSearch("auto").fit(data.X))
     """
     spectrum = getattr(shown, "spectrum_", shown)
     if not isinstance(spectrum, Spectrum):

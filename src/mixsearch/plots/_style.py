@@ -1,4 +1,4 @@
-"""What all figures share: colors, titles, layout, files."""
+"""Shared by all figures: colors, titles, layout, files."""
 
 from __future__ import annotations
 
@@ -33,12 +33,20 @@ def save_figure(figure: Figure, path: str | os.PathLike[str]) -> Path:
     figure : matplotlib.figure.Figure
         The figure.
     path : path
-        The suffix sets the format; .png by default.
+        The suffix sets the format. A file without a suffix is a PNG.
 
     Returns
     -------
     Path
         The file written.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> from matplotlib.figure import Figure
+    >>> from mixsearch.plots import save_figure
+    >>> save_figure(Figure(), mkdtemp() + "/topic.svg").name
+    'topic.svg'
     """
     target = Path(path)
     with write_atomically(target) as part, warnings.catch_warnings():

@@ -48,6 +48,14 @@ def plot_topic(topic: Topic, n_words: int = 15, errors: bool = False) -> Figure:
     Returns
     -------
     matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> from mixsearch import TopicSearch
+    >>> from mixsearch.datasets import make_reviews
+    >>> from mixsearch.plots import plot_topic
+    >>> search = TopicSearch(12).fit(make_reviews(500, random_state=0).text)
+    >>> figure = plot_topic(search.search("sushi"))
     """
     figure = Figure(figsize=(9, 1.5 + 0.27 * n_words), dpi=DPI, layout=make_layout())
     words, shares = figure.subplots(1, 2, width_ratios=[3, 2])
@@ -67,7 +75,7 @@ def plot_topics(topics: Mapping[str, Topic], n_words: int = 8, errors: bool = Fa
     Parameters
     ----------
     topics : mapping of str to Topic
-        The topics by their hints. Words of the hint have a color of their own.
+        The topics by their hints. Words of the hint have a different color.
     n_words : int, default=8
         The number of words of each topic.
     errors : bool, default=False
@@ -76,6 +84,14 @@ def plot_topics(topics: Mapping[str, Topic], n_words: int = 8, errors: bool = Fa
     Returns
     -------
     matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> from mixsearch import TopicSearch
+    >>> from mixsearch.datasets import make_reviews
+    >>> from mixsearch.plots import plot_topics
+    >>> search = TopicSearch(12).fit(make_reviews(500, random_state=0).text)
+    >>> figure = plot_topics({word: search.search(word) for word in ("sushi", "pizza")})
     """
     if not topics:
         raise SearchError("There are no topics to draw. Give at least one.", code="nothing_to_plot")

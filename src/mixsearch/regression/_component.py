@@ -57,11 +57,24 @@ class RegressionComponent(SampleComponent):
     noise_variance : float
         The variance of y around the regression.
     joint : bool
-        Whether x differs between components, so that it too says which one a sample belongs to.
+        Whether x differs between components, so that membership depends on x as well as y.
 
     See Also
     --------
     Component : `weight`, `separation`, `scores`, `alternatives` and the rest.
+
+    Examples
+    --------
+    >>> from mixsearch import RegressionSearch
+    >>> from mixsearch.datasets import make_mixed_regression
+    >>> data = make_mixed_regression(20000, 5, 2, random_state=0)
+    >>> known = data.labels == 1
+    >>> search = RegressionSearch(n_components=2).fit(data.X, data.y)
+    >>> found = search.search(examples=(data.X[known][:20], data.y[known][:20]), refine=True)
+    >>> found.predict(data.X[:3]).shape
+    (3,)
+    >>> bool(((found.membership(data.X, data.y) > 0.5) == known).mean() > 0.8)
+    True
     """
 
     _family: RegressionFamily = field(kw_only=True)
@@ -104,7 +117,7 @@ class RegressionComponent(SampleComponent):
 
     @property
     def joint(self) -> bool:
-        """Whether x differs between components, so that it too says which one a sample belongs to."""
+        """Whether x differs between components, so that membership depends on x as well as y."""
         return self._refined is not None and self._refined.is_joint
 
     @property
@@ -199,7 +212,7 @@ class RegressionComponent(SampleComponent):
 
     @cached_property
     def _example_fit(self) -> ExampleFit | None:
-        """What the examples say about this component, if there are any."""
+        """The agreement of the examples with this component, if there are any."""
         if self._examples is None:
             return None
         return fit_examples(self._family, *self._comparison, *self._examples)
@@ -215,7 +228,7 @@ class RegressionComponent(SampleComponent):
         return self._all_rivals.settled, self._rival_index
 
     def _likely_comparison(self, recognition: Recognition) -> tuple[MemberNoise, int]:
-        """Return the regressions that EM would make of all rivals, and the index of this one."""
+        """Return the regressions that EM finds from all rivals, and the index of this one."""
         return self._all_rivals.likely_members, recognition.component
 
     @cached_property
@@ -304,7 +317,7 @@ class RegressionComponent(SampleComponent):
         Notes
         -----
         Compared with one Gaussian for y under the rest of the mixture, whose mean and variance at x follow from the
-        moments of all samples less those of this component; after refinement, with all other regressions. In a joint
+        moments of all samples minus those of this component; after refinement, with all other regressions. In a joint
         model (`joint`), x enters as well as y.
         """
         if is_dask(X):

@@ -208,7 +208,7 @@ def standardize(partitions: Partitions[SamplePartition], design: str, *, interce
 def standardize_by(
     partitions: Partitions[SamplePartition], design: Design, offset: float
 ) -> tuple[Partitions[StandardizedPartition], float]:
-    """Standardize samples by a design, and return Σ t² besides."""
+    """Standardize samples by a design, and return them with Σ t²."""
     standardized, power = partitions.map_reduce(_standardize, replace(design, unwhitener=None), offset)
     is_sparse = partitions.layout.is_sparse and design.whitener is None
     layout = partitions.layout._replace(n_features=design.n_coordinates, is_sparse=is_sparse)

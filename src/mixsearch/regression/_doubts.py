@@ -41,7 +41,7 @@ def doubt_number(found: RegressionComponent, comparison: Comparison) -> Regressi
     k = found._family.n_components
     doubt = UnlikelyMixtureWarning(
         "With {larger} regressions instead of {n_components}, the likelihood of {n_samples:,} samples is larger by "
-        "{gain:.0f} nats and the one found would be another one: it may mix several. Fit more of them "
+        "{gain:.0f} nats and the component found would change: it may be a mix of several. Fit more of them "
         "({argument}).",
         code="too_few_components",
         n_components=k,

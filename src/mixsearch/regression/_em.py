@@ -56,7 +56,7 @@ class SpanPartition(Partition):
 
 
 class MStepSums(NamedTuple):
-    """What the M-step needs, with responsibilities p, features s and residuals e."""
+    """Sums for the M-step, with responsibilities p, features s and residuals e."""
 
     objective: float
     sizes: Array  # Σ p, (k,)

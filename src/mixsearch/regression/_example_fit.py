@@ -63,7 +63,7 @@ def settle_noise(family: RegressionFamily, mixture: RegressionMixture) -> Member
 
 
 def measure_members(family: RegressionFamily, mixture: RegressionMixture) -> MemberNoise:
-    """Return regressions as they are, with the residuals of their members.
+    """Return regressions unchanged, with the residuals of their members.
 
     Parameters
     ----------

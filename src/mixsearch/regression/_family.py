@@ -276,7 +276,7 @@ class RegressionFamily:
         return replicate_hint_shifts(self, hint)
 
     def information_p_value(self, hint: Array) -> float:
-        """Return how often a direction that says nothing would have at least the coordinates of this one.
+        """Test whether a direction is informative.
 
         Parameters
         ----------
@@ -286,6 +286,7 @@ class RegressionFamily:
         Returns
         -------
         float
+            The probability that an uninformative direction has coordinates in the frame at least as large.
         """
         c = self.frame.project_hint(hint)
         return float(chdtrc(len(c), c @ self._coordinate_precision @ c / (hint @ hint)))

@@ -1,4 +1,4 @@
-"""Whether a mixture of regressions suits its samples: whether their responses are distributed as it says."""
+"""Goodness-of-fit test of a mixture of regressions."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def can_be_joint(regressors: Regressors, n_components: int) -> bool:
 def choose_model(
     regressors: Regressors, part: Regressors, plain: EMResult[RegressionMixture], joint: Joint, options: EMOptions
 ) -> EMResult[RegressionMixture]:
-    """Return a mixture of regressions as it is, or the joint model of x and y if that is asked for or likelier.
+    """Choose between a mixture of regressions and the joint model of x and y.
 
     Parameters
     ----------

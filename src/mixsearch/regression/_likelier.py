@@ -160,7 +160,7 @@ def _with_members(part: Regressors, mixture: RegressionMixture) -> RegressionMix
 
 
 def _merge_nearest(mixture: RegressionMixture) -> RegressionMixture:
-    """Replace the two regressions that one can stand for best by that one.
+    """Merge the two regressions whose merging costs least.
 
     Best is by Runnalls' bound of what the likelihood loses: ½[(α+β) log s - α log s₁ - β log s₂] per sample, for two
     weights α and β, noise variances s₁ and s₂, and the variance s around the line between them.

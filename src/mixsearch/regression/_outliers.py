@@ -16,7 +16,7 @@ from mixsearch.regression._design import Standardized, StandardizedPartition, st
 def find_regression_outliers(
     partitions: Partitions[SamplePartition], design: str, *, intercept: bool
 ) -> Outliers[Standardized]:
-    """Find samples whose x lies far from all others, or whose response no regression of the others would give.
+    """Find samples whose x is far from all others, or whose response fits no regression of the others.
 
     Parameters
     ----------

@@ -32,7 +32,7 @@ MIN_POSTERIOR = 0.5
 
 @dataclass(frozen=True)
 class Query:
-    """How one search is made."""
+    """The options of one search."""
 
     family: RegressionFamily
     how: Extraction

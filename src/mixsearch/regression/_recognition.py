@@ -1,4 +1,4 @@
-"""Whether an estimate from moments is recognised: compared with what EM on part of the samples makes of all of them."""
+"""Compare an estimate from moments with the regressions that EM finds on part of the samples."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WIDTH = 1 / 3
 
 
 class LikelyMixture(NamedTuple):
-    """Regressions that EM on part of the samples makes of those from moments."""
+    """Regressions that EM on part of the samples finds from those of moments."""
 
     mixture: RegressionMixture  # for the design of the fit
     errors: Array  # expected length of the error of each one's slopes, (k,): it matters if samples are few

@@ -161,7 +161,7 @@ def _noise_level(family: RegressionFamily, sums: RegressionSums, is_estimated: b
 
 
 class ContributionTerms(NamedTuple):
-    """Terms of the contribution of a sample to A W, besides the sample itself."""
+    """Terms of the contribution of a sample to A W, other than the sample itself."""
 
     values: Array  # D, (k,)
     noise_level: float  # t2 / 2

@@ -44,20 +44,20 @@ class Rivals:
 
     @cached_property
     def mixture(self) -> RegressionMixture:
-        """The same for standardized x, with the noise from moments."""
+        """The mixture for standardized x, with the noise from moments."""
         return mixture_from_moments(self.family, self.candidates)
 
     @cached_property
     def settled(self) -> MemberNoise:
-        """The same with the noise around them as they are, and the residuals of their members."""
+        """The noise around these regressions, and the residuals of their members."""
         return settle_noise(self.family, self.mixture)
 
     @cached_property
     def likely(self) -> LikelyMixture:
-        """The regressions that EM would make of them."""
+        """The regressions that EM finds from these."""
         return find_likely(self.family, self.mixture)
 
     @cached_property
     def likely_members(self) -> MemberNoise:
-        """The same with the residuals of their members."""
+        """The noise of the regressions that EM finds, and the residuals of their members."""
         return measure_members(self.family, self.likely.mixture)

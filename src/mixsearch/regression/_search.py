@@ -51,21 +51,20 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
     ----------
     n_components : int or "auto", default=2
         k, the number of regressions. Moments separate at most as many as there are independent features, and often
-        fewer if there are few samples. More, such as two lines on one feature, need examples: then the likelihood alone
+        fewer if there are few samples. For more, such as two lines on one feature, give examples: only the likelihood
         separates them. "auto" counts the directions of coefficients that stand out from the noise (`spectrum_`). A
-        regression whose coefficients others span adds none. Where moments cannot count (up to 2,000 samples, X not
-        normal, fewer than two or all directions), the likelihood counts up to 5: one more as long as BIC prefers it,
-        and samples do not suit those found so far or the gain is large; and, unless ``joint=False``, up to 5 between
-        which x differs.
+        regression whose coefficients are spanned by others is not counted. If moments cannot count (up to 2,000
+        samples, X not normal, fewer than two or all directions), BIC chooses up to 5 regressions; unless
+        ``joint=False``, it also tries up to 5 between which x differs.
     design : {"covariance", "standard"}, optional
         "covariance", the default, standardizes X by its own mean and covariance and maps the answer back. "standard",
         the default of ``preset="paper"``, takes X as standard normal already. The moments are exact for normal X only.
     fit_intercept : bool, optional
         Give every component its own intercept: True by default, False with ``preset="paper"``.
     joint : {"auto", True, False}, default="auto"
-        Whether refined components have their own distribution of x, a Gaussian each, so that x too says which one a
-        sample belongs to. "auto" decides by the likelihood of y given x, and never does with ``preset="paper"``, sparse
-        X or more than 50 independent features. Answers say which it was (`RegressionComponent.joint`).
+        Whether each refined component has its own Gaussian of x, so that membership depends on x as well as y. "auto"
+        decides by the likelihood of y given x; it is False with ``preset="paper"``, sparse X or more than 50
+        independent features. `RegressionComponent.joint` is the result.
     preset : {"default", "paper"}, default="default"
         "paper" makes the paper's choices: standard normal X, no intercept, the smallest singular value for τ² and plain
         third powers. The default moments have less variance.
@@ -77,14 +76,14 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
     n_components_ : int
         The number of components of the fit.
     spectrum_ : Spectrum
-        What ``n_components="auto"`` counted.
+        The eigenvalues behind ``n_components="auto"``.
     noise_variance_ : float
-        The average variance of y around the regressions, from moments: rough if it is a small part of the variance
-        of y. Not set if there are more components than independent features: moments do not determine it then.
+        The average variance of y around the regressions, from moments: rough if it is a small part of the variance of
+        y. Not set if there are more components than independent features, since moments do not determine it.
     outliers_ : array of int
-        Rows of X that were left out of the fit, because x lies far from all others or no regression of the others would
-        give such a response; not with ``preset="paper"``. Up to 1% of the samples may be anything. Five or more whose x
-        are close to each other stay, such as those of a rare level of a category.
+        Rows of X that were left out of the fit, because x is far from all others or the response fits no regression;
+        empty with ``preset="paper"``. At most 1% of the samples. Five or more with similar x are kept, such as those of
+        a rare level of a category.
 
     References
     ----------
@@ -178,7 +177,7 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
             return fit(has_frame=False)
 
     def _standardize(self, partitions: Partitions[SamplePartition]) -> tuple[Partitions[SamplePartition], Standardized]:
-        """Return the samples of the fit as they are and standardized, without outliers unless the preset is "paper"."""
+        """Return the samples of the fit, unchanged and standardized, without outliers unless the preset is "paper"."""
         design, intercept = self._get_design(), self._has_intercept()
         self._forget("outliers_")
         if self._is_paper():
@@ -242,7 +241,7 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
         Parameters
         ----------
         hint : array of shape (d,), optional
-            Rough coefficients v, in the units of X and y: the wanted coefficients agree with them most.
+            Rough coefficients v, in the units of X and y.
         examples : pair of arrays (X, y), optional
             A few samples of the regression; least squares on them, in the k directions of the fit, gives the hint. In a
             fit of up to 2,000 samples, refinement also keeps them in their component.
@@ -250,18 +249,18 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
             Use the first j of the fitted components only.
         refine : bool, optional
             Refine the estimate by EM, which does not need normal X and also estimates the noise of y. The answer's
-            `moment_estimate` is the one before. Refined regressions also identify better which of them the hint means:
-            if it is another one than moments prefer, `separation` is below 1. By default, refine where moments do not
-            apply: if X is not normal in the directions of the coefficients (skewness above 0.15 or excess kurtosis
-            beyond 0.1, by a test at `fit`), if there are more components than independent features, or with
-            ``joint=True``. Never by default with ``preset="paper"``.
+            `moment_estimate` is the one before. Refined regressions also show better which of them the hint means; if
+            it is not the one that moments prefer, `separation` is below 1. By default, refine if moments do not apply:
+            if X is not normal in the directions of the coefficients (skewness above 0.15 or excess kurtosis beyond 0.1,
+            by a test at `fit`), if there are more components than independent features, or with ``joint=True``. Never
+            by default with ``preset="paper"``.
         tol : float, default=0.01
-            Stop EM once an iteration gains less than this in the log-likelihood of all samples together, in nats.
+            Stop EM when an iteration raises the total log-likelihood by less than this, in nats.
         max_iter : int, optional
             Maximum number of EM iterations, 100 by default.
         **extraction
-            How the component is extracted: `method`, `choose`, `normaliser`, `rule`, `threshold` and `rehint`, the
-            fields of `Extraction`.
+            Options of the extraction: `method`, `choose`, `normaliser`, `rule`, `threshold` and `rehint`, the fields of
+            `Extraction`.
 
         Returns
         -------

@@ -165,7 +165,7 @@ def draw_groups(groups: Sequence[GroupShare], color: int, title: str) -> Markup:
 
 
 def _draw_arrow(x: float, y: float) -> Markup:
-    """Return the end of an interval that goes on beyond the scale."""
+    """Return an arrow for the end of an interval outside the scale."""
     tip = [(x - 5, y - 5), (x + 1, y), (x - 5, y + 5)]
     return tag("polyline", points=_list_points(tip), class_="interval beyond")
 

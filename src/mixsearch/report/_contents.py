@@ -1,4 +1,4 @@
-"""What a report holds: topics with their words, documents, timelines, groups and doubts."""
+"""The contents of a report: topics with their words, documents, timelines, groups and doubts."""
 
 from __future__ import annotations
 
@@ -126,6 +126,18 @@ def make_report(
     Returns
     -------
     Report
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> from mixsearch.datasets import make_reviews
+    >>> from mixsearch.index import IndexOptions, Query, build_index, open_index
+    >>> from mixsearch.report import make_report
+    >>> reviews = make_reviews(500, random_state=0).to_columns()
+    >>> built = build_index(reviews, mkdtemp() + "/reviews.index", IndexOptions(n_components=12))
+    >>> report = make_report(open_index(built.path), [Query("sushi", {"sushi": 1})])
+    >>> report.title, report.timeline.column, [groups.column for groups in report.groups]
+    ('reviews', 'date', ['city'])
     """
     options = AnswerOptions(n_words=n_words, n_documents=n_documents)
     outcomes = answer_queries(index, [replace(query, where=where) for query in queries], options)

@@ -1,4 +1,4 @@
-"""HTML and SVG as text: whatever is not markup already is escaped."""
+"""HTML and SVG as text: everything that is not markup is escaped."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Markup(str):
 
 
 def make_text(value: Any) -> Markup:
-    """Return a value as HTML text; markup stays as it is.
+    """Return a value as HTML text; markup stays unchanged.
 
     Examples
     --------

@@ -15,19 +15,19 @@ _SECTIONS = (
     ),
     (
         "Words",
-        "Words are listed by how well they tell documents of the topic from others. The percentage is the "
+        "Words are listed by how well they distinguish documents of the topic from others. The percentage is the "
         "probability of the word in the topic; 12× means that it is twelve times as likely there as in all documents.",
     ),
     (
         "Verdict",
-        "The verdict says whether the topic is about what was asked. It rests on a probability that was calibrated on "
-        "texts with known labels: clear is 80% or more, likely 50%, doubtful 20%, unclear less. Read the words and the "
+        "The verdict says whether the topic is the one that the hint means. It is based on a probability calibrated on "
+        "labelled texts: clear means 80% or more, likely 50%, doubtful 20%, unclear less. Read the words and the "
         "documents before you rely on a topic that is doubtful or unclear.",
     ),
     (
         "How many documents",
-        "A document is about a topic if at least a quarter of it is. How many there are cannot be known exactly from "
-        "words alone: the range given held the number of labelled documents for most topics of labelled texts. The "
+        "A document is about a topic if at least a quarter of it is. Words alone do not determine the exact number: "
+        "in labelled texts, the range contained the number of labelled documents for most topics. The "
         "share of a topic is its part of all text, so a topic in few long documents and one in many short ones can "
         "have the same share.",
     ),
@@ -40,14 +40,14 @@ _SECTIONS = (
     (
         "Over time and by group",
         "The line or dot is the mean share of the topic in the documents of a period or group. The band or bar is a "
-        "95% interval: it says how far the documents at hand determine the share of such documents, given the topic as "
-        "it was found. Periods with few documents have wide intervals. Shares whose intervals do not overlap differ; "
+        "95% interval for the share in all documents of this kind, given the topic that was "
+        "found. Periods with few documents have wide intervals. Shares whose intervals do not overlap differ; "
         "among many comparisons, some differ by chance.",
     ),
     (
         "Other meanings",
         "A word can mean several things. Other topics that the hint points to are listed with the part of the hint "
-        "that each accounts for. To search for one of them, add a word that sets it apart.",
+        "that each accounts for. To search for one of them, add a word that is specific to it.",
     ),
     (
         "What to keep in mind",
@@ -64,7 +64,7 @@ def list_methods(report: Report) -> list[tuple[str, str]]:
 
 def _describe_documents(report: Report) -> str:
     parts = [
-        f"{report.n_documents:,} documents of the index {report.index}, with {report.n_words:,} different words that "
+        f"{report.n_documents:,} documents of the index {report.index}, with {report.n_words:,} distinct words that "
         f"were counted. {report.n_fitted:,} topics were fitted to them; a search uses as many as its hint needs."
     ]
     if report.where is not None:

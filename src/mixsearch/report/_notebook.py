@@ -1,4 +1,4 @@
-"""A report in a notebook: in a frame of its own, with everything that it needs inside."""
+"""A report in a notebook, in a self-contained frame."""
 
 from __future__ import annotations
 

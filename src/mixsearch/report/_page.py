@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from importlib.resources import files
 
 from mixsearch import __version__
 from mixsearch.display import format_share, plain_chance, plain_number
-from mixsearch.index import Answer, GroupedTopic, GroupShare, TopicWord, TypicalDocument, match_word
+from mixsearch.index import Answer, GroupedTopic, GroupShare, TopicWord, TypicalDocument, find_words
 from mixsearch.report._charts import N_COLORS, Line, draw_groups, draw_lines, draw_spark, draw_words, find_span
 from mixsearch.report._contents import Report, ReportedTopic
 from mixsearch.report._markup import Markup, is_link, join, make_text, tag
@@ -223,13 +222,10 @@ def _make_document(document: TypicalDocument, words: Sequence[str]) -> Markup:
 
 def highlight(snippet: str, words: Sequence[str]) -> Markup:
     """Return a snippet with the words of the topic marked."""
-    pattern = "|".join(map(match_word, sorted(words, key=len, reverse=True)))
-    if not pattern:
-        return make_text(snippet)
     parts, last = [], 0
-    for found in re.finditer(pattern, snippet, re.IGNORECASE):
-        parts += [make_text(snippet[last : found.start()]), tag("mark", found[0])]
-        last = found.end()
+    for start, end in find_words(snippet, words):
+        parts += [make_text(snippet[last:start]), tag("mark", snippet[start:end])]
+        last = end
     return join(*parts, snippet[last:])
 
 

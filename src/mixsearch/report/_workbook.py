@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mixsearch.data.files.workbook import Sheet, write_workbook
-from mixsearch.index import Answer, GroupShare, TypicalDocument
+from mixsearch.index import Answer, GroupShare, TopicGroups, TypicalDocument
 from mixsearch.report._contents import Report
 from mixsearch.report._methods import list_methods
 
@@ -25,73 +25,14 @@ def write_sheets(report: Report, path: Path) -> None:
 
 def _list_sheets(report: Report) -> Iterator[Sheet]:
     yield _make_summary(report)
-    yield Sheet(
-        "Words",
-        ("topic", "rank", "word", "probability", "times likelier"),
-        [
-            (topic.name, rank, word.word, word.probability, word.likelier)
-            for topic in report.topics
-            for rank, word in enumerate(topic.answer.words, 1)
-        ],
-        (None, None, None, _FINE, _TIMES),
-        (24, 6, 24, 12, 14),
-    )
-    yield Sheet(
-        "Documents",
-        ("topic", "rank", "row", "id", "title", "date", "link", "share", "snippet"),
-        [
-            (topic.name, rank, *_describe(document))
-            for topic in report.topics
-            for rank, document in enumerate(topic.answer.documents, 1)
-        ],
-        (None, None, None, None, None, "yyyy-mm-dd", None, _SHARE, None),
-        (24, 6, 8, 18, 48, 12, 32, 8, 80),
-    )
+    yield _make_words(report)
+    yield _make_documents(report)
     if report.timeline is not None:
-        starts: Sequence[str | None] = report.timeline.starts or [None] * len(report.timeline.labels)
-        yield Sheet(
-            "Timeline",
-            ("topic", report.timeline.column, "first day", *_GROUP_NAMES),
-            [
-                (topic.hint, group.label, _read_date(start), *_list_shares(group))
-                for topic in report.timeline.topics
-                for group, start in zip(topic.groups, starts, strict=True)
-            ],
-            (None, None, "yyyy-mm-dd", *_GROUP_FORMATS),
-            (24, 14, 12),
-        )
+        yield _make_timeline(report.timeline)
     if report.groups:
-        yield Sheet(
-            "Groups",
-            ("topic", "column", "group", *_GROUP_NAMES),
-            [
-                (topic.hint, groups.column, group.label, *_list_shares(group))
-                for groups in report.groups
-                for topic in groups.topics
-                for group in topic.groups
-            ],
-            (None, None, None, *_GROUP_FORMATS),
-            (24, 16, 24),
-        )
-    yield Sheet(
-        "Other meanings",
-        ("topic", "rank", "words", "part of the hint", "share of all text"),
-        [
-            (topic.name, other.rank, ", ".join(other.words), other.share_of_hint, other.weight)
-            for topic in report.topics
-            for other in topic.answer.alternatives
-        ],
-        (None, None, None, _SHARE, _FINE),
-        (24, 6, 60, 16, 16),
-    )
-    names = [topic.name for topic in report.topics]
-    yield Sheet(
-        "In common",
-        ("topic", *names),
-        [(name, *row) for name, row in zip(names, report.overlaps, strict=True)],
-        (None, *[_SHARE] * len(names)),
-        (24,),
-    )
+        yield _make_groups(report.groups)
+    yield _make_other_meanings(report)
+    yield _make_overlaps(report)
     yield Sheet("Methods", ("about", "explanation"), list_methods(report), widths=(28, 90))
 
 
@@ -106,6 +47,89 @@ def _make_summary(report: Report) -> Sheet:
         (None, None, "0%", None, _FINE, _COUNT, _COUNT, _COUNT, _COUNT),
         (24, 12, 12, 32, 16, 18, 10, 10, 22, 70, 70),
     )  # fmt: skip
+
+
+def _make_words(report: Report) -> Sheet:
+    return Sheet(
+        "Words",
+        ("topic", "rank", "word", "probability", "times likelier"),
+        [
+            (topic.name, rank, word.word, word.probability, word.likelier)
+            for topic in report.topics
+            for rank, word in enumerate(topic.answer.words, 1)
+        ],
+        (None, None, None, _FINE, _TIMES),
+        (24, 6, 24, 12, 14),
+    )
+
+
+def _make_documents(report: Report) -> Sheet:
+    return Sheet(
+        "Documents",
+        ("topic", "rank", "row", "id", "title", "date", "link", "share", "snippet"),
+        [
+            (topic.name, rank, *_describe(document))
+            for topic in report.topics
+            for rank, document in enumerate(topic.answer.documents, 1)
+        ],
+        (None, None, None, None, None, "yyyy-mm-dd", None, _SHARE, None),
+        (24, 6, 8, 18, 48, 12, 32, 8, 80),
+    )
+
+
+def _make_timeline(timeline: TopicGroups) -> Sheet:
+    starts: Sequence[str | None] = timeline.starts or [None] * len(timeline.labels)
+    return Sheet(
+        "Timeline",
+        ("topic", timeline.column, "first day", *_GROUP_NAMES),
+        [
+            (topic.hint, group.label, _read_date(start), *_list_shares(group))
+            for topic in timeline.topics
+            for group, start in zip(topic.groups, starts, strict=True)
+        ],
+        (None, None, "yyyy-mm-dd", *_GROUP_FORMATS),
+        (24, 14, 12),
+    )
+
+
+def _make_groups(all_groups: Sequence[TopicGroups]) -> Sheet:
+    return Sheet(
+        "Groups",
+        ("topic", "column", "group", *_GROUP_NAMES),
+        [
+            (topic.hint, groups.column, group.label, *_list_shares(group))
+            for groups in all_groups
+            for topic in groups.topics
+            for group in topic.groups
+        ],
+        (None, None, None, *_GROUP_FORMATS),
+        (24, 16, 24),
+    )
+
+
+def _make_other_meanings(report: Report) -> Sheet:
+    return Sheet(
+        "Other meanings",
+        ("topic", "rank", "words", "part of the hint", "share of all text"),
+        [
+            (topic.name, other.rank, ", ".join(other.words), other.share_of_hint, other.weight)
+            for topic in report.topics
+            for other in topic.answer.alternatives
+        ],
+        (None, None, None, _SHARE, _FINE),
+        (24, 6, 60, 16, 16),
+    )
+
+
+def _make_overlaps(report: Report) -> Sheet:
+    names = [topic.name for topic in report.topics]
+    return Sheet(
+        "In common",
+        ("topic", *names),
+        [(name, *row) for name, row in zip(names, report.overlaps, strict=True)],
+        (None, *[_SHARE] * len(names)),
+        (24,),
+    )
 
 
 def _summarize(answer: Answer) -> tuple[Any, ...]:
@@ -142,7 +166,7 @@ def _list_shares(group: GroupShare) -> tuple[Any, ...]:
 
 
 def _read_date(text: str | None) -> date | int | str | None:
-    """Return a date or a year of its own type, and anything else as the text that it is."""
+    """Return a date or a year with its type, and anything else as text."""
     if text is None or re.fullmatch(r"\d{4}", text):
         return None if text is None else int(text)
     try:

@@ -23,6 +23,20 @@ def write_report(report: Report, path: str | os.PathLike[str]) -> None:
         What `make_report` returned.
     path : path
         A file .html, which opens offline in any browser, or .xlsx. It is replaced if it exists.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import mkdtemp
+    >>> from mixsearch.datasets import make_reviews
+    >>> from mixsearch.index import IndexOptions, Query, build_index, open_index
+    >>> from mixsearch.report import make_report, write_report
+    >>> folder, reviews = Path(mkdtemp()), make_reviews(500, random_state=0).to_columns()
+    >>> built = build_index(reviews, folder / "reviews.index", IndexOptions(n_components=12))
+    >>> report = make_report(open_index(built.path), [Query("sushi", {"sushi": 1})])
+    >>> write_report(report, folder / "report.html")
+    >>> "sushi" in (folder / "report.html").read_text(encoding="utf-8")
+    True
     """
     file = Path(path)
     suffix = check_suffix(file)
@@ -38,7 +52,7 @@ def check_suffix(file: Path) -> str:
     suffix = file.suffix.lower()
     if suffix not in SUFFIXES:
         raise SearchError(
-            "{file!r} has no format of reports. The name must end in {suffixes}.",
+            "Cannot write a report to {file!r}: the name must end in {suffixes}.",
             code="unknown_format",
             file=str(file),
             suffixes=", ".join(SUFFIXES),

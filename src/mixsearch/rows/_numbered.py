@@ -26,7 +26,7 @@ class NumberedRows:
     table : pyarrow.Table
         With all rows.
     values : array of shape (n, q)
-        The numbers.
+        The numbers in the columns in use.
     rows : array of shape (n,)
         Their positions in the table.
     examples : array of int
@@ -54,22 +54,60 @@ class NumberedRows:
         return labels
 
     def name(self, index: int) -> str:
-        """Return the id or the position of a row."""
+        """Return the id or the position of a row.
+
+        Parameters
+        ----------
+        index : int
+            Its index among these rows.
+
+        Returns
+        -------
+        str
+        """
         row = int(self.rows[index])
         return str(row) if self.names is None else self.names[row]
 
     def name_examples(self) -> str:
-        """Return the first examples."""
+        """List the first examples by name.
+
+        Returns
+        -------
+        str
+        """
         more = f" and {len(self.examples) - _MAX_LISTED} more" if len(self.examples) > _MAX_LISTED else ""
         return ", ".join(self.name(index) for index in self.examples[:_MAX_LISTED]) + more
 
     def describe(self, index: int, **facts: float) -> dict[str, Any]:
-        """Return a row as JSON has it."""
+        """Describe a row for JSON output.
+
+        Parameters
+        ----------
+        index : int
+            Its index among these rows.
+        **facts : float
+            Further entries.
+
+        Returns
+        -------
+        dict
+            With the keys row, id (if rows have names) and those of `facts`.
+        """
         named = {} if self.names is None else {"id": self.name(index)}
         return {"row": int(self.rows[index]), **named, **facts}
 
     def spread(self, values: Array) -> Array:
-        """Return numbers for all rows of the table, NaN for those left out, (n_table_rows,)."""
+        """Extend values to all rows of the table, with NaN for rows that were left out.
+
+        Parameters
+        ----------
+        values : array of shape (n,)
+            A value for each of these rows.
+
+        Returns
+        -------
+        array of shape (n_table_rows,)
+        """
         all_values = np.full(self.table.num_rows, np.nan)
         all_values[self.rows] = values
         return all_values
@@ -150,7 +188,7 @@ def count_rows(weight: float, stderr: float, n_rows: int) -> dict[str, int]:
 
 
 def rank_rows(scores: Array, rows: NumberedRows, n: int) -> Array:
-    """Return the rows with the largest scores that are no examples, (n,)."""
+    """Return the rows with the largest scores that are not examples, (n,)."""
     order = np.argsort(-scores, kind="stable")
     return order[~np.isin(order, rows.examples)][:n]
 

@@ -11,7 +11,7 @@ from mixsearch._typing import Array
 
 
 def encode_mask(mask: Array) -> dict[str, Any]:
-    """Return the size of a mask, and the lengths of its runs of False and True in turns, column by column.
+    """Return the size of a mask, and the lengths of its alternating runs of False and True, column by column.
 
     Parameters
     ----------

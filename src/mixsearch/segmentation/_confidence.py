@@ -40,7 +40,7 @@ def judge_overlap(expected_iou: float) -> tuple[str, str]:
 
 @dataclass(frozen=True, eq=False)
 class Confidence:
-    """What the probabilities of superpixels say about the whole segmentation."""
+    """The confidence in a segmentation, from the probabilities of its superpixels."""
 
     graph: SimilarityGraph
     probabilities: Array  # (n, k)

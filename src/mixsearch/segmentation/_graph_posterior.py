@@ -104,7 +104,7 @@ class GraphPosterior:
 
 
 class Correction(NamedTuple):
-    """What was known before further seeds were added."""
+    """The state before further seeds were added."""
 
     before: Array  # (n, k): the probabilities of superpixels
     added: Seeds  # the further seeds, which are among all seeds as well
@@ -153,7 +153,7 @@ def _apply(coefficients: FilterCoefficients, luma: Array) -> Array:
 
 
 def _split_shared(raw: Array, graph: SimilarityGraph, features: FeatureImage, seeded: list[Array]) -> None:
-    """Give the pixels of a superpixel with seeds of several segments to the nearest of these seeds."""
+    """Assign the pixels of a superpixel with seeds of several segments to the nearest of these seeds."""
     owners = graph.superpixels.labels.ravel()
     segments = np.repeat(np.arange(len(seeded)), [len(some) for some in seeded])
     pixels = np.concatenate(seeded)

@@ -21,7 +21,7 @@ class RasterImage:
     pixels : array of shape (h, w, 1) or (h, w, 3)
         Gray levels or RGB, of uint8, uint16 or float32.
     white : float
-        The value that stands for white.
+        The value of white.
     visible : array of bool of shape (h, w), or None
         Which pixels are not transparent. None if all are visible.
     """

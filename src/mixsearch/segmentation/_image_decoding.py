@@ -84,7 +84,7 @@ def _choose_frame(image: Any, source: str, frame: int | None) -> None:
 
 
 def pillow_pixels(image: Any) -> Array:
-    """Return the pixels of a Pillow image: deep ones as they are, others as gray, RGB or RGBA."""
+    """Return the pixels of a Pillow image: those of more than 8 bits unchanged, others as gray, RGB or RGBA."""
     if image.mode in _DEEP_MODES:
         return np.asarray(image)
     if image.mode in ("RGBA", "LA", "PA", "La", "RGBa") or "transparency" in image.info:

@@ -23,7 +23,7 @@ N_REST = 2
 
 
 class KnownSuperpixels(NamedTuple):
-    """Superpixels with seeds, and what the seeds say."""
+    """Superpixels with seeds, and their labels."""
 
     indices: Array  # (q,), distinct
     targets: Array  # (q, k): the probability of each segment; rows sum to 1
@@ -48,7 +48,7 @@ def collect_known(seeded: Sequence[Array], excluded: Sequence[Array], similarity
 
 
 def _add_rest(known: KnownSuperpixels, similarity: Array) -> KnownSuperpixels:
-    """Let the superpixels least similar to all known ones, one after the other, stand for the last segment."""
+    """Choose superpixels for the last segment: one after the other, the least similar to all known ones."""
     indices, targets = known
     for _ in range(min(N_REST, len(similarity) - len(indices))):
         farthest = int(similarity[:, indices].max(axis=1).argmin())

@@ -55,7 +55,7 @@ class LabeledImage:
         return np.asarray(self.sizes / max(self.sizes.sum(), 1))
 
     def mask(self, segment: int | str) -> Array:
-        """Return where one segment is.
+        """Return the mask of one segment.
 
         Parameters
         ----------
@@ -87,8 +87,8 @@ class LabeledImage:
         Parameters
         ----------
         simplify : float, default=0
-            By 0 outlines run along the sides of pixels. Otherwise they have fewer corners and stay within this many
-            pixels of these; neighbors still share their borders, and no two borders cross.
+            With 0, outlines run along the sides of pixels. Otherwise they have fewer corners and stay within this many
+            pixels of the exact ones; neighbors still share their borders, and no two borders cross.
 
         Returns
         -------
@@ -134,7 +134,7 @@ class LabeledImage:
         -------
         list of dict
             For each segment with pixels its `id`, `category_id` and `category_name`, `segmentation` as run lengths,
-            `area` in pixels, `bbox` as [x, y, width, height] and `iscrowd`, 1 since it is no polygon.
+            `area` in pixels, `bbox` as [x, y, width, height] and `iscrowd`, 1 for run lengths.
         """
         return make_annotations(self.labels, self.names)
 

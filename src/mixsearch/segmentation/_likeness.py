@@ -1,4 +1,4 @@
-"""Segment an image like another one: the same segments, found by what they look like instead of where they are."""
+"""Segment an image like another one: find the same segments by their appearance instead of their position."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def _segment(prepared: PreparedImage, seeds: Seeds, likeness: Likeness, pieces: 
 
 
 def _choose_superpixels(prepared: PreparedImage, probabilities: Array, allowed: Array) -> list[Array]:
-    """Return the superpixels that stand for each segment: likely ones, far from each other."""
+    """Choose superpixels as seeds of each segment: likely ones, far from each other."""
     superpixels = prepared.features.graph.superpixels
     y, x = np.indices(superpixels.labels.shape)
     middles = superpixels.average(np.dstack([x, y]).astype(float))
@@ -187,7 +187,7 @@ def _report_doubts(prepared: PreparedImage, model: SegmentModel, present: list[i
 
 
 def _combine(of_graph: Array, likeness: Likeness) -> Array:
-    """Average what the graph and the model say of each superpixel; one unlike the model may be any segment."""
+    """Average the probabilities of the graph and of the model; a superpixel unlike the model may be any segment."""
     mean = (of_graph + likeness.probabilities) / 2
     return np.where(likeness.is_familiar[:, None], mean, 1 / mean.shape[1])
 

@@ -67,7 +67,7 @@ def choose_options(features: Features) -> SearchOptions:
 
 
 class FoundMixture(NamedTuple):
-    """The components of the seeds, and the Gaussians that stand for the segments."""
+    """The components of the seeds, and the Gaussians of the segments."""
 
     components: tuple[GaussianComponent, ...]  # one per segment with seeds
     gaussians: SegmentGaussians  # of all segments: with one seed, the second is the rest
@@ -192,8 +192,8 @@ def _place_on_seeds(
         warn_user(
             SharedComponentWarning(
                 "The seeds of {segments} find the same component, or are closer to the component of another seed. The "
-                "pixels around each of these seeds stand for its segment instead. Give more pixels of each segment, or "
-                "other features.",
+                "pixels around each of these seeds are used for its segment instead. Give more pixels of each "
+                "segment, or other features.",
                 segments=_join_names([names[i] for i in replaced]),
                 names=[names[i] for i in replaced],
             )

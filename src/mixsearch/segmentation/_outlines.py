@@ -81,7 +81,7 @@ def trace_outlines(labels: Array, n_segments: int, simplify: float = 0.0) -> lis
 
 
 def _number_pieces(labels: Array, n_segments: int) -> tuple[Array, Array]:
-    """Return the number of each pixel's piece, from 1, and the segment of each piece; 0 stands for no segment."""
+    """Return the number of each pixel's piece, from 1, and the segment of each piece; 0 is no segment."""
     pieces, owners = np.zeros(labels.shape, dtype=np.int32), [np.array([-1])]
     n_pieces = 0
     for i in range(n_segments):

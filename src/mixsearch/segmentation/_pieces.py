@@ -60,7 +60,7 @@ def make_piece_options(connected: bool, fill_holes: bool, min_area: float | None
 
 
 def clean_pieces(probabilities: Array, seeded: Sequence[Array], options: PieceOptions) -> None:
-    """Give pieces that are not wanted to the likeliest segment around them, in place.
+    """Assign unwanted pieces to the likeliest segment around them, in place.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Check the values of an image, and find what stands for white."""
+"""Check the values of an image, and find its white level."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def _check_values(colors: Array) -> None:
 
 
 def _find_range(colors: Array) -> tuple[Array, float]:
-    """Return the values of an image, and the one that stands for white."""
+    """Return the values of an image, and the white level."""
     if colors.dtype == bool:
         return colors.astype(np.uint8), 1.0
     if colors.dtype == np.uint8:

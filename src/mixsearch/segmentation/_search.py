@@ -41,7 +41,7 @@ def choose_assign(features: Features) -> Assign:
 
 @dataclass(frozen=True, eq=False)
 class FoundSegments:
-    """What the seeds of an image say: enough to assign every pixel.
+    """The result of the searches for the seeds: enough to assign every pixel.
 
     Attributes
     ----------
@@ -139,11 +139,23 @@ def search_segments(
     pieces : PieceOptions, optional
         Which pieces of segments to remove.
     correction : Correction, optional
-        What was known before some of the seeds were added, so that they change what is near them.
+        The state before some of the seeds were added, so that these change only what is near them.
 
     Returns
     -------
     FoundSegments
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mixsearch.segmentation import check_seeds, choose_options, compute_features, read_image, search_segments
+    >>> pixels = np.random.default_rng(0).normal(0.3, 0.05, (40, 60))
+    >>> pixels[:, 30:] += 0.4
+    >>> image = read_image(pixels)
+    >>> seeds = check_seeds({"dark": (5, 5), "light": (50, 20)}, image)
+    >>> found = search_segments(image, compute_features(image, "rgb"), seeds, choose_options("rgb"))
+    >>> found.assign_pixels().shares.round(1)
+    array([0.5, 0.5])
     """
     # A correction names all segments, the rest included.
     all_segments = seeds if len(seeds.names) > 1 else Seeds((*seeds.names, REST), (*seeds.pixels, ()))

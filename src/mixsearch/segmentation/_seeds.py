@@ -140,7 +140,7 @@ def check_seeds(seeds: Sequence[Seed] | Mapping[str, Seed], image: RasterImage) 
 
 
 def check_not_seeds(not_seeds: Mapping[str, Seed], seeds: Seeds, image: RasterImage) -> Seeds:
-    """Check pixels known not to belong to segments: they lie in the image and are no seeds of the same segment.
+    """Check pixels that do not belong to segments: they must lie in the image and not be seeds of the same segment.
 
     Parameters
     ----------

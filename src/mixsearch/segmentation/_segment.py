@@ -54,7 +54,7 @@ def segment(
     not_seeds : mapping, optional
         Pixels known not to belong to a segment, by the name of the segment.
     features : {"rich", "rgb"}, callable or array of shape (h, w, f), default="rich"
-        What pixels are compared by. "rich": color and texture at two scales, and position. "rgb": the colors of single
+        The features of pixels. "rich": color and texture at two scales, and position. "rgb": the colors of single
         pixels, searched as in the paper. A function receives RGB from 0 to 1, of shape (h', w', 3), of the image or of
         a downscaled copy, and returns an array of shape (h', w', f).
     assign : {"auto", "graph", "nearest", "posterior"}, default="auto"
@@ -92,12 +92,12 @@ def segment(
 
     Notes
     -----
-    "graph": about 800 superpixels are linked to their neighbors, the less the stronger the edge between them, and to
-    those with similar features. The visits of a random walk are their similarity, and kriging with it interpolates the
-    seeds; a shorter walk among neighbors corrects what is left open at the seeds. The mixture: the features of the
-    pixels are a mixture of spherical Gaussians, and each seed is the hint of one search. In both ways features of
-    neighborhoods are computed on at most 160,000 pixels, and the resulting probabilities are upsampled along the edges
-    of the image by a guided filter.
+    "graph" links about 800 superpixels to their neighbors, more weakly across strong edges, and to those with similar
+    features. The visits of a random walk define their similarity, and kriging with it interpolates the seeds; a shorter
+    walk among neighbors interpolates the residuals at the seeds. "nearest" and "posterior" model the features as a
+    mixture of spherical Gaussians, and each seed is the hint of one search. In both cases features of neighborhoods are
+    computed on at most 160,000 pixels, and the resulting probabilities are upsampled along the edges of the image by a
+    guided filter.
 
     Examples
     --------
@@ -151,8 +151,10 @@ def prepare_image(
     >>> image = np.random.default_rng(0).normal(0.3, 0.05, (40, 60))
     >>> image[:, 30:] += 0.4
     >>> prepared = prepare_image(image)
-    >>> [prepared.segment([(5, 5), (x, 20)]).shares.round(1)[0] for x in (40, 50)]
-    [np.float64(0.5), np.float64(0.5)]
+    >>> for seeds in ({"dark": (5, 5)}, {"dark": (5, 5), "light": (50, 20)}):
+    ...     print(prepared.segment(seeds).names)
+    ('dark', 'rest')
+    ('dark', 'light')
     """
     raster = read_image(image, frame=frame)
     return PreparedImage(raster, compute_features(raster, features), choose_options(features), choose_assign(features))

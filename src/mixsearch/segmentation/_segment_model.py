@@ -1,4 +1,4 @@
-"""What segments look like, apart from where they are: enough to find them in other images."""
+"""The appearance of segments, independent of position, to find them in other images."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _DIGITS = 4
 
 
 class Likeness(NamedTuple):
-    """How superpixels of an image compare with a model."""
+    """The similarity of superpixels to a model."""
 
     probabilities: Array  # (n, k): of each segment, given that the superpixel belongs to one
     is_familiar: Array  # (n,): whether the model has anything like it

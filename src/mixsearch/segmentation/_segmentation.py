@@ -40,6 +40,19 @@ class Segmentation(LabeledImage):
         The names of the segments.
     seeds : tuple
         The seed pixels (x, y) of each segment; empty for the rest of an image with one seed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mixsearch
+    >>> image = np.random.default_rng(0).normal(0.3, 0.05, (40, 60))
+    >>> image[:, 30:] += 0.4
+    >>> found = mixsearch.segment(image, {"dark": (5, 5), "light": (50, 20)})
+    >>> found.names[found.labels[20, 10]], found.names[found.labels[20, 55]]  # a row and a column of the image
+    ('dark', 'light')
+    >>> found = found.correct({"dark": (28, 35)})
+    >>> found.shares.round(1)
+    array([0.5, 0.5])
     """
 
     _features: FeatureImage = field(kw_only=True)
@@ -51,7 +64,7 @@ class Segmentation(LabeledImage):
 
     @cached_property
     def components(self) -> tuple[GaussianComponent, ...]:
-        """What a search in the mixture of the image finds for the seeds of each segment, computed on first use."""
+        """The component of the image's mixture found for the seeds of each segment, computed on first use."""
         return self._find_components()
 
     @cached_property
@@ -77,7 +90,7 @@ class Segmentation(LabeledImage):
         return self._confidence.expected_iou
 
     def correct(self, seeds: Mapping[str, Seed]) -> Segmentation:
-        """Add seeds, which change what is connected with them.
+        """Add seeds, which change only pixels connected to them.
 
         Parameters
         ----------
@@ -91,14 +104,14 @@ class Segmentation(LabeledImage):
 
         Notes
         -----
-        A part changes only to the segment of a new seed, if that is at least as sure as its label was before, and if it
-        is connected with the seed through parts that change as well. `segment` with all seeds takes no account of their
-        order.
+        A superpixel changes only to the segment of a new seed, if the new label is at least as certain as the old one,
+        and if it is connected to the seed through superpixels that change as well. `segment` with all seeds ignores
+        their order.
         """
         return self._correct(seeds)
 
     def suggest_click(self) -> Pixel:
-        """Return the pixel (x, y) whose segment would decide the most about pixels in doubt.
+        """Return the pixel (x, y) where another seed would help most.
 
         Returns
         -------
@@ -113,7 +126,7 @@ class Segmentation(LabeledImage):
         return min(int((x + 0.5) * self._scale), width - 1), min(int((y + 0.5) * self._scale), height - 1)
 
     def to_model(self) -> SegmentModel:
-        """Return what the segments look like, to find them in other images with `segment_like`.
+        """Return the appearance of the segments, to find them in other images with `segment_like`.
 
         Returns
         -------
@@ -129,7 +142,7 @@ class Segmentation(LabeledImage):
         )
 
     def save_model(self, path: str | os.PathLike[str]) -> Path:
-        """Write what the segments look like to a JSON file, for `segment_like`.
+        """Write the appearance of the segments to a JSON file, for `segment_like`.
 
         Parameters
         ----------
@@ -146,7 +159,7 @@ class Segmentation(LabeledImage):
         return target
 
     def cut_out(self, segment: int | str) -> Array:
-        """Return one segment before a transparent background, with a soft edge.
+        """Return one segment on a transparent background, with a soft edge.
 
         Parameters
         ----------
@@ -161,7 +174,7 @@ class Segmentation(LabeledImage):
         return make_cut_out(self._image, self.labels, self.probabilities, self._find_index(segment))
 
     def save_cut_outs(self, folder: str | os.PathLike[str]) -> list[Path]:
-        """Write each segment before a transparent background as a PNG with a soft edge.
+        """Write each segment on a transparent background as a PNG with a soft edge.
 
         Parameters
         ----------

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from hashlib import blake2b
+from mmap import mmap
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from mixsearch.errors import StorageError
+from mixsearch.storage.block_sums import Checksums
+from mixsearch.storage.damage import damage_error
 from mixsearch.storage.disk import CHUNK_BYTES, explain_os_errors, reserve_bytes, sync_handle
-from mixsearch.storage.manifest import CHECKSUM_BYTES, StoredArray, damage_error
+from mixsearch.storage.entries import CHECKSUM_BYTES, StoredArray
 
 Array = npt.NDArray[Any]
 OnClose = Callable[[str, StoredArray], None]
@@ -54,7 +56,7 @@ class ArrayStream:
     ) -> None:
         self._name, self._path, self._on_close = name, path, on_close
         self._dtype, self._row_shape = dtype, row_shape
-        self._hash, self._rows = blake2b(digest_size=CHECKSUM_BYTES), 0
+        self._sums, self._rows = Checksums(), 0
         with explain_os_errors("write", path):
             self._file: BinaryIO = open(path, "xb", buffering=1 << 20)  # noqa: SIM115
             self._write(bytes(HEADER_BYTES))
@@ -74,7 +76,7 @@ class ArrayStream:
             chunk = np.ascontiguousarray(added[start : start + step], dtype=self._dtype).reshape(-1).view(np.uint8)
             with explain_os_errors("write", self._path):
                 self._write(chunk.data)
-            self._hash.update(chunk.data)
+            self._sums.update(chunk)
         self._rows += len(added)
 
     def close(self) -> None:
@@ -84,7 +86,6 @@ class ArrayStream:
         shape = (self._rows, *self._row_shape)
         with explain_os_errors("write", self._path):
             try:
-                size = self._file.seek(0, os.SEEK_END)
                 self._file.seek(0)
                 self._file.write(make_header(self._dtype, shape))
                 self._file.flush()
@@ -93,7 +94,7 @@ class ArrayStream:
             except BaseException:
                 self.abandon()
                 raise
-        self._on_close(self._name, StoredArray(self._dtype.str, shape, size, self._hash.hexdigest()))
+        self._on_close(self._name, describe_array(self._path, self._dtype, shape, self._sums))
 
     def abandon(self) -> None:
         """Discard the array, unless the stream was closed."""
@@ -161,7 +162,7 @@ def allocate_array(
         with suppress(OSError):
             path.unlink()
         raise
-    on_close(name, StoredArray(dtype.str, shape, size, compute_array_checksum(filled)))
+    on_close(name, describe_array(path, dtype, shape, sum_array(filled)))
 
 
 def _sync_path(path: Path) -> None:
@@ -169,12 +170,18 @@ def _sync_path(path: Path) -> None:
         sync_handle(file.fileno())
 
 
-def compute_array_checksum(array: Array) -> str:
-    """Return the checksum of the bytes of an array, read in chunks."""
-    data, sums = array.reshape(-1).view(np.uint8), blake2b(digest_size=CHECKSUM_BYTES)
+def sum_array(array: Array) -> Checksums:
+    """Return the checksums of the bytes of an array, read in chunks."""
+    data, sums = array.reshape(-1).view(np.uint8), Checksums()
     for start in range(0, len(data), CHUNK_BYTES):
-        sums.update(data[start : start + CHUNK_BYTES].data)
-    return sums.hexdigest()
+        sums.update(data[start : start + CHUNK_BYTES])
+    return sums
+
+
+def describe_array(path: Path, dtype: np.dtype[Any], shape: tuple[int, ...], sums: Checksums) -> StoredArray:
+    """Return what was stored in a complete file, after writing the sums of its blocks next to it."""
+    size = HEADER_BYTES + math.prod(shape) * dtype.itemsize
+    return StoredArray(dtype.str, shape, size, sums.hexdigest(), sums=sums.store(path, size))
 
 
 def map_array(path: Path, stored: StoredArray) -> Array:
@@ -190,15 +197,20 @@ def map_array(path: Path, stored: StoredArray) -> Array:
             n_bytes=size,
             n_written=stored.size,
         )
-    dtype = np.dtype(stored.dtype)
-    if size != HEADER_BYTES + math.prod(stored.shape) * dtype.itemsize:
+    if size != HEADER_BYTES + stored.n_bytes:
         raise damage_error(
             "'{path}' has {n_bytes:,} bytes, which is no array of shape {shape}.",
             path=str(path),
             n_bytes=size,
             shape=stored.shape,
         )
-    return np.asarray(np.memmap(path, dtype=dtype, mode="r", offset=HEADER_BYTES, shape=stored.shape))
+    return np.asarray(np.memmap(path, dtype=np.dtype(stored.dtype), mode="r", offset=HEADER_BYTES, shape=stored.shape))
+
+
+def find_map(array: Array) -> mmap:
+    """Return the map behind an array of `map_array`."""
+    mapped: Any = array.base
+    return cast(mmap, mapped._mmap)
 
 
 def verify_array(path: Path, stored: StoredArray) -> None:

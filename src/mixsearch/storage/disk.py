@@ -5,12 +5,16 @@ from __future__ import annotations
 import errno
 import os
 import sys
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from glob import escape
 from pathlib import Path
 
 from mixsearch.errors import DiskError
 
+# What is younger may belong to a process that has just begun.
+MIN_AGE_SECONDS = 60.0
 # Bytes to write or hash at a time.
 CHUNK_BYTES = 4 << 20
 
@@ -83,14 +87,46 @@ def write_atomically(path: Path) -> Iterator[Path]:
     Yields
     ------
     Path
-        A temporary file in the same folder. It is renamed to `path` at the end, or removed after an error.
+        A temporary file in the same folder. It is renamed to `path` at the end, or removed after an error. Those of
+        processes that were killed are removed by the next one that writes the file.
     """
+    _sweep_files(path)
     temporary = path.with_name(f".{os.getpid()}-{path.name}")
     try:
         yield temporary
+        _sync_file(temporary)
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _sync_file(path: Path) -> None:
+    """Sync a file before it is renamed: after a power cut, there would be an empty one under the new name."""
+    with suppress(OSError), open(path, "rb+") as file:  # some file systems cannot
+        sync_handle(file.fileno())
+
+
+def _sweep_files(path: Path) -> None:
+    """Remove temporary files of killed processes that wrote to a path."""
+    with suppress(OSError):
+        for each in path.parent.glob(f".*-{escape(path.name)}"):
+            owner = each.name[1:].partition("-")[0]
+            # A process of another machine may have a number that is free here: it is still writing.
+            is_old = time.time() - each.stat().st_mtime > MIN_AGE_SECONDS
+            if is_old and owner.isdecimal() and not _is_running(int(owner)):
+                each.unlink(missing_ok=True)
+
+
+def _is_running(process: int) -> bool:
+    if sys.platform == "win32":
+        return True  # a signal would end it
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def sync_handle(handle: int) -> None:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from hashlib import blake2b
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
+import numpy as np
+
+from mixsearch.storage.block_sums import Checksums
+from mixsearch.storage.damage import damage_error
 from mixsearch.storage.disk import CHUNK_BYTES, sync_handle
-from mixsearch.storage.manifest import CHECKSUM_BYTES, StoredFile, damage_error
+from mixsearch.storage.entries import StoredFile
 
 
 def store_file(path: Path, generation: str) -> StoredFile:
     """Sync a file that is complete, and return its size and checksum."""
     with open(path, "rb+") as file:
         sync_handle(file.fileno())
-    return StoredFile(path.stat().st_size, _compute_checksum(path), generation)
+    size, sums = path.stat().st_size, _sum_file(path)
+    return StoredFile(size, sums.hexdigest(), generation, sums.store(path, size))
 
 
 def map_file(path: Path, stored: StoredFile) -> mmap:
@@ -33,13 +37,13 @@ def map_file(path: Path, stored: StoredFile) -> mmap:
 
 def verify_file(path: Path, stored: StoredFile) -> None:
     """Read a whole file, and raise `DamagedFolderError` if any byte has changed."""
-    if path.stat().st_size != stored.size or _compute_checksum(path) != stored.checksum:
+    if path.stat().st_size != stored.size or _sum_file(path).hexdigest() != stored.checksum:
         raise damage_error("'{path}' is damaged: its bytes have changed since they were written.", path=str(path))
 
 
-def _compute_checksum(path: Path) -> str:
-    sums = blake2b(digest_size=CHECKSUM_BYTES)
+def _sum_file(path: Path) -> Checksums:
+    sums = Checksums()
     with open(path, "rb") as file:
         while chunk := file.read(CHUNK_BYTES):
-            sums.update(chunk)
-    return sums.hexdigest()
+            sums.update(np.frombuffer(chunk, np.uint8))
+    return sums

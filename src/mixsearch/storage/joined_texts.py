@@ -43,13 +43,13 @@ class JoinedTexts:
         list of str
             One per row.
         """
-        numbers = np.asarray(rows, dtype=np.int64)
-        found = [""] * len(numbers)
-        owners = np.searchsorted(self._firsts, numbers, side="right") - 1
+        indices = np.asarray(rows, dtype=np.int64)
+        found = [""] * len(indices)
+        owners = np.searchsorted(self._firsts, indices, side="right") - 1
         for owner in np.unique(owners).tolist():
             own = np.flatnonzero(owners == owner)
             for i, text in zip(
-                own.tolist(), self._columns[owner].read(numbers[own] - self._firsts[owner]), strict=True
+                own.tolist(), self._columns[owner].read(indices[own] - self._firsts[owner]), strict=True
             ):
                 found[i] = text
         return found

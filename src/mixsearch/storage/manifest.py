@@ -3,79 +3,38 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from mixsearch.errors import (
-    DamagedFolderError,
     ForeignFolderError,
     MissingFolderError,
-    Option,
     StorageError,
     UnfinishedFolderError,
 )
+from mixsearch.storage.damage import damage_error
 from mixsearch.storage.disk import explain_os_errors
+from mixsearch.storage.entries import (
+    StoredArray,
+    StoredFile,
+    check_array_name,
+    check_dtype,
+    check_file_name,
+    compute_checksum,
+    is_generation,
+    locate_array,
+    locate_file,
+    locate_sums,
+)
 from mixsearch.storage.lock import LOCK_NAME
 
 MANIFEST_NAME = "manifest.json"
 # In every manifest, to recognise folders of this package.
 FORMAT = "mixsearch folder"
-# 128 bits: a change goes unnoticed with probability 1e-38.
-CHECKSUM_BYTES = 16
-
-_ARRAY_NAME = re.compile(r"[a-z0-9_]+(/[a-z0-9_]+)*")
-_FILE_NAME = re.compile(_ARRAY_NAME.pattern + r"\.[a-z]+")
-_GENERATION_NAME = re.compile(r"data-[0-9a-f]{16}")
-
-
-@dataclass(frozen=True, slots=True)
-class StoredArray:
-    """One array file: what is needed to map it without reading it, and to detect any change.
-
-    Parameters
-    ----------
-    dtype : str
-        Type of the array.
-    shape : tuple of int
-        Shape of the array.
-    size : int
-        Size of the file in bytes.
-    checksum : str
-        Checksum of the data after the header.
-    generation : str, optional
-        The subfolder that holds the file; empty until the array is part of a folder.
-    """
-
-    dtype: str
-    shape: tuple[int, ...]
-    size: int
-    checksum: str
-    generation: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class StoredFile:
-    """A file in a format of its own, such as Parquet.
-
-    Parameters
-    ----------
-    size : int
-        Size of the file in bytes.
-    checksum : str
-        Checksum of the whole file.
-    generation : str
-        The subfolder that holds the file.
-    """
-
-    size: int
-    checksum: str
-    generation: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +58,17 @@ class Manifest:
     @property
     def paths(self) -> set[Path]:
         """The files of this folder, relative to it."""
-        arrays = {locate_array(Path(), name, each) for name, each in self.arrays.items()}
-        return arrays | {locate_file(Path(), name, each) for name, each in self.files.items()}
+        found = set()
+        for path, stored in self.list_files(Path()):
+            found |= {path, locate_sums(path)} if stored.sums else {path}
+        return found
+
+    def list_files(self, folder: Path) -> Iterator[tuple[Path, StoredArray | StoredFile]]:
+        """Yield the path of every array and file, with what is known about it."""
+        for name, array in self.arrays.items():
+            yield locate_array(folder, name, array), array
+        for name, file in self.files.items():
+            yield locate_file(folder, name, file), file
 
     def render(self) -> bytes:
         """Return the bytes of the file, with a checksum."""
@@ -119,41 +87,6 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"Facts are stored as JSON, which cannot hold {value!r}. Use a number, a str, a list or a dict.")
 
 
-def is_generation(name: str) -> bool:
-    """Return whether an entry of a folder is a generation of arrays; nothing else is ever removed."""
-    return _GENERATION_NAME.fullmatch(name) is not None
-
-
-def check_array_name(name: str) -> str:
-    """Reject names that are not plain paths, or that a file system may confuse."""
-    if not _ARRAY_NAME.fullmatch(name):
-        raise StorageError(
-            "'{name}' is not a valid name of an array. Use lower-case letters, digits and '_', separated by '/'.",
-            code="bad_array_name",
-            name=name,
-        )
-    return name
-
-
-def check_file_name(name: str) -> str:
-    """Reject names of files that are not plain paths with an extension."""
-    if not _FILE_NAME.fullmatch(name) or name.endswith(".npy"):
-        raise StorageError(
-            "'{name}' is not a valid name of a file. Use lower-case letters, digits and '_', separated by '/', and an "
-            "extension.",
-            code="bad_file_name",
-            name=name,
-        )
-    return name
-
-
-def check_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Reject types that a plain file cannot hold."""
-    if dtype.hasobject or dtype.fields is not None or dtype.itemsize == 0:
-        raise TypeError(f"An array of {dtype} cannot be stored, only numbers, booleans and texts of fixed length.")
-    return dtype
-
-
 def check_kind(folder: Path, manifest: Manifest, kind: str) -> None:
     """Reject a folder that holds something else."""
     if manifest.kind != kind:
@@ -166,16 +99,6 @@ def check_kind(folder: Path, manifest: Manifest, kind: str) -> None:
         )
 
 
-def locate_array(folder: Path, name: str, stored: StoredArray) -> Path:
-    """Return the path of an array."""
-    return folder / stored.generation / f"{name}.npy"
-
-
-def locate_file(folder: Path, name: str, stored: StoredFile) -> Path:
-    """Return the path of a file in a format of its own."""
-    return folder / stored.generation / name
-
-
 def seal(body: str) -> bytes:
     """Put the checksum of a JSON object before its fields, on its own line."""
     rest = body.partition("{\n")[2].encode("ascii")
@@ -184,11 +107,6 @@ def seal(body: str) -> bytes:
 
 def _first_line(rest: bytes) -> bytes:
     return b'{"checksum": "%s",\n' % compute_checksum(rest).encode("ascii")
-
-
-def compute_checksum(data: bytes) -> str:
-    """Return the checksum of a few bytes."""
-    return blake2b(data, digest_size=CHECKSUM_BYTES).hexdigest()
 
 
 def read_manifest(folder: Path) -> Manifest:
@@ -211,39 +129,21 @@ def parse_manifest(text: bytes, folder: Path) -> Manifest:
         )
     try:
         return _build_manifest(json.loads(text))
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
         path = str(folder / MANIFEST_NAME)
         raise damage_error("'{path}' cannot be parsed ({error}).", path=path, error=repr(error)) from error
-
-
-def damage_error(sentence: str, **fields: Any) -> DamagedFolderError:
-    """Return an error whose sentence ends with what to do about a damaged folder.
-
-    Parameters
-    ----------
-    sentence : str
-        What is damaged, as a template of `str.format` over the fields.
-    **fields
-        The facts.
-
-    Returns
-    -------
-    DamagedFolderError
-    """
-    remedy = "Restore the folder from a copy, or set {option} and write it again."
-    return DamagedFolderError(f"{sentence} {remedy}", option=Option("overwrite"), **fields)
 
 
 def _build_manifest(fields: dict[str, Any]) -> Manifest:
     """Convert the fields; every name is checked before it becomes part of a path."""
     generation = _check_generation(fields["generation"])
     return Manifest(
-        kind=fields["kind"],
-        version=fields["version"],
-        written_by=fields["written_by"],
-        created=fields["created"],
+        kind=_check_type(fields["kind"], str),
+        version=_check_type(fields["version"], int),
+        written_by=_check_type(fields["written_by"], str),
+        created=_check_type(fields["created"], str),
         generation=generation,
-        facts=fields["facts"],
+        facts=_check_type(fields["facts"], dict),
         arrays={check_array_name(name): _build_array(each, generation) for name, each in fields["arrays"].items()},
         files={check_file_name(name): _build_file(each) for name, each in fields.get("files", {}).items()},
     )
@@ -259,17 +159,28 @@ def _build_array(fields: dict[str, Any], newest: str) -> StoredArray:
     check_dtype(np.dtype(fields["dtype"]))
     generation = _check_generation(fields.get("generation", newest))  # before 0.11 there was one only
     shape = tuple(_check_size(each) for each in fields["shape"])
-    return StoredArray(fields["dtype"], shape, _check_size(fields["size"]), fields["checksum"], generation)
+    # Before 1.0 there were no sums of blocks.
+    sums = fields.get("sums", "")
+    size, checksum = _check_size(fields["size"]), _check_type(fields["checksum"], str)
+    return StoredArray(fields["dtype"], shape, size, checksum, generation, _check_type(sums, str))
 
 
 def _build_file(fields: dict[str, Any]) -> StoredFile:
-    return StoredFile(_check_size(fields["size"]), fields["checksum"], _check_generation(fields["generation"]))
+    size, checksum = _check_size(fields["size"]), _check_type(fields["checksum"], str)
+    sums = _check_type(fields.get("sums", ""), str)
+    return StoredFile(size, checksum, _check_generation(fields["generation"]), sums)
 
 
 def _check_size(size: Any) -> int:
-    if not isinstance(size, int) or size < 0:
+    if not 0 <= _check_type(size, int) < 1 << 60:
         raise ValueError(f"size {size!r}")
-    return size
+    return int(size)
+
+
+def _check_type(value: Any, kind: type) -> Any:
+    if not isinstance(value, kind):
+        raise TypeError(f"{value!r} is not of type {kind.__name__}")
+    return value
 
 
 def _find_manifest(folder: Path) -> Path:

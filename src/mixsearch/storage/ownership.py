@@ -17,8 +17,9 @@ from mixsearch.errors import (
     UnfinishedFolderError,
 )
 from mixsearch.storage.disk import explain_os_errors, sync_folder
+from mixsearch.storage.entries import is_generation
 from mixsearch.storage.lock import LOCK_NAME, acquire_lock, release_lock
-from mixsearch.storage.manifest import MANIFEST_NAME, Manifest, check_kind, is_generation, read_manifest
+from mixsearch.storage.manifest import MANIFEST_NAME, Manifest, check_kind, read_manifest
 
 
 @contextmanager

@@ -5,28 +5,22 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from itertools import chain
 from mmap import mmap
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from mixsearch.errors import Coded, DamagedFolderError, NewerFolderError, StorageError
-from mixsearch.storage.arrays import Array, map_array, verify_array
+from mixsearch.errors import Coded, NewerFolderError, StorageError
+from mixsearch.storage.arrays import Array, find_map, map_array
+from mixsearch.storage.block_sums import BlockReader
+from mixsearch.storage.damage import damage_error, describe_missing, find_missing
 from mixsearch.storage.disk import explain_os_errors
-from mixsearch.storage.files import map_file, verify_file
-from mixsearch.storage.manifest import (
-    Manifest,
-    StoredArray,
-    StoredFile,
-    check_kind,
-    damage_error,
-    locate_array,
-    locate_file,
-    read_manifest,
-)
-from mixsearch.storage.texts import Texts
+from mixsearch.storage.entries import StoredArray, StoredFile, locate_array, locate_file
+from mixsearch.storage.files import map_file
+from mixsearch.storage.integrity import Integrity, MappedFile, verify_stored
+from mixsearch.storage.manifest import Manifest, check_kind, read_manifest
+from mixsearch.storage.texts import TEXT_ARRAYS, Texts
 
 # The smallest files are verified when a folder is opened, up to this size in all: some 20 milliseconds.
 VERIFIED_BYTES = 1 << 24
@@ -59,7 +53,7 @@ class Folder(Mapping[str, Array]):
     """
 
     def __init__(self, path: Path, manifest: Manifest) -> None:
-        self.path = path
+        self.path, self._manifest = path, manifest
         self.kind, self.version = manifest.kind, manifest.version
         self.written_by, self.created = manifest.written_by, manifest.created
         self.generation = manifest.generation
@@ -69,13 +63,65 @@ class Folder(Mapping[str, Array]):
         # Map all files now: a writer may remove them at any time, but a map keeps them.
         self._arrays = {name: map_array(self._array_path(name), stored) for name, stored in self.arrays.items()}
         self._files = {name: map_file(self._file_path(name), stored) for name, stored in self.files.items()}
-        self._verify_smallest(VERIFIED_BYTES)
+        self._integrity = Integrity(dict(self._list_mapped()))
+        self._integrity.verify_smallest(VERIFIED_BYTES)
 
     def __getitem__(self, name: str) -> Array:
+        array = self.map(name)
+        self._integrity.check(name)
+        return array
+
+    def map(self, name: str) -> Array:
+        """Return an array whose bytes may have changed: the caller compares what it reads, as `blocks` does.
+
+        Parameters
+        ----------
+        name : str
+            Name of the array.
+
+        Returns
+        -------
+        array
+        """
         try:
             return self._arrays[name]
         except KeyError:
             raise KeyError(f"no array '{name}' in '{self.path}', which has: {', '.join(self)}") from None
+
+    def blocks(self, name: str, bound: int | None = None) -> BlockReader:
+        """Return what compares the blocks of an array with their checksums when they are first read.
+
+        Parameters
+        ----------
+        name : str
+            Name of the array.
+        bound : int, optional
+            If it holds indices, which must be from 0 to below this: checked at the same time.
+
+        Returns
+        -------
+        BlockReader
+        """
+        return self._integrity.read_blocks(name, bound)
+
+    def postpone(self, name: str) -> Array:
+        """Return an array that `check_postponed` compares with its checksums.
+
+        Parameters
+        ----------
+        name : str
+            Name of the array.
+
+        Returns
+        -------
+        array
+        """
+        self._integrity.postpone(name)
+        return self.map(name)
+
+    def check_postponed(self) -> None:
+        """Check the arrays whose check was postponed until they are used."""
+        self._integrity.check_postponed()
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._arrays)
@@ -99,7 +145,12 @@ class Folder(Mapping[str, Array]):
         -------
         Texts
         """
-        return Texts(self, name)
+        # Compressed blocks have checksums of their own, which are compared when they are unpacked.
+        parts = {
+            part: self.map(part) if part.endswith("bytes") else self[part]
+            for part in (f"{name}/{each}" for each in TEXT_ARRAYS)
+        }
+        return Texts(parts, name)
 
     def file(self, name: str) -> mmap:
         """Return the bytes of a file in a format of its own.
@@ -113,6 +164,7 @@ class Folder(Mapping[str, Array]):
         -------
         mmap
         """
+        self._integrity.check(name)
         return self._files[name]
 
     def sizes(self) -> dict[str, int]:
@@ -132,26 +184,23 @@ class Folder(Mapping[str, Array]):
 
     def verify(self) -> None:
         """Read every byte, and raise `DamagedFolderError` for the first file that has changed."""
-        for name, array in self.arrays.items():
-            with self._explain_missing(self._array_path(name), array) as path:
-                verify_array(path, array)
-        for name, file in self.files.items():
-            with self._explain_missing(self._file_path(name), file) as path:
-                verify_file(path, file)
+        for path, stored in self._manifest.list_files(self.path):
+            with self._explain_missing(path, stored):
+                verify_stored(path, stored)
         self._check_current()
 
-    def _verify_smallest(self, n_bytes: int) -> None:
-        """Verify the smallest files, of this size together."""
-        sizes = {name: stored.size for name, stored in self.arrays.items()}
-        sizes |= {name: stored.size for name, stored in self.files.items()}
-        for name in sorted(sizes, key=sizes.__getitem__):
-            n_bytes -= sizes[name]
-            if n_bytes < 0:
-                return
-            if name in self.arrays:
-                verify_array(self._array_path(name), self.arrays[name])
-            else:
-                verify_file(self._file_path(name), self.files[name])
+    def check_sizes(self) -> None:
+        """Raise `DamagedFolderError` if a file was cut in place: reading what is gone would end the process."""
+        self._integrity.check_sizes()
+
+    def times(self) -> tuple[int, ...]:
+        """Return when each file was changed, in nanoseconds; 0 for one that is gone.
+
+        Returns
+        -------
+        tuple of int
+        """
+        return self._integrity.times()
 
     @contextmanager
     def explain_failures(self) -> Iterator[None]:
@@ -161,6 +210,8 @@ class Folder(Mapping[str, Array]):
         ------
         None
         """
+        self.check_sizes()
+        self.check_postponed()
         try:
             yield
         except Coded:
@@ -181,7 +232,13 @@ class Folder(Mapping[str, Array]):
                 yield path
             except FileNotFoundError as error:
                 self._check_current()
-                raise _describe_missing(path, stored) from error
+                raise describe_missing(path, stored) from error
+
+    def _list_mapped(self) -> Iterator[tuple[str, MappedFile]]:
+        for name, array in self._arrays.items():
+            yield name, MappedFile(self._array_path(name), self.arrays[name], array, find_map(array))
+        for name, file in self._files.items():
+            yield name, MappedFile(self._file_path(name), self.files[name], np.frombuffer(file, np.uint8), file)
 
     def _array_path(self, name: str) -> Path:
         return locate_array(self.path, name, self.arrays[name])
@@ -225,7 +282,7 @@ def open_folder(path: str | os.PathLike[str], *, kind: str, version: int) -> Fol
             except FileNotFoundError as error:
                 # A writer may have replaced the folder since the manifest was read; then it names other files now.
                 if manifest.generation == tried:
-                    raise _find_missing(folder, manifest) from error
+                    raise find_missing(folder, manifest.list_files(folder)) from error
                 tried = manifest.generation
 
 
@@ -257,14 +314,3 @@ def _check_readable(folder: Path, manifest: Manifest, kind: str, version: int) -
             version=version,
             kind=kind,
         )
-
-
-def _find_missing(folder: Path, manifest: Manifest) -> DamagedFolderError:
-    arrays = ((locate_array(folder, name, stored), stored) for name, stored in manifest.arrays.items())
-    files = ((locate_file(folder, name, stored), stored) for name, stored in manifest.files.items())
-    paths: chain[tuple[Path, StoredArray | StoredFile]] = chain(arrays, files)
-    return next(_describe_missing(path, stored) for path, stored in paths if not path.exists())
-
-
-def _describe_missing(path: Path, stored: StoredArray | StoredFile) -> DamagedFolderError:
-    return damage_error("'{path}' is missing: {n_bytes:,} bytes were written.", path=str(path), n_bytes=stored.size)

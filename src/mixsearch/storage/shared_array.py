@@ -10,9 +10,9 @@ from typing import Any, Self
 import numpy as np
 
 from mixsearch.errors import StorageError
-from mixsearch.storage.arrays import HEADER_BYTES, Array, compute_array_checksum, make_header, map_array
+from mixsearch.storage.arrays import HEADER_BYTES, Array, describe_array, make_header, map_array, sum_array
 from mixsearch.storage.disk import CHUNK_BYTES, explain_os_errors, sync_handle
-from mixsearch.storage.manifest import StoredArray
+from mixsearch.storage.entries import StoredArray
 
 
 @dataclass(frozen=True)
@@ -98,5 +98,5 @@ class SharedArray:
         """
         unchecked = StoredArray(self.dtype, self.shape, self._size, "")
         with explain_os_errors("read", self.path):
-            checksum = compute_array_checksum(map_array(self.path, unchecked))
-        return StoredArray(self.dtype, self.shape, self._size, checksum)
+            sums = sum_array(map_array(self.path, unchecked))
+        return describe_array(self.path, np.dtype(self.dtype), self.shape, sums)

@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import Self
 
 from mixsearch.errors import BusyFolderError, StorageError
+from mixsearch.storage.disk import MIN_AGE_SECONDS
 from mixsearch.storage.lock import LOCK_NAME, acquire_lock, release_lock
 from mixsearch.storage.manifest import MANIFEST_NAME
 
 # Not what somebody would call a folder to keep, such as an index in the folder for temporary files.
 _PREFIX = "mixsearch-tmp-"
-# Its owner may be about to lock a folder that is younger.
-_MIN_AGE_SECONDS = 60.0
 
 
 class TemporaryFolder:
@@ -63,7 +62,7 @@ def sweep_folders(parent: str | os.PathLike[str] | None = None) -> None:
         for folder in Path(parent or tempfile.gettempdir()).glob(f"{_PREFIX}*"):
             lock = folder / LOCK_NAME
             with suppress(BusyFolderError, StorageError, OSError):
-                is_old = time.time() - lock.stat().st_mtime > _MIN_AGE_SECONDS
+                is_old = time.time() - lock.stat().st_mtime > MIN_AGE_SECONDS
                 if is_old and not (folder / MANIFEST_NAME).exists():
                     _remove(folder, acquire_lock(folder))
 

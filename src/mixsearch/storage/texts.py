@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from mixsearch.errors import DamagedFolderError, StorageError
 from mixsearch.storage.arrays import Array
-from mixsearch.storage.manifest import damage_error
+from mixsearch.storage.damage import damage_error
 
 # zlib looks back 32 KiB: larger blocks hardly compress better, and reading one text costs one block.
 BLOCK_BYTES = 1 << 16
@@ -279,13 +279,13 @@ class Texts:
         list of str
             One per row.
         """
-        numbers = self._check_rows(np.asarray(rows))
-        blocks = np.searchsorted(self._first_texts, numbers, side="right") - 1
-        starts = np.where(numbers > self._first_texts[blocks], self._ends[numbers - 1], 0)
-        found = [""] * len(numbers)
+        indices = self._check_rows(np.asarray(rows))
+        blocks = np.searchsorted(self._first_texts, indices, side="right") - 1
+        starts = np.where(indices > self._first_texts[blocks], self._ends[indices - 1], 0)
+        found = [""] * len(indices)
         # Block by block, so that each is decompressed once in any order of rows.
         order = np.argsort(blocks, kind="stable")
-        columns = (order, blocks[order], starts[order], self._ends[numbers[order]])
+        columns = (order, blocks[order], starts[order], self._ends[indices[order]])
         for i, block, start, end in zip(*(column.tolist() for column in columns), strict=True):
             found[i] = self._decode(self._inflate_cached(block)[start:end])
         return found
@@ -293,11 +293,11 @@ class Texts:
     def _check_rows(self, rows: Array) -> Array:
         if rows.ndim != 1 or not (rows.size == 0 or np.issubdtype(rows.dtype, np.integer)):
             raise TypeError(f"read needs a list of row numbers, got {rows.dtype} of shape {rows.shape}.")
-        numbers = rows.astype(np.int64)
-        invalid = (numbers < -len(self)) | (numbers >= len(self))
+        indices = rows.astype(np.int64)
+        invalid = (indices < -len(self)) | (indices >= len(self))
         if invalid.any():
-            raise IndexError(f"Row {numbers[invalid][0]:,} is out of range: '{self._name}' has {len(self):,} texts.")
-        return np.where(numbers < 0, numbers + len(self), numbers)
+            raise IndexError(f"Row {indices[invalid][0]:,} is out of range: '{self._name}' has {len(self):,} texts.")
+        return np.where(indices < 0, indices + len(self), indices)
 
     def _inflate(self, block: int) -> bytes:
         packed = self._bytes[self._first_bytes[block] : self._first_bytes[block + 1]]

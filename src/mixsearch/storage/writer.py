@@ -1,9 +1,7 @@
-"""Writing a folder: everything goes to a new generation next to the old one, and one rename publishes it."""
+"""What is written to a folder: arrays, texts, files and facts, until they are published."""
 
 from __future__ import annotations
 
-import os
-import secrets
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from copy import deepcopy
@@ -19,19 +17,10 @@ import numpy.typing as npt
 
 from mixsearch.errors import StorageError
 from mixsearch.storage.arrays import Array, ArrayStream, allocate_array, map_array
-from mixsearch.storage.disk import explain_os_errors, sync_folder, sync_folders, sync_handle
+from mixsearch.storage.disk import explain_os_errors
+from mixsearch.storage.entries import StoredArray, StoredFile, check_array_name, check_dtype, check_file_name
 from mixsearch.storage.files import store_file
-from mixsearch.storage.manifest import (
-    MANIFEST_NAME,
-    Manifest,
-    StoredArray,
-    StoredFile,
-    check_array_name,
-    check_dtype,
-    check_file_name,
-)
-from mixsearch.storage.ownership import claim_existing, claim_folder, remove_stale, remove_unpublished
-from mixsearch.storage.reader import Folder, open_folder
+from mixsearch.storage.manifest import Manifest
 from mixsearch.storage.shared_array import SharedArray
 from mixsearch.storage.texts import TextWriter
 
@@ -221,6 +210,44 @@ class FolderWriter:
             for name in [name for name in stored if name == group or name.startswith(f"{group}/")]:
                 del stored[name]
 
+    def finish(self, kind: str, version: int) -> Manifest:
+        """Finish what is open, and return the manifest of all that was written. Nothing can be added afterwards.
+
+        Parameters
+        ----------
+        kind : str
+            What the folder holds.
+        version : int
+            Number of the format.
+
+        Returns
+        -------
+        Manifest
+        """
+        self._closed = True
+        # Texts come after their streams in the list, and are closed first: they still have a block to append.
+        for writer in reversed(self._unfinished):
+            writer.close()
+        own = self.staging.name
+        return Manifest(
+            kind=kind,
+            version=version,
+            written_by=_package_version(),
+            created=datetime.now(UTC).isoformat(timespec="seconds"),
+            generation=own,
+            facts=self.facts,
+            arrays={
+                name: replace(each, generation=each.generation or own) for name, each in sorted(self._stored.items())
+            },
+            files=dict(sorted(self._files.items())),
+        )
+
+    def abandon(self) -> None:
+        """Close all files without finishing them."""
+        self._closed = True
+        for writer in self._unfinished:
+            writer.abandon()
+
     def _make_path(self, name: str) -> Path:
         return self._prepare(self.staging / f"{check_array_name(name)}.npy", name)
 
@@ -235,126 +262,9 @@ class FolderWriter:
             path.parent.mkdir(parents=True, exist_ok=True)
         return path
 
-    def _finish(self) -> dict[str, StoredArray]:
-        self._closed = True
-        # Texts come after their streams in the list, and are closed first: they still have a block to append.
-        for writer in reversed(self._unfinished):
-            writer.close()
-        own = self.staging.name
-        return {name: replace(each, generation=each.generation or own) for name, each in sorted(self._stored.items())}
-
-    def _abandon(self) -> None:
-        self._closed = True
-        for writer in self._unfinished:
-            writer.abandon()
-
-
-@contextmanager
-def write_folder(
-    path: str | os.PathLike[str], *, kind: str, version: int, overwrite: bool = False
-) -> Iterator[FolderWriter]:
-    """Write a folder of arrays, texts and facts, completely or not at all.
-
-    Parameters
-    ----------
-    path : path
-        A new folder in an existing one, an empty folder, or one that was written before.
-    kind : str
-        What the folder holds, in words; `open_folder` needs the same.
-    version : int
-        Number of the format; a reader that only knows older ones asks for an upgrade.
-    overwrite : bool, default=False
-        Replace what was written before.
-
-    Yields
-    ------
-    FolderWriter
-        Leaving the block publishes the folder; an exception leaves everything as it was.
-
-    Notes
-    -----
-    Files are written to a new subfolder and synced. Then a manifest that names it is renamed over the old one, and
-    only then the old files are removed. Whatever kills the writer, the folder holds all of the old or all of the new
-    version. Both need disk space at the same time. Readers of the old version keep it: mapped files stay until they
-    are released.
-    """
-    folder = Path(path)
-    with claim_folder(folder, kind, overwrite=overwrite), _write_generation(folder, kind, version) as out:
-        yield out
-
-
-@contextmanager
-def update_folder(path: str | os.PathLike[str], *, kind: str, version: int) -> Iterator[tuple[Folder, FolderWriter]]:
-    """Change some arrays and facts of a folder, completely or not at all. The other files stay where they are.
-
-    Parameters
-    ----------
-    path : path
-        A folder that `write_folder` has written.
-    kind : str
-        What it must hold.
-    version : int
-        Number of the format, as for `write_folder`.
-
-    Yields
-    ------
-    Folder
-        What it holds now.
-    FolderWriter
-        With its facts, and with its arrays, of which some can be replaced, removed or added. Leaving the block
-        publishes the change; an exception leaves everything as it was.
-    """
-    folder = Path(path)
-    with claim_existing(folder, kind) as before:
-        now = open_folder(folder, kind=kind, version=version)
-        with _write_generation(folder, kind, version, before) as out:
-            yield now, out
-
-
-@contextmanager
-def _write_generation(folder: Path, kind: str, version: int, before: Manifest | None = None) -> Iterator[FolderWriter]:
-    """Write to a new generation of a claimed folder, and publish it."""
-    staging = folder / f"data-{secrets.token_hex(8)}"
-    out = FolderWriter(staging, before)
-    try:
-        with explain_os_errors("write to", folder):
-            staging.mkdir()
-        yield out
-        _publish(folder, staging, _describe(out, kind, version))
-    except BaseException:
-        out._abandon()
-        remove_unpublished(folder, staging)
-        raise
-    remove_stale(folder)
-
-
-def _describe(out: FolderWriter, kind: str, version: int) -> Manifest:
-    return Manifest(
-        kind=kind,
-        version=version,
-        written_by=_package_version(),
-        created=datetime.now(UTC).isoformat(timespec="seconds"),
-        generation=out.staging.name,
-        facts=out.facts,
-        arrays=out._finish(),
-        files=dict(sorted(out._files.items())),
-    )
-
 
 def _package_version() -> str:
     try:
         return find_version("mixsearch")
     except PackageNotFoundError:
         return "unknown"
-
-
-def _publish(folder: Path, staging: Path, manifest: Manifest) -> None:
-    text = manifest.render()
-    with explain_os_errors("write to", folder):
-        with open(staging / MANIFEST_NAME, "xb") as file:
-            file.write(text)
-            file.flush()
-            sync_handle(file.fileno())
-        sync_folders(staging)
-        sync_folder(folder)
-        os.replace(staging / MANIFEST_NAME, folder / MANIFEST_NAME)

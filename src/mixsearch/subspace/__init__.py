@@ -7,9 +7,9 @@ from mixsearch._front import lazy_front
 if TYPE_CHECKING:
     from mixsearch.subspace._component import Subspace
     from mixsearch.subspace._dimension import choose_dim
+    from mixsearch.subspace._family import SubspaceFamily
     from mixsearch.subspace._fit import fit_subspace
     from mixsearch.subspace._jackknife import SubspaceErrors
-    from mixsearch.subspace._moments import SubspaceFamily
     from mixsearch.subspace._search import SubspaceSearch
 else:
     __getattr__, __dir__ = lazy_front(__name__)

@@ -15,7 +15,7 @@ from mixsearch.core.moments import Hinted, Replicates
 from mixsearch.subspace._em import SubspaceMixture, fit_mixture, min_noise
 from mixsearch.subspace._examples import Gaussian, fit_examples
 from mixsearch.subspace._extraction import extract_subspace, remaining_subspaces, settle_subspace
-from mixsearch.subspace._moments import SubspaceFamily
+from mixsearch.subspace._family import SubspaceFamily
 from mixsearch.subspace._posterior import (
     match_subspace,
     posterior_of_examples,
@@ -35,7 +35,7 @@ MIN_SAMPLES, MIN_PER_DIRECTION = 2000, 100
 
 
 class Outside(NamedTuple):
-    """What of a hint lies outside the span of all subspaces."""
+    """The part of a hint outside the span of all subspaces."""
 
     energies: Array  # mean squared coordinate of each of its points there, (q,)
     direction: Array | None = None  # P⊥v, (d,), of a direction; None for samples, which contain noise
@@ -114,7 +114,7 @@ class SubspaceCandidates:
 
     @property
     def is_clear(self) -> bool:
-        """Whether the preferred subspace accounts for most of the hinted moment, whatever the others are."""
+        """Whether the preferred subspace accounts for most of the hinted moment."""
         return _is_clear(self.hinted, self.first)
 
     def replicates(self, directions: Array) -> Replicates:
@@ -144,7 +144,7 @@ class SubspaceCandidates:
         return match_subspace(self.family.frame, self.mixture, directions)
 
     def example_fit(self, mixture: SubspaceMixture, index: int) -> ExampleFit:
-        """Return what the examples of the hint say about one subspace of a mixture."""
+        """Return the agreement of the hint's examples with one subspace of a mixture."""
         return fit_examples(self.family, mixture, index, self.points, self.outside.energies)
 
     def looks_typical(self, directions: Array, weight: float) -> bool:

@@ -17,13 +17,13 @@ from mixsearch.core.posterior import clip_weight, log_normal, posterior
 from mixsearch.core.separation import separation_in_words
 from mixsearch.core.validation import check_samples
 from mixsearch.data.dask import dask_arrays, is_dask
-from mixsearch.data.partitions import DetachedPartitions
+from mixsearch.data.partitions.detached import DetachedPartitions
 from mixsearch.display import Card, plain_number
 from mixsearch.errors import DoubtfulExamplesWarning, SearchWarning
 from mixsearch.subspace._candidates import SubspaceCandidates
 from mixsearch.subspace._em import SubspaceMixture, min_noise, responsibilities, span_coordinates
+from mixsearch.subspace._family import SubspaceFamily
 from mixsearch.subspace._jackknife import SubspaceErrors, subspace_errors
-from mixsearch.subspace._moments import SubspaceFamily
 from mixsearch.subspace._refined_jackknife import refined_subspace_errors
 from mixsearch.subspace._refinement import MemberSpan, RefinedSubspace
 from mixsearch.subspace._span_check import has_no_signal, trust_in_members, trust_in_moments
@@ -64,11 +64,11 @@ class Subspace(Component):
     stderr : SubspaceErrors
         Standard errors of `basis` and `weight`.
     confidence : float
-        The probability that the hint means this subspace; if samples that express each other carry the answer, the
-        mean membership of those called members.
+        The probability that the hint means this subspace; if the answer comes from self-expression, the mean membership
+        of the samples found.
     carried_by : {"mixture", "self-expression"}
-        What memberships come from: the mixture of subspaces, or samples that express each other, where these predict
-        features better. `basis` is that of the members in either case.
+        The source of memberships: the mixture of subspaces, or samples that express each other, if these predict
+        features better. In either case `basis` is that of the members.
     hint_in_signal : float
         The fraction of the hint's squared length that lies in the span of all subspaces: about k r / d for a random
         direction.
@@ -76,6 +76,17 @@ class Subspace(Component):
     See Also
     --------
     Component : What the components of all families have in common.
+
+    Examples
+    --------
+    >>> from mixsearch import SubspaceSearch
+    >>> from mixsearch.datasets import make_subspaces
+    >>> data = make_subspaces(5000, 40, 3, dim=2, random_state=0)
+    >>> found = SubspaceSearch(n_components=3, dim=2).fit(data.X).search(examples=data.X[data.labels == 0][:3])
+    >>> found.basis.shape
+    (40, 2)
+    >>> bool(((found.membership(data.X) > 0.5) == (data.labels == 0)).mean() > 0.9)
+    True
     """
 
     _candidates: SubspaceCandidates
@@ -153,15 +164,15 @@ class Subspace(Component):
 
     @property
     def carried_by(self) -> Literal["mixture", "self-expression"]:
-        """What memberships come from: the mixture of subspaces, or samples that express each other."""
+        """The source of memberships: the mixture of subspaces, or samples that express each other."""
         return "mixture" if self._walked is None else "self-expression"
 
     @cached_property
     def stderr(self) -> SubspaceErrors:
-        """Standard errors of `basis` and `weight`; a 95% interval is 1.96 of them to both sides.
+        """Standard errors of `basis` and `weight`; a 95% interval is 1.96 of them to each side.
 
-        A basis is determined up to a rotation only: the errors of its entries are those after the true basis is rotated
-        onto it. They are NaN if samples that express each other carry the answer.
+        A basis is determined only up to a rotation: the errors of its entries are those after the true basis is rotated
+        onto it. They are NaN if the answer comes from self-expression.
         """
         if self._walked is not None:
             return SubspaceErrors(np.full(self.basis.shape, np.nan), float("nan"))
@@ -191,7 +202,7 @@ class Subspace(Component):
 
     @cached_property
     def _example_fit(self) -> ExampleFit:
-        """What the examples say about this subspace."""
+        """The agreement of the examples with this subspace."""
         return self._candidates.example_fit(self._mixture, self._index)
 
     def _example_doubts(self) -> list[DoubtfulExamplesWarning]:
@@ -275,8 +286,8 @@ class Subspace(Component):
         Notes
         -----
         Compared in the span of all subspaces with one Gaussian for the rest of A, with the same noise; after
-        refinement, with all other subspaces. If samples that express each other carry the answer, a sample is as
-        likely a member as those that express it, and these are by walks from the examples.
+        refinement, with all other subspaces. If the answer comes from self-expression, walks from the examples give the
+        memberships of some samples, and every other sample gets its membership from those that express it.
         """
         if is_dask(X):
             rows: Array = dask_arrays().map_rows(self.membership, X, len(self.center))

@@ -56,7 +56,7 @@ def choose_dim(
             with collect_warnings():
                 search = SubspaceSearch(n_components, dim=dim, center=center, self_expression=False).fit(rows)
                 criteria[dim] = _bic(search.search(examples=few, refine=True))
-        except SearchError as error:  # there are fewer directions than so many subspaces need
+        except SearchError as error:  # this many subspaces need more directions
             failed = error
     if not criteria and failed is not None:
         raise failed

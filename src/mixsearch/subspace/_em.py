@@ -13,7 +13,8 @@ from mixsearch._typing import Array
 from mixsearch.core.em import EMOptions, EMResult, run_em
 from mixsearch.data.chunks import row_slices, sum_chunks
 from mixsearch.data.partitions import Partition
-from mixsearch.subspace._moments import SubspaceFamily, SubspacePartition
+from mixsearch.subspace._family import SubspaceFamily
+from mixsearch.subspace._moments import SubspacePartition
 
 # Densities need a positive noise variance: at least this fraction of the largest variance.
 MIN_NOISE = 1e-9
@@ -154,7 +155,7 @@ def mixture_of_labels(family: SubspaceFamily, rows: CoordinatePartition, labels:
 
 
 def with_own_dims(family: SubspaceFamily, mixture: SubspaceMixture) -> SubspaceMixture:
-    """Return a mixture in which each subspace has the dimension of its own that BIC chooses, up to that of the fit.
+    """Choose the dimension of each subspace by BIC, up to that of the fit.
 
     Notes
     -----
@@ -192,7 +193,7 @@ def compute_coordinates(partition: SubspacePartition, values: Array) -> Coordina
 
 
 class RespSums(NamedTuple):
-    """What the M-step needs."""
+    """Sums for the M-step."""
 
     sizes: Array  # Σ pᵢ, (k,)
     grams: Array  # Σ pᵢzz', (k, p, p)

@@ -10,7 +10,7 @@ from scipy.special import chdtrc, softmax
 from mixsearch._typing import Array
 from mixsearch.core.example_fit import ExampleFit, posterior_of_all, typical_squares
 from mixsearch.subspace._em import CoordinatePartition, SubspaceMixture, compute_coordinates, responsibilities
-from mixsearch.subspace._moments import SubspaceFamily
+from mixsearch.subspace._family import SubspaceFamily
 
 # Samples among which members are found that examples are compared with.
 MAX_SAMPLES = 2000
@@ -53,7 +53,7 @@ def member_of(mixture: SubspaceMixture, index: int) -> Gaussian:
 
 
 def fit_examples(family: SubspaceFamily, mixture: SubspaceMixture, index: int, Z: Array, energy: Array) -> ExampleFit:
-    """Return what examples say about one subspace of a mixture.
+    """Return the agreement of examples with one subspace of a mixture.
 
     Parameters
     ----------

@@ -35,7 +35,7 @@ class SelfExpression(NamedTuple):
     walk: Walk
 
     def express(self, X: Samples) -> sp.csr_array:
-        """Return the weights of the nodes in samples, (n, m), which sum to 1: a node has all of its own."""
+        """Return the weights of the nodes in samples, (n, m), which sum to 1: a node has weight 1 in itself."""
         units = unit_rows(X, self.origin)
         near = units @ self.units.T
         weights = largest_squares(units @ self.solver.T)

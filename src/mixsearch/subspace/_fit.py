@@ -15,7 +15,8 @@ from mixsearch.core.noise_rank import noise_rank
 from mixsearch.core.second_moment import blas_threads_for, second_moment, squared_distances
 from mixsearch.data.chunks import ArraySum
 from mixsearch.data.partitions import Partitions, SamplePartition
-from mixsearch.subspace._moments import SubspaceFamily, SubspacePartition, noise_sums
+from mixsearch.subspace._family import SubspaceFamily
+from mixsearch.subspace._moments import SubspacePartition, noise_sums
 
 
 def fit_subspace(
@@ -31,7 +32,8 @@ def fit_subspace(
 
     Parameters
     ----------
-    partitions : Partitions of samples of shape (n, d)
+    partitions : Partitions
+        The samples, of shape (n, d).
     n_components : int
         k. All subspaces together must have fewer dimensions than there are features.
     dim : int

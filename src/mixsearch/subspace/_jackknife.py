@@ -12,7 +12,8 @@ from mixsearch.core.jackknife import jackknife, whitened
 from mixsearch.core.moments import Replicates
 from mixsearch.data.chunks import ArraySum
 from mixsearch.data.partitions import Partitions
-from mixsearch.subspace._moments import SubspaceFamily, SubspacePartition, sums_from_origin
+from mixsearch.subspace._family import SubspaceFamily
+from mixsearch.subspace._moments import SubspacePartition, sums_from_origin
 from mixsearch.subspace._weight import weight_replicates
 
 # One pass over the samples sums at most this many entries of cross moments, 32 MB, or one group.
@@ -20,14 +21,15 @@ MAX_ENTRIES = 2**22
 
 
 class SubspaceErrors(NamedTuple):
-    """Standard errors of a subspace; a 95% interval is 1.96 of them to both sides.
+    """Standard errors of a subspace; a 95% interval is 1.96 of them to each side.
 
     Attributes
     ----------
     basis : array of shape (d, r)
-        Of each entry, after a rotation onto the basis found: a basis is determined up to a rotation only.
+        Standard error of each entry, after a rotation onto the basis found: a basis is determined only up to a
+        rotation.
     weight : float
-        Of the share of the mixture.
+        Standard error of the weight.
     """
 
     basis: Array

@@ -1,4 +1,4 @@
-"""Where the samples of a fit lie: which of them are outliers, and whether their subspaces contain zero."""
+"""The location of the samples of a fit: outliers, and whether the subspaces contain zero."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ MAX_SAMPLES = 1000
 
 
 class Shape(NamedTuple):
-    """How many subspaces a mixture has, and the largest of their dimensions."""
+    """The number of subspaces of a mixture, and their largest dimension."""
 
     n_components: int
     dim: int
@@ -60,7 +60,7 @@ def choose_shape(
                 continue
             try:
                 family = fit_subspace(few, k, dim=dim, paper=False, seed=seed, origin=origin)
-            except SearchError as error:  # there are fewer directions than so many subspaces need
+            except SearchError as error:  # this many subspaces need more directions
                 failed = error
                 continue
             family = replace(family, has_own_dims=True)
@@ -69,7 +69,7 @@ def choose_shape(
             criterion = mixture_bic(family, fitted.state, fitted.objectives[-1])
             criteria[Shape(k, own)] = min(criterion, criteria.get(Shape(k, own), np.inf))
             largest = max(largest, own)
-        if largest < dim:  # no subspace has so many dimensions
+        if largest < dim:  # no subspace has this many dimensions
             break
     if not criteria and failed is not None:
         raise failed

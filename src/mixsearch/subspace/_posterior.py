@@ -9,7 +9,8 @@ from mixsearch.core.example_fit import posterior_of_all
 from mixsearch.core.frame import Frame
 from mixsearch.data.chunks import ArraySum
 from mixsearch.subspace._em import SubspaceMixture, responsibilities, span_coordinates
-from mixsearch.subspace._moments import SubspaceFamily, SubspacePartition
+from mixsearch.subspace._family import SubspaceFamily
+from mixsearch.subspace._moments import SubspacePartition
 
 N_DRAWS = 1000
 

@@ -14,8 +14,8 @@ from mixsearch.data.partitions import partition_in_memory
 from mixsearch.errors import SearchError
 from mixsearch.subspace._em import SubspaceMixture
 from mixsearch.subspace._expression import Nodes, Ridge
+from mixsearch.subspace._family import SubspaceFamily
 from mixsearch.subspace._fit import fit_subspace
-from mixsearch.subspace._moments import SubspaceFamily
 from mixsearch.subspace._starts import best_mixture
 
 # Every fifth sample is held out.

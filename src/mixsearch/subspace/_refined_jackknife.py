@@ -13,8 +13,9 @@ from mixsearch._typing import Array, Samples
 from mixsearch.core.jackknife import NewtonSums, jackknife
 from mixsearch.data.partitions import Partition, Partitions
 from mixsearch.subspace._em import SubspaceMixture, responsibilities, span_coordinates
+from mixsearch.subspace._family import SubspaceFamily
 from mixsearch.subspace._jackknife import SubspaceErrors, cross_sums_by_group, jackknife_from_moves
-from mixsearch.subspace._moments import SubspaceFamily, SubspacePartition
+from mixsearch.subspace._moments import SubspacePartition
 from mixsearch.subspace._refinement import RefinedSubspace
 
 # Up to this many parameters, computing their information takes no longer than the search.

@@ -15,7 +15,8 @@ from mixsearch.core.noise_edge import SignalCheck, check_signal
 from mixsearch.core.second_moment import blas_threads_for, second_moment, squared_distances
 from mixsearch.data.partitions import Partition, Partitions
 from mixsearch.subspace._em import SubspaceMixture, responsibilities, span_coordinates
-from mixsearch.subspace._moments import SubspaceFamily, SubspacePartition
+from mixsearch.subspace._family import SubspaceFamily
+from mixsearch.subspace._moments import SubspacePartition
 
 
 class MemberSpan(NamedTuple):

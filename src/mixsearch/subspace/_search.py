@@ -33,9 +33,9 @@ from mixsearch.errors import ArgumentError, HintError, Option, WeakHintWarning, 
 from mixsearch.subspace._candidates import Outside, SubspaceCandidates
 from mixsearch.subspace._component import Subspace
 from mixsearch.subspace._em import SubspaceMixture
+from mixsearch.subspace._family import SubspaceFamily
 from mixsearch.subspace._fit import fit_subspace
 from mixsearch.subspace._location import MIN_P_VALUE, centered_warning, find_subspace_members, off_origin_p_value
-from mixsearch.subspace._moments import SubspaceFamily
 from mixsearch.subspace._own_dims import choose_shape
 from mixsearch.subspace._rank_selection import subspace_spectrum
 from mixsearch.subspace._shared import SharedFit, share_fit
@@ -55,16 +55,16 @@ class SubspaceSearch(SemiSupervised[SubspaceFamily]):
         k, the number of subspaces. "auto" counts the directions that stand out from the noise (`spectrum_`) and takes
         the nearest whole number of subspaces, at least one.
     dim : int or "auto", default=1
-        r, the dimension of each. All of them together, k r, must stay below the number of features. "auto" finds a
-        dimension of its own for each refined subspace, up to 8, by the Bayesian information criterion.
+        r, the dimension of each. All of them together, k r, must stay below the number of features. "auto" chooses the
+        dimension of each refined subspace, up to 8, by the Bayesian information criterion.
     center : bool or "auto", default="auto"
-        Whether subspaces contain the mean of all samples rather than zero. "auto" decides for the mean if it is
-        significantly different from zero, with a warning: normal coordinates have the mean zero. True is not allowed
-        with ``preset="paper"``.
+        Whether subspaces contain the mean of all samples rather than zero. "auto" chooses the mean if it differs
+        significantly from zero, and warns: in the model the coordinates have mean zero. True is not allowed with
+        ``preset="paper"``.
     self_expression : bool or "auto", default="auto"
         Whether memberships come from samples that express each other instead of the mixture, after a refined search
-        with examples. "auto" decides for them if they predict features that are held out better than the mixture does,
-        as images do. At most 2,000 samples, evenly spread, express all others.
+        with examples. "auto" chooses this if samples predict held-out features better than the mixture does, as with
+        images. At most 2,000 evenly spaced samples express all others.
     preset : {"default", "paper"}, default="default"
         "paper" makes the paper's choices: the largest noise eigenvalue is the noise level, subspaces contain zero,
         outliers are kept and nothing is refined. By default the noise level is the average of all noise eigenvalues.
@@ -76,7 +76,7 @@ class SubspaceSearch(SemiSupervised[SubspaceFamily]):
     n_components_ : int
         The number of subspaces of the fit.
     spectrum_ : Spectrum
-        What ``n_components="auto"`` counted.
+        The eigenvalues behind ``n_components="auto"``.
     dim_ : int
         The dimension of the subspaces, or the largest of them with ``dim="auto"``.
     noise_variance_ : float
@@ -214,16 +214,15 @@ class SubspaceSearch(SemiSupervised[SubspaceFamily]):
             A direction in the subspace. If subspaces contain zero (`center_`), that is any point in it; a sample off
             the origin belongs in `examples`.
         examples : array of shape (q, d), optional
-            A few samples. With as many as the subspace has dimensions they span it, and single it out far better.
+            A few samples. If there are as many as the subspace has dimensions, they span it and are a far better hint.
         n_components : int, optional
             Use the span of the first j of the fitted subspaces only.
         refine : bool, optional
             Refine the estimate by EM, which returns the subspace that contains most of the hint even if moments do not
-            single it out. The answer's `moment_estimate` is the one before. By default True, unless
-            ``preset="paper"``.
+            identify it. The answer's `moment_estimate` is the one before. By default True, unless ``preset="paper"``.
         tol : float, default=0.01
-            Stop EM once an iteration gains less than this in the log-likelihood of all samples together, in nats:
-            estimates then move far less than their standard errors.
+            Stop EM when an iteration raises the total log-likelihood by less than this, in nats. Estimates then change
+            by far less than their standard errors.
         max_iter : int, optional
             Maximum number of EM iterations, 100 by default.
         **extraction

@@ -1,4 +1,4 @@
-"""What all refined searches of one fit share: a mixture that no hint changes, and whether it carries their answers."""
+"""Shared by all refined searches of one fit: a mixture that does not depend on the hint, and its evidence."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from mixsearch.core.em import EMOptions, EMResult
 from mixsearch.subspace._em import SubspaceMixture, run_em_from
 from mixsearch.subspace._expression import Nodes, SelfExpression, choose_ridge
-from mixsearch.subspace._moments import SubspaceFamily
+from mixsearch.subspace._family import SubspaceFamily
 from mixsearch.subspace._reconstruction import predicts_worse
 from mixsearch.subspace._starts import best_mixture
 
@@ -21,7 +21,7 @@ MIN_NODES = 20
 
 
 class SharedFit(NamedTuple):
-    """What no hint changes."""
+    """The parts of a fit that do not depend on the hint."""
 
     mixture: EMResult[SubspaceMixture] | None = None  # fitted to all samples; None if samples carry the answers
     expression: SelfExpression | None = None  # samples that express each other, if these carry the answers

@@ -10,7 +10,7 @@ from mixsearch.core.doubts import trust
 from mixsearch.core.jackknife import jackknife
 from mixsearch.core.noise_edge import SignalCheck, no_signal
 from mixsearch.errors import Option, UnlikelyMixtureWarning
-from mixsearch.subspace._moments import SubspaceFamily
+from mixsearch.subspace._family import SubspaceFamily
 
 # A fit whose span has less than this share of what stands out has no subspace that moments find right.
 MIN_SHARE = 0.95
@@ -28,7 +28,7 @@ def has_no_signal(family: SubspaceFamily) -> bool:
 
 
 def fit_doubts(family: SubspaceFamily) -> list[UnlikelyMixtureWarning]:
-    """Return what speaks against a mixture of this many subspaces."""
+    """Return the doubts about this number of subspaces."""
     if has_no_signal(family):
         return [_no_signal(family)]
     if not needs_more_directions(family):

@@ -1,4 +1,4 @@
-"""Where EM of all subspaces starts without a hint: from moments, or from clusters of a graph of samples."""
+"""Starts of EM for all subspaces without a hint: from moments, or from clusters of a graph of samples."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from mixsearch.subspace._em import (
     with_own_dims,
 )
 from mixsearch.subspace._extraction import remaining_subspaces
-from mixsearch.subspace._moments import SubspaceFamily
+from mixsearch.subspace._family import SubspaceFamily
 
 
 def best_mixture(family: SubspaceFamily, walk: Walk, options: EMOptions) -> SubspaceMixture:
@@ -54,7 +54,7 @@ def best_mixture(family: SubspaceFamily, walk: Walk, options: EMOptions) -> Subs
 def find_own_dims(
     family: SubspaceFamily, fitted: EMResult[SubspaceMixture], options: EMOptions
 ) -> EMResult[SubspaceMixture]:
-    """Return a fit whose subspaces have dimensions of their own, if those of the family do."""
+    """Return a fit whose subspaces have different dimensions, if the family allows it."""
     return run_em_from(family, with_own_dims(family, fitted.state), options) if family.has_own_dims else fitted
 
 

@@ -1,4 +1,4 @@
-"""The members of what examples stand for, by a walk on samples that express each other."""
+"""Members by a walk from the examples on samples that express each other."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mixsearch.core.members import Members, find_members
 from mixsearch.core.visits import Visits, start_at
 from mixsearch.errors import DoubtfulExamplesWarning
 from mixsearch.subspace._expression import SelfExpression
-from mixsearch.subspace._moments import SubspaceFamily
+from mixsearch.subspace._family import SubspaceFamily
 from mixsearch.subspace._refinement import MemberSpan, span_members
 
 # An example is doubted if walks from the others visit more than this share of the samples sooner.

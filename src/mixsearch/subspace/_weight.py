@@ -9,7 +9,8 @@ import numpy as np
 from mixsearch._typing import Array
 from mixsearch.core.moments import Replicates
 from mixsearch.data.chunks import row_slices, sum_chunks
-from mixsearch.subspace._moments import SubspaceFamily, SubspacePartition
+from mixsearch.subspace._family import SubspaceFamily
+from mixsearch.subspace._moments import SubspacePartition
 
 # Standard errors by which the two weights of a subspace differ if its variance is not that of the others.
 MAX_DEVIATIONS = 2.5

@@ -6,7 +6,7 @@ from mixsearch._front import lazy_front
 
 if TYPE_CHECKING:
     from mixsearch.table._answer import ShownRow, TableAnswer, describe_members
-    from mixsearch.table._columns import Column, get_column, get_values
+    from mixsearch.table._columns import Column
     from mixsearch.table._component import MemberCount, TableComponent
     from mixsearch.table._differences import ColumnDifference
     from mixsearch.table._encoding import TableEncoder
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from mixsearch.table._rows import check_positions, find_rows, get_rows
     from mixsearch.table._sampling import spread_rows
     from mixsearch.table._search import TableSearch, find
+    from mixsearch.table._tables import get_column, get_values
 else:
     __getattr__, __dir__ = lazy_front(__name__)
 

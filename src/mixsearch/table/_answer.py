@@ -11,6 +11,7 @@ from mixsearch._typing import Array
 from mixsearch.data.files.types import to_json
 from mixsearch.table._component import MemberCount, TableComponent
 from mixsearch.table._differences import ColumnDifference
+from mixsearch.table._tables import find_columns
 
 
 @dataclass(frozen=True)
@@ -132,6 +133,8 @@ def describe_members(found: TableComponent, *, n_rows: int = 10, n_next: int = 5
     'a'
     """
     fit = found._fit
+    if id is not None:
+        find_columns(fit.source, [id])
 
     def show(rows: Sequence[int] | Array) -> list[ShownRow]:
         return [

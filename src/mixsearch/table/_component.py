@@ -18,8 +18,6 @@ from mixsearch.table._differences import ColumnDifference, Labels, list_differen
 from mixsearch.table._fit import TableFit
 from mixsearch.table._questions import choose_candidates, choose_questions
 
-# An interval of the number of members: 95% of those of labelled tables are in it (benchmarks/table_membership.py).
-COUNT_FACTOR = {1: 13.6, 2: 8.9, 3: 6.0, 5: 4.1, 10: 3.1}
 # Neighbours of different components agree with the mixture if edges between them keep at most this part.
 MAX_KEPT = 0.15
 # Questions are about rows up to this rank, relative to the number of members.
@@ -49,11 +47,24 @@ class TableComponent:
     Attributes
     ----------
     like, not_like : tuple of int
-        The positions of the examples, sorted; none if they are rows of their own.
+        The positions of the examples, sorted; empty if they are new rows.
     like_texts, not_like_texts : tuple of str
         The examples that are texts.
     doubts : tuple of SearchWarning
         Reasons not to trust the answer.
+
+    Examples
+    --------
+    >>> import mixsearch
+    >>> from sklearn.datasets import load_iris
+    >>> found = mixsearch.find(load_iris(as_frame=True).data, like=[3, 17, 40])
+    >>> found.n_members.low <= 50 <= found.n_members.high
+    True
+    >>> found.differences()[0].column  # the column that sets the members apart most
+    'petal length (cm)'
+    >>> labelled = found.to_frame()
+    >>> bool(labelled["is_member"].sum() == found.n_members.n)
+    True
     """
 
     like: tuple[int, ...]
@@ -68,7 +79,7 @@ class TableComponent:
 
     @property
     def table(self) -> TableLike:
-        """The table, as it was given."""
+        """The table of the fit."""
         return self._fit.table
 
     @cached_property
@@ -87,14 +98,13 @@ class TableComponent:
     @cached_property
     def n_members(self) -> MemberCount:
         """How many rows are members, examples included, with a 95% interval."""
-        n, least, most = self._members.n, len(self.like), self._fit.n_rows - len(self.not_like)
-        counts, factors = list(COUNT_FACTOR), list(COUNT_FACTOR.values())
-        factor = float(np.exp(np.interp(np.log(self._n_examples), np.log(counts), np.log(factors))))
-        return MemberCount(min(max(round(n), least), most), max(round(n / factor), least), min(round(n * factor), most))
+        least, most = len(self.like), self._fit.n_rows - len(self.not_like)
+        counts = (self._members.n, self._members.low, self._members.high)
+        return MemberCount(*(min(max(round(each), least), most) for each in counts))
 
     @cached_property
     def confidence(self) -> float:
-        """The mean probability of the rows called members, other than the examples, to be members."""
+        """The mean membership of the rows found, without the examples."""
         called = self._order[: self.n_members.n]
         called = called[~np.isin(called, self.like)]
         return float(self.membership[called].mean()) if len(called) else float(self._members.membership.max())
@@ -106,12 +116,12 @@ class TableComponent:
 
     @property
     def carried_by(self) -> Literal["mixture", "neighbours"]:
-        """Whether the components of the mixture are clusters, so that they say where the members end."""
+        """Whether the mixture or the neighbours decide where the members end."""
         return "mixture" if self._fit.graph.kept_between <= MAX_KEPT else "neighbours"
 
     @cached_property
     def _order(self) -> Array:
-        """All rows, from the likeliest member on, (n,): examples first, rows that are no members last."""
+        """All rows, from the likeliest member on, (n,): examples first, rows that are not members last."""
         place = np.empty(len(self._scores), dtype=np.int32)
         place[np.argsort(-self._scores, kind="stable")] = np.arange(len(place))
         places = place[self._fit.nodes.of_row]
@@ -119,7 +129,7 @@ class TableComponent:
         return np.argsort(places, kind="stable")
 
     def predict(self) -> Array:
-        """Return which rows are members: as many as there are members, (n,).
+        """Return which rows are members: the likeliest `n_members` rows, (n,).
 
         Returns
         -------
@@ -130,7 +140,7 @@ class TableComponent:
         return called
 
     def membership_of(self, table: TableLike) -> Array:
-        """Return the probability that rows which need not be of the table are members.
+        """Return the probability that other rows are members.
 
         Parameters
         ----------
@@ -140,7 +150,7 @@ class TableComponent:
         Returns
         -------
         array of shape (q,)
-            That of the nearest row in the likeliest component of the mixture; a lazy Dask array of a Dask table.
+            That of the nearest row in the likeliest component of the mixture; a lazy Dask array for a Dask table.
         """
         if is_dask(table):
             rows: Array = dask_tables().map_blocks(self.membership_of, table)
@@ -182,7 +192,7 @@ class TableComponent:
         return np.asarray(order[choose_questions(self._fit.take_features(order), self.membership[order], n)])
 
     def differences(self) -> list[ColumnDifference]:
-        """Return the columns, those that set the members apart from all rows first.
+        """Return the columns, those that distinguish the members most first.
 
         Returns
         -------
@@ -197,7 +207,8 @@ class TableComponent:
         Returns
         -------
         DataFrame
-            Of the package of the table, which may be PyArrow; of pandas, if the table is none.
+            From the library of the table, such as pandas, Polars or PyArrow; from pandas if the table is not a data
+            frame.
         """
         return self._fit.source.with_columns({"membership": self.membership, "is_member": self.predict()})
 

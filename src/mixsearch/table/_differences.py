@@ -1,4 +1,4 @@
-"""What sets the members of a table apart from all rows: their columns, in the units of the table."""
+"""Differences between the members and all rows of a table, in the units of its columns."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mixsearch.table._nodes import NodeRows
 
 
 class ColumnDifference(NamedTuple):
-    """A column of the members beside that of all rows.
+    """A column of the members compared with all rows.
 
     Parameters
     ----------

@@ -110,7 +110,8 @@ def _load_model(name: str) -> Encode:
         encode: Encode = (getattr(make, method) if method else make)(model).encode
     except Exception as error:  # packages raise errors of many kinds: of files, of the network, of their own
         raise SearchError(
-            "The embedder {name!r} cannot be loaded: {reason}. Check the name, and the connection if it is no folder.",
+            "The embedder {name!r} cannot be loaded: {reason}. Check the name and, unless it is a folder, the network "
+            "connection.",
             code="embedder_not_loaded",
             name=name,
             reason=(str(error) or type(error).__name__).partition("\n")[0].rstrip("."),

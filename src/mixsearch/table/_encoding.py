@@ -1,4 +1,4 @@
-"""From a table to an array of features on one scale, and back to the units of the table."""
+"""Encode a table as features on one scale, and decode to its units."""
 
 from __future__ import annotations
 
@@ -13,32 +13,30 @@ from mixsearch._typing import Array
 from mixsearch.core.validation import check_positive_int
 from mixsearch.data.partitions import Partitions, SamplePartition
 from mixsearch.errors import Option, SearchError
-from mixsearch.table._columns import Column, Header, Table, find_columns, open_table
+from mixsearch.table._column_choice import KIND_NAMES, check_unique, choose_columns
+from mixsearch.table._columns import Column
 from mixsearch.table._embedding import Embedder, embed_column
-from mixsearch.table._feature_fit import fit_features
 from mixsearch.table._features import Features, NumberFeatures, VectorFeatures
 from mixsearch.table._source import TableSource, open_source
 from mixsearch.table._summaries import ColumnsPartition
+from mixsearch.table._tables import Table, find_columns, open_table
 
 # Few enough rows for all their features to stay in a processor's cache.
 _CHUNK_ROWS = 4096
-_NAMES_ROWS = "it names the rows"
-_KINDS = {"number": "numbers", "date": "dates", "category": "categories", "vector": "vectors", "other": "other values"}
 
 
 class TableEncoder(BaseEstimator):
     """Turn the columns of a table into features on one scale.
 
     Numbers and dates are standardised, categories and booleans become indicators with a total variance of 1 for each
-    column, missing values become the median or a category of their own. Ids, free text and constant columns are left
-    out.
+    column, missing values become the median or a separate category. Ids, free text and constant columns are left out.
 
     Parameters
     ----------
     max_categories : int
         A column of text with more different values is left out.
     embedder : callable, object with `encode`, or str, optional
-        Makes vectors of texts, for a column that `vectors` names.
+        Turns texts into vectors, for a column that `vectors` names.
 
     Attributes
     ----------
@@ -55,7 +53,7 @@ class TableEncoder(BaseEstimator):
     -----
     Numbers further than 10 robust deviations from the median are clipped if they are few: at most 2 and 0.2% of the
     rows on either side. A missing number becomes the median; if at least 1% are missing, a further feature marks them.
-    All features have mean 0, so a category that the fit did not have becomes zeros, which say nothing.
+    All features have mean 0, so a category that the fit did not have becomes zeros, which are neutral.
 
     Examples
     --------
@@ -89,7 +87,8 @@ class TableEncoder(BaseEstimator):
         id : str, optional
             The column that names the rows. It is not used.
         vectors : str, optional
-            A column of vectors, or of texts that the embedder makes vectors of. Use it only, or beside `columns`.
+            A column of vectors, or of texts that the embedder turns into vectors. It is used alone, or together with
+            `columns`.
 
         Returns
         -------
@@ -110,39 +109,9 @@ class TableEncoder(BaseEstimator):
     ) -> Partitions[ColumnsPartition]:
         """Fit, and return the columns in use."""
         check_positive_int("max_categories", self.max_categories)
-        if vectors is not None:
-            columns = [*(() if columns is None else _check_list(columns)), vectors]
-        wanted = range(len(source.names)) if columns is None else find_columns(source, _check_list(columns))
-        _check_unique(source, wanted)
-        named_by = set() if id is None else set(find_columns(source, [id]))
-        indices = [j for j in wanted if j not in named_by]
-        names = [source.names[j] for j in indices]
-        rows = source.read(indices)
-        if rows.n_rows < 2:
-            raise SearchError(
-                "The table has {n_rows} rows, but at least {needed} are needed.",
-                code="too_few_rows",
-                n_rows=rows.n_rows,
-                needed=2,
-            )
-        if vectors is not None and self.embedder is not None:
-            rows = rows.map(_embed, names.index(str(vectors)), self.embedder).persist()
-        fitted = fit_features(names, rows, self.max_categories, keep_ids=columns is not None) if names else {}
-        if vectors is not None:
-            _check_vectors(str(vectors), fitted.get(str(vectors)))
-        features = tuple(each for each in fitted.values() if not isinstance(each, str))
-        dropped = {source.names[j]: _NAMES_ROWS for j in named_by}
-        dropped |= {name: each for name, each in fitted.items() if isinstance(each, str)}
-        if not features:
-            raise SearchError(
-                "The table has no column that can be used: {reasons}. Columns of numbers, dates or a few categories "
-                "are needed.",
-                code="no_usable_column",
-                reasons="; ".join(f"{name!r} ({each})" for name, each in dropped.items()) or "it is empty",
-            )
-        self._set_features(features, dropped, n_columns=len(source.names), is_named=source.is_named)
-        used = [j for j, name in enumerate(names) if name in self.columns_]
-        return rows.map(_take_columns, used)
+        chosen = choose_columns(source, columns, id, vectors, self.max_categories, self.embedder)
+        self._set_features(chosen.features, chosen.dropped, n_columns=len(source.names), is_named=source.is_named)
+        return chosen.rows
 
     def _set_features(
         self, features: tuple[Features, ...], dropped: dict[str, str], *, n_columns: int, is_named: bool
@@ -203,7 +172,8 @@ class TableEncoder(BaseEstimator):
         id : str, optional
             The column that names the rows. It is not used.
         vectors : str, optional
-            A column of vectors, or of texts that the embedder makes vectors of. Use it only, or beside `columns`.
+            A column of vectors, or of texts that the embedder turns into vectors. It is used alone, or together with
+            `columns`.
 
         Returns
         -------
@@ -243,6 +213,12 @@ class TableEncoder(BaseEstimator):
         check_is_fitted(self)
         return {each.name: each.scale for each in self._features if isinstance(each, NumberFeatures)}
 
+    @property
+    def jitter(self) -> Array:
+        """The standard deviation of the noise of each feature for a mixture, (n_features,): none for numbers."""
+        check_is_fitted(self)
+        return np.concatenate([each.jitter for each in self._features])
+
     def find_vectors(self, column: str | None = None) -> tuple[VectorFeatures, slice]:
         """Return the column of vectors of the fit, and which features it has.
 
@@ -279,8 +255,8 @@ class TableEncoder(BaseEstimator):
                 "The column {column!r} had {expected} at the fit, but has {found} now.",
                 code="other_kind",
                 column=features.name,
-                expected=_KINDS[features.kind],
-                found=_KINDS[column.kind],
+                expected=KIND_NAMES[features.kind],
+                found=KIND_NAMES[column.kind],
             )
         return column
 
@@ -302,53 +278,9 @@ class TableEncoder(BaseEstimator):
                 missing=", ".join(missing) or "none",
             )
         indices = find_columns(table, self.columns_)
-        _check_unique(table, indices)
+        check_unique(table, indices)
         return indices
-
-
-def _take_columns(partition: ColumnsPartition, indices: Sequence[int]) -> ColumnsPartition:
-    return ColumnsPartition(partition.first, tuple(partition.columns[j] for j in indices))
 
 
 def _encode(partition: ColumnsPartition, encoder: TableEncoder) -> SamplePartition:
     return SamplePartition(partition.first, encoder._encode(partition.columns, partition.n_rows))
-
-
-def _embed(partition: ColumnsPartition, index: int, embedder: Embedder) -> ColumnsPartition:
-    columns = list(partition.columns)
-    columns[index] = embed_column(columns[index], embedder)
-    return ColumnsPartition(partition.first, tuple(columns))
-
-
-def _check_vectors(column: str, features: Features | str | None) -> None:
-    if isinstance(features, VectorFeatures):
-        return
-    found = "it is left out" if features is None else features if isinstance(features, str) else _KINDS[features.kind]
-    raise SearchError(
-        "{argument} needs a column of vectors of one length, or of texts and an embedder; {column!r} is none: {found}.",
-        code="not_vectors",
-        argument=Option("vectors"),
-        column=column,
-        found=found,
-    )
-
-
-def _check_list(columns: Iterable[Any]) -> Iterable[Any]:
-    if isinstance(columns, str):
-        raise SearchError(
-            "{argument} must be a list of names, got {value!r}. Pass [{value!r}].",
-            code="bad_argument",
-            argument=Option("columns"),
-            value=columns,
-        )
-    return columns
-
-
-def _check_unique(table: Header, indices: Iterable[int]) -> None:
-    repeated = sorted({table.names[j] for j in indices if table.names.count(table.names[j]) > 1})
-    if repeated:
-        raise SearchError(
-            "The table has several columns with the name {names}. Rename or remove all but one.",
-            code="repeated_columns",
-            names=", ".join(map(repr, repeated)),
-        )

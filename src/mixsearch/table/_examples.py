@@ -1,4 +1,4 @@
-"""The rows that a search starts from: positions in the table, a mask, or rows of their own."""
+"""The examples of a search: positions in the table, a mask, or new rows."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Examples(NamedTuple):
 
     @property
     def names(self) -> list[Any]:
-        """The position of each example, or its text; its number if it is a row of its own."""
+        """The position of each example, or its text; its number if it is a new row."""
         rows = self.positions.tolist() or list(range(len(self.nodes) - len(self.texts)))
         return [*rows, *map(repr, self.texts)]
 
@@ -67,7 +67,7 @@ def check_examples(like: Examples, not_like: Examples) -> None:
     both = np.intersect1d(like.positions, not_like.positions)
     if len(both):
         raise HintError(
-            "Rows cannot be both members and no members: {rows}.",
+            "Rows cannot be given both as members and as non-members: {rows}.",
             code="contradicting_rows",
             rows=", ".join(map(str, both.tolist())),
         )
@@ -76,7 +76,7 @@ def check_examples(like: Examples, not_like: Examples) -> None:
 def expected_size(examples: Examples, visits: Visits, fit: TableFit) -> float:
     """Return the number of rows in the component of an example, the geometric mean over examples.
 
-    Of rows that walks from rows which are no members visit as well, only a part counts.
+    Of rows that walks from rows that are not members visit as well, only a part counts.
     """
     weights = fit.nodes.sizes[:, None] * fit.node_resp
     part = visits.part() @ weights / np.maximum(weights.sum(axis=0), np.finfo(np.float64).tiny)
@@ -98,11 +98,19 @@ def find_doubts(examples: Examples, fit: TableFit) -> list[DoubtfulExamplesWarni
 def _far_from_others(examples: Examples, far: list[int]) -> DoubtfulExamplesWarning:
     rows = [examples.names[index] for index in far]
     listed = ", ".join(map(str, rows[:MAX_LISTED])) + (", ..." if len(rows) > MAX_LISTED else "")
+    if len(rows) == len(examples.nodes):
+        sentence = "The {n_examples} examples are far from each other: rows {listed}. Search for each group by itself."
+    elif len(rows) > 1:
+        sentence = (
+            "Of the {n_examples} examples, {n_far} are far from the others: rows {listed}. Leave out those that may be "
+            "wrong, or search for each group by itself."
+        )
+    else:
+        sentence = (
+            "Of the {n_examples} examples, one is far from all others: row {listed}. Leave it out if it may be wrong."
+        )
     return DoubtfulExamplesWarning(
-        "Of the {n_examples} examples, {n_far} are far from the others: rows {listed}. Leave out those that may be "
-        "wrong, or search for each group by itself."
-        if len(rows) > 1
-        else "Of the {n_examples} examples, one is far from all others: row {listed}. Leave it out if it may be wrong.",
+        sentence,
         code="examples_disagree",
         n_examples=len(examples.nodes),
         n_far=len(rows),

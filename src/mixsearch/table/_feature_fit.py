@@ -1,4 +1,4 @@
-"""From the columns of a table to their features: which are used, and on which scale."""
+"""Choose the columns of a table to use, and the scale of their features."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def _is_id(name: str, summary: ColumnSummary) -> bool:
 
 
 def _fit_counted(name: str, summary: ColumnSummary) -> Features | str:
-    """Return the features of a column that is no column of numbers: its summary says all."""
+    """Return the features of a column without numbers, from its summary."""
     values, n = summary.values, summary.n_rows
     if summary.kind == "vector":
         deviation = float(np.sqrt(values.squares / values.n / len(values.mean)))

@@ -1,4 +1,4 @@
-"""How one column becomes features, and back: numbers, dates and vectors are scaled, categories are indicators."""
+"""Encode and decode one column: numbers, dates and vectors are scaled, categories become indicators."""
 
 from __future__ import annotations
 
@@ -16,6 +16,9 @@ MISSING = "missing"
 
 # A row with a missing value is two standard deviations from one without, however rare: not an outlier for that alone.
 _INDICATOR_SCALE = 2.0
+# The standard deviation of the noise that hides from a mixture of Gaussians that indicators have two values only, as a
+# part of the distance between them. Otherwise each category would be a component.
+_JITTER = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,11 @@ class NumberFeatures:
     def names(self) -> tuple[str, ...]:
         """The names of the features."""
         return (self.name,) if self.missing_share is None else (self.name, f"{self.name} {MISSING}")
+
+    @property
+    def jitter(self) -> list[float]:
+        """The standard deviation of the noise of each feature for a mixture: none for numbers."""
+        return [0.0] if self.missing_share is None else [0.0, _JITTER * _INDICATOR_SCALE]
 
     def prepare(self, column: Column) -> Array:
         """Return the values that `write` takes."""
@@ -70,6 +78,11 @@ class CategoryFeatures:
         """The names of the features."""
         return tuple(f"{self.name} {MISSING}" if each is None else f"{self.name}={each}" for each in self.levels)
 
+    @property
+    def jitter(self) -> list[float]:
+        """The standard deviation of the noise of each feature for a mixture."""
+        return [_JITTER * self.scale] * len(self.levels)
+
     def prepare(self, column: Column) -> Array:
         """Return the index of each row's level, and their number for a level that the fit did not have."""
         unknown = len(self.levels)
@@ -104,6 +117,11 @@ class VectorFeatures:
     def names(self) -> tuple[str, ...]:
         """The names of the features."""
         return tuple(f"{self.name}[{i}]" for i in range(len(self.center)))
+
+    @property
+    def jitter(self) -> list[float]:
+        """The standard deviation of the noise of each feature for a mixture: none for vectors."""
+        return [0.0] * len(self.center)
 
     def prepare(self, column: Column) -> Array:
         """Return the values that `write` takes."""

@@ -1,4 +1,4 @@
-"""What a search in a table needs and no example changes: features, a mixture, a graph of neighbours."""
+"""The fit of a table, which does not depend on examples: features, a mixture, a graph of neighbours."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from mixsearch.table._source import TableSource, open_source
 
 # The mixture is chosen on at most this many rows.
 MAX_MIXTURE_ROWS = 3000
-# All rows are nodes of the graph up to this number of them, else so many.
+# Up to the first number, all rows are nodes of the graph; beyond it, the second number of them.
 MAX_NODES, N_NODES = 20_000, 10_000
 # With more features than this, neighbours are found along as many principal axes, and the mixture along fewer: noise in
 # many directions hides both.
@@ -32,6 +32,9 @@ MIN_WITHIN = 1e-3
 # Components are parts of one group, such as of a banana, if at least this fraction of the edges of one of them lead to
 # the other. Chosen on labelled tables: docs/decisions/tables.md.
 MIN_LINK = 0.03
+# The part of the noise of a mixture that neighbours have: without any, rows of different categories are never
+# neighbours, and a group falls apart into its categories. Chosen on planted tables: docs/decisions/tables.md.
+NEAR_NOISE = 0.5
 
 
 class ColumnChoice(NamedTuple):
@@ -61,7 +64,7 @@ class TableFit:
 
     @property
     def table(self) -> TableLike:
-        """The table, as it was given."""
+        """The table of the fit."""
         return self.source.table
 
     @property
@@ -117,7 +120,7 @@ def fit_table(
         signal_axes = axes[:, :N_AXES]
     else:
         axes = signal_axes = np.eye(n_features)
-    some = project(_take_some(encoded, MAX_MIXTURE_ROWS), signal_axes)
+    some = project(_add_noise(_take_some(encoded, MAX_MIXTURE_ROWS), encoder.jitter), signal_axes)
     shapes = SHAPES if covariance is None else (covariance,)
     with one_blas_thread:  # for small matrices, several threads take longer
         mixture = choose_mixture(some, shapes=shapes, max_components=max_components).mixture
@@ -126,7 +129,8 @@ def fit_table(
     nodes, values, rows = choose_nodes(
         expected.map(_whiten, signal_axes, whitener), encoded.n_rows if encoded.n_rows <= MAX_NODES else N_NODES
     )
-    graph = build_graph(project(values.features, axes), values.whitened, values.resp, nodes.copies)
+    near = _add_noise(values.features, NEAR_NOISE * encoder.jitter)
+    graph = build_graph(project(near, axes), project(near, signal_axes) @ whitener, values.resp, nodes.copies)
     return TableFit(
         source,
         encoder,
@@ -163,6 +167,11 @@ class _ExpectedRows(Partition):
 def _take_some(rows: Partitions[SamplePartition], max_rows: int) -> Array:
     """Return at most a number of rows, evenly spread."""
     return np.asarray(rows.take_rows(spread_rows(rows.n_rows, max_rows)).collect().partition.samples)
+
+
+def _add_noise(X: Array, deviations: Array) -> Array:
+    """Return rows with Gaussian noise, the same at every call; the same array if it is 0."""
+    return X + deviations * np.random.default_rng(0).normal(size=X.shape) if deviations.any() else X
 
 
 def _expect(partition: SamplePartition, axes: Array, mixture: ShapedMixture) -> tuple[_ExpectedRows, _Sums]:

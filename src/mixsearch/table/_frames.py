@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from mixsearch._typing import Array, DataFrame, TableLike
 from mixsearch.data.arrow import import_pyarrow
 from mixsearch.data.frames import build_frame
-from mixsearch.table._columns import open_table
+from mixsearch.table._tables import open_table
 
 
 def with_columns(table: TableLike, columns: Mapping[str, Array]) -> DataFrame:
@@ -23,7 +23,7 @@ def with_columns(table: TableLike, columns: Mapping[str, Array]) -> DataFrame:
     Returns
     -------
     DataFrame
-        Of the package of the table, which may be PyArrow; of pandas, if the table is none.
+        From the library of the table, such as pandas, Polars or PyArrow; from pandas if the table is not a data frame.
     """
     if hasattr(table, "assign"):  # pandas
         return table.assign(**columns)

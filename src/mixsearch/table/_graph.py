@@ -35,7 +35,7 @@ class NeighbourGraph(NamedTuple):
 
 
 def build_graph(X: Array, whitened: Array, resp: Array, copies: Array) -> NeighbourGraph:
-    """Return the graph of nearest neighbours of rows, with a mixture that says which neighbours belong together.
+    """Build the graph of nearest neighbours of rows, weighted by a mixture.
 
     Parameters
     ----------

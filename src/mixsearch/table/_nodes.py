@@ -28,7 +28,7 @@ class PlacedRows(Partition):
 
 @dataclass(frozen=True)
 class NodeRows(Partition):
-    """Rows of a table, each with the node that stands for it."""
+    """Rows of a table, each with its node."""
 
     features: Array  # (n, p)
     nodes: Array  # (n,)
@@ -46,12 +46,12 @@ class Nodes(NamedTuple):
 
     @property
     def sizes(self) -> Array:
-        """The number of rows that each node stands for, (m,)."""
+        """The number of rows of each node, (m,)."""
         return np.bincount(self.of_row, minlength=len(self.rows)).astype(np.float64)
 
 
 def choose_nodes(rows: Partitions[PlacedRows], max_nodes: int) -> tuple[Nodes, PlacedRows, Partitions[NodeRows]]:
-    """Return the nodes of a table, their values, and all rows with the node that stands for each.
+    """Choose the nodes of a table; return them, their values, and all rows with their nodes.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def _find_farthest(partition: PlacedRows, row: Array) -> _Farthest:
 def _place_rows(
     partition: PlacedRows, nodes: Array, node_resp: Array, known: tuple[Array, Array]
 ) -> tuple[NodeRows, _NodeOfRow]:
-    """Return rows with the node that stands for each."""
+    """Return rows with their nodes."""
     rows = known[0] - partition.first
     own = (rows >= 0) & (rows < partition.n_rows)
     nearest = np.zeros(partition.n_rows, dtype=np.int32)

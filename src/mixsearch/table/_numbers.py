@@ -9,7 +9,8 @@ import numpy as np
 
 from mixsearch._typing import Array, TableLike
 from mixsearch.errors import Option, SearchError
-from mixsearch.table._columns import Column, find_columns, open_table
+from mixsearch.table._columns import Column
+from mixsearch.table._tables import find_columns, open_table
 
 _BOOLEANS = {"False", "True"}
 
@@ -45,7 +46,7 @@ def get_numbers(table: TableLike, columns: Iterable[Any], argument: str = "colum
     wrong = [name for name, column in found.items() if not _is_numeric(column)]
     if wrong:
         raise SearchError(
-            "{argument} needs columns of numbers, which {columns} {verb} not.",
+            "{argument} needs columns of numbers, but {columns} {verb} not numeric.",
             code="not_numbers",
             argument=Option(argument),
             columns=", ".join(map(repr, wrong)),

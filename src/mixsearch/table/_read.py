@@ -28,7 +28,7 @@ _FOLDER_FORMATS: tuple[Format, ...] = ("parquet", "arrow")
 
 
 def read_table(path: str | os.PathLike[str], *, no_header: bool = False, skip_bad_rows: bool = False) -> Any:
-    """Read a table from a file.
+    r"""Read a table from a file.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def read_table(path: str | os.PathLike[str], *, no_header: bool = False, skip_ba
         A file of CSV, TSV, JSON lines, a JSON array, Parquet, Arrow or Feather, an Excel workbook, or an SQLite or
         DuckDB database; or a folder of Parquet or Arrow files, such as a Hugging Face dataset. Name a table or a
         sheet after two colons: "shop.sqlite::reviews". Files of text may be compressed: .gz, .bz2, .xz or .zst. The
-        format is found by what a file begins with, and by its name.
+        format is recognised by the first bytes of a file, and by its name.
     no_header : bool
         Whether the first row of CSV, TSV and Excel is data. Columns are then called "column 1", "column 2" and so on.
     skip_bad_rows : bool
@@ -46,7 +46,17 @@ def read_table(path: str | os.PathLike[str], *, no_header: bool = False, skip_ba
     -------
     pyarrow.Table
         Numbers, booleans, dates and times have their types; "", NA, NaN, null and ? are missing. Dates such as
-        03/04/2024, of which the order of day and month stays unknown, are text. Repeated names get a number: "x (2)".
+        03/04/2024, whose order of day and month is unknown, are text. Repeated names get a number: "x (2)".
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import mkdtemp
+    >>> from mixsearch.table import read_table
+    >>> path = Path(mkdtemp(), "shops.csv")
+    >>> _ = path.write_text("shop,stars\nRome,4\nOslo,5\n", encoding="utf-8")
+    >>> read_table(path).column_names
+    ['shop', 'stars']
     """
     import_pyarrow("Tables in files", "table")
     sources = _find_files(os.fspath(path))
@@ -69,11 +79,21 @@ def write_table(table: Any, path: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     table : pyarrow.Table, pyarrow.RecordBatchReader, DataFrame or mapping from names to columns
-        The table. That of a reader is never in memory as a whole.
+        The table. A reader is never loaded as a whole.
     path : str or path
         A file .csv, .tsv, .parquet, .jsonl, .json or .xlsx. It is replaced if it exists. All but Parquet and Excel may
         be compressed: .gz, .bz2, .xz or .zst. In CSV and Excel, nested values become JSON. Text that begins with "="
         is text in Excel, too.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> import pyarrow as pa
+    >>> from mixsearch.table import read_table, write_table
+    >>> path = mkdtemp() + "/shops.parquet"
+    >>> write_table(pa.table({"shop": ["Rome", "Oslo"], "stars": [4, 5]}), path)
+    >>> read_table(path).num_rows
+    2
     """
     file = Path(path)
     format = _find_written_format(file)
@@ -126,7 +146,7 @@ def _find_files(path: str) -> SourceFiles:
         raise SearchError("{file!r} is empty. Check that it is the right file.", code="empty_file", file=path)
     if sources.format not in TABLE_FORMATS:
         raise SearchError(
-            "{file!r} has no format of a table that is known. It must hold {formats}; the name of a text file must "
+            "{file!r} is not in a known format of tables. Use {formats}; the name of a text file must "
             "end in .csv, .tsv, .jsonl or .json.",
             code="unknown_format",
             file=path,
@@ -148,7 +168,7 @@ def _find_written_format(file: Path) -> Format:
     is_compressed = file.suffix.lower() in COMPRESSION_SUFFIXES
     if format not in _WRITTEN_FORMATS or (format in _PACKED_FORMATS and is_compressed):
         raise SearchError(
-            "{file!r} has no format that is written. The name must end in {suffixes}; all but Parquet and Excel may "
+            "Cannot write a table to {file!r}: the name must end in {suffixes}; all but Parquet and Excel may "
             "also be compressed ({compressions}).",
             code="unknown_format",
             file=str(file),

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from mixsearch._typing import Array, TableLike
-from mixsearch.errors import HintError, Option
-from mixsearch.table._columns import open_table
+from mixsearch.errors import HintError, Option, RepeatedIdsWarning, warn_user
+from mixsearch.table._tables import open_table
 
 _MAX_LISTED = 8
 
 
 def find_rows(values: Iterable[Any], wanted: Iterable[Any]) -> Array:
-    """Return the rows whose id is wanted.
+    """Return the rows with given ids.
 
     Parameters
     ----------
@@ -29,10 +29,15 @@ def find_rows(values: Iterable[Any], wanted: Iterable[Any]) -> Array:
     ndarray of shape (n_found,)
         Indices of rows, in the order of the ids. An id that several rows have gives all of them.
 
+    Warns
+    -----
+    RepeatedIdsWarning
+        If several rows have one of the ids.
+
     Examples
     --------
-    >>> find_rows([11, 12, 13, 12], ["13", "12"])
-    array([2, 1, 3])
+    >>> find_rows([11, 12, 13], ["13", "12"])
+    array([2, 1])
     """
     rows: dict[str, list[int]] = {_spell(each): [] for each in wanted}
     n_values, first = 0, []
@@ -55,7 +60,25 @@ def find_rows(values: Iterable[Any], wanted: Iterable[Any]) -> Array:
             missing_ids=missing,
             first=", ".join(first),
         )
+    repeated = [each for each, found in rows.items() if len(found) > 1]
+    if repeated:
+        warn_user(_repeated_ids(repeated, sum(len(rows[each]) for each in repeated)))
     return np.array([index for found in rows.values() for index in found], dtype=np.intp)
+
+
+def _repeated_ids(ids: Sequence[str], n_rows: int) -> RepeatedIdsWarning:
+    listed = ", ".join(ids[:_MAX_LISTED]) + (", ..." if len(ids) > _MAX_LISTED else "")
+    return RepeatedIdsWarning(
+        "{n_ids:,} of the ids given name {n_rows:,} rows, and all of these are taken: {listed}. Give the number of a "
+        "row to mean only that one."
+        if len(ids) > 1
+        else "The id {listed} names {n_rows:,} rows, and all of them are taken. Give the number of a row to mean only "
+        "that one.",
+        n_ids=len(ids),
+        n_rows=n_rows,
+        listed=listed,
+        ids=list(ids),
+    )
 
 
 def check_positions(argument: str, positions: Array, n_rows: int) -> Array:
@@ -105,7 +128,7 @@ def get_rows(table: TableLike, rows: Sequence[int] | Array) -> list[dict[str, An
     Returns
     -------
     list of dict from str to value
-        The values of each row by the names of their columns, as they are in the table.
+        The values of each row by the names of their columns, unchanged.
 
     Examples
     --------

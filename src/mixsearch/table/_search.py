@@ -35,8 +35,8 @@ class TableSearch(BaseEstimator):
     max_components : int, default=15
         The mixture has at most this many components; the criterion chooses how many.
     embedder : callable, object with `encode`, or str, optional
-        Makes vectors of texts, for examples that are texts and for a column of texts: a function from a list of texts
-        to an array, an object with such a function `encode`, or the name of a model, "model2vec:..." or
+        Turns texts into vectors, for examples that are texts and for a column of texts: a function from a list of texts
+        to an array, an object with such a method `encode`, or the name of a model, "model2vec:..." or
         "sentence-transformers:...".
 
     Attributes
@@ -50,14 +50,14 @@ class TableSearch(BaseEstimator):
     dropped_columns_ : dict from str to str
         The other columns, each with the reason.
     table_ : table
-        The table of the fit, as it was given.
+        The table of the fit, unchanged.
 
     Notes
     -----
-    Fitting needs no examples: fit once, then search as often as you like. A mixture of Gaussians shows which groups
-    there are, and a graph of nearest neighbours where they end if they are not Gaussian. A random walk starts at the
-    examples and goes along the graph; edges between two components of the mixture count less, as far as neighbours
-    agree with the mixture.
+    Fitting needs no examples: fit once, then search as often as you like. A mixture of Gaussians finds the groups, and
+    a graph of nearest neighbours shows where they end if they are not Gaussian. A random walk on the graph starts at
+    the examples; edges between two components of the mixture have smaller weights if neighbours agree with the
+    mixture.
 
     References
     ----------
@@ -96,15 +96,16 @@ class TableSearch(BaseEstimator):
         ----------
         table : array-like of shape (n, p), DataFrame, pyarrow.Table or mapping from names to columns
             Numbers, dates, booleans and categories; values may be missing. It is not changed. The rows of a Dask array
-            or data frame stay where Dask has them.
+            or data frame stay on the workers.
         y : None
             Ignored.
         columns : iterable of str, optional
             Use only these columns.
         id : str, optional
-            The column that names the rows. It is not used.
+            The column that names the rows. It is not used as a feature.
         vectors : str, optional
-            A column of vectors, or of texts that the embedder makes vectors of. Use it only, or beside `columns`.
+            A column of vectors, or of texts that the embedder turns into vectors. It is used alone, or together with
+            `columns`.
 
         Returns
         -------
@@ -129,11 +130,11 @@ class TableSearch(BaseEstimator):
         Parameters
         ----------
         like : iterable of int, array of bool of shape (n,), or table
-            Rows that are members: their positions, a mask, or rows of their own with the columns of the table.
+            Rows that are members: their positions, a mask, or new rows with the columns of the table.
         not_like : iterable of int, array of bool of shape (n,), or table, optional
-            Rows that are no members.
+            Rows that are not members.
         like_texts, not_like_texts : iterable of str, optional
-            Texts that describe members, and others. The embedder makes vectors of them, which are compared with those
+            Texts that describe members, and others. The embedder turns them into vectors, which are compared with those
             of the table.
 
         Returns
@@ -173,7 +174,7 @@ class TableSearch(BaseEstimator):
         Parameters
         ----------
         path : path
-            A folder that does not exist yet. It appears when all of it is written, or not at all.
+            A folder that does not exist yet. It is written completely or not at all.
         overwrite : bool, default=False
             Replace a search that was saved there before.
         """
@@ -183,14 +184,14 @@ class TableSearch(BaseEstimator):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, embedder: Embedder = None) -> Self:
-        """Open a search that was saved. Its arrays are mapped from the files; the table is one of PyArrow.
+        """Open a search that was saved. Its arrays are mapped from the files; the table is a `pyarrow.Table`.
 
         Parameters
         ----------
         path : path
             The folder.
         embedder : callable, object with `encode`, or str, optional
-            Only the name of an embedder is saved: another one must be given again.
+            The embedder, if it is not a name: functions and objects are not saved.
 
         Returns
         -------
@@ -234,17 +235,18 @@ def find(
     table : array-like of shape (n, p), DataFrame, pyarrow.Table or mapping from names to columns
         Numbers, dates, booleans and categories; values may be missing.
     like : iterable of int, array of bool of shape (n,), or table
-        Rows that are members: their positions, a mask, or rows of their own with the columns of the table.
+        Rows that are members: their positions, a mask, or new rows with the columns of the table.
     not_like : iterable of int, array of bool of shape (n,), or table, optional
-        Rows that are no members.
+        Rows that are not members.
     columns : iterable of str, optional
         Use only these columns.
     vectors : str, optional
-        A column of vectors, or of texts that the embedder makes vectors of. Use it only, or beside `columns`.
+        A column of vectors, or of texts that the embedder turns into vectors. It is used alone, or together with
+        `columns`.
     like_texts, not_like_texts : iterable of str, optional
         Texts that describe members, and others.
     embedder : callable, object with `encode`, or str, optional
-        Makes vectors of texts.
+        Turns texts into vectors.
     covariance : {"auto", "spherical", "diagonal", "tied", "low-rank", "full"}, default="auto"
         The shape of the components of the mixture.
     max_components : int, default=15

@@ -1,4 +1,4 @@
-"""Where the rows of a table are: in memory, or in the partitions of a Dask array or data frame."""
+"""The source of a table's rows: memory, or the partitions of a Dask array or data frame."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ import numpy as np
 
 from mixsearch._typing import Array, DataFrame, TableLike
 from mixsearch.data.dask import dask_tables, is_dask
-from mixsearch.data.partitions import Layout, LocalPartitions, Partitions
-from mixsearch.table._columns import name_columns, open_table
+from mixsearch.data.partitions import Layout, Partitions
+from mixsearch.data.partitions.local import LocalPartitions
 from mixsearch.table._frames import with_columns
 from mixsearch.table._rows import get_rows
 from mixsearch.table._summaries import ColumnsPartition, convert_block
+from mixsearch.table._tables import name_columns, open_table
 
 
 class TableSource(ABC):

@@ -12,11 +12,11 @@ import scipy.sparse as sp
 from mixsearch._typing import Array, TableLike
 from mixsearch.data.arrow import import_pyarrow
 from mixsearch.data.dask import is_dask
-from mixsearch.data.partitions import Layout, LocalPartitions
+from mixsearch.data.partitions import Layout
+from mixsearch.data.partitions.local import LocalPartitions
 from mixsearch.errors import DamagedFolderError, SearchError
 from mixsearch.gaussian import ShapedMixture
 from mixsearch.storage import Folder, open_folder, write_folder
-from mixsearch.table._columns import open_table
 from mixsearch.table._embedding import Embedder
 from mixsearch.table._encoding import TableEncoder
 from mixsearch.table._features import CategoryFeatures, Features, NumberFeatures, VectorFeatures
@@ -24,6 +24,7 @@ from mixsearch.table._fit import TableFit
 from mixsearch.table._graph import NeighbourGraph
 from mixsearch.table._nodes import NodeRows, Nodes
 from mixsearch.table._source import LocalTable
+from mixsearch.table._tables import open_table
 
 KIND = "fitted table"
 VERSION = 2  # 1 had the posterior of all rows
@@ -32,7 +33,7 @@ _EDGES = ("data", "indices", "indptr")
 
 
 def save_fit(fit: TableFit, parameters: dict[str, Any], path: str | os.PathLike[str], *, overwrite: bool) -> None:
-    """Write a fit to a folder of its own, with the parameters of the search."""
+    """Write a fit and the parameters of the search to a new folder."""
     if is_dask(fit.table):
         raise SearchError(
             "The fit of a Dask table cannot be saved: its rows are not in memory. Save the answer, which `to_frame` "
@@ -68,7 +69,7 @@ def open_fit(path: str | os.PathLike[str]) -> Folder:
 
 
 def restore_fit(folder: Folder, embedder: Embedder = None) -> TableFit:
-    """Return the fit that a folder holds, with an embedder for texts. Arrays are read when they are used."""
+    """Load the fit from a folder, with an embedder for texts. Arrays are read when they are used."""
     arrays: dict[str, Any] = {name: folder[f"mixture/{name}"] for name in _MIXTURE}
     mixture = ShapedMixture(**arrays, **folder.facts["mixture"])
     rows = folder["graph/nodes"]

@@ -1,4 +1,4 @@
-"""What the values of columns are, counted in each partition of a table and added."""
+"""Summaries of columns, counted in each partition of a table and added."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ import numpy as np
 
 from mixsearch._typing import Array
 from mixsearch.data.partitions import BlockPartition, Partition
-from mixsearch.table._columns import Column, Kind, open_table
+from mixsearch.table._columns import Column, Kind
 from mixsearch.table._sampling import draw_uniform
+from mixsearch.table._tables import open_table
 
 # Order statistics of more values come from a sample.
 MAX_SORTED = 100_000
@@ -20,7 +21,7 @@ MAX_SORTED = 100_000
 MAX_LEVELS = 10_000
 # Squares of larger numbers overflow.
 MAX_MAGNITUDE = 1e150
-# Most integers that are no ids are repeated among so many.
+# Among this many rows, most integers that are not ids are repeated.
 _FIRST_VALUES = 1000
 
 
@@ -119,7 +120,7 @@ _SUMMARY: dict[Kind, type[Values]] = {
 
 @dataclass(frozen=True)
 class ColumnSummary:
-    """What is known about a column; adding two of them summarises the rows of both."""
+    """A summary of a column; adding two of them summarises the rows of both."""
 
     kind: Kind
     n_rows: int

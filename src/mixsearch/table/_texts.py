@@ -13,8 +13,8 @@ from mixsearch.errors import HintError, Option
 from mixsearch.table._embedding import Embedder, embed_texts
 from mixsearch.table._fit import TableFit
 
-# A walk from a text starts at so many nodes, but at most this part of all: a few words are no row, and the nearest row
-# alone may be of another kind. Chosen on BBC and DBpedia: docs/decisions/tables.md.
+# A walk from a text starts at this many nodes, but at most this part of all: a few words are not a row, and the
+# nearest row alone may be of another kind. Chosen on BBC and DBpedia: docs/decisions/tables.md.
 N_NEAREST, MAX_NEAREST_PART = 10, 0.05
 
 

@@ -1,4 +1,4 @@
-"""``python -m mixsearch.testing``: search planted data of every kind, and say whether the planted thing was found."""
+"""``python -m mixsearch.testing``: search planted data of every kind, and report whether the component was found."""
 
 import sys
 

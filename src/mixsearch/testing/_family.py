@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import reduce
-from itertools import pairwise
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,15 +13,8 @@ from mixsearch._typing import Array, Samples
 from mixsearch.core.extraction import extract_by_whitening
 from mixsearch.core.family import Family
 from mixsearch.core.frame import Frame
-from mixsearch.data.chunks import Sums, add_sums
-from mixsearch.data.partitions import (
-    LocalPartitions,
-    Partitions,
-    S,
-    SamplePartition,
-    T,
-    partition_in_memory,
-)
+from mixsearch.data.partitions import Partitions, SamplePartition, partition_in_memory
+from mixsearch.testing._split_partitions import split_rows
 
 Fit = Callable[[Partitions[SamplePartition]], Family]
 # Groups of the jackknife that are compared with a refit, and how far they may differ: terms of second order in 1/B.
@@ -31,49 +22,27 @@ _GROUPS, _REFIT_TOL = (0, 7, 19), 0.25
 
 
 class ExactSamples(NamedTuple):
-    """Samples whose moments are exactly those of a mixture, and a direction that means its first component."""
+    """Samples whose moments are exactly those of a mixture, and a hint for its first component.
+
+    Attributes
+    ----------
+    X : array or sparse matrix of shape (n, d)
+        Samples.
+    center : array of shape (d,)
+        Center of the first component.
+    weight : float
+        Its weight.
+    hint : array of shape (d,)
+        A direction under which it scores highest.
+    y : array of shape (n,), optional
+        Responses.
+    """
 
     X: Samples
-    center: Array  # (d,)
+    center: Array
     weight: float
-    hint: Array  # (d,)
+    hint: Array
     y: Array | None = None
-
-
-@dataclass(frozen=True)
-class SplitPartitions(Partitions[S]):
-    """Samples of one process in several partitions, as a cluster has them."""
-
-    parts: tuple[S, ...]
-
-    def reduce(self, summarize: Callable[..., Sums], *shared: Any) -> Sums:
-        """Sum what a function returns for every partition."""
-        return reduce(add_sums, [summarize(part, *shared) for part in self.parts])
-
-    def map(self, change: Callable[..., T], *shared: Any) -> SplitPartitions[T]:
-        """Apply a function to every partition."""
-        return SplitPartitions(self.layout, tuple(change(part, *shared) for part in self.parts))
-
-    def map_reduce(self, step: Callable[..., tuple[T, Sums]], *shared: Any) -> tuple[SplitPartitions[T], Sums]:
-        """Apply a function to every partition, and sum what it returns besides."""
-        changed, sums = zip(*(step(part, *shared) for part in self.parts), strict=True)
-        return SplitPartitions(self.layout, tuple(changed)), reduce(add_sums, sums)
-
-    def persist(self) -> SplitPartitions[S]:
-        """Return the partitions: nothing is lazy here."""
-        return self
-
-    def collect(self) -> LocalPartitions[S]:
-        """Join all partitions into one."""
-        return LocalPartitions(self.layout, type(self.parts[0]).joined(list(self.parts)))
-
-
-def split_rows(X: Samples, cuts: Sequence[int], y: Array | None = None) -> SplitPartitions[SamplePartition]:
-    """Split samples into partitions at some rows."""
-    whole = partition_in_memory(X, y)
-    bounds = pairwise([0, *cuts, X.shape[0]])
-    parts = [SamplePartition(a, X[a:b], None if y is None else y[a:b]) for a, b in bounds]
-    return SplitPartitions(whole.layout, tuple(parts))
 
 
 def check_family(

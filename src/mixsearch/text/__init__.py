@@ -1,4 +1,4 @@
-"""From an analyst's files to word counts: streaming, on all cores, in bounded memory."""
+"""Count the words of files: streaming, on all cores, in bounded memory."""
 
 from typing import TYPE_CHECKING
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from mixsearch.text.pipeline import count_documents, count_texts, read_corpus
     from mixsearch.text.question import split_words
     from mixsearch.text.read.documents import DocumentChunk
-    from mixsearch.text.read.formats import has_columns, inspect_columns
+    from mixsearch.text.read.formats import has_columns, inspect_columns, list_columns
     from mixsearch.text.read.summary import ColumnSummary, summarize_columns
     from mixsearch.text.word_counter import WordCounter
 else:
@@ -59,6 +59,7 @@ __all__ = [
     "has_columns",
     "inspect_columns",
     "inspect_files",
+    "list_columns",
     "normalize_text",
     "read_corpus",
     "read_on_cluster",

@@ -28,13 +28,21 @@ class Corpus:
     duplicates : array of shape (n_dropped, 2)
         Row of each dropped document, and row of the earlier document that it repeats.
     notes : tuple of SearchWarning
-        Decisions that the user should know, such as which column was taken as the text.
+        Decisions that the user should know about, such as which column has the text.
     stop_words : tuple of str
         The stop words that were left out because the texts use them as such, if the corpus chose them.
     dropped : DroppedWords
         Words of the texts that are not features.
     n_missing : int
         Documents without a text: it was null. They have no words.
+
+    Examples
+    --------
+    >>> from mixsearch.text import count_texts
+    >>> with count_texts(["good sushi", "good, good ramen"]) as corpus:  # or read_corpus, for files
+    ...     counts = corpus.to_counts()
+    >>> counts.shape
+    (2, 3)
     """
 
     n_documents: int

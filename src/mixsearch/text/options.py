@@ -28,8 +28,12 @@ _MIN_CHUNK_BYTES, _MAX_CHUNK_BYTES = 1 << 16, 1 << 23
 
 # Words of texts that are kept by default, in Python and on the command line.
 DEFAULT_MIN_DF, DEFAULT_MAX_DF, DEFAULT_MAX_WORDS = 5, 0.3, 100_000
-# In a small corpus, words may be as rare as one document in so many, and as common as so many documents.
+# In a small corpus, the limits of how rare a word may be, as one document of this many, and of how common.
 _SMALL_MIN_SHARE, _SMALL_MAX_DF = 100, 10
+
+
+# Every length is counted by itself, so that a huge one would never end.
+MAX_NGRAM = 100
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,11 +48,11 @@ class CorpusOptions:
     id : str, optional
         Column that names the documents.
     keep : sequence of str, "auto" or None, default="auto"
-        Columns to keep beside the text. "auto" keeps a title, a link, dates, categories with few values and numbers.
+        Columns to keep with the text. "auto" keeps a title, a link, dates, categories with few values and numbers.
     format : str, optional
         One of `FORMATS`. By default the format is found by what the files begin with, and by their names.
     encoding : str
-        Encoding of text files. It must keep ASCII as it is.
+        Encoding of text files. It must keep ASCII unchanged.
     no_header : bool
         Whether the first row of CSV, TSV and Excel is data. Columns are then called "column 1", "column 2" and so on.
     skip_bad_rows : bool
@@ -63,8 +67,8 @@ class CorpusOptions:
     segmenter : {"bigrams", "jieba", "fugashi", "pythainlp"} or None
         How to split letters of scripts without spaces (Chinese, Japanese, Thai, Lao, Khmer, Burmese). "bigrams" counts
         overlapping pairs of characters. The others are packages that find words of Chinese, Japanese or Thai; letters
-        of other scripts stay pairs. None takes whatever stands between two spaces for a word. A `token_pattern` or a
-        `tokenizer` says itself what a word is.
+        of other scripts stay pairs. None takes everything between two spaces as a word. A `token_pattern` or a
+        `tokenizer` overrides this.
     stem : str, optional
         Language whose words are reduced to their stems by Snowball's rules, such as "english" or "russian".
     lowercase : bool
@@ -82,7 +86,7 @@ class CorpusOptions:
         Shortest and longest sequence of words to count. (1, 2) adds pairs such as "new york".
     phrases : bool
         Whether to count pairs of adjacent words that mean more than their parts, such as "machine translation", and
-        names with a number, such as "gpt-4", beside their words. Longer `ngrams` count all pairs anyway.
+        names with a number, such as "gpt-4", in addition to their words. Longer `ngrams` count all pairs anyway.
     min_df, max_df : int or float, optional
         Smallest and largest number of documents that a counted word occurs in. A float is a share of all documents.
         By default words of texts are in at least 5 documents and at most 0.3 of them, fewer and more in a corpus of
@@ -102,6 +106,14 @@ class CorpusOptions:
         Folder for temporary files. By default that of `tempfile`, which respects the environment variable TMPDIR.
     n_jobs : int, optional
         Number of threads that count. None and -1 mean one per core.
+
+    Examples
+    --------
+    >>> from mixsearch.text import CorpusOptions, count_texts
+    >>> options = CorpusOptions(stem="english", stop_words=["the"])
+    >>> with count_texts(["The runner runs", "A good run"], options) as corpus:
+    ...     print(corpus.vocabulary)
+    ['good', 'run', 'runner']
     """
 
     text: str | Sequence[str] | None = None
@@ -160,7 +172,7 @@ class CorpusOptions:
 
     @property
     def counts_phrases(self) -> bool:
-        """Whether phrases are looked for."""
+        """Whether phrases are counted."""
         return self.phrases and tuple(self.ngrams) == (1, 1)
 
 
@@ -249,11 +261,12 @@ def _check_frequency(name: str, value: int | float | None) -> None:
 
 
 def _check_ngrams(ngrams: Sequence[int]) -> None:
-    if len(ngrams) != 2 or not 1 <= ngrams[0] <= ngrams[1]:
+    if len(ngrams) != 2 or not 1 <= ngrams[0] <= ngrams[1] <= MAX_NGRAM:
         raise ArgumentError(
-            "{argument} must be the shortest and the longest length, such as (1, 2) for words and pairs, got "
-            "{value!r}.",
+            "{argument} must be the shortest and the longest length, such as (1, 2) for words and pairs and {maximum} "
+            "at most, got {value!r}.",
             argument=Option("ngrams"),
+            maximum=MAX_NGRAM,
             value=ngrams,
         )
 

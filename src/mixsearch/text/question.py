@@ -34,8 +34,10 @@ def split_words(text: str, options: CorpusOptions, is_known: Callable[[str], boo
     ['gpt-4']
     """
     words = spell_tokens(find_tokens([text], options, lambda _: "the question"))
-    stop_words = set(list_stop_words(options))
-    return _choose_names([word for word in words if word not in stop_words] or words, is_known)
+    if len(words) > 1:  # reading the stop words takes longer than all the rest
+        stop_words = set(list_stop_words(options))
+        words = [word for word in words if word not in stop_words] or words
+    return _choose_names(words, is_known)
 
 
 def _choose_names(words: list[str], is_known: Callable[[str], bool]) -> list[str]:

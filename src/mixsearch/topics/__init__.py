@@ -12,6 +12,7 @@ if TYPE_CHECKING:
         WordStatistics,
         has_quick_confidence,
         keep_documents,
+        list_alternatives,
     )
     from mixsearch.topics._corpus import FittedCorpus, fit_corpus, get_min_words, is_damped, make_search
     from mixsearch.topics._counts import damp
@@ -74,6 +75,7 @@ __all__ = [
     "is_damped",
     "join_weights",
     "keep_documents",
+    "list_alternatives",
     "load_dropped",
     "make_search",
     "measure_documents_in",

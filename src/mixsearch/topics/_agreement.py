@@ -83,7 +83,7 @@ def choose_axes(family: TopicFamily, *, damping: bool) -> Axes:
 
 
 def fit_documents(family: TopicFamily, counts: sp.csr_array, found: Array, *, damping: bool) -> ExampleFit:
-    """Return what the documents of a hint say about the topic found.
+    """Return the agreement of a topic with the documents of its hint.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def fit_documents(family: TopicFamily, counts: sp.csr_array, found: Array, *, da
 
 
 class WordFit(NamedTuple):
-    """What the words of a hint say about the topic found."""
+    """The agreement of a topic with the words of its hint."""
 
     agreement: float  # the probability that all of them are about one topic
     own: tuple[str, ...] = ()  # words that are more like the topic found
@@ -136,7 +136,7 @@ class WordFit(NamedTuple):
 
 
 def fit_words(family: TopicFamily, hint: WordHint, found: Array, *, damping: bool) -> WordFit:
-    """Return what the words of a hint say about the topic found.
+    """Return the agreement of a topic with the words of its hint.
 
     Parameters
     ----------

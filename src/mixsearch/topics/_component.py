@@ -106,6 +106,20 @@ class Topic(SampleComponent):
     See Also
     --------
     Component : `separation`, `scores`, `share`, `alternatives` and the rest.
+
+    Examples
+    --------
+    >>> from mixsearch import TopicSearch
+    >>> from mixsearch.datasets import make_reviews
+    >>> reviews = make_reviews(1000, random_state=0)
+    >>> topic = TopicSearch(n_components=12).fit(reviews.text).search("sushi")
+    >>> sorted(word for word, probability in topic.top_words(3))
+    ['salmon', 'sushi', 'tuna']
+    >>> row, share = topic.documents(1)[0]  # the review that is most about it
+    >>> "sushi" in reviews.text[row]
+    True
+    >>> topic.confidence > 0.9, len(topic.doubts)
+    (True, 0)
     """
 
     _family: TopicFamily = field(kw_only=True)
@@ -121,10 +135,10 @@ class Topic(SampleComponent):
     def confidence(self) -> float:
         """The probability that this is the topic that the hint means.
 
-        After local EM of words, the probability that they have a topic and this is it, from signals that were
-        calibrated on labelled text; after local EM of several documents, what their number allows. Otherwise the
-        probability that the topic comes first on new documents too. Each times the probability that the words or
-        documents of the hint are about one topic.
+        After local EM of words, the probability that they have a topic and this is it, calibrated on labelled text;
+        after local EM of several documents, a value that depends on their number. Otherwise the probability that the
+        topic comes first on new documents too. Each is multiplied by the probability that the words or documents of the
+        hint are about one topic.
         """
         if self._rests_on_words:
             return self._trust * self._trust_in_words
@@ -160,10 +174,11 @@ class Topic(SampleComponent):
     def document_count(self) -> DocumentCount:
         """How many documents are about the topic, with a 95% interval, and how many contain the words of the hint.
 
-        After local EM, those of which at least a quarter is the topic. How many that are cannot be known from counts
-        alone: the interval is a factor that held for labelled corpora, and wider than a model needs. It is for the
-        topic found; whether that is the one meant is the matter of `confidence`. Otherwise `weight` times the number
-        of documents, with an interval from its standard error. Only documents of the filter count, if there is one.
+        After local EM, these are the documents that are at least a quarter about the topic. Counts alone do not
+        determine their number: the interval is a factor that held for labelled corpora, wider than the model needs. It
+        refers to the topic found; `confidence` is the probability that this is the topic meant. Without local EM, the
+        number is `weight` times the number of documents, with an interval from its standard error. With a filter, only
+        matching documents count.
         """
         among = self._among
         n = self._family.partitions.n_rows if among is None else int(np.count_nonzero(among))
@@ -281,7 +296,7 @@ class Topic(SampleComponent):
         Returns
         -------
         DataFrame
-            With the columns word, probability, lift and, if asked for, stderr.
+            With the columns word, probability, lift and, with `errors`, stderr.
         """
         words = self.word_table(len(self.probabilities) if n is None else n, by=by, errors=errors)
         names = WordStatistics._fields if errors else WordStatistics._fields[:-1]
@@ -421,6 +436,31 @@ def keep_documents(topic: Topic, among: Array | None) -> Topic:
     """
     known = topic._among
     return replace(topic, _among=known if among is None else among if known is None else among & known)
+
+
+def list_alternatives(topic: Topic, n: int) -> list[Topic]:
+    """Return the first others of the topics that a hint could mean. Their words are found in one product.
+
+    Parameters
+    ----------
+    topic : Topic
+        The topic found.
+    n : int
+        The maximum number of others.
+
+    Returns
+    -------
+    list of Topic
+        As in `alternatives`.
+    """
+    points = topic._candidates.points
+    ranks = [rank for rank in range(points.shape[1]) if rank != topic._rank][:n]
+    others = [topic._with_rank(rank) for rank in ranks]
+    with one_blas_thread:
+        centers = np.ascontiguousarray(topic._frame.unwhiten(points[:, ranks]).T)
+    for other, center in zip(others, centers, strict=True):
+        vars(other)["center"] = center  # as the property would keep it
+    return others
 
 
 def has_quick_confidence(topic: Topic) -> bool:

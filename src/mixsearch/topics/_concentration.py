@@ -28,7 +28,7 @@ class Concentration(NamedTuple):
 
 
 class _RawMoments(NamedTuple):
-    """Averages over different words of a document in the frame, which no sum of parameters enters."""
+    """Averages over distinct words of a document in the frame, independent of alpha0."""
 
     mean: Array  # E[x1], (k,)
     pairs: Array  # E[x1x2'], (k, k)

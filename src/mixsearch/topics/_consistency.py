@@ -10,7 +10,7 @@ from mixsearch._typing import Array
 from mixsearch.storage import Folder, damage_error
 from mixsearch.topics._segments import BY_DOCUMENT, BY_WORD, DOCUMENTS, Segment
 
-# Indices of up to this many counts are compared with their bounds; more would have to be read from the disk.
+# Indices of up to this many counts are compared with their bounds now; those of more when they are first read.
 MAX_CHECKED = 1 << 20
 
 
@@ -18,12 +18,12 @@ def check_arrays(folder: Folder, segments: Sequence[Segment]) -> None:
     """Raise `DamagedFolderError` unless shapes agree and row pointers rise, in a time that hardly depends on size."""
     d, k = _measure(folder)
     for name, shape in _list_shapes(folder, segments, d, k):
-        if folder[name].shape != shape:
+        if folder.arrays[name].shape != shape:
             raise damage_error(
                 "'{path}' is damaged: {name} has the shape {found}, but {needed} fits the other arrays.",
                 path=str(folder.path),
                 name=name,
-                found=folder[name].shape,
+                found=folder.arrays[name].shape,
                 needed=shape,
             )
     for segment in segments:
@@ -33,12 +33,12 @@ def check_arrays(folder: Folder, segments: Sequence[Segment]) -> None:
 
 def _measure(folder: Folder) -> tuple[int, int]:
     """Return the numbers of words and of components."""
-    basis = folder["frame/basis"]
-    if basis.ndim != 2:
+    shape = folder.arrays["frame/basis"].shape
+    if len(shape) != 2:
         raise damage_error(
-            "'{path}' is damaged: {name} is no matrix.", path=str(folder.path), name="frame/basis", found=basis.shape
+            "'{path}' is damaged: {name} is no matrix.", path=str(folder.path), name="frame/basis", found=shape
         )
-    return basis.shape[0], basis.shape[1]
+    return shape
 
 
 def _list_shapes(folder: Folder, segments: Sequence[Segment], d: int, k: int) -> Iterator[tuple[str, tuple[int, ...]]]:
@@ -55,11 +55,11 @@ def _list_shapes(folder: Folder, segments: Sequence[Segment], d: int, k: int) ->
         yield from ((name, (n,)) for name in names if name in folder)
         for group, length in ((BY_DOCUMENT, n), (BY_WORD, d)):
             yield segment.place(f"{group}/indptr"), (length + 1,)
-            yield segment.place(f"{group}/data"), folder[segment.place(f"{group}/indices")].shape
+            yield segment.place(f"{group}/data"), folder.arrays[segment.place(f"{group}/indices")].shape
 
 
 def _check_counts(folder: Folder, group: str, n_rows: int, n_columns: int) -> None:
-    starts, indices = folder[f"{group}/indptr"], folder[f"{group}/indices"]
+    starts, indices = folder[f"{group}/indptr"], folder.map(f"{group}/indices")
     if not (_is_integer(starts) and _is_integer(indices) and indices.ndim == 1):
         reason = "its pointers and indices are no whole numbers"
     elif starts[0] != 0 or starts[-1] != len(indices) or (starts[1:] < starts[:-1]).any():

@@ -91,7 +91,7 @@ def drop_short_documents(
 
 
 class CountFacts(NamedTuple):
-    """What the counts of a corpus are like."""
+    """Facts about the counts of a corpus."""
 
     below_zero: Maximum  # how far the smallest count is below zero
     n_fractions: int

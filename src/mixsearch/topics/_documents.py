@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Self
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array, Sparse
 from mixsearch.data.chunks import ArraySum, RowChunks, chunk_rows
-from mixsearch.data.partitions import Layout, LocalPartitions, Partition, Partitions
+from mixsearch.data.partitions import Layout, Partition, Partitions
+from mixsearch.data.partitions.local import LocalPartitions
 from mixsearch.data.reductions import Maximum, PartitionCounts, TopRows, top_rows
 
 # A short document can show a high share by chance: it is ranked as if it had this many more words on another topic.
@@ -282,13 +284,19 @@ class SharePartition(Partition):
 
 
 @dataclass(frozen=True)
-class DocumentSample(Partition):
+class PlacedSample(Partition):
+    """A few documents without their words."""
+
+    lengths: Array  # (n,)
+    projected: Array  # (n, k)
+
+
+@dataclass(frozen=True)
+class DocumentSample(PlacedSample):
     """A few documents, to be read in this process."""
 
     counts: sp.csr_array  # (n, d)
-    lengths: Array  # (n,)
     tfidf_lengths: Array  # (n,)
-    projected: Array  # (n, k)
 
 
 def pick_documents(partitions: Partitions[TopicPartition], indices: Array) -> DocumentSample:
@@ -300,10 +308,27 @@ def pick_documents(partitions: Partitions[TopicPartition], indices: Array) -> Do
     return replace(picked.take(inverse), first=0)
 
 
+def place_documents(partitions: Partitions[TopicPartition], indices: Array) -> PlacedSample:
+    """Return documents by their indices in the corpus, which rise, without their words."""
+    return partitions.map(_place, indices).collect().partition
+
+
+def _place(partition: TopicPartition, indices: Array) -> PlacedSample:
+    rows = local_rows(partition, indices)[1]
+    return PlacedSample(partition.first, partition.lengths[rows], partition.projected[rows])
+
+
+# Every search compares its documents with the same ones of the corpus.
+_samples: WeakKeyDictionary[Partitions[TopicPartition], dict[int, DocumentSample]] = WeakKeyDictionary()
+
+
 def pick_evenly(partitions: Partitions[TopicPartition], max_documents: int) -> DocumentSample:
-    """Return documents at even steps, at most this many."""
-    n = partitions.n_rows
-    return pick_documents(partitions, np.arange(0, n, n // max_documents + 1))
+    """Return documents at even steps, at most this many. They are read once."""
+    samples = _samples.setdefault(partitions, {})
+    if max_documents not in samples:
+        n = partitions.n_rows
+        samples[max_documents] = pick_documents(partitions, np.arange(0, n, n // max_documents + 1))
+    return samples[max_documents]
 
 
 def _pick(partition: TopicPartition, indices: Array) -> DocumentSample:
@@ -314,10 +339,10 @@ def sample_rows(partition: TopicPartition, rows: Array | slice) -> DocumentSampl
     """Return some documents of a partition."""
     return DocumentSample(
         partition.first,
-        partition.by_document[rows],
-        partition.lengths[rows],
-        partition.tfidf_lengths[rows],
-        partition.projected[rows],
+        lengths=partition.lengths[rows],
+        projected=partition.projected[rows],
+        counts=partition.by_document[rows],
+        tfidf_lengths=partition.tfidf_lengths[rows],
     )
 
 

@@ -1,4 +1,4 @@
-"""How much of the documents that were added to a fit lies outside its frame."""
+"""Measure how much of the documents added to a fit lies outside its frame."""
 
 from __future__ import annotations
 

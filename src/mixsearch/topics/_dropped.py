@@ -83,7 +83,7 @@ class DroppedWord:
 
 
 class DroppedWords:
-    """The dropped words of a stored corpus. They are read when the first of them is asked for.
+    """The dropped words of a stored corpus, read when first needed.
 
     Parameters
     ----------
@@ -163,6 +163,8 @@ class _DroppedList:
 
     def list_common(self) -> dict[str, int]:
         """Return the words that are too common to be features, with the number of documents that contain each."""
+        if TOO_COMMON not in self._reasons:
+            return {}
         found = np.flatnonzero(np.asarray(self._read("reasons")) == self._reasons.index(TOO_COMMON))
         words = self._folder.texts(self._segment.place(f"{_GROUP}/words")).read(found)
         return dict(zip(words, self._read("n_documents")[found].tolist(), strict=True))

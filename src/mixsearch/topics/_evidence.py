@@ -21,6 +21,7 @@ from mixsearch.topics._documents import (
     DocumentPartition,
     ScoredPartition,
     TopicPartition,
+    choose_rows,
     local_rows,
 )
 from mixsearch.topics._moments import TopicFamily
@@ -50,12 +51,44 @@ def word_evidence(family: TopicFamily, probabilities: Array) -> Array:
     own, other = USUAL_SHARE * probabilities, (1 - USUAL_SHARE) * family.word_mean
     words = np.flatnonzero(probabilities > MIN_LIFT * family.word_mean)
     z = own[words] / (own[words] + other[words])
-    strongest = np.argsort(-z, kind="stable")
-    postings = np.cumsum(family.document_frequency[words[strongest]])
-    kept = strongest[: max(int(np.searchsorted(postings, MAX_POSTINGS)), 1)]
+    if family.document_frequency[words].sum() >= MAX_POSTINGS:
+        strongest, following = take_smallest(1 - z, family.document_frequency[words], MAX_POSTINGS)
+        kept = strongest if len(strongest) else [following]
+        words, z = words[kept], z[kept]
     evidence = np.zeros_like(family.word_mean)
-    evidence[words[kept]] = z[kept]
+    evidence[words] = z
     return evidence
+
+
+def take_smallest(values: Array, weights: Array, total: float) -> tuple[Array, int]:
+    """Return the smallest of some numbers from 0 on whose weights add up to less than a total, and the next one.
+
+    Parameters
+    ----------
+    values, weights : arrays of shape (n,)
+        At least one. The weights are positive.
+    total : float
+        If all weights add up to less, the next one is the largest.
+
+    Returns
+    -------
+    indices : array of shape (m,)
+        In no order. Of equal values the first ones are taken.
+    following : int
+
+    Notes
+    -----
+    The leading bits of such numbers sort as the numbers do, so that only those with the bits of the last one have to be
+    sorted: a third of the time that sorting all takes.
+    """
+    leading = values.astype(np.float32).view(np.uint32) >> np.uint32(16)
+    sums = np.cumsum(np.bincount(leading, weights))
+    last = min(int(np.searchsorted(sums, max(total, np.finfo(np.float64).tiny))), len(sums) - 1)
+    inside = np.flatnonzero(leading == last)
+    inside = inside[np.argsort(values[inside], kind="stable")]
+    before = sums[last - 1] if last else 0.0
+    n_taken = min(int(np.searchsorted(before + np.cumsum(weights[inside]), total)), len(inside) - 1)
+    return np.concatenate([np.flatnonzero(leading < last), inside[:n_taken]]), int(inside[n_taken])
 
 
 def sum_evidence(partition: TopicPartition, evidence: Array) -> Array:
@@ -85,7 +118,7 @@ def share_from_scores(scores: Array, lengths: Array, base: float, gain: float) -
 
 def document_shares(partition: ScoredPartition, base: float, gain: float) -> Array:
     """Return θ of the documents of a partition, (n,)."""
-    return share_from_scores(partition.scores, partition.lengths, base, gain)
+    return np.asarray((partition.scores / partition.lengths - base) / gain)
 
 
 @dataclass(frozen=True)
@@ -106,23 +139,32 @@ def base_level(scored: Partitions[ScoredPartition], weight: float) -> float:
     If each document had only one topic, all but a fraction `weight` of the lowest levels would be without it.
     """
     sample = scored.map(_compute_levels).thin(scored.n_rows // MAX_LEVELS + 1).collect().partition
-    order = np.argsort(sample.levels)
-    lengths = np.cumsum(sample.lengths[order])
-    middle = np.searchsorted(lengths, (1 - np.clip(weight, 0, 1)) / 2 * lengths[-1])
-    return float(sample.levels[order][min(int(middle), len(order) - 1)])
+    half = (1 - np.clip(weight, 0, 1)) / 2 * sample.lengths.sum()
+    return float(sample.levels[take_smallest(sample.levels, sample.lengths, half)[1]])
 
 
-def find_members(scored: Partitions[ScoredPartition], base: float, gain: float, size: int) -> Array:
-    """Return the indices of documents that are clearly about the topic, (m,)."""
-    n_members = int(np.clip(MEMBERS_PER_SEED * size, MIN_MEMBERS, MAX_MEMBERS))
-    best: TopRows = scored.reduce(_best_members, base, gain, n_members).total
-    n_clear = max(int(np.count_nonzero(best.scores > MEMBER_SHARE)), MIN_MEMBERS)
-    return best.indices[:n_clear][: count_within(best.values[0][:n_clear], MAX_MEMBER_WORDS, MIN_MEMBERS)]
+def max_members(size: int) -> int:
+    """Return the maximum number of members of a topic of at least this size."""
+    return int(np.clip(MEMBERS_PER_SEED * size, MIN_MEMBERS, MAX_MEMBERS))
 
 
-def _best_members(partition: ScoredPartition, base: float, gain: float, n_members: int) -> ArraySum:
-    scores = document_shares(partition, base, gain) * partition.lengths / (partition.lengths + WORDS_ELSEWHERE)
-    return ArraySum(best_with_sizes(partition, scores, top_rows(scores, n_members), n_members))
+def count_members(best: TopRows, n_members: int) -> int:
+    """Return how many of the documents with the largest shares, at most `n_members`, are clearly about a topic."""
+    n_clear = max(int(np.count_nonzero(best.scores[:n_members] > MEMBER_SHARE)), MIN_MEMBERS)
+    return min(n_clear, count_within(best.values[0][:n_clear], MAX_MEMBER_WORDS, MIN_MEMBERS))
+
+
+def find_largest_shares(
+    partition: ScoredPartition, base: float, gain: float, n: int, among: Array | None = None
+) -> ArraySum:
+    """Return the documents of a partition, or among some, with the largest shares and the number of their words.
+
+    A short document can show a high share by chance, so its share counts less.
+    """
+    scores = (partition.scores - base * partition.lengths) / (gain * (partition.lengths + WORDS_ELSEWHERE))
+    chosen = choose_rows(partition, among)
+    best = top_rows(scores, n) if chosen is None else chosen[top_rows(scores[chosen], n)]
+    return ArraySum(best_with_sizes(partition, scores, best, n))
 
 
 def best_with_sizes(partition: DocumentPartition, scores: Array, rows: Array, max_documents: int) -> TopRows:

@@ -99,10 +99,10 @@ class FittedTopics(FittedMixture[TopicFamily]):
             Unknown words are skipped with a warning if others are known.
         documents : sequence of int, counts of shape (q, d), or sequence of str, optional
             Rows of the fitted corpus, or other documents, that are mostly about the topic; texts if texts were fitted.
-            With `words`, both say what is meant.
+            With `words`, both are used.
         not_documents : sequence of int, optional
-            Rows of the fitted corpus that are not about the topic, beside words or documents that are. They are not
-            listed among its documents.
+            Rows of the fitted corpus that are not about the topic, in addition to words or documents that are. They are
+            not listed among its documents.
         n_components : int or "enough", optional
             Use the first j of the fitted topics only: fewer give broader topics. "enough" uses as many as keep four
             fifths of the projection of the words onto all of them, and makes local EM narrower the rarer the words are.
@@ -121,8 +121,8 @@ class FittedTopics(FittedMixture[TopicFamily]):
         max_iter : int, optional
             Maximum number of EM iterations: 30 by default, and never more than 3 for local EM.
         max_documents : int, optional
-            If more documents contain the words of the hint, this many at even steps represent all: a bound on the time
-            that a frequent word takes. By default all of them are read.
+            If more documents contain the words of the hint, use this many of them, evenly spaced: this bounds the time
+            of a search for a frequent word. By default all of them are read.
         merge_copies : bool or "auto", default="auto"
             In local EM from words, give n documents that are near-copies of each other the weight of √n others, so
             that a template that mentions a word does not outweigh the documents about it. "auto" does so unless most
@@ -231,7 +231,7 @@ class FittedTopics(FittedMixture[TopicFamily]):
         return pick_documents(self._family.partitions, indices).counts, indices
 
     def _check_rows(self, X: Any, *, reset: bool) -> Samples:
-        """Check counts of other documents; what `TopicIndex.count` returns needs no scikit-learn."""
+        """Check counts of other documents; those of `TopicIndex.count` need no scikit-learn."""
         if isinstance(X, sp.csr_array) and X.dtype in FLOAT_DTYPES and X.shape[1] == self.n_features_in_:
             counts: Samples = X
             if np.isfinite(X.data).all():

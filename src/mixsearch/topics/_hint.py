@@ -252,7 +252,7 @@ def _read_weights(words: Any) -> Mapping[str | int, float]:
 
 
 class Lexicon(NamedTuple):
-    """Where words are looked up."""
+    """The vocabulary that words are looked up in."""
 
     columns: Mapping[str, int] | None  # the vocabulary
     word_mean: Array  # the frequencies of its words, (d,)

@@ -8,8 +8,6 @@ in a few iterations. All constants rest on benchmarks/choices.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -17,20 +15,22 @@ import scipy.sparse as sp
 
 from mixsearch._typing import Array
 from mixsearch.core.component import Candidates
-from mixsearch.core.em import EMOptions, run_em
+from mixsearch.core.em import EMOptions
 from mixsearch.data.reductions import TopRows, top_rows
 from mixsearch.topics._documents import WORDS_ELSEWHERE, DocumentSample, ScoredPartition, pick_documents
 from mixsearch.topics._evidence import (
     base_level,
     best_with_sizes,
+    count_members,
     count_within,
-    find_members,
+    find_largest_shares,
+    max_members,
     score_documents,
     sum_evidence,
     word_evidence,
     word_typicality,
 )
-from mixsearch.topics._local_topic import LocalState, LocalTopic
+from mixsearch.topics._local_topic import N_CANDIDATES, LocalState, LocalTopic
 from mixsearch.topics._mixture import mix_topics
 from mixsearch.topics._moments import TopicFamily
 from mixsearch.topics._near_copies import thin_copies
@@ -127,7 +127,7 @@ def _run_local_em(
     candidates: Candidates,
     options: EMOptions,
 ) -> tuple[LocalState, tuple[float, ...]]:
-    """Return the state after a few iterations on these documents, and the objectives."""
+    """Return the state after a few iterations on these documents, and the objectives of those before."""
     counts, words = drop_absent_words(near.counts)
     others = _neighbour_topics(family, near, words, candidates)
     corpus = family.word_mean[words, None]
@@ -138,14 +138,21 @@ def _run_local_em(
     shares = np.array([0.3, *[0.3 / max(n_others, 1)] * n_others, 0.4], dtype=counts.dtype)
     initial = LocalState(documents, words, topics, np.tile(shares / shares.sum(), (len(documents), 1)))
 
-    def step(compute_state: Callable[[], LocalState]) -> tuple[Callable[[], LocalState], float]:
-        state = compute_state()
-        ratios, objective = _e_step(counts, state, prior)
-        # Computed when it is needed: the update of the last state never is.
-        return cache(lambda: _m_step(state, ratios, prior)), objective
+    return _iterate(counts, initial, prior, options)
 
-    result = run_em(lambda: initial, step, options)
-    return result.state(), result.objectives
+
+def _iterate(
+    counts: sp.csr_array, state: LocalState, prior: Array, options: EMOptions
+) -> tuple[LocalState, tuple[float, ...]]:
+    """Return the state after the iterations, and the objectives of those before: the last one decides nothing."""
+    objectives: list[float] = []
+    for _ in range(options.max_iter):
+        ratios, objective = _e_step(counts, state, prior)
+        objectives.append(objective)
+        if len(objectives) > 1 and objective - objectives[-2] < options.tol:
+            break
+        state = _m_step(state, ratios, prior)
+    return state, tuple(objectives)
 
 
 def drop_absent_words(counts: sp.csr_array) -> tuple[sp.csr_array, Array]:
@@ -163,9 +170,14 @@ def _neighbour_topics(family: TopicFamily, near: DocumentSample, words: Array, c
     mass = np.clip(shares, 0, 1).mean(axis=0)
     strongest = 1 + np.argsort(-mass[1:], kind="stable")[:N_NEIGHBOURS]
     rough = np.maximum(family.frame.rows(words).unwhiten(points[:, strongest]), 0)
-    corpus = family.word_mean[words, None]
+    corpus = family.word_mean[words, None].astype(rough.dtype)
     # A tenth of the corpus, so that no word is impossible for a neighbour.
-    return np.asarray(0.9 * rough / np.maximum(rough.sum(axis=0), 1e-12) + 0.1 * corpus)
+    return np.asarray(0.9 * rough / np.maximum(_sum_columns(rough), 1e-12) + 0.1 * corpus)
+
+
+def _sum_columns(values: Array) -> Array:
+    """Return the sum of each of a few long columns, (k,): `sum` would take four times as long."""
+    return np.asarray(np.einsum("ij->j", values))
 
 
 def ratios_to_expected(counts: sp.csr_array, topics: Array, shares: Array) -> tuple[sp.csr_array, float]:
@@ -184,7 +196,7 @@ def _e_step(counts: sp.csr_array, state: LocalState, prior: Array) -> tuple[sp.c
 def _m_step(state: LocalState, ratios: sp.csr_array, prior: Array) -> LocalState:
     """Return the next state. The last topic, the whole corpus, is fixed."""
     topics = state.topics * (ratios.T @ state.shares)
-    topics /= np.maximum(topics.sum(axis=0), 1e-12)
+    topics /= np.maximum(_sum_columns(topics), 1e-12)
     topics[:, -1] = state.topics[:, -1]
     shares = state.shares * (ratios @ state.topics) + prior
     return state._replace(topics=topics, shares=shares / shares.sum(axis=1, keepdims=True))
@@ -201,7 +213,9 @@ def _describe(
     gain = max(float(probabilities @ evidence) - base, np.finfo(np.float64).tiny)
     if not evidence.any():  # the topic is like the corpus: every document has the share that moments find
         base, gain = -min(rough_weight, 1.0), 1.0
-    members = find_members(scored, base, gain, seeds.size)
+    n_members = max_members(seeds.size)
+    best: TopRows = scored.reduce(find_largest_shares, base, gain, max(n_members, N_CANDIDATES)).total
+    members = best.indices[: count_members(best, n_members)]
     named = seeds.named
     if named is None:
         named = mean_of_named(family, pick_documents(family.partitions, members), members, np.ones(len(members)))
@@ -214,6 +228,7 @@ def _describe(
         gain=gain,
         scored=scored,
         typicality=word_typicality(family, probabilities, members),
+        largest=best.indices,
         named=named,
         family=family,
         state=state,

@@ -19,15 +19,14 @@ from mixsearch.topics._documents import (
     SharePartition,
     local_rows,
     mask_rows,
-    rank_documents,
     sample_rows,
 )
-from mixsearch.topics._evidence import document_shares, share_from_scores
+from mixsearch.topics._evidence import document_shares, find_largest_shares, share_from_scores
 from mixsearch.topics._moments import TopicFamily
 from mixsearch.topics._ranking import NamedDocuments, Ranking, rank_by
 
-# The best documents are looked for among this many with large shares, unless more than so many are asked for.
-N_CANDIDATES, MAX_FROM_CANDIDATES = 2000, 500
+# The best documents are looked for among this many with large shares, unless more than a quarter of that are asked for.
+N_CANDIDATES, MAX_FROM_CANDIDATES = 1000, 250
 # From this share of the topic on, a document is about it (benchmarks/topic_sizes.py).
 ABOUT_SHARE = 0.25
 # Standard error of the factor by which the shares of all documents may be wrong: those of damped counts, in which
@@ -53,6 +52,7 @@ class LocalTopic(Refined):
     gain: float  # a - b
     scored: Partitions[ScoredPartition]  # Σ z over the words of every document of the corpus
     typicality: Array  # (d,): what containing the word says about whether a document is about the topic
+    largest: Array  # indices of the documents with the largest shares, the best first
     named: NamedDocuments  # what the documents that the hint names have in common
     family: TopicFamily  # with all components
     state: LocalState
@@ -81,9 +81,10 @@ class LocalTopic(Refined):
         return self._rank(self._find_candidates(None))
 
     def _find_candidates(self, among: Array | None) -> Array:
-        largest: TopRows = self.scored.reduce(_largest_shares, self.base, self.gain, N_CANDIDATES, among).total
-        named = self.named.indices if among is None else self.named.indices[among[self.named.indices]]
-        return np.union1d(largest.indices, named)
+        if among is None:
+            return np.union1d(self.largest[:N_CANDIDATES], self.named.indices)
+        best: TopRows = self.scored.reduce(find_largest_shares, self.base, self.gain, N_CANDIDATES, among).total
+        return np.union1d(best.indices, self.named.indices[among[self.named.indices]])
 
     def _rank(self, candidates: Array | None) -> TopRows:
         """Rank some documents, or all."""
@@ -106,16 +107,12 @@ class LocalTopic(Refined):
 
 
 def _count_about(partition: ScoredPartition, base: float, gain: float, among: Array | None) -> ArraySum:
-    is_about = document_shares(partition, base, gain) >= ABOUT_SHARE
+    is_about = partition.scores >= (base + ABOUT_SHARE * gain) * partition.lengths
     return ArraySum(int(np.count_nonzero(is_about if among is None else is_about & mask_rows(partition, among))))
 
 
 def _to_shares(partition: ScoredPartition, base: float, gain: float) -> SharePartition:
     return SharePartition(partition.first, document_shares(partition, base, gain))
-
-
-def _largest_shares(partition: ScoredPartition, base: float, gain: float, n: int, among: Array | None) -> ArraySum:
-    return rank_documents(partition, document_shares(partition, base, gain), n, among)
 
 
 def _best_documents(
@@ -126,7 +123,7 @@ def _best_documents(
     scores = ranking.score(sample_rows(partition, slice(None) if candidates is None else rows))
     order = top_rows(scores, len(rows))
     rows = rows[order]
-    shares = document_shares(partition, base, gain)[rows]
+    shares = share_from_scores(partition.scores[rows], partition.lengths[rows], base, gain)
     return ArraySum(TopRows(n, scores[order], rows + partition.first, (partition.rows[rows], shares)))
 
 

@@ -19,8 +19,9 @@ from mixsearch.topics._seeds import Seeds, seed_from_documents
 
 # Indices of documents that are not part of the corpus, or of none.
 NO_DOCUMENTS: Array = np.zeros(0, dtype=np.intp)
-# Words count as much as this many documents (benchmarks/marked_documents.py).
-WORDS_AS_DOCUMENTS = 10
+# Words count as much as this many documents: in the signal space, and in the views of words, where the mean of a few
+# documents is much noisier (benchmarks/marked_documents.py).
+WORDS_AS_DOCUMENTS, WORDS_IN_VIEWS_OF_WORDS = 10, 100
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ class MarkedDocuments:
         Moments are linear in the hint, and |c|² of its coordinates in the frame is the sum of the shares of all
         components. So hints are added after they are scaled to |c| = 1.
         """
-        part = 1.0 if words is None else weigh_marked(self.n_documents)
+        part = 1.0 if words is None else weigh_marked(self.n_documents, len(self.not_indices), WORDS_AS_DOCUMENTS)
         own = part * _direct(family, self.counts) if self.n_documents else np.zeros(family.n_components)
         if len(self.not_indices):
             others = pick_documents(family.partitions, self.not_indices).counts
@@ -84,7 +85,7 @@ class MarkedDocuments:
     def seed(self, family: TopicFamily, weight: float, from_words: Seeds | None) -> Seeds:
         """Return what the hint names: the documents about the topic, and those that contain its words."""
         own = seed_from_documents(self.counts, self.indices, family, weight) if self.n_documents else None
-        seeds = _join(from_words, own, self.indices)
+        seeds = _join(from_words, own, self.indices, len(self.not_indices))
         if not len(self.not_indices):
             return seeds
         sample = pick_documents(family.partitions, self.not_indices)
@@ -131,9 +132,15 @@ def _direct(family: TopicFamily, counts: sp.csr_array) -> Array:
     return _to_unit(family.frame.values * family.frame.whiten(mean_frequencies(counts) - family.word_mean))
 
 
-def weigh_marked(n_documents: int) -> float:
-    """Return the part that marked documents have in a hint with words."""
-    return n_documents / (n_documents + WORDS_AS_DOCUMENTS)
+def weigh_marked(n_documents: int, n_others: int, words_as_documents: float) -> float:
+    """Return the part that documents about a topic have in a hint with words.
+
+    Notes
+    -----
+    Documents that are not about it say that the words mislead, so words count the less the more of them there are.
+    Without any, the words may be right already, and then a few documents add little but noise.
+    """
+    return n_documents / (n_documents + words_as_documents / (1 + n_others))
 
 
 def _add(scale: float, hinted: Hinted, other: Hinted) -> Hinted:
@@ -145,24 +152,30 @@ def _to_unit(direction: Array) -> Array:
     return np.asarray(direction / length if length > 0 else direction)
 
 
-def _join(from_words: Seeds | None, own: Seeds | None, indices: Array) -> Seeds:
+def _join(from_words: Seeds | None, own: Seeds | None, indices: Array, n_others: int) -> Seeds:
     if from_words is None or own is None:
         seeds = own if from_words is None else from_words
         assert seeds is not None
         return seeds
     # Documents of the hint are named whether or not they contain its words.
     scored = from_words.scored.map(_set_scores, indices, np.inf)
-    return from_words._replace(scored=scored, named=_mix(from_words.named, own.named))
+    return from_words._replace(scored=scored, named=_mix(from_words.named, own.named, n_others))
 
 
-def _mix(words: NamedDocuments | None, own: NamedDocuments | None) -> NamedDocuments | None:
+def _mix(words: NamedDocuments | None, own: NamedDocuments | None, n_others: int) -> NamedDocuments | None:
     """Return what documents with the words and marked documents have in common."""
     if words is None or own is None:
         return own if words is None else words
-    part = weigh_marked(own.size)
-    means = [(1 - part) * by_words + part * marked for by_words, marked in zip(words[2:], own[2:], strict=True)]
+    in_words = weigh_marked(own.size, n_others, WORDS_IN_VIEWS_OF_WORDS)
+    in_places = weigh_marked(own.size, n_others, WORDS_AS_DOCUMENTS)
     indices = np.concatenate([own.indices, words.indices[~np.isin(words.indices, own.indices)]])
-    return NamedDocuments(indices, max(words.size, len(indices)), *means)
+    return NamedDocuments(
+        indices,
+        max(words.size, len(indices)),
+        (1 - in_words) * words.words + in_words * own.words,
+        (1 - in_words) * words.tfidf + in_words * own.tfidf,
+        (1 - in_places) * words.places + in_places * own.places,
+    )
 
 
 def _leave_out(named: NamedDocuments | None, indices: Array) -> NamedDocuments | None:

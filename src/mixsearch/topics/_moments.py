@@ -12,7 +12,8 @@ from mixsearch.core.frame import Frame
 from mixsearch.core.moments import Hinted, Replicates
 from mixsearch.core.second_moment import weighted_gram
 from mixsearch.data.chunks import ArraySum
-from mixsearch.data.partitions import LocalPartitions, Partitions, SegmentedPartitions
+from mixsearch.data.partitions import Partitions
+from mixsearch.data.partitions.local import LocalPartitions, SegmentedPartitions
 from mixsearch.data.threads import n_cores, one_blas_thread
 from mixsearch.errors import HintError, SearchError
 from mixsearch.topics._documents import HintedPartition, TopicPartition, match_documents

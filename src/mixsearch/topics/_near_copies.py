@@ -7,6 +7,7 @@ is another matter: it is what the word means here. All constants rest on docs/de
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ MIN_COSINE = 0.5
 SKETCH_BITS = 8
 # Each document is compared with this many others, at even steps.
 MAX_COMPARED = 64
-# If this share of the documents have at least so many near-copies, themselves included, copies are the rule.
+# Copies are usual if at least this share of the documents have this many near-copies, themselves included.
 USUAL_SHARE, MIN_COPIES = 0.5, 3
 # Fixed words of a template are in this share of its copies. Fewer of them than the minimum make no template: in a small
 # vocabulary all documents look like copies.
@@ -60,9 +61,9 @@ def find_copies(counts: sp.csr_array, inverse_frequency: Array) -> NearCopies:
     NearCopies
     """
     m = counts.shape[0]
-    sketches = _sketch_words(counts, inverse_frequency)
+    sketches, lengths = _sketch_words(counts, inverse_frequency)
     compared = np.linspace(0, m - 1, min(m, MAX_COMPARED)).astype(np.intp)
-    are_near = sketches @ sketches[compared].T > MIN_COSINE
+    are_near = sketches @ sketches[compared].T > MIN_COSINE * np.outer(lengths, lengths[compared])
     # No document is a copy of itself.
     are_near[compared, np.arange(len(compared))] = False
     n_others = np.full(m, len(compared))
@@ -100,15 +101,21 @@ def list_fixed_words(counts: sp.csr_array, inverse_frequency: Array) -> Array:
     return rarest if len(rarest) >= MIN_FIXED else rarest[:0]
 
 
-def _sketch_words(counts: sp.csr_array, inverse_frequency: Array) -> Array:
-    """Return vectors whose scalar products estimate the cosines of the sets of words of documents, (m, 2^8)."""
-    hashes = np.arange(counts.shape[1], dtype=np.uint64) * _MIX
-    buckets = (hashes >> np.uint64(64 - SKETCH_BITS)).astype(np.int32)
+@lru_cache(maxsize=8)
+def _hash_words(n_words: int) -> tuple[Array, Array]:
+    """Return the index of the sum that each word is added to, and its sign there, (n_words,)."""
+    hashes = np.arange(n_words, dtype=np.uint64) * _MIX
     signs = np.where(hashes >> np.uint64(63 - SKETCH_BITS) & np.uint64(1), 1.0, -1.0)
+    return (hashes >> np.uint64(64 - SKETCH_BITS)).astype(np.int32), signs
+
+
+def _sketch_words(counts: sp.csr_array, inverse_frequency: Array) -> tuple[Array, Array]:
+    """Return vectors whose scalar products estimate those of sets of words, (m, 2^8), and the lengths of these."""
+    buckets, signs = _hash_words(counts.shape[1])
     values = (signs * inverse_frequency).astype(np.float32).take(counts.indices)
-    sums = np.concatenate([[0], np.cumsum(values**2, dtype=np.float64)])
-    squares = np.diff(sums[counts.indptr])
-    lengths = np.sqrt(np.where(squares > 0, squares, 1)).astype(np.float32)
-    values /= np.repeat(lengths, np.diff(counts.indptr))
+    sums = np.zeros(counts.nnz + 1)
+    np.cumsum(values**2, out=sums[1:])
+    lengths = np.sqrt(np.maximum(np.diff(sums[counts.indptr]), 0))
     shape = (counts.shape[0], 1 << SKETCH_BITS)
-    return np.asarray(sp.csr_array((values, buckets.take(counts.indices), counts.indptr), shape=shape).toarray())
+    sketches = sp.csr_array((values, buckets.take(counts.indices), counts.indptr), shape=shape)
+    return np.asarray(sketches.toarray()), lengths

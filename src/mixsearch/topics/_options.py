@@ -58,7 +58,7 @@ def check_options(options: TopicOptions, n_components: Any, n_words: int) -> Non
 def _check_alpha0(options: TopicOptions) -> None:
     if options.alpha0 == AUTO and (options.damping or options.moments == "plugin"):
         raise ArgumentError(
-            "{argument}='auto' needs counts as the model draws them: damping=False and moments of different words.",
+            "{argument}='auto' needs counts that follow the model: damping=False and moments of different words.",
             code="options_conflict",
             argument=Option("alpha0"),
         )

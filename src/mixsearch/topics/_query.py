@@ -76,7 +76,7 @@ class TopicQuery:
     feature_names: Sequence[str] | None
     breadth: float = 1.0  # scales the neighbourhood of local EM
     by_rarity: bool = False  # make it narrower the rarer the words are
-    merge_copies: MergeCopies = "auto"  # give near-copies fewer votes
+    merge_copies: MergeCopies = "auto"  # count near-copies less
 
     def search_words(self, hint: WordHint, *, project: bool, max_documents: int | None) -> Topic:
         """Find the topic of a hint over words, or of its projection onto the components."""

@@ -1,4 +1,4 @@
-"""How many topics there are."""
+"""Estimate the number of topics."""
 
 from __future__ import annotations
 

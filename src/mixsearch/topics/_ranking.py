@@ -22,9 +22,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
-from mixsearch.topics._documents import DocumentSample, pick_evenly
+from mixsearch.topics._documents import DocumentSample, PlacedSample, pick_evenly
 from mixsearch.topics._moments import TopicFamily
-from mixsearch.topics._unit_vectors import broad_places, tfidf_lengths, unit_places
+from mixsearch.topics._unit_vectors import project_places, sum_places, tfidf_lengths
 
 # The share of the topic in a document for which its words are compared with the corpus.
 TOPIC_SHARE = 0.2
@@ -64,22 +64,22 @@ class Ranking:
         """Return the views of documents, (n, 4)."""
         by_words = np.asarray(documents.counts @ self.words)
         lengths = np.where(documents.tfidf_lengths > 0, documents.tfidf_lengths, np.inf)
-        places = unit_places(documents.projected, self.values)
         likelihood = by_words[:, 1] / np.where(documents.lengths > 0, documents.lengths, np.inf)
-        by_place = [own @ direction for own, direction in zip(places, self.places, strict=True)]
-        views = np.column_stack([by_words[:, 0] / lengths, likelihood, *by_place])
+        by_place = project_places(documents.projected, self.values, self.places)
+        views = np.column_stack([by_words[:, 0] / lengths, likelihood, by_place])
         return np.asarray(_known_part(documents)[:, None] * views)
 
-    def view_broad_place(self, documents: DocumentSample) -> Array:
+    def view_broad_place(self, documents: PlacedSample) -> Array:
         """Return the last of the views alone, (n,)."""
-        return np.asarray(_known_part(documents) * (broad_places(documents.projected, self.values) @ self.places[-1]))
+        by_place = project_places(documents.projected, self.values, self.places)
+        return np.asarray(_known_part(documents) * by_place[:, -1])
 
     def score(self, documents: DocumentSample) -> Array:
         """Return the scores of documents, (n,)."""
         return np.asarray(self.view(documents) @ self.weights)
 
 
-def _known_part(documents: DocumentSample) -> Array:
+def _known_part(documents: PlacedSample) -> Array:
     """Return the part of each document that its own words are, if it had more of them about nothing, (n,)."""
     return np.asarray(documents.lengths / (documents.lengths + MORE_WORDS))
 
@@ -106,13 +106,12 @@ def mean_of_named(
     -------
     NamedDocuments
     """
-    words = np.asarray(documents.counts.T @ weights)
     weights = weights / weights.sum()
     lengths = np.where(documents.tfidf_lengths > 0, documents.tfidf_lengths, np.inf)
-    tfidf = family.idf * np.asarray(documents.counts.T @ (weights / lengths))
-    places = [weights @ own for own in unit_places(documents.projected, family.frame.values)]
+    words, tfidf = np.asarray(documents.counts.T @ np.column_stack([weights, weights / lengths])).T
+    places = sum_places(documents.projected, family.frame.values, weights)
     n_named = len(weights) if size is None else size
-    return NamedDocuments(indices, n_named, words / words.sum(), tfidf, np.stack(places))
+    return NamedDocuments(indices, n_named, words / words.sum(), family.idf * tfidf, places)
 
 
 def measure_counts(family: TopicFamily, counts: sp.csr_array) -> DocumentSample:
@@ -158,12 +157,12 @@ def rank_by(
 
 
 def weigh_against(n_documents: int) -> float:
-    """Return how much documents that are not about a topic count beside those that are."""
+    """Return the weight of documents that are not about a topic, relative to those that are."""
     return AGAINST * n_documents / (n_documents + N_HALF_AGAINST)
 
 
 class _Directions(NamedTuple):
-    """What the views of a document are measured along."""
+    """The directions along which the scores of a document are measured."""
 
     words: Array  # (d, 2)
     places: Array  # (2, k)

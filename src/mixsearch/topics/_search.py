@@ -49,18 +49,18 @@ class TopicSearch(FittedTopics, SemiSupervised[TopicFamily]):
     ----------
     n_components : int or "auto", default=50
         k, the number of topics. A larger number gives narrower topics, and `search` can use fewer than were fitted.
-        "auto" counts the directions that keep half of their eigenvalue on documents from which they were not computed
-        (`spectrum_`), up to 200: the more text, the more.
+        "auto" counts the directions that keep half of their eigenvalue on held-out documents (`spectrum_`), up to 200,
+        which large corpora exceed.
     preset : {"default", "paper"}, default="default"
         "paper" makes the paper's choices: the plug-in moments, the same weight for each document, no metric and no
-        damping; `search` then takes the topic of the largest score and does not refine it. The next options override
-        single choices.
+        damping; `search` then chooses the topic with the largest score and does not refine it. The following options
+        override single choices.
     alpha0 : float or "auto", default=0.01
-        The sum of the Dirichlet parameters: near 0 documents have one topic, above 1 they mix many. "auto" estimates
-        it, from counts that follow the model (``damping=False``), at the cost of a second fit.
+        The sum of the Dirichlet parameters: near 0, documents have one topic; above 1, they mix many. "auto" estimates
+        it from counts that follow the model (``damping=False``), at the cost of a second fit.
     moments : {"auto", "distinct", "plugin"}, optional
-        "distinct" averages over different words of a document, which is unbiased and needs whole counts. "plugin" also
-        counts words with themselves. "auto", the default, takes "distinct" for whole counts.
+        "distinct" averages over distinct words of a document, which is unbiased and needs integer counts. "plugin" also
+        pairs words with themselves. "auto", the default, uses "distinct" for integer counts.
     weights : {"length", "uniform"}, optional
         The weight of a document in all averages: its length, the default, or the same for each.
     metric : float, optional
@@ -69,8 +69,8 @@ class TopicSearch(FittedTopics, SemiSupervised[TopicFamily]):
         Replace a count c by log2(1 + c), the default. Real text repeats words within a document more often than the
         model allows. On counts drawn from the model itself damping causes a bias: turn it off there.
     vectorizer : transformer, optional
-        Turns what `fit` gets into counts, such as a `CountVectorizer`; a copy of it is fitted. By default texts are
-        counted as those of an index: any language, without stop words, with phrases.
+        Turns the input of `fit` into counts, such as a `CountVectorizer`; a copy of it is fitted. By default texts are
+        counted as in an index: in any language, without stop words, with phrases.
     random_state : int, RandomState instance or None, default=0
         Seed of the eigensolver's starting block.
 
@@ -79,7 +79,7 @@ class TopicSearch(FittedTopics, SemiSupervised[TopicFamily]):
     n_components_ : int
         The number of topics of the fit; fewer than requested if the corpus supports no more.
     spectrum_ : Spectrum
-        What ``n_components="auto"`` counted.
+        The eigenvalues behind ``n_components="auto"``.
     vocabulary_ : list of str or None
         The words, one per column.
     n_dropped_ : int
@@ -87,9 +87,9 @@ class TopicSearch(FittedTopics, SemiSupervised[TopicFamily]):
     kept_rows_ : array of shape (n,)
         The rows of X that were fitted, if X was in memory.
     alpha0_, alpha0_stderr_ : float
-        What ``alpha0="auto"`` estimated, and its standard error.
+        The estimate of ``alpha0="auto"``, and its standard error.
     vectorizer_ : transformer
-        What counted the texts, if `fit` was given texts.
+        The fitted vectorizer, if `fit` was given texts.
     component_ : Topic
         The topic of the known documents, if `fit` was given labels.
 
@@ -148,8 +148,8 @@ class TopicSearch(FittedTopics, SemiSupervised[TopicFamily]):
         X : array, sparse matrix or Dask array of shape (n, d), or sequence of str
             Word counts, one row per document; or texts, which are counted. None and NaN are documents without words.
         y : array of shape (n,), optional
-            1 for the known documents of the wanted topic, -1 for unlabelled ones; other labels count as -1. If given,
-            the topic found is in `component_`.
+            1 for known documents of the topic, -1 for unlabelled ones; other labels count as -1. If given, the topic
+            found is in `component_`.
         vocabulary : sequence of str, or mapping of str to int, optional
             The words, one per column, or the column of each word. By default the column names if X is a data frame.
 
@@ -251,12 +251,12 @@ class TopicSearch(FittedTopics, SemiSupervised[TopicFamily]):
             )
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-        """Write the fitted search to a folder, without pickle. `load` opens it at once, whatever its size.
+        """Write the fitted search to a folder, without pickle. `load` opens it at once.
 
         Parameters
         ----------
         path : path
-            A folder that does not exist yet. It appears when all of it is written, or not at all.
+            A folder that does not exist yet. It is written completely or not at all.
         overwrite : bool, default=False
             Replace a search that was saved there before.
         """
@@ -280,7 +280,9 @@ class TopicSearch(FittedTopics, SemiSupervised[TopicFamily]):
 
     @classmethod
     def _from_folder(cls, folder: Folder) -> Self:
-        return cls._from_fitted(open_fitted(folder), folder.facts["search"])
+        fitted = open_fitted(folder)
+        folder.check_postponed()
+        return cls._from_fitted(fitted, folder.facts["search"])
 
     @classmethod
     def _from_fitted(cls, fitted: FittedTopics, parameters: Mapping[str, Any]) -> Self:

@@ -58,7 +58,7 @@ def seed_from_words(hint: WordHint, merge_copies: MergeCopies, family: TopicFami
     ----------
     hint : WordHint
     merge_copies : bool or "auto"
-        Whether near-copies have fewer votes; "auto" unless they are what the hint asks for.
+        Whether near-copies count less; "auto" unless they are what the hint asks for.
     family : TopicFamily
     weight : float
         The weight of the topic found, from which its size follows if no document contains a word of the hint.

@@ -10,9 +10,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
-from mixsearch.data.partitions import Layout, LocalPartitions, Partitions, SegmentedPartitions
+from mixsearch.data.partitions import Layout, Partitions
+from mixsearch.data.partitions.local import LocalPartitions, SegmentedPartitions
 from mixsearch.storage import Folder, FolderWriter
 from mixsearch.topics._documents import TopicPartition
+from mixsearch.topics._stored_counts import check_when_read
 
 # Paths of the sparse counts, by document and by word.
 BY_DOCUMENT, BY_WORD = "documents/counts", "words/counts"
@@ -118,14 +120,15 @@ def open_counts(folder: Folder, segment: Segment, n_words: int) -> tuple[sp.csr_
     -------
     by_document, by_word : sparse arrays of shape (n, d)
     """
-    kinds = ((sp.csr_array, BY_DOCUMENT), (sp.csc_array, BY_WORD))
-    by_document, by_word = (
-        sparse_from(
-            kind, [folder[segment.place(f"{group}/{part}")] for part in _SPARSE_PARTS], (segment.n_documents, n_words)
-        )
-        for kind, group in kinds
-    )
-    return by_document, by_word
+    shape = (segment.n_documents, n_words)
+    by_document = _open_sparse(folder, segment.place(BY_DOCUMENT), sp.csr_array, shape, n_words)
+    return by_document, _open_sparse(folder, segment.place(BY_WORD), sp.csc_array, shape, segment.n_documents)
+
+
+def _open_sparse(folder: Folder, group: str, kind: Any, shape: tuple[int, int], bound: int) -> Any:
+    data, indices, indptr = (f"{group}/{part}" for part in _SPARSE_PARTS)
+    counts = sparse_from(kind, [folder.map(data), folder.map(indices), folder[indptr]], shape)
+    return check_when_read(counts, [folder.blocks(data), folder.blocks(indices, bound)])
 
 
 def open_segment(folder: Folder, segment: Segment, n_words: int, **known: Array) -> TopicPartition:
@@ -133,7 +136,7 @@ def open_segment(folder: Folder, segment: Segment, n_words: int, **known: Array)
     by_document, by_word = open_counts(folder, segment, n_words)
     stored = (name for name in DOCUMENTS if name not in known)
     arrays = known | {name: folder[segment.place(f"documents/{name}")] for name in stored}
-    projected = folder[segment.place("documents/projected")]
+    projected = folder.postpone(segment.place("documents/projected"))
     return TopicPartition(segment.first, by_document=by_document, by_word=by_word, projected=projected, **arrays)
 
 
@@ -182,7 +185,11 @@ def sparse_from(kind: Any, parts: list[Array], shape: tuple[int, int]) -> Any:
     -------
     sparse array
     """
-    counts = kind(tuple(parts), shape=shape, copy=False)
+    data, indices, starts = parts
+    if int(starts[-1]) <= np.iinfo(indices.dtype).max:
+        # SciPy widens the narrower of the two, and would read and copy all indices.
+        starts = starts.astype(indices.dtype, copy=False)
+    counts = kind((data, indices, starts), shape=shape, copy=False)
     counts.has_sorted_indices = counts.has_canonical_format = True
     return counts
 

@@ -1,4 +1,4 @@
-"""Whether the topic found is about the word that was asked for: signals, and the probability that they add up to.
+"""Estimate the probability that a topic is about the words of its hint.
 
 A word has a topic if the documents that contain it lie close together and away from the corpus, and the topic found is
 that one if it accounts for the hint. A model of the corpus, which real text does not follow, cannot say how likely that
@@ -15,12 +15,12 @@ from scipy.special import expit, logit
 
 from mixsearch._typing import Array
 from mixsearch.core.component import Candidates
-from mixsearch.topics._documents import DocumentSample, pick_documents, pick_evenly
+from mixsearch.topics._documents import PlacedSample, pick_evenly, place_documents
 from mixsearch.topics._local_topic import LocalTopic
 from mixsearch.topics._moments import TopicFamily
 from mixsearch.topics._ranking import BROAD_PLACE
 from mixsearch.topics._seeds import MIN_DOCUMENTS
-from mixsearch.topics._unit_vectors import broad_places, to_unit_length
+from mixsearch.topics._unit_vectors import N_LEADING, broad_places, to_unit_length
 
 # Documents that contain the word, and as many of the corpus, which they are compared with.
 MAX_COMPARED = 500
@@ -36,7 +36,7 @@ MAX_PART, MIN_DISTANCE, MIN_SHARE, MAX_SHARE = 0.9, 0.01, 0.02, 0.99
 
 
 class Signals(NamedTuple):
-    """What says that a topic is about the words asked for."""
+    """Signals that a topic is about the words of its hint."""
 
     distance: float  # logarithm of the squared distance of the place of the documents that contain them from all others
     lead: float  # by which these documents come before others by their places, as a share of the largest possible lead
@@ -74,19 +74,19 @@ def trust_in_words(topic: LocalTopic, candidates: Candidates, share: float) -> f
     return is_enough * share_of_reading(topic.family, documents, candidates) * probability_of(signals)
 
 
-def pick_named(topic: LocalTopic) -> DocumentSample:
+def pick_named(topic: LocalTopic) -> PlacedSample:
     """Return the documents with the most of the words."""
-    return pick_documents(topic.family.partitions, np.sort(topic.named.indices[:MAX_COMPARED]))
+    return place_documents(topic.family.partitions, np.sort(topic.named.indices[:MAX_COMPARED]))
 
 
-def collect_signals(topic: LocalTopic, documents: DocumentSample, share: float) -> Signals:
+def collect_signals(topic: LocalTopic, documents: PlacedSample, share: float) -> Signals:
     """Collect the signals of a topic that was found from words.
 
     Parameters
     ----------
     topic : LocalTopic
         The topic.
-    documents : DocumentSample
+    documents : PlacedSample
         From `pick_named`.
     share : float
         The part of the hint that its moment estimate accounts for.
@@ -110,7 +110,7 @@ def collect_signals(topic: LocalTopic, documents: DocumentSample, share: float) 
     )
 
 
-def share_of_reading(family: TopicFamily, documents: DocumentSample, candidates: Candidates) -> float:
+def share_of_reading(family: TopicFamily, documents: PlacedSample, candidates: Candidates) -> float:
     """Return the share of the documents with the words that have the more frequent of two readings; 1 if there is one.
 
     The documents are cut in two: by the first two candidates of the moment estimate, which may be two subjects or parts
@@ -119,7 +119,9 @@ def share_of_reading(family: TopicFamily, documents: DocumentSample, candidates:
     """
     if documents.n_rows < 2:
         return 1.0
-    places = broad_places(documents.projected, family.frame.values) - family.mean_document.places[-1]
+    # Beyond the leading directions all of them are 0.
+    leading = broad_places(documents.projected[:, :N_LEADING], family.frame.values[:N_LEADING])
+    places = leading - family.mean_document.places[-1, :N_LEADING]
     k = candidates.points.shape[0]
     shares = documents.projected[:, :k] @ (candidates.points[:, :2] * candidates.weights[:2])
     by_candidates = _reading(places, shares[:, -1] > shares[:, 0], CANDIDATES_COSINE)
@@ -131,8 +133,13 @@ def _reading(places: Array, is_other: Array, max_cosine: float) -> float:
     part = float(min(is_other.mean(), 1 - is_other.mean()))
     if part < MIN_READING:
         return 1.0
-    one, other = (to_unit_length(places[rows].mean(axis=0)) for rows in (~is_other, is_other))
+    one, other = _unit_means(places, is_other)
     return 1.0 if one @ other > max_cosine else 1 - part
+
+
+def _unit_means(places: Array, is_other: Array) -> Array:
+    """Return the mean places of two groups of documents as unit vectors, (2, k)."""
+    return to_unit_length(np.stack([~is_other, is_other]).astype(places.dtype) @ places)
 
 
 def _cut(places: Array) -> Array:
@@ -142,7 +149,7 @@ def _cut(places: Array) -> Array:
     for _ in range(MAX_CUTS):
         if is_other.all() or not is_other.any():
             return is_other
-        one, other = (to_unit_length(places[rows].mean(axis=0)) for rows in (~is_other, is_other))
+        one, other = _unit_means(places, is_other)
         again = np.asarray(places @ (other - one) > 0)
         if np.array_equal(again, is_other):
             return is_other
@@ -151,6 +158,6 @@ def _cut(places: Array) -> Array:
 
 
 def probability_of(signals: Signals) -> float:
-    """Return the probability that a topic is about the words asked for, if these have one reading only."""
+    """Return the probability that a topic is about the words of its hint, if these have only one reading."""
     scaled = (np.array(signals) - MEANS) / np.array(DEVIATIONS)
     return float(expit(scaled @ np.array(COEFFICIENTS) + INTERCEPT))

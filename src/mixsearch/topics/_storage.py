@@ -39,7 +39,7 @@ _WORDS = ("word_mean", "own_pairs", "own_triples", "own_crossed")
 
 
 def save_search(search: TopicSearch, path: str | os.PathLike[str], *, overwrite: bool) -> None:
-    """Write a fitted search to a folder of its own."""
+    """Write a fitted search to a new folder."""
     with write_folder(path, kind=KIND, version=VERSION, overwrite=overwrite) as out:
         store_partition(out, search._family.local)
         store_search(out, search)
@@ -132,7 +132,7 @@ def open_search(path: str | os.PathLike[str]) -> Folder:
 
 
 def restore_fit(search: FittedTopics, folder: Folder) -> None:
-    """Give a search the fit that a folder holds. Arrays are read when they are used."""
+    """Load the fit from a folder into a search. Arrays are read when they are used."""
     fit, d = folder.facts["fit"], len(folder["words/word_mean"])
     segments = read_segments(folder)
     check_arrays(folder, segments)
@@ -150,7 +150,8 @@ def restore_fit(search: FittedTopics, folder: Folder) -> None:
         n_applications=fit["n_applications"],
         partitions=join_segments(segments, documents),
         left_out=_restore_left_out(folder) if fit.get("has_left_out") else None,
-        **{name: folder[f"words/{name}"] for name in _WORDS},
+        **{name: folder[f"words/{name}"] for name in _WORDS if name != "own_crossed"},
+        own_crossed=folder.postpone("words/own_crossed"),  # which only searches read
     )
     search.n_features_in_ = d
     search.n_dropped_ = fit["n_dropped"]

@@ -71,10 +71,9 @@ def sum_unit_vectors(counts: sp.csr_array, lengths: Array, projected: Array, val
     """Return the sums over documents of known lengths as tf-idf vectors."""
     scale = np.repeat(1 / np.where(lengths > 0, lengths, np.inf), np.diff(counts.indptr))
     tfidf = counts.data * scale * idf[counts.indices]
-    places = unit_places(projected, values)
     return UnitSums(
         np.column_stack([np.bincount(counts.indices, each, counts.shape[1]) for each in (tfidf, tfidf**2)]),
-        np.stack([each.sum(axis=0, dtype=np.float64) for each in places]),
+        sum_places(projected, values, np.ones(len(lengths))),
     )
 
 
@@ -89,10 +88,29 @@ def tfidf_lengths(counts: sp.csr_array, idf: Array) -> Array:
     return np.sqrt(np.asarray(squares @ idf**2, dtype=np.float64))
 
 
-def unit_places(projected: Array, values: Array) -> tuple[Array, Array]:
-    """Return the places of documents from their whitened counts and the eigenvalues, twice (n, k)."""
-    fine = projected * (values**FINE_POWER).astype(projected.dtype)
-    return to_unit_length(fine), broad_places(projected, values)
+def _place_units(values: Array) -> Array:
+    """Return the units of both places from the eigenvalues, (2, k)."""
+    units = np.stack([values**FINE_POWER, values**BROAD_POWER])
+    units[1, N_LEADING:] = 0
+    return units
+
+
+def _inverse_lengths(projected: Array, units: Array) -> Array:
+    """Return 1 over the lengths that both places have before they are scaled to length 1, (n, 2); 1 for zero."""
+    squares = projected**2 @ (units**2).T
+    return np.asarray(1 / np.sqrt(np.where(squares > 0, squares, 1)))
+
+
+def sum_places(projected: Array, values: Array, weights: Array) -> Array:
+    """Return the sums over the places of documents with weights, (2, k). No vector of length 1 is made."""
+    units, exact = _place_units(values), projected.astype(np.float64)
+    return np.asarray((_inverse_lengths(exact, units) * weights[:, None]).T @ exact * units)
+
+
+def project_places(projected: Array, values: Array, directions: Array) -> Array:
+    """Return the scalar products of the places of documents with two directions, (2, k) -> (n, 2)."""
+    units, exact = _place_units(values), projected.astype(np.float64)
+    return np.asarray(exact @ (units * directions).T * _inverse_lengths(exact, units))
 
 
 def broad_places(projected: Array, values: Array) -> Array:

@@ -1,4 +1,4 @@
-"""The words that the columns of counts stand for."""
+"""The words of the columns of counts."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from mixsearch.web.builds import Builder
 from mixsearch.web.errors import handle_errors
 from mixsearch.web.file_store import FileStore
 from mixsearch.web.image_store import ImageStore
-from mixsearch.web.indexes import ServedIndex
+from mixsearch.web.indexes import ServedIndex, load_stop_words
 from mixsearch.web.middleware import AccessMiddleware, CompressionMiddleware, TimeoutMiddleware
 from mixsearch.web.openapi import describe_properties, name_operation
 from mixsearch.web.routes import compare, groups, images, pages, server, tables, topics, uploads
@@ -43,6 +43,13 @@ def make_app(
     Returns
     -------
     FastAPI
+
+    Examples
+    --------
+    >>> from mixsearch.web import make_app
+    >>> app = make_app({})  # uvicorn.run(app) serves it
+    >>> app.title
+    'mixsearch'
     """
     limits, access = limits or Limits(), access or Access()
     files = FileStore(limits)
@@ -51,8 +58,10 @@ def make_app(
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         workers.warm_up()
+        warming = asyncio.create_task(asyncio.to_thread(load_stop_words, list(app.state.indexes.values())))
         watch = asyncio.create_task(watch_indexes(app.state.indexes))
         yield
+        warming.cancel()
         watch.cancel()
         builder.close()
         workers.close()
@@ -72,7 +81,8 @@ def make_app(
     app.state.workers, app.state.limits, app.state.access = workers, limits, access
     app.state.start_time = monotonic()
     builder = Builder(files, app.state.indexes, limits)
-    for router in (pages.router, server.router, compare.router, groups.router, topics.router):
+    # The first one that matches is taken, so the usual requests come first.
+    for router in (topics.router, pages.router, server.router, compare.router, groups.router):
         app.include_router(router)
     app.include_router(uploads.make_router(files, builder))
     app.include_router(tables.make_router(TableStore(files, limits), workers.tables))

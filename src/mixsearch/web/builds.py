@@ -85,7 +85,7 @@ class Builder:
         return self._find(key).state
 
     def cancel(self, key: str) -> IndexBuild:
-        """Stop a build. One that has ended stays as it is."""
+        """Stop a build, unless it has ended."""
         build = self._find(key)
         build.is_cancelled.set()
         if build.child is not None:
@@ -93,7 +93,7 @@ class Builder:
         return build.state
 
     def remove(self, name: str) -> None:
-        """Remove an index that was built of an uploaded file."""
+        """Remove an index that was built from an uploaded file."""
         with self._lock:
             if name not in self._built:
                 raise APIError("forbidden", "Only indexes of uploaded files can be removed, not {name!r}.", name=name)
@@ -157,7 +157,7 @@ def _change(build: _Build, **facts: Any) -> None:
 
 
 def _remove_all(target: Path) -> None:
-    """Remove an index, and what a killed process has left beside it."""
+    """Remove an index, and what a killed process has left next to it."""
     for each in target.parent.glob(f"*{target.name}*"):
         shutil.rmtree(each, ignore_errors=True)
         with suppress(OSError):

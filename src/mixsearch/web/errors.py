@@ -39,7 +39,7 @@ _MAX_VALUE, _MAX_PROBLEMS = 80, 3
 
 
 class ErrorDetail(BaseModel):
-    """What went wrong."""
+    """The details of an error."""
 
     code: str = Field(description="A short code for programs, such as `unknown_word`.")
     message: str = Field(description="A sentence for people: what was found, what was needed, what to do next.")
@@ -103,7 +103,7 @@ def make_error_response(error: Exception) -> Response:
 
 
 def handle_errors(app: FastAPI) -> None:
-    """Let an app answer every error in the one shape."""
+    """Make an app return every error in one shape."""
     app.add_exception_handler(SearchError, _handle)
     app.add_exception_handler(APIError, _handle)
     app.add_exception_handler(RequestValidationError, _handle_invalid)

@@ -166,10 +166,10 @@ def check_name(name: str) -> str:
     stem, suffix = strip_suffixes(given), given[len(strip_suffixes(given)) :].lower()
     if not suffix:
         raise SearchError(
-            "{name!r} is not a file of a format that can be read here: its name must end in {suffixes}.",
+            "{name!r} cannot be opened. Its name must end in {suffixes}; texts may be compressed, as in .csv.gz.",
             code="unknown_format",
             name=given[:_MAX_NAME],
-            suffixes=", ".join(SUFFIXES),
+            suffixes=", ".join(each for each in SUFFIXES if each.count(".") == 1),
         )
     return (re.sub(r"[^\w.-]+", "-", stem).strip("-._")[:_MAX_NAME] or "file") + suffix
 

@@ -45,7 +45,7 @@ def decode_bytes(body: bytes, max_pixels: int, frame: int | None = None) -> Rast
 
 
 def decode_upload(body: bytes, limits: Limits, decode: Decode = decode_bytes) -> RasterImage:
-    """Decode an image in a process of its own.
+    """Decode an image in a separate process.
 
     Parameters
     ----------

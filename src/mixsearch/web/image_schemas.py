@@ -37,7 +37,7 @@ class SegmentationRequest:
 
     @property
     def name(self) -> str:
-        """A name that stands for this request in addresses."""
+        """The name of this request in addresses."""
         return sha256(repr(self).encode()).hexdigest()[:32]
 
 
@@ -112,7 +112,7 @@ class Segment(BaseModel):
     pixels: int
     share: float = Field(description="The fraction of the visible image that it covers.")
     separation: float | None = Field(
-        description="By what factor the component of the seeds leads the next one; null with a graph or without one."
+        description="The lead of the component of the seeds over the next one; null with a graph, or if infinite."
     )
     expected_iou: float | None = Field(
         description="The expected intersection over union with the segment meant; null without a graph."
@@ -124,7 +124,7 @@ class Segment(BaseModel):
     )
     color: str = Field(description="Its color in drawings, #rrggbb.")
     outline: str | None = Field(
-        None, description="The data of an SVG path along its pixels, by the even-odd rule; null unless asked for."
+        None, description="The data of an SVG path along its pixels, by the even-odd rule; null unless requested."
     )
 
 
@@ -139,6 +139,6 @@ class SegmentedImage(BaseModel):
     every: int
     segments: list[Segment]
     suggested: tuple[int, int] | None = Field(
-        description="The pixel where a further seed would decide the most; null without a graph."
+        description="The pixel where another seed would help most; null without a graph."
     )
     warnings: list[AnswerWarning]

@@ -33,7 +33,7 @@ class GoneError(SearchError):
 
 
 class _Search(NamedTuple):
-    """What the seeds of a request say, and the warnings about it."""
+    """The segmentation of a request's seeds, with its warnings."""
 
     found: FoundSegments
     warnings: tuple[SearchWarning, ...]
@@ -114,7 +114,7 @@ class ImageStore:
         return replace(found, every=segmentation.every)
 
     def _search(self, name: str, image: RasterImage, request: SegmentationRequest) -> _Search:
-        """Return what the seeds say; a correction needs only the search before it."""
+        """Return the segmentation of the seeds; a correction needs only the one before it."""
 
         def compute() -> _Search:
             with collect_warnings() as warnings:

@@ -5,10 +5,11 @@ A search spends most of its time holding the interpreter lock: two threads are n
 
 from __future__ import annotations
 
+import logging
 import multiprocessing
 import os
 import signal
-from collections.abc import Callable, Container, Hashable, Mapping
+from collections.abc import Callable, Container, Hashable, Iterable, Mapping
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import suppress
 from functools import cached_property
@@ -19,6 +20,7 @@ from typing import Any
 from mixsearch.data.threads import on_one_core
 from mixsearch.errors import DamagedFolderError, StorageError
 from mixsearch.index import CorpusWord, DocumentPoints, Found, Query, Starter, TopicIndex, open_index, place_documents
+from mixsearch.storage import read_generation
 from mixsearch.web.cache import LRUCache
 from mixsearch.web.errors import APIError
 from mixsearch.web.processes import process_context
@@ -29,6 +31,8 @@ _N_STARTERS, _MAX_STARTERS = 12, 100
 # A topic with error bars and confidence takes some megabytes.
 _N_TOPICS = 16
 _MAX_NAME = 80
+
+_logger = logging.getLogger(__name__)
 
 
 class ServedIndex:
@@ -64,8 +68,33 @@ class ServedIndex:
 
     @property
     def trouble(self) -> str | None:
-        """What is wrong with the index, if something is."""
+        """The problem of the index, if there is one."""
         return (str(self.damage) if self.damage else None) or self.fault or self.problem
+
+    def check(self) -> None:
+        """Raise the damage of the index, if it is known or can be seen without reading."""
+        if self.damage is not None:
+            raise self.damage
+        try:
+            self.index.check_files()
+        except DamagedFolderError as error:
+            self.set_damage(error)
+            raise
+
+    def set_damage(self, damage: DamagedFolderError) -> None:
+        """Search this state no more, if the damage is not that of a newer one."""
+        if self._find_generation() != self.generation:
+            return
+        if self.damage is None:
+            _logger.error("The index %r is no longer served: %s", self.name, damage)
+        self.damage = damage
+
+    def _find_generation(self) -> str | None:
+        """Return the generation that is on disk; None if there is none."""
+        try:
+            return read_generation(self.index.path)
+        except StorageError:
+            return None
 
     def find(self, query: Query) -> Found:
         """Find the topic of a query, or return it from the cache."""
@@ -77,9 +106,13 @@ class ServedIndex:
             return self.index.complete_word(prefix, n)
         return [CorpusWord(each.word, each.n_documents) for each in self._starters[:n]]
 
-    @cached_property
+    @property
     def info(self) -> IndexInfo:
-        """What the index contains."""
+        """The contents of the index; without words to start with, if it is damaged."""
+        try:
+            starters = self._starters[:_N_STARTERS]
+        except DamagedFolderError:
+            starters = []
         return IndexInfo(
             name=self.name,
             n_documents=self.index.n_documents,
@@ -87,8 +120,8 @@ class ServedIndex:
             n_components=self.index.n_components,
             has_texts=self.index.has_texts,
             has_names=self.index.has_names,
-            distinctive_words=[each.word for each in self._starters[:_N_STARTERS]],
-            starters=[StarterInfo(word=each.word, other=each.other) for each in self._starters[:_N_STARTERS]],
+            distinctive_words=[each.word for each in starters],
+            starters=[StarterInfo(word=each.word, other=each.other) for each in starters],
             columns=self.index.columns.kept,
         )
 
@@ -99,14 +132,20 @@ class ServedIndex:
 
     @cached_property
     def _starters(self) -> list[Starter]:
+        self.check()
         return self.index.starters(_MAX_STARTERS)
+
+
+def load_stop_words(indexes: Iterable[ServedIndex]) -> None:
+    """Load the stop words of each index: for the first phrase that takes longer than a search."""
+    for served in indexes:
+        served.index.load_stop_words()
 
 
 def choose_index(indexes: Mapping[str, ServedIndex], name: str) -> ServedIndex:
     """Return the index with this name."""
     if name in indexes:
-        if (damage := indexes[name].damage) is not None:
-            raise damage
+        indexes[name].check()
         return indexes[name]
     if not indexes:
         raise APIError("not_found", "The server was started without an index.", indexes=[])

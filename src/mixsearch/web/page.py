@@ -1,4 +1,4 @@
-"""The page as it is sent: one style sheet, and links to all modules that a view needs, so that none is waited for."""
+"""Assemble the page: one style sheet, and preload links for all modules that a view needs."""
 
 from __future__ import annotations
 

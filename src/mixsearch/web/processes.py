@@ -1,4 +1,4 @@
-"""How worker processes are started: those that search, and those that read what was uploaded."""
+"""Start worker processes: those that search, and those that read uploads."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class TopicRequest(BaseModel):
         None, ge=1, le=100_000, description="How many of the fitted topics to use. By default the hint decides."
     )
     merge_copies: bool | Literal["auto"] = Field(
-        "auto", description="Give near-copies fewer votes. By default unless they are what the words mean."
+        "auto", description="Count near-copies less. `auto`: unless they are what the words mean."
     )
     where: str | None = Field(
         None,
@@ -126,13 +126,13 @@ class MapRequest(BaseModel):
 
 
 class IndexState(BaseModel):
-    """Which state of an index is served."""
+    """The state of an index that is served."""
 
     generation: str = Field(description="Changes with every write to the index.")
     created: str = Field(description="When that state was written.")
     n_documents: int
     problem: str | None = Field(
-        description="Why a newer state could not be opened, or what is wrong with this one, if so."
+        description="Why a newer state could not be opened, or what is wrong with this one; null if all is well."
     )
 
 
@@ -172,7 +172,7 @@ class StarterInfo(BaseModel):
 
 
 class IndexInfo(BaseModel):
-    """What an index contains."""
+    """The contents of an index."""
 
     name: str
     n_documents: int
@@ -215,7 +215,7 @@ class FullDocument(BaseModel):
     title: str | None = Field(description="From its columns, as link and date are.")
     link: str | None
     date: str | None
-    columns: dict[str, Any] = Field(description="All columns of the document beside its text.")
+    columns: dict[str, Any] = Field(description="All columns of the document except its text.")
 
 
 class FailedTopic(BaseModel):

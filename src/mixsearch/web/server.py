@@ -92,7 +92,7 @@ def make_url(listener: socket.socket, host: str) -> str:
 
 
 def make_server(app: ASGIApp, limits: Limits) -> uvicorn.Server:
-    """Return a server that keeps to limits; `run(sockets=[...])` starts it.
+    """Return a server that enforces limits; `run(sockets=[...])` starts it.
 
     Parameters
     ----------
@@ -104,6 +104,13 @@ def make_server(app: ASGIApp, limits: Limits) -> uvicorn.Server:
     Returns
     -------
     uvicorn.Server
+
+    Examples
+    --------
+    >>> from mixsearch.web import Limits, make_app, make_server
+    >>> server = make_server(make_app({}), Limits(timeout=5))
+    >>> server.started
+    False
     """
     return uvicorn.Server(
         uvicorn.Config(

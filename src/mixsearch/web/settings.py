@@ -35,9 +35,9 @@ class Limits:
     max_cells : int
         Rows times columns of a table.
     build_timeout : float
-        Seconds for building an index of such a file.
+        Seconds for building an index from such a file.
     max_built : int
-        Indexes built of such files.
+        Indexes built from such files.
     max_pixels, max_stored_pixels : int
         Pixels of one image, and of all images in memory.
     max_cached_bytes : int
@@ -52,6 +52,11 @@ class Limits:
         Processes that search. With 0, threads of the server search.
     n_threads : int
         The number of these threads, one per core by default.
+
+    Examples
+    --------
+    >>> from mixsearch.web import Limits, make_app
+    >>> app = make_app({}, limits=Limits(timeout=5, max_upload=2**20))
     """
 
     timeout: float = 20.0
@@ -88,6 +93,11 @@ class Access:
         Host names that the server answers to, besides localhost and IP addresses.
     files : bool, default=False
         Whether users may upload files with texts, which are indexed, and tables. They take time and disk space.
+
+    Examples
+    --------
+    >>> from mixsearch.web import Access, make_app
+    >>> app = make_app({}, access=Access(token="a long secret", hosts=("search.example.org",)))
     """
 
     token: str | None = None

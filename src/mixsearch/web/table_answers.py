@@ -1,4 +1,4 @@
-"""What is found in a table, as the API sends it: the answer, and facts of the rows that are drawn."""
+"""Answers about tables for the API, with facts about the rows to draw."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class MembersRequest(ColumnsRequest):
 
     like: tuple[RowNumber, ...] = Field(min_length=1, max_length=MAX_EXAMPLES, description="Rows that are members.")
     not_like: tuple[RowNumber, ...] = Field(
-        default=(), max_length=MAX_EXAMPLES, description="Rows that are no members."
+        default=(), max_length=MAX_EXAMPLES, description="Rows that are not members."
     )
     id: ColumnName | None = Field(default=None, description="The column that names the rows.")
     n_rows: int = Field(default=10, ge=0, le=MAX_SHOWN_ROWS, description="Number of typical rows.")
@@ -68,7 +68,7 @@ class TableColumn(BaseModel):
 
 
 class TableInfo(BaseModel):
-    """What a table contains."""
+    """The contents of a table."""
 
     table: str = Field(description="The name of the table in addresses.")
     name: str
@@ -78,7 +78,7 @@ class TableInfo(BaseModel):
 
 
 class TablePoints(BaseModel):
-    """Rows of a table in a plane. Of a large table, some of them: the same in every answer."""
+    """Rows of a table in a plane; for a large table, a fixed sample of them."""
 
     rows: list[int]
     x: list[float | None] = Field(description="Dates are days since 1970.")
@@ -170,7 +170,7 @@ class LineAnswer(BaseModel):
     doubtful_rows: list[dict[str, Any]]
     curve: Curve
     others: list[OtherLine]
-    along: list[float | None] = Field(description="Of each row, the column or the prediction.")
+    along: list[float | None] = Field(description="The column, or the prediction, of each row.")
     membership: list[float | None]
     warnings: list[AnswerWarning]
 
@@ -203,7 +203,7 @@ class SubspaceAnswer(BaseModel):
     verdict: str
     typical_rows: list[dict[str, Any]]
     doubtful_rows: list[dict[str, Any]]
-    along: list[float | None] = Field(description="Of each row, the coordinate along the first direction.")
-    residual: list[float | None] = Field(description="Of each row, the distance from the subspace.")
+    along: list[float | None] = Field(description="The coordinate of each row along the first direction.")
+    residual: list[float | None] = Field(description="The distance of each row from the subspace.")
     membership: list[float | None]
     warnings: list[AnswerWarning]

@@ -52,7 +52,7 @@ class OpenTable:
 
     @cached_property
     def info(self) -> TableInfo:
-        """What the table contains."""
+        """The contents of the table."""
         from mixsearch.table import get_column, list_numeric_columns
 
         numeric = set(list_numeric_columns(self.table))
@@ -103,7 +103,7 @@ class TableStore:
         return self._fits.get_or_compute((key, columns), lambda: TableSearch().fit(table, columns=columns or None))
 
     def find(self, key: str, request: Hashable, find: Callable[[], Result]) -> tuple[Result, list[SearchWarning]]:
-        """Return what a request to a table finds, and the warnings of the search; both are worked out once."""
+        """Return the answer to a request to a table, and its warnings; both are computed once."""
 
         def compute() -> tuple[Result, list[SearchWarning]]:
             with collect_warnings() as warnings, on_one_core():
@@ -122,7 +122,7 @@ class TableStore:
 
 
 def _read_to_arrow(name: str, max_cells: int) -> list[dict[str, Any]]:
-    """In a process: read a table, and write it as it is mapped into memory; return the warnings."""
+    """Read a table and write it as an Arrow file, in a worker process; return the warnings."""
     from mixsearch.table import read_table
 
     arrow = import_pyarrow("Tables in files", "table")

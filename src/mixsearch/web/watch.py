@@ -1,4 +1,4 @@
-"""Indexes while they are served: verified once, and reopened when they change."""
+"""Indexes while they are served: verified once and whenever a file was touched, and reopened when they change."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _logger = logging.getLogger(__name__)
 
 
 async def watch_indexes(indexes: MutableMapping[str, ServedIndex], interval: float = INTERVAL) -> None:
-    """Verify indexes once, and reopen those that were changed, until the task is cancelled."""
-    verified: dict[str, str] = {}
+    """Verify indexes, and reopen those that were changed, until the task is cancelled."""
+    verified: dict[str, tuple[str, tuple[int, ...]]] = {}
     tasks: set[asyncio.Task[None]] = set()  # a task that nobody holds may end at any time
     while True:
         await asyncio.sleep(interval)
@@ -27,35 +27,27 @@ async def watch_indexes(indexes: MutableMapping[str, ServedIndex], interval: flo
             served = indexes.get(name)
             if served is None:  # it was removed meanwhile
                 continue
-            if verified.get(name) != served.generation:
-                verified[name] = served.generation
+            # In a thread: a slow disk must not stop the event loop.
+            state = (served.generation, await asyncio.to_thread(served.index.file_times))
+            if verified.get(name) != state:
+                verified[name] = state
                 task = asyncio.create_task(asyncio.to_thread(verify, served))
                 tasks.add(task)
                 task.add_done_callback(tasks.discard)
-            # In a thread: a slow disk must not stop the event loop.
             reopened = await asyncio.to_thread(reopen_if_changed, served)
             if reopened is not None and indexes.get(name) is served:
                 indexes[name] = reopened
 
 
 def verify(served: ServedIndex) -> None:
-    """Compare every byte of an index with its checksums. One that has changed is not searched any more."""
+    """Compare every byte of an index with its checksums. One that has changed is not searched until it is restored."""
     try:
         verify_index(served.index.path)
+        served.damage = None
     except DamagedFolderError as error:
-        if _find_generation(served) == served.generation:
-            served.damage = error
-            _logger.error("The index %r is no longer served: %s", served.name, error)
+        served.set_damage(error)
     except StorageError:
         pass  # it was replaced or removed meanwhile, which the next look will tell
-
-
-def _find_generation(served: ServedIndex) -> str | None:
-    """Return the generation that is on disk; None if there is none."""
-    try:
-        return read_generation(served.index.path)
-    except StorageError:
-        return None
 
 
 def reopen_if_changed(served: ServedIndex) -> ServedIndex | None:

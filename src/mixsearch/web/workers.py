@@ -11,6 +11,7 @@ from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecu
 from functools import partial
 from typing import Any, TypeVar
 
+from mixsearch.errors import DamagedFolderError
 from mixsearch.web.cache import LRUCache
 from mixsearch.web.errors import APIError
 from mixsearch.web.indexes import ReplacedIndexError, ServedIndex, call_with_index, start_search_processes
@@ -55,7 +56,7 @@ class WorkerPool:
         self._affinities: OrderedDict[int, int] = OrderedDict()
 
     def warm_up(self, work: Callable[[], object]) -> None:
-        """Let every executor start a worker now, not at the first call."""
+        """Start a worker in every executor now, not at the first call."""
         for executor in self._executors:
             executor.submit(work)
 
@@ -105,17 +106,24 @@ class WorkerPool:
 
     def _finish(self, i: int, job: asyncio.Future[Result]) -> None:
         self._n_calls[i] -= 1
-        if not job.cancelled():
-            job.exception()  # retrieved, so that asyncio does not log it if the caller is gone
+        _retrieve_error(job)
 
 
 async def _wait(job: Future[Result]) -> Result:
     """Return the result of a call; if the caller is cancelled, so is the call unless it has begun."""
+    answer = asyncio.wrap_future(job)
     try:
-        return await asyncio.shield(asyncio.wrap_future(job))
+        return await asyncio.shield(answer)
     except asyncio.CancelledError:
+        answer.add_done_callback(_retrieve_error)
         job.cancel()
         raise
+
+
+def _retrieve_error(job: asyncio.Future[Any]) -> None:
+    """Retrieve the error of a call whose caller is gone, so that asyncio does not log it."""
+    if not job.cancelled():
+        job.exception()
 
 
 def measure_answer(answer: bytes) -> int:
@@ -178,17 +186,20 @@ class Workers:
     ) -> bytes:
         """Return `make(index, *arguments)`, computed in a worker."""
         pool, here = self.slow if slow else self.search, partial(make, index, *arguments)
-        if not self._has_processes:
-            return await pool.run(here, affinity)
-        path = str(index.index.path)
-        work = partial(call_with_index, index.name, path, index.generation, make, *arguments)
         try:
+            if not self._has_processes:
+                return await pool.run(here, affinity)
+            path = str(index.index.path)
+            work = partial(call_with_index, index.name, path, index.generation, make, *arguments)
             try:
                 return await pool.run(work, affinity)
             except BrokenExecutor:
                 return await self._call_alone(index, work)
         except ReplacedIndexError:
             return await self._here.run(here)
+        except DamagedFolderError as error:
+            index.set_damage(error)
+            raise
 
     async def _call_alone(self, index: ServedIndex, work: Callable[[], bytes]) -> bytes:
         """Ask a question again that has ended a process, or was waiting for one that another question has ended."""
@@ -198,8 +209,8 @@ class Workers:
         except BrokenExecutor:
             error = APIError(
                 "index_broken",
-                "Search processes have ended at this question, twice. The index {name!r} is damaged, or the memory "
-                "does not suffice. Verify it with `mixsearch info --verify`.",
+                "Two search processes ended at this question. The index {name!r} is damaged, or memory ran out. Verify "
+                "it with `mixsearch info --verify`.",
                 name=index.name,
             )
             _logger.error("%s", error)

@@ -39,7 +39,7 @@ def population(rng, topics, alpha0=1.0):
 
 
 def count_pairs(counts, weights):
-    """Q by going through all ordered pairs of different places of every document."""
+    """Compute Q from all ordered pairs of different positions of every document."""
     n_words = len(counts[0])
     total = np.zeros((n_words, n_words))
     for row, weight in zip(counts, weights, strict=True):

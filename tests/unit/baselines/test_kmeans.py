@@ -12,7 +12,7 @@ from mixsearch.errors import HintError
 
 
 def draw_apart(seed=0, sign=1.0):
-    """Points of three planes of R^9, far from zero, so that each plane makes one cluster."""
+    """Draw points of three planes of R^9, far from zero, so that each plane is one cluster."""
     rng = np.random.default_rng(seed)
     bases = np.linalg.qr(rng.normal(size=(9, 6)))[0].reshape(9, 3, 2).transpose(1, 0, 2)
     labels = rng.integers(0, 3, size=150)

@@ -32,7 +32,7 @@ def exact(mixture, total=1.0):
 
 
 def in_order_of(found, centers):
-    """Which of the found centers is nearest to each of the true ones."""
+    """Return which of the found centers is nearest to each true one."""
     distances = np.linalg.norm(found.centers[:, None] - centers, axis=2)
     return np.argmin(distances, axis=0)
 
@@ -76,7 +76,7 @@ def test_the_component_of_a_hint_is_the_one_that_scores_highest():
 
 
 def test_the_fast_method_goes_where_the_score_is_furthest_from_zero():
-    """Even steps forget the sign of the hint, which a search does not."""
+    """Power steps ignore the sign of the hint; a search does not."""
     mixture = draw_mixture(5, 6, 10)
     found = fast_tensor_power(exact(mixture), -mixture.hint)
     assert_allclose(found.center, mixture.centers[0], atol=1e-8)

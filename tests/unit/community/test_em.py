@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from mixsearch.community import fit_community
 from mixsearch.community._em import Links, _sweep, propagate
-from mixsearch.community._refinement import fit_beliefs
+from mixsearch.community._refinement import refine_graph
 from mixsearch.core.em import EMOptions
 from mixsearch.data.partitions import partition_in_memory
 from mixsearch.datasets import make_communities
@@ -43,7 +43,7 @@ def test_moments_lead_to_where_the_truth_does():
     data = make_communities(2000, 3, mean_degree=15, signal=3, random_state=0)
     truth, links = 0.8 * np.eye(3)[data.labels] + 0.2 / 3, Links(data.adjacency)
     family = fit_community(partition_in_memory(data.adjacency), 3, seed=0)
-    rough = fit_beliefs(family, links, EMOptions(100, 1e-4))
+    rough = refine_graph(family, links, EMOptions(100, 1e-4)).beliefs
     order = [int(np.bincount(data.labels, weights=column, minlength=3).argmax()) for column in rough.posterior.T]
     found = [
         replace(rough, posterior=rough.posterior[:, np.argsort(order)]),
@@ -70,3 +70,25 @@ def test_nodes_without_links_keep_the_prior():
     adjacency = sp.block_diag([tree(np.ones(7)), sp.csr_array((2, 2))], format="csr")
     found = propagate(Links(sp.csr_array(adjacency)), np.full((10, 2), 0.5), EMOptions(20, 1e-6))
     np.testing.assert_allclose(found.posterior[-2:], 0.5)
+
+
+def test_assortative_densities_are_the_same_between_all_communities():
+    data = make_communities(900, 3, mean_degree=15, signal=6, weights=[0.2, 0.3, 0.5], random_state=0)
+    truth = 0.8 * np.eye(3)[data.labels] + 0.2 / 3
+    beliefs = propagate(Links(data.adjacency), truth, EMOptions(max_iter=50, tol=1e-3), assortative=True)
+    between = beliefs.model.affinity[~np.eye(3, dtype=bool)]
+    np.testing.assert_allclose(between, between[0])
+    assert np.all(np.diag(beliefs.model.affinity) > between[0])
+    assert beliefs.shows_communities
+    assert np.mean(np.argmax(beliefs.posterior, axis=1) == data.labels) > 0.95
+
+
+def test_assortative_beliefs_show_nothing_if_members_avoid_each_other():
+    rng = np.random.default_rng(0)
+    labels = rng.integers(2, size=800)
+    upper = np.triu(rng.random((800, 800)) < np.where(labels[:, None] == labels, 0.005, 0.03), k=1)
+    links = Links(sp.csr_array(upper + upper.T, dtype=float))
+    start = 0.8 * np.eye(2)[labels] + 0.1
+    options = EMOptions(max_iter=50, tol=1e-3)
+    assert propagate(links, start, options).shows_communities
+    assert not propagate(links, start, options, assortative=True).shows_communities

@@ -1,4 +1,4 @@
-"""Graphs in the forms that users have them."""
+"""Graphs in all accepted forms."""
 
 import warnings
 
@@ -89,7 +89,7 @@ def test_the_caller_s_matrix_is_not_changed():
 
 
 class LikeIgraph:
-    """What is used of an igraph.Graph."""
+    """The part of `igraph.Graph` that is used."""
 
     class vs(dict):
         attributes = classmethod(lambda cls: ["name"])

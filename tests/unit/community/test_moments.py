@@ -1,4 +1,4 @@
-"""Moments of a block model against their definition: sums over different links of a node."""
+"""Moments of a block model, compared with their definition: sums over different links of a node."""
 
 from itertools import permutations
 

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
-from mixsearch.community._rank_selection import find_spectrum
+from mixsearch.community._rank_selection import count_apart, find_spectrum
 from mixsearch.datasets import make_communities
 
 
@@ -27,3 +28,36 @@ def test_the_count_is_that_of_negative_eigenvalues_of_the_bethe_hessian():
     spectrum = find_spectrum(make_communities(300, 3, mean_degree=8, signal=2.5, random_state=1).adjacency, seed=0)
     assert spectrum.n_components == expected
     assert "beyond the detection threshold" in repr(spectrum)
+
+
+def test_hubs_that_avoid_each_other_are_no_communities():
+    # Hubs of this graph would have several links with each other by chance, and can have one at most.
+    data = make_communities(1000, 4, mean_degree=20, signal=0, degree_exponent=2.5, random_state=71)
+    assert find_spectrum(data.adjacency, seed=0).n_components == 1
+
+
+def test_one_hub_hides_no_communities():
+    data = make_communities(3000, 4, mean_degree=20, signal=4, degree_exponent=2.7, random_state=73)
+    assert np.diff(data.adjacency.indptr).max() > 1000
+    assert find_spectrum(data.adjacency, seed=0).n_components == 4
+
+
+def test_a_star_keeps_its_hub():
+    star = np.zeros((40, 40))
+    star[0, 1:] = star[1:, 0] = 1.0
+    assert find_spectrum(sp.csr_array(star), seed=0).n_components <= 2
+
+
+def test_no_more_eigenvalues_than_asked_for_are_computed():
+    data = make_communities(3000, 24, mean_degree=25, signal=12, random_state=0)
+    spectrum = find_spectrum(data.adjacency, max_values=20, seed=0)
+    assert len(spectrum.values) == spectrum.n_components == 20
+    assert spectrum.is_full
+
+
+def test_parts_of_a_community_count_once():
+    data = make_communities(600, 3, mean_degree=20, signal=10, random_state=0)
+    parts = 2 * data.labels + np.arange(600) % 2
+    assert count_apart(data.adjacency, np.eye(6)[parts]) == 3
+    assert count_apart(data.adjacency, np.eye(3)[data.labels]) == 3
+    assert count_apart(data.adjacency, np.ones((600, 1))) == 1

@@ -6,7 +6,7 @@ from mixsearch.core.em import EMOptions, em_options, run_em
 
 
 def follow(objectives):
-    """A step that walks along a list of objectives, one state each."""
+    """Return a step of EM that goes through a list of objectives, one per state."""
     return lambda state: (min(state + 1, len(objectives) - 1), objectives[state])
 
 

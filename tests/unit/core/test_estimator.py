@@ -1,4 +1,4 @@
-"""What data scientists expect of an estimator, for all four."""
+"""What users expect of an estimator, for all four families."""
 
 import pickle
 

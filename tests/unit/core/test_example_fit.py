@@ -1,4 +1,4 @@
-"""Examples that are of one component, of several and of none."""
+"""Examples of one component, of several, and of none."""
 
 import numpy as np
 import pytest

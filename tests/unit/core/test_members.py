@@ -3,7 +3,14 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
-from mixsearch.core.members import _find_cut, find_members, membership_by_rank, sweep_conductance
+from mixsearch.core.members import (
+    CutFacts,
+    _find_cut,
+    count_interval,
+    find_members,
+    membership_by_rank,
+    sweep_conductance,
+)
 from mixsearch.core.visits import Visits, start_at
 from mixsearch.core.walk import Walk
 from mixsearch.table._graph import NeighbourGraph, build_graph
@@ -41,32 +48,80 @@ def test_the_best_cut_of_two_cliques_is_between_them():
 def test_membership_falls_with_the_rank_and_is_a_probability():
     for n_examples in (1, 3, 30):
         for cut in (0.0, 0.01, 0.3, 1.0):
-            membership = membership_by_rank(np.geomspace(0.5, 2, 20), n_examples, cut)
+            membership = membership_by_rank(np.geomspace(0.5, 2, 20), CutFacts(n_examples, cut, 0.5))
             assert (np.diff(membership) < 0).all()
             assert (membership > 0).all()
             assert (membership < 1).all()
 
 
+def test_rows_stay_in_order_if_the_curve_is_steep():
+    """With a clean cut around nearly all rows, membership hardly falls before its end."""
+    membership = membership_by_rank(np.linspace(0.001, 1.01, 2000), CutFacts(20, 0.0, 0.0))
+    assert (np.diff(membership) < 0).all()
+
+
 def test_a_clean_cut_makes_members_surer():
     ratios = np.array([0.1, 10])
-    clean, blurred = membership_by_rank(ratios, 3, 0.01), membership_by_rank(ratios, 3, 0.5)
+    clean, blurred = (membership_by_rank(ratios, CutFacts(3, cut, 0.5)) for cut in (0.01, 0.5))
     assert clean[0] > blurred[0]
     assert clean[1] < blurred[1]
 
 
+def test_members_are_less_sure_if_hardly_a_row_is_left():
+    few, many = (membership_by_rank(np.array([0.1]), CutFacts(3, 0.1, left))[0] for left in (0.02, 0.5))
+    assert few < many
+
+
+def test_an_interval_contains_its_number_and_narrows_with_examples_and_clean_cuts():
+    widths = []
+    for facts in (CutFacts(1, 0.5, 0.5), CutFacts(1, 0.05, 0.5), CutFacts(5, 0.05, 0.5), CutFacts(10, 0.05, 0.5)):
+        low, high = count_interval(100.0, facts)
+        assert low <= 100 <= high
+        widths.append(high / low)
+    assert (np.diff(widths) < 0).all()
+    # Where no labelled table was searched, the interval stays as it is.
+    assert count_interval(100.0, CutFacts(10_000, 0.05, 0.5)) == (low, high)
+
+
+NO_RANKS = np.empty(0)
+
+
 def test_the_number_of_members_is_that_of_a_clean_cut_nearby():
-    counts, conductances = np.arange(1.0, 51.0), np.ones(49)
+    counts, conductances = np.arange(1.0, 401.0), np.ones(399)
     conductances[[21, 23]] = np.inf, 0.1
-    assert _find_cut(20.0, 0.5, counts, conductances) == (24.0, 0.1)
-    assert _find_cut(20.0, 0.05, counts, conductances) == (20.0, 1.0)
-    conductances[40] = 0.02
-    assert _find_cut(20.0, 0.3, counts, conductances) == (24.0, 0.1)
-    assert _find_cut(20.0, 3.0, counts, conductances) == (41.0, 0.02)
+    assert _find_cut(20.0, NO_RANKS, counts, conductances) == (24.0, 0.1)
+    conductances[23] = np.inf
+    conductances[299] = 0.1
+    assert _find_cut(20.0, NO_RANKS, counts, conductances) == (20.0, 1.0)
+
+
+def test_ranks_of_left_out_examples_say_how_many_members_there_are():
+    """They are even among 100 members; the mixture expects twice as many, and every cut is as clean."""
+    counts, conductances = np.arange(1.0, 1001.0), np.full(999, 0.5)
+    alone, _ = _find_cut(200.0, NO_RANKS, counts, conductances)
+    many, _ = _find_cut(200.0, np.arange(2.0, 100.0, 5.0), counts, conductances)
+    assert alone == 200
+    assert many == pytest.approx(100, rel=0.25)
+
+
+def test_examples_that_rank_early_by_chance_do_not_hide_a_clean_cut():
+    counts, conductances = np.arange(1.0, 1001.0), np.full(999, 0.1)
+    conductances[99] = 0.01
+    ranks = np.array([5.0, 11.0, 30.0, 34.0, 71.0])
+    assert _find_cut(100.0, ranks, counts, conductances) == (100.0, 0.01)
+
+
+def test_one_example_far_from_the_others_hardly_counts():
+    counts, conductances = np.arange(1.0, 5001.0), np.full(4999, 0.5)
+    ranks = np.array([10.0, 30.0, 50.0, 70.0, 90.0])
+    without, _ = _find_cut(100.0, ranks, counts, conductances)
+    with_far, _ = _find_cut(100.0, np.append(ranks, 4000.0), counts, conductances)
+    assert without <= with_far < 2 * without
 
 
 def test_without_a_cut_the_number_of_members_is_the_expected_one():
-    assert _find_cut(5.0, 1.0, np.array([3.0, 6.0]), np.array([0.5])) == (3.0, 0.5)
-    assert _find_cut(5.0, 1.0, np.array([1.0, 5.0, 9.0]), np.array([np.inf, np.inf])) == (5.0, 1.0)
+    assert _find_cut(5.0, NO_RANKS, np.array([3.0, 6.0]), np.array([0.5])) == (3.0, 0.5)
+    assert _find_cut(5.0, NO_RANKS, np.array([1.0, 5.0, 9.0]), np.array([np.inf, np.inf])) == (5.0, 1.0)
 
 
 @pytest.mark.parametrize("expected", [55.0, 95.0, 1000.0])
@@ -94,7 +149,7 @@ def search(nodes, expected, nodes_not=(), sizes=None):
 def test_the_members_are_the_part_of_the_graph(nodes):
     found, visits, labels = search(nodes, expected=40.0)
     assert found.n == 50
-    assert found.conductance == pytest.approx(0, abs=1e-9)
+    assert found.facts.conductance == pytest.approx(0, abs=1e-9)
     assert found.membership[labels == 0].min() > found.membership[labels != 0].max()
     order = np.argsort(-visits.scores(), kind="stable")
     assert (np.diff(found.membership[order]) <= 1e-15).all()

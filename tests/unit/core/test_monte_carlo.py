@@ -7,7 +7,7 @@ from mixsearch.core.frame import Frame
 from mixsearch.data.partitions import partition_in_memory
 from mixsearch.regression._design import Design
 from mixsearch.regression._family import RegressionFamily
-from mixsearch.subspace._moments import SubspaceFamily
+from mixsearch.subspace._family import SubspaceFamily
 
 pytestmark = pytest.mark.slow
 

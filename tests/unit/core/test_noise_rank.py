@@ -1,4 +1,4 @@
-"""The rank of the noise, not the number of features, says how many directions noise is averaged over."""
+"""Noise is averaged over as many directions as it has rank, not over all features."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from mixsearch import GaussianSearch
 from mixsearch.data.partitions import partition_in_memory
 from mixsearch.datasets import make_gaussian_mixture
-from mixsearch.gaussian._moments import fit_gaussian
+from mixsearch.gaussian import fit_gaussian
 
 data = make_gaussian_mixture(2000, 20, 3, deviation=0.5, random_state=0)
 few = make_gaussian_mixture(200, 280, 3, deviation=0.5, norm=30, random_state=0)

@@ -1,4 +1,4 @@
-"""Samples far from all others: found anywhere, and never among the members of a component."""
+"""Samples far from all others are found wherever they are; members of a component never are."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Which directions carry signal: against loops over samples and words, and on mixtures whose number is known."""
+"""Which directions carry signal: compared with loops over samples, and on mixtures of known size."""
 
 from dataclasses import replace
 
@@ -27,7 +27,7 @@ def counts_of(n_documents=1500, n_words=60, n_topics=4, *, seed=0, length=30):
 
 
 def show_by_hand(second_of, shows, n_samples, n_directions):
-    """What each sample shows of directions from the two other parts, (n, q): one eigenproblem each, one sample each."""
+    """Return the values of each sample along the eigenvectors of the two other folds, (n, q)."""
     shown = np.zeros((n_samples, n_directions))
     for part in range(3):
         others = [i for i in range(n_samples) if i % 3 != part]

@@ -11,7 +11,7 @@ from mixsearch.datasets import make_gaussian_mixture, make_mixed_regression, mak
 
 
 def population(mixture):
-    """The tensor of the population, in its frame, and the true points as columns."""
+    """Return the tensor of the population, in its frame, and the true points as columns."""
     points = whitener(mixture.frame).T @ mixture.centers.T
     return np.einsum("i,ai,bi,ci->abc", mixture.weights, points, points, points), points
 

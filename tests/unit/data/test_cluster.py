@@ -1,4 +1,4 @@
-"""What happens to a cluster while its workers are checked is an error in words."""
+"""If a cluster fails while its workers are checked, the error says what happened."""
 
 import platform
 from importlib.metadata import version
@@ -12,7 +12,7 @@ pytest.importorskip("distributed")
 
 
 def make_client(answer):
-    """A client whose worker a answers rightly, and whose worker b gives or raises something for NumPy."""
+    """Make a client whose worker a answers correctly, and whose worker b returns or raises something for NumPy."""
 
     def run(function, *arguments, on_error):
         assert on_error == "return"

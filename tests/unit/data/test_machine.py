@@ -1,4 +1,4 @@
-"""The memory and the cores of the machine or its container, also where the operating system does not say."""
+"""The memory and the cores of the machine or its container, also if the operating system does not report them."""
 
 import os
 
@@ -11,7 +11,7 @@ from mixsearch.index.build.options import IndexOptions
 
 @pytest.fixture(autouse=True)
 def groups(monkeypatch, tmp_path):
-    """No control group but those that a test makes."""
+    """Hide all control groups except those that a test makes."""
     monkeypatch.setattr(machine, "_OWN_GROUPS", tmp_path / "own")
     monkeypatch.setattr(machine, "_GROUPS", tmp_path / "groups")
     return tmp_path

@@ -35,8 +35,8 @@ def test_the_error_of_a_ratio_is_that_of_many_draws() -> None:
     rng = np.random.default_rng(0)
     ours, theirs = rng.gamma(20, 1 / 20, size=(2, 4000, 30)) * rng.gamma(20, 1 / 20, size=(4000, 30))
     drawn = ours.mean(axis=1) / theirs.mean(axis=1)
-    told = np.mean([compute_ratio(a, b).stderr for a, b in zip(ours[:500], theirs[:500], strict=True)])
-    assert told == pytest.approx(drawn.std(), rel=0.1)
+    mean_stderr = np.mean([compute_ratio(a, b).stderr for a, b in zip(ours[:500], theirs[:500], strict=True)])
+    assert mean_stderr == pytest.approx(drawn.std(), rel=0.1)
 
 
 def test_figures_have_a_panel_for_each_size_and_choice_and_show_the_oracle_last() -> None:
@@ -46,6 +46,15 @@ def test_figures_have_a_panel_for_each_size_and_choice_and_show_the_oracle_last(
     heights = [patch.get_height() for patch in figure.axes[0].patches]
     assert heights == pytest.approx([50, 50, 100 * (1 - 1 / 6), 100 * (1 - 1 / 6)])
     assert figure.legends[0].get_texts()[0].get_text() == "whitening, σ=0.4"
+
+
+def test_a_legend_of_many_methods_stays_within_the_figure() -> None:
+    names = [f"method {i}" for i in range(8)]
+    figure = OVER.draw_gains(rows_at({name: [1.0, 2.0] for name in [*names, "TPM"]}), "Gains")
+    figure.draw_without_rendering()
+    (legend,) = figure.legends
+    assert len(legend.get_texts()) == 16
+    assert legend.get_window_extent().x1 <= figure.bbox.x1
 
 
 def test_tables_show_means_and_gains() -> None:

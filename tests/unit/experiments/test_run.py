@@ -43,22 +43,22 @@ def test_several_processes_give_the_same_rows(tmp_path: Path) -> None:
 
 
 def test_a_run_that_failed_goes_on_where_it_was(tmp_path: Path) -> None:
-    path, told = tmp_path / "rows.csv", list[Progress]()
+    path, reports = tmp_path / "rows.csv", list[Progress]()
     with pytest.raises(SearchError, match="unlucky"):
         run_experiment(experiment(3, 13), path, Run("1"))
-    rows = run_experiment(experiment(3, 4), path, Run("1"), told.append)
+    rows = run_experiment(experiment(3, 4), path, Run("1"), reports.append)
     assert len(rows) == 4
-    assert [each.n_done for each in told] == [2, 3, 4]
-    assert told[0].seconds_left == pytest.approx(50.0)
-    assert told[-1].seconds_left == 0
+    assert [each.n_done for each in reports] == [2, 3, 4]
+    assert reports[0].seconds_left == pytest.approx(50.0)
+    assert reports[-1].seconds_left == 0
 
 
 @pytest.mark.parametrize("run", [Run("2"), Run("1", quick=True), Run("1", fresh=True)])
 def test_rows_of_another_version_or_cost_are_replaced(run: Run, tmp_path: Path) -> None:
-    path, told = tmp_path / "rows.csv", list[Progress]()
+    path, reports = tmp_path / "rows.csv", list[Progress]()
     run_experiment(experiment(3), path, Run("1"))
-    rows = run_experiment(experiment(3), path, run, told.append)
-    assert told[0].n_done == 0
+    rows = run_experiment(experiment(3), path, run, reports.append)
+    assert reports[0].n_done == 0
     assert {(row.version, row.quick) for row in rows} == {(run.version, run.quick)}
 
 

@@ -129,6 +129,7 @@ def test_the_figure_shows_pictures_where_they_are_at_hand(data: Path, monkeypatc
     figure = draw(rows, "Segments")
     assert len(figure.axes) == 1 + 7  # one picture of the quick run, with a row for it, the person and five methods
     assert "The random walker has the best of 1 only" in table(rows)
+    assert "| image | seeds | k-means, RGB | whitening, RGB |" in table(rows)
     monkeypatch.setenv("MIXSEARCH_DATA", str(data / "nowhere"))
     assert len(draw(rows, "Segments").axes) == 1
 

@@ -23,6 +23,7 @@ EASY = {
     "theory": {"quantity": "delta"},
     "hints": {"k": 5},
     "parallel": {"k": 5, "n": 4000},
+    "solvers": {"sigma": 0.5},
     "rehint": {"family": "subspaces"},
     "labels": {"family": "Gaussians", "d": 50},
 }

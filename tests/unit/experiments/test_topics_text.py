@@ -52,7 +52,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def write_bags(folder, name, counts, words):
-    """A corpus in the format of UCI's bags of words."""
+    """Write a corpus in the format of UCI's bags of words."""
     n, d = counts.shape
     lines = [f"{row + 1} {word + 1} {counts[row, word]}" for row, word in np.argwhere(counts)]
     (folder / "text").mkdir(exist_ok=True)

@@ -20,7 +20,7 @@ OPTIONS = EMOptions(100, 0.01)
 
 @pytest.fixture(scope="module")
 def overlapping():
-    """Four Gaussians whose samples overlap, so that membership is a matter of probability."""
+    """Draw four Gaussians that overlap, so that memberships are uncertain."""
     return make_gaussian_mixture(
         4000, 15, 4, deviation=3.0, weights=np.array([0.4, 0.3, 0.2, 0.1]), random_state=np.random.RandomState(3)
     )
@@ -46,7 +46,7 @@ def test_steps_reach_the_maximum_of_the_likelihood(overlapping, search, target):
 
 
 def em_from_truth(X, weights, centers, variances):
-    """The likeliest mixture near the truth, by plain EM in all dimensions."""
+    """Fit the likeliest mixture near the truth, by plain EM in all dimensions."""
     d = X.shape[1]
     for _ in range(500):
         squares = np.array([np.sum((X - center) ** 2, axis=1) for center in centers]).T
@@ -73,7 +73,7 @@ def test_components_of_different_variance_come_out_as_the_likeliest_ones(largest
 
 
 def test_outside_the_signal_space_the_center_is_the_likeliest_one():
-    """Against EM of the centers outside the signal space alone."""
+    """Compared with EM of only the centers outside the signal space."""
     deviations = np.array([2.0, 3.0, 4.0])
     data = make_gaussian_mixture(20_000, 15, 3, deviation=deviations, norm=5.0, random_state=0)
     search = GaussianSearch(3).fit(data.X)
@@ -203,7 +203,7 @@ def test_a_component_without_members_leaves_the_moment_estimate(overlapping, mon
 @pytest.mark.filterwarnings("ignore::mixsearch.WeakHintWarning")
 @pytest.mark.filterwarnings("ignore::mixsearch.errors.DoubtfulExamplesWarning")  # of 20 members one may be atypical
 def test_examples_that_score_highest_for_another_component_are_refined_to_their_own(overlapping, search):
-    """Whatever moments make of them."""
+    """Even if moments find another component."""
     for row in range(20):
         found = search.search(examples=overlapping.X[row : row + 1], refine=True)
         chances = [

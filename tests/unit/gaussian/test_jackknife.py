@@ -1,4 +1,4 @@
-"""The shortcut of the jackknife against what it stands for: as many fits as there are blocks."""
+"""The fast jackknife, compared with a full fit without each group."""
 
 import numpy as np
 import pytest
@@ -23,12 +23,12 @@ def data():
 
 
 def hint_beside(data, target):
-    """A hint with a part outside the plane of the centers, which a frame of other samples would see otherwise."""
+    """Return a hint partly outside the span of the centers, so that its projection depends on the frame."""
     return make_hint(data.centers, target, gamma=0.6) + 0.3 * data.centers.mean(axis=0) / 10
 
 
 def refits(data, target, **options):
-    """Every leave-one-out fit in full."""
+    """Return every leave-one-out fit, computed in full."""
     found = []
     for rows in jackknife_slices(N):
         kept = np.delete(data.X, np.arange(N)[rows], axis=0)
@@ -145,7 +145,7 @@ def test_newton_steps_give_the_standard_error_of_a_mean():
 
 @pytest.mark.filterwarnings("ignore::mixsearch.errors.UnlikelyMixtureWarning")
 def test_the_information_is_minus_the_second_derivative_of_the_log_likelihood():
-    """Against finite differences, away from the maximum too."""
+    """Compared with finite differences, also away from the maximum."""
     data = make_gaussian_mixture(300, 6, 3, deviation=np.array([1.0, 2.0, 3.0]), norm=3.0, random_state=0)
     family = GaussianSearch(3).fit(data.X)._family
     units, partition = signal_units(family), family.partitions.partition

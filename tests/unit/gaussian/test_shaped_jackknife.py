@@ -1,4 +1,4 @@
-"""Replicates of a mixture of any shape against what they stand for: EM without each group, until nothing moves."""
+"""Replicates of a mixture of any shape, compared with EM without each group, run to convergence."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ N = 1200
 
 
 def run_em(X, resp, shape, n_iter=80):
-    """Shrunk covariances may lower the likelihood by a trace, so that EM has a number of iterations here."""
+    """Run a fixed number of EM iterations: shrunk covariances may lower the likelihood slightly."""
     for _ in range(n_iter):
         mixture = m_step(X, resp, shape)
         resp, _ = mixture.posterior(X)

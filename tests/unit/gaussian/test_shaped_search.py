@@ -1,4 +1,4 @@
-"""Components of any shape: what is planted is found, in the units of the user."""
+"""Components of any shape: planted ones are found, in the units of the user."""
 
 import pickle
 
@@ -256,10 +256,10 @@ def test_what_is_no_member_needs_shapes_and_members():
     with pytest.raises(ArgumentError, match="not_examples needs components of any shape") as caught:
         GaussianSearch(2).fit(data.X).search(examples=full.X[:1], not_examples=full.X[1:2])
     assert caught.value.code == "shaped_only"
-    with pytest.raises(HintError, match="not_examples only count besides examples") as caught:
+    with pytest.raises(HintError, match="not_examples needs examples as well") as caught:
         search.search([1, 0, 0, 0], not_examples=full.X[:1])
     assert caught.value.code == "needs_examples"
-    with pytest.raises(HintError, match="cannot be both members and no members: 1") as caught:
+    with pytest.raises(HintError, match="cannot be given both as members and as non-members: 1") as caught:
         search.search(examples=full.X[:3], not_examples=full.X[1:2])
     assert caught.value.code == "contradicting_rows"
 

@@ -1,4 +1,4 @@
-"""Whether samples look like the mixture that they were fitted with, and which start of EM is the likeliest."""
+"""Whether samples follow the fitted mixture, and which start of EM gives the highest likelihood."""
 
 import re
 from dataclasses import replace

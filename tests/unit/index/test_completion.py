@@ -1,4 +1,4 @@
-"""Words that complete what was typed, words to start with, and words with a similar spelling: the best come first."""
+"""Completions, words to start with, and words with a similar spelling: the best come first."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What rose and fell, beside what was planted."""
+"""What rose and fell agrees with what was planted."""
 
 import numpy as np
 import pytest

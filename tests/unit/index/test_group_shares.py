@@ -6,7 +6,7 @@ from mixsearch.index.group_shares import count_members, estimate_shares, sum_gro
 
 
 def draw_shares(rng, p, n):
-    """Shares that are zero but for some documents, whose mean is p."""
+    """Draw shares with mean p that are zero except in some documents."""
     return np.where(rng.random(n) < 4 * p, rng.beta(1, 3, n), 0)
 
 

@@ -1,4 +1,4 @@
-"""Topics over time and by group, beside what was planted."""
+"""Topics over time and by group agree with what was planted."""
 
 import csv
 import io

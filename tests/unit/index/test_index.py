@@ -3,7 +3,7 @@
 import json
 import warnings
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pyarrow as pa
@@ -37,6 +37,7 @@ from mixsearch.index import (
 )
 from mixsearch.index.build import counts as written
 from mixsearch.index.build import fit
+from mixsearch.index.spelling import read_token_options
 from mixsearch.storage import open_folder
 from mixsearch.text import count_texts
 
@@ -123,15 +124,15 @@ def test_an_index_tells_the_errors_of_a_fit_in_memory(tmp_path):
     index, wanted = open_index(tmp_path / "index"), in_memory().search("sushi")
     query = [Query("sushi", words={"sushi": 1.0}, n_components=3)]
     options = AnswerOptions(n_words=4)
-    (plain,), (told,) = (
+    (plain,), (with_errors,) = (
         answer_queries(index, query, replace(options, errors=errors, confidence=errors)) for errors in (False, True)
     )
-    assert told.answer.weight_stderr == pytest.approx(wanted.stderr.weight, rel=1e-3)
-    assert told.answer.confidence == pytest.approx(wanted.confidence, abs=1e-3)
+    assert with_errors.answer.weight_stderr == pytest.approx(wanted.stderr.weight, rel=1e-3)
+    assert with_errors.answer.confidence == pytest.approx(wanted.confidence, abs=1e-3)
     errors = [wanted.stderr.center[wanted._vocabulary.index(word)] for word, _ in wanted.top_words(4)]
-    assert_allclose([word.probability_stderr for word in told.answer.words], errors, rtol=1e-3)
-    without = [replace(word, probability_stderr=None) for word in told.answer.words]
-    assert_close(replace(told.answer, weight_stderr=None, words=tuple(without)), plain.answer)
+    assert_allclose([word.probability_stderr for word in with_errors.answer.words], errors, rtol=1e-3)
+    without = [replace(word, probability_stderr=None) for word in with_errors.answer.words]
+    assert_close(replace(with_errors.answer, weight_stderr=None, words=tuple(without)), plain.answer)
 
 
 @pytest.mark.parametrize("options", [{"damping": False, "alpha0": 0.5}, {"moments": "plugin"}, {"weights": "uniform"}])
@@ -281,9 +282,10 @@ def test_stop_words_of_a_phrase_are_left_out(tmp_path):
 
 
 def test_an_index_of_an_older_version_takes_letters_without_spaces_for_one_word(index, monkeypatch):
-    tokens = {name: value for name, value in index.contents().tokens.items() if name != "segmenter"}
     assert index.spell("机器翻译") != "机器翻译"
-    monkeypatch.setattr(index, "_corpus", {"tokens": tokens})
+    tokens = {name: value for name, value in index.contents().tokens.items() if name != "segmenter"}
+    monkeypatch.setattr(index, "_token_options", read_token_options(tokens))
+    monkeypatch.delitem(vars(index), "_spelling")
     assert index.spell("机器翻译") == "机器翻译"
 
 
@@ -373,15 +375,18 @@ def test_an_error_in_the_middle_of_a_first_build_leaves_no_index(tmp_path):
 
 
 def test_progress_is_told_step_by_step_to_the_end(tmp_path):
-    told = []
+    reports = []
     build_index(
-        write_jsonl(tmp_path), tmp_path / "index", IndexOptions(n_components=3), on_progress=lambda *a: told.append(a)
+        write_jsonl(tmp_path),
+        tmp_path / "index",
+        IndexOptions(n_components=3),
+        on_progress=lambda *a: reports.append(a),
     )
-    steps = list(dict.fromkeys(step for step, *_ in told))
+    steps = list(dict.fromkeys(step for step, *_ in reports))
     assert steps == ["Reading", "Storing", "Listing words", "Fitting topics"]
     for step in steps[:3]:
-        done = [n for name, n, *_ in told if name == step]
-        total = next(all_of_it for name, _, all_of_it, _ in told if name == step)
+        done = [n for name, n, *_ in reports if name == step]
+        total = next(all_of_it for name, _, all_of_it, _ in reports if name == step)
         assert done == sorted(done)
         assert done[-1] == total
 
@@ -495,6 +500,7 @@ def test_an_alternative_lists_the_topic_found_first_as_the_search_found_it(index
 def test_warnings_of_an_answer_are_objects_with_a_code(index):
     answer = describe(index.find(Query("two", words={"rice": 1.0, "sushy": 1.0})))
     (warning,) = answer.as_dict()["warnings"]
+    assert answer.as_dict() == asdict(answer)
     assert warning["code"] == "skipped_words"
     assert warning["message"].startswith("Skipped: 'sushy'")
     assert warning["fields"]["suggestions"] == {"sushy": ["sushi"]}

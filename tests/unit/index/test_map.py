@@ -1,4 +1,4 @@
-"""A map of topics: what they share, where their circles are, and which words mean one."""
+"""A map of topics: what they share, where their circles are, and which words share a circle."""
 
 import json
 import math
@@ -58,7 +58,7 @@ def draw_topics(n, d, seed):
 
 
 def gaps(circles):
-    """The room between each two circles."""
+    """Return the gap between each pair of circles."""
     return pdist(circles.centers) - (circles.radii[:, None] + circles.radii)[np.triu_indices(len(circles.radii), 1)]
 
 
@@ -146,10 +146,10 @@ def test_one_word_and_two_words(index):
 
 
 def test_a_map_as_plain_data_goes_through_json(index):
-    told = map_topics(index, ["sushi", "goal", "nonsense"]).as_dict()
-    assert set(told) == {"topics", "skipped", "n_documents"}
-    assert json.loads(json.dumps(told))["topics"][0]["words"] == ["sushi"]
-    assert [each["word"] for each in told["skipped"]] == ["nonsense"]
+    plain = map_topics(index, ["sushi", "goal", "nonsense"]).as_dict()
+    assert set(plain) == {"topics", "skipped", "n_documents"}
+    assert json.loads(json.dumps(plain))["topics"][0]["words"] == ["sushi"]
+    assert [each["word"] for each in plain["skipped"]] == ["nonsense"]
 
 
 def test_neighbours_are_those_with_most_in_common(index):

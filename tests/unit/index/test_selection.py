@@ -1,4 +1,4 @@
-"""Filters on any question: which documents are listed and counted, and what a search within them finds."""
+"""Filters of any query: which documents are listed and counted, and what a search within them finds."""
 
 import numpy as np
 import pytest

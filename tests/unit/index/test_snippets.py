@@ -1,11 +1,13 @@
 """The part of a document that an answer shows."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mixsearch.index.snippets import make_snippet
+from mixsearch.index.snippets import find_words, make_snippet
 
 FILLING = "nothing of interest here " * 20
 
@@ -55,3 +57,17 @@ def test_the_passage_with_most_words_is_shown_among_scattered_ones(seed):
 def test_words_of_scripts_without_spaces_and_hyphenated_phrases_are_found():
     assert "我们喜欢寿司和拉面" in make_snippet(f"{FILLING} 我们喜欢寿司和拉面 {FILLING}", ["寿司"])
     assert "zero-shot learning" in make_snippet(f"{FILLING} zero-shot learning {FILLING}", ["zero shot"])
+
+
+def test_words_are_found_whole_once_and_the_longer_first():
+    text = "New Yorkers in New York eat new-york pizza, İ said; 我们喜欢寿司"
+    found = find_words(text, ["york", "new york", "new", "said", "寿司", ""])
+    assert [text[start:end] for start, end in found] == ["New", "New York", "new-york", "said", "寿司"]
+
+
+@given(text=st.text("ab -_", max_size=60), words=st.lists(st.text("ab ", min_size=1, max_size=4), max_size=4))
+def test_words_stand_where_a_regular_expression_finds_them(text, words):
+    sorted_words = sorted(words, key=len, reverse=True)
+    pattern = "|".join(rf"(?<!\w){re.escape(word).replace(re.escape(' '), '[ -]')}(?!\w)" for word in sorted_words)
+    expected = [found.span() for found in re.finditer(pattern or "(?!)", text)]
+    assert find_words(text, words) == expected

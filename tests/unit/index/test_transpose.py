@@ -1,4 +1,4 @@
-"""Counts on disk, row by row and column by column, against SciPy's own."""
+"""Counts on disk, by rows and by columns, compared with SciPy's."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Samples that no regression of the others would give: left out of the fit, and never a clean one."""
+"""Samples far from every regression are left out of the fit; clean samples never are."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Regressions found in samples that are cut into pieces, each with what is known of its rows, as on a cluster."""
+"""Regressions on samples in several partitions, as on a cluster."""
 
 import numpy as np
 import pytest

@@ -60,7 +60,7 @@ def test_an_example_far_from_every_regression_is_doubted(data, search, refine):
 def test_a_direction_orthogonal_to_all_coefficients_says_nothing(data, search, refine):
     span, _ = np.linalg.qr(data.centers.T)
     v = np.ones(6)
-    with pytest.warns(WeakHintWarning, match="The hint may say nothing about the components"):
+    with pytest.warns(WeakHintWarning, match="The hint may be uninformative"):
         found = search.search(v - span @ (span.T @ v), refine=refine)
     assert codes(found)[0] == "hint_uninformative"
     assert found.confidence < 0.5

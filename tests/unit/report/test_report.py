@@ -1,4 +1,4 @@
-"""Reports hold what the index answers, and are read back by an HTML parser and by openpyxl."""
+"""Reports contain the answers of the index, read back by an HTML parser and by openpyxl."""
 
 import datetime
 import re
@@ -24,7 +24,7 @@ DAY = datetime.date(2026, 5, 4)
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory):
-    """An index whose texts, titles and categories attack whoever shows them."""
+    """Build an index whose texts, titles and categories contain injection attacks."""
     reviews = make_reviews(300)
     reviews["title"] = [HOSTILE, FORMULA, "@SUM(1)", "Review"] * 75
     reviews["text"] = reviews["text"] + ' <svg onload="alert(3)"> '

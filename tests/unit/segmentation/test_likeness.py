@@ -1,4 +1,4 @@
-"""Segments of one picture in another: found by what they look like, or said to be missing."""
+"""Segments of one picture in another: found by their appearance, or reported as missing."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Whatever happens to a writer, the folder holds all of the old or all of the new, or was never there."""
+"""Whatever happens to a writer, the folder has the complete old or the complete new content, or does not exist."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""What cannot be read or written is said in a sentence, and nobody's files are touched."""
+"""Whatever cannot be read or written gives one sentence, and no other file is touched."""
 
 import errno
 import os

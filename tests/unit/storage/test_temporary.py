@@ -1,4 +1,4 @@
-"""Temporary folders are swept when their process was killed, and never before."""
+"""Temporary folders of killed processes are removed; those of running processes never are."""
 
 import os
 import signal
@@ -20,7 +20,7 @@ def list_folders(parent):
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch):
-    monkeypatch.setattr(temporary, "_MIN_AGE_SECONDS", -1.0)
+    monkeypatch.setattr(temporary, "MIN_AGE_SECONDS", -1.0)
 
 
 def test_a_folder_is_removed_when_it_is_closed_or_forgotten(tmp_path):
@@ -55,7 +55,7 @@ def test_folders_without_a_lock_and_young_ones_are_left_alone(tmp_path, monkeypa
     (tmp_path / "mixsearch-tmp-foreign").mkdir()
     (tmp_path / "mixsearch-tmp-young").mkdir()
     (tmp_path / "mixsearch-tmp-young" / "mixsearch.lock").touch()
-    monkeypatch.setattr(temporary, "_MIN_AGE_SECONDS", 60.0)
+    monkeypatch.setattr(temporary, "MIN_AGE_SECONDS", 60.0)
     sweep_folders(tmp_path)
     assert list_folders(tmp_path) == ["mixsearch-tmp-foreign", "mixsearch-tmp-young"]
     old = time.time() - 120

@@ -20,7 +20,7 @@ processes.set_forkserver_preload(["__main__", "pytest", "mixsearch.storage"])
 
 
 def write_marked(path, mark=1, overwrite=False, n_rows=20):
-    """A folder in which every array tells the mark."""
+    """Write a folder in which every array contains the mark."""
     with write_folder(path, kind=KIND, version=1, overwrite=overwrite) as out:
         out.facts["mark"] = mark
         out.save("saved", np.full(n_rows, mark))
@@ -37,7 +37,7 @@ def open_marked(path):
 
 
 def read_mark(path):
-    """The mark that all parts of the folder agree on."""
+    """Return the mark that all parts of the folder contain."""
     folder = open_marked(path)
     mark = folder.facts["mark"]
     assert set(folder["saved"].tolist()) == {mark}
@@ -61,7 +61,7 @@ def generations(path):
 
 
 def run_in_child(function, *args):
-    """The exit code of a process that calls a function."""
+    """Return the exit code of a process that calls a function."""
     process = processes.Process(target=function, args=args)
     process.start()
     process.join()
@@ -69,7 +69,7 @@ def run_in_child(function, *args):
 
 
 def ask_child(function, *args):
-    """What a function returns in another process, or what it says when it fails."""
+    """Return the result of a function in another process, or its error message."""
     ours, theirs = processes.Pipe()
     code = run_in_child(_send_answer, theirs, function, args)
     assert code == 0
@@ -84,17 +84,17 @@ def _send_answer(pipe, function, args):
 
 
 def forget_to_sync(handle):
-    """Stand-in for `os.fsync` where processes are killed: only a power cut takes what the system was given."""
+    """Stand-in for `os.fsync` if processes are killed: only a power cut would lose what the system has received."""
 
 
 def die_at_operation(n, path, mark, overwrite):
-    """Write, but be killed just before the n-th thing asked of the file system."""
+    """Write, but be killed just before the n-th call to the file system."""
     _interrupt(path, n, lambda: os.kill(os.getpid(), signal.SIGKILL))
     write_marked(path, mark, overwrite)
 
 
 def fail_at_operation(n, path, mark, overwrite):
-    """Write, but find the disk full at the n-th thing asked of the file system."""
+    """Write, but find the disk full at the n-th call to the file system."""
 
     def fill_disk():
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -107,7 +107,7 @@ def fail_at_operation(n, path, mark, overwrite):
 
 
 def _interrupt(path, n, action):
-    """Act when Python announces the n-th change or look at this path."""
+    """Act at the n-th audit event of Python that concerns this path."""
     os.fsync = forget_to_sync
     seen = 0
 

@@ -1,4 +1,4 @@
-"""Planted samples that subspaces of equal dimension do not suit."""
+"""Planted samples that do not follow a mixture of subspaces of equal dimension."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""`n_components="auto"` among subspaces: with and without a whole number of them."""
+"""`n_components="auto"` for subspaces, also if the number of directions is not a multiple of the dimension."""
 
 import numpy as np
 import pytest

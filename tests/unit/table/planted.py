@@ -1,4 +1,4 @@
-"""A table with three groups that every column knows: numbers, a category, a date, ids and a constant."""
+"""A table with three groups that differ in numbers, a category and a date; it also has ids and a constant."""
 
 from __future__ import annotations
 

@@ -3,7 +3,8 @@ import json
 import pytest
 from tests.unit.table.planted import WEIGHTS, group_of_row, make_patients
 
-from mixsearch import TableSearch
+from mixsearch import TableSearch, find
+from mixsearch.errors import SearchError
 from mixsearch.table import TableAnswer, describe_members, get_rows
 
 
@@ -46,3 +47,9 @@ def test_rows_of_any_table_are_read(package):
     table = getattr(pytest.importorskip(package), frame)({"x": [1.5, 2.5, 3.5], "name": ["a", "b", "c"]})
     assert get_rows(table, [2, 0]) == [{"x": 3.5, "name": "c"}, {"x": 1.5, "name": "a"}]
     assert get_rows(table, []) == []
+
+
+def test_an_unknown_column_of_names_is_named():
+    found = find({"x": [1.0, 1.1, 0.9, 9.0, 9.2, 8.9]}, like=[0])
+    with pytest.raises(SearchError, match=r"The table has no column 'name'. Its columns: x"):
+        describe_members(found, id="name")

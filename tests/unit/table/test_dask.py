@@ -1,4 +1,4 @@
-"""A Dask table gives what the same table in memory gives, whatever its blocks."""
+"""A Dask table gives the same answers as the table in memory, whatever its blocks."""
 
 import pickle
 
@@ -45,7 +45,7 @@ def split(frame: pd.DataFrame, ends: list[int]) -> dd.DataFrame:
 
 
 def assert_same(found, expected):
-    """Everything that an answer says."""
+    """Check that two answers agree in everything."""
     assert_allclose(found.membership, expected.membership, atol=1e-8)
     assert_allclose(found.score, expected.score, rtol=1e-4, atol=1e-8)  # the tolerance of conjugate gradients
     assert found.n_members == expected.n_members

@@ -1,4 +1,4 @@
-"""Columns of vectors, and texts as examples through an embedder that is planted: one axis for each kind of word."""
+"""Columns of vectors, and texts as examples, with a planted embedder: one axis for each kind of word."""
 
 import sys
 from types import ModuleType
@@ -216,6 +216,12 @@ def test_texts_need_one_column_of_vectors(reviews):
 def test_vectors_must_be_vectors(reviews, column):
     with pytest.raises(SearchError, match=f"vectors needs a column of vectors.*'{column}'") as raised:
         TableSearch().fit(reviews[0], vectors=column)
+    assert raised.value.code == "not_vectors"
+
+
+def test_a_column_that_names_the_rows_is_no_column_of_vectors(reviews):
+    with pytest.raises(SearchError, match="'review' is neither: it is left out") as raised:
+        TableSearch(embedder=embed).fit(reviews[0], id="review", vectors="review")
     assert raised.value.code == "not_vectors"
 
 

@@ -9,8 +9,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mixsearch.errors import SearchError
-from mixsearch.table._columns import get_values
 from mixsearch.table._encoding import TableEncoder
+from mixsearch.table._tables import get_values
 
 N = 400
 

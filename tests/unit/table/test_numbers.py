@@ -24,7 +24,7 @@ def test_numbers_and_booleans_are_numbers_and_what_is_not_finite_is_missing(tabl
 
 
 def test_columns_of_text_are_named_with_the_argument():
-    with pytest.raises(SearchError, match="x needs columns of numbers, which 'city' is not") as raised:
+    with pytest.raises(SearchError, match="x needs columns of numbers, but 'city' is not numeric") as raised:
         get_numbers(TABLE, ["area", "city"], "x")
     assert raised.value.code == "not_numbers"
 

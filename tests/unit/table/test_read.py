@@ -144,6 +144,12 @@ def test_parquet_is_read(tmp_path):
         ("a.csv", b"caf\xe9,b\n1,2\n", "wrong_encoding", "is not UTF-8"),
         ("a.csv", "a,b\n1,2\n".encode("utf-16"), "wrong_encoding", "is UTF-16, but UTF-8 is needed"),
         ("a.json", b'[{"a": "\xe9"}]', "wrong_encoding", "is not UTF-8"),
+        (
+            "a.jsonl",
+            b'{"a": "a b c d e f g"}\n{"a": "a b \xff\xfec d e f g"}\n',
+            "wrong_encoding",
+            "not UTF-8, in line 2",
+        ),
         ("a.csv.gz", gzip.compress(CSV.encode() * 99)[:-40], "unreadable_file", "Cannot read .* is complete"),
         ("a.csv.xz", lzma.compress(CSV.encode() * 99)[:-40], "unreadable_file", "Cannot read"),
         ("a.parquet", b"some text", "unreadable_file", "as a Parquet file: it holds plain text"),

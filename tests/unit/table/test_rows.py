@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from mixsearch.errors import HintError
+from mixsearch.errors import HintError, RepeatedIdsWarning
 from mixsearch.table._rows import find_rows
 
 
@@ -20,7 +20,16 @@ def test_rows_come_in_the_order_of_their_ids(values, wanted):
 
 
 def test_an_id_of_several_rows_gives_all_and_a_repeated_id_counts_once():
-    assert find_rows(["a", "b", "a"], ["a", "a"]).tolist() == [0, 2]
+    with pytest.warns(RepeatedIdsWarning, match="The id a names 2 rows, and all of them are taken") as caught:
+        assert find_rows(["a", "b", "a"], ["a", "a"]).tolist() == [0, 2]
+    assert (caught[0].message.code, caught[0].message.fields["ids"]) == ("repeated_ids", ["a"])
+    with pytest.warns(RepeatedIdsWarning, match="2 of the ids given name 5 rows, and all of these are taken: b, a"):
+        assert find_rows(["a", "b", "a", "c", "b", "b"], ["b", "c", "a"]).tolist() == [1, 4, 5, 3, 0, 2]
+
+
+def test_ids_of_one_row_each_are_no_warning():
+    """Warnings are errors: other ids of the table may be repeated."""
+    assert find_rows(["a", "b", "a"], ["b"]).tolist() == [1]
 
 
 def test_ids_that_are_in_no_row_are_listed():

@@ -1,4 +1,5 @@
 import pickle
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -40,11 +41,22 @@ def search(planted):
 
 
 def assert_finds(found, members):
-    """The members rank before all others, and nearly all of those called members are."""
+    """Check that members rank before all others, and that nearly all predicted members are right."""
     assert found.membership[members].min() > found.membership[~members].max()
     called = found.predict()
     assert members[called].all()
     assert called.sum() > 0.6 * members.sum()
+
+
+def test_categories_that_all_groups_share_do_not_split_a_group():
+    rng, (X, labels) = np.random.default_rng(5), draw(sizes=(400, 300, 200))
+    colors = {f"color {j}": rng.choice(["red", "green", "blue", "grey"], len(X)) for j in range(3)}
+    search = TableSearch().fit({f"x{j}": X[:, j] for j in range(3)} | colors)
+    for target, n_examples in product(range(3), (1, 3)):
+        own = labels == target
+        called = search.search(np.flatnonzero(own)[:n_examples]).predict()
+        assert own[called].mean() > 0.9
+        assert called[own].mean() > 0.7
 
 
 @pytest.mark.parametrize("target", range(3))
@@ -255,11 +267,11 @@ def test_all_rows_may_be_examples(search):
 def test_examples_may_be_rows_of_their_own(planted, search, kind):
     new, new_labels = draw(seed=9)
     for target in range(3):
-        own = np.flatnonzero(new_labels == target)[:3]
+        own = np.flatnonzero(new_labels == target)[:6]
         found = search.search(like=kind(new[own]))
         assert found.like == ()
         assert_finds(found, planted[1] == target)
-        assert "Rows like 3 given ones" in repr(found)
+        assert "Rows like 6 given ones" in repr(found)
 
 
 def test_rows_of_their_own_are_as_good_as_their_positions(planted, search):
@@ -351,7 +363,7 @@ def test_bad_examples_are_refused(search, like, code, message):
 
 
 def test_a_row_cannot_be_both(search):
-    with pytest.raises(HintError, match="both members and no members: 2, 5") as caught:
+    with pytest.raises(HintError, match="both as members and as non-members: 2, 5") as caught:
         search.search(like=[1, 2, 5], not_like=[2, 5, 9])
     assert caught.value.code == "contradicting_rows"
 
@@ -368,7 +380,7 @@ def test_an_example_far_from_all_others_is_a_doubt(planted, search, as_rows):
 
 
 def test_examples_of_different_clusters_are_all_named(search):
-    with pytest.warns(DoubtfulExamplesWarning, match="3 are far from the others: rows 2, 150, 250"):
+    with pytest.warns(DoubtfulExamplesWarning, match="The 3 examples are far from each other: rows 2, 150, 250"):
         search.search(like=[2, 150, 250])
 
 

@@ -19,7 +19,7 @@ LINES = "\n".join(TEXTS).encode()
 
 @pytest.fixture
 def store():
-    """A store in the memory of this process, empty again afterwards."""
+    """Provide a store in the memory of this process; it is emptied afterwards."""
     system = fsspec.filesystem("memory")
     yield system
     system.store.clear()

@@ -1,4 +1,4 @@
-"""Files that lie about what they hold: each is read rightly, or is one sentence with a code."""
+"""Files that misrepresent their content: each is read correctly, or gives one error with a code."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""Packages that know a language: their words and stems are counted, and a question is split by them too."""
+"""Segmenters and stemmers of other packages: their words and stems are counted, and hints are split in the same way."""
 
 import pytest
 

@@ -58,6 +58,7 @@ def test_no_word_left_says_which_limits_to_move():
         ({"max_df": 1.5}, "max_df must be .* got 1.5"),
         ({"min_df": True}, "min_df must be .* got True"),
         ({"ngrams": (2, 1)}, r"ngrams must be .* got \(2, 1\)"),
+        ({"ngrams": (1, 2**63)}, r"ngrams must be .* 100 at most"),
         ({"max_words": 0}, "max_words must be a positive integer, got 0"),
         ({"n_jobs": 0}, "n_jobs must be a positive integer, got 0"),
         ({"format": "xlsx"}, "format must be one of None, 'jsonl', .* got 'xlsx'"),
@@ -76,7 +77,7 @@ def test_wrong_options_are_refused_at_once(options, message):
 
 
 def plant(n_documents, **documents_of):
-    """Documents of which so many contain each word, and all contain a word of their own."""
+    """Return documents of which a given number contain each word; each also has a word of its own."""
     return [" ".join([f"own{i}", *(word for word, n in documents_of.items() if i < n)]) for i in range(n_documents)]
 
 

@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose
 from mixsearch import SearchError, TopicSearch, WeakHintWarning
 from mixsearch.datasets import make_topics
 from mixsearch.errors import DroppedDocumentsWarning, FewerComponentsWarning, HintError, UnknownWordError
+from mixsearch.topics import list_alternatives
 
 data = make_topics(1500, 80, 4, mean_length=60, random_state=3)
 search = TopicSearch(4, alpha0=0.8, damping=False).fit(data.counts, vocabulary=data.vocabulary)
@@ -29,6 +30,17 @@ def test_probabilities_are_the_raw_estimate_put_on_the_simplex(topic):
     assert topic.probabilities.min() == 0
     assert topic.center.min() < 0
     assert np.abs(topic.probabilities - topic.center).max() < 0.02
+
+
+@pytest.mark.parametrize("method", ["whitening", "cancellation"])
+def test_the_first_alternatives_are_those_of_the_topic(method):
+    found = search.search(words=data.vocabulary[data.labelled_word(2)], method=method)
+    for topic in (found, *found.alternatives[-1:]):
+        first = list_alternatives(topic, 2)
+        assert len(first) == min(2, len(topic.alternatives))
+        for one, other in zip(first, topic.alternatives, strict=False):
+            assert_allclose(one.center, other.center, atol=1e-12)
+            assert (one.weight, one.share) == (other.weight, other.share)
 
 
 def test_documents_are_those_with_the_largest_share_of_the_topic(topic):

@@ -1,4 +1,4 @@
-"""Steps of LDA on all documents: against a textbook's, against sampling, and the error bars against refits."""
+"""EM of LDA on all documents: compared with a textbook, with sampling, and with refits for error bars."""
 
 from dataclasses import replace
 from functools import cache
@@ -35,7 +35,7 @@ def found_in(n=1500, seed=1, refine=True, max_iter=None):
 
 
 def small_state(seed, n=5, d=7, k=3):
-    """Documents with a word that nobody uses and one document without words, and topics and a prior."""
+    """Make documents, one of them without words, with a word that none contains; and topics and a prior."""
     rng = np.random.default_rng(seed)
     counts = rng.poisson(1.2, size=(n, d)).astype(float)
     counts[:, -1], counts[0] = 0, 0
@@ -51,7 +51,7 @@ def with_posterior(counts, posterior, weights=None):
 
 
 def textbook_step(documents, topics, prior):
-    """Beliefs, words by topic and the bound of Blei, Ng and Jordan (2003), each word by itself."""
+    """Compute the posterior, the words by topic and the bound of Blei, Ng and Jordan (2003), one word at a time."""
     counts = documents.by_document.toarray()
     posterior, said, bound = np.tile(prior, (len(counts), 1)), np.zeros_like(topics), 0.0
     for document, gamma in enumerate(documents.posterior):
@@ -88,7 +88,7 @@ def test_documents_in_many_blocks_take_the_same_step(monkeypatch):
 
 
 def found_in_pieces(cuts, **how):
-    """The same search of the same corpus, its documents in one shard and cut into several."""
+    """Return the same search of the same corpus, in one partition and in several."""
     data = drawn(300)
     whole, pieces = (TopicSearch(3, alpha0=0.9, damping=False).fit(data.counts) for _ in range(2))
     pieces._family = replace(pieces._family, partitions=split_partition(pieces._family.partitions, cuts))
@@ -242,7 +242,7 @@ def test_steps_and_error_bars_do_with_one_topic_or_two(n_components):
 
 
 def settled(documents, refined, n_steps):
-    """The topic and its weight after many more steps on some documents."""
+    """Return the topic and its weight after many more steps on some documents."""
     topics = refined.state.topics
     for _ in range(n_steps):
         documents, expected = update_posterior(documents, topics, refined.prior)

@@ -13,6 +13,7 @@ from scipy.stats import entropy
 from mixsearch import TopicSearch
 from mixsearch.data.reductions import top_rows
 from mixsearch.topics import _evidence as topics
+from mixsearch.topics._documents import ScoredPartition
 from mixsearch.topics._evidence import (
     MIN_LIFT,
     TYPICAL_LIFT,
@@ -53,7 +54,7 @@ def sparse_step(counts, parts, mixed, prior):
 
 
 def dense_step(counts, parts, mixed, prior):
-    """The textbook's step: every word of every document asked for its topic, one by one."""
+    """Take a textbook EM step, one word of one document at a time."""
     said, shares = np.zeros_like(parts), np.tile(prior, (len(counts), 1))
     for document, word in np.argwhere(counts):
         chance = mixed[document] * parts[word]
@@ -113,6 +114,35 @@ def test_if_lists_are_long_only_the_strongest_words_count(monkeypatch):
     assert some[some > 0].min() >= all_of_them[left].max()
 
 
+@given(
+    values=st.lists(st.one_of(st.just(0.0), st.floats(0, 1), st.sampled_from([0.25, 0.5])), min_size=1, max_size=40),
+    part=st.sampled_from([0.0, 0.3, 0.5, 0.99, 1.0, 2.0]),
+)
+def test_the_smallest_values_are_those_that_sorting_finds(values, part):
+    weights = 1 + np.arange(len(values)) % 3
+    order = np.argsort(values, kind="stable")
+    total = part * weights.sum()
+    n_taken = min(int(np.searchsorted(np.cumsum(weights[order]), total)), len(values) - 1)
+    taken, following = topics.take_smallest(np.array(values), weights, total)
+    assert_array_equal(np.sort(taken), np.sort(order[:n_taken]))
+    assert following == order[n_taken]
+
+
+@given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 60))
+def test_the_largest_shares_are_those_of_documents_with_more_words_elsewhere(seed, n):
+    rng = np.random.default_rng(seed)
+    scored = ScoredPartition(**vars(small_model().local), scores=rng.random(60) * small_model().local.lengths)
+    among = rng.random(60) < 0.5
+    longer = document_shares(scored, 0.2, 0.6) * scored.lengths / (scored.lengths + topics.WORDS_ELSEWHERE)
+    for chosen in (None, among):
+        wanted = np.argsort(-longer if chosen is None else np.where(among, -longer, np.inf), kind="stable")
+        found = topics.find_largest_shares(scored, 0.2, 0.6, n, chosen).total
+        n_found = min(n, 60 if chosen is None else int(among.sum()))
+        assert_array_equal(found.indices, wanted[:n_found])
+        assert_allclose(found.scores, longer[found.indices], rtol=1e-12)
+        assert_array_equal(found.values[0], np.diff(scored.by_document.indptr)[found.indices])
+
+
 def test_the_score_of_a_document_is_the_sum_of_the_evidence_of_its_words():
     model = small_model()
     evidence = np.random.default_rng(2).random(12) * (np.arange(12) % 2)
@@ -136,6 +166,7 @@ def test_the_share_in_the_expected_counts_of_a_document_is_the_true_one(seed, sh
         gain=topic @ evidence - base,
         scored=None,
         typicality=np.zeros(0),
+        largest=np.zeros(0, dtype=int),
         named=None,
         family=None,
         state=LocalState(*[np.zeros(0)] * 4),
@@ -161,6 +192,15 @@ def test_typicality_is_the_divergence_of_the_topic_s_documents_from_all(members,
 @given(scores=st.lists(st.sampled_from([-1.0, 0.0, 0.5, 2.0]), min_size=1, max_size=30), n=st.integers(1, 35))
 def test_the_best_rows_are_the_first_of_a_stable_order(scores, n):
     assert_array_equal(top_rows(np.array(scores), n), np.argsort(-np.array(scores), kind="stable")[:n])
+
+
+@pytest.mark.parametrize("digits", [0, 1, 4, 16])
+@pytest.mark.parametrize("n", [1, 10, 900, 5000])
+def test_the_best_of_many_rows_are_found_from_a_part_of_them(digits, n):
+    scores = np.round(np.random.default_rng(n).standard_normal(60_000) ** 3, digits)
+    assert_array_equal(top_rows(scores, n), np.argsort(-scores, kind="stable")[:n])
+    rising = np.arange(60_000.0) % 7
+    assert_array_equal(top_rows(rising, n), np.argsort(-rising, kind="stable")[:n])
 
 
 # Ten broad topics of 60 words each, a language of 100, and what only 40 of 4000 documents are about: 15 words of 715.

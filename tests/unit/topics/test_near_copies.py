@@ -1,4 +1,4 @@
-"""Near-copies: counted as planted, and a template that must not own the topic of a word in its slot."""
+"""Near-copies are counted as planted, and a template does not take over the topic of a word in its slot."""
 
 from __future__ import annotations
 

@@ -67,9 +67,9 @@ def test_two_documents_are_too_few_to_trust(planted):
     counts = np.column_stack([counts, np.zeros(len(counts))])
     counts[np.flatnonzero(labels == 5)[:2], -1] = 1
     again = TopicSearch(N_SUBJECTS).fit(np.round(2**counts - 1))
-    with collect_warnings() as told:
+    with collect_warnings() as caught:
         found = again.search(words=[counts.shape[1] - 1])
-    assert "rare_hint" in [warning.code for warning in told]
+    assert "rare_hint" in [warning.code for warning in caught]
     assert found.confidence < 0.5
 
 

@@ -1,4 +1,4 @@
-"""Who is let in: the right host, the same site, the right token."""
+"""Access: the right host, the same site, the right token."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Uploaded files: their names, their room, and what is left of them."""
+"""Uploaded files: names, limits on space, and removal."""
 
 import asyncio
 

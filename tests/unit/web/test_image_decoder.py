@@ -1,4 +1,4 @@
-"""Files that are fine, files that are not, and files that mean harm."""
+"""Valid, invalid and malicious image files."""
 
 import contextlib
 import io

@@ -35,7 +35,7 @@ def list_imports(name):
 
 @pytest.mark.parametrize("name", sorted(MODULES))
 def test_imports_of_modules_point_one_way(name):
-    """Views know what all share and themselves, what is shared knows no view, and only the shell knows views."""
+    """A view imports itself and shared modules, shared modules import no view, and only the shell imports views."""
     own = PurePosixPath(name).parts[0]
     for _, target in list_imports(name):
         assert target in MODULES

@@ -1,4 +1,4 @@
-"""An answer that nobody waits for is not worked out to its end."""
+"""An answer is no longer computed when nobody waits for it."""
 
 import asyncio
 
@@ -9,7 +9,7 @@ SCOPE = {"type": "http", "path": "/api/x", "method": "GET", "headers": []}
 
 
 def ask(app, messages, scope=SCOPE):
-    """Run an app in the middleware, with what the client sends, and return what it is sent."""
+    """Run an app in the middleware with the client's messages, and return the messages sent to the client."""
     sent, queue = [], list(messages)
 
     async def receive():

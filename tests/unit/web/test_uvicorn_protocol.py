@@ -12,7 +12,7 @@ from uvicorn.server import ServerState
 
 
 class Wire(asyncio.Transport):
-    """A connection that goes nowhere."""
+    """A connection that discards everything."""
 
     def __init__(self):
         super().__init__()

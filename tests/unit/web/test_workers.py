@@ -1,6 +1,7 @@
 """Workers: equal calls are computed once, the cache and the queues are bounded."""
 
 import asyncio
+import gc
 import threading
 from types import SimpleNamespace
 
@@ -165,3 +166,26 @@ def test_work_that_nobody_waits_for_any_more_is_not_begun():
 
     assert run(ask()) == ([b"first", b"third", b"second"], 0)
     assert begun == ["first", "third", "second"]
+
+
+def test_an_error_that_nobody_waits_for_any_more_is_not_logged(caplog):
+    go_on = threading.Event()
+
+    def fail(_):
+        go_on.wait(60)
+        raise ValueError("nobody reads this")
+
+    async def ask():
+        workers = make_workers(n_threads=1)
+        task = asyncio.create_task(workers.call(INDEX, fail))
+        await asyncio.sleep(0.05)
+        task.cancel()
+        await asyncio.sleep(0.05)
+        go_on.set()
+        while sum(workers.search._n_calls):
+            await asyncio.sleep(0.01)
+        gc.collect()  # asyncio logs what is thrown away unread
+
+    run(ask())
+    gc.collect()
+    assert caplog.records == []

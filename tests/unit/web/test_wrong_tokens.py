@@ -1,6 +1,7 @@
-"""Wrong tokens are slowed, counted and logged; others wait for nobody."""
+"""Requests with wrong tokens are delayed, counted and logged; others are not delayed."""
 
 import asyncio
+from types import SimpleNamespace
 
 from mixsearch.web.middleware import wrong_tokens
 from mixsearch.web.middleware.wrong_tokens import WrongTokens
@@ -12,7 +13,7 @@ def test_each_wrong_token_of_an_address_waits_longer_up_to_a_limit(monkeypatch, 
     async def sleep(seconds):
         waited.append(seconds)
 
-    monkeypatch.setattr(asyncio, "sleep", sleep)
+    monkeypatch.setattr(wrong_tokens, "asyncio", SimpleNamespace(sleep=sleep))
     wrong = WrongTokens()
     for _ in range(8):
         asyncio.run(wrong.delay("10.0.0.1"))
@@ -29,7 +30,7 @@ def test_an_address_is_forgotten_and_their_number_is_limited(monkeypatch):
     async def sleep(seconds):
         waited.append(seconds)
 
-    monkeypatch.setattr(asyncio, "sleep", sleep)
+    monkeypatch.setattr(wrong_tokens, "asyncio", SimpleNamespace(sleep=sleep))
     monkeypatch.setattr(wrong_tokens, "monotonic", lambda: now[0])
     monkeypatch.setattr(wrong_tokens, "_MAX_ADDRESSES", 1)
     wrong = WrongTokens()

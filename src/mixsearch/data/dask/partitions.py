@@ -31,7 +31,10 @@ from mixsearch.data.dask.tasks import (
     task,
     tree_reduce,
 )
-from mixsearch.data.partitions import DetachedPartitions, LocalPartitions, Partition, Partitions, S, T
+from mixsearch.data.partitions import Partition, Partitions
+from mixsearch.data.partitions.base import S, T
+from mixsearch.data.partitions.detached import DetachedPartitions
+from mixsearch.data.partitions.local import LocalPartitions
 from mixsearch.data.threads import on_one_core
 
 # Partitions per task: more of them need fewer tasks, fewer of them less memory at a time.
@@ -41,13 +44,13 @@ MAX_SUMS = 4
 
 
 class Change(NamedTuple):
-    """A function of a partition, and the small arrays that it takes besides."""
+    """A function of a partition, with its further arguments."""
 
     function: Callable[..., Any]
     shared: tuple[Any, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class DaskPartitions(Partitions[S]):
     """Partitions that a Dask scheduler stores."""
 
@@ -72,7 +75,7 @@ class DaskPartitions(Partitions[S]):
         return cast(DaskPartitions[T], replace(self, changes=(*self.changes, Change(change, shared))))
 
     def map_reduce(self, step: Callable[..., tuple[T, Sums]], *shared: Any) -> tuple[DaskPartitions[T], Sums]:
-        """Apply a function to every partition, where it is stored, and sum what it returns besides."""
+        """Apply a function to every partition on its worker, and sum its second return value."""
         call = broadcast(_pickle((*self.changes, Change(step, shared))))
         order, moved, sums = [], [], []
         for chain in make_chains(self.parts):

@@ -121,6 +121,7 @@ def _read_jsonl(file: File, bad_rows: BadRows) -> Any:
         try:
             with open_file(file) as stream:
                 table = arrow_json.read_json(_ShallowReader(stream), arrow_json.ReadOptions(block_size=_BLOCK_BYTES))
+            table.validate(full=True)  # its parser takes bytes that are no UTF-8
             return find_types(table, DATES)
         except ArrowInvalid:
             pass  # it knows neither the line of an error, nor columns whose values differ in type

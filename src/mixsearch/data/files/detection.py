@@ -50,13 +50,13 @@ class Detected:
 
 
 def guess_by_name(file: File) -> Format | None:
-    """Return the format that the name of a file stands for; None if for none."""
+    """Return the format that the name of a file indicates; None if it indicates none."""
     name = strip_compression_suffix(file).lower()
     return "docword" if name.startswith("docword.") else FORMAT_BY_SUFFIX.get(Path(name).suffix)
 
 
 def detect_format(file: File, *, may_be_records: bool = True) -> Detected:
-    """Return the format of a file by what it begins with, with a note if its name stands for another.
+    """Detect the format of a file by its first bytes, with a note if its name indicates another.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def _read_head(file: File) -> tuple[bytes, str | None]:
 
 
 def _describe(file: File, found: Format | None, by_name: Format | None, *, is_raw: bool) -> Detected:
-    """Return a format with a note if the name stands for another, or for a compression that the file does not have."""
+    """Return a format, with a note if the name indicates another, or a compression that the file does not have."""
     is_expected = found == by_name or any({found, by_name} <= same for same in _SAME_NAMES)
     is_plain = found is None or (by_name is None and found in BINARY_FORMATS)
     if (is_expected or is_plain) and not is_raw:

@@ -82,7 +82,7 @@ class _Text:
 
     @property
     def rest(self) -> str:
-        """What was read and not used."""
+        """The text that was read and not used."""
         return self._buffer[self._position :]
 
     def peek(self) -> str:

@@ -167,7 +167,7 @@ def _rename(schema: Any) -> Any:
 
 
 def make_source(names: Sequence[str], read: Callable[[], Iterator[Sequence[Any]]]) -> RowSource:
-    """Return a source for rows of Python values, whose types are found in the first ones; `read` starts anew."""
+    """Return a source for rows of Python values, with types from the first rows; `read` starts from the beginning."""
     unique = rename_repeated(names)
     first = next(_build_batches(unique, read, unique, _ROWS_PER_BATCH), None)
     schema = build_batch({name: [] for name in unique}, DATES).schema if first is None else first.schema

@@ -1,4 +1,4 @@
-"""The files that a caller names: where they are, and their format."""
+"""Find the files that a caller names, and their format."""
 
 from __future__ import annotations
 
@@ -163,12 +163,12 @@ def _detect_all(found: list[_Found]) -> tuple[list[tuple[File, Detected]], list[
 
 
 def _is_one_of_many(file: File, found: _Found) -> bool:
-    """Return whether a file is told by its name: in a store, each look into one of many would be a request."""
+    """Return whether to recognise a file by its name: in a remote store, reading each file would cost a request."""
     return isinstance(file, RemoteFile) and not found.are_named
 
 
 def _leave_out_companions(detected: list[tuple[File, Detected]]) -> list[tuple[File, Detected]]:
-    """Return the partitions of a table without what stands beside them, if all else does."""
+    """Return the partitions of a table without other files in the folder."""
     partitions = [(file, each) for file, each in detected if each.format in _PARTITION_FORMATS]
     others = [file for file, each in detected if each.format not in _PARTITION_FORMATS]
     return partitions if partitions and all(file.name.lower() in _COMPANIONS for file in others) else detected
@@ -195,7 +195,7 @@ def _choose_format(formats: Sequence[Format], *, are_named: bool) -> Format:
 
 
 def _sum_notes(notes: list[SearchWarning]) -> list[SearchWarning]:
-    """Return one note for all files whose names stand for another format."""
+    """Return one note for all files whose names indicate another format."""
     if len(notes) < 2:
         return notes
     return [notes[0].append("So are {n_others:,} other files.", n_others=len(notes) - 1)]
@@ -221,7 +221,7 @@ def _note_refused(refused: Sequence[BinaryFileError], n_read: int) -> list[Searc
 
 def _note_skipped(names: Sequence[str], n_files: int) -> SearchWarning:
     return SearchWarning(
-        "{n_skipped:,} of {n_files:,} files were skipped, since they hold no text: {files}.",
+        "{n_skipped:,} of {n_files:,} files were skipped, since they contain no text: {files}.",
         code="skipped_files",
         n_skipped=len(names),
         n_files=n_files,
@@ -275,7 +275,7 @@ def _find_local_files(path: Path, unread: list[str]) -> tuple[Path | None, list[
 
 
 def _leave_out_caches(files: Sequence[StoredFile]) -> list[StoredFile]:
-    """Return files without those that Hugging Face keeps beside a dataset, such as the results of earlier steps."""
+    """Return files without the caches of Hugging Face, such as the results of earlier steps."""
     data_files = {_name_folder(file): _list_data_files(file) for file in files if file.name == "state.json"}
     return [file for file in files if _is_data(file, data_files.get(_name_folder(file)))]
 

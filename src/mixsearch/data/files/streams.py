@@ -1,4 +1,4 @@
-"""The bytes of files: decompressed by what they begin with, counted as they are read."""
+"""Open files as streams of bytes, decompressed by their first bytes and counted while they are read."""
 
 from __future__ import annotations
 
@@ -106,8 +106,8 @@ def check_growth(path: File | None, packed: int, unpacked: int) -> None:
     """Raise if what is unpacked from some bytes is so much that it was hardly meant to be unpacked."""
     if unpacked > max(_MIN_GROWN_BYTES, MAX_GROWTH * packed):
         raise SearchError(
-            "{file!r} grows to more than {factor:,} times its size when it is unpacked, as archives do that are made "
-            "to fill a memory. If it is right as it is, unpack it first.",
+            "{file!r} unpacks to more than {factor:,} times its size, like archives made to exhaust memory. If the "
+            "file is genuine, unpack it first.",
             code="grows_too_much",
             file=name_file(path),
             factor=MAX_GROWTH,
@@ -115,7 +115,7 @@ def check_growth(path: File | None, packed: int, unpacked: int) -> None:
 
 
 def check_archive(file: File) -> None:
-    """Raise if the entries of a ZIP file grow beyond all measure. None is unpacked to more than the file says."""
+    """Raise if a ZIP file would unpack to an unreasonable size. No entry is unpacked beyond its declared size."""
     with file.open("rb") as raw, zipfile.ZipFile(raw) as archive:
         entries = archive.infolist()
     check_growth(file, sum(entry.compress_size for entry in entries), sum(entry.file_size for entry in entries))

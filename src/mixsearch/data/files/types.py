@@ -182,7 +182,7 @@ def allow_readings(chunk: Any, readings: Sequence[str]) -> Any:
 
 
 def allow_dates(chunk: Any) -> Any:
-    """Return a record batch whose columns of text may become dates, unless it says already what they may become."""
+    """Return a record batch whose columns of text may become dates, unless it already has such a setting."""
     return chunk if _READINGS_KEY in (chunk.schema.metadata or {}) else allow_readings(chunk, DATES)
 
 
@@ -192,7 +192,7 @@ def to_nulls(values: Sequence[str]) -> list[str | None]:
 
 
 def find_types(table: Any, readings: Sequence[str]) -> Any:
-    """Return a table whose columns have names of their own, and of text become other types if all values are."""
+    """Return a table with unique column names, and columns of text converted to other types if all values allow it."""
     named = allow_readings(table.rename_columns(rename_repeated(table.column_names)), readings)
     return find_column_types(named).convert(named)
 

@@ -103,7 +103,7 @@ def _write_sheet(page: Any, sheet: Sheet, path: Path) -> None:
 
 
 def _make_title(title: str, taken: set[str]) -> str:
-    """Return a title that Excel accepts, and no other sheet has, whatever the case."""
+    """Return a title that Excel accepts and no other sheet has, ignoring case."""
     plain = _NOT_IN_TITLE.sub(" ", clean_text(title)).strip(" '")[:_MAX_TITLE] or "Sheet"
     unique, copy = plain, 1
     while unique.lower() in taken:

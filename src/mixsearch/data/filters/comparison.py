@@ -117,7 +117,7 @@ def _convert(value: Value, kind: Kind, column_type: Any, name: str) -> Any:
 
 
 def _round(value: Decimal, column_type: Any) -> float:
-    """Return a number as a column of floats holds it: 0.1 in 32 bits equals 0.1 in a filter."""
+    """Round a number to the precision of a column of floats: 0.1 in 32 bits equals 0.1 in a filter."""
     with np.errstate(over="ignore"):
         return float(column_type.to_pandas_dtype()(float(value)))
 

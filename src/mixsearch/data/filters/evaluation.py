@@ -20,7 +20,7 @@ arrow = import_pyarrow("Filters")
 
 
 def evaluate(condition: Condition, table: Any) -> Array:
-    """Return which rows of a table a condition holds for.
+    """Return which rows of a table match a condition.
 
     Parameters
     ----------

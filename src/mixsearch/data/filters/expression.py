@@ -67,7 +67,7 @@ class Not:
 
 @dataclass(frozen=True, slots=True)
 class Both:
-    """Several conditions, all of which hold."""
+    """A conjunction of conditions."""
 
     conditions: tuple[Condition, ...]
 
@@ -77,7 +77,7 @@ class Both:
 
 @dataclass(frozen=True, slots=True)
 class Either:
-    """Several conditions, of which one holds at least."""
+    """A disjunction of conditions."""
 
     conditions: tuple[Condition, ...]
 
@@ -136,7 +136,7 @@ class Filter:
         Parameters
         ----------
         table : pyarrow.Table
-            The table. Rows in which a value is missing match only if the filter holds whatever the value is.
+            The table. Rows in which a value is missing match only if the filter is true for any value.
 
         Returns
         -------

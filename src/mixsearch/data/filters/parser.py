@@ -1,4 +1,4 @@
-"""From the text of a filter to its conditions, by recursive descent."""
+"""Recursive descent parser of filters."""
 
 from __future__ import annotations
 

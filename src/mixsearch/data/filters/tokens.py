@@ -37,7 +37,7 @@ class Token:
 
     @property
     def keyword(self) -> str:
-        """What it says if it is a word, in lower case; the sign if it is one."""
+        """The word in lower case, or the sign."""
         return self.source.lower() if self.kind == "word" else self.source if self.kind == "sign" else ""
 
 

@@ -25,8 +25,8 @@ from mixsearch.index.build.fit import choose_search, fit_search
 from mixsearch.index.build.options import IndexOptions, OnProgress
 from mixsearch.index.build.summary import Built, describe_corpus, summarize_build
 from mixsearch.index.build.transpose import ColumnChunk, concatenate_columns, slice_columns
-from mixsearch.index.columns import ColumnWriter
-from mixsearch.index.contents import SHORT
+from mixsearch.index.column_file import ColumnWriter
+from mixsearch.index.documents import SHORT
 from mixsearch.storage import TEXT_ARRAYS, CompressedTexts, FolderWriter, write_folder
 from mixsearch.text import Corpus, CorpusOptions, DistributedCorpus, inspect_files, read_on_cluster
 from mixsearch.topics import (

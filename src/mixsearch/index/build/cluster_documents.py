@@ -34,7 +34,7 @@ class _Sizes(NamedTuple):
 
 
 class Contents(NamedTuple):
-    """What an index stores of documents beside counts and compressed texts: columns, and those that are too short."""
+    """The stored parts of documents other than counts and texts: columns, and documents that are too short."""
 
     rows: Array
     names: list[str] | None

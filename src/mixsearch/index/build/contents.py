@@ -1,4 +1,4 @@
-"""What an index stores of its documents beside their counts: texts, names and columns."""
+"""The stored parts of documents other than counts: texts, names and columns."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from mixsearch._typing import Array
-from mixsearch.index.columns import ColumnWriter
-from mixsearch.index.contents import SHORT
+from mixsearch.index.column_file import ColumnWriter
+from mixsearch.index.documents import SHORT
 from mixsearch.storage import FolderWriter, TextWriter
 from mixsearch.text import CountChunk
 from mixsearch.topics import place_in

@@ -28,7 +28,7 @@ from mixsearch.index.build.fit import (
 )
 from mixsearch.index.build.options import DEFAULT_COMPONENTS, IndexOptions, OnProgress
 from mixsearch.index.build.summary import Built, describe_corpus, summarize_build
-from mixsearch.index.contents import SHORT
+from mixsearch.index.documents import SHORT
 from mixsearch.storage import FolderWriter, write_folder
 from mixsearch.text import Corpus, CorpusOptions, CountChunk, read_corpus
 from mixsearch.topics import (
@@ -76,6 +76,16 @@ def build_index(
     -------
     Built
         The summary of the index.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> from mixsearch.datasets import make_reviews
+    >>> from mixsearch.index import IndexOptions, build_index
+    >>> reviews = make_reviews(500, random_state=0)
+    >>> built = build_index(reviews.text, mkdtemp() + "/reviews.index", IndexOptions(n_components=12))
+    >>> built.n_documents
+    500
     """
     options, report = options or IndexOptions(), on_progress or (lambda *_: None)
     counting = reading or CorpusOptions(memory=max(options.memory_part, 1))
@@ -120,7 +130,7 @@ def write_index(
     on_progress: OnProgress,
     rows: Array | None = None,
 ) -> dict[str, int]:
-    """Write the index of a corpus, and return how much it holds.
+    """Write the index of a corpus, and return its size.
 
     Parameters
     ----------
@@ -172,7 +182,7 @@ def write_index(
 
 @dataclass
 class _Stored:
-    """What is known when the documents are on disk."""
+    """Facts about the documents that are known once they are on disk."""
 
     rows: Array
     n_short: int

@@ -33,6 +33,11 @@ class IndexOptions:
         means more reading from disk, never another result.
     overwrite : bool, default=False
         Replace an index that exists already.
+
+    Examples
+    --------
+    >>> from mixsearch.index import IndexOptions
+    >>> options = IndexOptions(n_components=50, search={"random_state": 0}, overwrite=True)
     """
 
     n_components: int | Literal["auto"] | None = None

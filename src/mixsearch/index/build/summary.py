@@ -6,11 +6,18 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mixsearch.errors import SearchWarning
+import numpy as np
+
+from mixsearch.errors import RepeatedIdsWarning, SearchWarning
+from mixsearch.index.documents import read_texts
 from mixsearch.text import Corpus, CorpusOptions
+from mixsearch.topics import open_search
 
 if TYPE_CHECKING:
     from mixsearch.text import DistributedCorpus
+
+
+_MAX_LISTED = 5
 
 
 @dataclass(frozen=True)
@@ -48,7 +55,36 @@ class Built:
 def summarize_build(path: Path, corpus: Corpus | DistributedCorpus, counted: dict[str, int]) -> Built:
     """Return the summary of a published index."""
     size = sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
-    return Built(path=path, n_bytes=size, notes=corpus.notes, n_duplicates=corpus.n_dropped, **counted)
+    notes = (*corpus.notes, *_find_repeated_ids(path))
+    return Built(path=path, n_bytes=size, notes=notes, n_duplicates=corpus.n_dropped, **counted)
+
+
+def _find_repeated_ids(path: Path) -> list[RepeatedIdsWarning]:
+    """Return the note that several documents of an index have the same id, if there are such."""
+    folder = open_search(path)
+    if not folder.facts["corpus"]["has_names"]:
+        return []
+    names = read_texts(folder, "names")
+    hashes = np.fromiter((hash(name) for name in names), np.int64)  # texts would take much more memory
+    values, first, counts = np.unique(hashes, return_index=True, return_counts=True)
+    repeated = (counts > 1) & (values != hash(""))  # documents without an id have an empty one
+    n_ids = int(repeated.sum())
+    if not n_ids:
+        return []
+    listed = names.read(np.sort(first[repeated])[:_MAX_LISTED])
+    return [
+        RepeatedIdsWarning(
+            "{n_ids:,} ids name several documents, {n_documents:,} in all: {listed}. An id stands for all of its "
+            "documents when they are removed or replaced; use rows to mean one of them."
+            if n_ids > 1
+            else "The id {listed} names {n_documents:,} documents. It stands for all of them when they are removed or "
+            "replaced; use rows to mean one of them.",
+            n_ids=n_ids,
+            n_documents=int(counts[repeated].sum()),
+            listed=", ".join(listed) + (", ..." if n_ids > len(listed) else ""),
+            ids=listed,
+        )
+    ]
 
 
 def describe_corpus(

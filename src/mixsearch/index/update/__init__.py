@@ -1,4 +1,4 @@
-"""Changing an index that exists: add documents, remove some, learn its topics anew."""
+"""Change an existing index: add documents, remove documents, refit its topics."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Documents are added to an index: counted with its words, projected into its frame, in a segment of their own."""
+"""Add documents to an index: count its words, project into its frame, and write a new segment."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from mixsearch.core.validation import check_choice
 from mixsearch.errors import Option, SearchError, SearchWarning
 from mixsearch.index.build.options import OnProgress
-from mixsearch.index.columns import ID, ROW
+from mixsearch.index.column_file import ID, ROW
 from mixsearch.index.growth import Growth, read_growth, store_growth
 from mixsearch.index.spelling import read_token_options
 from mixsearch.index.topic_index import TopicIndex
@@ -23,7 +23,7 @@ from mixsearch.index.update.new_documents import Existing, collect_documents
 from mixsearch.index.update.new_segment import write_contents, write_short
 from mixsearch.index.update.remove import DocumentSelection, remove_from, remove_short
 from mixsearch.storage import Folder, FolderWriter, update_folder
-from mixsearch.text import Corpus, CorpusOptions, KeptColumns, KnownWords, has_columns, inspect_columns, read_corpus
+from mixsearch.text import Corpus, CorpusOptions, KeptColumns, KnownWords, has_columns, list_columns, read_corpus
 from mixsearch.topics import (
     KIND,
     VERSION,
@@ -106,11 +106,22 @@ def add_documents(
     Returns
     -------
     Added
-        The summary. Its `growth` says whether to learn the topics anew.
+        The summary. Its `growth` says whether to refit the topics.
 
     Notes
     -----
     The index is changed completely or not at all. Readers that have it open keep what they opened.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> from mixsearch.datasets import make_reviews
+    >>> from mixsearch.index import IndexOptions, add_documents, build_index
+    >>> texts = make_reviews(500, random_state=0).text
+    >>> built = build_index(texts, mkdtemp() + "/reviews.index", IndexOptions(n_components=12))
+    >>> added = add_documents(built.path, make_reviews(50, random_state=1).text)
+    >>> added.n_documents, added.n_all
+    (50, 550)
     """
     check_choice("existing", existing, ("error", "skip", "replace"))
     report = on_progress or (lambda *_: None)
@@ -161,9 +172,9 @@ def _choose_reading(index: TopicIndex, given: CorpusOptions | None) -> tuple[Cor
 
 def _choose_columns(index: TopicIndex, source: Any, options: CorpusOptions) -> KeptColumns:
     """Return the columns of the index that the documents to add have; others are kept only if they are named."""
-    if source == "-" or not index.columns.names:
+    if (isinstance(source, str) and source == "-") or not index.columns.names:
         return "auto"  # standard input can be read once
-    there = {column.name for column in inspect_columns(source, options)}
+    there = list_columns(source, options)
     return [name for name in index.columns.names if name in there and name not in (ROW, ID)]
 
 
@@ -227,7 +238,7 @@ def _choose_absorbed(segments: Sequence[Segment], n_new: int) -> list[Segment]:
 
 
 def _name_segment(folder: Folder) -> str:
-    """Return a name that no group of the folder has, also none of short documents whose segment is gone."""
+    """Return a name that no group of the folder has, including short documents whose segment is gone."""
     used = [int(match[1]) for name in folder if (match := re.match(r"segment_(\d+)/", name))]
     return f"segment_{max(used, default=0) + 1}"
 

@@ -55,8 +55,8 @@ def keep_documents(table: DroppedTable, kept: Array) -> DroppedTable:
     n_documents, words, documents, counts = table.postings
     is_kept = kept[documents]
     gone = np.bincount(words[~is_kept], minlength=len(table.words))
-    numbers = np.cumsum(kept) - 1
-    postings = Postings(n_documents - gone, words[is_kept], numbers[documents[is_kept]], counts[is_kept])
+    new_indices = np.cumsum(kept) - 1
+    postings = Postings(n_documents - gone, words[is_kept], new_indices[documents[is_kept]], counts[is_kept])
     return table._replace(postings=postings)
 
 

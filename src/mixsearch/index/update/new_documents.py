@@ -19,6 +19,7 @@ from mixsearch.text import Corpus, CountChunk
 from mixsearch.topics import DroppedTable, get_min_words, is_damped
 
 Existing = Literal["error", "skip", "replace"]
+# Documents that are too short have no index in the corpus.
 _SHORT = -1
 
 
@@ -64,31 +65,17 @@ def collect_documents(corpus: Corpus, index: TopicIndex, existing: Existing) -> 
     -------
     NewDocuments
     """
-    known = {name: i for i, name in enumerate(index.names()) if name}
-    # Documents that are too short have no index in the corpus.
-    known |= {name: _SHORT for name in index.short_names() if name}
+    names = _ExistingNames(index, existing)
     damping, min_words = is_damped(index.topics), get_min_words(index.topics)
     first_row = index.n_rows
     counts: list[Any] = [sp.csr_array((0, len(index.vocabulary)), dtype=np.float32)]
     rows: list[Array] = [np.zeros(0, dtype=np.int64)]
     kept_of: list[tuple[CountChunk, Array]] = []
     short_of: list[tuple[CountChunk, Array]] = []
-    collector, n_skipped, n_words, n_new = PostingsCollector(corpus.dropped), 0, 0.0, 0.0
-    replaced: list[int] = []
-    replaced_short: list[str] = []
+    collector, n_words, n_new = PostingsCollector(corpus.dropped), 0.0, 0.0
     is_new_word = np.array([not index.knows(word) for word in corpus.dropped.vocabulary.words], dtype=bool)
-    for chunk in corpus.chunks():
-        chunk = replace(chunk, rows=np.asarray(chunk.rows, dtype=np.int64) + first_row)
-        found = [known[name] for name in chunk.names if name in known] if chunk.names is not None else []
-        if found and existing == "error":
-            raise _make_existing_error(index, [name for name in chunk.names or [] if name in known])
-        if existing == "replace":
-            replaced += [i for i in found if i != _SHORT]
-            replaced_short += [name for name in chunk.names or [] if known.get(name) == _SHORT]
-        if found and existing == "skip":
-            fresh = np.array([name not in known for name in chunk.names or []])
-            n_skipped += int(np.count_nonzero(~fresh))
-            chunk = chunk.take(np.flatnonzero(fresh))
+    for read in corpus.chunks():
+        chunk = names.apply(replace(read, rows=np.asarray(read.rows, dtype=np.int64) + first_row))
         own, kept = select_documents(chunk.counts, damping, min_words)
         collector.add(chunk.dropped[kept], np.asarray(own.sum(axis=1)), sum(map(len, rows)))
         counts.append(own)
@@ -98,19 +85,49 @@ def collect_documents(corpus: Corpus, index: TopicIndex, existing: Existing) -> 
         short_of += [(chunk, rest)] if len(rest) else []
         n_words += float(chunk.counts.sum() + chunk.dropped.sum())
         n_new += float(chunk.dropped[:, is_new_word].sum())
-    joined = sp.csr_array(sp.vstack(counts, format="csr", dtype=np.float32))
-    table = tabulate_dropped(corpus.dropped, collector.finish())
     return NewDocuments(
-        joined,
-        np.concatenate(rows),
-        kept_of,
-        short_of,
-        table,
-        sorted(set(replaced)),
-        replaced_short,
-        n_skipped,
-        n_new / max(n_words, 1),
+        counts=sp.csr_array(sp.vstack(counts, format="csr", dtype=np.float32)),
+        rows=np.concatenate(rows),
+        kept=kept_of,
+        short=short_of,
+        dropped=tabulate_dropped(corpus.dropped, collector.finish()),
+        replaced=sorted(set(names.replaced)),
+        replaced_short=names.replaced_short,
+        n_skipped=names.n_skipped,
+        new_words=n_new / max(n_words, 1),
     )
+
+
+class _ExistingNames:
+    """The names that an index has, and which documents to add have them too."""
+
+    def __init__(self, index: TopicIndex, existing: Existing) -> None:
+        self._index, self._existing = index, existing
+        self._known: dict[str, list[int]] = {}  # several documents may have the same name
+        for i, name in enumerate(index.names()):
+            if name:
+                self._known.setdefault(name, []).append(i)
+        # Documents that are too short have no index in the corpus.
+        for name in index.short_names():
+            if name:
+                self._known.setdefault(name, []).append(_SHORT)
+        self.replaced: list[int] = []
+        self.replaced_short: list[str] = []
+        self.n_skipped = 0
+
+    def apply(self, chunk: CountChunk) -> CountChunk:
+        """Return the documents of a chunk that are to be added, after a note of those whose names are known."""
+        found = [name for name in chunk.names or [] if name in self._known]
+        if not found:
+            return chunk
+        if self._existing == "error":
+            raise _make_existing_error(self._index, found)
+        if self._existing == "skip":
+            self.n_skipped += len(found)
+            return chunk.take(np.flatnonzero([name not in self._known for name in chunk.names or []]))
+        self.replaced += [i for name in found for i in self._known[name] if i != _SHORT]
+        self.replaced_short += [name for name in found if _SHORT in self._known[name]]
+        return chunk
 
 
 def _make_existing_error(index: TopicIndex, names: Sequence[str]) -> SearchError:

@@ -1,4 +1,4 @@
-"""What a new segment of an index stores of its documents beside their counts."""
+"""The stored parts of the documents in a new segment, other than their counts."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 from mixsearch._typing import Array
 from mixsearch.data.arrow import take_rows
 from mixsearch.index.build.contents import ContentWriter
-from mixsearch.index.columns import check_schema, drop_known, read_schema, read_segment
-from mixsearch.index.contents import SHORT
+from mixsearch.index.column_file import check_schema, drop_known, read_schema, read_segment
+from mixsearch.index.documents import SHORT
 from mixsearch.index.topic_index import TopicIndex
 from mixsearch.index.update.dropped import join_dropped, write_table
 from mixsearch.index.update.new_documents import NewDocuments

@@ -1,4 +1,4 @@
-"""The topics of an index are learned anew, from the documents that it holds now."""
+"""Fit the topics of an index again, from its current documents."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from mixsearch.errors import SearchError
 from mixsearch.index.build.local import write_index
 from mixsearch.index.build.options import IndexOptions, OnProgress
 from mixsearch.index.build.summary import Built, summarize_build
-from mixsearch.index.columns import ROW, drop_known, read_segment
-from mixsearch.index.contents import list_short
+from mixsearch.index.column_file import ROW, drop_known, read_segment
+from mixsearch.index.documents import list_short
 from mixsearch.index.topic_index import TopicIndex
 from mixsearch.storage import Folder, JoinedTexts, write_folder
 from mixsearch.text import CorpusOptions, DocumentChunk, count_documents
@@ -31,7 +31,7 @@ _CHUNK_DOCUMENTS = 1_000
 def refresh_index(
     path: str | os.PathLike[str], *, memory: int | None = None, on_progress: OnProgress | None = None
 ) -> Built:
-    """Choose the words and learn the topics of an index anew, from the documents that it holds now.
+    """Choose the words and fit the topics of an index again, from its current documents.
 
     Parameters
     ----------
@@ -49,8 +49,19 @@ def refresh_index(
 
     Notes
     -----
-    The result is that of `build_index` for the same documents in the same order. Only the rows stay as they are, so
+    The result is that of `build_index` for the same documents in the same order. Only the row numbers stay the same, so
     that a document has the same row before and after.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> from mixsearch.datasets import make_reviews
+    >>> from mixsearch.index import IndexOptions, add_documents, build_index, refresh_index
+    >>> texts = make_reviews(500, random_state=0).text
+    >>> built = build_index(texts, mkdtemp() + "/reviews.index", IndexOptions(n_components=12))
+    >>> added = add_documents(built.path, make_reviews(300, random_state=1).text)
+    >>> refresh_index(built.path).n_documents
+    800
     """
     report = on_progress or (lambda *_: None)
     _check_texts(TopicIndex(open_search(path)))

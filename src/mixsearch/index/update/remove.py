@@ -18,8 +18,8 @@ from mixsearch.index.build.contents import ContentWriter
 from mixsearch.index.build.counts import CountWriter, read_rows, store_by_word
 from mixsearch.index.build.fit import check_n_documents
 from mixsearch.index.build.options import IndexOptions, OnProgress
-from mixsearch.index.columns import FILE, drop_known, read_segment
-from mixsearch.index.contents import SHORT, list_short
+from mixsearch.index.column_file import FILE, drop_known, read_segment
+from mixsearch.index.documents import SHORT, list_short
 from mixsearch.index.growth import Growth, read_growth, store_growth
 from mixsearch.index.topic_index import TopicIndex
 from mixsearch.index.update.dropped import keep_documents, write_table
@@ -98,11 +98,22 @@ def remove_documents(
     Returns
     -------
     Removed
-        The summary. Its `growth` says whether to learn the topics anew.
+        The summary. Its `growth` says whether to refit the topics.
 
     Notes
     -----
     The index is changed completely or not at all. Readers that have it open keep what they opened.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> from mixsearch.datasets import make_reviews
+    >>> from mixsearch.index import IndexOptions, build_index, remove_documents
+    >>> reviews = make_reviews(500, random_state=0).to_columns()
+    >>> built = build_index(reviews, mkdtemp() + "/reviews.index", IndexOptions(n_components=12))
+    >>> removed = remove_documents(built.path, where="stars = 1")
+    >>> removed.n_documents, removed.n_all
+    (16, 484)
     """
     report = on_progress or (lambda *_: None)
     select = DocumentSelection(
@@ -135,7 +146,7 @@ def remove_documents(
 
 @dataclass(frozen=True)
 class DocumentSelection:
-    """Which documents to remove."""
+    """The documents to remove."""
 
     where: str | None = None
     ids: frozenset[str] | None = None

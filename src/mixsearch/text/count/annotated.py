@@ -44,7 +44,7 @@ def is_anndata(source: Any) -> bool:
 
 
 def read_anndata(source: Any, state: ReadState) -> CountMatrix:
-    """Return the counts of an AnnData object: X, or if these are no counts, the layer "counts" or raw."""
+    """Return the counts of an AnnData object: X, or if its values are not counts, the layer "counts" or raw."""
     raw = getattr(source, "raw", None)
     choices: dict[str, tuple[Any, Any]] = {"X": (source.X, source.var_names)}
     if "counts" in source.layers:
@@ -98,7 +98,7 @@ def _open_groups(file: Any, path: File, state: ReadState) -> CountMatrix:
 
 
 def _choose_counts(openers: _Openers, n_rows: int, source: str, state: ReadState) -> tuple[_ReadRows, Any]:
-    """Return the first matrix that holds counts, and note if it is not X."""
+    """Return the first matrix of counts, with a note if it is not X."""
     first = slice(0, min(n_rows, _N_FIRST_ROWS))
     for name, (read, words) in openers.items():
         if not are_counts(read(first).data):

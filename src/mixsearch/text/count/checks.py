@@ -13,7 +13,7 @@ from mixsearch.errors import SearchError
 
 # Counts are stored as 32-bit integers.
 MAX_COUNT = 2**31 - 1
-# Documents and words without any count, that a header may promise: as many, or so many for each count.
+# Limits on documents and words without any count that a header may promise: in all, and for each count.
 _MAX_EMPTY, _MAX_PER_COUNT = 1 << 21, 10
 
 

@@ -59,7 +59,7 @@ class CountedChunk:
 
 @dataclass(frozen=True)
 class CountChunk:
-    """Some documents of a corpus, in the order of the input.
+    """A chunk of the documents of a corpus, in the order of the input.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class CountChunk:
     dropped : sparse array of shape (n_rows, n), int32
         How often each dropped word occurs in each document.
     columns : pyarrow.RecordBatch, optional
-        The columns that are kept beside the text.
+        The columns that are kept with the text.
     """
 
     counts: sp.csr_array[Any]

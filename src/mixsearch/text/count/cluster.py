@@ -86,7 +86,7 @@ class DistributedCorpus:
     has_names : bool
         Whether documents have names.
     notes : tuple of SearchWarning
-        Decisions that the user should know, such as which column was taken as the text.
+        Decisions that the user should know about, such as which column has the text.
     stop_words : tuple of str
         The stop words that were left out because the texts use them as such, if the corpus chose them.
     words : Vocabulary

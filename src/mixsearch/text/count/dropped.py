@@ -44,7 +44,7 @@ def list_others(frequencies: Frequencies, kept: Vocabulary) -> Frequencies:
 
 
 def find_single(frequencies: Frequencies, chunks: Iterable[ChunkCounts]) -> Array:
-    """Return which words are no sequences of several, (n,)."""
+    """Return which words are single words, (n,)."""
     single = np.zeros(len(frequencies), dtype=bool)
     for chunk in chunks:
         if not len(chunk.keys) or not len(single):

@@ -68,7 +68,7 @@ class DuplicateFinder:
 
 
 def compute_fingerprints(kind: Kind | None, texts: Sequence[str], tokens: Tokens) -> Array:
-    """Return what is compared of each document; empty if duplicates are not looked for."""
+    """Return the fingerprint of each document; empty if duplicates are kept."""
     if kind == "exact":
         return np.array([_hash_text(text) for text in texts], dtype=np.uint64)
     if kind == "near":

@@ -118,5 +118,5 @@ def _require(argument: str, value: str, package: str, extra: str) -> None:
 
 
 def mark_segmented(name: str, scripts: Array, segmented: int) -> Array:
-    """Return scripts with a number of its own for those that a segmenter splits."""
+    """Return scripts with a separate number for those that a segmenter splits."""
     return np.where(np.isin(scripts, SEGMENTERS[name].scripts), np.uint8(segmented), scripts)

@@ -1,4 +1,4 @@
-"""Names with a number: "gpt-4", "covid-19", "f-16". A number alone is not a word, but here it tells names apart."""
+"""Names with a number, such as "gpt-4", "covid-19" and "f-16". A number alone is not a word."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ _PER_THREAD = 4
 
 @dataclass(frozen=True)
 class Partition:
-    """Some of the documents: those of a file, of a span of it, or of several small files."""
+    """A partition of the documents: a file, a span of it, or several small files."""
 
     sources: SourceFiles
     span: range | None  # bytes of a file of lines, or row groups of a Parquet file
@@ -117,7 +117,7 @@ class CountedPartition:
     stored : list of Chunk
         The documents, by the keys of their words. Their rows are numbered from 0 in each partition.
     fingerprints : array
-        One per document, if exact duplicates are looked for.
+        One per document, if exact duplicates are dropped.
     stop_words : StopWordCounts, optional
         How the documents use stop words, if the corpus chooses them.
     types : ColumnTypes, optional
@@ -226,7 +226,7 @@ def count_frequencies(partition: CountedPartition) -> Frequencies:
 
 
 def count_tokens(partition: CountedPartition) -> int:
-    """Return the number of words in order that phrases are looked for in."""
+    """Return the number of words in which to find phrases."""
     return sum(len(chunk.counts.sequence) for chunk in partition.stored)
 
 

@@ -151,7 +151,7 @@ def _find_words(texts: Sequence[str], pattern: WordPattern, options: CorpusOptio
 def _keep_words(
     codes: Array, starts: Array, ends: Array, pattern: WordPattern, *, with_names: bool
 ) -> tuple[Array, Array]:
-    """Return the runs of characters that are words, and the names with a number beside their first words, in order."""
+    """Return the runs of characters that are words, and names with a number after their first words, in order."""
     kept = ends - starts >= pattern.min_length
     if pattern.at_edge is None:
         return starts[kept], ends[kept]

@@ -1,4 +1,4 @@
-"""The columns of a table that hold the text and the name of a document, and those that are kept beside them."""
+"""Choose the columns with the text and the name of a document, and those to keep."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mixsearch.errors import Option, SearchError, SearchWarning
 from mixsearch.text.options import CorpusOptions, KeptColumns, list_text_columns
 from mixsearch.text.read.summary import summarize_columns
 
-_USUAL_NAMES = ("text", "body", "content", "review", "description", "message")
+_USUAL_NAMES = ("text", "body", "content", "abstract", "review", "description", "message")
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def choose_columns(
 
 
 def choose_kept(sample: Any, columns: Columns, keep: KeptColumns, file: str) -> tuple[str, ...]:
-    """Return the columns to keep beside the text; `sample` holds the first rows of all columns."""
+    """Return the columns to keep with the text; `sample` has the first rows of all columns."""
     if keep is None:
         return ()
     if keep == "auto":

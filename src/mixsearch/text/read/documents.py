@@ -89,7 +89,7 @@ class ReadState:
 def make_length_error(options: CorpusOptions, place: str, **fields: Any) -> SearchError:
     """Return the error for a document that would take more memory than all work may; fields of a bad row name it."""
     return SearchError(
-        "The document in {place} is longer than {limit:,} bytes, the most that one may have with this {argument}. Set "
+        "The document in {place} is longer than {limit:,} bytes, the maximum with this {argument}. Set "
         "a larger one, or split the document.",
         code="document_too_long",
         place=place,

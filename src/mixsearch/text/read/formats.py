@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from mixsearch._typing import TableLike
 from mixsearch.data.files.location import File
 from mixsearch.data.files.signatures import Format
 from mixsearch.data.files.sources import Source, SourceFiles, describe_source, find_sources
@@ -17,7 +18,7 @@ from mixsearch.errors import ArgumentError, Option, SearchError
 from mixsearch.text.options import CorpusOptions, limit_chunk_bytes
 from mixsearch.text.read.columns import to_text
 from mixsearch.text.read.documents import ChunkLoader, DocumentChunk, ReadState, group_by_size
-from mixsearch.text.read.frames import are_texts, is_frame
+from mixsearch.text.read.frames import are_texts, is_frame, list_frame_columns
 from mixsearch.text.read.lines import read_files, read_lines
 from mixsearch.text.read.records import read_json, read_jsonl
 from mixsearch.text.read.summary import ColumnSummary, summarize_columns
@@ -77,6 +78,25 @@ def inspect_columns(source: Source, options: CorpusOptions | None = None) -> lis
             raise
     texts = state.columns.texts if state.columns is not None else ()
     return [] if state.sample is None else summarize_columns(state.sample, texts, options.id)
+
+
+def list_columns(source: Source | TableLike, options: CorpusOptions | None = None) -> list[str]:
+    """Return the names of the columns of a table in memory, or of the first file.
+
+    Parameters
+    ----------
+    source : path, list of paths, data frame or mapping
+        As for `read_corpus`.
+    options : CorpusOptions, optional
+        How to read files.
+
+    Returns
+    -------
+    list of str
+    """
+    if is_frame(source):
+        return list_frame_columns(source)
+    return [column.name for column in inspect_columns(source, options)]
 
 
 def has_columns(source: Source, format: Format | None = None) -> bool:

@@ -33,8 +33,19 @@ def is_frame(source: Any) -> bool:
     return has_columns and any(hasattr(source, name) for name in ("__arrow_c_stream__", "iloc", "collect"))
 
 
+def list_frame_columns(frame: Any) -> list[str]:
+    """Return the names of the columns of a table as `read_frame` names them. No row is read: a stream has each once."""
+    if isinstance(frame, Mapping):
+        return list(map(str, frame))
+    if hasattr(frame, "iloc"):
+        return list(read_pandas(frame.iloc[:0]).schema.names)
+    if hasattr(frame, "collect_schema"):  # of Polars
+        return list(frame.collect_schema().names())
+    return list(frame.schema.names if hasattr(frame, "schema") else frame.columns)  # of Arrow or DuckDB
+
+
 def are_texts(source: Any) -> bool:
-    """Return whether a source holds texts, not names of files: an array, a Series, an iterator, or a list of them.
+    """Return whether a source has texts, not names of files: an array, a Series, an iterator, or a list of them.
 
     A list of strings holds texts if none of the first is a file, a pattern of files or a URL, and one has a blank.
     """

@@ -1,4 +1,4 @@
-"""What the first rows of a table show about its columns, and which to keep beside the text."""
+"""Describe the columns of a table from its first rows, and choose those to keep with the text."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ColumnSummary:
     role : {"text", "id", "title", "link", "date", "category", "number"} or None
         What it seems to hold.
     is_kept : bool
-        Whether it is kept beside the text by default.
+        Whether it is kept with the text by default.
     n_rows, n_missing, n_distinct : int
         The rows that were read, those without a value, and different values.
     mean_length : float

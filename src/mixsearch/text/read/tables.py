@@ -108,8 +108,8 @@ def _sum_bytes(chunks: list[Any], columns: Columns) -> int:
 
 def _make_input_error(format: Format) -> SearchError:
     return SearchError(
-        "Files of the format {format} cannot be read from standard input, because they are not read from their start "
-        "to their end. Name a file.",
+        "Files of the format {format} cannot be read from standard input, because they need random access. Name a "
+        "file.",
         code="format_on_stdin",
         format=format,
     )

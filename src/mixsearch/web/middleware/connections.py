@@ -10,7 +10,7 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from mixsearch.web.rare_log import RareLog
+from mixsearch.web.rare_log import RareLog, RareWarnings
 from mixsearch.web.settings import Limits
 
 # Under this key of a scope is a function that ends the connection at once.
@@ -19,6 +19,10 @@ ABORT = "mixsearch.abort"
 _N_LOOKS = 4
 
 _logger = logging.getLogger(__name__)
+# Below that of uvicorn, which warns of every request that is no HTTP, as of whoever scans ports.
+_server_log = logging.getLogger("uvicorn.error.requests")
+_server_log.setLevel(logging.WARNING)
+_server_log.addFilter(RareWarnings())
 
 
 def make_protocol(limits: Limits) -> type[H11Protocol]:
@@ -45,9 +49,10 @@ def make_protocol(limits: Limits) -> type[H11Protocol]:
         def __init__(self, *args: Any, **options: Any) -> None:
             super().__init__(*args, **options)
             self.app = self.add_abort(self.app)
+            self.logger = _server_log
 
         def add_abort(self, app: Any) -> Any:
-            """Let an app end a connection: a closed one would wait for a client that does not read."""
+            """Allow an app to abort a connection: closing it would wait for a client that does not read."""
 
             async def with_abort(scope: Any, receive: Any, send: Any) -> None:
                 await app({**scope, ABORT: self.abort}, receive, send)

@@ -68,7 +68,7 @@ class Exchange:
         self._has_begun = self._is_over = False
 
     async def run(self, app: ASGIApp) -> None:
-        """Let an app answer; if the client leaves before it gets the answer, the work on it is cancelled."""
+        """Run an app, and cancel its work if the client disconnects before the answer."""
         if not self._is_read:
             await app(self._scope, self.receive, self.send)
             return

@@ -19,7 +19,7 @@ _logger = logging.getLogger(__name__)
 
 
 class WrongTokens:
-    """How many wrong tokens each address has sent of late."""
+    """Counts of recent wrong tokens by address."""
 
     def __init__(self) -> None:
         self._counts: OrderedDict[str, tuple[int, float]] = OrderedDict()

@@ -59,7 +59,7 @@ MoreWords = Annotated[
 
 @router.get("/compare", response_model=Comparison)
 async def compare(index: Index, topics: TopicList, workers: Pools, words: MoreWords = ()) -> Response:
-    """Find several topics, their words beside each other, and how much each pair has in common."""
+    """Find several topics, their words side by side, and how much each pair has in common."""
     requests = _parse(index, topics)
     return make_json_response(await workers.call_cached(index, encode_comparison, requests, tuple(words), slow=True))
 
@@ -92,7 +92,11 @@ async def map_corpus(index: Index, request: Annotated[MapRequest, QueryParameter
     responses={200: {"content": {"application/octet-stream": {}}}},
 )
 async def map_documents(index: Index, request: Annotated[MapRequest, QueryParameter()], workers: Pools) -> Response:
-    """Map the documents, as binary numbers: see `encode_document_map`."""
+    """Map the documents. The answer is little-endian binary numbers.
+
+    First the number n of documents as uint32; then n rows as uint32, n times x and n times y as uint16, and n topics as
+    uint8: indices in the topics of the overview, 255 for none.
+    """
     body = await workers.call_cached(index, encode_document_map, request, slow=True)
     return Response(body, media_type="application/octet-stream", headers=CACHE_HEADERS)
 
@@ -114,7 +118,7 @@ def _answer(index: ServedIndex, query: Query, request: TopicRequest) -> Outcome:
 
 
 def encode_comparison(index: ServedIndex, requests: Sequence[TopicRequest], words: Sequence[str] = ()) -> bytes:
-    """Return several topics as JSON, and some more words beside their own."""
+    """Return several topics as JSON, with additional words."""
     outcomes = _answer_all(index, requests)
     comparison = {
         "topics": list(map(_describe, outcomes)),

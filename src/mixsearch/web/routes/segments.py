@@ -131,7 +131,7 @@ def _add_drawings(router: APIRouter, store: ImageStore, pool: WorkerPool) -> Non
         request: SegmentationParameters,
         segment: Annotated[str, Query(max_length=MAX_NAME_LENGTH, description="The name of the segment.")],
     ) -> Response:
-        """Return one segment before a transparent background, with a soft edge."""
+        """Return one segment on a transparent background, with a soft edge."""
 
         def draw() -> bytes:
             found = store.segment(picture, request).found

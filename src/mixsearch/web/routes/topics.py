@@ -12,7 +12,7 @@ from urllib.parse import quote
 from fastapi import APIRouter, Depends, Path, Request, Response
 from fastapi import Query as QueryParameter
 
-from mixsearch.errors import HintError, SearchError
+from mixsearch.errors import HintError, SearchError, StorageError
 from mixsearch.index import (
     Answer,
     AnswerOptions,
@@ -223,6 +223,8 @@ def encode_document(index: ServedIndex, row: int) -> bytes:
     """Return one document as JSON."""
     try:
         (found,) = index.index.documents([row])
+    except StorageError:
+        raise
     except SearchError as error:
         raise APIError("not_found", "{reason}", reason=str(error), row=row) from error
     text = found.text
@@ -257,6 +259,6 @@ def make_file_response(body: bytes, media_type: str, name: str, suffix: str) -> 
 
 
 def name_file(index: ServedIndex, what: str, requests: Sequence[TopicRequest]) -> str:
-    """Return the name of a file that says what it holds: the index, and the words of the topics."""
+    """Return a descriptive file name: the index, and the words of the topics."""
     hints = [request.q or f"document-{'-'.join(map(str, request.documents))}" for request in requests]
     return "-".join([index.name, what, *hints])

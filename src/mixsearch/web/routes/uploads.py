@@ -80,12 +80,12 @@ def make_router(files: FileStore, builder: Builder) -> APIRouter:
 
     @router.delete("/api/indexes/{index}", status_code=204, response_class=Response)
     async def remove_index(index: IndexName) -> None:
-        """Remove an index that was built of an uploaded file."""
+        """Remove an index that was built from an uploaded file."""
         builder.remove(index)
 
     @router.get("/api/builds/{build}")
     async def get_build(build: BuildKey) -> IndexBuild:
-        """Return how far a build has come."""
+        """Return the progress of a build."""
         return builder.get(build)
 
     @router.delete("/api/builds/{build}")

@@ -93,7 +93,7 @@ def write_duckdb(path, table=TABLE, names=("reviews",)):
 
 
 def write_dataset(path, table=TABLE):
-    """As `datasets.Dataset.save_to_disk` does, in two partitions, beside the result of an earlier step."""
+    """Write two partitions as `datasets.Dataset.save_to_disk` does, next to the result of an earlier step."""
     path.mkdir()
     names = ["data-00000-of-00002.arrow", "data-00001-of-00002.arrow"]
     for name, part in zip(names, (table.slice(0, 2), table.slice(2)), strict=True):
@@ -104,7 +104,7 @@ def write_dataset(path, table=TABLE):
 
 
 def write_parquet_folder(path, table=TABLE):
-    """As Hugging Face, Spark and Dask do."""
+    """Write a folder of Parquet files as Hugging Face, Spark and Dask do."""
     (path / "data").mkdir(parents=True)
     write_parquet(path / "data" / "train-00000-of-00002.parquet", table.slice(0, 2))
     write_parquet(path / "data" / "train-00001-of-00002.parquet", table.slice(2))

@@ -1,4 +1,4 @@
-"""Every format is told by its first bytes, and read the same as texts and as tables."""
+"""Every format is recognised by its first bytes, and read the same way as texts and as tables."""
 
 import gzip
 import json
@@ -311,7 +311,7 @@ def test_extras_are_named_if_they_are_missing(tmp_path, monkeypatch, module, nam
 
 @pytest.mark.parametrize("name", [name for name in WRITERS if "." in name])
 def test_damaged_files_are_read_or_named(tmp_path, name):
-    """Not one other error: PyArrow would even crash on Arrow files whose bytes are not what their types need."""
+    """No other error occurs: PyArrow would even crash on Arrow files whose bytes do not fit their types."""
     WRITERS[name](tmp_path / name)
     data, rng = (tmp_path / name).read_bytes(), random.Random(name)
     for _ in range(15):
@@ -335,7 +335,7 @@ def test_binary_files_in_a_folder_of_texts_are_skipped_and_named(tmp_path):
         with read_corpus(source, every_word()) as corpus:
             assert corpus.n_documents == 4
             messages = [str(note) for note in corpus.notes if note.code == "skipped_files"]
-        assert "1 of 6 files were skipped, since they hold no text: logo.png (a PNG image)." in messages[0]
+        assert "1 of 6 files were skipped, since they contain no text: logo.png (a PNG image)." in messages[0]
         assert "notes.db (an SQLite database)" in messages[1]
 
 
@@ -369,7 +369,7 @@ def test_partitions_of_other_types_are_joined(tmp_path):
 
 
 def test_a_long_array_is_read_piece_by_piece(tmp_path):
-    """The pieces are a mebibyte; values, strings and escapes lie across their bounds."""
+    """Pieces are one mebibyte; values, strings and escapes cross their boundaries."""
     rows = [{"id": f"r{i}", "review": 'é\\"\n😀 word ' * (i % 40), "n": i} for i in range(9000)]
     (tmp_path / "a.json").write_text(json.dumps(rows))
     (tmp_path / "b.json").write_text(json.dumps(rows, ensure_ascii=False))

@@ -1,4 +1,4 @@
-"""Excel workbooks: typed cells, no formulas, no limits of Excel broken."""
+"""Excel workbooks: typed cells, no formulas, within Excel's limits."""
 
 import datetime
 import sys

@@ -1,6 +1,8 @@
 """Documents that are added to an index are searched, listed and counted with those that it had."""
 
+import duckdb
 import numpy as np
+import polars as pl
 import pyarrow as pa
 import pytest
 from tests.unit.index.update.grown_index import (
@@ -155,6 +157,28 @@ def test_a_column_of_another_type_is_refused_and_new_columns_are_missing_before(
     assert [column.name for column in index.columns.described] == ["id", "stars", "day", "shop", "price"]
 
 
+@pytest.mark.parametrize(
+    "convert",
+    [
+        lambda table: table,
+        lambda table: table.to_pydict(),
+        lambda table: table.to_pandas(),
+        lambda table: table.to_pandas().set_index("review_id"),
+        lambda table: table.to_reader(),  # which can be read once
+        lambda table: pl.from_arrow(table),
+        lambda table: pl.from_arrow(table).lazy(),
+        lambda table: duckdb.from_arrow(table),
+    ],
+    ids=["Arrow", "dict", "pandas", "index of pandas", "stream", "Polars", "lazy", "DuckDB"],
+)
+def test_tables_in_memory_are_added_with_their_columns(path, convert):
+    assert add_documents(path, convert(MORE)).n_documents == 36
+    index = open_index(path)
+    documents = [i for i in range(len(MORE)) if i % 10 != 9]
+    for name, source in (("id", "review_id"), ("stars", "stars"), ("day", "day"), ("shop", "shop")):
+        assert index.columns.table[name].to_pylist()[-36:] == MORE[source].take(documents).to_pylist()
+
+
 def test_plain_texts_are_added_without_columns(path):
     source = path.parent / "texts.txt"
     source.write_text("sushi rice ramen noodle soup\ngoal match team ball league\n")
@@ -214,7 +238,7 @@ def test_a_tokenizer_of_ones_own_is_asked_for_again(tmp_path):
 
 
 def test_an_index_of_the_first_format_can_grow(path):
-    """As versions before 0.11 wrote it: without the facts and files that came later."""
+    """The format of versions before 0.11, without the facts and files that were added later."""
     with update_folder(path, kind="topic index", version=2) as (_, out):
         for name in ("n_rows", "n_components", "columns"):
             del out.facts[name]
@@ -258,3 +282,23 @@ def test_characters_are_those_of_the_texts_that_are_there(path):
     assert index.contents().n_short == 34
     remove_documents(path, rows=list(range(300, 500)))
     assert open_index(path).contents().n_characters == count()
+
+
+def test_an_id_of_several_documents_is_noted_and_stands_for_all_of_them(tmp_path):
+    """The ids of documents 0 and 1 are those of 20 and 21; 9 and 29 share theirs too, but are too short."""
+    ids = FIRST["review_id"].to_pylist()
+    ids[20], ids[21], ids[29] = ids[0], ids[1], ids[9]
+    repeated = FIRST.set_column(0, "review_id", pa.array(ids))
+    built = build_index(write_reviews(tmp_path / "twice.parquet", repeated), tmp_path / "twice", OPTIONS, READING)
+    (note,) = [note for note in built.notes if note.code == "repeated_ids"]
+    assert "2 ids name several documents, 4 in all: r0, r1." in str(note)
+    assert note.fields["ids"] == ["r0", "r1"]
+    replacing = MORE.slice(0, 1).set_column(0, "review_id", pa.array(["r0"]))
+    assert add(tmp_path / "twice", replacing, existing="replace").n_replaced == 2
+    assert list(open_index(tmp_path / "twice").names()).count("r0") == 1
+    assert remove_documents(tmp_path / "twice", ids=["r1"]).n_documents == 2
+
+
+def test_ids_of_one_document_each_are_no_note(tmp_path):
+    built = build_index(write_reviews(tmp_path / "once.parquet", FIRST), tmp_path / "once", OPTIONS, READING)
+    assert "repeated_ids" not in {note.code for note in built.notes}

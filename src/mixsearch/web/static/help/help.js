@@ -14,6 +14,8 @@ const KEYS = [
   ["/", "go to the search box"],
   ["↓ Enter", "take a completion"],
   ["Shift-click", "exclude a word; mark a row as unlike; add a spot to a segment"],
+  ["+ − 0", "zoom a map, a plot or a picture in and out, and show all of it"],
+  ["Arrow keys", "move a map; go from row to row in the plot of a table, where Enter marks one"],
   ["Delete", "remove the chosen seed of a segment"],
   ["Esc", "close what is open"],
 ];

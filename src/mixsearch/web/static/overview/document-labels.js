@@ -9,7 +9,7 @@ const MIN_PART = 0.002; // of all points: smaller topics have no name on the map
  * @param {CanvasRenderingContext2D} context in pixels of the page
  * @param {{n: number, x: number, y: number}[]} middles
  * @param {any[]} topics
- * @param {import("./map-view.js").MapView} view
+ * @param {import("../shared/plane-view.js").PlaneView} view
  * @param {{ink: string, card: string}} colors
  */
 export function drawLabels(context, middles, topics, view, { ink, card }) {

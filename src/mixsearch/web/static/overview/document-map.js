@@ -4,10 +4,11 @@ import { get, getBytes, pathOf } from "../shared/api.js";
 import { h, replace } from "../shared/dom.js";
 import { Newest } from "../shared/newest.js";
 import { count } from "../shared/numbers.js";
+import { PlaneView } from "../shared/plane-view.js";
 import { dateAndLink, nameOfDocument } from "../shared/document-facts.js";
+import { titleOf } from "../shared/topic-title.js";
 import { drawLabels } from "./document-labels.js";
 import { NO_TOPIC, Points } from "./points.js";
-import { MapView } from "./map-view.js";
 
 const REACH = 9; // pixels from the pointer to a point
 const TITLE_AFTER = 90; // ms: a pointer that passes asks for nothing
@@ -15,6 +16,7 @@ const MAX_LIKE = 100; // documents that a search takes as its hint
 const N_COLORS = 8;
 const MAX_TRIES = 8; // the first map of a large corpus takes longer than one request may
 const KEY_STEP = 40; // pixels
+const MAX_STRETCH = 1.7; // of a wide map
 
 export class DocumentMap {
   #newest = new Newest();
@@ -47,17 +49,18 @@ export class DocumentMap {
     this.lassoSwitch = h("button", { type: "button", class: "button plain", "aria-pressed": "false", title: "Circle documents with the pointer; or hold Shift", on: { click: () => this.#setLasso(!this.isLasso) } }, "Lasso");
     this.selection = h("p", { class: "chosen", hidden: true });
     this.status = h("p", { class: "map-status muted" }, "Placing the documents …");
-    const tool = (label, name, click) => h("button", { type: "button", class: "button plain icon", "aria-label": name, title: name, on: { click } }, label);
-    this.view = new MapView(this.canvas, { changed: () => this.draw(), pointed: (x, y) => this.#point(x, y), pressed: (x, y) => this.#press(x, y), circled: (points, isDone) => this.#circle(points, isDone) });
+    const act = { changed: () => this.draw(), pointed: (x, y) => this.#point(x, y), pressed: (x, y) => this.#press(x, y), circled: (points, isDone) => this.#circle(points, isDone) };
+    this.view = new PlaneView(this.canvas, act, { minStretch: 1, maxStretch: MAX_STRETCH });
     this.element = h(
       "div",
       { class: "document-map" },
       this.status,
       this.canvas,
       this.tip,
-      h("div", { class: "toolbar map-tools" }, this.lassoSwitch, tool("+", "Zoom in", () => this.view.zoom(1.6)), tool("−", "Zoom out", () => this.view.zoom(1 / 1.6)), tool("⤢", "Show all", () => this.view.reset()), this.selection),
+      h("div", { class: "toolbar map-tools" }, this.lassoSwitch, this.view.buttons(), this.selection),
     );
     this.canvas.addEventListener("keydown", (event) => this.#key(event));
+    this.canvas.addEventListener("dblclick", (event) => this.view.zoom(2, event.offsetX, event.offsetY));
     this.canvas.addEventListener("pointerleave", () => this.#point(-1e9, -1e9));
     this.observer = new MutationObserver(() => this.#recolor());
     this.observer.observe(document.documentElement, { attributeFilter: ["data-theme"] });
@@ -120,14 +123,18 @@ export class DocumentMap {
   #drawNow() {
     const points = this.#points;
     const context = this.canvas.getContext("2d");
-    const { width, height } = this.canvas;
-    if (!points || !context || width === 0) return;
+    const { view, colors, canvas } = this;
+    if (!points || !context || view.width === 0) return;
+    const ratio = Math.min(devicePixelRatio, 2);
+    const [width, height] = [view.width * ratio, view.height * ratio].map(Math.round);
+    if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
     const image = context.createImageData(width, height);
-    const { view, colors } = this;
-    points.draw(image, view.inPixels, view.radiusFor(points.n), this.#pixelColors());
+    const { scale, stretch, left, top } = view;
+    const inImage = { across: scale * stretch * ratio, down: scale * ratio, left: left * ratio, top: top * ratio };
+    points.draw(image, inImage, ratio * radiusOf(points.n, view.zoomed), this.#pixelColors());
     context.putImageData(image, 0, 0);
     context.save();
-    context.scale(view.ratio, view.ratio);
+    context.scale(ratio, ratio);
     drawLabels(context, this.middles, this.topics, view, colors);
     this.#drawChosen(context, points);
     if (this.#lasso.length > 1) drawLasso(context, this.#lasso, colors.accent);
@@ -180,7 +187,7 @@ export class DocumentMap {
     }
     if (i !== this.#pointed) return;
     const topic = this.topics[points.topics[i]];
-    const about = topic ? `about ${topic.words[0]}: ${topic.label.slice(0, 3).join(", ")}` : "about none of these topics";
+    const about = topic ? `about ${topic.words[0]}: ${titleOf(topic.label)}` : "about none of these topics";
     const [x, y] = this.view.toPixels(points.x[i], points.y[i]);
     replace(this.tip, h("b", {}, nameOfDocument(this.#known.get(row))), dateAndLink({ ...this.#known.get(row), link: null }), h("p", { class: "small muted" }, about));
     this.tip.hidden = false;
@@ -242,16 +249,21 @@ export class DocumentMap {
   }
 
   #key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
     const moves = { ArrowLeft: [1, 0], ArrowRight: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
     const [x, y] = [this.view.width / 2, this.view.height / 2];
     if (event.key in moves) this.view.pan(KEY_STEP * moves[event.key][0], KEY_STEP * moves[event.key][1]);
-    else if (event.key === "+" || event.key === "=") this.view.zoom(1.6);
-    else if (event.key === "-") this.view.zoom(1 / 1.6);
     else if (event.key === "Enter" || event.key === " ") this.#press(x, y);
-    else return;
+    else if (!this.view.press(event.key)) return;
     event.preventDefault();
     this.#point(x, y);
   }
+}
+
+/** Return the radius of a point in pixels: smaller the more there are, larger in a closer view. */
+function radiusOf(n, zoomed) {
+  const own = n > 50_000 ? 0.9 : n > 5_000 ? 1.4 : 2.2;
+  return Math.min(own * Math.sqrt(zoomed), 5);
 }
 
 function drawLasso(context, points, color) {

@@ -77,12 +77,12 @@ function placeNextTo(circle, n, scene) {
   return { ...written(x, spot.top, spot.anchor, lines), leader: leaderTo(circle, spot) };
 }
 
-/** Put the first word across a circle that has no free spot around it. */
+/** Put the first word across a circle that has no free spot around it; of a phrase, each word on its own line. */
 function placeAcross({ x, y, first }, scene) {
-  const line = { ...FIRST, size: SMALLEST, text: first };
-  const half = widthOf(line, scene) / 2;
+  const lines = first.split(" ").map((text) => ({ ...FIRST, size: SMALLEST, line: SMALLEST + 1, text }));
+  const half = Math.max(...lines.map((each) => widthOf(each, scene))) / 2;
   const inside = Math.min(Math.max(x, half + AROUND), scene.width - half - AROUND);
-  return written(inside, y - line.line / 2, "middle", [line]);
+  return written(inside, y - heightOf(lines) / 2, "middle", lines);
 }
 
 /** Return a line from the rim of a circle to the nearest point of a label; null if the label touches it. */

@@ -2,12 +2,14 @@
 
 import { h, replace, svg } from "../shared/dom.js";
 import { placeLabels } from "./labels.js";
+import { mainWords } from "../shared/topic-title.js";
 import { nameOf, openTopic, queryOf } from "./topic.js";
 import { toneOf } from "../shared/verdicts.js";
 
 const ASPECT = 3 / 2; // width over height in the server's layout
 const UPRIGHT_BELOW = 560; // pixels; narrower maps are rotated
-const SIDE_PER_TOPIC = 100; // pixels of the long side per square root of the number of topics; a smaller map scrolls
+const SIDE_PER_TOPIC = 100; // pixels of the long side per square root of the number of topics
+const SQUEEZED = 0.85; // of the width that needs; a narrower map scrolls
 const MIN_TARGET = 13; // smallest radius of the area that takes clicks, in pixels
 const CAPTION = 24;
 
@@ -89,15 +91,17 @@ export class TopicMap {
 /** Return the size for an available width: upright if it is narrow, and never too small to read. */
 function sizeOf(shown, longest) {
   if (shown >= UPRIGHT_BELOW) return { width: shown, height: shown / ASPECT, isUpright: false };
-  const width = Math.round(Math.max(shown, longest / ASPECT));
-  return { width, height: width * ASPECT, isUpright: true };
+  const ideal = longest / ASPECT;
+  const width = Math.round(Math.max(shown, SQUEEZED * ideal));
+  // What it lacks in width it gets in height.
+  return { width, height: Math.max(width, ideal ** 2 / width) * ASPECT, isUpright: true };
 }
 
 /** Return a topic's circle in pixels. An upright map swaps the axes, which keeps all distances. */
 function circleOf({ x, y, radius, words, label }, { width, height, isUpright }) {
   const [across, down] = isUpright ? [y, x] : [x, y];
-  const more = label.filter((word) => word !== words[0]);
-  return { x: across * width, y: down * height, r: radius * Math.max(width, height), first: words[0], more };
+  const more = mainWords(label).filter((word) => word !== words[0]);
+  return { x: across * width, y: down * height, r: radius * (isUpright ? ASPECT * width : width), first: words[0], more };
 }
 
 function labelled({ x, anchor, lines, leader }) {

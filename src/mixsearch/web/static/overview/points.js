@@ -1,5 +1,7 @@
 // The points of a map of documents: read from bytes, found by their places, and drawn pixel by pixel.
 
+import { isInside } from "../shared/polygon.js";
+
 export const NO_TOPIC = 255;
 const LARGEST = 65535;
 const N_CELLS = 128; // of the grid along each side
@@ -113,15 +115,6 @@ function sortedBy(cells, starts) {
 
 function cellOf(value) {
   return Math.min(Math.max(Math.floor(value * N_CELLS), 0), N_CELLS - 1);
-}
-
-function isInside(x, y, polygon) {
-  let isIn = false;
-  polygon.forEach(([ax, ay], i) => {
-    const [bx, by] = polygon[(i + 1) % polygon.length];
-    if (ay > y !== by > y && x < ((bx - ax) * (y - ay)) / (by - ay) + ax) isIn = !isIn;
-  });
-  return isIn;
 }
 
 function median(values) {

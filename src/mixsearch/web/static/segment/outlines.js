@@ -41,7 +41,9 @@ export class Outlines {
     this.#paths = answer.segments.map(({ outline, color: colour }, i) =>
       svg("path", { class: "segment-area", d: outline, fill: colour, stroke: colour, dataset: { segment: i } }),
     );
-    replace(this.lines, edges, this.#paths);
+    // Neighbours share their border: that of the smaller one is seen, which is what was clicked, not what is around it.
+    const bySize = [...this.#paths.keys()].sort((a, b) => answer.segments[b].share - answer.segments[a].share);
+    replace(this.lines, edges, bySize.map((i) => this.#paths[i]));
   }
 
   get isEmpty() {

@@ -5,6 +5,8 @@ import { SeedHandles } from "./handles.js";
 import { Outlines } from "./outlines.js";
 import { Zoom } from "./zoom.js";
 
+// All of the picture is in view, with the tools above and below it.
+const HEIGHT = "clamp(280px, 100vh - 268px, 72vh)";
 const MAX_ENLARGED = 8;
 const MIN_STROKE = 4; // pixels of the screen between two points of a stroke
 const HELP =
@@ -60,7 +62,7 @@ export class Stage {
     const { width, height } = picture;
     this.element.style.setProperty("aspect-ratio", `${width} / ${height}`);
     this.zoom.box.style.setProperty("aspect-ratio", `${width} / ${height}`);
-    this.zoom.box.style.setProperty("width", `min(100%, ${MAX_ENLARGED * width}px, calc(72vh * ${width / height}))`);
+    this.zoom.box.style.setProperty("width", `min(100%, ${MAX_ENLARGED * width}px, calc(${HEIGHT} * ${width / height}))`);
     this.zoom.reset();
     this.outlines.draw(null);
     this.suggest(null);

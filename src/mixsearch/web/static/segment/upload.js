@@ -1,6 +1,7 @@
 // Upload of images: drop, choose, paste, or use the example.
 
 import { h } from "../shared/dom.js";
+import { onDraggedFiles } from "../shared/dragged-files.js";
 import { picker } from "../shared/file-picker.js";
 
 /** Create a button to choose an image of these formats. */
@@ -27,35 +28,18 @@ export function invitation(formats, { upload, example }) {
 
 /** Listen for images dropped or pasted anywhere on the page; the returned function stops it. */
 export function listen({ upload, refused, hovering }) {
-  let depth = 0; // number of elements that the pointer has entered
-  const hover = (change) => {
-    depth = change === 0 ? 0 : Math.max(depth + change, 0);
-    hovering(depth > 0);
-  };
   const take = (data) => {
-    const file = [...data.files][0];
+    const [file] = data.files;
     if (file) upload(file);
     else refused(new Error("That isn't a file. Save the picture first, and drop the file."));
   };
-  const listeners = {
-    dragenter: (event) => hasFiles(event) && hover(1),
-    dragleave: (event) => hasFiles(event) && hover(-1),
-    dragover: (event) => event.preventDefault(), // otherwise the browser opens the file
-    drop: (event) => {
-      event.preventDefault();
-      hover(0);
-      take(event.dataTransfer);
-    },
-    paste: (event) => event.clipboardData?.files.length > 0 && take(event.clipboardData),
-  };
-  for (const [name, listener] of Object.entries(listeners)) document.addEventListener(name, listener);
+  const paste = (event) => event.clipboardData?.files.length > 0 && take(event.clipboardData);
+  const stop = onDraggedFiles({ hovering, dropped: (event) => take(event.dataTransfer) }, { takesAll: true });
+  document.addEventListener("paste", paste);
   return () => {
-    for (const [name, listener] of Object.entries(listeners)) document.removeEventListener(name, listener);
+    stop();
+    document.removeEventListener("paste", paste);
   };
-}
-
-function hasFiles(event) {
-  return event.dataTransfer?.types.includes("Files");
 }
 
 const SHRUNK_QUALITY = 0.92;

@@ -8,6 +8,7 @@ const EDGE = { left: 44, right: 14, top: 10, bottom: 26 };
 const LETTER = 7.2; // width of a letter of the labels
 const NORMAL_95 = 1.96;
 const N_TICKS = 4;
+const DOT = 3; // radius
 // Groups with fewer documents, in parts of the mean, have intervals too wide to set the scale.
 const MIN_PART = 0.1;
 
@@ -31,7 +32,8 @@ export class BandChart {
     const inner = width - EDGE.left - EDGE.right;
     const tall = HEIGHT - EDGE.top - EDGE.bottom;
     const x = (i) => EDGE.left + (inner * (i + 0.5)) / this.groups.length;
-    const y = (share) => EDGE.top + tall * (1 - Math.min(Math.max(share / this.top, 0), 1));
+    const y = (share) => EDGE.top + tall * (1 - Math.max(share / this.top, 0));
+    const room = { x: EDGE.left, y: EDGE.top - DOT, width: inner, height: tall + 2 * DOT };
     replace(
       this.element,
       svg(
@@ -39,7 +41,12 @@ export class BandChart {
         { role: "img", "aria-label": this.description, width, height: HEIGHT, viewBox: `0 0 ${width} ${HEIGHT}` },
         this.#grid(width, y),
         this.#labels(inner, x),
-        this.series.map((groups, i) => svg("g", { class: `series-${i}` }, runsOf(groups).map((run) => this.#line(groups, run, x, y)))),
+        // Lines leave the room where they leave the scale.
+        svg(
+          "svg",
+          { ...room, viewBox: Object.values(room).join(" ") },
+          this.series.map((groups, i) => svg("g", { class: `series-${i}` }, runsOf(groups).map((run) => this.#line(groups, run, x, y)))),
+        ),
       ),
     );
   }
@@ -72,12 +79,11 @@ export class BandChart {
       return svg("polygon", { class: kind, points: [...upper, ...lower].join(" ") });
     };
     const points = run.map((i) => `${x(i)},${y(groups[i].share)}`).join(" ");
-    const dot = (i) =>
-      svg(
-        "circle",
-        { class: "dot", cx: x(i), cy: y(groups[i].share), r: 3 },
-        svg("title", {}, describe(groups[i])),
-      );
+    const dot = (i) => {
+      const title = svg("title", {}, describe(groups[i]));
+      if (groups[i].share <= this.top) return svg("circle", { class: "dot", cx: x(i), cy: y(groups[i].share), r: DOT }, title);
+      return svg("path", { class: "dot above", d: `M${x(i)} ${y(this.top) - DOT}l4 7h-8z` }, title); // an arrow: it is above the scale
+    };
     const isAlone = this.series.length === 1; // bands over each other would hide the lines
     return [isAlone ? band(outer, "band") : null, band(inner, "band inner"), svg("polyline", { class: "stroke", points }), run.map(dot)];
   }

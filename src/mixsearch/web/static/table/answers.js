@@ -1,6 +1,7 @@
 // Answers about a table: the members, the line or the subspace that the examples mean.
 
 import { url } from "../shared/api.js";
+import { breakable } from "../shared/document-facts.js";
 import { h } from "../shared/dom.js";
 import { chance, percent, plain, whole } from "../shared/numbers.js";
 import { rowTable, shown } from "./rows.js";
@@ -89,7 +90,7 @@ function differences(list) {
     h(
       "tr",
       {},
-      h("th", { scope: "row", dir: "auto" }, column),
+      h("th", { scope: "row", dir: "auto" }, breakable(column)),
       h("td", { class: stderr === null ? null : "estimate" }, typeof members === "object" && members !== null ? shares(members) : give(members, stderr)),
       h("td", { class: "muted" }, typeof all === "object" && all !== null ? shares(all) : shown(all)),
       h("td", { title: `${plain(effect)} standard deviations` }, h("span", { class: "bar", "aria-hidden": "true" }, h("i", { style: { width: `${(100 * Math.abs(effect)) / longest}%` } })), h("span", { class: "visually-hidden" }, `${plain(effect)} standard deviations`)),

@@ -1,13 +1,16 @@
 // A scatter plot: points on a canvas, and over it axes, ellipses, lines and examples as SVG.
 
-import { h, replace, svg } from "../shared/dom.js";
-import { Lasso } from "./lasso.js";
+import { h, svg } from "../shared/dom.js";
+import { PlaneView } from "../shared/plane-view.js";
+import { isInside } from "../shared/polygon.js";
+import { Cursor } from "./cursor.js";
+import { drawOverlay } from "./overlay.js";
 import { Scale } from "./scale.js";
 
 const MARGIN = { left: 62, right: 14, top: 12, bottom: 44 };
 const REACH = 14; // pixels around a point that count as it
-const N_TICKS = 6;
 const FEW = 800; // points that may be larger
+const HELP = "Arrow keys go from row to row, Page Down to the next one on the right; Enter marks a row, Shift and Enter one that is not like them; plus and minus zoom.";
 
 /**
  * @typedef {object} Drawing
@@ -25,53 +28,87 @@ const FEW = 800; // points that may be larger
 export class Plot {
   /** @type {Drawing | null} */
   #drawing = null;
-  #scales = { x: new Scale([], [0, 1], false), y: new Scale([], [1, 0], false) };
-  #observer = new ResizeObserver(() => this.#paint());
-  #theme = new MutationObserver(() => this.#paint());
+  /** @type {number[]} Indices of the examples. */
+  #examples = [];
+  #scales = { x: new Scale([], false), y: new Scale([], false) };
+  #theme = new MutationObserver(() => this.#draw());
   #scheme = matchMedia("(prefers-color-scheme: dark)");
-  #repaint = () => this.#paint();
+  #frame = 0;
 
-  /** @param {{choose: (rows: number[], isUnlike: boolean) => void, point: (row: number | null) => void}} act */
+  /** @param {{choose: (rows: number[], isUnlike: boolean) => void, point: (row: number | null, byKey?: boolean) => void}} act */
   constructor(act) {
     this.act = act;
     this.canvas = h("canvas", { "aria-hidden": "true" });
-    this.overlay = svg("svg", { class: "table-overlay", role: "img" });
-    this.element = h("div", { class: "table-plot" }, this.canvas, this.overlay);
-    new Lasso(this.element, {
-      click: (x, y, isUnlike) => this.#click(x, y, isUnlike),
-      around: (path, isUnlike) => this.#surround(path, isUnlike),
-      hover: (x, y) => act.point(this.#nearest(x, y)),
-      leave: () => act.point(null),
+    this.overlay = svg("svg", { class: "table-overlay", "aria-hidden": "true" });
+    this.lasso = svg("path", { class: "table-lasso" });
+    this.plot = h("div", { class: "table-plot", tabindex: "0", role: "application" }, this.canvas, this.overlay, svg("svg", { class: "table-overlay", "aria-hidden": "true" }, this.lasso));
+    this.view = new PlaneView(
+      this.plot,
+      {
+        changed: this.#draw,
+        pointed: (x, y) => act.point(this.#rowAt(x, y)),
+        pressed: (x, y, event) => this.#press(x, y, isUnlike(event)),
+        circled: (path, isDone, event) => this.#circle(path, isDone, isUnlike(event)),
+      },
+      { margin: MARGIN },
+    );
+    this.cursor = new Cursor(this.plot, this.view, {
+      placed: () => this.#placed,
+      moved: (i) => {
+        act.point(i === null ? null : (this.#drawing?.rows[i] ?? null), true);
+        this.#draw();
+      },
+      chosen: (i, isNot) => this.#drawing && act.choose([this.#drawing.rows[i]], isNot),
     });
-    this.#observer.observe(this.element);
+    this.lassoSwitch = h("button", { type: "button", class: "button plain", title: "Draw around rows by dragging; without it, dragging moves the plot", on: { click: () => this.#setLasso(!this.view.isLasso) } }, "Lasso");
+    this.element = h("div", {}, this.plot, h("div", { class: "toolbar table-tools" }, this.lassoSwitch, this.view.buttons()));
+    this.#setLasso(true);
+    this.plot.addEventListener("pointerleave", () => act.point(null));
     this.#theme.observe(document.documentElement, { attributeFilter: ["data-theme"] });
-    this.#scheme.addEventListener("change", this.#repaint);
+    this.#scheme.addEventListener("change", this.#draw);
   }
 
   close() {
-    this.#observer.disconnect();
+    cancelAnimationFrame(this.#frame);
+    this.view.close();
     this.#theme.disconnect();
-    this.#scheme.removeEventListener("change", this.#repaint);
+    this.#scheme.removeEventListener("change", this.#draw);
   }
 
   /** @param {Drawing} drawing */
   show(drawing) {
+    const isSame = drawing.names.every((name, i) => name === this.#drawing?.names[i]) && drawing.rows.length === this.#drawing?.rows.length;
     this.#drawing = drawing;
-    this.#paint();
+    const { rows, like, notLike, names } = drawing;
+    this.#examples = rows.flatMap((row, i) => (like.includes(row) || notLike.includes(row) ? [i] : []));
+    this.plot.setAttribute("aria-label", `${rows.length.toLocaleString("en")} rows: ${names[0]} across, ${names[1]} up. ${HELP}`);
+    // What is looked at closely stays in its place when an answer comes.
+    if (!isSame || this.view.zoomed <= 1) this.#scales = scalesOf(drawing, this.#examples);
+    if (!isSame) this.cursor.reset();
+    if (!isSame && this.view.width > 0) this.view.reset();
+    this.#draw();
   }
 
-  #paint() {
-    const { clientWidth: width, clientHeight: height } = this.element;
+  /** Draw in the next frame, once for all changes until then. */
+  #draw = () => {
+    cancelAnimationFrame(this.#frame);
+    this.#frame = requestAnimationFrame(() => this.#drawNow());
+  };
+
+  #drawNow() {
+    const { clientWidth: width, clientHeight: height } = this.plot;
     if (!this.#drawing || width === 0) return;
-    const { x, y, areDates, paths, rows, like, notLike } = this.#drawing;
-    const examples = rows.flatMap((row, i) => (like.includes(row) || notLike.includes(row) ? [i] : []));
-    const drawn = paths.filter(({ kind }) => kind !== "other").flatMap(({ points }) => points);
-    this.#scales = {
-      x: new Scale(x, [MARGIN.left, width - MARGIN.right], areDates[0], [...examples.map((i) => x[i]), ...drawn.map(([each]) => each)]),
-      y: new Scale(y, [height - MARGIN.bottom, MARGIN.top], areDates[1], [...examples.map((i) => y[i]), ...drawn.map(([, each]) => each)]),
-    };
+    this.#place();
     this.#paintPoints(width, height);
-    this.#paintOverlay(width, height, examples);
+    const room = { x: MARGIN.left, y: MARGIN.top, width: this.view.width, height: this.view.height };
+    drawOverlay(this.overlay, this.#drawing, { scales: this.#scales, size: [width, height], room, examples: this.#examples, cursor: this.cursor.index });
+  }
+
+  /** Let the scales follow the view. */
+  #place() {
+    const [[left, top], [right, bottom]] = [this.view.toPixels(0, 0), this.view.toPixels(1, 1)];
+    this.#scales.x.range = [left, right];
+    this.#scales.y.range = [bottom, top];
   }
 
   #paintPoints(width, height) {
@@ -82,11 +119,11 @@ export class Plot {
     if (!pen) return;
     pen.scale(ratio, ratio);
     pen.beginPath();
-    pen.rect(MARGIN.left, MARGIN.top, width - MARGIN.left - MARGIN.right, height - MARGIN.top - MARGIN.bottom);
+    pen.rect(MARGIN.left, MARGIN.top, this.view.width, this.view.height);
     pen.clip();
-    const radius = x.length > FEW ? 2 : 3.5;
-    const style = getComputedStyle(this.element);
-    const [member, other] = ["--accent", "--faint"].map((name) => resolved(this.element, style, name));
+    const radius = Math.min((x.length > FEW ? 2 : 3.5) * Math.sqrt(this.view.zoomed), 5);
+    const style = getComputedStyle(this.plot);
+    const [member, other] = ["--accent", "--faint"].map((name) => resolved(this.plot, style, name));
     const order = membership ? [...x.keys()].sort((a, b) => (membership[a] ?? 0) - (membership[b] ?? 0)) : [...x.keys()];
     for (const i of order) {
       const share = membership?.[i] ?? 0;
@@ -104,71 +141,56 @@ export class Plot {
     pen.fill();
   }
 
-  #paintOverlay(width, height, examples) {
-    const { x, y, rows, like, names, paths } = /** @type {Drawing} */ (this.#drawing);
-    this.overlay.setAttribute("viewBox", `0 0 ${width} ${height}`);
-    this.overlay.setAttribute("aria-label", `${rows.length.toLocaleString("en")} rows: ${names[0]} across, ${names[1]} up`);
-    const inside = { x: MARGIN.left, y: MARGIN.top, width: width - MARGIN.left - MARGIN.right, height: height - MARGIN.top - MARGIN.bottom };
-    replace(
-      this.overlay,
-      svg("clipPath", { id: "table-inside" }, svg("rect", inside)),
-      this.#axes(width, height),
-      svg("g", { "clip-path": "url(#table-inside)" }, paths.map((path) => this.#path(path))),
-      examples.map((i) => mark(this.#scales.x.at(x[i]), this.#scales.y.at(y[i]), like.includes(rows[i]))),
-      svg("text", { class: "axis-name", x: (MARGIN.left + width - MARGIN.right) / 2, y: height - 6 }, names[0]),
-      svg("text", { class: "axis-name", transform: `translate(14 ${(MARGIN.top + height - MARGIN.bottom) / 2}) rotate(-90)` }, names[1]),
-    );
-  }
-
-  #path({ points, kind, title }) {
-    const d = points.map(([x, y], i) => `${i ? "L" : "M"}${this.#scales.x.at(x).toFixed(1)} ${this.#scales.y.at(y).toFixed(1)}`);
-    return svg("path", { class: `table-path ${kind}`, d: d.join("") }, svg("title", {}, title));
-  }
-
-  #axes(width, height) {
-    const bottom = height - MARGIN.bottom;
-    const n = Math.max(2, Math.min(N_TICKS, Math.floor(width / 110)));
-    return [
-      this.#scales.x.ticks(n).map(({ value, text }) => {
-        const x = this.#scales.x.at(value);
-        return [svg("path", { class: "grid", d: `M${x} ${MARGIN.top}V${bottom}` }), svg("text", { class: "tick middle", x, y: bottom + 16 }, text)];
-      }),
-      this.#scales.y.ticks(N_TICKS).map(({ value, text }) => {
-        const y = this.#scales.y.at(value);
-        return [svg("path", { class: "grid", d: `M${MARGIN.left} ${y}H${width - MARGIN.right}` }), svg("text", { class: "tick end", x: MARGIN.left - 6, y: y + 4 }, text)];
-      }),
-    ];
-  }
-
   // Pointing
 
-  #click(x, y, isUnlike) {
-    const row = this.#nearest(x, y);
-    if (row !== null) this.act.choose([row], isUnlike);
+  /** The pixels of the points; not a number for rows without values. */
+  get #placed() {
+    if (!this.#drawing) return [];
+    this.#place();
+    const { x, y } = this.#drawing;
+    const at = (value, scale) => (Number.isFinite(value) ? scale.at(value) : NaN);
+    return x.map((each, i) => [at(each, this.#scales.x), at(y[i], this.#scales.y)]);
   }
 
-  #nearest(px, py) {
-    if (!this.#drawing) return null;
-    const { rows, x, y } = this.#drawing;
-    let [best, reach] = [-1, REACH ** 2];
-    for (let i = 0; i < rows.length; i++) {
-      const distance = (this.#scales.x.at(x[i]) - px) ** 2 + (this.#scales.y.at(y[i]) - py) ** 2;
+  #rowAt(px, py) {
+    let [best, reach] = [-1, REACH];
+    this.#placed.forEach(([x, y], i) => {
+      const distance = Math.hypot(x - px, y - py);
       if (distance < reach) [best, reach] = [i, distance];
-    }
-    return best < 0 ? null : rows[best];
+    });
+    return best < 0 ? null : (this.#drawing?.rows[best] ?? null);
   }
 
-  #surround(path, isUnlike) {
-    if (!this.#drawing) return;
-    const { rows, x, y } = this.#drawing;
-    const inside = rows.filter((_, i) => isInside(path, this.#scales.x.at(x[i]), this.#scales.y.at(y[i])));
-    if (inside.length > 0) this.act.choose(inside, isUnlike);
+  #press(x, y, isNot) {
+    const row = this.#rowAt(x, y);
+    if (row !== null) this.act.choose([row], isNot);
+  }
+
+  #circle(path, isDone, isNot) {
+    this.lasso.setAttribute("d", !isDone && path.length > 1 ? `M${path.map((point) => point.join(" ")).join("L")}Z` : "");
+    if (!isDone || path.length < 3) return;
+    const rows = this.#placed.flatMap(([x, y], i) => (isInside(x, y, path) ? [this.#drawing?.rows[i] ?? -1] : []));
+    if (rows.length > 0) this.act.choose(rows, isNot);
+  }
+
+  #setLasso(isOn) {
+    this.view.isLasso = isOn;
+    this.lassoSwitch.setAttribute("aria-pressed", String(isOn));
+    this.plot.classList.toggle("is-lasso", isOn);
   }
 }
 
-function mark(x, y, isLike) {
-  if (isLike) return svg("circle", { class: "table-like", cx: x, cy: y, r: 7 });
-  return svg("path", { class: "table-unlike", d: `M${x - 5} ${y - 5}l10 10m0 -10l-10 10` });
+function isUnlike({ shiftKey, altKey }) {
+  return shiftKey || altKey;
+}
+
+/** @param {Drawing} drawing @param {number[]} examples */
+function scalesOf({ x, y, areDates, paths }, examples) {
+  const drawn = paths.filter(({ kind }) => kind !== "other").flatMap(({ points }) => points);
+  return {
+    x: new Scale(x, areDates[0], [...examples.map((i) => x[i]), ...drawn.map(([each]) => each)]),
+    y: new Scale(y, areDates[1], [...examples.map((i) => y[i]), ...drawn.map(([, each]) => each)]),
+  };
 }
 
 /** Return a color of the style sheet as the canvas can use it: light-dark() must be resolved. */
@@ -178,13 +200,4 @@ function resolved(element, style, name) {
   const { color } = style;
   element.style.color = before;
   return color;
-}
-
-function isInside(path, x, y) {
-  let inside = false;
-  for (let i = 0, j = path.length - 1; i < path.length; j = i++) {
-    const [[xi, yi], [xj, yj]] = [path[i], path[j]];
-    if (yi > y !== yj > y && x < ((xj - xi) * (y - yi)) / (yj - yi) + xi) inside = !inside;
-  }
-  return inside;
 }

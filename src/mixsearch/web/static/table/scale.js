@@ -9,15 +9,17 @@ const SHOWN = 0.998;
 
 /** A linear scale from values to pixels. */
 export class Scale {
-  /** @param {number[]} values @param {[number, number]} range @param {boolean} isDate @param {number[]} wanted values that must be shown */
-  constructor(values, range, isDate, wanted = []) {
+  /** The pixels of the ends of all values. */
+  range = [0, 1];
+
+  /** @param {number[]} values @param {boolean} isDate @param {number[]} wanted values that must be shown */
+  constructor(values, isDate, wanted = []) {
     const sorted = values.filter(Number.isFinite).sort((a, b) => a - b);
     const tail = Math.floor(((1 - SHOWN) / 2) * sorted.length);
     const ends = [sorted[tail] ?? 0, sorted.at(-1 - tail) ?? 1, ...wanted.filter(Number.isFinite)];
     const [low, high] = [Math.min(...ends), Math.max(...ends)];
     const margin = MARGIN * (high - low) || 0.5;
     this.domain = [low - margin, high + margin];
-    this.range = range;
     this.isDate = isDate;
   }
 
@@ -27,9 +29,15 @@ export class Scale {
     return from + ((value - low) / (high - low)) * (to - from);
   }
 
-  /** Values to mark, with their texts. */
-  ticks(n) {
+  valueAt(pixel) {
     const [low, high] = this.domain;
+    const [from, to] = this.range;
+    return low + ((pixel - from) / (to - from)) * (high - low);
+  }
+
+  /** About n values to mark between two pixels, with their texts. */
+  ticks(n, ...pixels) {
+    const [low, high] = pixels.map((pixel) => this.valueAt(pixel)).sort((a, b) => a - b);
     const step = niceStep((high - low) / n);
     const first = Math.ceil(low / step);
     const values = Array.from({ length: Math.max(0, Math.floor(high / step) - first + 1) }, (_, i) => (first + i) * step);

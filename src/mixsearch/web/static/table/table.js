@@ -38,7 +38,7 @@ class TableView {
     this.marked = h("div", { class: "table-marked" });
     this.pointed = h("p", { class: "table-pointed small muted" });
     this.answer = h("section", { class: "card table-answer", "aria-label": "Answer" });
-    this.plot = new Plot({ choose: (rows, isUnlike) => this.#choose(rows, isUnlike), point: (row) => this.#describe(row) });
+    this.plot = new Plot({ choose: (rows, isUnlike) => this.#choose(rows, isUnlike), point: (row, byKey) => this.#describe(row, byKey) });
     this.act = {
       choose: (rows, isUnlike) => this.#choose(rows, isUnlike),
       replace: (rows) => this.#change({ like: rows, notLike: [] }),
@@ -138,7 +138,7 @@ class TableView {
     if (mine !== this.#turn) return;
     if (state.like.length === 0) {
       this.#draw(null);
-      replace(this.answer, h("h2", {}, TASKS[state.task].name), h("p", {}, TASKS[state.task].hint), h("p", { class: "small muted" }, "Shift-click marks a row that is not like them. On a keyboard, name rows by their numbers."));
+      replace(this.answer, h("h2", {}, TASKS[state.task].name), h("p", {}, TASKS[state.task].hint), h("p", { class: "small muted" }, "Shift-click marks a row that is not like them. On a keyboard, arrow keys go from row to row in the plot, and Enter marks one."));
       return;
     }
     this.answer.setAttribute("aria-busy", "true");
@@ -151,7 +151,7 @@ class TableView {
       this.page.announce(result.error.message);
     } else {
       this.#draw(result.answer);
-      this.#tell(result.answer);
+      this.#showAnswer(result.answer);
     }
   }
 
@@ -179,7 +179,7 @@ class TableView {
     this.plot.show(drawingOf(this.#info, this.state, { points, frame, found }));
   }
 
-  #tell(found) {
+  #showAnswer(found) {
     const { task } = this.state;
     const { frame } = this.#plane;
     const groups = task === "members" ? otherIndices(frame, found).map((k) => frame.groups[k]) : [];
@@ -189,8 +189,8 @@ class TableView {
     this.page.announce(`About ${whole(size.n)} rows.`);
   }
 
-  /** Show the values of the row that is pointed at. */
-  async #describe(row) {
+  /** Show the values of the row that is pointed at; read them out if a key did it. */
+  async #describe(row, byKey = false) {
     this.pointed.textContent = row === null ? "" : `Row ${row}`;
     if (row === null) {
       this.#pointed.stop();
@@ -200,5 +200,6 @@ class TableView {
     if (!result?.answer) return;
     const values = Object.entries(result.answer.rows[0].values).slice(0, MAX_VALUES);
     this.pointed.textContent = `Row ${row}: ${values.map(([name, value]) => `${name} ${shown(value)}`).join(", ")}`;
+    if (byKey) this.page.announce(this.pointed.textContent);
   }
 }

@@ -2,7 +2,7 @@
 
 import { h } from "../shared/dom.js";
 import { wholePercents } from "../shared/numbers.js";
-import { titleOf } from "../shared/topic-title.js";
+import { mainWords, titleOf } from "../shared/topic-title.js";
 
 const WORDS_SHOWN = 6;
 
@@ -40,7 +40,7 @@ function part({ title, share }, i, percent) {
 function reading({ rank, words, isShown }, i, percent, act) {
   const content = [
     h("i", { class: `series-key series-${i}`, "aria-hidden": "true" }),
-    h("span", { class: "alternative-words" }, words.join(", "), isShown ? h("span", { class: "visually-hidden" }, " (shown)") : null),
+    h("span", { class: "alternative-words" }, mainWords(words).join(", "), isShown ? h("span", { class: "visually-hidden" }, " (shown)") : null),
     h("span", { class: "alternative-share number" }, percent > 0 ? `${percent}%` : "under 1%", h("span", { class: "visually-hidden" }, " of your search")),
   ];
   if (isShown) return h("div", { class: "alternative is-shown", "aria-current": "true" }, content);

@@ -8,7 +8,7 @@ import { wantedOf } from "../shared/query.js";
 import { paramsOf } from "./search.js";
 import { TopicCard } from "./topic-card.js";
 import { titleOf } from "../shared/topic-title.js";
-import { topicTools } from "./topic-tools.js";
+import { topicActions, topicFiles } from "./topic-tools.js";
 import { trouble } from "./trouble.js";
 import { welcome } from "./welcome.js";
 
@@ -23,19 +23,23 @@ export class AnswerPane {
     this.element = h("div", { id: "answer" });
   }
 
-  /** Whether a newer answer is pending. */
-  set isWaiting(isWaiting) {
-    this.element.classList.toggle("is-waiting", isWaiting);
+  /** Say that a newer answer is pending; only a slow one dims the page. */
+  wait() {
+    this.element.setAttribute("aria-busy", "true");
+  }
+
+  dim() {
+    this.element.classList.add("is-waiting");
   }
 
   /** Show an answer; complete() returns it with standard errors. */
   showAnswer({ search, answer, nDocuments }, name, complete) {
     const params = paramsOf(search);
     const wanted = wantedOf(search.q);
-    const words = titleOf(answer.words);
-    const tools = topicTools(this.page, params, { name, words, complete, saved: this.act.saved });
+    const actions = topicActions(this.page, params, { name, words: titleOf(answer.words), saved: this.act.saved });
+    const files = topicFiles(this.page, params, complete);
     const marked = [...answer.words.map(({ word }) => word), ...[...wanted.keys()].filter((word) => wanted.get(word))];
-    this.card = new TopicCard(answer, { name, by: search.words_by, wanted, tools }, this.act);
+    this.card = new TopicCard(answer, { name, by: search.words_by, wanted, actions, files }, this.act);
     const open = (i) => this.act.openDocument(documents, i);
     const mark = (row, kind) => this.act.mark([[row, kind]]);
     const documents = new Documents(this.page, answer, { search, nDocuments, words: marked }, { open, mark, order: this.act.sort });
@@ -76,7 +80,8 @@ export class AnswerPane {
     const active = this.element.contains(document.activeElement) ? document.activeElement : null;
     const key = active?.getAttribute("data-key");
     const place = placeOf(active);
-    this.isWaiting = false;
+    this.element.removeAttribute("aria-busy");
+    this.element.classList.remove("is-waiting");
     replace(this.element, ...children);
     if (!active) return;
     /** @type {HTMLElement | null} */

@@ -1,11 +1,8 @@
 // A topic over time, or by group: a column of the documents is chosen, and the shares of its groups are drawn.
 
 import { get, pathOf, queryOf, url } from "../shared/api.js";
-import { BandChart, describe } from "../shared/band-chart.js";
 import { h, replace } from "../shared/dom.js";
-import { groupBars } from "./group-bars.js";
 import { Newest } from "../shared/newest.js";
-import { percent } from "../shared/numbers.js";
 
 const TITLES = { over: "Over time", by: "By group" };
 const ROLES = { over: ["date"], by: ["category", "number"] };
@@ -59,26 +56,13 @@ class GroupPanel {
     if (this.#params === null) return;
     const params = { topic: queryOf(this.#params).toString(), [this.kind]: this.choice.value, where: this.#params.where };
     this.file.href = url(pathOf(this.page.index, "topic/groups.csv"), params);
-    const result = await this.#newest.ask((signal) =>
-      get(pathOf(this.page.index, "topic/groups"), params, { signal }),
-    );
-    if (result === null) return;
+    const [result, chart] = await Promise.all([
+      this.#newest.ask((signal) => get(pathOf(this.page.index, "topic/groups"), params, { signal })),
+      import("./group-chart.js").catch(() => null), // the first answer is there before any chart; no server, no chart
+    ]);
+    if (result === null || chart === null) return;
     this.element.hidden = false;
     this.body.classList.remove("is-waiting");
-    replace(this.body, result.error ? h("p", { class: "small muted" }, result.error.message) : this.#draw(result.answer));
+    replace(this.body, result.error ? h("p", { class: "small muted" }, result.error.message) : chart.drawGroups(this.kind, result.answer, this.act));
   }
-
-  #draw({ column, kind, n_missing: nMissing, topics: [{ groups }] }) {
-    if (this.kind === "by") return groupBars({ column, kind, nMissing, groups }, this.act);
-    return new BandChart([groups], summaryOf(column, groups)).element;
-  }
-}
-
-/** Say what the chart shows. */
-function summaryOf(column, groups) {
-  const known = groups.filter(({ share }) => share !== null);
-  if (known.length === 0) return `No document has a ${column}.`;
-  const highest = known.reduce((a, b) => (b.share > a.share ? b : a));
-  const ends = [known[0], known[known.length - 1]].map(describe).join("; ");
-  return `Share of the topic by ${column}. ${ends}. Highest in ${highest.label}, ${percent(highest.share)}.`;
 }

@@ -16,12 +16,21 @@ const ANSWERS = {
  */
 export function markButtons(name, mark, press, key) {
   const button = (answer) => {
-    const isOn = mark === answer;
     const { label, title } = ANSWERS[answer];
     const said = `${label}, ${name} is ${answer === "no" ? "not " : ""}about it`;
-    const props = { type: "button", title, "aria-pressed": String(isOn), "aria-label": said };
-    const click = () => press(isOn ? null : answer);
-    return h("button", { ...props, class: `mark ${answer}`, "data-key": `${key} ${answer}`, on: { click } }, label);
+    const click = () => {
+      mark = mark === answer ? null : answer;
+      show(); // at once: the answer that follows takes a while
+      press(mark);
+    };
+    return h("button", { type: "button", title, class: `mark ${answer}`, "aria-label": said, "data-key": `${key} ${answer}`, on: { click } }, label);
   };
-  return h("span", { class: "marks small" }, h("span", { class: "muted" }, "About it?"), button("yes"), button("no"));
+  const yes = button("yes");
+  const no = button("no");
+  const show = () => {
+    yes.setAttribute("aria-pressed", String(mark === "yes"));
+    no.setAttribute("aria-pressed", String(mark === "no"));
+  };
+  show();
+  return h("span", { class: "marks small" }, h("span", { class: "muted" }, "About it?"), yes, no);
 }

@@ -78,12 +78,7 @@ export class Reader {
   #showMarks() {
     const found = this.shown.documents[this.i];
     const mark = this.#marks.has(found.row) ? this.#marks.get(found.row) : markOf(this.shown.search, found.row);
-    const press = (answer) => {
-      this.#marks.set(found.row, answer);
-      const key = document.activeElement?.getAttribute("data-key");
-      this.#showMarks();
-      /** @type {HTMLElement | null} */ (this.marks.querySelector(`[data-key="${key}"]`))?.focus();
-    };
+    const press = (answer) => this.#marks.set(found.row, answer);
     replace(this.marks, markButtons(nameOfDocument(found), mark, press, "reader"));
   }
 

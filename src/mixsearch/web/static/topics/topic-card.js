@@ -19,7 +19,7 @@ const FACTS = {
 };
 
 export class TopicCard {
-  constructor(answer, { name, by, wanted, tools }, act) {
+  constructor(answer, { name, by, wanted, actions, files }, act) {
     this.answer = answer;
     this.error = h("small", {});
     this.badge = h("p", {});
@@ -29,7 +29,7 @@ export class TopicCard {
     this.element = h(
       "section",
       { id: "topic", class: "card topic", "aria-labelledby": "topic-title" },
-      h("p", { class: "eyebrow" }, "Topic of ", h("b", {}, name)),
+      h("div", { class: "topic-head-line" }, h("p", { class: "eyebrow" }, "Topic of ", h("b", {}, name)), actions),
       h("h1", { id: "topic-title", tabindex: "-1" }, titleOf(answer.words)),
       answer.alternative > 0 ? wayBack(answer, name, act) : [this.badge, this.sentence],
       h(
@@ -45,7 +45,7 @@ export class TopicCard {
       columns(),
       this.bars.element,
       related(answer.related_words, wanted, act),
-      tools,
+      files,
     );
     this.#judge(answer);
   }

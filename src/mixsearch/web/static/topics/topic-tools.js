@@ -1,4 +1,4 @@
-// Tools of a topic: pin, link, download.
+// What is done with a topic: pin, save, copy its link, download.
 
 import { pathOf, queryOf, url } from "../shared/api.js";
 import { h } from "../shared/dom.js";
@@ -6,25 +6,20 @@ import { isPinned, pinsOf, togglePin } from "../shared/pins.js";
 import { savedOf, saveTopic } from "../shared/saved.js";
 import { downloads, linkButton } from "../shared/take-along.js";
 
-/**
- * Create the tools of a topic, given its parameters; complete() returns the answer with standard errors, and saved(search)
- * is called when it was saved.
- */
-export function topicTools(page, params, { name, words, complete, saved }) {
+/** Create what is done with a topic, given its parameters; saved(search) is called when it was saved. */
+export function topicActions(page, params, { name, words, saved }) {
   const topic = queryOf(params).toString();
+  return h("div", { class: "toolbar topic-actions" }, pinButton(page, topic), saveButton(page, { search: topic, name, words }, saved), linkButton(page));
+}
+
+/** Create the links to the files of a topic; complete() returns the answer with standard errors. */
+export function topicFiles(page, params, complete) {
   const files = {
     csv: url(pathOf(page.index, "topic.csv"), { ...params, errors: true }),
     json: url(pathOf(page.index, "topic"), { ...params, errors: true }),
-    html: url(pathOf(page.index, "report.html"), { topic }),
+    html: url(pathOf(page.index, "report.html"), { topic: queryOf(params).toString() }),
   };
-  return h(
-    "div",
-    { class: "toolbar topic-tools" },
-    pinButton(page, topic),
-    saveButton(page, { search: topic, name, words }, saved),
-    linkButton(page),
-    downloads(files, page, async () => [await complete()]),
-  );
+  return h("div", { class: "topic-files" }, downloads(files, page, async () => [await complete()]));
 }
 
 function saveButton(page, topic, saved) {

@@ -1,14 +1,13 @@
 // The topics view: the current search, its answer, and its address.
 
-import { get } from "../shared/api.js";
+import { AnswerLoader } from "./answer-loader.js";
 import { AnswerPane } from "./answer-pane.js";
-import { SearchClient, asksNothing } from "./search-client.js";
+import { asksNothing } from "./search-client.js";
 import { Breadth } from "./breadth.js";
 import { h, replace } from "../shared/dom.js";
 import { FilterBox, isAboutFilter } from "./filter-box.js";
 import { PAGE } from "./documents.js";
 import { MarkedDocuments } from "./marked-documents.js";
-import { chance, percent } from "../shared/numbers.js";
 import { goesOn, swapped, withWord, withoutWord } from "../shared/query.js";
 import { Reader } from "./reader.js";
 import { emptySearch, isBlank, nameOf, paramsOf, readSearch, withMark, withoutHint } from "./search.js";
@@ -16,14 +15,9 @@ import { SavedTopics } from "./saved-topics.js";
 import { SearchBox } from "./search-box.js";
 import { skipButtons } from "./skip-buttons.js";
 import { Steps } from "./steps.js";
-import { titleOf } from "../shared/topic-title.js";
 import { Trail } from "./trail.js";
-import { badgeOf } from "../shared/verdicts.js";
 
-const DIM_AFTER = 150;
-const ERRORS_AFTER = 400;
 const SETTLED_AFTER = 1200;
-const RETRY_AFTER = 2000;
 
 export function show(root, state, page) {
   if (!page.index) {
@@ -36,16 +30,14 @@ export function show(root, state, page) {
 }
 
 class Topics {
-  #timers = {};
+  /** @type {number | undefined} */
+  #timer;
   #settleOnAnswer = false; // whether the search is meant as it is, without waiting for the end of typing
   #named = Promise.resolve(); // when the names of documents in the search are known
-  /** @type {import("./search-client.js").Found | null} The last answer, if it stands. */
-  #found = null;
 
   constructor(root, page) {
     this.page = page;
     this.search = emptySearch();
-    this.client = new SearchClient(page.index);
     this.box = new SearchBox(page, {
       typed: () => this.#typed(),
       entered: () => this.#entered(),
@@ -65,6 +57,11 @@ class Topics {
       cleared: () => this.#change({ ...this.#base, documents: [], not_documents: [], alternative: 0 }),
     });
     this.pane = new AnswerPane(page, this.#acts());
+    this.answers = new AnswerLoader(page, this.pane, {
+      found: (found) => this.#showFound(found),
+      failed: (error) => this.#showFailed(error),
+      again: () => this.#ask(),
+    });
     const side = h(
       "aside",
       { class: "side", "aria-label": "Breadth, saved topics and past searches" },
@@ -149,7 +146,7 @@ class Topics {
       sort: (sortBy, descending) => this.#adjust({ ...this.#base, sort_by: sortBy, descending }),
       search: (q) => this.#leap({ ...withoutHint(this.search), q }),
       filter: (where) => this.#filtered({ where, within: where !== "" && this.search.within }),
-      judge: () => this.#addConfidence(this.#found),
+      judge: () => this.answers.addConfidence(),
       mark: (marks) => this.#mark(marks),
       saved: (search) => this.saved.edit(search),
       openDocument: (documents, i) => this.reader.open(documents, i),
@@ -166,6 +163,7 @@ class Topics {
 
   /** Change the search while typing or dragging. What was read and is left stays behind as it was understood. */
   #drift(search, kind) {
+    if (this.#settleOnAnswer) this.steps.close(); // it was meant, though its answer has not come
     if (!this.steps.goesOn(this.search, search, kind)) this.#settle();
     this.steps.follow(this.search, search, kind);
     this.search = search;
@@ -201,13 +199,14 @@ class Topics {
 
   /** Settle the search: write the full address and add it to the past searches. */
   #settle() {
-    clearTimeout(this.#timers.settle);
+    clearTimeout(this.#timer);
     if (this.#standing) this.steps.settle(this.#standing, this.marked.nameOf(this.#standing.search));
   }
 
   /** The answer to the current search, if there is one. */
   get #standing() {
-    return this.#found?.asked === this.search ? this.#found : null;
+    const { found } = this.answers;
+    return found?.asked === this.search ? found : null;
   }
 
   /** The search that clicks modify: the answered one, with its last word completed. */
@@ -220,53 +219,33 @@ class Topics {
   async #ask({ documents = PAGE, scroll = null } = {}) {
     this.#stop();
     if (asksNothing(this.search)) {
-      this.#showNothing(this.page.index.name, () => this.pane.showWelcome());
+      this.#showNothing(this.page.index.name);
+      this.pane.showWelcome();
       return;
     }
-    this.#timers.dim = setTimeout(() => (this.pane.isWaiting = true), DIM_AFTER);
-    const { search } = this;
-    const [result] = await Promise.all([this.client.ask(search, this.box.isUnfinished, documents), this.#named]);
-    if (result === null || search !== this.search) return;
-    clearTimeout(this.#timers.dim);
-    if ("error" in result) {
-      this.#showNothing(nameOf(this.search), () => this.pane.showTrouble(result.error));
-      if (isAboutFilter(result.error)) this.filter.showError();
-      this.page.announce(result.error.message);
-      if (result.error.code === "no_connection") this.#awaitServer();
-      return;
-    }
-    this.#showFound(result);
-    if (scroll !== null) window.scrollTo(0, scroll);
+    const isShown = await this.answers.load(this.search, { isUnfinished: this.box.isUnfinished, documents, ready: this.#named });
+    if (isShown && scroll !== null) window.scrollTo(0, scroll);
   }
 
-  /** Ask again when the server is back. */
-  #awaitServer() {
-    this.#timers.again = setTimeout(async () => {
-      try {
-        await get("api/health");
-      } catch {
-        this.#awaitServer();
-        return;
-      }
-      if (this.#found === null) this.#ask();
-    }, RETRY_AFTER);
+  #showFailed(error) {
+    this.#showNothing(nameOf(this.search));
+    this.pane.showTrouble(error);
+    if (isAboutFilter(error)) this.filter.showError();
   }
 
   #showFound(found) {
-    this.#found = found;
     this.#showControls();
     const name = this.marked.nameOf(found.search);
     this.filter.showMatching(found.answer.n_matching);
-    this.pane.showAnswer(found, name, () => found.withConfidence ?? this.client.withErrors(found));
+    this.pane.showAnswer(found, name, () => this.answers.complete(found));
     this.breadth.showUse(found.answer);
     document.title = `${name} · mixsearch`;
     if (this.#settleOnAnswer) {
       this.#settle();
       this.steps.close();
     } else {
-      this.#timers.settle = setTimeout(() => this.#stand(), SETTLED_AFTER);
+      this.#timer = setTimeout(() => this.#stand(), SETTLED_AFTER);
     }
-    this.#timers.errors = setTimeout(() => this.#addErrors(found), ERRORS_AFTER);
   }
 
   #stand() {
@@ -274,34 +253,16 @@ class Topics {
     this.#settle();
   }
 
-  /** After a pause, announce the answer and request its standard errors. */
-  async #addErrors(found) {
-    const { words, weight } = found.answer;
-    this.page.announce(`Topic: ${titleOf(words)}. ${percent(weight)} of the corpus, ${badgeOf(found.answer)}.`);
-    this.pane.addGroups(found.search);
-    const answer = await this.client.withErrors(found);
-    if (found === this.#found) this.pane.addErrors(answer);
-  }
-
-  async #addConfidence(found) {
-    this.pane.awaitConfidence();
-    const answer = await this.client.withConfidence(found);
-    if (found !== this.#found) return;
-    this.pane.addConfidence(answer);
-    this.page.announce(answer.confidence === null ? "The confidence could not be computed." : `${chance(answer.confidence)} sure.`);
-  }
-
-  #showNothing(name, showInstead) {
-    this.#found = null;
+  #showNothing(name) {
+    this.answers.found = null;
     this.#showControls();
     document.title = `${name} · mixsearch`;
     this.breadth.showUse(null);
-    showInstead();
   }
 
   /** Show the slider and the filter if there is a search for them to act on. */
   #showControls() {
-    this.skips.hidden = this.#found === null;
+    this.skips.hidden = this.answers.found === null;
     this.breadth.element.hidden = asksNothing(this.search);
     this.saved.isOffered = !asksNothing(this.search);
     this.filter.isShown = !asksNothing(this.search) || this.search.where !== "";
@@ -315,8 +276,8 @@ class Topics {
   }
 
   #stop() {
-    this.client.stop();
-    Object.values(this.#timers).forEach(clearTimeout);
+    this.answers.stop();
+    clearTimeout(this.#timer);
   }
 
   #slash = (event) => {

@@ -24,9 +24,9 @@ export class Trail {
     this.#show();
   }
 
-  /** Add a search at the front, without duplicates and without the draft that it replaces. */
+  /** Add a search at the front, without duplicates, the draft that it replaces, and what it was before its last marks. */
   add(step, draft = null) {
-    const others = this.#steps().filter(({ search }) => search !== step.search && search !== draft);
+    const others = this.#steps().filter(({ search }) => search !== draft && !isStageOf(search, step.search));
     this.#keep([step, ...others].slice(0, MAX_STEPS));
   }
 
@@ -57,4 +57,13 @@ export class Trail {
       h("small", {}, words),
     );
   }
+}
+
+/** Return whether two searches are the same, or the first has only some of the marks. */
+function isStageOf(search, whole) {
+  const marks = new URLSearchParams(whole).has("q") ? ["documents", "not_documents"] : ["not_documents"];
+  const [some, all] = [search, whole].map((each) => new Set(each.split("&")));
+  const isMark = (part) => marks.some((name) => part.startsWith(`${name}=`));
+  const isMarked = [...some].some(isMark) || some.size === all.size;
+  return isMarked && [...some].every((part) => all.has(part)) && [...all].every((part) => isMark(part) || some.has(part));
 }

@@ -6,6 +6,7 @@ import { h, replace } from "../shared/dom.js";
 import { isPlainClick } from "../shared/links.js";
 import { count, percent } from "../shared/numbers.js";
 import { quoted } from "../shared/query.js";
+import { mainWords } from "../shared/topic-title.js";
 
 const N_WORDS = 7;
 const N_DOCUMENTS = 3;
@@ -42,7 +43,7 @@ class Entry {
   }
 
   add(word, { label, weight }) {
-    this.words.textContent = label.filter((each) => each !== word).join(", ");
+    this.words.textContent = mainWords(label).filter((each) => each !== word).join(", ");
     this.share.textContent = percent(weight);
     this.share.title = "Share of the corpus";
   }
@@ -51,7 +52,7 @@ class Entry {
 /** Ask for the topics of the words, and for the clearest of them as the example. */
 async function fill(page, entries, example, act) {
   try {
-    const { topics } = await get(pathOf(page.index, "overview"), { words: [...entries.keys()].map(quoted) });
+    const { topics } = await get(pathOf(page.index, "overview"), { words: [...entries.keys()] });
     for (const topic of topics) {
       for (const word of topic.words) entries.get(word)?.add(word, topic);
     }
@@ -65,7 +66,8 @@ async function fill(page, entries, example, act) {
 }
 
 function showExample(example, word, { words, weight, documents }, act) {
-  const full = Math.max(...words.map(({ probability }) => probability));
+  const sorted = [...words].sort((a, b) => b.probability - a.probability);
+  const full = sorted[0].probability;
   const row = (each) => {
     const part = h("i", { style: { width: `${((100 * each.probability) / full).toFixed(1)}%` } });
     return h("li", {}, h("span", {}, each.word), h("span", { class: "bar", "aria-hidden": "true" }, part));
@@ -76,9 +78,9 @@ function showExample(example, word, { words, weight, documents }, act) {
     example,
     h("h2", { id: "example-title" }, "For example: ", h("q", {}, word)),
     h("p", { class: "muted small" }, `${percent(weight)} of the corpus is about this topic. Its words:`),
-    h("ul", { class: "example-words" }, words.map(row)),
+    h("ul", { class: "example-words" }, sorted.map(row)),
     documents.length > 0 ? h("p", { class: "muted small" }, "Documents about it:") : null,
-    h("ul", { class: "example-documents small" }, documents.map((each) => h("li", {}, nameOfDocument(each)))),
+    h("ul", { class: "example-documents small" }, documents.map((each) => h("li", {}, each.title || each.name || each.snippet || nameOfDocument(each)))),
     h("button", open, `Open the topic of ${word}`),
   );
 }
@@ -99,11 +101,13 @@ function overviewLink(page) {
 }
 
 /** @param {string[]} words */
-function ways([one = "word", other = "another"]) {
+function ways(words) {
+  const [one = "word", other = "another"] = words.filter((word) => !word.includes(" "));
+  const phrase = words.find((word) => word.includes(" ")) ?? `${one} ${other}`;
   return [
     [`${one} ${other}`, "several words: the topic they share"],
     [`${one} -${other}`, "minus: not the meaning of this word"],
-    [`"${one} ${other}"`, "quotes: words in the same documents"],
+    [`"${phrase}"`, "quotes: words in the same documents"],
     [`${one}^2 ${other}`, "weight: this word counts double"],
     [`${one.slice(0, 4)}*`, `star: all words starting with ${one.slice(0, 4)}`],
   ];

@@ -1,0 +1,321 @@
+"""The fitted moments of a Gaussian mixture: the family that a search works with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+from scipy.stats import chi2
+
+from mixsearch._typing import Array
+from mixsearch.core.frame import Frame
+from mixsearch.core.moments import Hinted, Moments, Replicates
+from mixsearch.core.noise_edge import MIN_NOISE, SignalCheck
+from mixsearch.core.second_moment import centered_sums, rescale, second_moment, symmetric_operator
+from mixsearch.core.tensor import symmetrize
+from mixsearch.data.partitions import Partitions, leave_one_out
+from mixsearch.errors import SearchWarning
+from mixsearch.gaussian._moments import (
+    GaussianPartition,
+    GaussianSums,
+    NoiseSpace,
+    all_sums,
+    group_sums,
+    hint_scores,
+    hinted_sum,
+    noise_sum,
+    residual_correlation,
+    take_coordinates,
+    tensor_sum,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class GaussianFamily:
+    """The fitted moments of a Gaussian mixture. Only the frame and the mean grow with the dimension.
+
+    Attributes
+    ----------
+    frame : Frame
+        The signal space.
+    mean : array of shape (k,)
+        W'm.
+    noise_variance : float
+        s2, the average variance Σ αᵢσᵢ².
+    noise_mean : array of shape (k,)
+        W'm~, with m~ = Σ αᵢσᵢ²μᵢ.
+    noise_square : array of shape (k,)
+        E[e y²], the noise variance weighted by the square of each coordinate.
+    sample_mean : array of shape (d,)
+        m.
+    partitions : Partitions
+        The samples, with their coordinates in the frame.
+    noise : NoiseSpace
+        The directions outside the signal space.
+    check : SignalCheck, optional
+        Which eigenvalues exceed the noise; None for the paper's moments.
+    """
+
+    frame: Frame
+    mean: Array
+    noise_variance: float
+    noise_mean: Array
+    noise_square: Array
+    sample_mean: Array
+    partitions: Partitions[GaussianPartition]
+    noise: NoiseSpace
+    check: SignalCheck | None = None
+    n_hints: ClassVar[int] = 1
+
+    @property
+    def n_components(self) -> int:
+        """The number of components of the fit."""
+        return self.frame.n_components
+
+    @property
+    def doubts(self) -> tuple[SearchWarning, ...]:
+        """The reasons to doubt this number of components."""
+        return () if self.check is None else self.check.doubts(self.n_components - 1)
+
+    @property
+    def is_paper(self) -> bool:
+        """Whether the moments are the paper's, relative to zero."""
+        return self.frame.origin is None
+
+    @property
+    def has_noise(self) -> bool:
+        """Whether samples differ from the centers of their components by more than rounding."""
+        return self.noise_variance > MIN_NOISE * float(self.frame.values[-1])
+
+    @property
+    def positive_noise(self) -> float:
+        """The average variance, or a trace of one if the samples have none: densities need a positive variance."""
+        return max(self.noise_variance, MIN_NOISE * float(self.frame.values[-1]))
+
+    @property
+    def has_enough_components(self) -> bool:
+        """Whether no more directions stand out from the noise than the components differ in."""
+        return self.check is None or self.check.n_signal < self.n_components
+
+    @property
+    def is_supported(self) -> bool:
+        """Whether as many directions stand out from the noise as the components differ in."""
+        return self.check is None or self.check.n_signal >= self.n_components - 1
+
+    def supported(self) -> GaussianFamily:
+        """Drop the components that do not stand out from the noise: they would only split the others.
+
+        Returns
+        -------
+        GaussianFamily
+        """
+        return self if self.check is None or self.is_supported else self.take(self.check.n_signal + 1)
+
+    def hinted(self, hint: Array) -> Hinted:
+        """Contract the third moment with a hint.
+
+        Parameters
+        ----------
+        hint : array of shape (k,)
+            In the frame.
+
+        Returns
+        -------
+        Hinted
+        """
+        return self.correct(self.partitions.reduce(hinted_sum, hint).total / self.partitions.n_rows, hint)
+
+    def correct(self, third: Array, hint: Array) -> Hinted:
+        """Subtract the contribution of the noise from a contracted third moment.
+
+        Parameters
+        ----------
+        third : array of shape (k, k)
+            W'E[⟨x, v⟩xx']W.
+        hint : array of shape (k,)
+            c, the hint in the frame.
+
+        Returns
+        -------
+        Hinted
+
+        Notes
+        -----
+        B = E[⟨x, v⟩xx'] - m~v' - vm~' - ⟨m~, v⟩I. With v in the signal space, W'v = W'W c, where W'W is diagonal, and
+        ⟨m~, v⟩ = ⟨W'm~, c⟩, so that the samples enter through Y alone.
+        """
+        spread = self.frame.spread
+        cross = np.outer(self.noise_mean, spread * hint)
+        matrix = third - cross - cross.T - (self.noise_mean @ hint) * np.diag(spread)
+        return Hinted(matrix, self.mean, hint)
+
+    def whole_moments(self, hint: Array) -> Moments:
+        """Return the paper's moments in the whole space.
+
+        Parameters
+        ----------
+        hint : array of shape (d,)
+            A direction v.
+
+        Returns
+        -------
+        Moments
+            m, A and B.
+        """
+        n, d = self.partitions.n_rows, len(hint)
+        noise_mean = self.partitions.reduce(noise_sum).total / n
+        third = second_moment(self.partitions, hint_scores, hint / n)
+        level = self.noise_variance * np.ones(d)
+        second = rescale(
+            second_moment(self.partitions), scale=1.0, metric=np.ones(d), diagonal=level, direction=np.zeros(d)
+        )
+
+        def apply(Q: Array) -> Array:
+            cross = np.outer(noise_mean, hint @ Q) + np.outer(hint, noise_mean @ Q)
+            return np.asarray(third @ Q - cross - (noise_mean @ hint) * Q)
+
+        return Moments(self.sample_mean, second, symmetric_operator(d, np.float64, apply), hint)
+
+    def tensor(self, basis: Array) -> Array:
+        """Contract the third moment with all columns of a basis.
+
+        Parameters
+        ----------
+        basis : array of shape (k, q)
+            Orthonormal columns, each a hint in the frame.
+
+        Returns
+        -------
+        array of shape (q, q, q)
+        """
+        third, identity = self.partitions.reduce(tensor_sum, basis).total, (basis.T * self.frame.spread) @ basis
+        noise = symmetrize(np.multiply.outer(identity, self.noise_mean @ basis))
+        return np.asarray(third / self.partitions.n_rows - noise)
+
+    def leave_one_out(self, hint: Array) -> Replicates:
+        """Compute the moments of all samples but one group, for each group in turn.
+
+        Parameters
+        ----------
+        hint : array of shape (k,)
+            In the frame.
+
+        Returns
+        -------
+        Replicates
+        """
+        replicates = [self._replicate(sums, hint) for sums in leave_one_out(self.partitions, all_sums, hint)]
+        return Replicates(*map(np.array, zip(*replicates, strict=True)))
+
+    def _replicate(self, sums: GaussianSums, hint: Array) -> tuple[Array, Array, Array]:
+        """Return W'AW, W'BW and W'm from the sums over some samples."""
+        n, total, squares, third, energy, energy_mean = sums
+        partial = replace(self, noise_mean=energy_mean / n)
+        second = squares / n - energy / n * np.diag(self.frame.spread)
+        return second, partial.correct(third / n, hint).matrix, total / n
+
+    def hint_shifts(self, hint: Array) -> Array:
+        """Compute how the coordinates of a direction change with the frame of all samples but one group.
+
+        Parameters
+        ----------
+        hint : array of shape (d,)
+            v.
+
+        Returns
+        -------
+        array of shape (B, k)
+            A row for each of the B groups.
+
+        Notes
+        -----
+        The part of v outside the signal space is uncorrelated with the coordinates of all samples. Without a group it
+        is correlated by E[y ⟨x - m, v⟩], so that this much more of v lies in the frame.
+        """
+        residual = self.frame.residual(hint[:, None])[:, 0]
+        sums = leave_one_out(self.partitions, residual_correlation, residual, float(self.sample_mean @ residual))
+        return np.array([each.total for each in sums]) / self._n_left
+
+    def information_p_value(self, hint: Array) -> float:
+        """Test whether a direction is informative.
+
+        Parameters
+        ----------
+        hint : array of shape (d,)
+            v.
+
+        Returns
+        -------
+        float
+            The probability that an uninformative direction has coordinates in the frame at least as large.
+
+        Notes
+        -----
+        If v is orthogonal to all differences of centers, its coordinates c in the frame come from the errors of the
+        frame alone: E[y⟨x, v⟩] over samples, with ⟨x, v⟩ noise of variance |v|²e.
+        """
+        free = self.frame.spread > 0
+        c = self.frame.project_hint(hint)[free]
+        variance = self.noise_square[free] / self.partitions.n_rows
+        rounding = 1e-18 * self.frame.values[free]  # the least variance of samples without noise
+        return float(chi2.sf(np.sum(c**2 / np.maximum(variance, rounding)) / (hint @ hint), len(c)))
+
+    def residual_replicates(self, direction: Array) -> Array:
+        """Compute A W u of all samples but one group, up to vectors of the signal space.
+
+        Parameters
+        ----------
+        direction : array of shape (k,)
+            u, the direction of a component in the frame.
+
+        Returns
+        -------
+        array of shape (d, B)
+            A column for each of the B groups.
+        """
+        sums = self.partitions.reduce(group_sums, direction, self.partitions.n_groups)
+        centered = centered_sums(self.sample_mean, sums)
+        return np.asarray((centered.sum(axis=1, keepdims=True) - centered) / self._n_left)
+
+    @property
+    def _n_left(self) -> float:
+        """The number of samples outside a group of the jackknife."""
+        return self.partitions.n_rows * (1 - 1 / self.partitions.n_groups)
+
+    def thin(self, step: int) -> GaussianFamily:
+        """Return the same fit with every `step`-th sample only.
+
+        Parameters
+        ----------
+        step : int
+            From one sample to the next.
+
+        Returns
+        -------
+        GaussianFamily
+        """
+        return replace(self, partitions=self.partitions.thin(step))
+
+    def take(self, n_components: int) -> GaussianFamily:
+        """Return the same fit with the first components only.
+
+        Parameters
+        ----------
+        n_components : int
+            The number of components to keep.
+
+        Returns
+        -------
+        GaussianFamily
+        """
+        k = n_components
+        return replace(
+            self,
+            frame=self.frame.take(k),
+            mean=self.mean[:k],
+            noise_mean=self.noise_mean[:k],
+            noise_square=self.noise_square[:k],
+            partitions=self.partitions.map(take_coordinates, k, self.frame.values[k:]),
+            noise=self.noise.with_more(self.n_components - k),
+        )

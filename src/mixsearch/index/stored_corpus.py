@@ -1,0 +1,113 @@
+"""A corpus on disk, open for reading: its files, their state, and what is known of how it was made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+from mixsearch.index.facts import check_facts
+from mixsearch.storage import Folder
+from mixsearch.text import CorpusOptions
+from mixsearch.topics import FittedCorpus
+
+
+class StoredCorpus:
+    """A corpus on disk, with the fit to it.
+
+    Parameters
+    ----------
+    folder : Folder
+        The folder of the index.
+    """
+
+    def __init__(self, folder: Folder) -> None:
+        check_facts(folder)
+        self._folder = folder
+        self._fitted = FittedCorpus.from_folder(folder)
+        self._corpus: Mapping[str, Any] = folder.facts.get("corpus") or {}
+
+    @property
+    def path(self) -> Path:
+        """The folder of the index."""
+        return self._folder.path
+
+    @property
+    def generation(self) -> str:
+        """The state of the index, which changes with every write."""
+        return self._folder.generation
+
+    @property
+    def created(self) -> str:
+        """When this state of the index was written."""
+        return self._folder.created
+
+    @property
+    def n_documents(self) -> int:
+        """The number of documents."""
+        return self._fitted.partitions.n_rows
+
+    @property
+    def n_components(self) -> int:
+        """The number of fitted topics: a search can use fewer."""
+        return self._fitted.search.n_components_
+
+    @property
+    def has_texts(self) -> bool:
+        """Whether the index stores the texts of its documents."""
+        return bool(self._corpus.get("has_texts"))
+
+    @property
+    def has_names(self) -> bool:
+        """Whether the documents have names."""
+        return bool(self._corpus.get("has_names"))
+
+    @property
+    def tokens(self) -> Mapping[str, Any] | None:
+        """How texts are split into words; None if that is not known."""
+        return self._corpus.get("tokens")
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows that were ever read, with those of documents that were left out or removed."""
+        known = self._folder.facts.get("n_rows")
+        return int(self._fitted.search.kept_rows_[-1]) + 1 if known is None else int(known)
+
+    @property
+    def reading(self) -> CorpusOptions | None:
+        """How the texts were read and counted; None if that is not known."""
+        stored = self._corpus.get("reading")
+        return None if stored is None else CorpusOptions(**{**stored, "ngrams": tuple(stored["ngrams"])})
+
+    @property
+    def fitted(self) -> FittedCorpus:
+        """The words and documents of the fit."""
+        self._folder.check_postponed()
+        return self._fitted
+
+    def explain_failures(self) -> AbstractContextManager[None]:
+        """Return a context that turns an unexpected error into one about a damaged index, if the index is damaged.
+
+        Returns
+        -------
+        context manager
+        """
+        return self._folder.explain_failures()
+
+    def check_files(self) -> None:
+        """Raise `DamagedFolderError` if a file of the index was cut in place: reading it would end the process."""
+        self._folder.check_sizes()
+
+    def file_times(self) -> tuple[int, ...]:
+        """Return when each file of the index was changed, in nanoseconds; 0 for one that is gone.
+
+        Returns
+        -------
+        tuple of int
+        """
+        return self._folder.times()
+
+    def verify(self) -> None:
+        """Read every byte of the index and compare it with the checksums."""
+        self._folder.verify()

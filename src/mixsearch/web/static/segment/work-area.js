@@ -1,0 +1,127 @@
+// A picture with its tools and segments: draws what it is given, and reports what the user does.
+
+import { url } from "../shared/api.js";
+import { h, replace } from "../shared/dom.js";
+import { adviceOf } from "./advice.js";
+import { Doubt } from "./doubt.js";
+import { SegmentList } from "./list.js";
+import { Settings } from "./settings.js";
+import { Stage } from "./stage.js";
+import { Choice, Downloads, Look, MODES } from "./tools.js";
+import { imagePicker } from "./upload.js";
+
+/** @typedef {import("./seeds.js").Segment} Segment */
+
+export class WorkArea {
+  /** @type {any} What is drawn. */
+  #drawn = { segments: [], chosen: null, results: { list: [], answer: null, colours: [] }, files: null };
+
+  /** Calls the functions of act: those of the stage and of the list, and undo, clear, choose, resolve, upload, changeSettings. */
+  constructor(settings, act) {
+    this.act = act;
+    this.stage = new Stage({ ...act, hover: (index) => this.stage.outlines.highlight(index) });
+    this.list = new SegmentList(settings, { ...act, hover: (id) => this.stage.outlines.highlight(this.#drawn.segments.findIndex((each) => each.id === id)) });
+    this.mode = new Choice("On the picture", "mode", MODES, (value) => this.#setMode(value), { isPlain: true });
+    this.settings = new Settings(() => act.changeSettings());
+    this.look = new Look((opacity) => this.#setTint(opacity));
+    this.doubt = new Doubt((index) => act.resolve(index));
+    this.downloads = new Downloads();
+    this.hint = h("p", { class: "segment-hint muted" });
+    this.trouble = h("p", { class: "segment-trouble", role: "alert", hidden: true });
+    this.notes = h("ul", { class: "segment-notes small" });
+    this.time = h("p", { class: "segment-time small muted" });
+    this.title = h("p", { class: "segment-title small muted" });
+    this.undo = h("button", { type: "button", class: "button plain", title: "Ctrl-Z", on: { click: () => act.undo() } }, "Undo");
+    this.clear = h("button", { type: "button", class: "button plain", on: { click: () => act.clear() } }, "Clear");
+    const another = imagePicker("Another picture", settings.image_formats, (file) => act.upload(file), "button plain");
+    this.element = h(
+      "div",
+      { class: "segment-work" },
+      h(
+        "div",
+        { class: "segment-main" },
+        h("div", { class: "toolbar segment-tools" }, this.mode.element, this.undo, this.clear, another, this.title),
+        h("div", { class: "segment-message" }, this.trouble, this.hint),
+        h("div", { class: "segment-room" }, this.stage.zoom.box),
+        h("div", { class: "segment-under" }, this.stage.zoom.controls, this.look.element, this.time),
+        this.doubt.element,
+      ),
+      h("aside", { class: "segment-side card", "aria-label": "Segments and settings" }, this.list.element, this.notes, this.settings.pieces.element, this.downloads.element, this.settings.element),
+    );
+    this.#setTint(this.look.opacity);
+    this.#setMode("point");
+  }
+
+  /** Show a picture without segments. */
+  showPicture(picture, title) {
+    this.stage.show(picture, `api/pictures/${encodeURIComponent(picture.picture)}.png`);
+    this.title.textContent = title;
+  }
+
+  showBusy(isBusy, isSlow) {
+    this.stage.element.setAttribute("aria-busy", isBusy);
+    this.stage.element.classList.toggle("is-slow", isSlow);
+  }
+
+  /**
+   * Draw the segments and what is known of them; files has the path and the stem of the names of their files.
+   * @param {{segments: Segment[], chosen: number | null, canUndo: boolean, results: import("./results.js").Results, files: {path: string, stem: string} | null}} state
+   */
+  draw(state) {
+    this.#drawn = state;
+    const { segments, chosen, canUndo, results } = state;
+    this.stage.handles.draw(segments, results.colours);
+    this.list.draw(segments, results.list, chosen, results.colours, (name) => this.#cutOutOf(name));
+    this.undo.disabled = !canUndo;
+    this.clear.disabled = segments.length === 0;
+    this.#advise();
+  }
+
+  /** Draw an answer of the server, and how long it took; null for none. */
+  drawAnswer(answer, milliseconds = 0) {
+    this.stage.outlines.draw(answer);
+    this.trouble.hidden = true;
+    replace(this.notes, (answer?.warnings ?? []).map(({ message }) => h("li", {}, message)));
+    this.time.textContent = answer ? `${answer.segments.length} segments in ${(milliseconds / 1000).toFixed(2)} s` : "";
+    this.#drawDownloads();
+  }
+
+  /** Ask what is at a pixel of the picture; null asks nothing. */
+  ask(pixel, names) {
+    this.stage.suggest(pixel);
+    this.doubt.draw(pixel === null ? [] : names);
+  }
+
+  showTrouble(message) {
+    replace(this.trouble, message);
+    this.trouble.hidden = false;
+  }
+
+  #setMode(mode) {
+    this.mode.value = mode;
+    this.stage.mode = mode;
+    this.#advise();
+  }
+
+  #setTint(opacity) {
+    this.stage.tint = opacity;
+    this.#drawDownloads();
+  }
+
+  #advise() {
+    const { segments, chosen } = this.#drawn;
+    replace(this.hint, adviceOf(segments, { mode: this.stage.mode, chosen, done: () => this.act.choose(null) }));
+  }
+
+  #drawDownloads() {
+    const { files, results } = this.#drawn;
+    const { segmentation } = results.answer ?? {};
+    this.downloads.draw(segmentation ? { path: files.path, segmentation, opacity: this.look.opacity, name: files.stem } : null);
+  }
+
+  #cutOutOf(segment) {
+    const { files, results } = this.#drawn;
+    const { segmentation } = results.answer ?? {};
+    return { href: url(`${files.path}/cut-out.png`, { segmentation, segment }), download: `${files.stem}-${segment}.png` };
+  }
+}
