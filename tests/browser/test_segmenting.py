@@ -184,15 +184,28 @@ def test_plain_colours_are_a_choice(example, landscape):
     example.get_by_text("Settings").click()
     for choice in ("Plain colours", "Likeliest"):
         example.get_by_text(choice).click()
-        see_segments(example, 2)  # an answer moves the settings below it
+        see_segments(example, 2)
     expect(example.get_by_label("Plain colours")).to_be_checked()
     expect(example).to_have_url(re.compile("features=rgb&assign=posterior"))
     expect(example.locator(".segment-row .verdict")).to_have_count(0)  # their separation says nothing of overlaps
+    expect(example.locator(".segment-verdict")).to_have_text(["no verdict with these settings"] * 2)
     seeds = seeds_shown(example)
     found = segment(landscape.image, seeds, features="rgb", assign="posterior")
     assert_same_labels(labels_of(example), found.labels, found.probabilities)
     written = json.loads(saved(example, "JSON"))
     assert (written["features"], written["assign"]) == ("rgb", "posterior")
+
+
+def test_settings_stay_where_they_are_when_an_answer_comes(example):
+    for pixel in (SKY, MEADOW):
+        click(example, pixel)
+    see_segments(example, 2)
+    example.get_by_text("Settings").click()
+    other = example.get_by_text("Likeliest")
+    before = other.bounding_box()
+    example.get_by_text("Plain colours").click()
+    expect(example.locator(".segment-verdict").first).to_have_text("no verdict with these settings")
+    assert other.bounding_box() == before
 
 
 def test_masks_are_taken_home_under_the_names_given(example, landscape):

@@ -105,10 +105,11 @@ function restRow({ share, color: colour }) {
   );
 }
 
-/** The verdict and the overlap that it stands for. Plain colours have none: their separation says nothing of overlaps. */
+/** The verdict and the overlap that it stands for. Only seeds on a graph have one: a separation says nothing of overlaps. */
 function badge(result) {
   const { expected_iou: expected, verdict_code: code } = result;
-  if (expected === null || code === "no_seed") return null;
+  if (code === "no_seed") return null;
+  if (expected === null) return h("span", { class: "muted" }, "no verdict with these settings");
   const title = `Expected overlap with what you mean (intersection over union): ${chance(expected)}`;
   return h("span", { class: `verdict ${toneOf(result)}`, title }, `${badgeOf(result)}, ${chance(expected)}`);
 }

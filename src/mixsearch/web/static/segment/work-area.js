@@ -46,7 +46,7 @@ export class WorkArea {
         h("div", { class: "segment-under" }, this.stage.zoom.controls, this.look.element, this.time),
         this.doubt.element,
       ),
-      h("aside", { class: "segment-side card", "aria-label": "Segments and settings" }, this.list.element, this.notes, this.settings.pieces.element, this.downloads.element, this.settings.element),
+      h("aside", { class: "segment-side card", "aria-label": "Segments and settings" }, this.list.element, this.settings.pieces.element, this.settings.element, this.notes, this.downloads.element),
     );
     this.#setTint(this.look.opacity);
     this.#setMode("point");
