@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar
@@ -11,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 import scipy.sparse as sp
 
-from mixsearch.data.threads import is_on_one_core
+from mixsearch.data.threads import is_on_one_core, map_in_order
 
 # Rows per chunk: large enough for BLAS, small enough that a chunk with a few hundred features stays in cache.
 CHUNK_ROWS = 8192
@@ -120,10 +119,7 @@ def sum_chunks(summarize: Callable[[Chunk], Sums], chunks: Iterable[Chunk], n_th
     -------
     named tuple of arrays
     """
-    if n_threads == 1:
-        return add_all(map(summarize, chunks))
-    with ThreadPoolExecutor(n_threads) as pool:
-        return add_all(pool.map(summarize, chunks))
+    return add_all(map_in_order(summarize, chunks, n_threads))
 
 
 @dataclass(frozen=True, slots=True)
