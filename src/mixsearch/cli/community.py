@@ -100,7 +100,7 @@ def community(
             found = search.fit(graph).search(examples=nodes)
             answer = {"table": str(table), **_describe(found, graph, nodes, n_nodes)}
         if output is not None:
-            write_table(found.to_frame(), output)
+            write_table(found.to_columns(), output)
             stderr_console().print(f"Written: {output}", markup=False, soft_wrap=True)
         if as_json:
             written = [] if output is None else [str(output)]

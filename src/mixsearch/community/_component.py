@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mixsearch._typing import Array
+from mixsearch._typing import Array, DataFrame
 from mixsearch.community._graph import Graph
 from mixsearch.community._jackknife import refined_community_errors
 from mixsearch.community._refinement import RefinedCommunity, rough_posterior
@@ -19,6 +19,7 @@ from mixsearch.core.jackknife import StandardErrors
 from mixsearch.core.posterior import clip_weight
 from mixsearch.core.sample_component import SampleComponent
 from mixsearch.core.tensor import separate_rest
+from mixsearch.data.frames import build_frame
 from mixsearch.display import Card, give_or_take, plain_number
 
 _N_SHOWN = 8
@@ -145,13 +146,22 @@ class Community(SampleComponent):
         others = order if self._examples is None else order[~np.isin(order, self._examples)]
         return [(self._graph.name(node), float(self.membership[node])) for node in others[:n]]
 
-    def to_frame(self) -> dict[str, Any]:
-        """Return one row for each node, as columns: pass it to ``pandas.DataFrame`` or ``polars.DataFrame``.
+    def to_frame(self) -> DataFrame:
+        """Return a data frame of pandas, one row for each node.
 
         Returns
         -------
-        dict
-            `node`, `membership` and `is_member`.
+        DataFrame
+            With the columns node, membership and is_member.
+        """
+        return build_frame(self.to_columns())
+
+    def to_columns(self) -> dict[str, Any]:
+        """Return the columns of `to_frame`, for other libraries such as Polars.
+
+        Returns
+        -------
+        dict of str to list or array
         """
         names = [self._graph.name(node) for node in range(self._graph.n_nodes)]
         return {"node": names, "membership": self.membership, "is_member": self.membership > 0.5}

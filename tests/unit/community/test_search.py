@@ -131,7 +131,8 @@ def test_names_are_used_throughout(planted):
     assert all(planted.labels[int(name[1:])] == 3 for name, _ in found.typical(20))
     assert set(found.members) <= set(names)
     table = found.to_frame()
-    assert table["node"] == names
+    assert list(table.columns) == ["node", "membership", "is_member"]
+    assert list(table["node"]) == names
     np.testing.assert_array_equal(table["is_member"], found.membership > 0.5)
 
 
