@@ -125,8 +125,9 @@ def _count(answer: Answer) -> str:
     about = f"{n} documents ({low} to {high})"
     if answer.n_holding is None:
         return about
-    what = "the word" if len(answer.hint.split()) == 1 else "the words"
-    return f"{about}; {answer.n_holding:,} contain {what}"
+    # A document that has one of several words matches; of a phrase, it must have all.
+    what = "contain the word" if len(answer.hint.split()) == 1 else "match the words"
+    return f"{about}; {answer.n_holding:,} {what}"
 
 
 def _style(name: str, answer: Answer) -> str:

@@ -1,4 +1,4 @@
-"""Check whether the words of a hint are among the first words of its topic."""
+"""Check which words of a hint are among the first words of its topic: those asked for should be, those avoided not."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ N_READ = 10
 
 
 def check_listed(index: TopicIndex, query: Query, topic: Topic) -> list[WeakHintWarning]:
-    """Return a doubt if none of the words of the hint is among the topic's first: the topic may be broader.
+    """Return a doubt if a topic lists none of the words that were asked for, and one if it lists words to avoid.
 
     Parameters
     ----------
@@ -34,20 +34,41 @@ def check_listed(index: TopicIndex, query: Query, topic: Topic) -> list[WeakHint
     """
     if any(isinstance(doubt, DroppedWordWarning) for doubt in topic.doubts):
         return []
-    wanted = [index.spell(word) for word, weight in (query.words or {}).items() if weight > 0]
-    parts = [part for word in wanted for part in (word, *word.split())]
-    features = [part for part in dict.fromkeys(parts) if "*" in part or "?" in part or index.has_feature(part)]
+    words = {index.spell(word): weight for word, weight in (query.words or {}).items()}
     listed = [word for word, _ in topic.top_words(N_READ)]
+    asked = _check_asked(index, [word for word, weight in words.items() if weight > 0], listed)
+    return [*asked, *_check_avoided([word for word, weight in words.items() if weight < 0], listed)]
+
+
+def _check_asked(index: TopicIndex, words: list[str], listed: list[str]) -> list[WeakHintWarning]:
+    parts = [part for word in words for part in (word, *word.split())]
+    features = [part for part in dict.fromkeys(parts) if "*" in part or "?" in part or index.has_feature(part)]
     if not features or any(fnmatchcase(word, part) for part in features for word in listed):
         return []
     return [
         WeakHintWarning(
-            ("{words} is not" if len(wanted) == 1 else "None of {words} is")
+            ("{words} is not" if len(words) == 1 else "None of {words} is")
             + " among the first {n_words} words of this topic, so it may be a broader one. Search narrower "
             "({argument}), or add a word.",
             code="word_not_listed",
-            words=", ".join(map(repr, wanted)),
+            words=", ".join(map(repr, words)),
             n_words=N_READ,
             argument=Option("narrower"),
+        )
+    ]
+
+
+def _check_avoided(words: list[str], listed: list[str]) -> list[WeakHintWarning]:
+    found = [word for word in words if any(fnmatchcase(part, word) for each in listed for part in (each, *each.split()))]
+    if not found:
+        return []
+    return [
+        WeakHintWarning(
+            ("{words} is" if len(found) == 1 else "{words} are")
+            + " still among the first {n_words} words of this topic. Add a word that sets it apart from what you want "
+            "to avoid.",
+            code="avoided_word_listed",
+            words=", ".join(map(repr, found)),
+            n_words=N_READ,
         )
     ]

@@ -26,6 +26,7 @@ from mixsearch.display import Card, plain_number
 from mixsearch.topics._counts import as_counts
 from mixsearch.topics._documents import SharePartition, TopicPartition, rank_documents
 from mixsearch.topics._em import LdaTopic, divergence_by_word
+from mixsearch.topics._evidence import promote_words
 from mixsearch.topics._hint import WordHint
 from mixsearch.topics._jackknife import floor_errors, local_errors
 from mixsearch.topics._lda_jackknife import include_bias, lda_errors
@@ -310,9 +311,11 @@ class Topic(SampleComponent):
 
     @cached_property
     def _typicality(self) -> Array:
-        if self._refined is not None:
-            return self._refined.typicality
-        return divergence_by_word(self.probabilities, self._family.word_mean)
+        if self._refined is None:
+            return divergence_by_word(self.probabilities, self._family.word_mean)
+        terms = self._hint.terms if isinstance(self._hint, WordHint) else ()
+        wanted = [part for term in terms if term.weight > 0 for part in term.parts]
+        return promote_words(self._refined.typicality, wanted, self.probabilities, self._family.word_mean)
 
     def related_words(self, n: int = 10) -> list[tuple[str, float]]:
         """Return words that point to the topic, however rare they are. They make good hints for a narrower search.

@@ -7,6 +7,7 @@ so θ = (mean - b) / (a - b).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -197,6 +198,37 @@ def word_typicality(family: TopicFamily, probabilities: Array, members: Array) -
     typicality = np.zeros_like(family.word_mean)
     typicality[own] = np.where(inside > overall, divergence, 0.0)
     return typicality
+
+
+def promote_words(typicality: Array, words: Sequence[Array], probabilities: Array, word_mean: Array) -> Array:
+    """Return how typical words are, if those of a hint are at least as typical as every word that they surpass.
+
+    Parameters
+    ----------
+    typicality : array of shape (d,)
+        From `word_typicality`.
+    words : sequence of arrays
+        The columns of each word of the hint. Of a pattern, which has many, the likeliest one is promoted.
+    probabilities, word_mean : arrays of shape (d,)
+        The topic, and the corpus.
+
+    Returns
+    -------
+    array of shape (d,)
+
+    Notes
+    -----
+    A word surpasses another one if both its probability and its lift are larger. Few members need contain the word of
+    a hint if they are filled-in templates: their fixed words are in all of them, and would come first.
+    """
+    lift = probabilities / np.where(word_mean > 0, word_mean, np.inf)
+    ranked = np.flatnonzero(typicality > 0)
+    promoted = typicality.copy()
+    for columns in words:
+        column = columns[np.argmax(probabilities[columns])]
+        is_surpassed = (probabilities[ranked] <= probabilities[column]) & (lift[ranked] <= lift[column])
+        promoted[column] = typicality[ranked[is_surpassed]].max(initial=typicality[column])
+    return promoted
 
 
 def _count_containing(partition: TopicPartition, indices: Array) -> ArraySum:

@@ -25,9 +25,9 @@ def index(tmp_path_factory):
     return open_index(build_index(folder / "texts.jsonl", folder / "index", options, READING).path)
 
 
-def find_notes(index, *words, **more):
-    found = index.find(Query("asked", words=dict.fromkeys(words, 1.0), **more))
-    return [warning for warning in found.warnings if warning.code == "word_not_listed"]
+def find_notes(index, *words, code="word_not_listed", avoid=()):
+    found = index.find(Query("asked", words=dict.fromkeys(words, 1.0) | dict.fromkeys(avoid, -0.1)))
+    return [warning for warning in found.warnings if warning.code == code]
 
 
 def test_a_word_that_the_topic_does_not_list_is_told_with_a_way_on(index):
@@ -52,3 +52,16 @@ def test_documents_and_texts_are_not_checked(index):
     for hint in ({"documents": (1,)}, {"text": ("wasabi wasabi wasabi",)}):
         found = index.find(Query("asked", **hint))
         assert "word_not_listed" not in [warning.code for warning in found.warnings]
+
+
+def test_a_word_to_avoid_that_the_topic_lists_is_noted(index):
+    listed = [word for word, _ in index.search("rice").top_words(10)]
+    one, other = [word for word in listed if word != "rice"][:2]
+    (note,) = find_notes(index, "rice", avoid=[one], code="avoided_word_listed")
+    assert str(note).startswith(f"'{one}' is still among the first 10 words of this topic")
+    (note,) = find_notes(index, "rice", avoid=[one, f"{other[:3]}*", "goal"], code="avoided_word_listed")
+    assert str(note).startswith(f"'{one}', '{other[:3]}*' are still among the first 10 words")
+
+
+def test_a_word_to_avoid_that_the_topic_does_not_list_needs_no_note(index):
+    assert find_notes(index, "rice", avoid=["goal"], code="avoided_word_listed") == []

@@ -149,7 +149,7 @@ function fact(key, ...value) {
 
 function aboutOf({ n_about: n, n_about_low: low, n_about_high: high, n_holding: holding }) {
   const range = h("small", { class: "below" }, `${whole(low)} to ${whole(high)}`);
-  const words = holding === null ? null : h("small", { class: "below" }, `${whole(holding)} contain the words`);
+  const words = holding === null ? null : h("small", { class: "below" }, `${whole(holding)} match the words`);
   return [whole(n), range, words];
 }
 
