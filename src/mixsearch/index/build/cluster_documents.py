@@ -16,7 +16,7 @@ from mixsearch.data.dask.tasks import broadcast, compute_tasks, item, persist_ta
 from mixsearch.data.files.types import ColumnTypes
 from mixsearch.data.partitions import Layout
 from mixsearch.index.build.dropped import PostingsCollector
-from mixsearch.index.build.fit import check_n_documents, check_n_nonzeros, select_documents
+from mixsearch.index.build.fit import check_n_documents, check_n_on_cluster, select_documents
 from mixsearch.index.build.options import OnProgress
 from mixsearch.storage import CompressedTexts, compress_texts
 from mixsearch.text import CountedPartition, DistributedCorpus, DroppedWords, Vocabulary
@@ -111,7 +111,7 @@ def assemble_documents(corpus: DistributedCorpus, search: TopicSearch, on_progre
     sizes: list[_Sizes] = compute_tasks([item(each, 2) for each in made])
     n_documents, n_short = sum(each.n_documents for each in sizes), sum(each.n_short for each in sizes)
     check_n_documents(n_documents, n_short, min_words)
-    check_n_nonzeros(sum(each.n_nonzeros for each in sizes))
+    check_n_on_cluster(sum(each.n_nonzeros for each in sizes))
     full = [i for i, each in enumerate(sizes) if each.n_documents]
     offsets = compute_offsets(each.n_documents for each in sizes)
     nodes = persist_tasks(

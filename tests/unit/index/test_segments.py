@@ -1,0 +1,274 @@
+"""An index in several segments answers as the same documents in one."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose, assert_array_equal
+from tests.unit.index.update.grown_index import OPTIONS, READING, list_subjects, make_reviews, write_reviews
+
+from mixsearch.errors import SearchError, collect_warnings
+from mixsearch.index import (
+    AnswerOptions,
+    IndexOptions,
+    Query,
+    add_documents,
+    build_index,
+    describe,
+    open_index,
+    refresh_index,
+    remove_documents,
+)
+from mixsearch.index.build.fit import check_n_on_cluster
+from mixsearch.text import CorpusOptions
+from mixsearch.topics import TopicSearch, _segments, limit_segments, measure_documents_in, sum_corpus
+
+# Of about 2,700 non-zeros: four segments.
+LIMIT = 900
+FIRST, MORE = make_reviews(list_subjects(300), 0), make_reviews(list_subjects(40), 1000)
+WORDS = ("sushi", "goal", "judge", "tuna", "cup")
+
+
+def build(folder, limit=None, options=OPTIONS, reading=READING, reviews=FIRST):
+    folder.mkdir(exist_ok=True)
+    source = write_reviews(folder / "reviews.parquet", reviews)
+    with pytest.MonkeyPatch.context() as patch:
+        if limit is not None:
+            patch.setattr(_segments, "MAX_NONZEROS", limit)
+        build_index(source, folder / "index", options, reading)
+    return folder / "index"
+
+
+@pytest.fixture(scope="module")
+def paths(tmp_path_factory):
+    """The same documents in one segment and in several; tests that change an index build their own."""
+    folder = tmp_path_factory.mktemp("segments")
+    return build(folder / "one"), build(folder / "several", LIMIT)
+
+
+@pytest.fixture(scope="module")
+def indexes(paths):
+    return tuple(map(open_index, paths))
+
+
+@pytest.fixture
+def changing(tmp_path):
+    return build(tmp_path / "one"), build(tmp_path / "several", LIMIT)
+
+
+def assert_same_answers(one, several, words=WORDS, rtol=1e-6):
+    several.verify()
+    assert several.n_documents == one.n_documents
+    assert several.vocabulary == one.vocabulary
+    assert_array_equal(several.topics.kept_rows_, one.topics.kept_rows_)
+    assert_allclose(several.fitted.eigenvalues, one.fitted.eigenvalues, rtol=rtol)
+    for word in words:
+        ours, theirs = several.search(word), one.search(word)
+        assert [each for each, _ in ours.top_words(10)] == [each for each, _ in theirs.top_words(10)]
+        assert_allclose(ours.probabilities, theirs.probabilities, rtol=rtol, atol=1e-7)
+        assert ours.weight == pytest.approx(theirs.weight, rel=rtol)
+        assert ours.confidence == pytest.approx(theirs.confidence, rel=rtol)
+        assert ours.document_count == pytest.approx(theirs.document_count, rel=rtol)
+        n = one.n_documents
+        shares, expected = (dict(topic.documents(n)) for topic in (ours, theirs))
+        assert shares.keys() == expected.keys()
+        assert_allclose([shares[row] for row in expected], list(expected.values()), rtol=rtol, atol=1e-7)
+
+
+def test_a_corpus_beyond_the_limit_is_stored_in_segments_of_about_equal_size(indexes):
+    one, several = indexes
+    assert len(one.fitted.segments) == 1
+    sizes = [segment.by_document.nnz for segment in several.fitted.segments]
+    assert len(sizes) == 4
+    assert max(sizes) <= LIMIT
+    assert max(sizes) - min(sizes) < 60  # some counts are those of documents that are too short
+    assert several.contents().n_nonzeros == one.contents().n_nonzeros == sum(sizes)
+    for segment in several.fitted.segments:
+        assert segment.by_document.indices.dtype == segment.by_word.indices.dtype == np.int32
+        assert_array_equal(segment.by_document.toarray(), segment.by_word.toarray())
+
+
+def test_topics_documents_and_confidence_are_those_of_one_segment(indexes):
+    assert_same_answers(*indexes)
+
+
+def test_sums_and_weights_are_those_of_all_documents(indexes):
+    search = indexes[1].topics
+    documents = search._family.local
+    brute = measure_documents_in(search, documents.by_document, documents.rows)
+    for stored, expected in zip(sum_corpus(search), brute.sums, strict=True):
+        assert_allclose(stored, expected, rtol=1e-5, atol=1e-4)
+    assert_allclose(documents.pair_weights, brute.partition.pair_weights, rtol=1e-9)
+    assert_allclose(documents.triple_weights, brute.partition.triple_weights, rtol=1e-9)
+    assert_allclose(documents.tfidf_lengths, brute.partition.tfidf_lengths, rtol=1e-9)
+
+
+def test_texts_names_columns_and_snippets_are_those_of_one_segment(indexes):
+    one, several = indexes
+    rows = one.topics.kept_rows_.tolist()
+    assert several.documents(rows) == one.documents(rows)
+    assert several.documents(rows[::-7]) == one.documents(rows[::-7])
+    assert list(several.names()) == list(one.names())
+    assert list(several.short_names()) == list(one.short_names())
+    assert several.columns.table.equals(one.columns.table)
+    assert several.columns.described == one.columns.described
+    options = AnswerOptions(n_documents=20)
+    answers = [
+        describe(index.find(Query("asked", words={"sushi": 1.0})), options).as_dict()["documents"] for index in indexes
+    ]
+    assert len(answers[0]) == 20
+    for ours, theirs in zip(*answers, strict=True):
+        assert ours.pop("share") == pytest.approx(theirs.pop("share"), rel=1e-6)
+        assert ours["snippet"]
+        assert ours == theirs
+
+
+@pytest.mark.parametrize("within", [False, True])
+def test_filters_choose_documents_of_all_segments(indexes, within):
+    where = 'stars >= 3 and shop = "Oslo"'
+    assert_array_equal(indexes[1].match(where), indexes[0].match(where))
+    found = [index.search("sushi", where=where, within=within) for index in indexes]
+    listed = [dict(topic.documents(50)) for topic in found]
+    assert listed[0].keys() == listed[1].keys()
+    assert_allclose([listed[1][row] for row in listed[0]], list(listed[0].values()), rtol=1e-6, atol=1e-7)
+    assert_allclose(found[1].probabilities, found[0].probabilities, rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("by", ["day", "shop"])
+def test_shares_over_time_and_by_group_are_those_of_one_segment(indexes, by):
+    groups = [index.group(["sushi", "goal"], by=by).topics for index in indexes]
+    for expected, found in zip(*groups, strict=True):
+        assert [each.label for each in found.groups] == [each.label for each in expected.groups]
+        for name in ("n_documents", "n_about", "share"):
+            ours, theirs = ([getattr(each, name) for each in topic.groups] for topic in (found, expected))
+            assert_allclose(ours, theirs, rtol=1e-6)
+
+
+def test_documents_are_added_after_those_of_all_segments(changing):
+    one, several = changing
+    for i, path in enumerate(changing):
+        for j in range(3):
+            more = make_reviews(list_subjects(20), 1000 * (j + 1))
+            added = add_documents(path, write_reviews(path.parent / f"more-{i}-{j}.parquet", more))
+        # Two thirds as strong, say: a number below 1, and the same for both.
+        assert added.growth.n_fitted == 270
+    assert_same_answers(open_index(one), open_index(several))
+    grown = [open_index(path) for path in changing]
+    assert [index.contents().growth.outside for index in grown][1] == pytest.approx(
+        grown[0].contents().growth.outside, rel=1e-5
+    )
+    # Added documents are joined with each other, never with those of the fit.
+    assert len(grown[1].fitted.segments) - 4 == len(grown[0].fitted.segments) - 1
+
+
+def test_added_documents_are_not_joined_beyond_the_limit(changing, monkeypatch):
+    _, several = changing
+    n_new = int(0.6 * LIMIT / 9)
+    monkeypatch.setattr(_segments, "MAX_NONZEROS", LIMIT)
+    for j in range(3):
+        more = make_reviews(list_subjects(n_new), 1000 * (j + 1))
+        add_documents(several, write_reviews(several.parent / f"more-{j}.parquet", more))
+    index = open_index(several)
+    index.verify()
+    assert len(index.fitted.segments) == 4 + 3
+    assert max(segment.by_document.nnz for segment in index.fitted.segments) <= LIMIT
+
+
+def test_documents_are_removed_from_all_segments(changing):
+    for path in changing:
+        remove_documents(path, where="stars = 1")
+        remove_documents(path, ids=["r0", "r9", "r299"])
+        remove_documents(path, rows=list(range(100, 220)))  # the whole of a segment
+    one, several = map(open_index, changing)
+    assert len(several.fitted.segments) == 3
+    assert_same_answers(one, several)
+
+
+def test_a_refresh_stores_as_many_segments_as_it_needs(changing, monkeypatch):
+    for path in changing:
+        add_documents(path, write_reviews(path.parent / "more.parquet", MORE))
+        remove_documents(path, where="stars = 1")
+    refresh_index(changing[0])
+    monkeypatch.setattr(_segments, "MAX_NONZEROS", LIMIT)
+    refresh_index(changing[1])
+    one, several = map(open_index, changing)
+    assert len(several.fitted.segments) == 3
+    assert_same_answers(one, several)
+    monkeypatch.undo()
+    refresh_index(changing[1])
+    assert len(open_index(changing[1]).fitted.segments) == 1
+
+
+def test_dropped_words_are_answered_from_the_documents_of_all_segments(tmp_path):
+    reading = CorpusOptions(text="review", id="review_id", min_df=4, max_df=0.3, stop_words=["and"], n_jobs=1)
+    rare = FIRST.set_column(
+        1, "review", [[f"{text} tasty vindaloo{i // 150}" * (i % 100 == 0) or text for i, text in _texts()]]
+    )
+    one, several = (
+        open_index(build(tmp_path / name, limit, reading=reading, reviews=rare))
+        for name, limit in (("one", None), ("several", 500))
+    )
+    assert len(several.fitted.segments) > 2
+    assert several.fitted.common_words == one.fitted.common_words
+    assert several.contents().dropped_words == one.contents().dropped_words
+    for word in ("vindaloo0", "tasty", *list(one.fitted.common_words)[:2], "and"):
+        assert several.fitted.is_dropped(word) == one.fitted.is_dropped(word)
+        assert several.fitted.count_dropped(word) == one.fitted.count_dropped(word)
+    with collect_warnings():
+        assert_same_answers(one, several, ["tasty", *list(one.fitted.common_words)[:2]])
+    for index in (one, several):
+        remove_documents(index.path, ids=["r0"])
+    assert open_index(several.path).fitted.count_dropped("tasty") == 2
+
+
+def _texts():
+    return enumerate(FIRST["review"].to_pylist())
+
+
+@pytest.mark.parametrize("memory", [1, 10**9])
+@pytest.mark.parametrize("n_components", [3, "auto"])
+def test_segments_are_read_from_memory_or_from_disk(tmp_path, indexes, memory, n_components):
+    options = IndexOptions(n_components=n_components, memory=memory)
+    several = open_index(build(tmp_path / "several", LIMIT, options))
+    one = open_index(build(tmp_path / "one", None, options))
+    assert_same_answers(one, several, WORDS[:2])
+
+
+def test_a_document_of_more_counts_than_a_segment_is_a_segment_of_its_own(tmp_path):
+    several = open_index(build(tmp_path, 1, reviews=FIRST.slice(0, 40)))
+    assert [segment.n_rows for segment in several.fitted.segments] == [1] * 36
+    several.verify()
+
+
+@pytest.mark.parametrize(("n_nonzeros", "enough"), [(0, 900), (900, 900), (901, 451), (2700, 900), (2701, 676)])
+def test_segments_of_a_large_corpus_are_equally_large(n_nonzeros, enough, monkeypatch):
+    monkeypatch.setattr(_segments, "MAX_NONZEROS", LIMIT)
+    assert limit_segments(n_nonzeros) == (enough, LIMIT)
+
+
+def test_more_counts_than_a_cluster_writes_are_refused(monkeypatch):
+    monkeypatch.setattr(_segments, "MAX_NONZEROS", 1000)
+    check_n_on_cluster(1000)
+    with pytest.raises(
+        SearchError, match="at most 1,000 non-zero counts, and the corpus has 1,001. Leave out"
+    ) as error:
+        check_n_on_cluster(1001)
+    assert error.value.code == "too_many_counts"
+
+
+def test_more_counts_than_can_be_added_at_once_are_refused(changing, monkeypatch):
+    monkeypatch.setattr(_segments, "MAX_NONZEROS", 300)
+    before = open_index(changing[1]).generation
+    with pytest.raises(SearchError, match="more than 300 non-zero counts. Add them in several parts") as error:
+        add_documents(changing[1], write_reviews(changing[1].parent / "more.parquet", MORE))
+    assert error.value.code == "too_many_counts"
+    assert open_index(changing[1]).generation == before
+
+
+def test_more_counts_than_a_saved_search_holds_are_refused(tmp_path, monkeypatch):
+    counts = sp.csr_array(np.random.default_rng(0).integers(0, 3, (50, 12)))
+    search = TopicSearch(2).fit(counts)
+    monkeypatch.setattr(_segments, "MAX_NONZEROS", 100)
+    with pytest.raises(SearchError, match="holds at most 100 non-zero counts, and this one has [34]") as error:
+        search.save(tmp_path / "search")
+    assert error.value.code == "too_many_counts"
+    assert not (tmp_path / "search").exists()
