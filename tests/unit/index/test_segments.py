@@ -67,7 +67,7 @@ def assert_same_answers(one, several, words=WORDS, rtol=1e-6):
         assert_allclose(ours.probabilities, theirs.probabilities, rtol=rtol, atol=1e-7)
         assert ours.weight == pytest.approx(theirs.weight, rel=rtol)
         assert ours.confidence == pytest.approx(theirs.confidence, rel=rtol)
-        assert ours.document_count == pytest.approx(theirs.document_count, rel=rtol)
+        assert ours.document_count.n == theirs.document_count.n
         n = one.n_documents
         shares, expected = (dict(topic.documents(n)) for topic in (ours, theirs))
         assert shares.keys() == expected.keys()
@@ -177,7 +177,7 @@ def test_documents_are_removed_from_all_segments(changing):
     for path in changing:
         remove_documents(path, where="stars = 1")
         remove_documents(path, ids=["r0", "r9", "r299"])
-        remove_documents(path, rows=list(range(100, 220)))  # the whole of a segment
+        remove_documents(path, rows=list(range(60, 170)))  # the whole of a segment
     one, several = map(open_index, changing)
     assert len(several.fitted.segments) == 3
     assert_same_answers(one, several)
@@ -205,7 +205,7 @@ def test_dropped_words_are_answered_from_the_documents_of_all_segments(tmp_path)
     )
     one, several = (
         open_index(build(tmp_path / name, limit, reading=reading, reviews=rare))
-        for name, limit in (("one", None), ("several", 500))
+        for name, limit in (("one", None), ("several", 300))
     )
     assert len(several.fitted.segments) > 2
     assert several.fitted.common_words == one.fitted.common_words
@@ -266,7 +266,7 @@ def test_more_counts_than_can_be_added_at_once_are_refused(changing, monkeypatch
 
 def test_more_counts_than_a_saved_search_holds_are_refused(tmp_path, monkeypatch):
     counts = sp.csr_array(np.random.default_rng(0).integers(0, 3, (50, 12)))
-    search = TopicSearch(2).fit(counts)
+    search = TopicSearch(1).fit(counts)
     monkeypatch.setattr(_segments, "MAX_NONZEROS", 100)
     with pytest.raises(SearchError, match="holds at most 100 non-zero counts, and this one has [34]") as error:
         search.save(tmp_path / "search")
