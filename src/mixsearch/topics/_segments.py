@@ -252,4 +252,4 @@ def sparse_from(kind: Any, parts: list[Array], shape: tuple[int, int]) -> Any:
 
 def count_by_word(partitions: Sequence[TopicPartition]) -> Array:
     """Return the number of documents that contain each word, (d,)."""
-    return np.asarray(np.sum([np.diff(each.by_word.indptr) for each in partitions], axis=0))
+    return np.asarray(np.sum([np.diff(each.by_word.indptr) for each in partitions], axis=0, dtype=np.int64))

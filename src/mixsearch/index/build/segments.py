@@ -89,7 +89,7 @@ class SegmentWriter:
             return []
         ends = np.cumsum([0, *(len(segment.rows) for segment in self.segments)]).tolist()
         return [
-            DroppedRange(segment.name, *ends[i : i + 2], self._n_dropped[i + 1] - self._n_dropped[i])
+            DroppedRange(segment.name, ends[i], ends[i + 1], self._n_dropped[i + 1] - self._n_dropped[i])
             for i, segment in enumerate(self.segments)
         ]
 
