@@ -73,8 +73,15 @@ def fits_segment(n_nonzeros: int) -> bool:
     return n_nonzeros <= MAX_NONZEROS
 
 
-def limit_segments(n_nonzeros: int) -> tuple[int, int]:
-    """Return how many non-zero counts the segments of a corpus should have, and may have at most.
+class SegmentLimits(NamedTuple):
+    """The sizes of segments: a number of non-zero counts at which to start another one, and the maximum."""
+
+    enough: int
+    maximum: int
+
+
+def limit_segments(n_nonzeros: int) -> SegmentLimits:
+    """Return how many non-zero counts the segments of a corpus have. If there are several, they are equally large.
 
     Parameters
     ----------
@@ -83,11 +90,10 @@ def limit_segments(n_nonzeros: int) -> tuple[int, int]:
 
     Returns
     -------
-    enough, maximum : int
-        Segments of a corpus that needs several are about equally large.
+    SegmentLimits
     """
     n_segments = -(-n_nonzeros // MAX_NONZEROS)
-    return (-(-n_nonzeros // n_segments) if n_segments > 1 else MAX_NONZEROS), MAX_NONZEROS
+    return SegmentLimits(-(-n_nonzeros // n_segments) if n_segments > 1 else MAX_NONZEROS, MAX_NONZEROS)
 
 
 class Segment(NamedTuple):

@@ -57,7 +57,7 @@ def _check_n_nonzeros(n_nonzeros: int) -> None:
             "A saved search holds at most {maximum:,} non-zero counts, and this one has {n_nonzeros:,}. Build an index "
             "of the documents instead.",
             code="too_many_counts",
-            maximum=limit_segments(n_nonzeros)[1],
+            maximum=limit_segments(n_nonzeros).maximum,
             n_nonzeros=n_nonzeros,
         )
 

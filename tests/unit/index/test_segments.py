@@ -17,12 +17,13 @@ from mixsearch.index import (
     open_index,
     refresh_index,
     remove_documents,
+    verify_index,
 )
 from mixsearch.index.build.fit import check_n_on_cluster
 from mixsearch.text import CorpusOptions
 from mixsearch.topics import TopicSearch, _segments, limit_segments, measure_documents_in, sum_corpus
 
-# Of about 2,700 non-zeros: four segments.
+# The reviews have about 2,700 non-zeros: four segments.
 LIMIT = 900
 FIRST, MORE = make_reviews(list_subjects(300), 0), make_reviews(list_subjects(40), 1000)
 WORDS = ("sushi", "goal", "judge", "tuna", "cup")
@@ -56,7 +57,7 @@ def changing(tmp_path):
 
 
 def assert_same_answers(one, several, words=WORDS, rtol=1e-6):
-    several.verify()
+    verify_index(several.path)
     assert several.n_documents == one.n_documents
     assert several.vocabulary == one.vocabulary
     assert_array_equal(several.topics.kept_rows_, one.topics.kept_rows_)
@@ -133,41 +134,39 @@ def test_filters_choose_documents_of_all_segments(indexes, within):
     assert_allclose(found[1].probabilities, found[0].probabilities, rtol=1e-6, atol=1e-7)
 
 
-@pytest.mark.parametrize("by", ["day", "shop"])
-def test_shares_over_time_and_by_group_are_those_of_one_segment(indexes, by):
-    groups = [index.group(["sushi", "goal"], by=by).topics for index in indexes]
-    for expected, found in zip(*groups, strict=True):
-        assert [each.label for each in found.groups] == [each.label for each in expected.groups]
+@pytest.mark.parametrize("groups", [{"over": "day", "every": "quarter"}, {"by": "shop"}, {"by": "stars"}])
+def test_shares_over_time_and_by_group_are_those_of_one_segment(indexes, groups):
+    expected, found = (index.group(["sushi", "goal"], **groups).topics for index in indexes)
+    for theirs, ours in zip(expected, found, strict=True):
+        assert [group.label for group in ours.groups] == [group.label for group in theirs.groups]
+        assert len(ours.groups) > 1
         for name in ("n_documents", "n_about", "share"):
-            ours, theirs = ([getattr(each, name) for each in topic.groups] for topic in (found, expected))
-            assert_allclose(ours, theirs, rtol=1e-6)
+            assert_allclose(*([getattr(group, name) for group in each.groups] for each in (ours, theirs)), rtol=1e-6)
 
 
 def test_documents_are_added_after_those_of_all_segments(changing):
-    one, several = changing
-    for i, path in enumerate(changing):
-        for j in range(3):
-            more = make_reviews(list_subjects(20), 1000 * (j + 1))
-            added = add_documents(path, write_reviews(path.parent / f"more-{i}-{j}.parquet", more))
-        # Two thirds as strong, say: a number below 1, and the same for both.
-        assert added.growth.n_fitted == 270
-    assert_same_answers(open_index(one), open_index(several))
-    grown = [open_index(path) for path in changing]
-    assert [index.contents().growth.outside for index in grown][1] == pytest.approx(
-        grown[0].contents().growth.outside, rel=1e-5
-    )
-    # Added documents are joined with each other, never with those of the fit.
-    assert len(grown[1].fitted.segments) - 4 == len(grown[0].fitted.segments) - 1
+    for path in changing:
+        for i in range(3):
+            more = make_reviews(list_subjects(20), 1000 * (i + 1))
+            add_documents(path, write_reviews(path.parent / f"more-{i}.parquet", more))
+    one, several = map(open_index, changing)
+    assert_same_answers(one, several)
+    growth, expected = several.contents().growth, one.contents().growth
+    assert (growth.n_fitted, growth.n_added) == (expected.n_fitted, expected.n_added) == (270, 54)
+    assert growth.outside == pytest.approx(expected.outside, rel=1e-5)
+    # They are joined with each other, never with those of the fit.
+    assert [segment.n_rows for segment in several.fitted.segments[4:]] == [
+        segment.n_rows for segment in one.fitted.segments[1:]
+    ]
 
 
 def test_added_documents_are_not_joined_beyond_the_limit(changing, monkeypatch):
-    _, several = changing
-    n_new = int(0.6 * LIMIT / 9)
+    _, path = changing
     monkeypatch.setattr(_segments, "MAX_NONZEROS", LIMIT)
-    for j in range(3):
-        more = make_reviews(list_subjects(n_new), 1000 * (j + 1))
-        add_documents(several, write_reviews(several.parent / f"more-{j}.parquet", more))
-    index = open_index(several)
+    for i in range(3):
+        more = make_reviews(list_subjects(60), 1000 * (i + 1))  # more than half of what a segment holds
+        add_documents(path, write_reviews(path.parent / f"more-{i}.parquet", more))
+    index = open_index(path)
     index.verify()
     assert len(index.fitted.segments) == 4 + 3
     assert max(segment.by_document.nnz for segment in index.fitted.segments) <= LIMIT
@@ -199,29 +198,25 @@ def test_a_refresh_stores_as_many_segments_as_it_needs(changing, monkeypatch):
 
 
 def test_dropped_words_are_answered_from_the_documents_of_all_segments(tmp_path):
+    texts = [f"{text} tasty" if i % 100 == 0 else text for i, text in enumerate(FIRST["review"].to_pylist())]
+    reviews = FIRST.set_column(FIRST.column_names.index("review"), "review", [texts])
     reading = CorpusOptions(text="review", id="review_id", min_df=4, max_df=0.3, stop_words=["and"], n_jobs=1)
-    rare = FIRST.set_column(
-        1, "review", [[f"{text} tasty vindaloo{i // 150}" * (i % 100 == 0) or text for i, text in _texts()]]
-    )
-    one, several = (
-        open_index(build(tmp_path / name, limit, reading=reading, reviews=rare))
+    paths = [
+        build(tmp_path / name, limit, reading=reading, reviews=reviews)
         for name, limit in (("one", None), ("several", 300))
-    )
+    ]
+    one, several = map(open_index, paths)
     assert len(several.fitted.segments) > 2
+    common = list(one.fitted.common_words)[:2]
     assert several.fitted.common_words == one.fitted.common_words
     assert several.contents().dropped_words == one.contents().dropped_words
-    for word in ("vindaloo0", "tasty", *list(one.fitted.common_words)[:2], "and"):
+    for word in ("tasty", *common, "and", "unheard"):
         assert several.fitted.is_dropped(word) == one.fitted.is_dropped(word)
         assert several.fitted.count_dropped(word) == one.fitted.count_dropped(word)
     with collect_warnings():
-        assert_same_answers(one, several, ["tasty", *list(one.fitted.common_words)[:2]])
-    for index in (one, several):
-        remove_documents(index.path, ids=["r0"])
+        assert_same_answers(one, several, ["tasty", *common])
+    remove_documents(several.path, ids=["r0"])
     assert open_index(several.path).fitted.count_dropped("tasty") == 2
-
-
-def _texts():
-    return enumerate(FIRST["review"].to_pylist())
 
 
 @pytest.mark.parametrize("memory", [1, 10**9])

@@ -46,7 +46,7 @@ def check_n_on_cluster(n_nonzeros: int) -> None:
             "A cluster builds an index of at most {maximum:,} non-zero counts, and the corpus has {n_nonzeros:,}. "
             "Leave out {scheduler}, raise {min_df}, or lower {max_df} or {max_words}.",
             code="too_many_counts",
-            maximum=limit_segments(n_nonzeros)[1],
+            maximum=limit_segments(n_nonzeros).maximum,
             n_nonzeros=n_nonzeros,
             scheduler=Option("scheduler"),
             min_df=Option("min_df"),
@@ -61,7 +61,7 @@ def check_n_added(n_nonzeros: int) -> None:
         raise SearchError(
             "The documents to add have more than {maximum:,} non-zero counts. Add them in several parts.",
             code="too_many_counts",
-            maximum=limit_segments(n_nonzeros)[1],
+            maximum=limit_segments(n_nonzeros).maximum,
             n_nonzeros=n_nonzeros,
         )
 

@@ -47,7 +47,7 @@ class SegmentWriter:
 
     def __init__(self, out: FolderWriter, corpus: Corpus) -> None:
         self._out, self._n_words = out, len(corpus.vocabulary)
-        self._enough, self._maximum = limit_segments(corpus.n_nonzeros)
+        self._limits = limit_segments(corpus.n_nonzeros)
         self.segments: list[StoredSegment] = []
         self.dropped = PostingsCollector(corpus.dropped)
         self._n_dropped = [self.dropped.count_documents()]  # documents with each dropped word, up to every segment
@@ -96,8 +96,9 @@ class SegmentWriter:
     def _count_fitting(self, indptr: Array) -> int:
         """Return how many of the next documents belong to this segment; at least one, if it has none."""
         ends = self._counts.n_nonzeros + indptr.astype(np.int64) - int(indptr[0])
-        n = min(np.searchsorted(ends[:-1], self._enough), np.searchsorted(ends[1:], self._maximum, side="right"))
-        return int(n) if self._n_own else max(int(n), 1)
+        n_enough = int(np.searchsorted(ends[:-1], self._limits.enough))
+        n_most = int(np.searchsorted(ends[1:], self._limits.maximum, side="right"))
+        return max(min(n_enough, n_most), 0 if self._n_own else 1)
 
     def _start(self) -> None:
         name = name_fitted(len(self.segments))
