@@ -225,11 +225,10 @@ def _open_documents(
 ) -> Partitions[CountPartition]:
     """Write the counts of all segments word by word, and return them as a fit takes them."""
     n_done, n_all = 0, sum(segment.n_nonzeros for segment in segments)
-    corpora = []
+    fits, corpora = n_all * 8 <= memory, []
     for segment in segments:
         report = partial(_report_part, on_progress, n_done, n_all)
         on_disk = read_rows(out, n_words, segment.name)
-        fits = n_all * 8 <= memory
         counts = chunk_rows(open_counts(out, on_disk.shape, segment.name, copy=True)) if fits else on_disk
         store_by_word(out, counts, segment.per_word, memory, report, segment.name)
         by_document = open_counts(out, counts.shape, segment.name)
