@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
+from tests.unit.index.same_answers import assert_same_answers
 from tests.unit.index.update.grown_index import OPTIONS, READING, list_subjects, make_reviews, write_reviews
 
 from mixsearch.errors import SearchError, collect_warnings
@@ -17,9 +18,7 @@ from mixsearch.index import (
     open_index,
     refresh_index,
     remove_documents,
-    verify_index,
 )
-from mixsearch.index.build.fit import check_n_on_cluster
 from mixsearch.text import CorpusOptions
 from mixsearch.topics import TopicSearch, _segments, limit_segments, measure_documents_in, sum_corpus
 
@@ -56,25 +55,6 @@ def changing(tmp_path):
     return build(tmp_path / "one"), build(tmp_path / "several", LIMIT)
 
 
-def assert_same_answers(one, several, words=WORDS, rtol=1e-6):
-    verify_index(several.path)
-    assert several.n_documents == one.n_documents
-    assert several.vocabulary == one.vocabulary
-    assert_array_equal(several.topics.kept_rows_, one.topics.kept_rows_)
-    assert_allclose(several.fitted.eigenvalues, one.fitted.eigenvalues, rtol=rtol)
-    for word in words:
-        ours, theirs = several.search(word), one.search(word)
-        assert [each for each, _ in ours.top_words(10)] == [each for each, _ in theirs.top_words(10)]
-        assert_allclose(ours.probabilities, theirs.probabilities, rtol=rtol, atol=1e-7)
-        assert ours.weight == pytest.approx(theirs.weight, rel=rtol)
-        assert ours.confidence == pytest.approx(theirs.confidence, rel=rtol)
-        assert ours.document_count.n == theirs.document_count.n
-        n = one.n_documents
-        shares, expected = (dict(topic.documents(n)) for topic in (ours, theirs))
-        assert shares.keys() == expected.keys()
-        assert_allclose([shares[row] for row in expected], list(expected.values()), rtol=rtol, atol=1e-7)
-
-
 def test_a_corpus_beyond_the_limit_is_stored_in_segments_of_about_equal_size(indexes):
     one, several = indexes
     assert len(one.fitted.segments) == 1
@@ -89,7 +69,7 @@ def test_a_corpus_beyond_the_limit_is_stored_in_segments_of_about_equal_size(ind
 
 
 def test_topics_documents_and_confidence_are_those_of_one_segment(indexes):
-    assert_same_answers(*indexes)
+    assert_same_answers(*indexes, WORDS)
 
 
 def test_sums_and_weights_are_those_of_all_documents(indexes):
@@ -150,7 +130,7 @@ def test_documents_are_added_after_those_of_all_segments(changing):
             more = make_reviews(list_subjects(20), 1000 * (i + 1))
             add_documents(path, write_reviews(path.parent / f"more-{i}.parquet", more))
     one, several = map(open_index, changing)
-    assert_same_answers(one, several)
+    assert_same_answers(one, several, WORDS)
     growth, expected = several.contents().growth, one.contents().growth
     assert (growth.n_fitted, growth.n_added) == (expected.n_fitted, expected.n_added) == (270, 54)
     assert growth.outside == pytest.approx(expected.outside, rel=1e-5)
@@ -179,7 +159,7 @@ def test_documents_are_removed_from_all_segments(changing):
         remove_documents(path, rows=list(range(60, 170)))  # the whole of a segment
     one, several = map(open_index, changing)
     assert len(several.fitted.segments) == 3
-    assert_same_answers(one, several)
+    assert_same_answers(one, several, WORDS)
 
 
 def test_a_refresh_stores_as_many_segments_as_it_needs(changing, monkeypatch):
@@ -191,7 +171,7 @@ def test_a_refresh_stores_as_many_segments_as_it_needs(changing, monkeypatch):
     refresh_index(changing[1])
     one, several = map(open_index, changing)
     assert len(several.fitted.segments) == 3
-    assert_same_answers(one, several)
+    assert_same_answers(one, several, WORDS)
     monkeypatch.undo()
     refresh_index(changing[1])
     assert len(open_index(changing[1]).fitted.segments) == 1
@@ -238,16 +218,6 @@ def test_a_document_of_more_counts_than_a_segment_is_a_segment_of_its_own(tmp_pa
 def test_segments_of_a_large_corpus_are_equally_large(n_nonzeros, enough, monkeypatch):
     monkeypatch.setattr(_segments, "MAX_NONZEROS", LIMIT)
     assert limit_segments(n_nonzeros) == (enough, LIMIT)
-
-
-def test_more_counts_than_a_cluster_writes_are_refused(monkeypatch):
-    monkeypatch.setattr(_segments, "MAX_NONZEROS", 1000)
-    check_n_on_cluster(1000)
-    with pytest.raises(
-        SearchError, match="at most 1,000 non-zero counts, and the corpus has 1,001. Leave out"
-    ) as error:
-        check_n_on_cluster(1001)
-    assert error.value.code == "too_many_counts"
 
 
 def test_more_counts_than_can_be_added_at_once_are_refused(changing, monkeypatch):

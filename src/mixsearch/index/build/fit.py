@@ -39,22 +39,6 @@ def check_n_documents(n_documents: int, n_short: int, min_words: int) -> None:
         )
 
 
-def check_n_on_cluster(n_nonzeros: int) -> None:
-    """Reject more counts than a cluster writes: all of its documents become one segment."""
-    if not fits_segment(n_nonzeros):
-        raise SearchError(
-            "A cluster builds an index of at most {maximum:,} non-zero counts, and the corpus has {n_nonzeros:,}. "
-            "Leave out {scheduler}, raise {min_df}, or lower {max_df} or {max_words}.",
-            code="too_many_counts",
-            maximum=limit_segments(n_nonzeros).maximum,
-            n_nonzeros=n_nonzeros,
-            scheduler=Option("scheduler"),
-            min_df=Option("min_df"),
-            max_df=Option("max_df"),
-            max_words=Option("max_words"),
-        )
-
-
 def check_n_added(n_nonzeros: int) -> None:
     """Reject more counts than can be added at once: new documents are in memory, and become one segment."""
     if not fits_segment(n_nonzeros):
