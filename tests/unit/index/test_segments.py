@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from tests.unit.index.same_answers import assert_same_answers
 from tests.unit.index.update.grown_index import OPTIONS, READING, list_subjects, make_reviews, write_reviews
@@ -19,6 +21,7 @@ from mixsearch.index import (
     refresh_index,
     remove_documents,
 )
+from mixsearch.index.build.cluster_documents import split_partitions
 from mixsearch.text import CorpusOptions
 from mixsearch.topics import TopicSearch, _segments, limit_segments, measure_documents_in, sum_corpus
 
@@ -218,6 +221,17 @@ def test_a_document_of_more_counts_than_a_segment_is_a_segment_of_its_own(tmp_pa
 def test_segments_of_a_large_corpus_are_equally_large(n_nonzeros, enough, monkeypatch):
     monkeypatch.setattr(_segments, "MAX_NONZEROS", LIMIT)
     assert limit_segments(n_nonzeros) == (enough, LIMIT)
+
+
+@given(st.lists(st.integers(1, 500), min_size=1, max_size=30))
+def test_partitions_of_a_cluster_are_split_in_order_and_within_the_limit(sizes):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_segments, "MAX_NONZEROS", LIMIT)
+        segments = split_partitions(sizes)
+    assert [i for own in segments for i in range(own.start, own.stop)] == list(range(len(sizes)))
+    assert max(sum(sizes[own]) for own in segments) <= LIMIT
+    if sum(sizes) <= LIMIT:
+        assert len(segments) == 1
 
 
 def test_more_counts_than_can_be_added_at_once_are_refused(changing, monkeypatch):

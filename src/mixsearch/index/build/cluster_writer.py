@@ -83,8 +83,8 @@ class DistributedWriter:
         if self.is_shared:
             persist_tasks([task(_write_rows, *each) for each in zip(tasks, files, offsets, strict=True)], report)
             return
-        for i, (each, *where) in enumerate(zip(tasks, files, offsets, strict=True)):
-            _write_rows(compute_tasks([each])[0], *where)
+        for i, (each, own, firsts) in enumerate(zip(tasks, files, offsets, strict=True)):
+            _write_rows(compute_tasks([each])[0], own, firsts)
             report(list(range(i + 1)))
 
     def write_here(self, name: str, first: int, rows: Array) -> None:
