@@ -16,6 +16,7 @@ import pytest
 from distributed import Client, LocalCluster
 from tests.apps.cli_corpus import ALL_WORDS, N_TOPICS, make_files
 from tests.every_word import every_word
+from tests.unit.index.same_answers import assert_same_answers
 from typer.testing import CliRunner
 
 import mixsearch.index.build.cluster as build_cluster
@@ -24,10 +25,11 @@ from mixsearch import SearchError
 from mixsearch.cli.app import app
 from mixsearch.data.dask import cluster as cluster
 from mixsearch.data.dask.cluster import connected
-from mixsearch.index import IndexOptions, build_index, open_index
+from mixsearch.index import IndexOptions, add_documents, build_index, open_index
 from mixsearch.storage import SharedArray, open_folder
 from mixsearch.text import read_corpus
 from mixsearch.text.count import partitions
+from mixsearch.topics import _segments
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("cluster")]
 
@@ -146,6 +148,30 @@ def test_dropped_words_from_a_cluster_are_those_from_this_machine(scheduler, fil
     assert_same(built, build_index(source, tmp_path / "local.index", FIT, reading))
     folder = open_folder(built.path, kind="topic index", version=2)
     assert set(np.asarray(folder["dropped/reasons"]).tolist()) == {0, 1, 3}
+
+
+@pytest.mark.parametrize("sees_folder", [True, False])
+def test_more_counts_than_a_segment_holds_become_several(scheduler, files, tmp_path, monkeypatch, sees_folder):
+    reading = replace(READING, min_df=5, max_df=0.3)
+    source = str(files.folder / "part*.jsonl")
+    one = open_index(build_index(source, tmp_path / "local.index", FIT, reading).path)
+    limit = one.contents().n_nonzeros // 3
+    monkeypatch.setattr(_segments, "MAX_NONZEROS", limit)
+    if not sees_folder:
+        monkeypatch.setattr(cluster_writer, "on_every_worker", lambda *_: {"worker": False})
+    built = build_index(source, tmp_path / "spread.index", FIT, reading, scheduler=scheduler)
+    several = open_index(built.path)
+    sizes = [segment.by_document.nnz for segment in several.fitted.segments]
+    assert len(sizes) >= 4
+    assert max(sizes) <= limit
+    assert_same_answers(one, several, one.vocabulary[:6:2], rtol=1e-4, atol=1e-5)
+    rows = one.topics.kept_rows_
+    assert several.documents(rows) == one.documents(rows)
+    assert several.columns.table.equals(one.columns.table)
+    assert several.fitted.common_words == one.fitted.common_words
+    for word in [*list(one.fitted.common_words)[:3], "alone"]:
+        assert several.fitted.count_dropped(word) == one.fitted.count_dropped(word)
+    assert add_documents(built.path, ["word1 word2 word3 word4 word5"]).n_all == one.n_documents + 1
 
 
 def test_texts_and_counts_are_written_by_the_workers(scheduler, files, tmp_path, monkeypatch):

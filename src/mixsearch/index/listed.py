@@ -59,7 +59,8 @@ def _check_asked(index: TopicIndex, words: list[str], listed: list[str]) -> list
 
 
 def _check_avoided(words: list[str], listed: list[str]) -> list[WeakHintWarning]:
-    found = [word for word in words if any(fnmatchcase(part, word) for each in listed for part in (each, *each.split()))]
+    parts = [part for each in listed for part in (each, *each.split())]
+    found = [word for word in words if any(fnmatchcase(part, word) for part in parts)]
     if not found:
         return []
     return [

@@ -16,7 +16,13 @@ if TYPE_CHECKING:
     )
     from mixsearch.topics._corpus import FittedCorpus, fit_corpus, get_min_words, is_damped, make_search
     from mixsearch.topics._counts import damp
-    from mixsearch.topics._documents import WORDS_ELSEWHERE, CountPartition, TopicPartition, corpus_in_memory
+    from mixsearch.topics._documents import (
+        WORDS_ELSEWHERE,
+        CountPartition,
+        TopicPartition,
+        corpus_in_memory,
+        join_corpora,
+    )
     from mixsearch.topics._drift import measure_drift
     from mixsearch.topics._dropped import MAX_DOCUMENTS as MAX_DROPPED_DOCUMENTS
     from mixsearch.topics._dropped import DroppedTable, Postings, load_dropped, store_dropped
@@ -28,6 +34,9 @@ if TYPE_CHECKING:
         BY_WORD,
         DOCUMENTS,
         Segment,
+        fits_segment,
+        limit_segments,
+        name_fitted,
         open_counts,
         place_in,
         read_segments,
@@ -70,16 +79,20 @@ __all__ = [
     "corpus_in_memory",
     "damp",
     "fit_corpus",
+    "fits_segment",
     "get_min_words",
     "has_quick_confidence",
     "is_damped",
+    "join_corpora",
     "join_weights",
     "keep_documents",
+    "limit_segments",
     "list_alternatives",
     "load_dropped",
     "make_search",
     "measure_documents_in",
     "measure_drift",
+    "name_fitted",
     "open_counts",
     "open_search",
     "parse_word",

@@ -127,6 +127,8 @@ class FittedCorpus:
         The documents, in this process or on a cluster.
     n_nonzeros : int
         The number of non-zero counts.
+    is_distinct : bool
+        Whether moments pair words with other words only.
     document_frequencies, word_frequencies, word_variances : arrays of shape (d,)
         The number of documents that contain each word, its frequency in the corpus, and its variance between topics.
     eigenvalues : array of shape (k,)
@@ -183,6 +185,11 @@ class FittedCorpus:
     def n_nonzeros(self) -> int:
         """The number of non-zero counts."""
         return sum(int(each.by_document.nnz) for each in self._search._family.segments)
+
+    @property
+    def is_distinct(self) -> bool:
+        """Whether moments pair words with other words only."""
+        return self._search._family.distinct
 
     @property
     def document_frequencies(self) -> Array:

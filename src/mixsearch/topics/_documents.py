@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import NamedTuple, Self
 from weakref import WeakKeyDictionary
 
@@ -13,7 +14,7 @@ import scipy.sparse as sp
 from mixsearch._typing import Array, Sparse
 from mixsearch.data.chunks import ArraySum, RowChunks, chunk_rows
 from mixsearch.data.partitions import Layout, Partition, Partitions
-from mixsearch.data.partitions.local import LocalPartitions
+from mixsearch.data.partitions.local import LocalPartitions, SegmentedPartitions
 from mixsearch.data.reductions import Maximum, PartitionCounts, TopRows, top_rows
 
 # A short document can show a high share by chance: it is ranked as if it had this many more words on another topic.
@@ -149,6 +150,25 @@ def corpus_in_memory(
         stored=stored,
     )
     return LocalPartitions(Layout(n, d, counts.dtype, is_sparse=True), partition)
+
+
+def join_corpora(corpora: Sequence[LocalPartitions[CountPartition]]) -> Partitions[CountPartition]:
+    """Return corpora that follow each other as one, without a copy.
+
+    Parameters
+    ----------
+    corpora : sequence of LocalPartitions of CountPartition
+        From `corpus_in_memory`, of the same words.
+
+    Returns
+    -------
+    Partitions of CountPartition
+    """
+    if len(corpora) == 1:
+        return corpora[0]
+    *firsts, n = accumulate((each.n_rows for each in corpora), initial=0)
+    numbered = (replace(each.partition, first=first) for each, first in zip(corpora, firsts, strict=True))
+    return SegmentedPartitions(corpora[0].layout._replace(n_rows=n), tuple(numbered))
 
 
 def _document_lengths(counts: RowChunks) -> Array:

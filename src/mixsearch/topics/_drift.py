@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,14 +21,14 @@ _N_STEPS = 6
 _MIN_DOCUMENTS, _MAX_DOCUMENTS = 20, 4_000
 
 
-def measure_drift(search: TopicSearch, counts: sp.csr_array, n_all: int) -> float:
+def measure_drift(search: TopicSearch, added: Sequence[sp.csr_array], n_all: int) -> float:
     """Return how strong a topic of added documents outside the frame is, compared with the weakest topic of the fit.
 
     Parameters
     ----------
     search : TopicSearch
         The fitted search.
-    counts : sparse array of shape (n, d)
+    added : sequence of sparse arrays of shape (n, d)
         Counts of the added documents, damped if the search damps.
     n_all : int
         The number of documents of the corpus, with the added ones.
@@ -41,13 +43,16 @@ def measure_drift(search: TopicSearch, counts: sp.csr_array, n_all: int) -> floa
     The direction is found on half of the documents by the power method for A, restricted to the complement of the
     frame, and its strength is measured on the other half: noise has no strength there on average.
     """
-    if counts.shape[0] < _MIN_DOCUMENTS:
+    *firsts, n = accumulate((counts.shape[0] for counts in added), initial=0)
+    if n < _MIN_DOCUMENTS:
         return 0.0
-    used = counts[:: -(-counts.shape[0] // _MAX_DOCUMENTS)]
+    step = -(-n // _MAX_DOCUMENTS)
+    evenly = [counts[-first % step :: step] for counts, first in zip(added, firsts, strict=True)]
+    used = sp.csr_array(sp.vstack(evenly, format="csr"))
     with one_blas_thread:  # products of a vector, done before other threads have woken up
         direction = _find_direction(search, used[::2])
         strength = max(float(direction @ _apply(search, used[1::2], direction)), 0.0)
-    return strength * counts.shape[0] / n_all / float(search._family.frame.values[-1])
+    return strength * n / n_all / float(search._family.frame.values[-1])
 
 
 def _find_direction(search: TopicSearch, counts: sp.csr_array) -> Array:

@@ -124,7 +124,10 @@ class DroppedWords:
     @cached_property
     def common(self) -> dict[str, int]:
         """Words that are too common to be features, with the number of documents that contain each."""
-        return {word: n_documents for own in self._lists for word, n_documents in own.list_common().items()}
+        sums: Counter[str] = Counter()
+        for own in self._lists:
+            sums.update(own.list_common())
+        return dict(sums)
 
 
 class _DroppedEntry(NamedTuple):

@@ -167,7 +167,7 @@ def add_weights(partition: CountPartition, weights: DocumentWeights) -> tuple[We
     """Return documents with their weights, and sums over them."""
     by_document, by_pair, by_triple = weights.compute(partition.lengths)
     columns = np.column_stack([by_document / partition.lengths, by_pair, by_triple])
-    sums = WordSums(sum_rows(partition.counts, columns), np.diff(partition.by_word.indptr))
+    sums = WordSums(sum_rows(partition.counts, columns), np.diff(partition.by_word.indptr).astype(np.int64))
     return WeightedPartition(**vars(partition), pair_weights=by_pair, triple_weights=by_triple), sums
 
 

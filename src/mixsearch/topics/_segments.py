@@ -21,7 +21,11 @@ BY_DOCUMENT, BY_WORD = "documents/counts", "words/counts"
 _SPARSE_PARTS = ("data", "indices", "indptr")
 # Names of files. Fields of `TopicPartition` have the same names.
 DOCUMENTS = ("lengths", "pair_weights", "triple_weights", "tfidf_lengths", "rows")
+# Non-zero counts of a segment at most: SciPy widens the indices of more to 64 bits, in a copy of all of them.
+MAX_NONZEROS = 2**31 - 1
 _FACT = "segments"
+# Names of the segments of a fit after the first, which has none. Those of added documents are others.
+_FITTED = "fit_"
 
 
 def place_in(segment: str, name: str) -> str:
@@ -39,13 +43,66 @@ def place_in(segment: str, name: str) -> str:
     return f"{segment}/{name}" if segment else name
 
 
+def name_fitted(index: int) -> str:
+    """Return the name of a segment of a fit.
+
+    Parameters
+    ----------
+    index : int
+        Its index among the segments of the fit.
+
+    Returns
+    -------
+    str
+    """
+    return f"{_FITTED}{index}" if index else ""
+
+
+def fits_segment(n_nonzeros: int) -> bool:
+    """Return whether a segment can hold this many non-zero counts.
+
+    Parameters
+    ----------
+    n_nonzeros : int
+        The number of counts.
+
+    Returns
+    -------
+    bool
+    """
+    return n_nonzeros <= MAX_NONZEROS
+
+
+class SegmentLimits(NamedTuple):
+    """The sizes of segments: a number of non-zero counts at which to start another one, and the maximum."""
+
+    enough: int
+    maximum: int
+
+
+def limit_segments(n_nonzeros: int) -> SegmentLimits:
+    """Return how many non-zero counts the segments of a corpus have. If there are several, they are equally large.
+
+    Parameters
+    ----------
+    n_nonzeros : int
+        About how many counts the corpus has.
+
+    Returns
+    -------
+    SegmentLimits
+    """
+    n_segments = -(-n_nonzeros // MAX_NONZEROS)
+    return SegmentLimits(-(-n_nonzeros // n_segments) if n_segments > 1 else MAX_NONZEROS, MAX_NONZEROS)
+
+
 class Segment(NamedTuple):
     """Documents of a corpus that were written together.
 
     Parameters
     ----------
     name : str
-        The group of its arrays; empty for that of the fit.
+        The group of its arrays; empty for the first one of the fit.
     n_documents : int
         The number of its documents.
     mass : float
@@ -72,6 +129,11 @@ class Segment(NamedTuple):
         str
         """
         return place_in(self.name, name)
+
+    @property
+    def is_fitted(self) -> bool:
+        """Whether its documents are those of the fit, not added later."""
+        return not self.name or self.name.startswith(_FITTED)
 
 
 def read_segments(folder: Folder) -> list[Segment]:
@@ -196,4 +258,4 @@ def sparse_from(kind: Any, parts: list[Array], shape: tuple[int, int]) -> Any:
 
 def count_by_word(partitions: Sequence[TopicPartition]) -> Array:
     """Return the number of documents that contain each word, (d,)."""
-    return np.asarray(np.sum([np.diff(each.by_word.indptr) for each in partitions], axis=0))
+    return np.asarray(np.sum([np.diff(each.by_word.indptr) for each in partitions], axis=0, dtype=np.int64))

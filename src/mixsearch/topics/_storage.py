@@ -11,6 +11,7 @@ import numpy as np
 from mixsearch.core.frame import Frame
 from mixsearch.core.rank_selection import Spectrum
 from mixsearch.data.chunks import chunk_rows
+from mixsearch.errors import SearchError
 from mixsearch.storage import Folder, FolderWriter, damage_error, open_folder, write_folder
 from mixsearch.topics._consistency import check_arrays
 from mixsearch.topics._documents import TopicPartition
@@ -19,12 +20,16 @@ from mixsearch.topics._moments import TopicFamily
 from mixsearch.topics._segments import (
     Segment,
     count_by_word,
+    fits_segment,
     join_segments,
+    limit_segments,
+    name_fitted,
     open_counts,
     open_segment,
     read_segments,
     store_arrays,
     store_partition,
+    write_segments,
 )
 from mixsearch.topics._unit_vectors import MeanDocument, inverse_frequency, measure_documents
 
@@ -40,13 +45,25 @@ _WORDS = ("word_mean", "own_pairs", "own_triples", "own_crossed")
 
 def save_search(search: TopicSearch, path: str | os.PathLike[str], *, overwrite: bool) -> None:
     """Write a fitted search to a new folder."""
+    _check_n_nonzeros(sum(int(each.by_document.nnz) for each in search._family.segments))
     with write_folder(path, kind=KIND, version=VERSION, overwrite=overwrite) as out:
         store_partition(out, search._family.local)
         store_search(out, search)
 
 
+def _check_n_nonzeros(n_nonzeros: int) -> None:
+    if not fits_segment(n_nonzeros):
+        raise SearchError(
+            "A saved search holds at most {maximum:,} non-zero counts, and this one has {n_nonzeros:,}. Build an index "
+            "of the documents instead.",
+            code="too_many_counts",
+            maximum=limit_segments(n_nonzeros).maximum,
+            n_nonzeros=n_nonzeros,
+        )
+
+
 def store_documents(out: FolderWriter, search: TopicSearch) -> None:
-    """Write the lengths, weights and rows of the documents of a fit.
+    """Write the lengths, weights and rows of the documents of a fit, and which segments it has if there are several.
 
     Parameters
     ----------
@@ -55,7 +72,16 @@ def store_documents(out: FolderWriter, search: TopicSearch) -> None:
     search : TopicSearch
         A fitted search. Its counts and projected documents may be on disk already and are not written.
     """
-    store_arrays(out, search._family.local)
+    family = search._family
+    if len(family.segments) == 1:
+        store_arrays(out, family.local)
+        return
+    stored = []
+    for i, documents in enumerate(family.segments):
+        segment = Segment(name_fitted(i), documents.n_rows, float(documents.document_weights(family.distinct).sum()))
+        store_arrays(out, documents.scale_weights(1 / segment.mass), segment.name)
+        stored.append(segment)
+    write_segments(out, stored)
 
 
 def store_search(out: FolderWriter, search: TopicSearch) -> None:

@@ -36,7 +36,6 @@ from mixsearch.index import (
     open_index,
 )
 from mixsearch.index.build import counts as written
-from mixsearch.index.build import fit
 from mixsearch.index.spelling import read_token_options
 from mixsearch.storage import open_folder
 from mixsearch.text import count_texts
@@ -458,12 +457,6 @@ def test_a_corpus_of_short_documents_says_how_many_were_found(tmp_path):
         SearchError, match="An index needs at least 2 documents, but 1 of 3 have 3 words of the vocabulary or more"
     ):
         build_index(path, tmp_path / "index", IndexOptions(n_components=2))
-
-
-def test_more_non_zeros_than_an_index_holds_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(fit, "MAX_NONZEROS", 1000)
-    with pytest.raises(SearchError, match="at most 1,000 non-zero counts, and the corpus has more. Raise min_df"):
-        build_index(write_jsonl(tmp_path), tmp_path / "index", IndexOptions(n_components=3), every_word())
 
 
 def test_by_default_an_index_has_no_more_topics_than_words(tmp_path):

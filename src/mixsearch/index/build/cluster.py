@@ -37,9 +37,11 @@ from mixsearch.topics import (
     VERSION,
     CountPartition,
     FittedCorpus,
+    Segment,
     TopicPartition,
     TopicSearch,
     store_search,
+    write_segments,
 )
 
 # Counts that one task transposes: 128 MB, and half as much again while it runs.
@@ -98,19 +100,15 @@ def _write(
     search = choose_search(options, n_words)
     documents = assemble_documents(corpus, search, on_progress)
     corpus.release()
-    _store_counts(writer, documents, on_progress)
     columns = [name for name, is_there in (("texts", reading.keep_texts), ("names", corpus.has_names)) if is_there]
-    for name in columns:
-        _store_texts(writer, documents, name)
-    documents.texts.clear()
-    _store_contents(writer.out, documents)
-    partitions = documents.partitions(n_words)
-    _store_columns(writer, partitions, on_progress)
-    fit_search(search, partitions, corpus, documents.n_short, on_progress)
+    _store_documents(writer, documents, columns, on_progress)
+    for segment in documents.split():
+        _store_columns(writer.within(segment.name), segment.partitions(n_words), segment.first, on_progress)
+    fit_search(search, documents.partitions(n_words), corpus, documents.n_short, on_progress)
     _store_fit(writer, search, documents)
     writer.finish()
     store_search(writer.out, search)
-    write_dropped(writer.out, corpus.dropped, documents.dropped)
+    write_dropped(writer.out, corpus.dropped, documents.dropped, documents.dropped_ranges)
     writer.out.facts["corpus"] = describe_corpus(
         corpus, reading, has_texts="texts" in columns, has_names="names" in columns
     )
@@ -125,19 +123,37 @@ def _write(
     }
 
 
+def _store_documents(
+    writer: DistributedWriter, documents: DistributedDocuments, columns: Sequence[str], on_progress: OnProgress
+) -> None:
+    """Write the counts of documents, some columns of texts, and their other contents, which the workers then forget."""
+    for segment in documents.split():
+        own = writer.within(segment.name)
+        _store_counts(own, segment, on_progress)
+        for name in columns:
+            _store_texts(own, segment, name)
+        _store_contents(writer.out, segment)
+    _store_short(writer.out, documents)
+    for tasks in (documents.texts, documents.contents, documents.short):
+        tasks.clear()
+
+
 def _store_contents(out: FolderWriter, documents: DistributedDocuments) -> None:
-    """Write columns, and the documents that are too short, partition by partition."""
-    columns, short = ColumnWriter(out), ContentWriter(out, SHORT)
+    """Write columns, partition by partition."""
+    columns = ColumnWriter(out, documents.name)
     for each in documents.contents:
         for contents in compute_tasks([each])[0]:
             columns.append(*contents)
     columns.close()
+
+
+def _store_short(out: FolderWriter, documents: DistributedDocuments) -> None:
+    """Write the documents that are too short, partition by partition."""
+    short = ContentWriter(out, SHORT)
     for each in documents.short:
         for (rows, names, own_columns), texts in compute_tasks([each])[0]:
             short.write(rows, texts, names, own_columns)
     short.close()
-    documents.contents.clear()
-    documents.short.clear()
 
 
 def _store_counts(writer: DistributedWriter, documents: DistributedDocuments, on_progress: OnProgress) -> None:
@@ -205,7 +221,7 @@ def _get_texts(texts: dict[str, CompressedTexts], name: str, before: tuple[int, 
 
 
 def _store_columns(
-    writer: DistributedWriter, partitions: DaskPartitions[CountPartition], on_progress: OnProgress
+    writer: DistributedWriter, partitions: DaskPartitions[CountPartition], first_row: int, on_progress: OnProgress
 ) -> None:
     """Write the counts word by word: slice every partition at the same words, and concatenate each slice."""
     per_word = partitions.reduce(_count_by_word).total
@@ -215,7 +231,7 @@ def _store_columns(
     for part, dtype in (("data", np.float32), ("indices", np.int32)):
         writer.allocate(f"{BY_WORD}/{part}", (int(ends[-1]),), dtype)
     cuts = _choose_cuts(ends)
-    sliced = [task(_slice_words, part, cuts) for part in partitions.parts]
+    sliced = [task(_slice_words, part, cuts, first_row) for part in partitions.parts]
     joined = [
         task(_join_words, [item(slices, i) for slices in sliced], per_word[first:last])
         for i, (first, last) in enumerate(pairwise(cuts))
@@ -242,8 +258,9 @@ def _choose_cuts(ends: Array) -> list[int]:
     return cuts
 
 
-def _slice_words(partition: CountPartition, cuts: Sequence[int]) -> list[ColumnChunk]:
-    return [slice_columns(partition.by_word, first, last, partition.first) for first, last in pairwise(cuts)]
+def _slice_words(partition: CountPartition, cuts: Sequence[int], first_row: int) -> list[ColumnChunk]:
+    before = partition.first - first_row
+    return [slice_columns(partition.by_word, first, last, before) for first, last in pairwise(cuts)]
 
 
 def _join_words(chunks: list[ColumnChunk], per_word: Array) -> ArrayRows:
@@ -252,17 +269,35 @@ def _join_words(chunks: list[ColumnChunk], per_word: Array) -> ArrayRows:
 
 
 def _store_fit(writer: DistributedWriter, search: TopicSearch, documents: DistributedDocuments) -> None:
-    """Write what the fit computed for each document."""
-    fitted: Any = FittedCorpus(search).partitions.persist()
-    n, k = documents.n_documents, search.n_components_
-    writer.allocate("documents/projected", (n, k), np.float32)
+    """Write what the fit computed for each document; weights so that those of a segment sum to one."""
+    corpus = FittedCorpus(search)
+    fitted: Any = corpus.partitions.persist()
+    stored, is_one = [], len(documents.segments) == 1
+    for own, segment in zip(documents.segments, documents.split(), strict=True):
+        parts = fitted.parts[own]
+        masses = [1.0] if is_one else compute_tasks([task(_sum_weights, part, corpus.is_distinct) for part in parts])
+        stored.append(Segment(segment.name, segment.n_documents, sum(masses)))
+        _store_fitted(writer.within(segment.name), parts, segment, search.n_components_, stored[-1].mass)
+    if not is_one:
+        write_segments(writer.out, stored)
+
+
+def _store_fitted(
+    writer: DistributedWriter, parts: Sequence[Any], segment: DistributedDocuments, n_components: int, mass: float
+) -> None:
+    writer.allocate("documents/projected", (segment.n_documents, n_components), np.float32)
     names = [name for name in DOCUMENTS if name != "rows"]
     for name in names:
-        writer.allocate(f"documents/{name}", (n,), np.float64)
+        writer.allocate(f"documents/{name}", (segment.n_documents,), np.float64)
     arrays = ["documents/projected", *(f"documents/{name}" for name in names)]
-    offsets = [dict.fromkeys(arrays, offset) for offset in documents.offsets]
-    writer.write([task(_get_fit, part, names) for part in fitted.parts], offsets)
+    offsets = [dict.fromkeys(arrays, offset) for offset in segment.offsets]
+    writer.write([task(_get_fit, part, names, mass) for part in parts], offsets)
 
 
-def _get_fit(partition: TopicPartition, names: Sequence[str]) -> ArrayRows:
-    return {f"documents/{name}": getattr(partition, name) for name in ("projected", *names)}
+def _sum_weights(partition: TopicPartition, distinct: bool) -> float:
+    return float(partition.document_weights(distinct).sum())
+
+
+def _get_fit(partition: TopicPartition, names: Sequence[str], mass: float) -> ArrayRows:
+    scaled = partition.scale_weights(1 / mass)
+    return {f"documents/{name}": getattr(scaled, name) for name in ("projected", *names)}

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,12 +15,19 @@ from mixsearch.data.dask.partitions import DaskPartitions
 from mixsearch.data.dask.tasks import broadcast, compute_tasks, item, persist_tasks, task
 from mixsearch.data.files.types import ColumnTypes
 from mixsearch.data.partitions import Layout
-from mixsearch.index.build.dropped import PostingsCollector
-from mixsearch.index.build.fit import check_n_documents, check_n_nonzeros, select_documents
+from mixsearch.index.build.dropped import DroppedRange, PostingsCollector
+from mixsearch.index.build.fit import check_n_documents, select_documents
 from mixsearch.index.build.options import OnProgress
 from mixsearch.storage import CompressedTexts, compress_texts
 from mixsearch.text import CountedPartition, DistributedCorpus, DroppedWords, Vocabulary
-from mixsearch.topics import CountPartition, TopicSearch, get_min_words, is_damped
+from mixsearch.topics import (
+    CountPartition,
+    TopicSearch,
+    get_min_words,
+    is_damped,
+    limit_segments,
+    name_fitted,
+)
 
 
 class _Sizes(NamedTuple):
@@ -60,7 +67,7 @@ class _Assembled(NamedTuple):
 
 
 class DistributedDocuments(NamedTuple):
-    """All documents that are long enough, on the workers."""
+    """Documents that are long enough, on the workers: all of them, or those of a segment."""
 
     tasks: list[Any]  # of `CountPartition`, numbered
     texts: list[Any]  # tasks of their texts and names
@@ -69,6 +76,10 @@ class DistributedDocuments(NamedTuple):
     dropped: PostingsCollector
     contents: list[Any]  # tasks of the `Contents` of each partition
     short: list[Any]  # tasks of the `ShortContents` of each partition, also of those without other documents
+    segments: list[slice]  # the partitions of each segment
+    dropped_ranges: list[DroppedRange]  # as `write_dropped` takes them
+    name: str = ""  # of the segment
+    first: int = 0  # the index of its first document
 
     @property
     def n_documents(self) -> int:
@@ -84,6 +95,21 @@ class DistributedDocuments(NamedTuple):
     def offsets(self) -> list[int]:
         """The index of each partition's first document."""
         return compute_offsets(each.n_documents for each in self.sizes)
+
+    def split(self) -> list[DistributedDocuments]:
+        """Return the documents of each segment, without those that are too short."""
+        return [
+            self._replace(
+                tasks=self.tasks[own],
+                texts=self.texts[own],
+                sizes=self.sizes[own],
+                contents=self.contents[own],
+                short=[],
+                name=name_fitted(i),
+                first=sum(each.n_documents for each in self.sizes[: own.start]),
+            )
+            for i, own in enumerate(self.segments)
+        ]
 
     def partitions(self, n_words: int) -> DaskPartitions[CountPartition]:
         """Return the documents as a fit takes them."""
@@ -111,7 +137,6 @@ def assemble_documents(corpus: DistributedCorpus, search: TopicSearch, on_progre
     sizes: list[_Sizes] = compute_tasks([item(each, 2) for each in made])
     n_documents, n_short = sum(each.n_documents for each in sizes), sum(each.n_short for each in sizes)
     check_n_documents(n_documents, n_short, min_words)
-    check_n_nonzeros(sum(each.n_nonzeros for each in sizes))
     full = [i for i, each in enumerate(sizes) if each.n_documents]
     offsets = compute_offsets(each.n_documents for each in sizes)
     nodes = persist_tasks(
@@ -121,12 +146,30 @@ def assemble_documents(corpus: DistributedCorpus, search: TopicSearch, on_progre
         + [item(each, 5) for each in made]
     )
     n_full = len(full)
-    collected = PostingsCollector(corpus.dropped)
-    for i in full:
-        collected.merge(compute_tasks([item(made[i], 3)])[0], offsets[i])
+    sizes = [sizes[i] for i in full]
+    segments = split_partitions([each.n_nonzeros for each in sizes])
+    collected, ranges = PostingsCollector(corpus.dropped), []
+    for j, own in enumerate(segments):
+        before = collected.count_documents()
+        for i in full[own]:
+            collected.merge(compute_tasks([item(made[i], 3)])[0], offsets[i])
+        first, n_own = offsets[full[own.start]], sum(each.n_documents for each in sizes[own])
+        ranges.append(DroppedRange(name_fitted(j), first, first + n_own, collected.count_documents() - before))
     tasks, texts, contents = (nodes[start : start + n_full] for start in (0, n_full, 2 * n_full))
     short = nodes[3 * n_full :]
-    return DistributedDocuments(tasks, texts, [sizes[i] for i in full], n_short, collected, contents, short)
+    ranges = ranges if len(segments) > 1 else []
+    return DistributedDocuments(tasks, texts, sizes, n_short, collected, contents, short, segments, ranges)
+
+
+def split_partitions(n_nonzeros: Sequence[int]) -> list[slice]:
+    """Return which partitions each segment consists of, given the number of counts of each partition."""
+    limits, cuts, n_own = limit_segments(sum(n_nonzeros)), [0], 0
+    for i, n in enumerate(n_nonzeros):
+        if n_own and (n_own >= limits.enough or n_own + n > limits.maximum):
+            cuts.append(i)
+            n_own = 0
+        n_own += n
+    return [slice(*ends) for ends in pairwise([*cuts, len(n_nonzeros)])]
 
 
 def _assemble(

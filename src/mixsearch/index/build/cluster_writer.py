@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -13,6 +13,7 @@ import numpy.typing as npt
 from mixsearch._typing import Array
 from mixsearch.data.dask.tasks import compute_tasks, on_every_worker, persist_tasks, task
 from mixsearch.storage import FolderWriter, SharedArray
+from mixsearch.topics import place_in
 
 # Rows of arrays, and the index of the first of them, by the names of the arrays.
 ArrayRows = dict[str, Array]
@@ -32,11 +33,14 @@ class DistributedWriter:
         Whether all workers see the folder.
     files : dict of str to SharedArray
         The arrays.
+    segment : str, default=""
+        The segment whose arrays are meant.
     """
 
     out: FolderWriter
     is_shared: bool
     files: dict[str, SharedArray] = field(default_factory=dict)
+    segment: str = ""
 
     @classmethod
     def create(cls, out: FolderWriter) -> Self:
@@ -48,9 +52,14 @@ class DistributedWriter:
         finally:
             marker.unlink()
 
+    def within(self, segment: str) -> DistributedWriter:
+        """Return a writer for the arrays of a segment."""
+        return replace(self, segment=segment)
+
     def allocate(self, name: str, shape: tuple[int, ...], dtype: npt.DTypeLike) -> None:
         """Create an array of zeros."""
-        self.files[name] = self.out.share(name, shape, dtype)
+        placed = place_in(self.segment, name)
+        self.files[placed] = self.out.share(placed, shape, dtype)
 
     def write(
         self,
@@ -70,17 +79,17 @@ class DistributedWriter:
             Called with the indices of the tasks that are done.
         """
         report = on_done or (lambda _: None)
+        files = [{name: self.files[place_in(self.segment, name)] for name in own} for own in offsets]
         if self.is_shared:
-            files = [{name: self.files[name] for name in own} for own in offsets]
             persist_tasks([task(_write_rows, *each) for each in zip(tasks, files, offsets, strict=True)], report)
             return
-        for i, (each, own) in enumerate(zip(tasks, offsets, strict=True)):
-            _write_rows(compute_tasks([each])[0], self.files, own)
+        for i, (each, own, firsts) in enumerate(zip(tasks, files, offsets, strict=True)):
+            _write_rows(compute_tasks([each])[0], own, firsts)
             report(list(range(i + 1)))
 
     def write_here(self, name: str, first: int, rows: Array) -> None:
         """Write a few rows from this process."""
-        self.files[name].write(first, rows)
+        self.files[place_in(self.segment, name)].write(first, rows)
 
     def finish(self) -> None:
         """Add the arrays, which are complete, to the folder."""

@@ -10,7 +10,6 @@ import scipy.sparse as sp
 
 from mixsearch._typing import Array
 from mixsearch.data.chunks import RowChunks
-from mixsearch.index.build.fit import check_n_nonzeros
 from mixsearch.index.build.options import OnProgress
 from mixsearch.index.build.transpose import open_rows, transpose_rows
 from mixsearch.storage import FolderWriter
@@ -47,7 +46,6 @@ class CountWriter:
 
     def append(self, counts: sp.csr_array) -> None:
         """Add documents."""
-        check_n_nonzeros(self.n_nonzeros + counts.nnz)
         self._data.append(counts.data)
         # Rows that were picked may have wider indices.
         self._indices.append(counts.indices.astype(np.int32, copy=False))
@@ -55,15 +53,24 @@ class CountWriter:
         self.n_nonzeros += counts.nnz
         self.per_word += np.bincount(counts.indices, minlength=len(self.per_word))
 
+    def close(self) -> None:
+        """Complete the files."""
+        for stream in (self._data, self._indices, self._indptr):
+            stream.close()
+
+    def abandon(self) -> None:
+        """Close the files, which are not complete."""
+        for stream in (self._data, self._indices, self._indptr):
+            stream.abandon()
+
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        for stream in (self._data, self._indices, self._indptr):
-            if kind is None:
-                stream.close()
-            else:
-                stream.abandon()
+        if kind is None:
+            self.close()
+        else:
+            self.abandon()
 
 
 def read_rows(out: FolderWriter, n_words: int, segment: str = "") -> RowChunks:
@@ -71,16 +78,16 @@ def read_rows(out: FolderWriter, n_words: int, segment: str = "") -> RowChunks:
     return open_rows(partial(_open_array, out, place_in(segment, BY_DOCUMENT)), n_words)
 
 
-def open_counts(out: FolderWriter, shape: tuple[int, int], *, copy: bool = False) -> sp.csr_array:
+def open_counts(out: FolderWriter, shape: tuple[int, int], segment: str = "", *, copy: bool = False) -> sp.csr_array:
     """Return the counts by document that were written, mapped or in memory."""
-    parts = [_open_array(out, BY_DOCUMENT, part) for part in ("data", "indices", "indptr")]
+    parts = [_open_array(out, place_in(segment, BY_DOCUMENT), part) for part in ("data", "indices", "indptr")]
     counts: sp.csr_array = sparse_from(sp.csr_array, [np.array(part) for part in parts] if copy else parts, shape)
     return counts
 
 
-def open_columns(out: FolderWriter, shape: tuple[int, int]) -> sp.csc_array:
+def open_columns(out: FolderWriter, shape: tuple[int, int], segment: str = "") -> sp.csc_array:
     """Return the counts by word that were written, mapped."""
-    parts = [_open_array(out, BY_WORD, part) for part in ("data", "indices", "indptr")]
+    parts = [_open_array(out, place_in(segment, BY_WORD), part) for part in ("data", "indices", "indptr")]
     counts: sp.csc_array = sparse_from(sp.csc_array, parts, shape)
     return counts
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -12,6 +15,15 @@ from mixsearch.topics import MAX_DROPPED_DOCUMENTS, WORDS_ELSEWHERE, Postings, s
 
 # Counts that are collected before those beyond the limits are discarded: 100 MB at most.
 _MAX_PENDING = 1 << 22
+
+
+class DroppedRange(NamedTuple):
+    """The documents of a segment, and how many of them contain each dropped word."""
+
+    name: str
+    first: int
+    stop: int
+    n_documents: Array
 
 
 class PostingsCollector:
@@ -54,6 +66,10 @@ class PostingsCollector:
         for words, documents, counts, density in other._pending:
             self._append(words, documents + np.int32(first), counts, density)
 
+    def count_documents(self) -> Array:
+        """Return the number of documents so far that contain each word, (n,)."""
+        return self._n_documents.copy()
+
     def limited(self) -> PostingsCollector:
         """Discard what is beyond the limits, before it is sent elsewhere."""
         self._discard()
@@ -84,10 +100,36 @@ class PostingsCollector:
         self._n_pending = 0
 
 
-def write_dropped(out: FolderWriter, dropped: DroppedWords, collected: PostingsCollector) -> None:
-    """Write the dropped words of a corpus, and after them its stop words."""
+def write_dropped(
+    out: FolderWriter, dropped: DroppedWords, collected: PostingsCollector, segments: Sequence[DroppedRange] = ()
+) -> None:
+    """Write the dropped words of a corpus, and after them its stop words.
+
+    Parameters
+    ----------
+    out : FolderWriter
+        The folder of the index.
+    dropped : DroppedWords
+        The words.
+    collected : PostingsCollector
+        The documents that contain them.
+    segments : sequence of DroppedRange, optional
+        The documents of each segment, if there are several. All but the first list only the words that they contain.
+    """
     postings, stop_words = collected.finish(), dropped.stop_words
-    n_documents = np.concatenate([postings.n_documents, np.zeros(len(stop_words), dtype=np.int64)])
-    reasons = [REASONS[reason] for reason in dropped.reasons.tolist()] + ["stop_word"] * len(stop_words)
     words = [*dropped.vocabulary.words, *stop_words]
-    store_dropped(out, words, reasons, postings._replace(n_documents=n_documents))
+    reasons = [REASONS[reason] for reason in dropped.reasons.tolist()] + ["stop_word"] * len(stop_words)
+    first = _take_range(postings, segments[0]) if segments else postings
+    n_documents = np.concatenate([first.n_documents, np.zeros(len(stop_words), dtype=np.int64)])
+    store_dropped(out, words, reasons, first._replace(n_documents=n_documents))
+    for segment in segments[1:]:
+        own, there = _take_range(postings, segment), np.flatnonzero(segment.n_documents)
+        listed = Postings(own.n_documents[there], np.searchsorted(there, own.words), own.documents, own.counts)
+        store_dropped(out, [words[i] for i in there], [reasons[i] for i in there], listed, segment.name)
+
+
+def _take_range(postings: Postings, segment: DroppedRange) -> Postings:
+    """Return the postings of the documents of a segment, numbered from 0."""
+    inside = (postings.documents >= segment.first) & (postings.documents < segment.stop)
+    documents = postings.documents[inside] - segment.first
+    return Postings(segment.n_documents, postings.words[inside], documents, postings.counts[inside])

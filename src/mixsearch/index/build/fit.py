@@ -13,13 +13,10 @@ from mixsearch.data.partitions import Partitions
 from mixsearch.errors import Option, SearchError
 from mixsearch.index.build.options import DEFAULT_COMPONENTS, IndexOptions, OnProgress
 from mixsearch.text import Corpus
-from mixsearch.topics import CountPartition, TopicSearch, damp, fit_corpus, make_search
+from mixsearch.topics import CountPartition, TopicSearch, damp, fit_corpus, fits_segment, limit_segments, make_search
 
 if TYPE_CHECKING:
     from mixsearch.text import DistributedCorpus
-
-# SciPy counts the non-zeros of arrays with 32-bit columns in 32 bits.
-MAX_NONZEROS = 2**31 - 1
 
 
 def choose_search(options: IndexOptions, n_words: int) -> TopicSearch:
@@ -42,17 +39,14 @@ def check_n_documents(n_documents: int, n_short: int, min_words: int) -> None:
         )
 
 
-def check_n_nonzeros(n_nonzeros: int) -> None:
-    """Reject more counts than an index can hold."""
-    if n_nonzeros > MAX_NONZEROS:
+def check_n_added(n_nonzeros: int) -> None:
+    """Reject more counts than can be added at once: new documents are in memory, and become one segment."""
+    if not fits_segment(n_nonzeros):
         raise SearchError(
-            "An index holds at most {maximum:,} non-zero counts, and the corpus has more. Raise {min_df}, lower "
-            "{max_df} or {max_words}, or index parts of it.",
+            "The documents to add have more than {maximum:,} non-zero counts. Add them in several parts.",
             code="too_many_counts",
-            maximum=MAX_NONZEROS,
-            min_df=Option("min_df"),
-            max_df=Option("max_df"),
-            max_words=Option("max_words"),
+            maximum=limit_segments(n_nonzeros).maximum,
+            n_nonzeros=n_nonzeros,
         )
 
 

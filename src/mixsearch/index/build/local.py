@@ -16,10 +16,11 @@ import numpy as np
 from mixsearch._typing import Array
 from mixsearch.data.chunks import chunk_rows
 from mixsearch.data.dask import load_with_dask
+from mixsearch.data.partitions import Partitions
 from mixsearch.errors import ArgumentError
 from mixsearch.index.build.contents import ContentWriter
-from mixsearch.index.build.counts import CountWriter, open_columns, open_counts, read_rows, store_by_word
-from mixsearch.index.build.dropped import PostingsCollector, write_dropped
+from mixsearch.index.build.counts import open_columns, open_counts, read_rows, store_by_word
+from mixsearch.index.build.dropped import DroppedRange, PostingsCollector, write_dropped
 from mixsearch.index.build.fit import (
     check_n_documents,
     choose_search,
@@ -27,6 +28,7 @@ from mixsearch.index.build.fit import (
     select_documents,
 )
 from mixsearch.index.build.options import DEFAULT_COMPONENTS, IndexOptions, OnProgress
+from mixsearch.index.build.segments import SegmentWriter, StoredSegment
 from mixsearch.index.build.summary import Built, describe_corpus, summarize_build
 from mixsearch.index.documents import SHORT
 from mixsearch.storage import FolderWriter, write_folder
@@ -34,10 +36,13 @@ from mixsearch.text import Corpus, CorpusOptions, CountChunk, read_corpus
 from mixsearch.topics import (
     KIND,
     VERSION,
+    CountPartition,
     TopicSearch,
     corpus_in_memory,
     get_min_words,
     is_damped,
+    join_corpora,
+    place_in,
     store_documents,
     store_search,
 )
@@ -154,28 +159,25 @@ def write_index(
     n_words = len(corpus.vocabulary)
     search = choose_search(options, n_words)
     stored = _store_documents(out, corpus, search, on_progress, rows)
-    n_short, n_nonzeros = stored.n_short, stored.n_nonzeros
-    check_n_documents(len(stored.rows), n_short, stored.min_words)
-    on_disk = read_rows(out, n_words)
-    fits = n_nonzeros * 8 <= options.memory_part
-    counts = chunk_rows(open_counts(out, on_disk.shape, copy=True)) if fits else on_disk
-    store_by_word(out, counts, stored.per_word, options.memory_part, on_progress)
-    by_document, by_word = open_counts(out, counts.shape), open_columns(out, counts.shape)
-    documents = corpus_in_memory(by_document, by_word, stored.rows, stored=counts)
+    check_n_documents(stored.n_documents, stored.n_short, get_min_words(search))
+    documents = _open_documents(out, stored.segments, n_words, options.memory_part, on_progress)
     with ExitStack() as stack:
-        fit_search(search, documents, corpus, n_short, on_progress, partial(_allocate_projected, out, stack))
+        names = iter([segment.name for segment in stored.segments])
+        fit_search(
+            search, documents, corpus, stored.n_short, on_progress, partial(_allocate_projected, out, stack, names)
+        )
     store_documents(out, search)
     store_search(out, search)
-    write_dropped(out, corpus.dropped, stored.dropped)
+    write_dropped(out, corpus.dropped, stored.dropped, stored.dropped_ranges)
     out.facts["corpus"] = describe_corpus(corpus, reading, has_texts=stored.has_texts, has_names=stored.has_names)
     out.facts["n_rows"] = corpus.n_documents + corpus.n_dropped if rows is None else int(rows[-1]) + 1
     out.facts["n_components"] = options.n_components
     return {
-        "n_documents": len(stored.rows),
-        "n_short": n_short,
+        "n_documents": stored.n_documents,
+        "n_short": stored.n_short,
         "n_missing": corpus.n_missing,
         "n_words": n_words,
-        "n_nonzeros": n_nonzeros,
+        "n_nonzeros": stored.n_nonzeros,
         "n_components": search.n_components_,
     }
 
@@ -184,14 +186,20 @@ def write_index(
 class _Stored:
     """Facts about the documents that are known once they are on disk."""
 
-    rows: Array
+    segments: list[StoredSegment]
     n_short: int
-    n_nonzeros: int
-    per_word: Array
-    min_words: int
     has_texts: bool
     has_names: bool
     dropped: PostingsCollector
+    dropped_ranges: list[DroppedRange]
+
+    @property
+    def n_documents(self) -> int:
+        return sum(len(segment.rows) for segment in self.segments)
+
+    @property
+    def n_nonzeros(self) -> int:
+        return sum(segment.n_nonzeros for segment in self.segments)
 
 
 def _store_documents(
@@ -199,32 +207,39 @@ def _store_documents(
 ) -> _Stored:
     """Write the counts, names, texts and columns of documents that are long enough, and the texts of the others."""
     damping, min_words, n_short = is_damped(search), get_min_words(search), 0
-    all_rows: list[Array] = [np.zeros(0, dtype=np.int64)]
-    dropped = PostingsCollector(corpus.dropped)
-    contents, short = ContentWriter(out), ContentWriter(out, SHORT)
-    with CountWriter(out, len(corpus.vocabulary)) as writer:
+    short = ContentWriter(out, SHORT)
+    with SegmentWriter(out, corpus) as writer:
         for n_done, chunk in _count_documents(corpus.chunks()):
             own = chunk if rows is None else replace(chunk, rows=rows[chunk.rows])
             counts, kept = select_documents(chunk.counts, damping, min_words)
-            dropped.add(chunk.dropped[kept], np.asarray(counts.sum(axis=1)), sum(map(len, all_rows)))
             n_short += len(own.rows) - len(kept)
-            writer.append(counts)
-            all_rows.append(np.asarray(own.rows, dtype=np.int64)[kept])
-            contents.append(own, kept)
+            writer.append(own, counts, kept)
             short.append(own, np.setdiff1d(np.arange(len(own.rows)), kept))
             on_progress("Storing", n_done, corpus.n_documents, "documents")
-    contents.close()
     short.close()
-    return _Stored(
-        np.concatenate(all_rows),
-        n_short,
-        writer.n_nonzeros,
-        writer.per_word,
-        min_words,
-        contents.has_texts,
-        contents.has_names,
-        dropped,
-    )
+    return _Stored(writer.segments, n_short, writer.has_texts, writer.has_names, writer.dropped, writer.list_dropped())
+
+
+def _open_documents(
+    out: FolderWriter, segments: list[StoredSegment], n_words: int, memory: int, on_progress: OnProgress
+) -> Partitions[CountPartition]:
+    """Write the counts of all segments word by word, and return them as a fit takes them."""
+    n_done, n_all = 0, sum(segment.n_nonzeros for segment in segments)
+    fits, corpora = n_all * 8 <= memory, []
+    for segment in segments:
+        report = partial(_report_part, on_progress, n_done, n_all)
+        on_disk = read_rows(out, n_words, segment.name)
+        counts = chunk_rows(open_counts(out, on_disk.shape, segment.name, copy=True)) if fits else on_disk
+        store_by_word(out, counts, segment.per_word, memory, report, segment.name)
+        by_document = open_counts(out, counts.shape, segment.name)
+        by_word = open_columns(out, counts.shape, segment.name)
+        corpora.append(corpus_in_memory(by_document, by_word, segment.rows, stored=counts))
+        n_done += segment.n_nonzeros
+    return join_corpora(corpora)
+
+
+def _report_part(on_progress: OnProgress, n_before: int, n_all: int, step: str, n_done: int, _: Any, unit: str) -> None:
+    on_progress(step, n_before + n_done, n_all, unit)
 
 
 def _count_documents(chunks: Iterator[CountChunk]) -> Iterator[tuple[int, CountChunk]]:
@@ -235,6 +250,8 @@ def _count_documents(chunks: Iterator[CountChunk]) -> Iterator[tuple[int, CountC
         yield n_done, chunk
 
 
-def _allocate_projected(out: FolderWriter, stack: ExitStack, shape: tuple[int, int], dtype: Any) -> Array:
-    """Return an array on disk for the projected documents, so that the fit need not hold them in memory."""
-    return stack.enter_context(out.allocate("documents/projected", shape, dtype))
+def _allocate_projected(
+    out: FolderWriter, stack: ExitStack, names: Iterator[str], shape: tuple[int, int], dtype: Any
+) -> Array:
+    """Return an array on disk for the projected documents of the next segment, so that they take no memory."""
+    return stack.enter_context(out.allocate(place_in(next(names), "documents/projected"), shape, dtype))

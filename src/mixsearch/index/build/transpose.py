@@ -11,8 +11,9 @@ import scipy.sparse as sp
 from mixsearch._typing import Array
 from mixsearch.data.chunks import RowChunks, split_rows
 
-# Memory that a non-zero takes while it moves from its row to its column: value, row, position and its chunk of rows.
-BYTES_PER_NONZERO = 40
+# Memory that a non-zero takes while it moves from its row to its column: value and row, of these columns and of those
+# before, which were written last. A chunk of rows is small beside them.
+BYTES_PER_NONZERO = 16
 
 # Maps an array of a file. Each call makes a new map, so that pages of the last one do not stay in memory.
 OpenArray = Callable[[str], Array]

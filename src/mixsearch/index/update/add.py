@@ -25,9 +25,11 @@ from mixsearch.index.update.remove import DocumentSelection, remove_from, remove
 from mixsearch.storage import Folder, FolderWriter, update_folder
 from mixsearch.text import Corpus, CorpusOptions, KeptColumns, KnownWords, has_columns, list_columns, read_corpus
 from mixsearch.topics import (
+    BY_DOCUMENT,
     KIND,
     VERSION,
     Segment,
+    fits_segment,
     measure_documents_in,
     measure_drift,
     open_counts,
@@ -198,13 +200,13 @@ def _add_corpus(
     if n_new:
         on_progress("Adding", 0, n_new, "documents")
         measured = measure_documents_in(search, new.counts, new.rows)
-        absorbed = [] if n_replaced or n_short_replaced else _choose_absorbed(segments, n_new)
+        absorbed = [] if n_replaced or n_short_replaced else _choose_absorbed(folder, segments, new.counts)
         name = _name_segment(folder)
         segment = store_new_segment(out, search, folder, absorbed, measured.partition, name)
         segments = [*segments[: len(segments) - len(absorbed)], segment]
         write_contents(folder, out, index, absorbed, new, name)
         sums = sums.add(measured.sums)
-        outside = measure_drift(search, _join_counts(folder, new.counts), sums.n_documents)
+        outside = measure_drift(search, [*_open_added(folder, new.counts.shape[1]), new.counts], sums.n_documents)
         n_added = growth.n_added + n_new
         new_words = (growth.new_words * growth.n_added + new.new_words * n_new) / n_added
         growth = replace(growth, n_added=n_added, outside=outside, new_words=new_words)
@@ -228,13 +230,17 @@ def _add_corpus(
     )
 
 
-def _choose_absorbed(segments: Sequence[Segment], n_new: int) -> list[Segment]:
-    """Return the last segments that are joined with this many new documents; never that of the fit."""
-    first, size = len(segments), n_new
-    while first > 1 and segments[first - 1].n_documents <= _MERGE_FACTOR * size:
-        first -= 1
-        size += segments[first].n_documents
-    return list(segments[first:])
+def _choose_absorbed(folder: Folder, segments: Sequence[Segment], new: sp.csr_array) -> list[Segment]:
+    """Return the last segments that are joined with new documents; never those of the fit, nor more than one holds."""
+    absorbed: list[Segment] = []
+    size, n_nonzeros = new.shape[0], int(new.nnz)
+    for segment in reversed(segments):
+        n_nonzeros += folder.arrays[segment.place(f"{BY_DOCUMENT}/data")].shape[0]
+        if segment.is_fitted or segment.n_documents > _MERGE_FACTOR * size or not fits_segment(n_nonzeros):
+            break
+        absorbed.insert(0, segment)
+        size += segment.n_documents
+    return absorbed
 
 
 def _name_segment(folder: Folder) -> str:
@@ -243,10 +249,9 @@ def _name_segment(folder: Folder) -> str:
     return f"segment_{max(used, default=0) + 1}"
 
 
-def _join_counts(folder: Folder, new: sp.csr_array) -> sp.csr_array:
-    """Return the counts of all documents that were added since the fit."""
-    known = [open_counts(folder, segment, new.shape[1])[0] for segment in read_segments(folder)[1:]]
-    return sp.csr_array(sp.vstack([*known, new], format="csr")) if known else new
+def _open_added(folder: Folder, n_words: int) -> list[sp.csr_array]:
+    """Return the counts of the documents that were added since the fit, segment by segment."""
+    return [open_counts(folder, segment, n_words)[0] for segment in read_segments(folder) if not segment.is_fitted]
 
 
 def _count_facts(out: FolderWriter, corpus: Corpus, n_rows: int, n_documents: int, n_characters: int) -> None:

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from mixsearch._typing import Array
 from mixsearch.errors import Option, SearchError
 from mixsearch.index.build.dropped import PostingsCollector
-from mixsearch.index.build.fit import select_documents
+from mixsearch.index.build.fit import check_n_added, select_documents
 from mixsearch.index.topic_index import TopicIndex
 from mixsearch.index.update.dropped import tabulate_dropped
 from mixsearch.text import Corpus, CountChunk
@@ -79,6 +79,7 @@ def collect_documents(corpus: Corpus, index: TopicIndex, existing: Existing) -> 
         own, kept = select_documents(chunk.counts, damping, min_words)
         collector.add(chunk.dropped[kept], np.asarray(own.sum(axis=1)), sum(map(len, rows)))
         counts.append(own)
+        check_n_added(sum(each.nnz for each in counts))
         rows.append(chunk.rows[kept])
         kept_of.append((chunk, kept))
         rest = np.setdiff1d(np.arange(len(chunk.rows)), kept)

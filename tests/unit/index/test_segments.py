@@ -1,0 +1,253 @@
+"""An index in several segments answers as the same documents in one."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from tests.unit.index.same_answers import assert_same_answers
+from tests.unit.index.update.grown_index import OPTIONS, READING, list_subjects, make_reviews, write_reviews
+
+from mixsearch.errors import SearchError, collect_warnings
+from mixsearch.index import (
+    AnswerOptions,
+    IndexOptions,
+    Query,
+    add_documents,
+    build_index,
+    describe,
+    open_index,
+    refresh_index,
+    remove_documents,
+)
+from mixsearch.index.build.cluster_documents import split_partitions
+from mixsearch.text import CorpusOptions
+from mixsearch.topics import TopicSearch, _segments, limit_segments, measure_documents_in, sum_corpus
+
+# The reviews have about 2,700 non-zeros: four segments.
+LIMIT = 900
+FIRST, MORE = make_reviews(list_subjects(300), 0), make_reviews(list_subjects(40), 1000)
+WORDS = ("sushi", "goal", "judge", "tuna", "cup")
+
+
+def build(folder, limit=None, options=OPTIONS, reading=READING, reviews=FIRST):
+    folder.mkdir(exist_ok=True)
+    source = write_reviews(folder / "reviews.parquet", reviews)
+    with pytest.MonkeyPatch.context() as patch:
+        if limit is not None:
+            patch.setattr(_segments, "MAX_NONZEROS", limit)
+        build_index(source, folder / "index", options, reading)
+    return folder / "index"
+
+
+@pytest.fixture(scope="module")
+def paths(tmp_path_factory):
+    """The same documents in one segment and in several; tests that change an index build their own."""
+    folder = tmp_path_factory.mktemp("segments")
+    return build(folder / "one"), build(folder / "several", LIMIT)
+
+
+@pytest.fixture(scope="module")
+def indexes(paths):
+    return tuple(map(open_index, paths))
+
+
+@pytest.fixture
+def changing(tmp_path):
+    return build(tmp_path / "one"), build(tmp_path / "several", LIMIT)
+
+
+def test_a_corpus_beyond_the_limit_is_stored_in_segments_of_about_equal_size(indexes):
+    one, several = indexes
+    assert len(one.fitted.segments) == 1
+    sizes = [segment.by_document.nnz for segment in several.fitted.segments]
+    assert len(sizes) == 4
+    assert max(sizes) <= LIMIT
+    assert max(sizes) - min(sizes) < 60  # some counts are those of documents that are too short
+    assert several.contents().n_nonzeros == one.contents().n_nonzeros == sum(sizes)
+    for segment in several.fitted.segments:
+        assert segment.by_document.indices.dtype == segment.by_word.indices.dtype == np.int32
+        assert_array_equal(segment.by_document.toarray(), segment.by_word.toarray())
+
+
+def test_topics_documents_and_confidence_are_those_of_one_segment(indexes):
+    assert_same_answers(*indexes, WORDS)
+
+
+def test_sums_and_weights_are_those_of_all_documents(indexes):
+    search = indexes[1].topics
+    documents = search._family.local
+    brute = measure_documents_in(search, documents.by_document, documents.rows)
+    for stored, expected in zip(sum_corpus(search), brute.sums, strict=True):
+        assert_allclose(stored, expected, rtol=1e-5, atol=1e-4)
+    assert_allclose(documents.pair_weights, brute.partition.pair_weights, rtol=1e-9)
+    assert_allclose(documents.triple_weights, brute.partition.triple_weights, rtol=1e-9)
+    assert_allclose(documents.tfidf_lengths, brute.partition.tfidf_lengths, rtol=1e-9)
+
+
+def test_texts_names_columns_and_snippets_are_those_of_one_segment(indexes):
+    one, several = indexes
+    rows = one.topics.kept_rows_.tolist()
+    assert several.documents(rows) == one.documents(rows)
+    assert several.documents(rows[::-7]) == one.documents(rows[::-7])
+    assert list(several.names()) == list(one.names())
+    assert list(several.short_names()) == list(one.short_names())
+    assert several.columns.table.equals(one.columns.table)
+    assert several.columns.described == one.columns.described
+    options = AnswerOptions(n_documents=20)
+    answers = [
+        describe(index.find(Query("asked", words={"sushi": 1.0})), options).as_dict()["documents"] for index in indexes
+    ]
+    assert len(answers[0]) == 20
+    for ours, theirs in zip(*answers, strict=True):
+        assert ours.pop("share") == pytest.approx(theirs.pop("share"), rel=1e-6)
+        assert ours["snippet"]
+        assert ours == theirs
+
+
+@pytest.mark.parametrize("within", [False, True])
+def test_filters_choose_documents_of_all_segments(indexes, within):
+    where = 'stars >= 3 and shop = "Oslo"'
+    assert_array_equal(indexes[1].match(where), indexes[0].match(where))
+    found = [index.search("sushi", where=where, within=within) for index in indexes]
+    listed = [dict(topic.documents(50)) for topic in found]
+    assert listed[0].keys() == listed[1].keys()
+    assert_allclose([listed[1][row] for row in listed[0]], list(listed[0].values()), rtol=1e-6, atol=1e-7)
+    assert_allclose(found[1].probabilities, found[0].probabilities, rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("groups", [{"over": "day", "every": "quarter"}, {"by": "shop"}, {"by": "stars"}])
+def test_shares_over_time_and_by_group_are_those_of_one_segment(indexes, groups):
+    expected, found = (index.group(["sushi", "goal"], **groups).topics for index in indexes)
+    for theirs, ours in zip(expected, found, strict=True):
+        assert [group.label for group in ours.groups] == [group.label for group in theirs.groups]
+        assert len(ours.groups) > 1
+        for name in ("n_documents", "n_about", "share"):
+            assert_allclose(*([getattr(group, name) for group in each.groups] for each in (ours, theirs)), rtol=1e-6)
+
+
+def test_documents_are_added_after_those_of_all_segments(changing):
+    for path in changing:
+        for i in range(3):
+            more = make_reviews(list_subjects(20), 1000 * (i + 1))
+            add_documents(path, write_reviews(path.parent / f"more-{i}.parquet", more))
+    one, several = map(open_index, changing)
+    assert_same_answers(one, several, WORDS)
+    growth, expected = several.contents().growth, one.contents().growth
+    assert (growth.n_fitted, growth.n_added) == (expected.n_fitted, expected.n_added) == (270, 54)
+    assert growth.outside == pytest.approx(expected.outside, rel=1e-5)
+    # They are joined with each other, never with those of the fit.
+    assert [segment.n_rows for segment in several.fitted.segments[4:]] == [
+        segment.n_rows for segment in one.fitted.segments[1:]
+    ]
+
+
+def test_added_documents_are_not_joined_beyond_the_limit(changing, monkeypatch):
+    _, path = changing
+    monkeypatch.setattr(_segments, "MAX_NONZEROS", LIMIT)
+    for i in range(3):
+        more = make_reviews(list_subjects(60), 1000 * (i + 1))  # more than half of what a segment holds
+        add_documents(path, write_reviews(path.parent / f"more-{i}.parquet", more))
+    index = open_index(path)
+    index.verify()
+    assert len(index.fitted.segments) == 4 + 3
+    assert max(segment.by_document.nnz for segment in index.fitted.segments) <= LIMIT
+
+
+def test_documents_are_removed_from_all_segments(changing):
+    for path in changing:
+        remove_documents(path, where="stars = 1")
+        remove_documents(path, ids=["r0", "r9", "r299"])
+        remove_documents(path, rows=list(range(60, 170)))  # the whole of a segment
+    one, several = map(open_index, changing)
+    assert len(several.fitted.segments) == 3
+    assert_same_answers(one, several, WORDS)
+
+
+def test_a_refresh_stores_as_many_segments_as_it_needs(changing, monkeypatch):
+    for path in changing:
+        add_documents(path, write_reviews(path.parent / "more.parquet", MORE))
+        remove_documents(path, where="stars = 1")
+    refresh_index(changing[0])
+    monkeypatch.setattr(_segments, "MAX_NONZEROS", LIMIT)
+    refresh_index(changing[1])
+    one, several = map(open_index, changing)
+    assert len(several.fitted.segments) == 3
+    assert_same_answers(one, several, WORDS)
+    monkeypatch.undo()
+    refresh_index(changing[1])
+    assert len(open_index(changing[1]).fitted.segments) == 1
+
+
+def test_dropped_words_are_answered_from_the_documents_of_all_segments(tmp_path):
+    texts = [f"{text} tasty" if i % 100 == 0 else text for i, text in enumerate(FIRST["review"].to_pylist())]
+    reviews = FIRST.set_column(FIRST.column_names.index("review"), "review", [texts])
+    reading = CorpusOptions(text="review", id="review_id", min_df=4, max_df=0.3, stop_words=["and"], n_jobs=1)
+    paths = [
+        build(tmp_path / name, limit, reading=reading, reviews=reviews)
+        for name, limit in (("one", None), ("several", 300))
+    ]
+    one, several = map(open_index, paths)
+    assert len(several.fitted.segments) > 2
+    common = list(one.fitted.common_words)[:2]
+    assert several.fitted.common_words == one.fitted.common_words
+    assert several.contents().dropped_words == one.contents().dropped_words
+    for word in ("tasty", *common, "and", "unheard"):
+        assert several.fitted.is_dropped(word) == one.fitted.is_dropped(word)
+        assert several.fitted.count_dropped(word) == one.fitted.count_dropped(word)
+    with collect_warnings():
+        assert_same_answers(one, several, ["tasty", *common])
+    remove_documents(several.path, ids=["r0"])
+    assert open_index(several.path).fitted.count_dropped("tasty") == 2
+
+
+@pytest.mark.parametrize("memory", [1, 10**9])
+@pytest.mark.parametrize("n_components", [3, "auto"])
+def test_segments_are_read_from_memory_or_from_disk(tmp_path, indexes, memory, n_components):
+    options = IndexOptions(n_components=n_components, memory=memory)
+    several = open_index(build(tmp_path / "several", LIMIT, options))
+    one = open_index(build(tmp_path / "one", None, options))
+    assert_same_answers(one, several, WORDS[:2])
+
+
+def test_a_document_of_more_counts_than_a_segment_is_a_segment_of_its_own(tmp_path):
+    several = open_index(build(tmp_path, 1, reviews=FIRST.slice(0, 40)))
+    assert [segment.n_rows for segment in several.fitted.segments] == [1] * 36
+    several.verify()
+
+
+@pytest.mark.parametrize(("n_nonzeros", "enough"), [(0, 900), (900, 900), (901, 451), (2700, 900), (2701, 676)])
+def test_segments_of_a_large_corpus_are_equally_large(n_nonzeros, enough, monkeypatch):
+    monkeypatch.setattr(_segments, "MAX_NONZEROS", LIMIT)
+    assert limit_segments(n_nonzeros) == (enough, LIMIT)
+
+
+@given(st.lists(st.integers(1, 500), min_size=1, max_size=30))
+def test_partitions_of_a_cluster_are_split_in_order_and_within_the_limit(sizes):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_segments, "MAX_NONZEROS", LIMIT)
+        segments = split_partitions(sizes)
+    assert [i for own in segments for i in range(own.start, own.stop)] == list(range(len(sizes)))
+    assert max(sum(sizes[own]) for own in segments) <= LIMIT
+    if sum(sizes) <= LIMIT:
+        assert len(segments) == 1
+
+
+def test_more_counts_than_can_be_added_at_once_are_refused(changing, monkeypatch):
+    monkeypatch.setattr(_segments, "MAX_NONZEROS", 300)
+    before = open_index(changing[1]).generation
+    with pytest.raises(SearchError, match="more than 300 non-zero counts. Add them in several parts") as error:
+        add_documents(changing[1], write_reviews(changing[1].parent / "more.parquet", MORE))
+    assert error.value.code == "too_many_counts"
+    assert open_index(changing[1]).generation == before
+
+
+def test_more_counts_than_a_saved_search_holds_are_refused(tmp_path, monkeypatch):
+    counts = sp.csr_array(np.random.default_rng(0).integers(0, 3, (50, 12)))
+    search = TopicSearch(1).fit(counts)
+    monkeypatch.setattr(_segments, "MAX_NONZEROS", 100)
+    with pytest.raises(SearchError, match="holds at most 100 non-zero counts, and this one has [34]") as error:
+        search.save(tmp_path / "search")
+    assert error.value.code == "too_many_counts"
+    assert not (tmp_path / "search").exists()
