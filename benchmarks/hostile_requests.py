@@ -101,8 +101,12 @@ class Server:
                 [*command, *options], stdout=log, stderr=log, cwd=folder, start_new_session=True
             )
         self.port = self._wait_for_port()
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/api/openapi.json", timeout=MAX_SECONDS) as answer:
-            self.routes: dict[str, Any] = json.loads(answer.read())["paths"]
+        self.routes: dict[str, Any] = self.get("/api/openapi.json")["paths"]
+
+    def get(self, path: str) -> Any:
+        """Return the JSON at an address."""
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=MAX_SECONDS) as answer:
+            return json.loads(answer.read())
 
     def _wait_for_port(self) -> int:
         for _ in range(600):

@@ -37,7 +37,7 @@ from mixsearch.text import CorpusOptions
 # That of an idle connection too, so that one limit holds for all.
 TIMEOUT = 5.0
 # Unread answers are looked at four times within the time limit. The rest is for a machine with other work.
-MARGIN = TIMEOUT / 4 + 2.0
+MARGIN = TIMEOUT / 4 + 5.0
 # Connections per wave by address: more than one address may have, and more than all may have together.
 WAVE = {"127.0.0.1": 600, **{f"127.0.0.{i}": 100 for i in range(2, 7)}}
 OWN_ADDRESS, SHARED_ADDRESS = "127.0.0.7", "127.0.0.1"
@@ -53,7 +53,7 @@ LARGE = {
     "/api/indexes/long/topic.csv?q={word}&n_words=200&n_documents=100": 7,
 }
 # Connections that are opened between two looks at all.
-N_AT_ONCE = 50
+N_AT_ONCE = 20
 # States of a connection in /proc/net/tcp that this side has not closed: established, being so, closed by the client.
 OPEN = ("01", "03", "08")
 ANSWERED, REFUSED, NO_ANSWER = "200", "refused", "no answer"
