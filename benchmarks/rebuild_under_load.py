@@ -81,7 +81,7 @@ def find_mixed(observed: Observed, states: Mapping[str, State]) -> str:
     if state is None:
         return f"the state {observed.generation!r} was never written"
     for word in observed.words:
-        if word.rstrip("0123456789") not in CORPORA[state.corpus]:
+        if word.rstrip("0123456789") not in (state.corpus, *CORPORA[state.corpus]):
             return f"the word {word!r} in a topic of {state.corpus}"
     for row, name, text in observed.documents:
         if state.names.get(row) != name:
