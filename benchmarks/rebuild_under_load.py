@@ -2,6 +2,7 @@
 
     python benchmarks/rebuild_under_load.py
     python benchmarks/rebuild_under_load.py --seconds 60 --seed 1
+    python benchmarks/rebuild_under_load.py --no-if-match
 
 The index is built from two corpora in turn, grown and shrunk between, and once deleted and restored. The clients ask
 for topics of words of both corpora and open the documents that these list, without pause. Names and texts of documents
@@ -16,6 +17,7 @@ import argparse
 import http.client
 import json
 import random
+import re
 import shutil
 import sys
 import tempfile
@@ -81,7 +83,7 @@ def find_mixed(observed: Observed, states: Mapping[str, State]) -> str:
     if state is None:
         return f"the state {observed.generation!r} was never written"
     for word in observed.words:
-        if word.rstrip("0123456789") not in (state.corpus, *CORPORA[state.corpus]):
+        if re.split(r"[^a-z]", word)[0] not in (state.corpus, *CORPORA[state.corpus]):
             return f"the word {word!r} in a topic of {state.corpus}"
     for row, name, text in observed.documents:
         if state.names.get(row) != name:
@@ -183,10 +185,13 @@ class Client(threading.Thread):
         Knows what the disk has.
     seed : int
         Chooses the words.
+    if_match : bool
+        Whether it asks for documents of the state that has listed them.
     """
 
-    def __init__(self, port: int, writer: Writer, seed: int) -> None:
+    def __init__(self, port: int, writer: Writer, seed: int, *, if_match: bool) -> None:
         super().__init__(daemon=True)
+        self._if_match = if_match
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=MAX_SECONDS)
         self._writer, self._rng = writer, random.Random(seed)
         self.observed: list[Observed] = []
@@ -213,7 +218,7 @@ class Client(threading.Thread):
 
     def _get(self, kind: str, path: str, generation: str = "") -> Observed:
         """Return an answer of the state that another one was of, or of any state."""
-        headers = {"If-Match": f'"{generation}"'} if generation else {}
+        headers = {"If-Match": f'"{generation}"'} if generation and self._if_match else {}
         self._connection.request("GET", f"/api/indexes/changed/{path}", headers=headers)
         answer = self._connection.getresponse()
         body, tag = json.loads(answer.read()), (answer.getheader("ETag") or "").strip('"')
@@ -282,9 +287,9 @@ class Report:
         ]
 
 
-def observe(server: Server, writer: Writer, duration: float, seed: int) -> Report:
+def observe(server: Server, writer: Writer, duration: float, seed: int, *, if_match: bool) -> Report:
     """Change the index of a server while clients ask."""
-    clients = [Client(server.port, writer, seed * N_CLIENTS + i) for i in range(N_CLIENTS)]
+    clients = [Client(server.port, writer, seed * N_CLIENTS + i, if_match=if_match) for i in range(N_CLIENTS)]
     processes = server.list_processes()
     for client in clients:
         client.start()
@@ -305,14 +310,14 @@ def observe(server: Server, writer: Writer, duration: float, seed: int) -> Repor
     )
 
 
-def run(duration: float, seed: int = 0) -> tuple[Report, list[str]]:
+def run(duration: float, seed: int = 0, *, if_match: bool = True) -> tuple[Report, list[str]]:
     """Change the index of a server of its own while clients ask, and return what happened, and what was wrong."""
     with tempfile.TemporaryDirectory() as name:
         writer = Writer(Path(name), random.Random(seed))
         writer.build()
         server = Server(Path(name), writer.index, "--workers", "2", "--timeout", str(MAX_SECONDS))
         try:
-            report = observe(server, writer, duration, seed)
+            report = observe(server, writer, duration, seed, if_match=if_match)
         finally:
             code = server.stop()
     return report, report.find_wrong() + ([f"exit code {code}"] if code not in (0, 130) else [])
@@ -343,9 +348,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--no-if-match", action="store_true", help="open documents of any state, as they are then mixed"
+    )
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    report, wrong = run(options.seconds, options.seed)
+    report, wrong = run(options.seconds, options.seed, if_match=not options.no_if_match)
     print_report(report)
     if wrong:
         print(report.log[-4000:])

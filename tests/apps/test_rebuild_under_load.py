@@ -35,7 +35,7 @@ SECOND = Listed(1, "beta-2-1", "beta-2-1 court1")
 @pytest.mark.parametrize(
     ("observed", "expected"),
     [
-        (observe(TOPIC, "first", (FIRST,), ("sushi1", "alpha")), ""),
+        (observe(TOPIC, "first", (FIRST,), ("sushi1", "alpha", "alpha-1")), ""),
         (observe(DOCUMENT, "second", (SECOND,), opened=SECOND), ""),
         (observe(TOPIC, "third", (FIRST,)), "the state 'third' was never written"),
         (observe(TOPIC, "first", (FIRST, SECOND)), "'beta-2-1' in row 1"),
