@@ -125,7 +125,7 @@ class Writer:
         """Replace the index by one of the other corpus."""
         self._corpus, self._n_builds = next(self._corpora), self._n_builds + 1
         reading = CorpusOptions(text="text", id="id", min_df=2, max_df=1.0, stop_words=None)
-        options = IndexOptions(n_components=4, overwrite=True)
+        options = IndexOptions(n_components=3, overwrite=True)
         build_index(self._write_texts(0, N_DOCUMENTS), self.index, options, reading)
         self._record("built", range(N_DOCUMENTS))
 
