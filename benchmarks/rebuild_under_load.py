@@ -232,6 +232,7 @@ class Client(threading.Thread):
         """Ask no more."""
         self.done.set()
         self.join()
+        self._connection.close()
 
 
 def read_document(document: Mapping[str, Any]) -> Listed:

@@ -26,7 +26,6 @@ from mixsearch.topics import parse_words
 from mixsearch.web.errors import RESPONSES, APIError
 from mixsearch.web.indexes import ServedIndex, check_tag, choose_index
 from mixsearch.web.schemas import (
-    MAX_QUERY_LENGTH,
     MAX_SKIPPED,
     MAX_WORDS,
     ROW,
@@ -54,7 +53,7 @@ async def _choose_index(
     index: Annotated[str, Path(description="The name of the index.", max_length=200)],
     if_match: Annotated[
         str | None,
-        Header(max_length=MAX_QUERY_LENGTH, description="The ETag of an answer: fail if the index has changed since."),
+        Header(description="The ETag of an answer: fail if the index has changed since."),
     ] = None,
 ) -> ServedIndex:
     chosen = choose_index(request.app.state.indexes, index)
