@@ -75,6 +75,7 @@ class Observed(NamedTuple):
     words: tuple[str, ...] = ()
     documents: tuple[Listed, ...] = ()
     opened: Listed | None = None  # what the answer before has told about the document
+    asked: str = ""  # the generation of that answer
 
 
 def find_mixed(observed: Observed, states: Mapping[str, State]) -> str:
@@ -82,6 +83,8 @@ def find_mixed(observed: Observed, states: Mapping[str, State]) -> str:
     state = states.get(observed.generation)
     if state is None:
         return f"the state {observed.generation!r} was never written"
+    if observed.asked not in ("", observed.generation):
+        return f"an answer of {state.corpus} after one of another state"
     for word in observed.words:
         if re.split(r"[^a-z]", word)[0] not in (state.corpus, *CORPORA[state.corpus]):
             return f"the word {word!r} in a topic of {state.corpus}"
@@ -226,7 +229,7 @@ class Client(threading.Thread):
             return Observed(kind, answer.status, body["error"]["code"], tag, is_new=False)
         words = tuple(each["word"] for each in body.get("words", []) + body.get("related_words", []))
         documents = tuple(read_document(each) for each in ([body] if kind == DOCUMENT else body["documents"]))
-        return Observed(kind, 200, "", tag, tag == self._writer.generation, words, documents)
+        return Observed(kind, 200, "", tag, tag == self._writer.generation, words, documents, asked=generation)
 
     def stop(self) -> None:
         """Ask no more."""

@@ -3,7 +3,7 @@
 import sys
 
 import pytest
-from benchmarks.rebuild_under_load import DOCUMENT, TOPIC, Listed, Observed, State, find_mixed, run
+from benchmarks.rebuild_under_load import DOCUMENT, MORE, TOPIC, Listed, Observed, State, find_mixed, run
 
 pytestmark = [
     pytest.mark.slow,
@@ -38,6 +38,7 @@ SECOND = Listed(1, "beta-2-1", "beta-2-1 court1")
         (observe(TOPIC, "first", (FIRST,), ("sushi1", "alpha", "alpha-1")), ""),
         (observe(DOCUMENT, "second", (SECOND,), opened=SECOND), ""),
         (observe(TOPIC, "third", (FIRST,)), "the state 'third' was never written"),
+        (observe(MORE, "second", (SECOND,))._replace(asked="first"), "an answer of beta after one of another state"),
         (observe(TOPIC, "first", (FIRST, SECOND)), "'beta-2-1' in row 1"),
         (observe(TOPIC, "first", (FIRST,), ("sushi1", "court1")), "the word 'court1' in a topic of alpha"),
         (observe(DOCUMENT, "second", (SECOND,), opened=FIRST), "'beta-2-1' opened for 'alpha-1-0'"),
