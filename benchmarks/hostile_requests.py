@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
 import re
 import socket
@@ -30,6 +31,7 @@ from urllib.parse import quote
 
 from damage_index import build_corpus
 from hostile_inputs import mutate
+from web_demo import measure_process
 
 CLOSED, LEFT, INTERNAL, HANG = "closed by the server", "client left", "internal error", "no answer"
 N_CLIENTS, MAX_SECONDS = 4, 60
@@ -83,18 +85,28 @@ class Server:
     Parameters
     ----------
     folder : Path
-        Where the index and the log are.
+        Where the log is.
+    index : Path
+        The index to serve.
+    *options : str
+        Further options of the command.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, index: Path, *options: str) -> None:
         self._log = folder / "log.txt"
-        index = build_corpus(folder)
         command = [sys.executable, "-m", "mixsearch", "serve", str(index), "--no-open", "--no-token", "--port", "0"]
         with self._log.open("wb") as log:
-            self._process = subprocess.Popen([*command, "--workers", "1"], stdout=log, stderr=log, cwd=folder)
+            # A session of its own: the processes of the server are those of its group.
+            self._process = subprocess.Popen(
+                [*command, *options], stdout=log, stderr=log, cwd=folder, start_new_session=True
+            )
         self.port = self._wait_for_port()
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/api/openapi.json", timeout=MAX_SECONDS) as answer:
-            self.routes: dict[str, Any] = json.loads(answer.read())["paths"]
+        self.routes: dict[str, Any] = self.get("/api/openapi.json")["paths"]
+
+    def get(self, path: str) -> Any:
+        """Return the JSON at an address."""
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=MAX_SECONDS) as answer:
+            return json.loads(answer.read())
 
     def _wait_for_port(self) -> int:
         for _ in range(600):
@@ -108,6 +120,20 @@ class Server:
     def is_alive(self) -> bool:
         """Whether the process runs."""
         return self._process.poll() is None
+
+    def list_processes(self) -> set[int]:
+        """Return the ids of the server's processes that run."""
+        return {pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if self._owns(pid)}
+
+    def _owns(self, pid: int) -> bool:
+        try:
+            return os.getpgid(pid) == self._process.pid
+        except ProcessLookupError:
+            return False
+
+    def measure_memory(self) -> float:
+        """Return the memory of all its processes in MB; shared memory counts once."""
+        return sum(measure_process(pid) for pid in self.list_processes())
 
     def read_log(self) -> str:
         """Return what the server has printed."""
@@ -179,7 +205,7 @@ def run(n: int, seed: int = 0, tell: Callable[[str], object] = print) -> tuple[C
     """Send n requests, and return the counts of what came back, and what was wrong."""
     rng = random.Random(seed)
     with tempfile.TemporaryDirectory() as name:
-        server = Server(Path(name))
+        server = Server(Path(name), build_corpus(Path(name)), "--workers", "1")
         try:
             requests = [make_request(server.routes, rng) for _ in range(n)]
             with ThreadPoolExecutor(N_CLIENTS) as clients:

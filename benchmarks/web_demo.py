@@ -30,7 +30,8 @@ class Server:
 
     def memory(self) -> float:
         """The memory of all its processes in MB; shared memory counts once."""
-        return sum(_held(pid) for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if self._owns(pid))
+        pids = map(int, filter(str.isdigit, os.listdir("/proc")))
+        return sum(measure_process(pid) for pid in pids if self._owns(pid))
 
     def _owns(self, pid: int) -> bool:
         try:
@@ -39,7 +40,8 @@ class Server:
             return False
 
 
-def _held(pid: int) -> float:
+def measure_process(pid: int) -> float:
+    """Return the memory of a process in MB, with its part of what it shares."""
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     except (FileNotFoundError, ProcessLookupError):

@@ -87,3 +87,5 @@ def _put_known(case, data):
     if data.draw(st.booleans()):
         for name in set(case.query) & set(KNOWN):
             case.query[name] = data.draw(KNOWN[name])
+    for name in {"if-match", "If-Match"} & set(case.headers or ()):
+        case.headers[name] = "*"  # a tag of no state is refused before anything else

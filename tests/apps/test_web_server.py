@@ -3,6 +3,7 @@
 import gc
 import json
 import socket
+import sys
 import threading
 import time
 from contextlib import ExitStack, closing, suppress
@@ -169,6 +170,19 @@ def test_one_address_cannot_take_all_places(tmp_path):
                 break
             assert time.monotonic() < end, "a place that was given back is not taken again"
             time.sleep(0.1)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have one loopback address")
+def test_addresses_that_take_all_places_make_room_for_another():
+    limits = Limits(timeout=60.0, max_connections=8, max_per_address=4)
+    with serve({}, limits=limits) as serving, ExitStack() as stack:
+        split = urlsplit(serving.address)
+        for i in range(16):
+            client = socket.create_connection((split.hostname, split.port), 60, (f"127.0.0.{2 + i % 2}", 0))
+            stack.enter_context(closing(client))
+        for _ in range(20):
+            with urlopen(f"{serving.address}api/health", timeout=60) as answer:
+                assert answer.status == 200
 
 
 def test_a_body_that_is_too_large_is_refused_before_it_is_read(address):

@@ -40,6 +40,24 @@ def test_an_index_is_reopened_if_it_has_changed(tmp_path):
     assert reopen_if_changed(reopened) is None
 
 
+def test_a_row_of_an_older_answer_is_no_document_of_another_state(tmp_path):
+    app = make_app({"texts": open_made(tmp_path)})
+    with TestClient(app, base_url="http://localhost") as client:
+        tag = client.get("/api/indexes/texts/topic", params={"q": "sushi"}).headers["ETag"]
+        for route in ROUTES[1:]:
+            answer = client.get(f"/api/indexes/texts{route}", headers={"If-Match": tag})
+            assert (answer.status_code, answer.headers["ETag"]) == (200, tag), route
+        for same in (f"W/{tag}", f'"other", {tag}', "*"):
+            assert client.get("/api/indexes/texts/documents/3", headers={"If-Match": same}).status_code == 200
+        add_documents(app.state.indexes["texts"].index.path, write_more(tmp_path))
+        app.state.indexes["texts"] = reopen_if_changed(app.state.indexes["texts"])
+        for route in ROUTES:
+            answer = client.get(f"/api/indexes/texts{route}", headers={"If-Match": tag})
+            assert (answer.status_code, answer.json()["error"]["code"]) == (412, "index_changed"), route
+            assert "The index 'texts' has changed since that answer. Search again." in answer.text
+        assert client.get("/api/indexes/texts/documents/3").headers["ETag"] not in (None, tag)
+
+
 def test_an_index_that_is_gone_is_served_as_it_was(tmp_path):
     served = ServedIndex("texts", open_made(tmp_path))
     moved = shutil.move(served.index.path, tmp_path / "elsewhere")

@@ -22,6 +22,7 @@ STATUS = {
     "not_found": 404,
     "method_not_allowed": 405,
     "gone": 410,
+    "index_changed": 412,
     "too_large": 413,
     "not_an_image": 415,
     "wrong_host": 421,

@@ -67,6 +67,11 @@ class ServedIndex:
         self._found: LRUCache[Hashable, Found] = LRUCache(_N_TOPICS)
 
     @property
+    def tag(self) -> str:
+        """The generation as an entity tag of HTTP."""
+        return f'"{self.generation}"'
+
+    @property
     def trouble(self) -> str | None:
         """The problem of the index, if there is one."""
         return (str(self.damage) if self.damage else None) or self.fault or self.problem
@@ -156,6 +161,18 @@ def choose_index(indexes: Mapping[str, ServedIndex], name: str) -> ServedIndex:
         known=", ".join(indexes),
         indexes=list(indexes),
     )
+
+
+def check_tag(index: ServedIndex, tags: str) -> None:
+    """Raise an error if the entity tags of `If-Match` are of other states of the index.
+
+    A row means another document in another state. Proxies that compress answers make tags weak: these match too.
+    """
+    wanted = {tag.strip().removeprefix("W/") for tag in tags.split(",")}
+    if not wanted & {index.tag, "*"}:
+        raise APIError(
+            "index_changed", "The index {name!r} has changed since that answer. Search again.", name=index.name
+        )
 
 
 def choose_name(wanted: str, taken: Container[str]) -> str:

@@ -45,7 +45,8 @@ class Limits:
     max_waiting : int
         Requests that may wait for a worker; further ones are rejected.
     max_connections : int
-        Open connections; further ones are closed at once.
+        Open connections. A further one ends one of the address that has the most, or is closed at once if that is its
+        own.
     max_per_address : int
         Open connections of one address; further ones are closed at once. Behind a proxy, all clients have its address.
     workers : int

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import Counter
 from typing import Any
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from mixsearch.web.middleware.places import Places
 from mixsearch.web.rare_log import RareLog, RareWarnings
 from mixsearch.web.settings import Limits
 
@@ -38,7 +38,7 @@ def make_protocol(limits: Limits) -> type[H11Protocol]:
     type
         A subclass of `H11Protocol`.
     """
-    addresses: Counter[str] = Counter()
+    places: Places[LimitedProtocol] = Places(limits)
     refused, unread = RareLog(_logger), RareLog(_logger)
 
     class LimitedProtocol(H11Protocol):
@@ -65,10 +65,11 @@ def make_protocol(limits: Limits) -> type[H11Protocol]:
 
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
             super().connection_made(transport)
-            addresses[self.address] += 1
-            if len(self.connections) > limits.max_connections or addresses[self.address] > limits.max_per_address:
-                refused.warn("Connections were refused, as of %s: there are too many.", self.address or "a client")
-                transport.abort()
+            ended = places.take(self.address, self)
+            if ended is not None:
+                refused.warn("Connections were refused, as of %s: there are too many.", ended.address or "a client")
+                ended.transport.abort()
+            if ended is self:
                 return
             self.update_deadline()
             self.watch_buffer()
@@ -78,9 +79,7 @@ def make_protocol(limits: Limits) -> type[H11Protocol]:
             self.update_deadline()
 
         def connection_lost(self, exc: Exception | None) -> None:
-            addresses[self.address] -= 1
-            if not addresses[self.address]:
-                del addresses[self.address]
+            places.give_back(self)
             self.cancel_deadline()
             if self.look is not None:
                 self.look.cancel()

@@ -16,13 +16,13 @@ from mixsearch.report import make_page, make_report
 from mixsearch.web.errors import RESPONSES, describe_error
 from mixsearch.web.indexes import ServedIndex
 from mixsearch.web.routes.topics import (
-    CACHE_HEADERS,
     Index,
     Pools,
     complete_request,
     encode_json,
     make_csv_response,
     make_file_response,
+    make_headers,
     make_json_response,
     make_options,
     make_query,
@@ -61,7 +61,9 @@ MoreWords = Annotated[
 async def compare(index: Index, topics: TopicList, workers: Pools, words: MoreWords = ()) -> Response:
     """Find several topics, their words side by side, and how much each pair has in common."""
     requests = _parse(index, topics)
-    return make_json_response(await workers.call_cached(index, encode_comparison, requests, tuple(words), slow=True))
+    return make_json_response(
+        await workers.call_cached(index, encode_comparison, requests, tuple(words), slow=True), index
+    )
 
 
 @router.get("/compare.csv", response_class=Response, responses={200: {"content": {"text/csv": {}}}})
@@ -69,7 +71,7 @@ async def download_comparison(index: Index, topics: TopicList, workers: Pools) -
     """Find several topics, and return them as a table with one fact per row."""
     requests = _parse(index, topics)
     body = await workers.call(index, encode_comparison_as_csv, requests, slow=True)
-    return make_csv_response(body, name_file(index, "topics", requests))
+    return make_csv_response(body, name_file(index, "topics", requests), index)
 
 
 @router.get("/report.html", response_class=Response, responses={200: {"content": {"text/html": {}}}})
@@ -77,13 +79,13 @@ async def download_report(index: Index, topics: TopicList, workers: Pools) -> Re
     """Find several topics, and return a report on them: one HTML file that opens offline."""
     requests = _parse(index, topics)
     body = await workers.call_cached(index, encode_report, requests, slow=True)
-    return make_file_response(body, "text/html", name_file(index, "report", requests), "html")
+    return make_file_response(body, "text/html", name_file(index, "report", requests), "html", index)
 
 
 @router.get("/overview", response_model=TopicMap)
 async def map_corpus(index: Index, request: Annotated[MapRequest, QueryParameter()], workers: Pools) -> Response:
     """Map the topics that a set of words finds."""
-    return make_json_response(await workers.call_cached(index, encode_map, request, slow=True))
+    return make_json_response(await workers.call_cached(index, encode_map, request, slow=True), index)
 
 
 @router.get(
@@ -98,7 +100,7 @@ async def map_documents(index: Index, request: Annotated[MapRequest, QueryParame
     uint8: indices in the topics of the overview, 255 for none.
     """
     body = await workers.call_cached(index, encode_document_map, request, slow=True)
-    return Response(body, media_type="application/octet-stream", headers=CACHE_HEADERS)
+    return Response(body, media_type="application/octet-stream", headers=make_headers(index))
 
 
 def _parse(index: ServedIndex, topics: Sequence[str]) -> tuple[TopicRequest, ...]:

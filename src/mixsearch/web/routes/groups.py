@@ -33,7 +33,7 @@ Topics = tuple[TopicRequest, ...]
 async def group_documents(index: Index, request: GroupParameters, workers: Pools) -> Response:
     """Find several topics, and their shares over time or by group."""
     topics = _parse(index, request)
-    return make_json_response(await workers.call_cached(index, encode_groups, request, topics, slow=True))
+    return make_json_response(await workers.call_cached(index, encode_groups, request, topics, slow=True), index)
 
 
 @router.get("/topic/groups.csv", response_class=Response, responses={200: {"content": {"text/csv": {}}}})
@@ -41,19 +41,19 @@ async def download_groups(index: Index, request: GroupParameters, workers: Pools
     """Find several topics, and return their shares as a table with one row for each topic and group."""
     topics = _parse(index, request)
     body = await workers.call(index, encode_groups_as_csv, request, topics, slow=True)
-    return make_csv_response(body, index.name)
+    return make_csv_response(body, index.name, index)
 
 
 @router.get("/changes", response_model=CorpusChanges)
 async def find_corpus_changes(index: Index, request: ChangeParameters, workers: Pools) -> Response:
     """Find the topics and words whose share changed between two groups of documents."""
-    return make_json_response(await workers.call_cached(index, encode_changes, request, slow=True))
+    return make_json_response(await workers.call_cached(index, encode_changes, request, slow=True), index)
 
 
 @router.get("/changes.csv", response_class=Response, responses={200: {"content": {"text/csv": {}}}})
 async def download_changes(index: Index, request: ChangeParameters, workers: Pools) -> Response:
     """Find what changed, and return it as a table with one change per row."""
-    return make_csv_response(await workers.call(index, encode_changes_as_csv, request, slow=True), index.name)
+    return make_csv_response(await workers.call(index, encode_changes_as_csv, request, slow=True), index.name, index)
 
 
 def _parse(index: ServedIndex, request: GroupsRequest) -> Topics:

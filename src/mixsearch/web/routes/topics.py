@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Annotated, Any
 from urllib.parse import quote
 
-from fastapi import APIRouter, Depends, Path, Request, Response
+from fastapi import APIRouter, Depends, Header, Path, Request, Response
 from fastapi import Query as QueryParameter
 
 from mixsearch.errors import HintError, SearchError, StorageError
@@ -24,7 +24,7 @@ from mixsearch.index import (
 )
 from mixsearch.topics import parse_words
 from mixsearch.web.errors import RESPONSES, APIError
-from mixsearch.web.indexes import ServedIndex, choose_index
+from mixsearch.web.indexes import ServedIndex, check_tag, choose_index
 from mixsearch.web.schemas import (
     MAX_SKIPPED,
     MAX_WORDS,
@@ -49,9 +49,17 @@ router = APIRouter(prefix="/api/indexes", tags=["topics"], responses=RESPONSES)
 
 
 async def _choose_index(
-    request: Request, index: Annotated[str, Path(description="The name of the index.", max_length=200)]
+    request: Request,
+    index: Annotated[str, Path(description="The name of the index.", max_length=200)],
+    if_match: Annotated[
+        str | None,
+        Header(description="The ETag of an answer: fail if the index has changed since."),
+    ] = None,
 ) -> ServedIndex:
-    return choose_index(request.app.state.indexes, index)
+    chosen = choose_index(request.app.state.indexes, index)
+    if if_match is not None:
+        check_tag(chosen, if_match)
+    return chosen
 
 
 async def _get_workers(request: Request) -> Workers:
@@ -84,20 +92,21 @@ async def complete_word(
 ) -> Response:
     """Return words that start with a prefix, the most frequent first; without a prefix, words to start with."""
     # In the event loop: a lookup takes less time than handing it to a thread.
-    return make_json_response(encode_json({"words": [vars(word) for word in index.complete_word(prefix, n)]}))
+    words = [vars(word) for word in index.complete_word(prefix, n)]
+    return make_json_response(encode_json({"words": words}), index)
 
 
 @router.get("/{index}/topic", response_model=Answer)
 async def find_topic(index: Index, request: TopicParameters, workers: Pools) -> Response:
     """Find the topic that words or documents mean."""
-    return make_json_response(await _answer(workers, index, encode_topic, request))
+    return make_json_response(await _answer(workers, index, encode_topic, request), index)
 
 
 @router.get("/{index}/topic.csv", response_class=Response, responses={200: {"content": {"text/csv": {}}}})
 async def download_topic(index: Index, request: TopicParameters, workers: Pools) -> Response:
     """Find a topic, and return it as a table with one fact per row."""
     body = await _answer(workers, index, encode_topic_as_csv, request)
-    return make_csv_response(body, name_file(index, "topic", [request]))
+    return make_csv_response(body, name_file(index, "topic", [request]), index)
 
 
 @router.post("/{index}/topic", response_model=Answer)
@@ -105,7 +114,7 @@ async def find_topic_of_texts(index: Index, hint: TextHint, request: TopicParame
     """Find the topic of texts."""
     texts = tuple(hint.text)
     body = await workers.call(index, encode_topic, request, texts, slow=request.confidence, affinity=texts)
-    return make_json_response(body)
+    return make_json_response(body, index)
 
 
 @router.get("/{index}/topic/documents", response_model=DocumentPage)
@@ -113,7 +122,7 @@ async def list_documents(
     index: Index, request: Annotated[DocumentsRequest, QueryParameter()], workers: Pools
 ) -> Response:
     """List the typical documents of a topic."""
-    return make_json_response(await _answer(workers, index, encode_documents, request))
+    return make_json_response(await _answer(workers, index, encode_documents, request), index)
 
 
 @router.get("/{index}/documents/{row}", response_model=FullDocument)
@@ -124,7 +133,7 @@ async def get_document(
 ) -> Response:
     """Return one document."""
     # By a worker: a fault of the disk costs one answer there, and the server here.
-    return make_json_response(await workers.call(index, encode_document, row))
+    return make_json_response(await workers.call(index, encode_document, row), index)
 
 
 async def _answer(
@@ -238,24 +247,31 @@ def encode_json(value: Any) -> bytes:
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode(errors="replace")
 
 
-def make_json_response(body: bytes) -> Response:
-    """Return a response with a JSON body."""
-    return Response(body, media_type="application/json", headers=CACHE_HEADERS)
+def make_json_response(body: bytes, index: ServedIndex | None = None) -> Response:
+    """Return a response with a JSON body, and the state of the index that it is about."""
+    return Response(body, media_type="application/json", headers=make_headers(index))
 
 
-def make_csv_response(body: bytes, name: str) -> Response:
+def make_csv_response(body: bytes, name: str, index: ServedIndex | None = None) -> Response:
     """Return a response with a CSV body that browsers save as a file."""
-    return make_file_response(body, "text/csv", name, "csv")
+    return make_file_response(body, "text/csv", name, "csv", index)
 
 
-def make_file_response(body: bytes, media_type: str, name: str, suffix: str) -> Response:
+def make_file_response(
+    body: bytes, media_type: str, name: str, suffix: str, index: ServedIndex | None = None
+) -> Response:
     """Return a response that browsers save as a file, under a name that any system takes."""
     plain = re.sub(r"[^\w.-]+", "-", name).strip("-.")[:_MAX_FILE_NAME] or "mixsearch"
     ascii_name = re.sub(r"[^A-Za-z0-9._-]+", "-", plain).strip("-.") or "mixsearch"
     disposition = (
         f"attachment; filename=\"{ascii_name}.{suffix}\"; filename*=UTF-8''{quote(plain, errors='replace')}.{suffix}"
     )
-    return Response(body, media_type=media_type, headers={**CACHE_HEADERS, "Content-Disposition": disposition})
+    return Response(body, media_type=media_type, headers=make_headers(index) | {"Content-Disposition": disposition})
+
+
+def make_headers(index: ServedIndex | None) -> dict[str, str]:
+    """Return how long an answer may be kept, and the state of the index that it is about."""
+    return CACHE_HEADERS if index is None else CACHE_HEADERS | {"ETag": index.tag}
 
 
 def name_file(index: ServedIndex, what: str, requests: Sequence[TopicRequest]) -> str:
