@@ -29,6 +29,7 @@ OWN = {
         "n_members",
         "n_members_interval",
         "score",
+        "to_columns",
         "to_frame",
         "typical",
     },
