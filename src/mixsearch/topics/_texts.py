@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 from mixsearch.data.dask import is_dask
 from mixsearch.data.missing import is_missing
+from mixsearch.errors import Option, SearchError
 
 
 def are_texts(X: Any) -> bool:
@@ -34,3 +35,17 @@ def make_vectorizer(vectorizer: Any) -> Any:
 def fill_missing(X: Any) -> list[str]:
     """Return texts, of which those that are missing are empty."""
     return ["" if is_missing(text) else text for text in X]
+
+
+def explain_too_few_words(error: SearchError, vectorizer: Any) -> SearchError:
+    """Return the error of a fit, with the words that the vectorizer left out if the documents have too few."""
+    left_out = getattr(vectorizer, "left_out_", None)
+    if error.code != "too_few_documents" or left_out is None:
+        return error
+    explained: SearchError = left_out.explain(error)
+    if explained is error:
+        return error
+    return explained.append(
+        "For that, pass {vectorizer}=WordCounter(CorpusOptions(...)) of mixsearch.text.",
+        vectorizer=Option("vectorizer"),
+    )

@@ -155,7 +155,7 @@ def write_index(
     search = choose_search(options, n_words)
     stored = _store_documents(out, corpus, search, on_progress, rows)
     n_short, n_nonzeros = stored.n_short, stored.n_nonzeros
-    check_n_documents(len(stored.rows), n_short, stored.min_words)
+    check_n_documents(len(stored.rows), n_short, stored.min_words, corpus.dropped.left_out)
     on_disk = read_rows(out, n_words)
     fits = n_nonzeros * 8 <= options.memory_part
     counts = chunk_rows(open_counts(out, on_disk.shape, copy=True)) if fits else on_disk
