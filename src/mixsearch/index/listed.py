@@ -43,11 +43,11 @@ def check_listed(index: TopicIndex, query: Query, topic: Topic) -> list[WeakHint
     return [
         WeakHintWarning(
             ("{words} is not" if len(wanted) == 1 else "None of {words} is")
-            + " among the first {n_words} words of this topic, so it may be a broader one. Search narrower "
-            "({argument}), or add a word.",
+            + " among the first {n_words} words of this topic, so it may be a broader one. Search for a narrower "
+            "topic ({argument}), or add a word.",
             code="word_not_listed",
             words=", ".join(map(repr, wanted)),
             n_words=N_READ,
-            argument=Option("narrower"),
+            argument=Option("narrower=1"),
         )
     ]

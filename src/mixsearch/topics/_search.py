@@ -38,7 +38,7 @@ from mixsearch.topics._options import (
 )
 from mixsearch.topics._rank_selection import topic_spectrum
 from mixsearch.topics._storage import open_search, save_search
-from mixsearch.topics._texts import are_texts, explain_too_few_words, fill_missing, make_vectorizer
+from mixsearch.topics._texts import are_texts, check_corpus, explain_too_few_words, fill_missing, make_vectorizer
 from mixsearch.topics._vocabulary import check_vocabulary
 
 
@@ -158,6 +158,7 @@ class TopicSearch(FittedTopics, SemiSupervised[TopicFamily]):
         self
         """
         self._forget("vectorizer_")
+        check_corpus(X, self.vectorizer)
         if self.vectorizer is not None or are_texts(X):
             X, vocabulary = self._count_texts(X, vocabulary)
         try:

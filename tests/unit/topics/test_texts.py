@@ -9,7 +9,7 @@ from sklearn.pipeline import make_pipeline
 from tests.unit.index.planted_reviews import ORDER, THINGS, make_reviews
 
 from mixsearch import TopicSearch
-from mixsearch.errors import DroppedDocumentsWarning, SearchError
+from mixsearch.errors import ArgumentError, DroppedDocumentsWarning, SearchError
 from mixsearch.text import CorpusOptions, WordCounter
 
 TEXTS = make_reviews()["text"].tolist()
@@ -96,3 +96,17 @@ def test_documents_with_too_few_words_name_the_words_that_were_left_out():
 def test_counts_with_too_few_words_name_no_words():
     with pytest.raises(SearchError, match="of n_samples=3 documents only 1 has that many.$"):
         TopicSearch(1).fit(np.array([[2, 2, 2], [1, 0, 0], [0, 1, 0]]))
+
+
+@pytest.mark.parametrize("one", ["one text", b"one text"])
+def test_one_text_is_not_a_corpus(one):
+    with pytest.raises(ArgumentError, match="X is one text, but a corpus has several. Pass a list of texts.") as caught:
+        TopicSearch(2).fit(one)
+    assert caught.value.code == "one_text"
+
+
+@pytest.mark.parametrize("empty", [[], (), np.array([]), pd.Series([], dtype=object)])
+def test_an_empty_list_has_no_documents(empty):
+    with pytest.raises(SearchError, match="X is empty. Pass a list of texts, or counts with a row for") as caught:
+        TopicSearch(2).fit(empty)
+    assert caught.value.code == "no_documents"

@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -198,26 +197,25 @@ class DocumentSelection:
     def note_unknown(self, folder: Folder, index: TopicIndex) -> tuple[SearchWarning, ...]:
         """Return the note that the index does not have some of the ids or rows, if so."""
         if self.ids is not None:
-            code, noun = "unknown_ids", "id"
-            unknown: list[Any] = sorted(self.ids.difference(index.names(), index.short_names()))
-        elif self.rows is not None:
-            code, noun = "unknown_rows", "row"
+            ids = sorted(self.ids.difference(index.names(), index.short_names()))
+            note = SearchWarning(
+                "{n_unknown:,} " + pluralize(len(ids), "id is", "ids are") + " not in the index: {listed}.",
+                code="unknown_ids",
+                n_unknown=len(ids),
+                listed=_list_first(ids),
+            )
+            return (note,) if ids else ()
+        if self.rows is not None:
             short = (np.asarray(folder[f"{name}/rows"]).tolist() for name in list_short(folder))
-            unknown = sorted(set(self.rows).difference(index.topics.kept_rows_.tolist(), *short))
-        else:
-            return ()
-        if not unknown:
-            return ()
-        return (
-            SearchWarning(
-                "{n_unknown:,} "
-                + pluralize(len(unknown), f"{noun} is", f"{noun}s are")
-                + " not in the index: {listed}.",
-                code=code,
-                n_unknown=len(unknown),
-                listed=", ".join(map(str, unknown[:_MAX_LISTED])) + (", ..." if len(unknown) > _MAX_LISTED else ""),
-            ),
-        )
+            rows = sorted(set(map(int, self.rows)).difference(index.topics.kept_rows_.tolist(), *short))
+            note = SearchWarning(
+                "{n_unknown:,} " + pluralize(len(rows), "row is", "rows are") + " not in the index: {listed}.",
+                code="unknown_rows",
+                n_unknown=len(rows),
+                listed=_list_first(rows),
+            )
+            return (note,) if rows else ()
+        return ()
 
     def mark_short(self, folder: Folder, group: Segment) -> Array:
         """Return which documents of a group of short ones are selected, (n,)."""
@@ -229,6 +227,11 @@ class DocumentSelection:
             return np.fromiter((name in self.ids for name in names), bool, len(rows))
         table = read_segment(folder, group)
         return np.zeros(len(rows), bool) if table is None else parse_filter(self.where or "").mask(table)
+
+
+def _list_first(unknown: Sequence[str] | Sequence[int]) -> str:
+    listed, n_more = ", ".join(map(str, unknown[:_MAX_LISTED])), len(unknown) - _MAX_LISTED
+    return f"{listed} and {n_more:,} more" if n_more > 0 else listed
 
 
 def remove_short(folder: Folder, out: FolderWriter, index: TopicIndex, select: DocumentSelection) -> int:

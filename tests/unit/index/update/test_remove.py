@@ -168,7 +168,7 @@ def test_ids_and_rows_that_the_index_lacks_are_noted(path):
     assert note.code == "unknown_ids"
     assert str(note) == "1 id is not in the index: nobody."
     (note,) = remove_documents(path, ids=[second, *(f"nobody{i}" for i in range(7))]).notes
-    assert str(note) == "7 ids are not in the index: nobody0, nobody1, nobody2, nobody3, nobody4, ..."
+    assert str(note) == "7 ids are not in the index: nobody0, nobody1, nobody2, nobody3, nobody4 and 2 more."
     assert note.fields["n_unknown"] == 7
     row = int(open_index(path).topics.kept_rows_[0])
     (note,) = remove_documents(path, rows=[row, 10**6]).notes
