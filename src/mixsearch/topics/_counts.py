@@ -81,9 +81,14 @@ def drop_short_documents(
     if n_kept < n:
         warn_user(
             DroppedDocumentsWarning(
-                "{n_dropped:,} of {n_documents:,} documents have fewer than {min_words} words"
+                "{n_dropped:,} of {n_documents:,} documents "
+                + pluralize(n - n_kept, "has", "have")
+                + " fewer than {min_words} "
+                + pluralize(max(min_words, 1), "word")
                 + (" (repeats damped)" if damping and min_words else "")
-                + " and were left out of the fit.",
+                + " and "
+                + pluralize(n - n_kept, "was", "were")
+                + " left out of the fit.",
                 n_dropped=n - n_kept,
                 n_documents=n,
                 min_words=max(min_words, 1),

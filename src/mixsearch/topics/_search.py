@@ -18,6 +18,7 @@ from mixsearch.core.extraction import Extraction
 from mixsearch.core.fitted import Preset
 from mixsearch.core.validation import AUTO, check_n_components
 from mixsearch.data.partitions import Partitions, SamplePartition
+from mixsearch.display import pluralize
 from mixsearch.errors import FewerComponentsWarning, SearchError, warn_user
 from mixsearch.storage import Folder
 from mixsearch.topics._component import Topic
@@ -250,7 +251,9 @@ class TopicSearch(FittedTopics, SemiSupervised[TopicFamily]):
         if self.n_components_ < requested:
             warn_user(
                 FewerComponentsWarning(
-                    "The corpus supports {n_fitted} topics, but {n_requested} were requested: the other eigenvalues of "
+                    "The corpus supports {n_fitted} "
+                    + pluralize(self.n_components_, "topic")
+                    + ", but {n_requested} were requested: the other eigenvalues of "
                     "its second moment are not positive. The fit uses {n_fitted}.",
                     n_fitted=self.n_components_,
                     n_requested=requested,
