@@ -72,6 +72,8 @@ def _read_strings(node: ast.expr, names: Names) -> list[str]:
             return [text for value in names.get(name, ()) for text in _read_strings(value, {})]
         case ast.FormattedValue(value=value):
             return _read_strings(value, names)
+        case ast.Call(func=ast.Name(id="pluralize"), args=[_, ast.Constant(value=str(one)), *many]):
+            return [one, *(_read_strings(many[0], names) if many else [f"{one}s"])]
         case ast.BinOp(op=ast.Add(), left=left, right=right):
             parts = [left, right]
         case ast.JoinedStr(values=parts):

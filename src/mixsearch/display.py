@@ -25,6 +25,30 @@ def plain_number(x: float) -> str:
     return f"{x:,.0f}" if abs(x) >= 999.5 else f"{x:.3g}"  # which three digits would round to 1e+03
 
 
+def pluralize(n: int, one: str, many: str = "") -> str:
+    """Return the word for one or for several things.
+
+    Parameters
+    ----------
+    n : int
+        The number of things.
+    one : str
+        The word for one of them.
+    many : str, optional
+        The word for several. By default with an "s" at the end.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> pluralize(1, "row"), pluralize(0, "row"), pluralize(2, "is", "are")
+    ('row', 'rows', 'are')
+    """
+    return one if n == 1 else many or f"{one}s"
+
+
 def give_or_take(x: float, stderr: float) -> str:
     """Format a number and its standard error: two digits of the error, and as many decimals of the number.
 

@@ -14,7 +14,10 @@ _COLLECTED: ContextVar[list[SearchWarning] | None] = ContextVar("collected", def
 
 
 class Option(str):
-    """The name of an argument as Python spells it. The command line and the HTTP API may spell it otherwise."""
+    """The name of an argument as Python spells it, alone or with a value: "narrower", "narrower=1".
+
+    The command line may spell it otherwise.
+    """
 
     __slots__ = ()
 

@@ -136,7 +136,7 @@ def test_a_saved_fit_answers_without_the_file(patients: Path, tmp_path: Path) ->
         (("--like", "0,3", "--not-like", "3"), 1, "Rows cannot be given both as members and as non-members: 3."),
         (("--like", ","), 1, "--like names no row."),
         (("--like", "P-3"), 2, "'P-3' is not the number of a row. If it is an id, name its column with --id."),
-        (("--like", "P-3,X-1", "--id", "patient"), 1, "1 of 2 ids are in none of the 150 rows: X-1."),
+        (("--like", "P-3,X-1", "--id", "patient"), 1, "1 of 2 ids is in none of the 150 rows: X-1."),
         (("--like", "0", "--id", "nobody"), 1, "The table has no column 'nobody'."),
         (("--like", "0", "--columns", "age,height"), 1, "The table has no column 'height'."),
         (("--like", "0", "--columns", "country"), 1, "The table has no column that can be used"),

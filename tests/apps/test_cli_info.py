@@ -80,7 +80,7 @@ def test_a_changed_byte_is_found(files: Files, tmp_path: Path) -> None:
         result = invoke("info", path, *options)
         assert result.exit_code == 1
         assert str(largest) in result.stderr
-        assert "--overwrite" in result.stderr
+        assert "write it again with the command that made it, such as mixsearch index, and --overwrite" in result.stderr
     largest.unlink()
     gone = invoke("info", path)
     assert gone.exit_code == 1

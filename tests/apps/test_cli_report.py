@@ -33,6 +33,10 @@ def test_a_page_has_the_topics_of_a_file_of_hints(index, tmp_path):
     assert "Over time" in page
 
 
+def test_one_topic_is_spoken_of_as_one(index, tmp_path):
+    assert run("report", index, "taxi", "-o", tmp_path / "a.html").stderr.strip().endswith(", 1 topic")
+
+
 def test_columns_are_chosen_and_documents_filtered(index, tmp_path):
     run(
         "report", index, "taxi", "--by", "stars", "--where", "stars >= 3", "--n-documents", 4, "-o", tmp_path / "a.xlsx"

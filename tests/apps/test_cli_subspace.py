@@ -65,7 +65,7 @@ def test_members_are_written(tracks, tmp_path):
     assert lines[1].split() == ["dimension", "2", "of", "8", "columns"]
     assert lines[2].split() == ["through", "zero"]
     assert sum(line.startswith("direction") for line in lines) == DIM
-    assert lines[-2:] == ["left out    1 rows that lack a number", "left out    columns without numbers: kind"]
+    assert lines[-2:] == ["left out    1 row that lacks a number", "left out    columns without numbers: kind"]
 
 
 def test_columns_of_different_units_are_scaled(tmp_path):

@@ -419,6 +419,34 @@ def test_an_index_that_is_not_there_is_told(tmp_path: Path) -> None:
     assert "does not exist. Check the path" in result.stderr
 
 
+def test_a_file_in_place_of_an_index_names_the_command_that_makes_one(tmp_path: Path) -> None:
+    (tmp_path / "reviews.csv").write_text("id,review\n1,Good sushi\n")
+    result = invoke("topic", tmp_path / "reviews.csv", "sushi")
+    assert result.exit_code == 1
+    assert f"To make an index of the file: mixsearch index {tmp_path / 'reviews.csv'}" in result.stderr
+    (tmp_path / "by.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+    (tmp_path / "empty.csv").touch()
+    for name in ("by.png", "empty.csv"):
+        assert "mixsearch index" not in invoke("topic", tmp_path / name, "sushi").stderr
+
+
+def test_a_wrong_name_names_the_indexes_with_similar_ones(index: Path) -> None:
+    (index.parent / "not-an-index").mkdir(exist_ok=True)
+    missing = index.with_name(index.name + "x")
+    result = invoke("topic", missing, "sushi", "--json")
+    assert f"Did you mean '{index}'" in result.stderr
+    error = json.loads(result.stdout)["error"]
+    assert error["code"] == "folder_missing"
+    assert str(index) in error["fields"]["nearest"]
+    assert "not-an-index" not in error["message"]
+
+
+def test_a_star_alone_is_refused(index: Path) -> None:
+    result = invoke("topic", index, "*")
+    assert result.exit_code == 1
+    assert "'*' does not choose a word" in result.stderr
+
+
 def test_an_index_without_texts_still_names_its_documents(files: Files, tmp_path: Path) -> None:
     bare = Files(tmp_path, files.texts, files.words, files.likeliest)
     bare.jsonl.write_bytes(files.jsonl.read_bytes())

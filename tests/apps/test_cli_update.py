@@ -83,6 +83,16 @@ def test_documents_are_removed_by_condition_id_and_row(path, tmp_path):
     assert invoke("remove", path).exit_code == 1
 
 
+def test_ids_to_remove_that_the_index_lacks_are_noted(path):
+    first, second = list(open_index(path).names())[:2]
+    result = invoke("remove", path, "--id", first, "--id", "nobody")
+    assert result.exit_code == 0, result.output
+    assert "Note: 1 id is not in the index: nobody." in result.stderr
+    answer = json.loads(invoke("remove", path, "--id", second, "--id", "nobody", "--json").stdout)
+    assert [note["code"] for note in answer["warnings"]] == ["unknown_ids"]
+    assert invoke("remove", path, "--id", "nobody").exit_code == 1
+
+
 def test_a_folder_is_followed(tmp_path, monkeypatch):
     texts = tmp_path / "mails"
     texts.mkdir()

@@ -1,6 +1,6 @@
 import pytest
 
-from mixsearch.display import Card, plain_number
+from mixsearch.display import Card, plain_number, pluralize
 
 
 @pytest.mark.parametrize(
@@ -40,3 +40,8 @@ def test_a_card_without_bars_is_only_facts():
     card = Card("plain", [("weight", "1")])
     assert "table" in card.html()
     assert card.text().splitlines() == ["plain", "  weight  1"]
+
+
+def test_one_thing_has_another_word_than_several():
+    assert [pluralize(n, "row") for n in (0, 1, 2)] == ["rows", "row", "rows"]
+    assert [pluralize(n, "it is", "they are") for n in (0, 1, 2)] == ["they are", "it is", "they are"]

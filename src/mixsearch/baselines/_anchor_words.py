@@ -18,6 +18,7 @@ from mixsearch.baselines._tensor_power import OneComponent
 from mixsearch.core.second_moment import rescale, second_moment_of_rows
 from mixsearch.core.validation import FLOAT_DTYPES, check_choice, check_positive_int
 from mixsearch.data.threads import one_blas_thread
+from mixsearch.display import pluralize
 from mixsearch.errors import ArgumentError, FewerComponentsWarning, Option, SearchError, SearchWarning, warn_user
 
 # Rows of co-occurrence are projected to this many coordinates to find anchors: distances keep 3% accuracy.
@@ -183,7 +184,9 @@ class AnchorWords(BaseEstimator):
         if n_left:
             warn_user(
                 NotConvergedWarning(
-                    "{n_left:,} of {n_words:,} words are above the tolerance {tol:g} after {max_iter:,} iterations; "
+                    "{n_left:,} of {n_words:,} words "
+                    + pluralize(n_left, "is", "are")
+                    + " above the tolerance {tol:g} after {max_iter:,} iterations; "
                     "the largest gap is {max_gap:.1g}. Raise {argument}.",
                     n_left=n_left,
                     n_words=n_words,

@@ -17,6 +17,7 @@ from mixsearch.core.eigen import top_eigenpairs
 from mixsearch.core.hints import hint_from_direction
 from mixsearch.core.second_moment import second_moment_of_rows
 from mixsearch.core.validation import FLOAT_DTYPES, as_samples, check_n_features, check_n_samples, check_positive_int
+from mixsearch.display import pluralize
 from mixsearch.errors import ArgumentError, Option, SearchError
 
 
@@ -125,7 +126,9 @@ def _find_basis(members: Samples, dim: int) -> Array:
     """Return the top singular vectors of samples, (d, r)."""
     if members.shape[0] < dim:
         raise SearchError(
-            "A cluster has {n_members} samples, but {dim} dimensions need at least {dim}. Use fewer clusters or "
+            "A cluster has {n_members} "
+            + pluralize(members.shape[0], "sample")
+            + ", but {dim} dimensions need at least {dim}. Use fewer clusters or "
             "dimensions, or raise {argument}.",
             code="small_cluster",
             n_members=members.shape[0],

@@ -17,6 +17,7 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.text import Text
 
+from mixsearch.cli._next_step import add_next_step
 from mixsearch.cli._unexpected import explain_unexpected
 from mixsearch.errors import Coded, SearchError, SearchWarning
 
@@ -45,6 +46,9 @@ _OTHER_NAMES = {
     "hosts": "--allow-host",
     "ids": "--id",
     "rows": "--row",
+    # With values. Many commands read a folder, and few write one.
+    "narrower=1": "--narrower",
+    "overwrite=True": "the command that made it, such as mixsearch index, and --overwrite",
 }
 
 
@@ -134,7 +138,7 @@ def report_errors(*, as_json: bool = False, stopped: str = "Stopped.") -> Iterat
     try:
         yield
     except SearchError as error:
-        _print_coded(error, as_json=as_json)
+        _print_coded(add_next_step(error), as_json=as_json)
         raise typer.Exit(EXIT_ERROR) from error
     except KeyboardInterrupt as error:
         stderr_console().print(stopped)

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from mixsearch.cli._console import print_json, print_notes, print_text, stdout_console
 from mixsearch.cli._units import format_share
+from mixsearch.display import pluralize
 
 if TYPE_CHECKING:
     from mixsearch.index import GroupedTopic, GroupShare, TopicGroups
@@ -54,7 +55,8 @@ def print_groups(found: TopicGroups, style: Literal["text", "json", "csv"]) -> N
     else:
         _print_tables(stdout_console(), found)
         if found.n_missing:
-            print_notes([f"{found.n_missing:,} documents have no value in column {found.column!r}."])
+            documents = pluralize(found.n_missing, "document has", "documents have")
+            print_notes([f"{found.n_missing:,} {documents} no value in column {found.column!r}."])
 
 
 def _print_tables(console: Console, found: TopicGroups) -> None:

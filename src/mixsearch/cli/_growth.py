@@ -6,6 +6,8 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mixsearch.display import pluralize
+
 if TYPE_CHECKING:
     from mixsearch.index import Growth
 
@@ -18,6 +20,7 @@ def describe_growth(growth: Growth, path: Path) -> list[str]:
     reasons = {
         "outside": "the added documents have a topic that the index cannot represent",
         "new_words": f"{growth.new_words:.0%} of the words of the added texts are new to the index",
-        "changed": f"{changed:,} documents were added or removed since the topics were fitted to {growth.n_fitted:,}",
+        "changed": f"{changed:,} {pluralize(changed, 'document was', 'documents were')} added or removed since the "
+        f"topics were fitted to {growth.n_fitted:,}",
     }
     return [f"Refit the topics: {reasons[growth.reason]}. Run: {shlex.join(['mixsearch', 'refresh', str(path)])}"]

@@ -16,6 +16,7 @@ from mixsearch.cli._console import describe, describe_for_json, print_json, prin
 from mixsearch.cli._progress import show_progress
 from mixsearch.cli._render import list_columns, print_facts
 from mixsearch.cli._units import format_bytes, format_seconds
+from mixsearch.display import pluralize
 from mixsearch.errors import Option, SearchError, SearchWarning
 from mixsearch.index import Built, IndexOptions, StoredColumn, build_index, open_index
 from mixsearch.text import CorpusOptions, strip_compression_suffix
@@ -142,6 +143,6 @@ def _print_summary(console: Console, summary: Summary) -> None:
 
 
 def _describe_dropped(built: Built) -> str:
-    reasons = [(built.n_short, "with too few words"), (built.n_duplicates, "duplicates")]
+    reasons = [(built.n_short, "with too few words"), (built.n_duplicates, pluralize(built.n_duplicates, "duplicate"))]
     dropped = [f"{n:,} {reason}" for n, reason in reasons if n]
     return f"; left out: {', '.join(dropped)}" if dropped else ""

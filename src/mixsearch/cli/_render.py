@@ -13,7 +13,7 @@ from rich.text import Text
 
 from mixsearch import index as indexes
 from mixsearch.cli._units import format_share
-from mixsearch.display import plain_chance, plain_number
+from mixsearch.display import plain_chance, plain_number, pluralize
 
 if TYPE_CHECKING:
     from mixsearch.index import Answer, StoredColumn, TopicWord, TypicalDocument
@@ -116,18 +116,22 @@ def _name_whole(answer: Answer) -> str:
 
 
 def _describe_filter(answer: Answer) -> list[tuple[str, str]]:
-    return [] if answer.n_matching is None else [("filter", f"{answer.where}: {answer.n_matching:,} documents match")]
+    if answer.n_matching is None:
+        return []
+    documents = pluralize(answer.n_matching, "document matches", "documents match")
+    return [("filter", f"{answer.where}: {answer.n_matching:,} {documents}")]
 
 
 def _count(answer: Answer) -> str:
     """Return how many documents are about the topic, and how many contain the words of the hint."""
     low, n, high = (f"{each:,.0f}" for each in (answer.n_about_low, answer.n_about, answer.n_about_high))
-    about = f"{n} documents ({low} to {high})"
+    about = f"{n} {'document' if n == '1' else 'documents'} ({low} to {high})"
     if answer.n_holding is None:
         return about
     # A document that has one of several words matches; of a phrase, it must have all.
-    what = "contain the word" if len(answer.hint.split()) == 1 else "match the words"
-    return f"{about}; {answer.n_holding:,} {what}"
+    is_one = len(answer.hint.split()) == 1
+    verbs, what = (("contains", "contain"), "the word") if is_one else (("matches", "match"), "the words")
+    return f"{about}; {answer.n_holding:,} {pluralize(answer.n_holding, *verbs)} {what}"
 
 
 def _style(name: str, answer: Answer) -> str:

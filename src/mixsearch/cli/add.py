@@ -21,6 +21,7 @@ from mixsearch.cli._growth import describe_growth
 from mixsearch.cli._keep import parse_keep
 from mixsearch.cli._progress import show_progress
 from mixsearch.cli._render import print_facts
+from mixsearch.display import pluralize
 from mixsearch.index import Added, Existing, add_documents
 from mixsearch.text import FORMATS, CorpusOptions, Format
 
@@ -110,14 +111,15 @@ def _print(added: Added, *, as_json: bool) -> None:
         return
     left_out = [
         (added.n_short, "with too few words"),
-        (added.n_duplicates, "duplicates"),
+        (added.n_duplicates, pluralize(added.n_duplicates, "duplicate")),
         (added.n_skipped, "in the index already"),
     ]
     dropped = ", ".join(f"{n:,} {reason}" for n, reason in left_out if n)
     replaced = f", {added.n_replaced:,} replaced" if added.n_replaced else ""
+    documents = f"{added.n_documents:,} {pluralize(added.n_documents, 'document')}"
     facts = [
         ("index", str(added.path)),
-        ("added", f"{added.n_documents:,} documents{replaced}{f'; left out: {dropped}' if dropped else ''}"),
+        ("added", f"{documents}{replaced}{f'; left out: {dropped}' if dropped else ''}"),
         ("documents", f"{added.n_all:,}"),
     ]
     print_facts(stdout_console(), facts)

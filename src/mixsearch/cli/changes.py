@@ -14,6 +14,7 @@ from rich.text import Text
 
 from mixsearch.cli._console import complete_index, print_json, print_text, report_errors, stdout_console
 from mixsearch.cli._units import format_share
+from mixsearch.display import pluralize
 from mixsearch.index import MAX_WORDS, Change, CorpusChanges, find_changes, open_index
 
 HELP = """Show the topics and words whose share changed between two groups of documents.
@@ -66,7 +67,7 @@ def changes(
 
 def _print_changes(console: Console, found: CorpusChanges) -> None:
     """Print tables on a terminal, one line per change in a pipe."""
-    before, after = (f"{n:,} documents" for n in (found.n_before, found.n_after))
+    before, after = (f"{n:,} {pluralize(n, 'document')}" for n in (found.n_before, found.n_after))
     console.print(f"before: {found.before} ({before})", markup=False, soft_wrap=True)
     console.print(f"after: {found.after} ({after})", markup=False, soft_wrap=True)
     for title, listed in (

@@ -18,7 +18,7 @@ from mixsearch.cli._figures import load_plots, write_figure
 from mixsearch.cli._growth import describe_growth
 from mixsearch.cli._render import list_columns, print_facts
 from mixsearch.cli._units import format_bytes
-from mixsearch.display import plain_number
+from mixsearch.display import plain_number, pluralize
 
 HELP = """Show the contents of an index, how it was built, and its size.
 
@@ -84,7 +84,8 @@ def _print_contents(console: Console, contents: indexes.Contents, *, verified: b
 def _facts(contents: indexes.Contents, *, verified: bool) -> Iterator[tuple[str, str]]:
     yield "index", contents.path
     yield "created", f"{contents.created} by mixsearch {contents.written_by}, format {contents.format_version}"
-    dropped = f"{contents.n_short:,} too short, {contents.n_duplicates:,} duplicates"
+    duplicates = f"{contents.n_duplicates:,} {pluralize(contents.n_duplicates, 'duplicate')}"
+    dropped = f"{contents.n_short:,} too short, {duplicates}"
     yield "documents", f"{contents.n_documents:,} (left out: {dropped})"
     yield "words", f"{contents.n_words:,}, with {contents.n_nonzeros:,} non-zero counts{_describe_dropped(contents)}"
     yield "topics", f"{contents.n_components:,}"

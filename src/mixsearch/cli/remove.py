@@ -7,7 +7,15 @@ from typing import Annotated
 
 import typer
 
-from mixsearch.cli._console import complete_index, print_json, print_notes, report_errors, stdout_console
+from mixsearch.cli._console import (
+    complete_index,
+    describe,
+    describe_for_json,
+    print_json,
+    print_notes,
+    report_errors,
+    stdout_console,
+)
 from mixsearch.cli._growth import describe_growth
 from mixsearch.cli._progress import show_progress
 from mixsearch.cli._render import print_facts
@@ -54,8 +62,9 @@ def remove(
                 path, where=where, ids=ids if has_ids else None, rows=row or None, on_progress=on_progress
             )
         if as_json:
+            notes = [describe_for_json(note) for note in removed.notes]
             counts = {"n_documents": removed.n_documents, "n_all": removed.n_all}
-            print_json({"index": str(path), **counts, "growth": removed.growth.as_dict()})
+            print_json({"index": str(path), **counts, "growth": removed.growth.as_dict(), "warnings": notes})
             return
         facts = [
             ("index", str(path)),
@@ -63,4 +72,4 @@ def remove(
             ("documents", f"{removed.n_all:,}"),
         ]
         print_facts(stdout_console(), facts)
-        print_notes(describe_growth(removed.growth, path))
+        print_notes([*map(describe, removed.notes), *describe_growth(removed.growth, path)])

@@ -11,6 +11,7 @@ from mixsearch.cli._console import EXIT_ERROR, report_errors, stderr_console
 from mixsearch.cli._index_options import EachWordArgument, HintsOption, IndexArgument
 from mixsearch.cli._outcomes import print_messages
 from mixsearch.cli._queries import TypedHints, read_queries
+from mixsearch.display import pluralize
 from mixsearch.index import open_index
 from mixsearch.report import make_report, write_report
 
@@ -73,7 +74,7 @@ def report(
         )
         write_report(made, output)
         print_messages(made.failed)
-        n_topics = len(made.topics)
-        stderr_console().print(f"Written: {output}, {n_topics:,} topics", markup=False, soft_wrap=True)
+        topics = f"{len(made.topics):,} {pluralize(len(made.topics), 'topic')}"
+        stderr_console().print(f"Written: {output}, {topics}", markup=False, soft_wrap=True)
         if made.failed:
             raise typer.Exit(EXIT_ERROR)

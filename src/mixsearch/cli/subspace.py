@@ -32,7 +32,7 @@ from mixsearch.cli._table_options import (
 )
 from mixsearch.cli._table_rows import parse_rows, split_list
 from mixsearch.cli._units import format_share, parse_components
-from mixsearch.display import plain_chance, plain_number
+from mixsearch.display import plain_chance, plain_number, pluralize
 from mixsearch.errors import CenteredWarning, SearchError
 from mixsearch.rows import (
     NumberedRows,
@@ -178,7 +178,8 @@ def _list_facts(answer: dict[str, Any], rows: NumberedRows) -> list[tuple[str, s
     for name, shown in (("row", answer["typical_rows"]), ("doubtful", answer["doubtful_rows"])):
         facts += [(name, f"{row.get('id', row['row'])}  {plain_chance(row['membership'])}") for row in shown]
     if answer["n_left_out"]:
-        facts.append(("left out", f"{answer['n_left_out']:,} rows that lack a number"))
+        lacking = pluralize(answer["n_left_out"], "row that lacks", "rows that lack")
+        facts.append(("left out", f"{answer['n_left_out']:,} {lacking} a number"))
     if answer["left_out_columns"]:
         facts.append(("left out", f"columns without numbers: {', '.join(answer['left_out_columns'])}"))
     return facts

@@ -27,6 +27,7 @@ from mixsearch.core.validation import (
 from mixsearch.data.dask import dask_arrays, is_dask
 from mixsearch.data.partitions import Partitions, SamplePartition, partition_in_memory
 from mixsearch.data.threads import map_parallel
+from mixsearch.display import pluralize
 from mixsearch.errors import (
     HintIgnoredWarning,
     Option,
@@ -200,7 +201,11 @@ class SemiSupervised(BaseSearch[F]):
         members, n_labels = dask_arrays().member_rows(y) if is_dask(y) else _member_rows(y)
         if n_labels != partitions.n_rows:
             raise SearchError(
-                "y has {n_labels} labels, but X has {n_samples} samples.",
+                "y has {n_labels} "
+                + pluralize(n_labels, "label")
+                + ", but X has {n_samples} "
+                + pluralize(partitions.n_rows, "sample")
+                + ".",
                 code="other_length",
                 n_labels=n_labels,
                 n_samples=partitions.n_rows,

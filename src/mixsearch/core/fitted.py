@@ -6,6 +6,7 @@ from typing import Generic, Literal, TypeVar
 
 from mixsearch.core.family import Family
 from mixsearch.core.validation import check_choice, check_positive_int
+from mixsearch.display import pluralize
 from mixsearch.errors import ArgumentError, Option
 
 Preset = Literal["default", "paper"]
@@ -33,7 +34,9 @@ class FittedMixture(Generic[F]):
         check_positive_int("n_components", n_components)
         if n_components > self.n_components_:
             raise ArgumentError(
-                "{argument}={value}, but this fit has {n_fitted} components. A search can use at most that many; fit "
+                "{argument}={value}, but this fit has {n_fitted} "
+                + pluralize(self.n_components_, "component")
+                + ". A search can use at most that many; fit "
                 "again for more.",
                 code="too_many_components",
                 argument=Option("n_components"),

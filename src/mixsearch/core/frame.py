@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from mixsearch._typing import Array, Samples
 from mixsearch.data.chunks import CACHED_ROWS, row_slices
+from mixsearch.display import pluralize
 from mixsearch.errors import RankError
 
 
@@ -137,7 +138,11 @@ def frame_from_eigenpairs(
     requested = n_components or needed
     if rank < needed:
         signal = values - level
-        advice = "Fit at most {possible} components, or check for constant or repeated samples."
+        advice = (
+            "Fit at most {possible} "
+            + pluralize(rank + requested - needed, "component")
+            + ", or check for constant or repeated samples."
+        )
         if not rank:
             advice = (
                 "No direction varies more than the others, as after whitening (PCA(whiten=True)): search in the "
@@ -146,8 +151,10 @@ def frame_from_eigenpairs(
                 else "The samples do not vary: check for constant or repeated ones."
             )
         raise RankError(
-            "The {moment} has rank {rank}, but {n_components} components need rank {needed}: its eigenvalues fall from "
-            "{first:.3g} to {last:.3g}. " + advice,
+            "The {moment} has rank {rank}, but {n_components} "
+            + pluralize(requested, "component needs", "components need")
+            + " rank {needed}: its eigenvalues fall from {first:.3g} to {last:.3g}. "
+            + advice,
             moment=name,
             rank=rank,
             n_components=requested,

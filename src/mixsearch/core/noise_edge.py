@@ -11,6 +11,7 @@ from mixsearch._typing import Array
 from mixsearch.core.frame import count_above
 from mixsearch.core.noise_rank import NoiseRank
 from mixsearch.data.partitions import Partition, Partitions
+from mixsearch.display import pluralize
 from mixsearch.errors import Option, UnlikelyMixtureWarning
 
 # Deviations beyond the edge: noise goes there in less than 1 of 100 fits (Tracy and Widom).
@@ -95,7 +96,8 @@ class SignalCheck:
             return (
                 UnlikelyMixtureWarning(
                     "The number of directions that stand out from the noise is {n_signal}, but {n_components} "
-                    "component(s) differ in {n_used} at most: there are more components, or clusters that are not "
+                    + pluralize(n_used + 1, "component differs", "components differ")
+                    + " in {n_used} at most: there are more components, or clusters that are not "
                     "spherical. Fit more of them ({argument}), or make them spherical (WithinWhitener).",
                     code="too_few_components",
                     argument=Option("n_components"),

@@ -15,6 +15,7 @@ from mixsearch.core.extraction import Extraction, prefer
 from mixsearch.core.hints import check_not_orthogonal
 from mixsearch.core.outliers import Outliers, find_outliers
 from mixsearch.data.partitions import Partitions, SamplePartition
+from mixsearch.display import pluralize
 from mixsearch.errors import ArgumentError, HintError, Option, SearchError, UnlikelyMixtureWarning, warn_user
 from mixsearch.gaussian._shaped_component import ShapedComponent, discriminant
 from mixsearch.gaussian._shaped_fit import Covariance, ShapedFit, choose_shape, hold_examples, refine_shapes
@@ -157,8 +158,9 @@ def _check_n_features(n_features: int) -> None:
 
 def _fewer_components(n_found: int, n_components: int) -> UnlikelyMixtureWarning:
     return UnlikelyMixtureWarning(
-        "Only {n_found} of {n_components} components were found: none of them can be split further. The fit "
-        "has {n_found}.",
+        "Only {n_found} of {n_components} components "
+        + pluralize(n_found, "was found: it cannot", "were found: none of them can")
+        + " be split further. The fit has {n_found}.",
         code="fewer_components",
         n_found=n_found,
         n_components=n_components,

@@ -12,6 +12,7 @@ from scipy.special import ndtri
 
 from mixsearch._typing import Array, DataFrame
 from mixsearch.data.frames import import_pandas
+from mixsearch.display import pluralize
 from mixsearch.errors import ArgumentError, Option
 from mixsearch.index.changes import Changes, compare_shares
 from mixsearch.index.csv_rows import write_rows
@@ -173,13 +174,16 @@ def find_changes(
     (['delivery'], ())
     """
     old, new = index.match(before), index.match(after)
-    if np.any(old & new):
+    n_both = int(np.count_nonzero(old & new))
+    if n_both:
         raise ArgumentError(
-            "{n_documents:,} documents match both {before} and {after}. Choose filters that no document matches both.",
+            "{n_documents:,} "
+            + pluralize(n_both, "document matches", "documents match")
+            + " both {before} and {after}. Choose filters that no document matches both.",
             code="groups_overlap",
             before=Option("before"),
             after=Option("after"),
-            n_documents=int(np.count_nonzero(old & new)),
+            n_documents=n_both,
         )
     found = _find_topics(index, n) if topics is None else name_topics(index, topics)
     by_topic = compare_estimates(index.fitted.document_shares(list(found.values())), old, new)

@@ -48,12 +48,12 @@ def _check_asked(index: TopicIndex, words: list[str], listed: list[str]) -> list
     return [
         WeakHintWarning(
             ("{words} is not" if len(words) == 1 else "None of {words} is")
-            + " among the first {n_words} words of this topic, so it may be a broader one. Search narrower "
-            "({argument}), or add a word.",
+            + " among the first {n_words} words of this topic, so it may be a broader one. Search for a narrower "
+            "topic ({argument}), or add a word.",
             code="word_not_listed",
             words=", ".join(map(repr, words)),
             n_words=N_READ,
-            argument=Option("narrower"),
+            argument=Option("narrower=1"),
         )
     ]
 

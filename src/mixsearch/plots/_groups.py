@@ -11,6 +11,7 @@ from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from mixsearch._fonts import choose_fonts
 from mixsearch._typing import Array
+from mixsearch.display import pluralize
 from mixsearch.errors import SearchError
 from mixsearch.index import GroupedTopic, TopicGroups
 from mixsearch.plots._style import DPI, FOUND_COLOR, HINT_COLOR, MUTED_COLOR, TEXT_COLOR, make_layout, set_title
@@ -66,7 +67,7 @@ def plot_groups(found: TopicGroups) -> Figure:
 
 
 def _describe(found: TopicGroups) -> list[str]:
-    missing = f"{found.n_missing:,} documents without a value"
+    missing = f"{found.n_missing:,} {pluralize(found.n_missing, 'document')} without a value"
     return [*([found.where] if found.where else []), *([missing] if found.n_missing else [])]
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from mixsearch.display import format_share, plain_number
+from mixsearch.display import format_share, plain_number, pluralize
 from mixsearch.index import GroupShare, TopicWord
 from mixsearch.report._markup import Markup, join, tag
 
@@ -199,7 +199,8 @@ def describe_line(line: Line) -> str:
 
 
 def _describe_group(group: GroupShare) -> str:
-    return f"{group.label}: {_format_group(group)} of {group.n_documents:,} documents"
+    documents = f"{group.n_documents:,} {pluralize(group.n_documents, 'document')}"
+    return f"{group.label}: {_format_group(group)} of {documents}"
 
 
 def _format_group(group: GroupShare) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from importlib.resources import files
 
 from mixsearch import __version__
-from mixsearch.display import format_share, plain_chance, plain_number
+from mixsearch.display import format_share, plain_chance, plain_number, pluralize
 from mixsearch.index import Answer, GroupedTopic, GroupShare, TopicWord, TypicalDocument, find_words
 from mixsearch.report._charts import N_COLORS, Line, draw_groups, draw_lines, draw_spark, draw_words, find_span
 from mixsearch.report._contents import Report, ReportedTopic
@@ -294,7 +294,8 @@ def _note_span(report: Report) -> str:
     if not n_left:
         return ""
     first, last = groups[span.start].label, groups[span.stop - 1].label
-    return f" {n_left:,} documents before {first} or after {last} are not drawn."
+    documents = f"{n_left:,} {pluralize(n_left, 'document')}"
+    return f" {documents} before {first} or after {last} {pluralize(n_left, 'is', 'are')} not drawn."
 
 
 def _make_figure(chart: Markup, caption: str) -> Markup:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from scipy.ndimage import gaussian_filter, minimum_filter
 
 from mixsearch._typing import Array
+from mixsearch.display import pluralize
 from mixsearch.errors import ArgumentError, Option, SearchError
 from mixsearch.segmentation._color import convert_to_lab
 from mixsearch.segmentation._graph import SimilarityGraph, build_graph
@@ -168,10 +169,13 @@ def _check_features(features: Any, shape: tuple[int, int]) -> Array:
             height=shape[0],
             width=shape[1],
         )
-    n_bad = values.size - np.count_nonzero(np.isfinite(values))
+    n_bad = int(values.size - np.count_nonzero(np.isfinite(values)))
     if n_bad:
         raise SearchError(
-            "The features have {n_bad:,} values that are NaN or infinite. Replace them.",
+            "The features have {n_bad:,} "
+            + pluralize(
+                n_bad, "value that is NaN or infinite. Replace it.", "values that are NaN or infinite. Replace them."
+            ),
             code="features_not_finite",
             n_bad=n_bad,
         )

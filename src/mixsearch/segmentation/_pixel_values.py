@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from mixsearch._typing import Array
+from mixsearch.display import pluralize
 from mixsearch.errors import SearchError
 from mixsearch.segmentation._channels import reduce_channels
 from mixsearch.segmentation._image import RasterImage
@@ -87,10 +88,15 @@ def _check_values(colors: Array) -> None:
             code="bad_image_type",
             dtype=str(colors.dtype),
         )
-    n_bad = 0 if np.issubdtype(colors.dtype, np.integer) else colors.size - np.count_nonzero(np.isfinite(colors))
+    is_whole = np.issubdtype(colors.dtype, np.integer)
+    n_bad = 0 if is_whole else int(colors.size - np.count_nonzero(np.isfinite(colors)))
     if n_bad:
         raise SearchError(
-            "The image has {n_bad:,} values that are NaN or infinite. Replace them, or crop the image.",
+            "The image has {n_bad:,} "
+            + pluralize(
+                n_bad, "value that is NaN or infinite. Replace it", "values that are NaN or infinite. Replace them"
+            )
+            + ", or crop the image.",
             code="image_not_finite",
             n_bad=n_bad,
         )

@@ -24,8 +24,8 @@ def damage_error(sentence: str, **fields: Any) -> DamagedFolderError:
     -------
     DamagedFolderError
     """
-    remedy = "Restore the folder from a copy, or set {option} and write it again."
-    return DamagedFolderError(f"{sentence} {remedy}", option=Option("overwrite"), **fields)
+    remedy = "Restore the folder from a copy, or write it again with {option}."
+    return DamagedFolderError(f"{sentence} {remedy}", option=Option("overwrite=True"), **fields)
 
 
 def find_missing(folder: Path, files: Iterable[tuple[Path, StoredArray | StoredFile]]) -> DamagedFolderError:

@@ -9,6 +9,7 @@ from mixsearch._typing import Array
 from mixsearch.core.doubts import trust
 from mixsearch.core.jackknife import jackknife
 from mixsearch.core.noise_edge import SignalCheck, no_signal
+from mixsearch.display import pluralize
 from mixsearch.errors import Option, UnlikelyMixtureWarning
 from mixsearch.subspace._family import SubspaceFamily
 
@@ -34,8 +35,9 @@ def fit_doubts(family: SubspaceFamily) -> list[UnlikelyMixtureWarning]:
     if not needs_more_directions(family):
         return []
     sentence = (
-        "{n_signal} directions stand out from the noise, but {n_components} subspaces of dimension {dim} have {n_used} "
-        "at most. "
+        "{n_signal} directions stand out from the noise, but {n_components} "
+        + pluralize(family.n_components, "subspace of dimension {dim} has", "subspaces of dimension {dim} have")
+        + " {n_used} at most. "
     )
     return [_too_few(family, sentence)]
 
@@ -56,8 +58,11 @@ def _too_few(family: SubspaceFamily, sentence: str) -> UnlikelyMixtureWarning:
 def no_whole_subspaces(n_signal: int, dim: int, n_components: int) -> UnlikelyMixtureWarning:
     """Return the doubt that the directions that were counted do not make whole subspaces."""
     return UnlikelyMixtureWarning(
-        "{n_signal} directions stand out from the noise, which is not a multiple of {dim_argument}={dim}; the fit uses "
-        "{n_components} subspaces. Check {dim_argument}, or set {argument} to a number.",
+        "{n_signal} "
+        + pluralize(n_signal, "direction stands out", "directions stand out")
+        + " from the noise, which is not a multiple of {dim_argument}={dim}; the fit uses {n_components} "
+        + pluralize(n_components, "subspace")
+        + ". Check {dim_argument}, or set {argument} to a number.",
         code="no_whole_subspaces",
         n_signal=n_signal,
         dim_argument=Option("dim"),
@@ -74,8 +79,9 @@ def span_doubts(family: SubspaceFamily, trusted: float) -> list[UnlikelyMixtureW
     if has_no_signal(family):
         return [_no_signal(family)]
     sentence = (
-        "The subspace found may be mixed of several: its samples vary outside of it, since {n_components} subspaces of "
-        "dimension {dim} cannot hold the {n_signal} directions that stand out from the noise. "
+        "The subspace found may be mixed of several: its samples vary outside of it, since {n_components} "
+        + pluralize(family.n_components, "subspace")
+        + " of dimension {dim} cannot hold the {n_signal} directions that stand out from the noise. "
     )
     return [_too_few(family, sentence)]
 

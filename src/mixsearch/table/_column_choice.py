@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from mixsearch.data.partitions import Partitions
+from mixsearch.display import pluralize
 from mixsearch.errors import Option, SearchError
 from mixsearch.table._embedding import Embedder, embed_column
 from mixsearch.table._feature_fit import fit_features
@@ -76,7 +77,7 @@ def _embed(partition: ColumnsPartition, index: int, embedder: Embedder) -> Colum
 def _check_size(n_rows: int) -> None:
     if n_rows < 2:
         raise SearchError(
-            "The table has {n_rows} rows, but at least {needed} are needed.",
+            "The table has {n_rows} " + pluralize(n_rows, "row") + ", but at least {needed} are needed.",
             code="too_few_rows",
             n_rows=n_rows,
             needed=2,

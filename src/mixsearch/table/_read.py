@@ -17,6 +17,7 @@ from mixsearch.data.files.sources import SourceFiles, find_sources
 from mixsearch.data.files.streams import COMPRESSION_SUFFIXES
 from mixsearch.data.files.types import flatten_types, to_json
 from mixsearch.data.files.workbook import Sheet, write_workbook
+from mixsearch.display import pluralize
 from mixsearch.errors import SearchError, warn_user
 from mixsearch.storage import explain_os_errors, write_atomically
 
@@ -65,7 +66,9 @@ def read_table(path: str | os.PathLike[str], *, no_header: bool = False, skip_ba
     table = read_arrow_table(sources.paths, sources.format, no_header=no_header, skip_bad_rows=skip_bad_rows)
     if table.num_rows == 0 or table.num_columns == 0:
         raise SearchError(
-            "{file!r} has {n_columns} columns, but no rows. Check that it is the right file.",
+            "{file!r} has {n_columns} "
+            + pluralize(table.num_columns, "column")
+            + ", but no rows. Check that it is the right file.",
             code="no_rows",
             file=str(path),
             n_columns=table.num_columns,

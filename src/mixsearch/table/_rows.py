@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from mixsearch._typing import Array, TableLike
+from mixsearch.display import pluralize
 from mixsearch.errors import HintError, Option, RepeatedIdsWarning, warn_user
 from mixsearch.table._tables import open_table
 
@@ -51,7 +52,14 @@ def find_rows(values: Iterable[Any], wanted: Iterable[Any]) -> Array:
     missing = [each for each, found in rows.items() if not found]
     if missing:
         raise HintError(
-            "{n_missing} of {n_wanted} ids are in none of the {n_rows:,} rows: {missing}. The ids begin with {first}.",
+            (
+                "The id {missing} is in none of the {n_rows:,} rows."
+                if len(rows) == 1
+                else "{n_missing} of {n_wanted} ids "
+                + pluralize(len(missing), "is", "are")
+                + " in none of the {n_rows:,} rows: {missing}."
+            )
+            + " The ids begin with {first}.",
             code="unknown_rows",
             n_missing=len(missing),
             n_wanted=len(rows),
@@ -105,7 +113,9 @@ def check_positions(argument: str, positions: Array, n_rows: int) -> Array:
     outside = positions[(positions < -n_rows) | (positions >= n_rows)]
     if outside.size:
         raise HintError(
-            "{argument} names row {row}, but the table has {n_rows} rows, from 0 to {last}.",
+            "{argument} names row {row}, but the table has {n_rows} "
+            + pluralize(n_rows, "row", "rows")
+            + ", from 0 to {last}.",
             code="row_out_of_range",
             argument=Option(argument),
             row=int(outside[0]),

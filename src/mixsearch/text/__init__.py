@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from mixsearch.text.corpus import Corpus
     from mixsearch.text.count.chunks import CountChunk
     from mixsearch.text.count.cluster import DistributedCorpus, read_on_cluster
-    from mixsearch.text.count.dropped import REASONS, DroppedWords
+    from mixsearch.text.count.dropped import REASONS, DroppedWords, LeftOutWords
     from mixsearch.text.count.inspection import InspectedFiles, inspect_files
     from mixsearch.text.count.known_words import KnownWords
     from mixsearch.text.count.partitions import CountedPartition
@@ -51,6 +51,7 @@ __all__ = [
     "InspectedFiles",
     "KeptColumns",
     "KnownWords",
+    "LeftOutWords",
     "SegmenterName",
     "Vocabulary",
     "WordCounter",

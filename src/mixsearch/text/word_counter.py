@@ -28,6 +28,8 @@ class WordCounter(BaseEstimator):
     ----------
     vocabulary_ : list of str
         The words, one per column.
+    left_out_ : LeftOutWords
+        How many words are in too many or in too few documents to be counted.
 
     Examples
     --------
@@ -73,7 +75,7 @@ class WordCounter(BaseEstimator):
         sparse array of shape (n, d)
         """
         with count_texts(texts, self.options) as corpus:
-            self.vocabulary_ = corpus.vocabulary
+            self.vocabulary_, self.left_out_ = corpus.vocabulary, corpus.dropped.left_out
             return corpus.to_counts()
 
     def transform(self, texts: Iterable[str | None]) -> sp.csr_array:

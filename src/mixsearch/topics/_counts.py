@@ -12,6 +12,7 @@ from mixsearch._typing import Array, Samples
 from mixsearch.data.chunks import ArraySum
 from mixsearch.data.partitions import Partitions, SamplePartition
 from mixsearch.data.reductions import Maximum, PartitionCounts
+from mixsearch.display import pluralize
 from mixsearch.errors import DroppedDocumentsWarning, SearchError, warn_user
 from mixsearch.topics._documents import CountPartition
 
@@ -68,8 +69,10 @@ def drop_short_documents(
     n, n_kept = partitions.n_rows, tally.total
     if n_kept < 2:
         raise SearchError(
-            "A corpus needs at least 2 documents of at least {min_words} words, but of n_samples={n_samples} documents "
-            "{n_long} have that many.",
+            "A corpus needs at least 2 documents of at least {min_words} counted "
+            + pluralize(max(min_words, 1), "word")
+            + ", but of n_samples={n_samples} documents "
+            + ("only {n_long} has that many." if n_kept else "none has that many."),
             code="too_few_documents",
             n_samples=n,
             n_long=n_kept,
@@ -78,9 +81,14 @@ def drop_short_documents(
     if n_kept < n:
         warn_user(
             DroppedDocumentsWarning(
-                "{n_dropped:,} of {n_documents:,} documents have fewer than {min_words} words"
+                "{n_dropped:,} of {n_documents:,} documents "
+                + pluralize(n - n_kept, "has", "have")
+                + " fewer than {min_words} "
+                + pluralize(max(min_words, 1), "word")
                 + (" (repeats damped)" if damping and min_words else "")
-                + " and were left out of the fit.",
+                + " and "
+                + pluralize(n - n_kept, "was", "were")
+                + " left out of the fit.",
                 n_dropped=n - n_kept,
                 n_documents=n,
                 min_words=max(min_words, 1),

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
-from mixsearch.errors import DroppedWordError, HintError, SkippedWordsWarning, UnknownWordError, warn_user
+from mixsearch.errors import DroppedWordError, HintError, Option, SkippedWordsWarning, UnknownWordError, warn_user
 from mixsearch.topics._dropped import DroppedWord, DroppedWords
 from mixsearch.topics._spelling import suggest_words
 
@@ -286,6 +286,7 @@ def _find_columns(word: str | int, lexicon: Lexicon) -> list[Array]:
     if word in columns:
         return [_keep_used(word, [columns[word]], word_mean)]
     if "*" in word or "?" in word:
+        _check_pattern(word)
         return [_keep_used(word, _match_pattern(word, columns), word_mean)]
     several = word.split()
     if len(several) > 1:
@@ -294,6 +295,16 @@ def _find_columns(word: str | int, lexicon: Lexicon) -> list[Array]:
     if other is not None:
         raise other.error()
     nearest = _suggest(word, columns, lexicon)
+    if _is_number(word) and not any(map(_is_number, columns)):
+        raise UnknownWordError(
+            "{word!r} is not among the {n_words:,} words: numbers alone are not counted. To count them, make "
+            "the index with another {argument}.",
+            code="number_not_counted",
+            word=word,
+            n_words=len(columns),
+            argument=Option("token_pattern"),
+            suggestions=nearest,
+        )
     advice = "Nearest: {nearest}." if nearest else "No word has a similar spelling."
     raise UnknownWordError(
         "{word!r} is not among the {n_words:,} words. " + advice,
@@ -302,6 +313,11 @@ def _find_columns(word: str | int, lexicon: Lexicon) -> list[Array]:
         nearest=", ".join(nearest),
         suggestions=nearest,
     )
+
+
+def _is_number(word: str) -> bool:
+    """Return whether a word has digits, but no letters."""
+    return any(map(str.isdecimal, word)) and not any(map(str.isalpha, word))
 
 
 def _find_phrase(words: Sequence[str], lexicon: Lexicon) -> list[Array]:
@@ -337,6 +353,15 @@ def _check_column(column: int, n_words: int) -> int:
             n_words=n_words,
         )
     return int(column)
+
+
+def _check_pattern(pattern: str) -> None:
+    if not pattern.strip("*?"):
+        raise HintError(
+            "{word!r} does not choose a word: it has no letters. Write how words begin, such as encrypt*.",
+            code="pattern_without_letters",
+            word=pattern,
+        )
 
 
 def _match_pattern(pattern: str, columns: Mapping[str, int]) -> list[int]:

@@ -18,7 +18,8 @@ from mixsearch.core.extraction import Extraction
 from mixsearch.core.fitted import Preset
 from mixsearch.core.validation import AUTO, check_n_components
 from mixsearch.data.partitions import Partitions, SamplePartition
-from mixsearch.errors import FewerComponentsWarning, warn_user
+from mixsearch.display import pluralize
+from mixsearch.errors import FewerComponentsWarning, SearchError, warn_user
 from mixsearch.storage import Folder
 from mixsearch.topics._component import Topic
 from mixsearch.topics._concentration import FIRST_ALPHA0, estimate_alpha0
@@ -38,7 +39,7 @@ from mixsearch.topics._options import (
 )
 from mixsearch.topics._rank_selection import topic_spectrum
 from mixsearch.topics._storage import open_search, save_search
-from mixsearch.topics._texts import are_texts, fill_missing, make_vectorizer
+from mixsearch.topics._texts import are_texts, check_corpus, explain_too_few_words, fill_missing, make_vectorizer
 from mixsearch.topics._vocabulary import check_vocabulary
 
 
@@ -158,9 +159,16 @@ class TopicSearch(FittedTopics, SemiSupervised[TopicFamily]):
         self
         """
         self._forget("vectorizer_")
+        check_corpus(X, self.vectorizer)
         if self.vectorizer is not None or are_texts(X):
             X, vocabulary = self._count_texts(X, vocabulary)
-        samples = self._fit_family(X)
+        try:
+            samples = self._fit_family(X)
+        except SearchError as error:
+            explained = explain_too_few_words(error, getattr(self, "vectorizer_", None))
+            if explained is error:
+                raise
+            raise explained from None
         names = self._get_feature_names() if vocabulary is None else vocabulary
         self._set_vocabulary(None if names is None else check_vocabulary(names, self.n_features_in_))
         self._search_members(samples, y)
@@ -243,7 +251,9 @@ class TopicSearch(FittedTopics, SemiSupervised[TopicFamily]):
         if self.n_components_ < requested:
             warn_user(
                 FewerComponentsWarning(
-                    "The corpus supports {n_fitted} topics, but {n_requested} were requested: the other eigenvalues of "
+                    "The corpus supports {n_fitted} "
+                    + pluralize(self.n_components_, "topic")
+                    + ", but {n_requested} were requested: the other eigenvalues of "
                     "its second moment are not positive. The fit uses {n_fitted}.",
                     n_fitted=self.n_components_,
                     n_requested=requested,

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 from mixsearch.data.dask import is_dask
 from mixsearch.data.missing import is_missing
+from mixsearch.errors import ArgumentError, Option, SearchError
 
 
 def are_texts(X: Any) -> bool:
@@ -18,6 +19,23 @@ def are_texts(X: Any) -> bool:
         return False
     first = next((each for each in X if not is_missing(each)), None)
     return isinstance(first, str)
+
+
+def check_corpus(X: Any, vectorizer: Any) -> None:
+    """Reject one text in place of several, and an empty list."""
+    if isinstance(X, str | bytes) and vectorizer is None:
+        raise ArgumentError(
+            "{argument} is one text, but a corpus has several. Pass a list of texts.",
+            code="one_text",
+            argument=Option("X"),
+        )
+    is_list = isinstance(X, list | tuple) or (getattr(X, "ndim", 2) == 1 and not sp.issparse(X) and not is_dask(X))
+    if is_list and not len(X):
+        raise SearchError(
+            "{argument} is empty. Pass a list of texts, or counts with a row for each document.",
+            code="no_documents",
+            argument=Option("X"),
+        )
 
 
 def make_vectorizer(vectorizer: Any) -> Any:
@@ -34,3 +52,17 @@ def make_vectorizer(vectorizer: Any) -> Any:
 def fill_missing(X: Any) -> list[str]:
     """Return texts, of which those that are missing are empty."""
     return ["" if is_missing(text) else text for text in X]
+
+
+def explain_too_few_words(error: SearchError, vectorizer: Any) -> SearchError:
+    """Return the error of a fit, with the words that the vectorizer left out if the documents have too few."""
+    left_out = getattr(vectorizer, "left_out_", None)
+    if error.code != "too_few_documents" or left_out is None:
+        return error
+    explained: SearchError = left_out.explain(error)
+    if explained is error:
+        return error
+    return explained.append(
+        "For that, pass {vectorizer}=WordCounter(CorpusOptions(...)) of mixsearch.text.",
+        vectorizer=Option("vectorizer"),
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
+from mixsearch.display import pluralize
 from mixsearch.errors import SearchError
 
 
@@ -17,8 +18,11 @@ def check_vocabulary(vocabulary: Iterable[str] | Mapping[str, int], n_columns: i
     words = [str(word) for word in vocabulary]
     if len(words) != n_columns:
         raise SearchError(
-            "The vocabulary has {n_words:,} words, but the counts have {n_columns:,} columns. Give one word per "
-            "column, in the order of the columns.",
+            "The vocabulary has {n_words:,} "
+            + pluralize(len(words), "word")
+            + ", but the counts have {n_columns:,} "
+            + pluralize(n_columns, "column")
+            + ". Give one word per column, in the order of the columns.",
             code="vocabulary_length",
             n_words=len(words),
             n_columns=n_columns,

@@ -12,6 +12,7 @@ from mixsearch.core.frame import Frame, frame_from_eigenpairs
 from mixsearch.core.second_moment import weighted_gram
 from mixsearch.data.chunks import ArraySum, chunk_rows
 from mixsearch.data.threads import n_cores, one_blas_thread
+from mixsearch.display import pluralize
 from mixsearch.errors import SearchError
 from mixsearch.topics._documents import TopicPartition
 from mixsearch.topics._dropped import DroppedWord, DroppedWords
@@ -53,8 +54,10 @@ def restrict_family(family: TopicFamily, indices: Array) -> TopicFamily:
     """
     if len(indices) < MIN_DOCUMENTS:
         raise SearchError(
-            "Only {n_documents} documents match the filter, but a search within them needs {n_needed}. Widen the "
-            "filter, or search all documents and list those that match.",
+            "Only {n_documents} "
+            + pluralize(len(indices), "document matches", "documents match")
+            + " the filter, but a search within the matching ones needs {n_needed}. Widen the filter, or "
+            "search all documents and list those that match.",
             code="too_few_documents",
             n_documents=len(indices),
             n_needed=MIN_DOCUMENTS,

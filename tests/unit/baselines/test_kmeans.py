@@ -90,7 +90,7 @@ def test_constrained_clusters_stand_still_where_they_end(as_given):
 
 def test_a_cluster_that_is_too_small_for_its_subspace_is_named():
     X = np.vstack([np.eye(6)[:4] * 0.1, 100 * np.ones((1, 6))])
-    with pytest.raises(SearchError, match="A cluster has 1 samples, but 2 dimensions need at least 2"):
+    with pytest.raises(SearchError, match="A cluster has 1 sample, but 2 dimensions need at least 2"):
         kmeans_subspaces(X, 2, 2)
 
 

@@ -114,9 +114,9 @@ def test_rank_counts_what_exceeds_the_level_by_more_than_rounding():
 def test_a_second_moment_of_low_rank_says_which_rank_it_has():
     with pytest.raises(RankError, match="has rank 2, but 3 components need rank 3.*Fit at most 2 components"):
         frame_from_eigenpairs(np.array([2.0, 1.0, 0.0]), np.eye(3))
-    with pytest.raises(RankError, match="has rank 0, but 1 components.*as after whitening"):
+    with pytest.raises(RankError, match="has rank 0, but 1 component needs.*as after whitening"):
         frame_from_eigenpairs(np.array([0.5]), np.eye(1), level=0.5)
-    with pytest.raises(RankError, match="has rank 0, but 1 components.*The samples do not vary"):
+    with pytest.raises(RankError, match="has rank 0, but 1 component needs.*The samples do not vary"):
         frame_from_eigenpairs(np.array([0.0]), np.eye(1))
 
 

@@ -53,9 +53,7 @@ def test_all_components_are_counted_if_most_directions_hold_signal_and_if_the_so
 
 def test_a_fit_with_too_few_components_says_so():
     data = make_gaussian_mixture(2000, 10, 4, random_state=0)
-    with pytest.warns(
-        UnlikelyMixtureWarning, match=r"from the noise is 3, but 2 component\(s\) differ in 1 at"
-    ) as caught:
+    with pytest.warns(UnlikelyMixtureWarning, match=r"from the noise is 3, but 2 components differ in 1 at") as caught:
         family = GaussianSearch(2).fit(data.X)._family
     warning = caught[0].message
     assert warning.code == "too_few_components"
@@ -90,3 +88,8 @@ def test_fewer_components_of_a_fit_have_doubts_of_their_own():
 def test_shares_are_those_of_what_stands_out():
     found = SignalCheck(np.array([6.0, 3.0, 1.0, 0.1]), 3)
     assert [found.share_of(q) for q in (1, 2, 3, 4)] == pytest.approx([0.6, 0.9, 1, 1])
+
+
+def test_one_component_is_spoken_of_as_one():
+    (doubt,) = SignalCheck(np.array([6.0, 3.0, 1.0, 0.1]), 3).doubts(0)
+    assert "is 3, but 1 component differs in 0 at most: there are more components" in str(doubt)

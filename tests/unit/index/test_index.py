@@ -454,9 +454,15 @@ def test_a_corpus_of_short_documents_says_how_many_were_found(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text("\n".join(json.dumps({"text": text}) for text in ("one", "two words", "three fine words")))
     with pytest.raises(
-        SearchError, match="An index needs at least 2 documents, but 1 of 3 have 3 words of the vocabulary or more"
+        SearchError, match="An index needs at least 2 documents, but only 1 of 3 has 3 words of the vocabulary or more"
     ):
         build_index(path, tmp_path / "index", IndexOptions(n_components=2))
+
+
+def test_a_corpus_of_common_words_names_the_option_that_left_them_out(tmp_path):
+    texts = ["red wine grape bottle", "white wine grape glass", "dog cat bone", "cat dog mouse"] * 40
+    with pytest.raises(SearchError, match="none of 160 has 3 .* 4 words were left out .* 48 documents: raise max_df.$"):
+        build_index(texts, tmp_path / "index", IndexOptions(n_components=2))
 
 
 def test_by_default_an_index_has_no_more_topics_than_words(tmp_path):

@@ -3,6 +3,7 @@ import json
 import numpy as np
 import pytest
 
+from mixsearch.cli._console import spell
 from mixsearch.index import IndexOptions, Query, build_index, open_index
 from mixsearch.text import CorpusOptions
 
@@ -33,8 +34,8 @@ def find_notes(index, *words, code="word_not_listed", avoid=()):
 def test_a_word_that_the_topic_does_not_list_is_told_with_a_way_on(index):
     (note,) = find_notes(index, SELDOM)
     assert str(note).startswith("'wasabi' is not among the first 10 words of this topic")
-    assert "Search narrower (narrower)" in str(note)
-    assert "(--narrower)" in note.describe(lambda name: f"--{name}")
+    assert str(note).endswith("Search for a narrower topic (narrower=1), or add a word.")
+    assert note.describe(spell).endswith("Search for a narrower topic (--narrower), or add a word.")
 
 
 def test_a_topic_that_lists_one_of_the_words_needs_no_note(index):

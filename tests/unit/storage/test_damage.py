@@ -10,7 +10,7 @@ from mixsearch.errors import DamagedFolderError, StorageError
 from mixsearch.storage import write_folder
 from mixsearch.storage.manifest import seal
 
-REMEDY = "Restore the folder from a copy, or set overwrite and write it again."
+REMEDY = "Restore the folder from a copy, or write it again with overwrite=True."
 
 
 @pytest.fixture

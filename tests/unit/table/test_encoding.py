@@ -334,7 +334,7 @@ def test_a_table_without_a_usable_column_gives_the_reasons():
 
 
 def test_one_row_is_too_few():
-    with pytest.raises(SearchError, match="has 1 rows, but at least 2") as raised:
+    with pytest.raises(SearchError, match="has 1 row, but at least 2") as raised:
         TableEncoder().fit({"a": [1.0]})
     assert raised.value.code == "too_few_rows"
 

@@ -138,7 +138,7 @@ def test_parquet_is_read(tmp_path):
         ("a.csv.gz", gzip.compress(b"\n \n", mtime=0), "empty_file", "is empty"),
         ("a.csv", b"a,b\n", "no_rows", "has 2 columns, but no rows"),
         ("a.json", b"[]", "no_rows", "has 0 columns, but no rows"),
-        ("a.csv", b"a,b\n1,2\n3\n", "wrong_row_length", "Row 3 of .* has 1 values, but the header has 2: '3'"),
+        ("a.csv", b"a,b\n1,2\n3\n", "wrong_row_length", "Row 3 of .* has 1 value, but the header has 2: '3'"),
         ("a.csv", b'a,b\n1,2\n"x,2\n', "wrong_row_length", "close every quotation mark"),
         ("a.csv", b"a,b\ncaf\xe9,2\n", "wrong_encoding", "is not UTF-8"),
         ("a.csv", b"caf\xe9,b\n1,2\n", "wrong_encoding", "is not UTF-8"),

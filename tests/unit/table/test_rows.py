@@ -41,6 +41,13 @@ def test_ids_that_are_in_no_row_are_listed():
     assert e.value.fields["missing_ids"] == ["z", "9"]
 
 
+def test_one_id_that_is_in_no_row_is_spoken_of_as_one():
+    with pytest.raises(HintError, match="^The id z is in none of the 2 rows. The ids begin with a, b.$"):
+        find_rows(["a", "b"], ["z"])
+    with pytest.raises(HintError, match="^1 of 2 ids is in none of the 2 rows: z. The ids begin with a, b.$"):
+        find_rows(["a", "b"], ["z", "a"])
+
+
 def test_a_long_list_is_cut_in_the_sentence_only():
     with pytest.raises(HintError, match=r"100, 101, .*107, \.\.\.\.") as raised:
         find_rows(range(50), range(100, 120))

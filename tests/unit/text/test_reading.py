@@ -171,7 +171,7 @@ def test_a_document_longer_than_a_block_is_one_document(tmp_path):
         ("a.jsonl", '"a b"\n{"text": "a"}\n', {"text": "x"}, "No column 'x'"),
         ("a.jsonl", b'{"text": "a"}\n\n{"text": "\xff"}\n', {}, "Byte 0xff in line 3 of .* Set encoding to .*'cp1252'"),
         ("a.jsonl", "\n \n", {}, "'.*a.jsonl' has no documents, but at least one"),
-        ("a.jsonl", '{"text": "?"}\n', {}, "The 1 documents have no words"),
+        ("a.jsonl", '{"text": "?"}\n', {}, "The only document has no words"),
         ("a.jsonl", '{"revew": "a", "n": 1}\n', {"text": "review"}, "No column 'review' in .* Did you mean 'revew'"),
         ("a.jsonl", '{"a": "x", "b": "y"}\n', {}, r"2 columns of .* may hold the text. Set text to .*: a, b\."),
         ("a.csv", "a,b\n1,x\n1,2,3\n", {"text": "b"}, "Line 3 of .* has 3 values, but the header has 2"),

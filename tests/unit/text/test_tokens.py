@@ -36,7 +36,7 @@ def assert_same_counts(documents, ours, theirs):
     try:
         words, counts = count_with_sklearn(documents, **theirs)
     except ValueError:
-        with pytest.raises(SearchError, match="have no words"):
+        with pytest.raises(SearchError, match="ha(s|ve) no words"):
             count(documents, **ours)
         return
     found_words, found_counts = count(documents, **ours)

@@ -129,7 +129,7 @@ def test_rows_keep_the_numbers_of_the_user_s_matrix_when_documents_are_dropped()
 
 def test_a_corpus_of_short_documents_cannot_be_fitted():
     with pytest.raises(
-        SearchError, match="at least 2 documents of at least 3 words, but of n_samples=80 documents 0 have"
+        SearchError, match="at least 2 documents of at least 3 counted words, but of n_samples=80 documents none"
     ):
         TopicSearch(2).fit(np.eye(80))
 

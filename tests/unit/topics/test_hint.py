@@ -57,6 +57,26 @@ def test_a_pattern_counts_as_one_word_that_stands_for_all_that_match():
     assert hint.phrases == ()
 
 
+@pytest.mark.parametrize("words", ["*", "**", "?", {"sushi": 1, "*": 1}, {"sushi": 1, "*": -1}])
+def test_a_pattern_without_letters_is_refused(words):
+    with pytest.raises(HintError, match=r"does not choose a word: it has no letters. Write how words begin") as caught:
+        hint_from_words(words, COLUMNS, FREQUENCIES)
+    assert caught.value.code == "pattern_without_letters"
+
+
+@pytest.mark.parametrize("number", ["2019", "3.14", "٢٠١٩"])
+def test_a_number_says_that_numbers_are_not_counted(number):
+    with pytest.raises(UnknownWordError, match="not among the 4 words: numbers alone are not counted") as caught:
+        hint_from_words(number, COLUMNS, FREQUENCIES)
+    assert caught.value.code == "number_not_counted"
+    assert caught.value.describe(lambda name: f"--{name}").endswith("make the index with another --token_pattern.")
+
+
+def test_an_unknown_number_is_like_any_word_where_numbers_are_counted():
+    with pytest.raises(UnknownWordError, match="'2019' is not among the 4 words. Nearest: 2018"):
+        hint_from_words("2019", {"sushi": 0, "burger": 1, "rice": 2, "2018": 3}, FREQUENCIES)
+
+
 def test_a_phrase_that_the_vocabulary_has_is_one_word():
     hint = hint_from_words("new york", {"new": 0, "york": 1, "new york": 2}, FREQUENCIES)
     assert hint.columns.tolist() == [2]

@@ -171,7 +171,7 @@ def test_what_is_wrong_with_counts_is_said_as_of_all_documents(cuts):
     assert "the smallest is -2" in message(below)
     assert "X contains fractions" in message(X * 0.5, moments="distinct")
     short = sp.csr_array(X[np.tile(SHORT, 150)])
-    assert "of n_samples=900 documents 0 have that many" in message(short)
+    assert "of n_samples=900 documents none has that many" in message(short)
 
 
 def test_rows_that_were_left_out_are_in_no_partition():

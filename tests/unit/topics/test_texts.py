@@ -9,7 +9,7 @@ from sklearn.pipeline import make_pipeline
 from tests.unit.index.planted_reviews import ORDER, THINGS, make_reviews
 
 from mixsearch import TopicSearch
-from mixsearch.errors import DroppedDocumentsWarning
+from mixsearch.errors import ArgumentError, DroppedDocumentsWarning, SearchError
 from mixsearch.text import CorpusOptions, WordCounter
 
 TEXTS = make_reviews()["text"].tolist()
@@ -74,3 +74,39 @@ def test_a_search_of_texts_is_saved_without_its_vectorizer(tmp_path):
 def test_a_counter_works_in_a_pipeline():
     pipeline = make_pipeline(WordCounter(CorpusOptions(min_df=2)), TopicSearch(3))
     assert pipeline.fit_transform(TEXTS).shape == (len(TEXTS), 3)
+
+
+DRINKS_AND_PETS = ["red wine grape bottle", "white wine grape glass", "dog cat bone", "cat dog mouse"]
+
+
+def test_documents_with_too_few_words_name_the_words_that_were_left_out():
+    with pytest.raises(SearchError) as caught:
+        TopicSearch(2).fit([*DRINKS_AND_PETS * 60, "sake"])
+    assert str(caught.value) == (
+        "A corpus needs at least 2 documents of at least 3 counted words, but of n_samples=241 documents none has that "
+        "many. 4 words were left out for being in more than 72 documents: raise max_df. 1 word was left out for being "
+        "in fewer than 2 documents: lower min_df. For that, pass vectorizer=WordCounter(CorpusOptions(...)) of "
+        "mixsearch.text."
+    )
+    assert caught.value.code == "too_few_documents"
+    counter = WordCounter(CorpusOptions(max_df=1.0, min_df=1))
+    assert TopicSearch(2, vectorizer=counter).fit(DRINKS_AND_PETS * 40).n_dropped_ == 0
+
+
+def test_counts_with_too_few_words_name_no_words():
+    with pytest.raises(SearchError, match="of n_samples=3 documents only 1 has that many.$"):
+        TopicSearch(1).fit(np.array([[2, 2, 2], [1, 0, 0], [0, 1, 0]]))
+
+
+@pytest.mark.parametrize("one", ["one text", b"one text"])
+def test_one_text_is_not_a_corpus(one):
+    with pytest.raises(ArgumentError, match="X is one text, but a corpus has several. Pass a list of texts.") as caught:
+        TopicSearch(2).fit(one)
+    assert caught.value.code == "one_text"
+
+
+@pytest.mark.parametrize("empty", [[], (), np.array([]), pd.Series([], dtype=object)])
+def test_an_empty_list_has_no_documents(empty):
+    with pytest.raises(SearchError, match="X is empty. Pass a list of texts, or counts with a row for") as caught:
+        TopicSearch(2).fit(empty)
+    assert caught.value.code == "no_documents"

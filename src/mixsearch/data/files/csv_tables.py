@@ -15,6 +15,7 @@ from mixsearch.data.files.header import check_header, name_columns
 from mixsearch.data.files.location import File
 from mixsearch.data.files.streams import open_file, strip_bom
 from mixsearch.data.files.types import MISSING_MARKS, NUMBERS, NUMBERS_WITH_COMMA, find_types
+from mixsearch.display import pluralize
 from mixsearch.errors import SearchError, warn_user
 
 # A row must fit in a block.
@@ -183,8 +184,10 @@ class _Parser:
 
     def _describe(self, row: Any) -> SearchError:
         return SearchError(
-            "Row {row:,} of {file!r} has {n_values} values, but the header has {n_columns}: {text!r}. Quote the values "
-            "that contain the delimiter, and close every quotation mark.",
+            "Row {row:,} of {file!r} has {n_values} "
+            + pluralize(row.actual_columns, "value")
+            + ", but the header has {n_columns}: {text!r}. Quote the values that contain the "
+            "delimiter, and close every quotation mark.",
             code="wrong_row_length",
             row=row.number,
             file=str(self._file),

@@ -27,6 +27,7 @@ from mixsearch.data.files.location import (
 )
 from mixsearch.data.files.signatures import BINARY_FORMATS, FORMATS, NAMES, Format
 from mixsearch.data.files.streams import STANDARD_INPUT, find_compression
+from mixsearch.display import pluralize
 from mixsearch.errors import BinaryFileError, Option, SearchError, SearchWarning
 
 Source = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
@@ -221,7 +222,9 @@ def _note_refused(refused: Sequence[BinaryFileError], n_read: int) -> list[Searc
 
 def _note_skipped(names: Sequence[str], n_files: int) -> SearchWarning:
     return SearchWarning(
-        "{n_skipped:,} of {n_files:,} files were skipped, since they contain no text: {files}.",
+        "{n_skipped:,} of {n_files:,} files "
+        + pluralize(len(names), "was skipped, since it contains", "were skipped, since they contain")
+        + " no text: {files}.",
         code="skipped_files",
         n_skipped=len(names),
         n_files=n_files,

@@ -136,7 +136,7 @@ def assemble_documents(corpus: DistributedCorpus, search: TopicSearch, on_progre
     )
     sizes: list[_Sizes] = compute_tasks([item(each, 2) for each in made])
     n_documents, n_short = sum(each.n_documents for each in sizes), sum(each.n_short for each in sizes)
-    check_n_documents(n_documents, n_short, min_words)
+    check_n_documents(n_documents, n_short, min_words, corpus.dropped.left_out)
     full = [i for i, each in enumerate(sizes) if each.n_documents]
     offsets = compute_offsets(each.n_documents for each in sizes)
     nodes = persist_tasks(

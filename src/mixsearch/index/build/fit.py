@@ -10,13 +10,13 @@ import scipy.sparse as sp
 
 from mixsearch._typing import Array
 from mixsearch.data.partitions import Partitions
-from mixsearch.errors import Option, SearchError
+from mixsearch.errors import SearchError
 from mixsearch.index.build.options import DEFAULT_COMPONENTS, IndexOptions, OnProgress
 from mixsearch.text import Corpus
 from mixsearch.topics import CountPartition, TopicSearch, damp, fit_corpus, fits_segment, limit_segments, make_search
 
 if TYPE_CHECKING:
-    from mixsearch.text import DistributedCorpus
+    from mixsearch.text import DistributedCorpus, LeftOutWords
 
 
 def choose_search(options: IndexOptions, n_words: int) -> TopicSearch:
@@ -25,18 +25,19 @@ def choose_search(options: IndexOptions, n_words: int) -> TopicSearch:
     return make_search(n_components, n_words, options.search)
 
 
-def check_n_documents(n_documents: int, n_short: int, min_words: int) -> None:
-    """Reject a corpus with fewer than two documents that are long enough."""
+def check_n_documents(n_documents: int, n_short: int, min_words: int, left_out: LeftOutWords | None = None) -> None:
+    """Reject a corpus with fewer than two documents that are long enough, and say which words were left out."""
     if n_documents < 2:
-        raise SearchError(
-            "An index needs at least 2 documents, but {n_documents} of {n_all:,} have {min_words} words of the "
-            "vocabulary or more. Count rarer words ({option}), or add documents.",
+        error = SearchError(
+            "An index needs at least 2 documents, but "
+            + ("only {n_documents} of {n_all:,} has" if n_documents else "none of {n_all:,} has")
+            + " {min_words} words of the vocabulary or more. Add documents.",
             code="too_few_documents",
             n_documents=n_documents,
             n_all=n_documents + n_short,
             min_words=min_words,
-            option=Option("min_df"),
         )
+        raise error if left_out is None else left_out.explain(error)
 
 
 def check_n_added(n_nonzeros: int) -> None:

@@ -159,7 +159,7 @@ def write_index(
     n_words = len(corpus.vocabulary)
     search = choose_search(options, n_words)
     stored = _store_documents(out, corpus, search, on_progress, rows)
-    check_n_documents(stored.n_documents, stored.n_short, get_min_words(search))
+    check_n_documents(stored.n_documents, stored.n_short, get_min_words(search), corpus.dropped.left_out)
     documents = _open_documents(out, stored.segments, n_words, options.memory_part, on_progress)
     with ExitStack() as stack:
         names = iter([segment.name for segment in stored.segments])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -10,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
+from mixsearch.display import pluralize
 from mixsearch.errors import Option, SearchError
 from mixsearch.index.build.dropped import PostingsCollector
 from mixsearch.index.build.fit import check_n_added, select_documents
@@ -86,6 +86,7 @@ def collect_documents(corpus: Corpus, index: TopicIndex, existing: Existing) -> 
         short_of += [(chunk, rest)] if len(rest) else []
         n_words += float(chunk.counts.sum() + chunk.dropped.sum())
         n_new += float(chunk.dropped[:, is_new_word].sum())
+    names.check()
     return NewDocuments(
         counts=sp.csr_array(sp.vstack(counts, format="csr", dtype=np.float32)),
         rows=np.concatenate(rows),
@@ -115,6 +116,7 @@ class _ExistingNames:
         self.replaced: list[int] = []
         self.replaced_short: list[str] = []
         self.n_skipped = 0
+        self._n_existing, self._first_existing = 0, ""
 
     def apply(self, chunk: CountChunk) -> CountChunk:
         """Return the documents of a chunk that are to be added, after a note of those whose names are known."""
@@ -122,7 +124,9 @@ class _ExistingNames:
         if not found:
             return chunk
         if self._existing == "error":
-            raise _make_existing_error(self._index, found)
+            self._first_existing = self._first_existing or found[0]
+            self._n_existing += len(found)
+            return chunk
         if self._existing == "skip":
             self.n_skipped += len(found)
             return chunk.take(np.flatnonzero([name not in self._known for name in chunk.names or []]))
@@ -130,14 +134,18 @@ class _ExistingNames:
         self.replaced_short += [name for name in found if _SHORT in self._known[name]]
         return chunk
 
-
-def _make_existing_error(index: TopicIndex, names: Sequence[str]) -> SearchError:
-    return SearchError(
-        "{n_existing:,} of the documents to add are in the index '{path}' already, the first one is {name!r}. Set "
-        "{argument} to 'skip' or 'replace'.",
-        code="documents_exist",
-        n_existing=len(names),
-        path=str(index.path),
-        name=names[0],
-        argument=Option("existing"),
-    )
+    def check(self) -> None:
+        """Raise if the index has documents of the chunks, and they are an error."""
+        if self._n_existing:
+            raise SearchError(
+                "{n_existing:,} of the documents to add "
+                + pluralize(self._n_existing, "is", "are")
+                + " in the index '{path}' already"
+                + (": {name!r}." if self._n_existing == 1 else ", the first one is {name!r}.")
+                + " Set {argument} to 'skip' or 'replace'.",
+                code="documents_exist",
+                n_existing=self._n_existing,
+                path=str(self._index.path),
+                name=self._first_existing,
+                argument=Option("existing"),
+            )

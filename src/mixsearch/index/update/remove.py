@@ -13,10 +13,10 @@ import scipy.sparse as sp
 from mixsearch._typing import Array
 from mixsearch.data.chunks import chunk_rows, row_slices
 from mixsearch.data.filters import parse_filter
-from mixsearch.errors import SearchError
+from mixsearch.display import pluralize
+from mixsearch.errors import SearchError, SearchWarning
 from mixsearch.index.build.contents import ContentWriter
 from mixsearch.index.build.counts import CountWriter, read_rows, store_by_word
-from mixsearch.index.build.fit import check_n_documents
 from mixsearch.index.build.options import IndexOptions, OnProgress
 from mixsearch.index.column_file import FILE, drop_known, read_segment
 from mixsearch.index.documents import SHORT, list_short
@@ -30,7 +30,6 @@ from mixsearch.topics import (
     VERSION,
     CorpusSums,
     Segment,
-    get_min_words,
     load_dropped,
     measure_documents_in,
     open_counts,
@@ -44,6 +43,8 @@ from mixsearch.topics import (
 
 # Documents that are measured together before they are removed, and texts that are read together.
 _MAX_MEASURED, _MAX_READ = 50_000, 5_000
+# Unknown ids or rows that a note lists.
+_MAX_LISTED = 5
 # What a segment stores of its documents, without those that are too short.
 _GROUPS = ("documents", "words", "texts", "names", "dropped", FILE)
 
@@ -62,12 +63,15 @@ class Removed:
         The number of documents of the index now.
     growth : Growth
         The changes of the index since its topics were learned.
+    notes : tuple of SearchWarning
+        Ids or rows that the index does not have.
     """
 
     path: Path
     n_documents: int
     n_all: int
     growth: Growth
+    notes: tuple[SearchWarning, ...] = ()
 
 
 def remove_documents(
@@ -123,6 +127,7 @@ def remove_documents(
     with update_folder(path, kind=KIND, version=VERSION) as (folder, out):
         index = TopicIndex(folder)
         mask = select.mark_documents(index)
+        notes = select.note_unknown(folder, index)
         n_short = remove_short(folder, out, index, select)
         n_removed = int(np.count_nonzero(mask))
         if not n_removed and not n_short:
@@ -130,7 +135,7 @@ def remove_documents(
                 "No document of '{path}' matches. Nothing was removed.", code="nothing_to_remove", path=str(index.path)
             )
         n_left = index.n_documents - n_removed
-        check_n_documents(n_left, index.n_documents - n_left, get_min_words(index.topics))
+        _check_left(n_left, index.n_documents)
         growth = read_growth(folder.facts, index.n_documents)
         if n_removed:
             segments = scale_masses(index.topics, folder, read_segments(folder))
@@ -141,7 +146,19 @@ def remove_documents(
             store_growth(out.facts, growth)
         # Their rows are no longer part of the corpus, like those of documents that were never in it.
         out.facts["fit"]["n_dropped"] = index.n_rows - n_left
-    return Removed(Path(path), n_removed + n_short, n_left, growth)
+    return Removed(Path(path), n_removed + n_short, n_left, growth, notes)
+
+
+def _check_left(n_left: int, n_documents: int) -> None:
+    if n_left < 2:
+        raise SearchError(
+            "An index needs at least 2 documents, but "
+            + ("none" if not n_left else "only {n_left}")
+            + " of {n_documents:,} would be left. Nothing was removed.",
+            code="too_few_documents",
+            n_left=n_left,
+            n_documents=n_documents,
+        )
 
 
 @dataclass(frozen=True)
@@ -177,6 +194,29 @@ class DocumentSelection:
             return np.fromiter((name in self.ids for name in index.names()), bool, index.n_documents)
         return np.isin(index.topics.kept_rows_, np.array(self.rows, dtype=np.int64))
 
+    def note_unknown(self, folder: Folder, index: TopicIndex) -> tuple[SearchWarning, ...]:
+        """Return the note that the index does not have some of the ids or rows, if so."""
+        if self.ids is not None:
+            ids = sorted(self.ids.difference(index.names(), index.short_names()))
+            note = SearchWarning(
+                "{n_unknown:,} " + pluralize(len(ids), "id is", "ids are") + " not in the index: {listed}.",
+                code="unknown_ids",
+                n_unknown=len(ids),
+                listed=_list_first(ids),
+            )
+            return (note,) if ids else ()
+        if self.rows is not None:
+            short = (np.asarray(folder[f"{name}/rows"]).tolist() for name in list_short(folder))
+            rows = sorted(set(map(int, self.rows)).difference(index.topics.kept_rows_.tolist(), *short))
+            note = SearchWarning(
+                "{n_unknown:,} " + pluralize(len(rows), "row is", "rows are") + " not in the index: {listed}.",
+                code="unknown_rows",
+                n_unknown=len(rows),
+                listed=_list_first(rows),
+            )
+            return (note,) if rows else ()
+        return ()
+
     def mark_short(self, folder: Folder, group: Segment) -> Array:
         """Return which documents of a group of short ones are selected, (n,)."""
         rows = np.asarray(folder[group.place("rows")])
@@ -187,6 +227,11 @@ class DocumentSelection:
             return np.fromiter((name in self.ids for name in names), bool, len(rows))
         table = read_segment(folder, group)
         return np.zeros(len(rows), bool) if table is None else parse_filter(self.where or "").mask(table)
+
+
+def _list_first(unknown: Sequence[str] | Sequence[int]) -> str:
+    listed, n_more = ", ".join(map(str, unknown[:_MAX_LISTED])), len(unknown) - _MAX_LISTED
+    return f"{listed} and {n_more:,} more" if n_more > 0 else listed
 
 
 def remove_short(folder: Folder, out: FolderWriter, index: TopicIndex, select: DocumentSelection) -> int:

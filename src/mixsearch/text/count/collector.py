@@ -11,6 +11,7 @@ import numpy as np
 from mixsearch._typing import Array
 from mixsearch.data.files.sources import make_empty_error
 from mixsearch.data.files.types import ColumnTypes
+from mixsearch.display import pluralize
 from mixsearch.errors import SearchWarning
 from mixsearch.text.corpus import Corpus
 from mixsearch.text.count.chunks import CountedChunk
@@ -85,7 +86,11 @@ class Collector:
         """Return the note that documents without a text are left out, if there are any."""
         if not self.n_missing:
             return []
-        sentence = "{n_missing:,} of {n_rows:,} documents have no text, and are left out."
+        sentence = (
+            "{n_missing:,} of {n_rows:,} documents "
+            + pluralize(self.n_missing, "has no text, and is", "have no text, and are")
+            + " left out."
+        )
         return [SearchWarning(sentence, code="missing_texts", n_missing=self.n_missing, n_rows=self.n_rows)]
 
 

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from math import ceil, floor
+from typing import NamedTuple
 
 import numpy as np
 
 from mixsearch._typing import Array
+from mixsearch.display import pluralize
+from mixsearch.errors import Option, SearchError
 from mixsearch.text.count.ngrams import BLANK, ChunkCounts
 from mixsearch.text.count.vocabulary import Frequencies, Vocabulary
 
@@ -17,6 +21,56 @@ REASONS = ("too_common", "too_rare", "beyond_max_words", "stop_word", "added")
 MAX_DROPPED = 1_000_000
 # Nobody asks for what has more letters: encoded files and the like.
 MAX_LETTERS = 60
+
+
+class LeftOutWords(NamedTuple):
+    """How many words of the texts are not features because of the number of documents that contain them.
+
+    Attributes
+    ----------
+    n_common, n_rare : int
+        Words that are in more documents than `max_df` allows, and in fewer than `min_df` asks for.
+    min_documents, max_documents : int
+        Smallest and largest number of documents of a feature.
+    """
+
+    n_common: int
+    n_rare: int
+    min_documents: int
+    max_documents: int
+
+    def explain(self, error: SearchError) -> SearchError:
+        """Return an error about documents with too few words, with the words that were left out.
+
+        Parameters
+        ----------
+        error : SearchError
+            What is wrong.
+
+        Returns
+        -------
+        SearchError
+            The same error if no words were left out.
+        """
+        if self.n_common:
+            error = error.append(
+                "{n_common:,} "
+                + pluralize(self.n_common, "word was", "words were")
+                + " left out for being in more than {max_documents:,} documents: raise {max_df}.",
+                n_common=self.n_common,
+                max_documents=self.max_documents,
+                max_df=Option("max_df"),
+            )
+        if self.n_rare:
+            error = error.append(
+                "{n_rare:,} "
+                + pluralize(self.n_rare, "word was", "words were")
+                + " left out for being in fewer than {min_documents:,} documents: lower {min_df}.",
+                n_rare=self.n_rare,
+                min_documents=self.min_documents,
+                min_df=Option("min_df"),
+            )
+        return error
 
 
 @dataclass(frozen=True)
@@ -31,11 +85,14 @@ class DroppedWords:
         Why each was dropped: indices into `REASONS`.
     stop_words : tuple of str
         Stop words that were not even counted.
+    left_out : LeftOutWords or None
+        How many of them are too common or too rare; None if the features were known.
     """
 
     vocabulary: Vocabulary
     reasons: Array
     stop_words: tuple[str, ...]
+    left_out: LeftOutWords | None = None
 
 
 def list_others(frequencies: Frequencies, kept: Vocabulary) -> Frequencies:
@@ -84,9 +141,12 @@ def describe_dropped(
     )
     listed = set(stop_words)
     is_stop_word = np.array([word in listed for word in vocabulary.words], dtype=bool)
+    left_out = None
     if bounds is None:
         reasons = np.where(is_stop_word, 3, 4).astype(np.uint8)
     else:
         cases = [is_stop_word, ranked.documents > bounds[1], ranked.documents < bounds[0]]
         reasons = np.select(cases, [3, 0, 1], 2).astype(np.uint8)
-    return DroppedWords(vocabulary, reasons, tuple(sorted(listed.difference(words))))
+        n_common, n_rare = (int(np.count_nonzero(reasons == reason)) for reason in (0, 1))
+        left_out = LeftOutWords(n_common, n_rare, ceil(bounds[0]), floor(bounds[1]))
+    return DroppedWords(vocabulary, reasons, tuple(sorted(listed.difference(words))), left_out)

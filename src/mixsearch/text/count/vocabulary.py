@@ -9,6 +9,7 @@ from functools import reduce
 import numpy as np
 
 from mixsearch._typing import Array
+from mixsearch.display import pluralize
 from mixsearch.errors import Option, SearchError
 from mixsearch.text.count.ngrams import ChunkCounts
 from mixsearch.text.count.tokens import decode
@@ -166,7 +167,8 @@ def choose_words(frequencies: Frequencies, n_documents: int, limits: WordLimits)
     """Return the words within `min_df` and `max_df`, at least the `max_words` most frequent ones of them."""
     if not len(frequencies):
         raise SearchError(
-            "The {n_documents:,} documents have no words. Check the text column and the token pattern.",
+            pluralize(n_documents, "The only document has", "The {n_documents:,} documents have")
+            + " no words. Check the text column and the token pattern.",
             code="no_words",
             n_documents=n_documents,
         )

@@ -17,6 +17,7 @@ from mixsearch.data.files.rows import build_batch, open_parquet, open_rows, read
 from mixsearch.data.files.signatures import Format
 from mixsearch.data.files.streams import name_file, open_file, replace_surrogates, strip_bom
 from mixsearch.data.files.types import NUMBERS, NUMBERS_WITH_COMMA, rename_repeated, to_nulls
+from mixsearch.display import pluralize
 from mixsearch.errors import SearchError
 from mixsearch.text.options import limit_chunk_bytes, limit_document_bytes, list_text_columns
 from mixsearch.text.read.columns import Columns, build_kept, join_texts, take_kept, to_text
@@ -249,8 +250,9 @@ def _check_rows(
         if row and len(row) != len(names):
             state.bad_rows.add(
                 SearchError(
-                    "Line {line:,} of {file!r} has {n_values} values, but the header has {n_columns}. Quote the "
-                    "values that contain the delimiter.",
+                    "Line {line:,} of {file!r} has {n_values} "
+                    + pluralize(len(row), "value")
+                    + ", but the header has {n_columns}. Quote the values that contain the delimiter.",
                     code="wrong_row_length",
                     line=line,
                     file=name_file(path),

@@ -335,7 +335,7 @@ def test_binary_files_in_a_folder_of_texts_are_skipped_and_named(tmp_path):
         with read_corpus(source, every_word()) as corpus:
             assert corpus.n_documents == 4
             messages = [str(note) for note in corpus.notes if note.code == "skipped_files"]
-        assert "1 of 6 files were skipped, since they contain no text: logo.png (a PNG image)." in messages[0]
+        assert "1 of 6 files was skipped, since it contains no text: logo.png (a PNG image)." in messages[0]
         assert "notes.db (an SQLite database)" in messages[1]
 
 

@@ -95,7 +95,7 @@ def test_bad_rows_of_a_table_are_skipped_counted_and_named(tmp_path):
     rows, (warning,) = read_rows(path, skip_bad_rows=True)
     assert rows == {"a": [1, 7], "b": [2, 8]}
     assert f"2 bad rows were skipped: row 3 of '{path}'" in str(warning)
-    with pytest.raises(SearchError, match="Row 3 of .* has 1 values, but the header has 2.*Set skip_bad_rows to skip"):
+    with pytest.raises(SearchError, match="Row 3 of .* has 1 value, but the header has 2.*Set skip_bad_rows to skip"):
         read_table(path)
 
 

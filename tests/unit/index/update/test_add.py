@@ -302,3 +302,11 @@ def test_an_id_of_several_documents_is_noted_and_stands_for_all_of_them(tmp_path
 def test_ids_of_one_document_each_are_no_note(tmp_path):
     built = build_index(write_reviews(tmp_path / "once.parquet", FIRST), tmp_path / "once", OPTIONS, READING)
     assert "repeated_ids" not in {note.code for note in built.notes}
+
+
+def test_all_documents_that_the_index_has_are_counted_whatever_file_they_are_in(path):
+    parts = [write_reviews(path.parent / f"{i}.parquet", FIRST.slice(4 * i, 4)) for i in range(3)]
+    with pytest.raises(SearchError, match="12 of the documents to add are in the index .* the first one is 'r0'"):
+        add_documents(path, parts)
+    with pytest.raises(SearchError, match="1 of the documents to add is in the index '.*' already: 'r5'. Set existing"):
+        add(path, FIRST.slice(5, 1))

@@ -160,3 +160,28 @@ def test_additions_of_short_documents_alone_are_kept_apart(tmp_path):
         only_short = make_reviews(list_subjects(20), first).take([9, 19])
         add_documents(path, write_reviews(tmp_path / f"{first}.parquet", only_short))
     assert {"r1009", "r1019", "r2009", "r2019"} <= set(open_index(path).short_names())
+
+
+def test_ids_and_rows_that_the_index_lacks_are_noted(path):
+    first, second = list(open_index(path).names())[:2]
+    (note,) = remove_documents(path, ids=[first, "nobody"]).notes
+    assert note.code == "unknown_ids"
+    assert str(note) == "1 id is not in the index: nobody."
+    (note,) = remove_documents(path, ids=[second, *(f"nobody{i}" for i in range(7))]).notes
+    assert str(note) == "7 ids are not in the index: nobody0, nobody1, nobody2, nobody3, nobody4 and 2 more."
+    assert note.fields["n_unknown"] == 7
+    row = int(open_index(path).topics.kept_rows_[0])
+    (note,) = remove_documents(path, rows=[row, 10**6]).notes
+    assert (note.code, str(note)) == ("unknown_rows", "1 row is not in the index: 1000000.")
+    assert remove_documents(path, rows=open_index(path).topics.kept_rows_[:1]).notes == ()
+    assert remove_documents(path, ids=list(open_index(path).short_names())[:1]).notes == ()
+
+
+def test_ids_of_which_none_is_in_the_index_are_an_error(path):
+    with pytest.raises(SearchError, match="No document of .* matches. Nothing was removed"):
+        remove_documents(path, ids=["nobody"])
+
+
+def test_a_removal_that_leaves_too_few_documents_says_how_many(path):
+    with pytest.raises(SearchError, match="needs at least 2 documents, but none of .* would be left. Nothing was rem"):
+        remove_documents(path, where="stars > 0")

@@ -3,7 +3,7 @@
 import { url } from "../shared/api.js";
 import { breakable } from "../shared/document-facts.js";
 import { h } from "../shared/dom.js";
-import { chance, percent, plain, whole } from "../shared/numbers.js";
+import { chance, count, percent, plain, whole } from "../shared/numbers.js";
 import { rowTable, shown } from "./rows.js";
 
 const TONES = { clear: "good", likely: "good", doubtful: "doubt", unclear: "bad" };
@@ -122,11 +122,11 @@ function facts(list) {
 function dropped(columns) {
   const names = Object.entries(columns);
   if (names.length === 0) return null;
-  return h("details", { class: "small" }, h("summary", {}, `${names.length} columns are left out`), h("ul", {}, names.map(([name, reason]) => h("li", {}, h("bdi", {}, name), `: ${reason}`))));
+  return h("details", { class: "small" }, h("summary", {}, `${count(names.length, "column")} left out`), h("ul", {}, names.map(([name, reason]) => h("li", {}, h("bdi", {}, name), `: ${reason}`))));
 }
 
 function leftOut({ n_left_out: n }) {
-  return n > 0 ? h("p", { class: "small muted" }, `${whole(n)} rows lack a number and are left out.`) : null;
+  return n > 0 ? h("p", { class: "small muted" }, `Left out: ${count(n, "row")} without a number.`) : null;
 }
 
 function give(value, stderr) {
