@@ -152,7 +152,7 @@ def test_rare_and_common_words_are_left_out_by_default(tmp_path: Path) -> None:
     (tmp_path / "t.txt").write_text("\n".join(texts))
     result = invoke("index", tmp_path / "t.txt", "-o", tmp_path / "i", "-k", "3", "--max-words", "9")
     assert result.exit_code == 1  # two words are left in each document, and an index needs three
-    assert "--min-df" in result.stderr
+    assert "--max-df" in result.stderr
     (tmp_path / "t.txt").write_text("\n".join(text + " " + text for text in texts))
     result = invoke("index", tmp_path / "t.txt", "-o", tmp_path / "i", "-k", "3", "--max-words", "9")
     assert result.exit_code == 0, result.output
