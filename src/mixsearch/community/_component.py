@@ -183,7 +183,7 @@ class Community(SampleComponent):
 
     @property
     def _example_names(self) -> ExampleNames:
-        nodes = [] if self._examples is None else self._examples
+        nodes: list[int] = [] if self._examples is None else self._examples.tolist()
         return ExampleNames("node", [str(self._graph.name(node)) for node in nodes])
 
     @cached_property

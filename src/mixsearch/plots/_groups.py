@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -20,6 +21,7 @@ _COLORS = (FOUND_COLOR, HINT_COLOR, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", 
 _LINES = ("-", "--", ":", "-.")
 _MAX_LABEL = 40
 _MAX_TICKS = 12
+_MAX_LEGEND_COLUMNS = 3
 _MAX_MARKERS = 60
 _NORMAL_95 = 1.96
 # Groups with fewer documents, in parts of the mean, have intervals too wide to set the scale, if that is this much
@@ -64,7 +66,11 @@ def plot_groups(found: TopicGroups) -> Figure:
     what = f"Mean share of a document; {marks[0]}: 95% interval, {marks[1]}: for comparing groups"
     title = f"Topics {'by' if found.kind == 'category' else 'over'} {found.column}"
     set_title(axes, title, "; ".join([what, *_describe(found)]))
-    axes.legend(frameon=False, fontsize=9, labelcolor=TEXT_COLOR)
+    look: dict[str, Any] = {"frameon": False, "fontsize": 9, "labelcolor": TEXT_COLOR}
+    if found.kind == "category":  # whiskers may be anywhere in the axes
+        figure.legend(loc="outside lower left", ncols=min(len(found.topics), _MAX_LEGEND_COLUMNS), **look)
+    else:
+        axes.legend(**look)
     choose_fonts(figure)
     return figure
 
@@ -164,7 +170,14 @@ def _draw_bars(axes: Axes, found: TopicGroups) -> None:
             label=topic.hint,
         )
         beyond = places[high > limit]
-        arrow = {"marker": ">", "markersize": 6, "color": TEXT_COLOR, "linestyle": "", "clip_on": False, "zorder": 4}
+        arrow: dict[str, Any] = {
+            "marker": ">",
+            "markersize": 6,
+            "color": TEXT_COLOR,
+            "linestyle": "",
+            "clip_on": False,
+            "zorder": 4,
+        }
         axes.plot(np.full(len(beyond), limit), beyond, **arrow, label="_beyond the axis")
     sizes = [group.n_documents for group in found.topics[0].groups]
     names = [f"{_shorten(label)}  ({size:,})" for label, size in zip(found.labels, sizes, strict=True)]
