@@ -21,7 +21,8 @@ def lazy_front(package: str) -> tuple[Callable[[str], Any], Callable[[], list[st
     Returns
     -------
     find, list_names : callables
-        The first imports a name, or a submodule that holds some of them, and keeps it in the package.
+        The first imports a name, or a submodule that holds some of them, and keeps it in the package. The second lists
+        the public names, those of ``__all__``.
     """
     front = sys.modules[package]
     # The imports are read from the source, so that types, import rules and this function share one list.
@@ -40,7 +41,8 @@ def lazy_front(package: str) -> tuple[Callable[[str], Any], Callable[[], list[st
         return found
 
     def list_names() -> list[str]:
-        return sorted({*vars(front), *homes})
+        # Submodules and imports that happen to be there are not for completion.
+        return sorted({*front.__all__, *(name for name in vars(front) if name.startswith("__"))})
 
     return find, list_names
 

@@ -77,3 +77,27 @@ def test_a_table_of_one_column_holds_no_links(tmp_path):
     result = invoke("community", tmp_path / "one.csv", "--like", "a", "--json")
     assert result.exit_code == 1
     assert json.loads(result.stdout)["error"]["code"] == "no_columns"
+
+
+def test_nodes_of_two_communities_are_named_and_no_members_are_listed(links):
+    mixed = f"{known(0)},{known(1)}"
+    result = invoke("community", links, "--like", mixed)
+    assert result.exit_code == 0, result.output
+    assert "Of the 6 examples, nodes n" in result.stderr
+    assert "counted from 0" not in result.stderr
+    assert "not listed: this is hardly the community meant" in result.stdout
+    assert not any(line.startswith("node ") for line in result.stdout.splitlines())
+    answer = json.loads(invoke("community", links, "--like", mixed, "--json").stdout)
+    assert answer["confidence"] < 0.05
+    assert len(answer["typical_nodes"]) == 10
+    assert set(answer["warnings"][0]["fields"]["names"]) <= set(mixed.split(","))
+
+
+def test_members_without_links_among_them_have_none_in_plain_numbers(tmp_path):
+    rng = np.random.default_rng(0)
+    ends = [(f"a{i}", f"b{j}") for i in range(20) for j in range(20) if rng.random() < 0.6]
+    write_table({"who": [a for a, _ in ends], "event": [b for _, b in ends]}, tmp_path / "visits.csv")
+    result = invoke("community", tmp_path / "visits.csv", "--like", "a1", "-k", "2")
+    assert result.exit_code == 0, result.output
+    assert "links inside 0 times as many" in " ".join(result.stdout.split())
+    assert "have 0.00 times as many links among each other" in result.stderr

@@ -96,6 +96,21 @@ def test_what_is_wrong_is_said_in_a_sentence(
     assert [path.name for path in tmp_path.iterdir()] == ["photo.png"]
 
 
+@pytest.mark.parametrize("seed", ["1,1", "1;1"])
+def test_a_missing_image_is_said_before_anything_else(tmp_path: Path, seed: str) -> None:
+    result = invoke("segment", tmp_path / "nope.png", "--seed", seed)
+    assert result.exit_code == 1
+    assert "nope.png' cannot be read: No such file or directory." in result.stderr
+    assert "Nothing to write" not in result.stderr
+
+
+def test_a_wrong_seed_is_said_before_that_there_is_nothing_to_write(photo: Path) -> None:
+    result = invoke("segment", photo, "--seed", "5;20", COLUMNS="300")
+    assert result.exit_code == 2
+    assert "isn't a seed" in result.stderr
+    assert "Nothing to write" not in result.stderr
+
+
 def test_a_file_that_is_no_picture_is_named(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("hello")
     result = invoke("segment", tmp_path / "notes.txt", *SEEDS, "--json")

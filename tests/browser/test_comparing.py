@@ -118,6 +118,6 @@ def test_topics_over_time_have_one_axis(open_page, tmp_path):
 
 def test_nothing_pinned_says_how_to_pin(page):
     page.goto("compare")
-    expect(page.locator(".welcome")).to_contain_text("Pin to compare")
+    expect(page.locator(".welcome")).to_contain_text("Pin to compare at the top of its card")
     page.get_by_role("link", name="Find a topic").click()
     expect(page.locator("#query")).to_be_visible()

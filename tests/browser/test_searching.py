@@ -68,6 +68,29 @@ def test_a_word_is_completed_by_keys_alone(page):
     see_topic(page, f"oven -{first}")
 
 
+def test_enter_closes_the_completions_while_the_answer_stays(page):
+    page.goto("./")
+    box = page.locator("#query")
+    box.press_sequentially("te")
+    expect(page.get_by_role("listbox")).to_be_visible()
+    box.press_sequentially("lescope")
+    box.press("Enter")
+    expect(page.get_by_role("listbox")).to_be_hidden()
+    see_topic(page, "telescope")
+    expect(page.get_by_role("listbox")).to_be_hidden()
+
+
+@pytest.mark.parametrize("width", [390, 600, 800, 1280])
+def test_completions_do_not_hide_what_was_found_while_typing(open_page, width):
+    page = open_page(viewport={"width": width, "height": 844})
+    page.goto("./")
+    page.locator("#query").press_sequentially("s")
+    expect(page.get_by_role("listbox").get_by_role("option")).to_have_count(8)
+    expect(page.locator("#pin")).to_be_visible()
+    listed, button = (page.locator(each).bounding_box() for each in ("#completions", "#pin"))
+    assert listed["y"] + listed["height"] <= button["y"] or listed["x"] + listed["width"] <= button["x"]
+
+
 def test_escape_closes_the_completions_and_keeps_the_text(page):
     page.goto("./")
     page.locator("#query").press_sequentially("te")

@@ -196,3 +196,34 @@ def test_what_cannot_be_answered_is_a_sentence(page):
     expect(page.locator(".table-answer")).to_contain_text("99999")
     page.goto("table?table=nothing")
     expect(page.get_by_role("alert")).to_contain_text("not on the server any more")
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_names_of_columns_keep_their_words_whole_and_tables_of_rows_have_room(open_page, width):
+    page = open_page(viewport={"width": width, "height": 844})
+    page.goto("table")
+    rng = np.random.default_rng(0)
+    columns = ("width", "Displacement", "Weight_in_lbs", "Acceleration")
+    rows = np.concatenate([rng.normal(0, 1, (40, 4)), rng.normal(10, 1, (40, 4))])
+    text = ",".join(columns) + "\n" + "".join(",".join(f"{x:.2f}" for x in row) + "\n" for row in rows)
+    expect(page.locator(".file-drop")).to_be_visible()
+    drop_file(page, "cars.csv", text)
+    page.get_by_role("button", name="Open as a table").click()
+    page.locator("#row-numbers").fill("1, 2, 3")
+    page.get_by_role("button", name="Like", exact=True).click()
+    expect(page.get_by_role("heading", name="Typical rows")).to_be_visible()
+    n_lines = page.locator(".table-answer tbody th", has_text="Acceleration").evaluate(
+        """each => {
+            const range = document.createRange();
+            range.selectNodeContents(each);
+            return new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size;
+        }"""
+    )
+    assert n_lines == 1
+    typical = page.get_by_role("region", name="Typical rows")
+    n_hidden = typical.evaluate("each => each.scrollWidth - each.clientWidth")
+    if width > 900:
+        assert n_hidden == 0
+        plot, rows_below = page.locator(".table-plot").bounding_box(), typical.bounding_box()
+        assert rows_below["y"] > plot["y"] + plot["height"]
+        assert rows_below["x"] < plot["x"] + plot["width"] / 2

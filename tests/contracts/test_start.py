@@ -122,3 +122,10 @@ def test_no_name_of_a_front_is_also_a_module_of_it():
     for front in SOURCE.joinpath("mixsearch").rglob("__init__.py"):
         names = getattr(importlib.import_module(".".join(front.parent.relative_to(SOURCE).parts)), "__all__", [])
         assert not {path.stem for path in front.parent.iterdir()} & set(names), front
+
+
+@pytest.mark.parametrize("name", ["mixsearch", "mixsearch.community", "mixsearch.index"])
+def test_completion_of_a_front_shows_its_public_names_only(name):
+    front = importlib.import_module(name)
+    assert [each for each in dir(front) if not each.startswith("_")] == sorted(front.__all__)
+    assert "__doc__" in dir(front)

@@ -484,6 +484,29 @@ def test_topics_by_group_are_bars_with_whiskers(tmp_path: Path) -> None:
     assert imread(save_figure(figure, tmp_path / "by.png")).ndim == 3
 
 
+def test_the_subtitle_says_which_whisker_is_which() -> None:
+    assert (
+        "thin: 95% interval, thick: for comparing" in plot_groups(make_grouped("category")).axes[0].texts[0].get_text()
+    )
+    assert "light: 95% interval, dark: for comparing" in plot_groups(make_grouped("period")).axes[0].texts[0].get_text()
+
+
+def test_a_tiny_group_does_not_stretch_the_axis_of_all_others() -> None:
+    usual = [GroupShare(name, 1000, 0.03, 0.02, 0.04, 0.004, 30, 0.03, 900, None) for name in "abc"]
+    tiny = GroupShare("d", 2, 0.05, 0.0, 0.6, 0.1, 0, 0.0, 1, None)
+    figures = [
+        plot_groups(TopicGroups("service", "category", None, None, 0, None, (GroupedTopic("x", ("w",), groups),)))
+        for groups in ((*usual, tiny), tuple(usual))
+    ]
+    (cut,), (whole,) = (figure.axes for figure in figures)
+    assert cut.get_xlim() == whole.get_xlim()
+    assert whole.get_xlim()[1] > 0.04
+    (arrow,) = (line for line in cut.lines if line.get_marker() == ">" and len(line.get_ydata()))
+    assert_allclose(arrow.get_ydata(), [3])
+    assert "arrow: ends beyond the axis" in cut.texts[0].get_text()
+    assert "arrow" not in whole.texts[0].get_text()
+
+
 def test_groups_of_no_topics_are_one_sentence() -> None:
     with pytest.raises(SearchError) as caught:
         plot_groups(make_grouped("period", n_topics=0))

@@ -31,7 +31,7 @@ from mixsearch.cli._table_options import (
 from mixsearch.cli._table_rows import split_list
 from mixsearch.cli._units import format_share
 from mixsearch.community import Community, CommunitySearch, Graph, graph_from_links
-from mixsearch.core.separation import verdict_by_confidence
+from mixsearch.core.separation import MIN_LISTED_CONFIDENCE, verdict_by_confidence
 from mixsearch.display import plain_chance, plain_number
 from mixsearch.errors import HintError, Option, SearchError
 from mixsearch.table import get_numbers, get_values, read_table, write_table
@@ -162,7 +162,13 @@ def _list_facts(answer: dict[str, Any]) -> list[tuple[str, str]]:
             "members",
             f"{members['n']:,} ({members['low']:,} to {members['high']:,}), {format_share(answer['weight']['value'])}",
         ),
-        ("links inside", f"{plain_number(answer['inside'])} times as many as without communities"),
+        ("links inside", f"{plain_number(round(answer['inside'], 2))} times as many as without communities"),
         ("confidence", f"{plain_chance(answer['confidence'])}: {answer['verdict']}"),
-        *(("node", f"{row['node']}  {plain_chance(row['membership'])}") for row in answer["typical_nodes"]),
+        *_list_nodes(answer),
     ]
+
+
+def _list_nodes(answer: dict[str, Any]) -> list[tuple[str, str]]:
+    if answer["typical_nodes"] and answer["confidence"] < MIN_LISTED_CONFIDENCE:
+        return [("nodes", "not listed: this is hardly the community meant (--output and --json have its nodes)")]
+    return [("node", f"{row['node']}  {plain_chance(row['membership'])}") for row in answer["typical_nodes"]]

@@ -26,7 +26,7 @@ from mixsearch.cli._segment_files import PLACEHOLDER, Outputs
 from mixsearch.cli._units import format_share
 from mixsearch.display import plain_number
 from mixsearch.errors import HintError, SearchError, SearchWarning
-from mixsearch.segmentation import Pixel, Segmentation, parse_seeds, segment_like, summarize_segmentation
+from mixsearch.segmentation import Pixel, Segmentation, parse_seeds, read_image, segment_like, summarize_segmentation
 from mixsearch.segmentation import segment as segment_image
 
 _SEARCH, _OUTPUT = "Search", "Output"
@@ -214,9 +214,12 @@ def segment(
 ) -> None:
     """Segment an image."""
     outputs = Outputs(output, masks, cut_outs, labels, outlines, coco, save_model, opacity=opacity, simplify=simplify)
-    _check_usage(outputs, images, seeds, like, as_json)
+    with report_errors(as_json=as_json):
+        if len(images) == 1 and not images[0].exists():
+            read_image(images[0])  # which says what is wrong before anything else does
+    parsed, excluded = _check_hints(seeds, not_seeds, like)
+    _check_outputs(outputs, images, as_json)
     pieces: dict[str, Any] = {"connected": connected, "fill_holes": fill_holes, "min_area": min_area, "frame": frame}
-    parsed, excluded = _parse_seeds(seeds or []), _parse_seeds(not_seeds or [])
 
     def search(image: Path) -> Segmentation:
         if like is not None:
@@ -238,11 +241,16 @@ def segment(
         raise typer.Exit(EXIT_ERROR)
 
 
-def _check_usage(
-    outputs: Outputs, images: list[Path], seeds: list[str] | None, like: Path | None, as_json: bool
-) -> None:
+def _check_hints(
+    seeds: list[str] | None, not_seeds: list[str] | None, like: Path | None
+) -> tuple[dict[str, list[Pixel]], dict[str, list[Pixel]]]:
+    """Return the seeds, and those that are not of a segment."""
     if (seeds is None) == (like is None):
         raise typer.BadParameter("Give a --seed for each segment, or --like with the file of a model.")
+    return _parse_seeds(seeds or []), _parse_seeds(not_seeds or [])
+
+
+def _check_outputs(outputs: Outputs, images: list[Path], as_json: bool) -> None:
     if not outputs.has_any and not as_json:
         raise typer.BadParameter(
             "Nothing to write: add --output, --masks, --cut-outs, --labels, --outlines, --coco, --save-model or --json."

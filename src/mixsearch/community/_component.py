@@ -14,10 +14,11 @@ from mixsearch.community._graph import Graph
 from mixsearch.community._jackknife import refined_community_errors
 from mixsearch.community._refinement import RefinedCommunity, rough_posterior
 from mixsearch.core.doubts import trust
-from mixsearch.core.example_fit import ExampleFit, posterior_of_all
+from mixsearch.core.example_fit import ExampleFit, ExampleNames, posterior_of_all
 from mixsearch.core.jackknife import StandardErrors
 from mixsearch.core.posterior import clip_weight
 from mixsearch.core.sample_component import SampleComponent
+from mixsearch.core.separation import MIN_LISTED_CONFIDENCE
 from mixsearch.core.tensor import separate_rest
 from mixsearch.data.frames import build_frame
 from mixsearch.display import Card, give_or_take, plain_number
@@ -180,6 +181,11 @@ class Community(SampleComponent):
         fit = self._example_fit
         return self._hint_confidence if fit is None else self._trust * fit.agreement * trust(fit.p_value)
 
+    @property
+    def _example_names(self) -> ExampleNames:
+        nodes: list[int] = [] if self._examples is None else self._examples.tolist()
+        return ExampleNames("node", [str(self._graph.name(node)) for node in nodes])
+
     @cached_property
     def _example_fit(self) -> ExampleFit | None:
         """What the labelled nodes say about this community, by what is known of them from links alone."""
@@ -198,9 +204,10 @@ class Community(SampleComponent):
             facts=[
                 ("members", f"{self.n_members:,.0f} of {self._graph.n_nodes:,} nodes (95%: {low:,.0f} to {high:,.0f})"),
                 ("weight", give_or_take(self.weight, self.stderr.weight) if self._is_detectable else "unknown"),
-                ("links inside", f"{plain_number(self.inside)} times as many as without communities"),
+                ("links inside", f"{plain_number(round(self.inside, 2))} times as many as without communities"),
                 *self._trust_facts(),
             ],
             bars=[(str(name), membership) for name, membership in self.typical(_N_SHOWN)],
-            bars_title="membership of the surest nodes",
+            bars_title="membership of the surest nodes"
+            + (", if this community is meant" if self.confidence < MIN_LISTED_CONFIDENCE else ""),
         )

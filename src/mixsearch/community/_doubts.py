@@ -35,7 +35,7 @@ def fit_doubts(spectrum: GraphSpectrum, n_components: int) -> list[UnlikelyMixtu
 
 def avoiding_members(inside: float) -> UnlikelyMixtureWarning:
     return UnlikelyMixtureWarning(
-        "The members of the community found have {inside:.2g} times as many links among each other as by chance: they "
+        "The members of the community found have {inside:.2f} times as many links among each other as by chance: they "
         "have the same neighbours, and hardly each other. This may not be what you mean by a community.",
         code="avoiding_members",
         inside=inside,

@@ -286,7 +286,7 @@ class CommunitySearch(BaseSearch[CommunityFamily]):
         if not found.is_detectable:
             return add_doubts(found, [undetectable(self.spectrum_)])
         fit = found._example_fit
-        doubts: list[SearchWarning] = [*(check_lead(found) if fit is None else fit.doubts())]
+        doubts: list[SearchWarning] = [*(check_lead(found) if fit is None else fit.doubts(found._example_names))]
         closure = self._measure_closure(found)
         if len(found.scores) > 1 and not closure.is_explained:
             agreement = self._agree_with_walk(found, members)

@@ -184,8 +184,8 @@ class Component(ABC):
 
     def _card_with_doubts(self) -> Card:
         card = self._card()
-        card.facts.extend(("doubt", str(doubt)) for doubt in self.doubts)
-        return card
+        facts = [(name, value) for name, value in card.facts if name != "separation" or len(self.scores) > 1]
+        return replace(card, facts=[*facts, *(("doubt", str(doubt)) for doubt in self.doubts)])
 
 
 @dataclass(frozen=True, repr=False, eq=False)

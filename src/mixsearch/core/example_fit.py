@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from statistics import NormalDist
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import betaincc, ndtr
@@ -26,6 +26,13 @@ MAX_LISTED = 10
 PRIOR_SHARE, MAX_WITHOUT_MODEL = (0.5, 1.5), 0.85
 
 
+class ExampleNames(NamedTuple):
+    """What examples are called."""
+
+    kind: str  # such as "node"
+    names: Sequence[str]  # (q,)
+
+
 class ExampleFit(NamedTuple):
     """The agreement of a component with the examples of its search."""
 
@@ -44,37 +51,53 @@ class ExampleFit(NamedTuple):
         """The factor of the confidence that comes from the examples."""
         return self.agreement * trust(self.p_value)
 
-    def doubts(self) -> list[DoubtfulExamplesWarning]:
-        """Return the doubts that examples belong to another component, or to none."""
+    def doubts(self, names: ExampleNames | None = None) -> list[DoubtfulExamplesWarning]:
+        """Return the doubts that examples belong to another component, or to none.
+
+        Parameters
+        ----------
+        names : ExampleNames, optional
+            What the examples are called. By default they are numbered from 0.
+
+        Returns
+        -------
+        list of DoubtfulExamplesWarning
+        """
         n = len(self.posterior)
         strange = np.flatnonzero(n * self.best_p_values < MIN_P_VALUE)
         other = np.setdiff1d(np.flatnonzero(n * self.posterior < MAX_POSTERIOR), strange)
         doubts = []
         if len(strange):
-            doubts.append(_doubt(strange, n, "like no member of any component", "examples_atypical"))
+            doubts.append(_doubt(strange, n, "like no member of any component", "examples_atypical", names))
         if len(other):
-            doubts.append(examples_disagree(other, n))
+            doubts.append(examples_disagree(other, n, names))
         if not doubts and self.agreement < MIN_AGREEMENT:
             doubts.append(_several(n))
         return doubts
 
 
-def examples_disagree(rows: Array, n_examples: int) -> DoubtfulExamplesWarning:
+def examples_disagree(rows: Array, n_examples: int, names: ExampleNames | None = None) -> DoubtfulExamplesWarning:
     """Return the doubt that some examples, by their numbers, are of another component than the rest."""
-    return _doubt(rows, n_examples, "like another component", "examples_disagree")
+    return _doubt(rows, n_examples, "like another component", "examples_disagree", names)
 
 
-def _doubt(rows: Array, n_examples: int, like: str, code: str) -> DoubtfulExamplesWarning:
+def _doubt(rows: Array, n_examples: int, like: str, code: str, names: ExampleNames | None) -> DoubtfulExamplesWarning:
+    verb = "looks" if len(rows) == 1 else "look"
+    named = None if names is None else [names.names[row] for row in rows]
     if n_examples == 1:
         sentence = f"The example looks {like}."
+    elif names is not None:
+        kind = names.kind if len(rows) == 1 else f"{names.kind}s"
+        sentence = f"Of the {{n_examples}} examples, {kind} {{listed}} {verb} {like}."
     else:
-        verb = "looks" if len(rows) == 1 else "look"
         sentence = f"{list_examples(rows.tolist())} of {{n_examples}} (counted from 0) {verb} {like}."
+    facts: dict[str, Any] = {} if named is None else {"names": named[:MAX_LISTED], "listed": _join(named)}
     return DoubtfulExamplesWarning(
         sentence + (" Leave out those that may be wrong." if n_examples > 1 else " Give others."),
         code=code,
         rows=rows[:MAX_LISTED].tolist(),
         n_examples=n_examples,
+        **facts,
     )
 
 
@@ -99,12 +122,16 @@ def list_examples(rows: Sequence[int]) -> str:
     >>> list_examples([1, 2, 5])
     'Examples 1, 2 and 5'
     """
-    if len(rows) == 1:
-        return f"Example {rows[0]}"
-    names = [str(row) for row in rows[:MAX_LISTED]]
-    if len(rows) > MAX_LISTED:
-        return f"Examples {', '.join(names)} and {len(rows) - MAX_LISTED} more"
-    return f"Examples {', '.join(names[:-1])} and {names[-1]}"
+    return f"Example{'s'[: len(rows) > 1]} {_join([str(row) for row in rows])}"
+
+
+def _join(names: Sequence[str]) -> str:
+    """Return names in one phrase, the first ones only if they are many."""
+    if len(names) == 1:
+        return names[0]
+    if len(names) > MAX_LISTED:
+        return f"{', '.join(names[:MAX_LISTED])} and {len(names) - MAX_LISTED} more"
+    return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def posterior_of_all(logs: Array, log_weights: Array) -> Array:

@@ -13,6 +13,8 @@ WEAK_SEPARATION = 1.1
 DOUBTFUL_SEPARATION = 1.5
 # Below this confidence, the answer is doubted.
 DOUBTFUL_CONFIDENCE = 0.5
+# Below this one, a component is hardly the one meant, and a list of its sure members would mislead.
+MIN_LISTED_CONFIDENCE = 0.05
 
 
 def check_separation(separation: float) -> list[WeakHintWarning]:
@@ -35,9 +37,13 @@ def weak_hint(separation: float, confidence: float | None = None) -> WeakHintWar
     """
     known = "" if confidence is None else ", confidence {confidence:.2f}"
     facts: dict[str, Any] = {} if confidence is None else {"confidence": confidence}
+    lead = "leads the runner-up by a factor of only" if separation >= 1 else "is behind another one by a factor of"
     return WeakHintWarning(
-        "The hint hardly singles out a component: the one found leads the runner-up by a factor of only "
-        "{separation:.2f}, where 1 is a tie" + known + ". Look at the other components, or give a more specific hint "
+        "The hint hardly singles out a component: the one found "
+        + lead
+        + " {separation:.2f}, where 1 is a tie"
+        + known
+        + ". Look at the other components, or give a more specific hint "
         "(more examples, another word, a direction in which the components differ).",
         separation=separation,
         **facts,

@@ -17,6 +17,8 @@ from mixsearch.errors import ArgumentError, Option, SearchError, UnknownArgument
 # Let the samples determine the number of components.
 AUTO = "auto"
 FLOAT_DTYPES = (np.float64, np.float32)
+# Columns that an error names.
+_MAX_NAMED = 3
 
 
 def check_positive_int(name: str, value: Any) -> None:
@@ -108,13 +110,7 @@ def check_samples(X: Any, n_features: int, names: Any = None) -> Samples:
     """Check new samples, (n, d), dense or sparse; a data frame must have the columns of the fit."""
     columns = getattr(X, "columns", None)
     if names is not None and columns is not None and list(columns) != list(names):
-        raise SearchError(
-            "The columns of X differ from those of the fit, or are in another order: X starts with {found}, the fit "
-            "with {expected}. Pass X[search.feature_names_in_].",
-            code="other_columns",
-            found=list(columns)[:3],
-            expected=list(names)[:3],
-        )
+        raise _other_columns(list(columns), list(names))
     # scikit-learn takes longer to import than an index to open and to search.
     from sklearn.utils.validation import check_array
 
@@ -127,3 +123,28 @@ def check_samples(X: Any, n_features: int, names: Any = None) -> Samples:
             n_features=n_features,
         )
     return samples
+
+
+def _other_columns(found: list[Any], expected: list[Any]) -> SearchError:
+    """Return the error that a data frame has other columns than that of the fit, or in another order."""
+    known, given = set(expected), set(found)
+    missing, unexpected = (
+        [name for name in expected if name not in given],
+        [name for name in found if name not in known],
+    )
+    facts: dict[str, Any] = {"found": found[:_MAX_NAMED], "expected": expected[:_MAX_NAMED]}
+    if len(found) != len(expected):
+        sentence = "X has {n_found} columns, but the fit had {n_expected}."
+        facts |= {"n_found": len(found), "n_expected": len(expected)}
+    else:
+        first = next(i for i, (one, other) in enumerate(zip(found, expected, strict=True)) if one != other)
+        sentence = (
+            "Column {column} of X (counted from 0) is {found_there!r}, but that of the fit was {expected_there!r}."
+        )
+        facts |= {"column": first, "found_there": found[first], "expected_there": expected[first]}
+    for kind, names in (("missing", missing), ("unexpected", unexpected)):
+        if names:
+            more = f" and {len(names) - _MAX_NAMED} more" if len(names) > _MAX_NAMED else ""
+            sentence += f" {kind.capitalize()}: {{{kind}_names}}{more}."
+            facts |= {kind: names[:_MAX_NAMED], f"{kind}_names": ", ".join(map(str, names[:_MAX_NAMED]))}
+    return SearchError(sentence + " Pass X[search.feature_names_in_].", code="other_columns", **facts)

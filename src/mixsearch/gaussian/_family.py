@@ -55,6 +55,8 @@ class GaussianFamily:
         The directions outside the signal space.
     check : SignalCheck, optional
         Which eigenvalues exceed the noise; None for the paper's moments.
+    unit_ratio : float, optional
+        How much the deviations of features differ, if that makes the components look elongated.
     """
 
     frame: Frame
@@ -66,6 +68,7 @@ class GaussianFamily:
     partitions: Partitions[GaussianPartition]
     noise: NoiseSpace
     check: SignalCheck | None = None
+    unit_ratio: float | None = None
     n_hints: ClassVar[int] = 1
 
     @property

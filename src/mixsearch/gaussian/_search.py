@@ -21,7 +21,7 @@ from mixsearch.core.outliers import find_outliers
 from mixsearch.core.second_moment import MeasuredSamples
 from mixsearch.core.validation import AUTO, check_choice, check_n_components, check_n_features, check_n_samples
 from mixsearch.data.partitions import Partitions, SamplePartition
-from mixsearch.errors import ArgumentError, warn_user
+from mixsearch.errors import ArgumentError, SearchWarning, collect_warnings, warn_user
 from mixsearch.gaussian._component import GaussianComponent
 from mixsearch.gaussian._family import GaussianFamily
 from mixsearch.gaussian._fit import fit_gaussian
@@ -39,6 +39,10 @@ from mixsearch.gaussian._shaped_search import (
 from mixsearch.gaussian._shapes import SHAPES
 from mixsearch.gaussian._spherical_component import SphericalComponent
 from mixsearch.gaussian._spherical_search import SphericalSearch
+from mixsearch.gaussian._units import UNITS_DIFFER, find_unit_ratio, units_differ
+
+# The doubts of a fit that features in different units raise.
+_OF_UNITS = ("spectrum_full", "too_few_components")
 
 
 class GaussianSearch(SemiSupervised[GaussianFamily]):
@@ -137,11 +141,13 @@ class GaussianSearch(SemiSupervised[GaussianFamily]):
         check_n_samples(partitions, minimum + 1, f"{minimum} Gaussians and their noise")
         self._forget("outliers_")
         samples, measured = (partitions, None) if is_paper else self._leave_out_outliers(partitions)
-        k = self._choose_n_components(samples, lambda: gaussian_spectrum(samples, seed=self._draw_seed()))
-        family = fit_gaussian(
-            samples, k, paper=is_paper, seed=self._draw_seed(), measured=measured, is_smallest=is_smallest
-        )
-        self._family = self._check_family(family)
+        with collect_warnings() as doubts:
+            k = self._choose_n_components(samples, lambda: gaussian_spectrum(samples, seed=self._draw_seed()))
+            family = fit_gaussian(
+                samples, k, paper=is_paper, seed=self._draw_seed(), measured=measured, is_smallest=is_smallest
+            )
+            family = self._check_family(family)
+        self._family = self._check_units(family, samples, doubts)
         self._spherical, self._shaped = SphericalSearch(self._family), None
         self.mean_ = self._family.sample_mean
         self.noise_variance_ = self._family.noise_variance
@@ -190,6 +196,17 @@ class GaussianSearch(SemiSupervised[GaussianFamily]):
             check = SignalCheck(self.spectrum_.held_out, self.spectrum_.n_signal, is_sought=True)
             family = replace(family, check=check)
         for doubt in family.doubts:
+            warn_user(doubt)
+        return family
+
+    def _check_units(
+        self, family: GaussianFamily, samples: Partitions[SamplePartition], doubts: list[SearchWarning]
+    ) -> GaussianFamily:
+        """Issue the doubts of a fit. If the units of the features differ, this is the one reason that counts."""
+        if not family.is_paper and any(doubt.code in _OF_UNITS for doubt in doubts):
+            family = replace(family, unit_ratio=find_unit_ratio(samples))
+            doubts = doubts if family.unit_ratio is None else [units_differ(family.unit_ratio)]
+        for doubt in doubts:
             warn_user(doubt)
         return family
 
@@ -267,7 +284,10 @@ class GaussianSearch(SemiSupervised[GaussianFamily]):
     def _complete(self, found: SphericalComponent | ShapedComponent) -> GaussianComponent:
         """Return an answer with the names of the features, and with its doubts."""
         found = replace(found, _feature_names=self._get_feature_names())
-        return add_doubts(found, found._find_doubts())
+        doubts = found._find_doubts()
+        known = [doubt for doubt in doubts if doubt.code == UNITS_DIFFER]  # the fit has said it
+        found = add_doubts(found, [doubt for doubt in doubts if doubt not in known])
+        return replace(found, _doubts=(*found.doubts, *known))
 
     def _whiten(self, X: Samples) -> Array:
         frame = self._family.frame if self._shaped is None else self._shaped.start.frame

@@ -27,6 +27,7 @@ from mixsearch.gaussian._jackknife import refined_gaussian_errors
 from mixsearch.gaussian._mixture import SphericalMixture, responsibilities, signal_center, signal_features
 from mixsearch.gaussian._refinement import RefinedGaussian
 from mixsearch.gaussian._subset import MIN_MEMBERS, SubsetFit
+from mixsearch.gaussian._units import units_differ
 
 # Below this support the number of components is doubted, and weights differ by more than this many standard errors.
 MIN_SUPPORT, MAX_DEVIATIONS = 0.9, 4.0
@@ -148,10 +149,11 @@ class SphericalComponent(SampleComponent, GaussianComponent):
                 doubts += check_lead(self, min_confidence=MIN_EXAMPLE_CONFIDENCE)
             if self._examples is not None and self.membership(self._examples).max() < MIN_EXAMPLE_MEMBERSHIP:
                 doubts.append(no_example_belongs())
-        if self._fit_p_value < MIN_P_VALUE:
-            doubts.append(_misfit(self._fit_p_value))
-        if self._support < MIN_SUPPORT:
-            doubts += self._family.doubts
+        if self._family.unit_ratio is not None:
+            doubts.append(units_differ(self._family.unit_ratio))
+        else:
+            doubts += [_misfit(self._fit_p_value)] if self._fit_p_value < MIN_P_VALUE else []
+            doubts += self._family.doubts if self._support < MIN_SUPPORT else []
         if not self._has_members:
             doubts.append(no_members(self.weight, self._family.partitions.n_rows))
         return doubts
@@ -206,8 +208,8 @@ class SphericalComponent(SampleComponent, GaussianComponent):
 def _misfit(p_value: float) -> UnlikelyMixtureWarning:
     return UnlikelyMixtureWarning(
         "The samples of this component do not look like a spherical Gaussian (p-value {p_value:.1g}): its weight, "
-        "memberships and standard errors are rough. Fit more components ({argument}), scale the features "
-        "({scale}), or fit components of any shape ({shape}='auto').",
+        "memberships and standard errors are rough. Fit components of any shape ({shape}='auto') first. Otherwise fit "
+        "more components ({argument}), or scale the features ({scale}=True).",
         code="not_spherical",
         p_value=p_value,
         argument=Option("n_components"),

@@ -12,9 +12,13 @@ from mixsearch._typing import Array, Samples
 from mixsearch.core.second_moment import sample_mean_of
 from mixsearch.data.chunks import ArraySum, row_slices
 from mixsearch.data.partitions import Partitions, SamplePartition
+from mixsearch.errors import Option, UnlikelyMixtureWarning
 
 # A deviation below this many rounding errors of the mean is that of a constant feature.
 N_ROUNDINGS = 100
+# Spherical components of features whose deviations differ by more than this are not what anybody means.
+_MAX_RATIO = 30.0
+UNITS_DIFFER = "units_differ"
 
 
 class Units(NamedTuple):
@@ -74,3 +78,26 @@ def scale_samples(partition: SamplePartition, scale: Array) -> SamplePartition:
     factors = (1 / scale).astype(X.dtype)
     scaled = X * factors if isinstance(X, np.ndarray) else sp.csr_array(X.multiply(factors))
     return replace(partition, samples=scaled)
+
+
+def find_unit_ratio(partitions: Partitions[SamplePartition]) -> float | None:
+    """Return the ratio of the largest and the smallest deviation of dense features, if it is large."""
+    if partitions.layout.is_sparse:
+        return None
+    units = measure_units(partitions, is_scaled=True)
+    deviations = units.scale[units.varies]
+    ratio = float(deviations.max() / deviations.min()) if len(deviations) else 1.0
+    return ratio if ratio > _MAX_RATIO else None
+
+
+def units_differ(ratio: float) -> UnlikelyMixtureWarning:
+    """Return the doubt that a few features in small units outweigh all others."""
+    return UnlikelyMixtureWarning(
+        "The standard deviations of the features differ by a factor of {ratio:,.0f}, so that a few features decide "
+        "everything and components are not spherical. Scale the features first ({scale}=True). If that is not enough, "
+        "fit components of any shape ({shape}='auto').",
+        code=UNITS_DIFFER,
+        ratio=ratio,
+        scale=Option("scale"),
+        shape=Option("covariance"),
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -21,8 +22,12 @@ _COLORS = (FOUND_COLOR, HINT_COLOR, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", 
 _LINES = ("-", "--", ":", "-.")
 _MAX_LABEL = 40
 _MAX_TICKS = 12
+_MAX_LEGEND_COLUMNS = 3
 _MAX_MARKERS = 60
 _NORMAL_95 = 1.96
+# Groups with fewer documents, in parts of the mean, have intervals too wide to set the scale, if that is this much
+# larger with them.
+_MIN_PART, _MIN_STRETCH = 0.1, 1.3
 
 
 def plot_groups(found: TopicGroups) -> Figure:
@@ -58,17 +63,27 @@ def plot_groups(found: TopicGroups) -> Figure:
     else:
         figure = Figure(figsize=(9, 6.5 if _knows_words(found) else 4.5), dpi=DPI, layout=make_layout())
         axes = _draw_panels(figure, found)
-    what = "Mean share of a document; light: 95% interval, dark: for comparing groups"
+    marks = ("thin", "thick") if found.kind == "category" else ("light", "dark")
+    what = f"Mean share of a document; {marks[0]}: 95% interval, {marks[1]}: for comparing groups"
     title = f"Topics {'by' if found.kind == 'category' else 'over'} {found.column}"
     set_title(axes, title, "; ".join([what, *_describe(found)]))
-    axes.legend(frameon=False, fontsize=9, labelcolor=TEXT_COLOR)
+    look: dict[str, Any] = {"frameon": False, "fontsize": 9, "labelcolor": TEXT_COLOR}
+    if found.kind == "category":  # whiskers may be anywhere in the axes
+        figure.legend(loc="outside lower left", ncols=min(len(found.topics), _MAX_LEGEND_COLUMNS), **look)
+    else:
+        axes.legend(**look)
     choose_fonts(figure)
     return figure
 
 
 def _describe(found: TopicGroups) -> list[str]:
     missing = f"{found.n_missing:,} {pluralize(found.n_missing, 'document')} without a value"
-    return [*([found.where] if found.where else []), *([missing] if found.n_missing else [])]
+    is_cut = found.kind == "category" and _find_highs(found).max() > _find_limit(found)
+    return [
+        *(["arrow: ends beyond the axis"] if is_cut else []),
+        *([found.where] if found.where else []),
+        *([missing] if found.n_missing else []),
+    ]
 
 
 def _knows_words(found: TopicGroups) -> bool:
@@ -116,9 +131,23 @@ def _draw_lines(
     axes.grid(axis="y", color=MUTED_COLOR, alpha=0.2, linewidth=0.6)
 
 
+def _find_highs(found: TopicGroups) -> Array:
+    """Return the upper end of the widest interval of each group, over all topics."""
+    return np.asarray(np.max([np.nan_to_num(_read(topic)[2]) for topic in found.topics], axis=0))
+
+
+def _find_limit(found: TopicGroups) -> float:
+    """Return the end of the axis of shares: that of all intervals but those of tiny groups which would stretch it."""
+    highs = _find_highs(found)
+    sizes = np.array([group.n_documents for group in found.topics[0].groups])
+    needed = float(highs[sizes >= _MIN_PART * sizes[sizes > 0].mean()].max()) if sizes.any() else 0.0
+    largest = float(highs.max())
+    return 1.05 * (needed if 0 < _MIN_STRETCH * needed < largest else largest) or 1.0
+
+
 def _draw_bars(axes: Axes, found: TopicGroups) -> None:
     n_topics, n_groups = len(found.topics), len(found.labels)
-    height = 0.8 / n_topics
+    height, limit = 0.8 / n_topics, _find_limit(found)
     for j, topic in enumerate(found.topics):
         share, low, high = (np.nan_to_num(each) for each in _read(topic))
         whiskers = {"elinewidth": 0.9, "ecolor": TEXT_COLOR, "capsize": 2, "capthick": 0.9}
@@ -141,11 +170,21 @@ def _draw_bars(axes: Axes, found: TopicGroups) -> None:
             error_kw=whiskers,
             label=topic.hint,
         )
+        beyond = places[high > limit]
+        arrow: dict[str, Any] = {
+            "marker": ">",
+            "markersize": 6,
+            "color": TEXT_COLOR,
+            "linestyle": "",
+            "clip_on": False,
+            "zorder": 4,
+        }
+        axes.plot(np.full(len(beyond), limit), beyond, **arrow, label="_beyond the axis")
     sizes = [group.n_documents for group in found.topics[0].groups]
     names = [f"{_shorten(label)}  ({size:,})" for label, size in zip(found.labels, sizes, strict=True)]
     axes.set_yticks(range(n_groups), names, fontsize=9.5, color=TEXT_COLOR, parse_math=False)
     axes.set_ylim(n_groups - 0.5, -0.5)
-    axes.set_xlim(left=0)
+    axes.set_xlim(0, limit)
     axes.xaxis.set_major_formatter(PercentFormatter(1.0))
     _style(axes)
     axes.grid(axis="x", color=MUTED_COLOR, alpha=0.2, linewidth=0.6)

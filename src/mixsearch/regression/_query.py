@@ -12,6 +12,7 @@ from mixsearch.core.doubts import add_doubts, check_information, check_lead
 from mixsearch.core.em import EMOptions
 from mixsearch.core.extraction import Extraction, extract_with_rehint
 from mixsearch.core.hints import check_not_orthogonal
+from mixsearch.errors import SearchWarning
 from mixsearch.regression._component import RegressionComponent
 from mixsearch.regression._doubts import doubt_moments, doubt_number
 from mixsearch.regression._examples import can_hold, fit_from_examples, fit_with_examples, is_explained
@@ -62,8 +63,14 @@ class Query:
         else:
             found = self._search_direction(hint)
         found = found if self.options is not None else doubt_moments(found)
-        doubts = [] if found._example_fit is None else found._example_fit.doubts()
-        return add_doubts(found, doubts or check_lead(found, max_separation=MAX_SEPARATION))
+        return add_doubts(found, self._hint_doubts(found))
+
+    def _hint_doubts(self, found: RegressionComponent) -> list[SearchWarning]:
+        """Return the doubts about the hint. Refined examples rest on the likelihood, not on the lead of the scores."""
+        doubts: list[SearchWarning] = [] if found._example_fit is None else [*found._example_fit.doubts()]
+        if doubts or (found._examples is not None and found._refined is not None):
+            return doubts
+        return [*check_lead(found, max_separation=MAX_SEPARATION)]
 
     def _search_direction(self, direction: Array) -> RegressionComponent:
         family, options = self.family, self.options

@@ -99,10 +99,22 @@ def test_a_complete_graph_is_no_community_unless_it_is_asked_to_be_one(n_compone
 
 
 def test_members_of_two_communities_are_doubted(search, planted):
-    mixed = [*planted.known(1, 2), *planted.known(3, 2)]
+    mixed = [*planted.known(1, 4), *planted.known(3, 4)]
     with pytest.warns(DoubtfulExamplesWarning):
         found = search.search(examples=mixed)
-    assert found.confidence < 0.5
+    assert found.confidence < 0.05
+    assert "membership of the surest nodes, if this community is meant" in repr(found)
+
+
+def test_doubtful_examples_are_called_by_the_names_of_their_nodes(planted):
+    names = [f"n{node}" for node in range(2000)]
+    mixed = [names[node] for node in (*planted.known(1, 1), *planted.known(3, 2))]
+    with pytest.warns(DoubtfulExamplesWarning) as caught:
+        CommunitySearch(4).fit(planted.adjacency, names=names).search(examples=mixed)
+    doubt = caught[0].message
+    (name,) = doubt.fields["names"]
+    assert name == mixed[doubt.fields["rows"][0]]
+    assert str(doubt).startswith(f"Of the 3 examples, node {name} looks like another component.")
 
 
 @pytest.mark.parametrize(("k", "code"), [(2, "too_few_components"), (8, "too_many_components")])

@@ -129,3 +129,11 @@ def test_the_part_of_a_hint_in_the_signal_space_is_reported() -> None:
     assert search.search(inside).hint_in_signal == pytest.approx(1, abs=0.01)
     assert search.search(hint).hint_in_signal == pytest.approx(0.5, abs=0.01)
     assert search.search(examples=data.X[data.labels == 0][:3]).hint_in_signal > 0.9
+
+
+@pytest.mark.filterwarnings("ignore::mixsearch.SearchWarning")
+def test_one_component_has_no_lead_to_show() -> None:
+    data = make_gaussian_mixture(500, 5, 3, random_state=0)
+    for k in (1, 3):
+        found = GaussianSearch(k, covariance="full").fit(data.X).search(data.centers[0])
+        assert ("separation" in repr(found)) == (k > 1)

@@ -331,5 +331,14 @@ def test_columns_in_another_order_are_not_scored_silently(case):
     hint = {"words": [topics.labelled_word(1)]} if isinstance(search, TopicSearch) else hint
     found = clone(search).fit(frame, *y).search(**hint)
     assert found.membership(frame, *y).shape == (len(frame),)
-    with pytest.raises(SearchError, match="columns of X differ from those of the fit"):
+    with pytest.raises(SearchError, match="Column 0 of X .counted from 0. is .*, but that of the fit was 'f0'"):
         found.membership(frame[frame.columns[::-1]], *y)
+    n = frame.shape[1]
+    with pytest.raises(SearchError, match=f"X has 3 columns, but the fit had {n}. Missing: f3, f4, f5") as caught:
+        found.membership(frame.iloc[:, :3], *y)
+    assert (caught.value.code, caught.value.fields["n_found"]) == ("other_columns", 3)
+    assert caught.value.fields["missing"] == ["f3", "f4", "f5"]
+    with pytest.raises(SearchError, match=f"X has {n + 1} columns, but the fit had {n}. Unexpected: more. Pass X"):
+        found.membership(frame.assign(more=0.0), *y)
+    with pytest.raises(SearchError, match="Column 1 of X .* is 'other', .* was 'f1'. Missing: f1. Unexpected: other."):
+        found.membership(frame.rename(columns={"f1": "other"}), *y)

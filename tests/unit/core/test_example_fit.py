@@ -8,6 +8,7 @@ from scipy.stats import chi2, norm
 from mixsearch.core.example_fit import (
     PRIOR_OF_DISAGREEMENT,
     ExampleFit,
+    ExampleNames,
     confidence_without_model,
     list_examples,
     posterior_of_all,
@@ -103,3 +104,11 @@ def test_typical_members_of_one_component_raise_no_doubt():
 
 def test_many_examples_are_listed_in_part():
     assert list_examples(list(range(12))) == "Examples 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more"
+
+
+def test_examples_with_names_are_called_by_them():
+    fit = ExampleFit(0.0, np.array([1.0, 0.0, 0.0]), np.ones(3), np.ones(3))
+    (doubt,) = fit.doubts(ExampleNames("node", ["Valjean", "Javert", "{Cosette}"]))
+    assert str(doubt).startswith("Of the 3 examples, nodes Javert and {Cosette} look like another component.")
+    assert (doubt.fields["rows"], doubt.fields["names"]) == ([1, 2], ["Javert", "{Cosette}"])
+    assert "counted" not in str(doubt)

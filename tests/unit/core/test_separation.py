@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from mixsearch.core.separation import WEAK_SEPARATION, verdict, verdict_code
+from mixsearch.core.separation import WEAK_SEPARATION, verdict, verdict_code, weak_hint
 
 
 @pytest.mark.parametrize(
@@ -26,3 +26,11 @@ def test_a_larger_lead_gets_a_more_confident_verdict(separation: float, code: st
 def test_the_verdict_turns_doubtful_where_the_search_begins_to_warn() -> None:
     assert not verdict(WEAK_SEPARATION).startswith("weak")
     assert verdict(np.nextafter(WEAK_SEPARATION, 0)).startswith("weak")
+
+
+def test_a_component_that_is_behind_is_not_said_to_lead() -> None:
+    assert "leads the runner-up by a factor of only 1.02, where 1 is a tie" in str(weak_hint(1.02))
+    behind = weak_hint(0.88, 0.94)
+    assert "is behind another one by a factor of 0.88, where 1 is a tie, confidence 0.94." in str(behind)
+    assert "leads" not in str(behind)
+    assert behind.fields == {"separation": 0.88, "confidence": 0.94}

@@ -4,6 +4,9 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose
 from tests.split_samples import split_samples
 
+from mixsearch import GaussianSearch
+from mixsearch.datasets import make_gaussian_mixture
+from mixsearch.errors import UnlikelyMixtureWarning, collect_warnings
 from mixsearch.gaussian._units import measure_units, scale_samples
 
 X = np.random.default_rng(0).normal(size=(400, 3)) * [100.0, 1.0, 0.01] + [1e6, 0.0, -3.0]
@@ -41,3 +44,20 @@ def test_scaled_samples_stay_sparse():
     scaled = scale_samples(split_samples(sp.csr_array(X), []).parts[0], scale).samples
     assert sp.issparse(scaled)
     assert_allclose(scaled.toarray(), X / scale)
+
+
+def test_units_that_differ_are_said_once_with_the_first_thing_to_do():
+    data = make_gaussian_mixture(600, 6, 3, random_state=0)
+    X = data.X * np.array([1.0, 1.0, 1.0, 1.0, 30.0, 1000.0])
+    with pytest.warns(UnlikelyMixtureWarning) as caught:
+        fitted = GaussianSearch(2).fit(X)
+    assert [each.message.code for each in caught] == ["units_differ"]
+    assert "Scale the features first (scale=True)." in str(caught[0].message)
+    assert caught[0].message.fields["ratio"] > 300
+    with collect_warnings() as again:
+        found = fitted.search(examples=X[data.labels == 0][:5])
+    assert not {"units_differ", "not_spherical", "too_few_components"} & {each.code for each in again}
+    assert "units_differ" in [doubt.code for doubt in found.doubts]
+    with collect_warnings() as scaled:
+        GaussianSearch(3, scale=True).fit(X)
+    assert not scaled

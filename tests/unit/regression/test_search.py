@@ -232,7 +232,7 @@ def test_examples_with_columns_in_another_order_are_refused():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(data.X[:500], columns=list("abcdefgh"))
     named = RegressionSearch(2).fit(frame, data.y[:500])
-    with pytest.raises(SearchError, match="columns of X differ from those of the fit"):
+    with pytest.raises(SearchError, match="Column 0 of X .counted from 0. is 'h', but that of the fit was 'a'"):
         named.search(examples=(frame.iloc[:9, ::-1], data.y[:9]))
 
 

@@ -218,3 +218,15 @@ def test_weights_of_lines_without_noise_are_the_shares_of_their_samples():
     found = RegressionSearch(2).fit(data.X, data.y).search(make_hint(data.centers, 0, gamma=0.9), refine=True)
     assert found.weight == pytest.approx(np.mean(data.labels == 0), abs=0.002)
     assert not found.doubts
+
+
+@pytest.mark.filterwarnings("ignore::mixsearch.errors.OutliersWarning")
+def test_refined_examples_are_not_judged_by_the_lead_of_their_scores():
+    rng = np.random.default_rng(2)  # one line with heavy tails, which two regressions describe
+    X = rng.uniform(0, 10, (1500, 1))
+    y = 2 * X[:, 0] + 3 * rng.standard_t(2, 1500)
+    fitted = RegressionSearch(2).fit(X, y)
+    found = fitted.search(examples=(X[[1, 2, 3]], y[[1, 2, 3]]))
+    assert found.separation < 1
+    assert 0.8 < found.confidence < 0.99
+    assert "weak_hint" not in codes(found)

@@ -154,7 +154,7 @@ function nothing(page) {
     "section",
     { class: "welcome" },
     h("h1", { tabindex: "-1" }, "Nothing pinned yet"),
-    h("p", { class: "muted" }, "Find a topic and press ", h("b", {}, "Pin to compare"), " under its words. Pin another one to see both here side by side."),
+    h("p", { class: "muted" }, "Find a topic and press ", h("b", {}, "Pin to compare"), " at the top of its card. Pin another one to see both here side by side."),
     h("p", {}, h("a", { class: "button", href: page.addressOf("topics"), on: { click: follow } }, "Find a topic")),
   );
 }

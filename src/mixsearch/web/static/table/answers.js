@@ -4,7 +4,7 @@ import { url } from "../shared/api.js";
 import { breakable } from "../shared/document-facts.js";
 import { h } from "../shared/dom.js";
 import { chance, count, percent, plain, whole } from "../shared/numbers.js";
-import { rowTable, shown } from "./rows.js";
+import { isLong, rowTable, shown } from "./rows.js";
 
 const TONES = { clear: "good", likely: "good", doubtful: "doubt", unclear: "bad" };
 const VERDICTS = { clear: "clear", likely: "likely", doubtful: "doubtful", unclear: "unclear" };
@@ -19,11 +19,14 @@ export function membersAnswer(found, groups, act) {
     h("p", { class: "small muted" }, "In 95% of tables, the true number is in the interval. More examples narrow it."),
     warnings(found.warnings),
     differences(answer.differences),
-    rowTable("Label these next", answer.ask_next, act.choose),
-    rowTable("Typical rows", answer.typical_rows),
     otherGroups(groups, act),
     dropped(answer.dropped_columns),
   ];
+}
+
+/** Create the tables of rows that go with an answer. */
+export function memberRows({ answer }, act) {
+  return [rowTable("Label these next", answer.ask_next, act.choose), rowTable("Typical rows", answer.typical_rows)];
 }
 
 export function lineAnswer(found, act) {
@@ -90,7 +93,7 @@ function differences(list) {
     h(
       "tr",
       {},
-      h("th", { scope: "row", dir: "auto" }, breakable(column)),
+      h("th", { scope: "row", dir: "auto", class: isLong(column) ? "long" : null }, breakable(column)),
       h("td", { class: stderr === null ? null : "estimate" }, typeof members === "object" && members !== null ? shares(members) : give(members, stderr)),
       h("td", { class: "muted" }, typeof all === "object" && all !== null ? shares(all) : shown(all)),
       h("td", { title: `${plain(effect)} standard deviations` }, h("span", { class: "bar", "aria-hidden": "true" }, h("i", { style: { width: `${(100 * Math.abs(effect)) / longest}%` } })), h("span", { class: "visually-hidden" }, `${plain(effect)} standard deviations`)),

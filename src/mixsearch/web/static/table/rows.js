@@ -1,9 +1,12 @@
 // Rows as lists: examples, typical rows, and rows to label next.
 
+import { breakable } from "../shared/document-facts.js";
 import { h } from "../shared/dom.js";
 import { chance, plain } from "../shared/numbers.js";
 
 const MAX_VALUES = 4;
+// A word of more letters than this is broken, so that it does not take the room of all other columns.
+const MAX_LETTERS = 20;
 
 /** Create the form that names rows by their numbers, for those who do not point. */
 export function rowForm(state, act) {
@@ -40,7 +43,9 @@ export function examples({ like, notLike }, act) {
 export function rowTable(title, rows, label = null) {
   if (rows.length === 0) return null;
   const names = Object.keys(rows[0].values ?? {}).slice(0, MAX_VALUES);
-  const head = ["Row", "Member", ...(label ? ["Like them?"] : []), ...names].map((name) => h("th", { scope: "col", dir: "auto" }, name));
+  const own = ["Row", "Member", ...(label ? ["Like them?"] : [])];
+  const column = (name) => h("th", { scope: "col", dir: "auto", class: isLong(name) ? "long" : null }, breakable(name));
+  const head = [...own, ...names].map(column);
   const body = rows.map((row) =>
     h(
       "tr",
@@ -63,6 +68,11 @@ function answers(row, label) {
   const button = (text, isUnlike) =>
     h("button", { type: "button", class: "link", "aria-label": `${text}, row ${row} is ${isUnlike ? "not " : ""}like them`, on: { click: () => label([row], isUnlike) } }, text);
   return h("span", { class: "answers" }, button("yes", false), button("no", true));
+}
+
+/** Return whether the name of a column has a word that is too long for one line. */
+export function isLong(name) {
+  return name.split(/[\s._/\\-]/u).some((word) => word.length > MAX_LETTERS);
 }
 
 export function shown(value) {

@@ -5,7 +5,7 @@ import { h, replace } from "../shared/dom.js";
 import { fileDrop } from "../shared/file-drop.js";
 import { Newest } from "../shared/newest.js";
 import { whole } from "../shared/numbers.js";
-import { downloads, lineAnswer, membersAnswer, subspaceAnswer } from "./answers.js";
+import { downloads, lineAnswer, memberRows, membersAnswer, subspaceAnswer } from "./answers.js";
 import { controls, TASKS } from "./controls.js";
 import { drawingOf, otherIndices } from "./drawing.js";
 import { Plot } from "./plot.js";
@@ -38,6 +38,7 @@ class TableView {
     this.marked = h("div", { class: "table-marked" });
     this.pointed = h("p", { class: "table-pointed small muted" });
     this.answer = h("section", { class: "card table-answer", "aria-label": "Answer" });
+    this.rows = h("section", { class: "card table-more", "aria-label": "Rows", hidden: true });
     this.plot = new Plot({ choose: (rows, isUnlike) => this.#choose(rows, isUnlike), point: (row, byKey) => this.#describe(row, byKey) });
     this.act = {
       choose: (rows, isUnlike) => this.#choose(rows, isUnlike),
@@ -103,7 +104,7 @@ class TableView {
       h("div", { class: "table-head" }, h("h1", { dir: "auto" }, name), h("p", { class: "muted" }, `${whole(n)} rows, ${columns.length} columns`)),
       warnings.map(({ message }) => h("p", { class: "small muted" }, message)),
       this.controls,
-      h("div", { class: "table-view" }, h("div", { class: "card" }, this.plot.element, this.pointed, this.marked), this.answer),
+      h("div", { class: "table-view" }, h("div", { class: "card" }, this.plot.element, this.pointed, this.marked), this.answer, this.rows),
     );
   }
 
@@ -138,6 +139,7 @@ class TableView {
     if (mine !== this.#turn) return;
     if (state.like.length === 0) {
       this.#draw(null);
+      this.#showRows([]);
       replace(this.answer, h("h2", {}, TASKS[state.task].name), h("p", {}, TASKS[state.task].hint), h("p", { class: "small muted" }, "Shift-click marks a row that is not like them. On a keyboard, arrow keys go from row to row in the plot, and Enter marks one."));
       return;
     }
@@ -147,6 +149,7 @@ class TableView {
     this.answer.removeAttribute("aria-busy");
     if (result.error) {
       this.#draw(null);
+      this.#showRows([]);
       replace(this.answer, h("h2", {}, "No answer"), h("p", {}, result.error.message));
       this.page.announce(result.error.message);
     } else {
@@ -185,8 +188,16 @@ class TableView {
     const groups = task === "members" ? otherIndices(frame, found).map((k) => frame.groups[k]) : [];
     const parts = { members: () => membersAnswer(found, groups, this.act), line: () => lineAnswer(found, this.act), subspace: () => subspaceAnswer(found, this.act) };
     replace(this.answer, parts[task](), downloads(this.#path(`/${task}`), this.#question()));
+    this.#showRows(task === "members" ? memberRows(found, this.act) : []);
     const { n_members: size } = found.answer ?? found;
     this.page.announce(`About ${whole(size.n)} rows.`);
+  }
+
+  /** Show tables of rows below the plot, where there is room for their columns. */
+  #showRows(tables) {
+    const shownTables = tables.filter(Boolean);
+    this.rows.hidden = shownTables.length === 0;
+    replace(this.rows, shownTables);
   }
 
   /** Show the values of the row that is pointed at; read them out if a key did it. */
