@@ -403,3 +403,30 @@ def test_examples_of_two_groups_are_doubted(planted, search, sizes, n_far):
     assert warned[0].message.code == "examples_disagree"
     assert len(found.doubts[0].fields["rows"]) == n_far
     assert set(found.doubts[0].fields["rows"]) in (set(rows[0].tolist()), set(rows[1].tolist()))
+
+
+def draw_with_missing(seed=0, n=400):
+    """Two Gaussians far from each other, with a category for each; a tenth of two columns is missing."""
+    rng, labels = np.random.default_rng(seed), np.repeat([0, 1], [n // 3, n - n // 3])
+    numbers = rng.normal(size=(n, 3)) + np.array([[0, 0, 0], [5, -4, 0]])[labels]
+    numbers[rng.random(n) < 0.1, 1] = np.nan
+    category = np.array(["a", "b"], dtype=object)[labels]
+    category[rng.random(n) < 0.1] = None
+    return {"x": numbers[:, 0], "y": numbers[:, 1], "z": numbers[:, 2], "category": category}, labels
+
+
+def test_rows_with_missing_values_do_not_connect_two_groups():
+    table, labels = draw_with_missing(seed=1)
+    search = TableSearch().fit(table)
+    with pytest.warns(DoubtfulExamplesWarning, match="The 2 examples are far from each other: rows 0, 399"):
+        search.search([0, 399])
+    for target, seed in product(range(2), range(5)):
+        own = np.random.default_rng(seed).choice(np.flatnonzero(labels == target), 4, replace=False)
+        assert not search.search(own).doubts
+
+
+def test_a_small_component_joins_only_one_of_two_large_ones():
+    chain = np.diag([90.0, 90.0, 90.0]) + 5 * (np.eye(3, k=1) + np.eye(3, k=-1))
+    assert_allclose(_fit._merge_linked(chain)[:, 0], 1)
+    between = np.array([[90.0, 0.1, 0.5], [0.1, 90.0, 0.4], [0.5, 0.4, 8.0]])
+    assert_allclose(_fit._merge_linked(between)[:, :2], [[1, 0], [0, 1], [1, 0]])
