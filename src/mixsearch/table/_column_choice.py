@@ -15,6 +15,7 @@ from mixsearch.table._summaries import ColumnsPartition
 from mixsearch.table._tables import Header, find_columns
 
 _NAMES_ROWS = "it names the rows"
+_NOT_WANTED = "left out on request"
 KIND_NAMES = {
     "number": "numbers",
     "date": "dates",
@@ -35,6 +36,7 @@ class ChosenColumns(NamedTuple):
 def choose_columns(
     source: TableSource,
     columns: Iterable[Any] | None,
+    without: Iterable[Any],
     id: str | None,
     vectors: str | None,
     max_categories: int,
@@ -42,8 +44,10 @@ def choose_columns(
 ) -> ChosenColumns:
     """Choose among the columns of a table, or among those that are wanted, and fit their features."""
     if vectors is not None:
-        columns = [*(() if columns is None else _check_list(columns)), vectors]
-    wanted = range(len(source.names)) if columns is None else find_columns(source, _check_list(columns))
+        columns = [*(() if columns is None else _check_list("columns", columns)), vectors]
+    wanted = range(len(source.names)) if columns is None else find_columns(source, _check_list("columns", columns))
+    unwanted = {source.names[j] for j in find_columns(source, _check_list("without", without))}
+    wanted = [j for j in wanted if source.names[j] not in unwanted]
     check_unique(source, wanted)
     named_by = set() if id is None else set(find_columns(source, [id]))
     indices = [j for j in wanted if j not in named_by]
@@ -58,7 +62,7 @@ def choose_columns(
     used = {name: each for name, each in fitted.items() if not isinstance(each, str)}
     dropped = {source.names[j]: _NAMES_ROWS for j in named_by}
     dropped |= {name: each for name, each in fitted.items() if isinstance(each, str)}
-    _check_usable(used, dropped)
+    _check_usable(used, dropped | dict.fromkeys(sorted(unwanted), _NOT_WANTED))
     rows = rows.map(_take_columns, [j for j, name in enumerate(names) if name in used])
     return ChosenColumns(tuple(used.values()), dropped, rows)
 
@@ -109,12 +113,12 @@ def _check_usable(used: Mapping[str, Features], dropped: Mapping[str, str]) -> N
         )
 
 
-def _check_list(columns: Iterable[Any]) -> Iterable[Any]:
+def _check_list(argument: str, columns: Iterable[Any]) -> Iterable[Any]:
     if isinstance(columns, str):
         raise SearchError(
             "{argument} must be a list of names, got {value!r}. Pass [{value!r}].",
             code="bad_argument",
-            argument=Option("columns"),
+            argument=Option(argument),
             value=columns,
         )
     return columns

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, NamedTuple
@@ -17,11 +18,13 @@ from mixsearch.errors import SearchWarning
 from mixsearch.table._differences import ColumnDifference, Labels, list_differences
 from mixsearch.table._fit import TableFit
 from mixsearch.table._questions import choose_candidates, choose_questions
+from mixsearch.table._tables import find_columns
 
 # Neighbours of different components agree with the mixture if edges between them keep at most this part.
 MAX_KEPT = 0.15
 # Questions are about rows up to this rank, relative to the number of members.
 MAX_ASKED = 4.0
+NOTHING_APART = "none sets the members apart from all rows"
 
 
 class MemberCount(NamedTuple):
@@ -212,13 +215,33 @@ class TableComponent:
         """
         return self._fit.source.with_columns({"membership": self.membership, "is_member": self.predict()})
 
+    def name_rows(self, rows: Sequence[int], id: str | None = None) -> list[str]:
+        """Return the names of rows: their values in the id column, each once, or their positions without one.
+
+        Parameters
+        ----------
+        rows : sequence of int
+            Their positions.
+        id : str, optional
+            The column that names the rows. Default: that of the fit.
+
+        Returns
+        -------
+        list of str
+        """
+        column = self._fit.id if id is None else id
+        if column is None:
+            return list(map(str, rows))
+        find_columns(self._fit.source, [column])
+        return list(dict.fromkeys(str(values[column]) for values in self._fit.source.get_rows(rows)))
+
     def _without_examples(self, rows: Array) -> Array:
         return np.asarray(rows[~np.isin(rows, [*self.like, *self.not_like])])
 
     def _card(self) -> Card:
         n, low, high = self.n_members
         columns = self.differences()[:10]
-        named = [*map(str, self.like), *map(repr, self.like_texts)]
+        named = [*self.name_rows(self.like), *map(repr, self.like_texts)]
         listed = ", ".join(named[:5]) + (", ..." if len(named) > 5 else "")
         return Card(
             title=f"Rows like {listed or f'{self._n_examples} given ones'}",
@@ -226,8 +249,9 @@ class TableComponent:
                 ("members", f"{n:,} ({low:,} to {high:,}) of {self._fit.n_rows:,} rows"),
                 ("confidence", f"{plain_chance(self.confidence)}: {self.verdict}"),
                 ("carried by", self.carried_by),
+                *([("columns", NOTHING_APART)] if columns and not columns[0].effect else []),
             ],
-            bars=[(each.column, abs(each.effect)) for each in columns],
+            bars=[(each.column, abs(each.effect)) for each in columns if each.effect],
             bars_title="columns that set them apart",
         )
 

@@ -73,6 +73,7 @@ class TableEncoder(BaseEstimator):
         table: Any,
         columns: Iterable[Any] | None = None,
         *,
+        without: Iterable[Any] = (),
         id: str | None = None,
         vectors: str | None = None,
     ) -> Self:
@@ -84,6 +85,8 @@ class TableEncoder(BaseEstimator):
             At least two rows. It is not changed.
         columns : iterable of str, optional
             Use only these; integers that look like ids are then used too. For an array, their indices.
+        without : iterable of str, optional
+            Leave these out.
         id : str, optional
             The column that names the rows. It is not used.
         vectors : str, optional
@@ -95,21 +98,31 @@ class TableEncoder(BaseEstimator):
         TableEncoder
             The encoder itself.
         """
-        self._fit_columns(open_source(table), columns, id, vectors)
+        self._fit_columns(open_source(table), columns, without, id, vectors)
         return self
 
     def _fit_rows(
-        self, source: TableSource, columns: Iterable[Any] | None, id: str | None, vectors: str | None
+        self,
+        source: TableSource,
+        columns: Iterable[Any] | None,
+        without: Iterable[Any],
+        id: str | None,
+        vectors: str | None,
     ) -> Partitions[SamplePartition]:
         """Fit, and return the features of the same rows, wherever they are."""
-        return self._fit_columns(source, columns, id, vectors).map(_encode, self).persist()
+        return self._fit_columns(source, columns, without, id, vectors).map(_encode, self).persist()
 
     def _fit_columns(
-        self, source: TableSource, columns: Iterable[Any] | None, id: str | None, vectors: str | None
+        self,
+        source: TableSource,
+        columns: Iterable[Any] | None,
+        without: Iterable[Any],
+        id: str | None,
+        vectors: str | None,
     ) -> Partitions[ColumnsPartition]:
         """Fit, and return the columns in use."""
         check_positive_int("max_categories", self.max_categories)
-        chosen = choose_columns(source, columns, id, vectors, self.max_categories, self.embedder)
+        chosen = choose_columns(source, columns, without, id, vectors, self.max_categories, self.embedder)
         self._set_features(chosen.features, chosen.dropped, n_columns=len(source.names), is_named=source.is_named)
         return chosen.rows
 
@@ -158,6 +171,7 @@ class TableEncoder(BaseEstimator):
         table: Any,
         columns: Iterable[Any] | None = None,
         *,
+        without: Iterable[Any] = (),
         id: str | None = None,
         vectors: str | None = None,
     ) -> Array:
@@ -169,6 +183,8 @@ class TableEncoder(BaseEstimator):
             At least two rows.
         columns : iterable of str, optional
             Use only these.
+        without : iterable of str, optional
+            Leave these out.
         id : str, optional
             The column that names the rows. It is not used.
         vectors : str, optional
@@ -179,7 +195,8 @@ class TableEncoder(BaseEstimator):
         -------
         ndarray of shape (n, n_features)
         """
-        return np.asarray(self._fit_rows(open_source(table), columns, id, vectors).collect().partition.samples)
+        rows = self._fit_rows(open_source(table), columns, without, id, vectors)
+        return np.asarray(rows.collect().partition.samples)
 
     def to_units(self, features: Array) -> dict[str, Any]:
         """Return a point, such as the center of a component, in the units of the table.

@@ -29,7 +29,8 @@ MAX_FEATURES, N_AXES = 50, 20
 # Variances within components are at least this fraction of their average, which is at least this one of all variances.
 MIN_WITHIN = 1e-3
 # Components are parts of one group, such as of a banana, if at least this fraction of the edges of one of them lead to
-# the other; groups, if as many as this fraction of those of the largest component of one do. Chosen on labelled tables: docs/decisions/tables.md.
+# the other; groups, if edges between them are at least this fraction of those of the largest component of one of them.
+# Chosen on labelled tables: docs/decisions/tables.md.
 MIN_LINK = 0.03
 # The part of the noise of a mixture that neighbours have: without any, rows of different categories are never
 # neighbours, and a group falls apart into its categories. Chosen on planted tables: docs/decisions/tables.md.
@@ -40,6 +41,7 @@ class ColumnChoice(NamedTuple):
     """Which columns of a table are used."""
 
     columns: Any
+    without: Any
     id: str | None
     vectors: str | None
 
@@ -60,6 +62,7 @@ class TableFit:
     node_resp: Array  # (m, k)
     graph: NeighbourGraph
     vectors: str | None = None  # the column of vectors that texts are compared with
+    id: str | None = None  # the column that names the rows
 
     @property
     def table(self) -> TableLike:
@@ -137,6 +140,7 @@ def fit_table(
         values.resp,
         graph,
         use.vectors,
+        use.id,
     )
 
 

@@ -95,12 +95,14 @@ class TableStore:
         file = self._files.get(key)  # also if it is in memory: it stays the last to be removed
         return self._tables.get_or_compute(key, lambda: self._read(key, file.name, file.folder))
 
-    def fit(self, key: str, columns: tuple[str, ...]) -> TableSearch:
+    def fit(self, key: str, columns: tuple[str, ...], without: tuple[str, ...] = ()) -> TableSearch:
         """Return a table that is fitted to some of its columns, or to all."""
         from mixsearch.table import TableSearch
 
         table = self.open(key).table
-        return self._fits.get_or_compute((key, columns), lambda: TableSearch().fit(table, columns=columns or None))
+        return self._fits.get_or_compute(
+            (key, columns, without), lambda: TableSearch().fit(table, columns=columns or None, without=without)
+        )
 
     def find(self, key: str, request: Hashable, find: Callable[[], Result]) -> tuple[Result, list[SearchWarning]]:
         """Return the answer to a request to a table, and its warnings; both are computed once."""

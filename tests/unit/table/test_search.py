@@ -430,3 +430,48 @@ def test_a_small_component_joins_only_one_of_two_large_ones():
     assert_allclose(_fit._merge_linked(chain)[:, 0], 1)
     between = np.array([[90.0, 0.1, 0.5], [0.1, 90.0, 0.4], [0.5, 0.4, 8.0]])
     assert_allclose(_fit._merge_linked(between)[:, :2], [[1, 0], [0, 1], [1, 0]])
+
+
+@pytest.mark.parametrize("row", [5, np.int64(5), -255])
+def test_one_row_needs_no_list(planted, search, row):
+    found = search.search(like=row, not_like=150)
+    assert (found.like, found.not_like) == ((5,), (150,))
+    assert mixsearch.find(planted[0], like=row, not_like=150).like == (5,)
+
+
+@pytest.mark.parametrize("like", ["r5", ["r5"], np.array(["r5"]), ("r5", "r5")])
+def test_ids_name_rows_if_the_fit_has_a_column_of_them(planted, like, tmp_path):
+    table = {"x": planted[0][:, 0], "y": planted[0][:, 1], "name": [f"r{row}" for row in range(260)]}
+    found = mixsearch.find(table, like=like, not_like="r150", id="name")
+    assert (found.like, found.not_like) == ((5,), (150,))
+    assert repr(found).startswith("Rows like r5\n")
+    with pytest.raises(HintError, match="ids are in none of the 260 rows: r999"):
+        mixsearch.find(table, like="r999", id="name")
+    with pytest.raises(HintError, match="like must be positions of rows"):
+        mixsearch.find(table, like=like)
+    TableSearch().fit(table, id="name").save(tmp_path / "fit")
+    assert TableSearch.load(tmp_path / "fit").search(like).like == (5,)
+
+
+@pytest.mark.parametrize("columns", [None, ["x", "y", "z"]])
+def test_columns_are_left_out_by_name(planted, columns):
+    X, labels = planted
+    noise = np.random.default_rng(0).normal(size=len(X))
+    table = pd.DataFrame({"x": X[:, 0], "y": X[:, 1], "z": noise, "label": labels.astype(float)})
+    search = TableSearch().fit(table, columns=columns, without=["label", "z"])
+    assert search.columns_ == ("x", "y")
+    assert mixsearch.find(table, 0, without=["label", "z"])._fit.encoder.columns_ == ("x", "y")
+    assert TableSearch().fit(X, without=[1]).columns_ == ("x0", "x2")
+
+
+def test_columns_to_leave_out_that_are_wrong_are_named(planted):
+    table = {"age": planted[0][:, 0], "weight": planted[0][:, 1]}
+    with pytest.raises(SearchError, match="no column 'wieght'.*Did you mean 'weight'") as caught:
+        TableSearch().fit(table, without=["wieght"])
+    assert caught.value.code == "unknown_column"
+    with pytest.raises(SearchError, match=r"without must be a list of names, got 'age'. Pass \['age'\]"):
+        TableSearch().fit(table, without="age")
+    with pytest.raises(SearchError, match=r"no column that can be used: 'age' \(left out on request\); 'weight'"):
+        TableSearch().fit(table, without=["weight", "age"])
+    with pytest.raises(SearchError, match="'age' is neither: it is left out"):
+        TableSearch().fit(table, without=["age"], vectors="age")
