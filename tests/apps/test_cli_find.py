@@ -116,6 +116,31 @@ def test_only_the_named_columns_count(patients: Path) -> None:
     assert {each["column"] for each in printed["differences"]} == {"age", "ward"}
 
 
+def test_numbers_with_a_few_other_values_are_numbers(patients: Path, tmp_path: Path) -> None:
+    rows = list(csv.reader(io.StringIO(patients.read_text(encoding="utf-8"))))
+    weight = rows[0].index("weight (kg)")
+    for row, text in ((5, "n/a"), (40, "unknown"), (90, "$12.50")):
+        rows[row][weight] = text
+    mixed, saved = tmp_path / "mixed.csv", tmp_path / "mixed.fit"
+    with mixed.open("w", encoding="utf-8", newline="") as stream:
+        csv.writer(stream).writerows(rows)
+    outputs = ("-o", tmp_path / "out.csv", "--plot", tmp_path / "out.png", "--save", saved)
+    result = invoke("find", mixed, "--like", "0,3,6", "--json", *outputs)
+    assert result.exit_code == 0, result.output
+    answer = json.loads(result.stdout)
+    assert "weight (kg)" in answer["columns"]
+    (note,) = answer["warnings"]
+    assert note["code"] == "text_among_numbers"
+    assert note["fields"]["values"] == ["$12.50", "unknown"]
+    weights = next(each for each in answer["differences"] if each["column"] == "weight (kg)")
+    assert weights["members"] == pytest.approx(WEIGHTS[0], abs=6 * weights["stderr"])
+    assert "$12.50" in (tmp_path / "out.csv").read_text(encoding="utf-8")  # the table is not changed
+    again = invoke("find", saved, "--like", "0,3,6", "--json")
+    assert json.loads(again.stdout)["differences"] == answer["differences"]
+    new_rows = read_table(mixed).take([0, 3, 6])
+    assert TableSearch.load(saved).search(new_rows).n_members.n > 3
+
+
 def test_columns_are_left_out(patients: Path) -> None:
     result = invoke("find", patients, "--like", "0,3,6", "--without", "ward,admitted", "--without", "patient", "--json")
     assert result.exit_code == 0, result.output

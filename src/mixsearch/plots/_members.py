@@ -30,7 +30,7 @@ from mixsearch.plots._style import (
     make_layout,
     set_title,
 )
-from mixsearch.table import Column, TableComponent, get_column
+from mixsearch.table import Column, TableComponent
 
 _MAX_PANELS = 4  # on a side
 # Dots of more rows would only cover each other.
@@ -126,7 +126,7 @@ def _choose_columns(found: TableComponent, columns: Iterable[str] | None) -> lis
 
 
 def _collect(found: TableComponent, names: list[str]) -> _Shown:
-    columns = {name: get_column(found.table, name) for name in names}
+    columns = {name: found._fit.encoder.get_column(found.table, name) for name in names}
     others = [name for name, column in columns.items() if column.kind not in ("number", "date")]
     if others or not names:
         raise SearchError(

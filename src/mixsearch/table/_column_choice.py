@@ -56,7 +56,7 @@ def choose_columns(
     _check_size(rows.n_rows)
     if embedder is not None and vectors is not None and str(vectors) in names:
         rows = rows.map(_embed, names.index(str(vectors)), embedder).persist()
-    fitted = fit_features(names, rows, max_categories, keep_ids=columns is not None) if names else {}
+    fitted, rows = fit_features(names, rows, max_categories, keep_ids=columns is not None) if names else ({}, rows)
     if vectors is not None:
         _check_vectors(str(vectors), fitted.get(str(vectors)))
     used = {name: each for name, each in fitted.items() if not isinstance(each, str)}

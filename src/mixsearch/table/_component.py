@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, NamedTuple
 
@@ -14,7 +14,7 @@ from mixsearch.core.members import Members
 from mixsearch.core.separation import verdict_by_confidence
 from mixsearch.data.dask import dask_tables, is_dask
 from mixsearch.display import Card, plain_chance
-from mixsearch.errors import SearchWarning
+from mixsearch.errors import Option, SearchWarning, UncertainSizeWarning
 from mixsearch.table._differences import ColumnDifference, Labels, list_differences
 from mixsearch.table._fit import TableFit
 from mixsearch.table._questions import choose_candidates, choose_questions
@@ -24,6 +24,11 @@ from mixsearch.table._tables import find_columns
 MAX_KEPT = 0.15
 # Questions are about rows up to this rank, relative to the number of members.
 MAX_ASKED = 4.0
+# The number of members is doubted if the ends of its interval are further apart than the first factor, more than this
+# part of all rows is called members, and more than the last factor times the rows of the examples' components.
+# Confidence is then at most this. Chosen on labelled tables: docs/decisions/tables.md.
+MAX_RANGE, MAX_CALLED, MAX_BEYOND = 8.0, 0.5, 1.25
+MAX_UNCERTAIN = 0.4
 NOTHING_APART = "none sets the members apart from all rows"
 
 
@@ -254,6 +259,28 @@ class TableComponent:
             bars=[(each.column, abs(each.effect)) for each in columns if each.effect],
             bars_title="columns that set them apart",
         )
+
+    def _check_size(self, expected: float) -> TableComponent:
+        """Return the answer, with a doubt and a lower membership if the number of members is hardly known.
+
+        That is so if more than half of the rows are called members, more than the components of the examples have, and
+        the interval of their number is wide.
+        """
+        n, low, high = self.n_members
+        is_known = high <= MAX_RANGE * low or n <= max(MAX_CALLED * self._fit.n_rows, MAX_BEYOND * expected)
+        if is_known or self.confidence <= MAX_UNCERTAIN:
+            return self
+        doubt = UncertainSizeWarning(
+            "The number of members is uncertain: between {low:,} and {high:,} of {n_rows:,} rows. Label a few rows, "
+            "such as those to look at next (ask_next), and add them to {like} or {not_like}.",
+            low=low,
+            high=high,
+            n_rows=self._fit.n_rows,
+            like=Option("like"),
+            not_like=Option("not_like"),
+        )
+        members = self._members._replace(membership=MAX_UNCERTAIN / self.confidence * self._members.membership)
+        return replace(self, doubts=(*self.doubts, doubt), _members=members)
 
     def __repr__(self) -> str:
         return self._card().text()

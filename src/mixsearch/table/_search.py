@@ -149,6 +149,8 @@ class TableSearch(BaseEstimator):
         -----
         DoubtfulExamplesWarning
             If some examples are in another group of rows than the others.
+        UncertainSizeWarning
+            If more than half of the rows are called members, and their number is uncertain.
         """
         check_is_fitted(self)
         fit = self._fit
@@ -157,20 +159,23 @@ class TableSearch(BaseEstimator):
         check_examples(members, others)
         walk = fit.graph.with_examples(len(members.nodes) + len(others.nodes))
         visits = Visits.of(walk, members.starts, others.starts)
-        doubts = find_doubts(members, fit)
-        for doubt in doubts:
-            warn_user(doubt)
-        return TableComponent(
+        expected = expected_size(members, visits, fit)
+        found = TableComponent(
             like=members.list_positions(),
             not_like=others.list_positions(),
             like_texts=members.texts,
             not_like_texts=others.texts,
-            doubts=tuple(doubts),
+            doubts=tuple(find_doubts(members, fit)),
             _n_examples=len(members.nodes),
             _fit=fit,
-            _members=find_members(walk, visits, members.nodes, fit.nodes.sizes, expected_size(members, visits, fit)),
+            _members=find_members(walk, visits, members.nodes, fit.nodes.sizes, expected),
             _scores=visits.scores(),
         )
+        if not found.doubts:
+            found = found._check_size(expected)
+        for doubt in found.doubts:
+            warn_user(doubt)
+        return found
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the fitted search with its table to a folder, without pickle. `load` opens it at once.

@@ -4,6 +4,7 @@ import pytest
 from mixsearch import TableSearch
 
 
+@pytest.mark.filterwarnings("ignore::mixsearch.errors.UncertainSizeWarning")
 @pytest.mark.parametrize("n_levels", [2, 3, 4])
 @pytest.mark.parametrize("seed", range(3))
 def test_the_sign_of_a_category_is_that_of_the_category_shown_first(n_levels, seed):

@@ -8,13 +8,13 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import spearmanr
 from sklearn.base import clone
-from sklearn.datasets import make_moons
+from sklearn.datasets import load_digits, make_moons
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import roc_auc_score
 
 import mixsearch
 from mixsearch import TableSearch
-from mixsearch.errors import ArgumentError, DoubtfulExamplesWarning, HintError, SearchError
+from mixsearch.errors import ArgumentError, DoubtfulExamplesWarning, HintError, SearchError, UncertainSizeWarning
 from mixsearch.gaussian import SHAPES
 from mixsearch.table import _fit
 
@@ -345,8 +345,10 @@ def test_a_search_before_a_fit_is_refused():
         ([0, -261], "row_out_of_range", "like names row -261, but the table has 260 rows"),
         ([1.0, 2.5], "bad_rows", r"like must be positions of rows, .* got \[1.0, 2.5\]"),
         (["a"], "bad_rows", r"got \['a'\]"),
-        ("12", "bad_rows", "got '12'"),
-        (5, "bad_rows", "got 5"),
+        ("12", "bad_rows", r"got \['12'\]"),
+        (True, "bad_rows", "got True"),
+        (2.5, "bad_rows", "got 2.5"),
+        (260, "row_out_of_range", "like names row 260"),
         (None, "bad_rows", "got None"),
         ([True, False], "bad_mask", "like is a mask of 2 booleans, but the table has 260 rows."),
         ([[1.0, 2.0]], "other_columns", "It has 2, the fit had 3"),
@@ -475,3 +477,30 @@ def test_columns_to_leave_out_that_are_wrong_are_named(planted):
         TableSearch().fit(table, without=["weight", "age"])
     with pytest.raises(SearchError, match="'age' is neither: it is left out"):
         TableSearch().fit(table, without=["age"], vectors="age")
+
+
+def test_a_number_of_members_that_is_hardly_known_is_a_doubt():
+    X, digit = load_digits(return_X_y=True)
+    search, like = TableSearch().fit(X), [1246, 1310, 1727]
+    assert digit[like].tolist() == [3, 3, 3]
+    with pytest.warns(
+        UncertainSizeWarning, match="uncertain: between .* of 1,797 rows.* to like or not_like"
+    ) as warned:
+        found = search.search(like)
+    n, low, high = found.n_members
+    assert n > 1797 / 2
+    assert high > 8 * low
+    assert [doubt.code for doubt in found.doubts] == ["size_unknown"]
+    assert (warned[0].message.fields["low"], warned[0].message.fields["high"]) == (low, high)
+    assert found.verdict not in ("clear", "likely")
+    called = np.setdiff1d(np.flatnonzero(found.predict()), like)
+    assert found.confidence == pytest.approx(found.membership[called].mean())
+    assert (digit[called] == 3).mean() < 0.5
+
+
+@pytest.mark.parametrize("n_examples", [1, 3, 5])
+def test_a_clean_cluster_of_most_rows_is_no_doubt(n_examples):
+    X, labels = draw(sizes=(400, 80, 60))
+    found = TableSearch().fit(X).search(range(n_examples))  # warnings are errors
+    assert not found.doubts
+    assert found.n_members.n > 270
