@@ -500,7 +500,7 @@ def test_a_number_of_members_that_is_hardly_known_is_a_doubt():
 
 @pytest.mark.parametrize("n_examples", [1, 3, 5])
 def test_a_clean_cluster_of_most_rows_is_no_doubt(n_examples):
-    X, labels = draw(sizes=(400, 80, 60))
+    X, _ = draw(sizes=(400, 80, 60))
     found = TableSearch().fit(X).search(range(n_examples))  # warnings are errors
     assert not found.doubts
     assert found.n_members.n > 270
