@@ -468,8 +468,8 @@ def test_columns_are_left_out_by_name(planted, columns):
 
 def test_columns_to_leave_out_that_are_wrong_are_named(planted):
     table = {"age": planted[0][:, 0], "weight": planted[0][:, 1]}
-    with pytest.raises(SearchError, match="no column 'wieght'.*Did you mean 'weight'") as caught:
-        TableSearch().fit(table, without=["wieght"])
+    with pytest.raises(SearchError, match="no column 'weights'.*Did you mean 'weight'") as caught:
+        TableSearch().fit(table, without=["weights"])
     assert caught.value.code == "unknown_column"
     with pytest.raises(SearchError, match=r"without must be a list of names, got 'age'. Pass \['age'\]"):
         TableSearch().fit(table, without="age")
