@@ -36,10 +36,7 @@ def count_doubts(table: LabelledTable, n_draws: int) -> Array:
     """Return which sets of each kind are doubted, (number of sets, kinds)."""
     search = TableSearch().fit(table.X)
     doubted = [
-        [
-            _is_doubted(search, _draw(table, label, *kind, np.random.default_rng((i, draw, *kind))))
-            for kind in SETS
-        ]
+        [_is_doubted(search, _draw(table, label, *kind, np.random.default_rng((i, draw, *kind)))) for kind in SETS]
         for i, label in enumerate(table.classes)
         for draw in range(n_draws)
     ]
