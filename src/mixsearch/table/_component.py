@@ -26,7 +26,7 @@ MAX_KEPT = 0.15
 MAX_ASKED = 4.0
 # The number of members is doubted if the ends of its interval are further apart than the first factor, more than this
 # part of all rows is called members, and more than the last factor times the rows of the examples' components.
-# Confidence is then at most this. Chosen on labelled tables: docs/decisions/tables.md.
+# Confidence is then at most this. How they were chosen: docs/decisions/tables.md.
 MAX_RANGE, MAX_CALLED, MAX_BEYOND = 8.0, 0.5, 1.25
 MAX_UNCERTAIN = 0.4
 NOTHING_APART = "none sets the members apart from all rows"
