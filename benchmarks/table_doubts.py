@@ -36,14 +36,16 @@ def count_doubts(table: LabelledTable, n_draws: int) -> Array:
     """Return which sets of each kind are doubted, (number of sets, kinds)."""
     search = TableSearch().fit(table.X)
     doubted = [
-        [
-            bool(search.search(_draw(table, label, *kind, np.random.default_rng((i, draw, *kind)))).doubts)
-            for kind in SETS
-        ]
+        [_is_doubted(search, _draw(table, label, *kind, np.random.default_rng((i, draw, *kind)))) for kind in SETS]
         for i, label in enumerate(table.classes)
         for draw in range(n_draws)
     ]
     return np.array(doubted)
+
+
+def _is_doubted(search: TableSearch, rows: Array) -> bool:
+    """Return whether the examples are doubted; other doubts do not count."""
+    return any(doubt.code == "examples_disagree" for doubt in search.search(rows).doubts)
 
 
 def run(*, quick: bool = False) -> None:

@@ -304,6 +304,18 @@ class GraphWarning(SearchWarning):
     code = "graph_changed"
 
 
+class TextAmongNumbersWarning(SearchWarning):
+    """A column of text is read as numbers; some of its values are none, and count as missing."""
+
+    code = "text_among_numbers"
+
+
+class UncertainSizeWarning(SearchWarning):
+    """The number of members is uncertain: the interval is wide, and more than half of the rows are called members."""
+
+    code = "size_unknown"
+
+
 class RepeatedIdsWarning(SearchWarning):
     """Some ids name several rows or documents, and stand for all of them."""
 

@@ -3,6 +3,7 @@ import io
 import json
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
@@ -115,6 +116,50 @@ def test_only_the_named_columns_count(patients: Path) -> None:
     assert {each["column"] for each in printed["differences"]} == {"age", "ward"}
 
 
+def test_numbers_with_a_few_other_values_are_numbers(patients: Path, tmp_path: Path) -> None:
+    rows = list(csv.reader(io.StringIO(patients.read_text(encoding="utf-8"))))
+    weight = rows[0].index("weight (kg)")
+    for row, text in ((5, "n/a"), (40, "unknown"), (90, "$12.50")):
+        rows[row][weight] = text
+    mixed, saved = tmp_path / "mixed.csv", tmp_path / "mixed.fit"
+    with mixed.open("w", encoding="utf-8", newline="") as stream:
+        csv.writer(stream).writerows(rows)
+    outputs = ("-o", tmp_path / "out.csv", "--plot", tmp_path / "out.png", "--save", saved)
+    result = invoke("find", mixed, "--like", "0,3,6", "--json", *outputs)
+    assert result.exit_code == 0, result.output
+    answer = json.loads(result.stdout)
+    assert "weight (kg)" in answer["columns"]
+    (note,) = answer["warnings"]
+    assert note["code"] == "text_among_numbers"
+    assert note["fields"]["values"] == ["$12.50", "unknown"]
+    weights = next(each for each in answer["differences"] if each["column"] == "weight (kg)")
+    assert weights["members"] == pytest.approx(WEIGHTS[0], abs=6 * weights["stderr"])
+    assert "$12.50" in (tmp_path / "out.csv").read_text(encoding="utf-8")  # the table is not changed
+    again = invoke("find", saved, "--like", "0,3,6", "--json")
+    assert json.loads(again.stdout)["differences"] == answer["differences"]
+    new_rows = read_table(mixed).take([0, 3, 6])
+    assert TableSearch.load(saved).search(new_rows).n_members.n > 3
+
+
+def test_columns_are_left_out(patients: Path) -> None:
+    result = invoke("find", patients, "--like", "0,3,6", "--without", "ward,admitted", "--without", "patient", "--json")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["columns"] == ["weight (kg)", "age"]
+
+
+def test_all_rows_have_nothing_that_sets_them_apart(patients: Path) -> None:
+    answer = describe_members(find(make_patients(), like=range(0, 150, 3)))
+    assert any(each.effect for each in answer.differences)
+    same = replace(answer, differences=[each._replace(effect=0.0) for each in answer.differences])
+    for width in (None, 100):
+        console = Console(file=io.StringIO(), width=width or 80, force_terminal=width is not None)
+        print_members(console, same, 0.1)
+        printed = console.file.getvalue()
+        assert "none sets the members apart from all rows" in printed
+        assert "█" not in printed
+        assert "0.00 sd" not in printed
+
+
 def test_a_saved_fit_answers_without_the_file(patients: Path, tmp_path: Path) -> None:
     saved = tmp_path / "patients.fit"
     first = invoke("find", patients, "--like", "0,3", "--save", saved, "--json")
@@ -139,6 +184,10 @@ def test_a_saved_fit_answers_without_the_file(patients: Path, tmp_path: Path) ->
         (("--like", "P-3,X-1", "--id", "patient"), 1, "1 of 2 ids is in none of the 150 rows: X-1."),
         (("--like", "0", "--id", "nobody"), 1, "The table has no column 'nobody'."),
         (("--like", "0", "--columns", "age,height"), 1, "The table has no column 'height'."),
+        (("--like", "0", "--without", "wards"), 1, "The table has no column 'wards'."),
+        (("--like", "0", "--without", "wards"), 1, "Did you mean 'ward'?"),
+        (("--like", "-1"), 2, "Numbers of rows start at 0, got -1."),
+        (("--like", "0", "--not-like", "3,-2"), 2, "Numbers of rows start at 0, got -2."),
         (("--like", "0", "--columns", "country"), 1, "The table has no column that can be used"),
         (("--like", "0", "-o", "out.docx"), 1, "Cannot write a table to 'out.docx'"),
         ((), 2, "--like"),

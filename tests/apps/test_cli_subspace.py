@@ -92,7 +92,7 @@ def test_rows_off_the_origin_are_taken_relative_to_their_mean(tmp_path):
     ("arguments", "code", "sentence"),
     [
         (("--like", "7"), 1, "--like names row 7, which lacks a number in c0"),
-        (("--like", "-700"), 1, "--like names row -700, but the table has 600 rows, from 0 to 599."),
+        (("--like", "-700"), 2, "Numbers of rows start at 0, got -700."),
         (
             ("--like", "1,2", "--columns", "c1,kind"),
             1,

@@ -347,7 +347,7 @@ def test_members_are_drawn_in_the_columns_that_set_them_apart(members):
     assert names == [each.column for each in members.differences() if each.column != "ward"]
     assert [row[0].get_ylabel() for row in panels[1:]] == names[1:]
     title = texts_of(panels[0][0])
-    assert "Rows like 0, 3, 6" in title
+    assert "Rows like P-0, P-3, P-6" in title
     n, low, high = members.n_members
     assert f"{n} members ({low} to {high}) of 150 rows" in title
     assert not any(panel.axison for i, row in enumerate(panels) for panel in row[i + 1 :])
@@ -388,6 +388,22 @@ def test_dates_are_drawn_as_dates(members):
     assert "2024" in panel.xaxis.get_offset_text().get_text() + " ".join(
         label.get_text() for label in panel.get_xticklabels()
     )
+
+
+def test_the_title_names_examples_by_the_column_given():
+    found = TableSearch().fit(make_patients()).search([0, 3, 6])
+    assert "Rows like 0, 3, 6" in texts_of(plot_members(found).axes[0])
+    assert "Rows like P-0, P-3, P-6" in texts_of(plot_members(found, id="patient").axes[0])
+
+
+def test_columns_of_integers_have_integer_ticks():
+    rng, group = np.random.default_rng(0), np.arange(120) % 3
+    table = {"cylinders": 4 + 2 * group, "weight": 10.0 * group + rng.normal(size=120)}
+    figure = plot_members(TableSearch().fit(table).search([0, 3, 6]), ["cylinders", "weight"])
+    figure.canvas.draw()
+    ticks = panels_of(figure)[-1][0].get_xticks()
+    assert len(ticks) > 1
+    assert_allclose(ticks, np.round(ticks))
 
 
 def test_of_many_rows_some_are_drawn_and_wild_values_lie_outside():

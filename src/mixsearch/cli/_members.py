@@ -49,7 +49,7 @@ def _panel(answer: TableAnswer, seconds: float, width: int) -> Panel:
         style = "" if name != "confidence" else "yellow" if doubtful else "green"
         facts.add_row(name, Text(value, style=style))
     parts: list[RenderableType] = [facts]
-    if answer.differences:
+    if _list_apart(answer):
         parts += [_head("What sets the members apart"), _columns(answer)]
     for name, rows in (("Typical rows", answer.typical_rows), ("Rows to look at next", answer.ask_next)):
         if rows:
@@ -77,7 +77,7 @@ def _lines(answer: TableAnswer) -> Iterator[tuple[str, str]]:
     if answer.not_like or answer.not_like_texts:
         yield "not like", _name_examples(answer.not_like, answer.not_like_texts)
     yield from _facts(answer)
-    for each in answer.differences[:_MAX_COLUMNS]:
+    for each in _list_apart(answer)[:_MAX_COLUMNS]:
         members, all_rows = _format_difference(each)
         yield "column", f"{each.column}  {members}  (all rows {all_rows})  {each.effect:+.2f} sd"
     for name, rows in (("row", answer.typical_rows), ("next", answer.ask_next)):
@@ -90,12 +90,20 @@ def _lines(answer: TableAnswer) -> Iterator[tuple[str, str]]:
 
 def _facts(answer: TableAnswer) -> list[tuple[str, str]]:
     n, low, high = (f"{each:,}" for each in answer.n_members)
-    return [
+    facts = [
         ("members", f"{n} ({low} to {high}) of {answer.n_table_rows:,} rows"),
         ("confidence", f"{plain_chance(answer.confidence)}: {answer.verdict}"),
         ("carried by", _CARRIED_BY[answer.carried_by]),
         ("components", f"{answer.n_components}, {answer.covariance}"),
     ]
+    if answer.differences and not _list_apart(answer):
+        facts.append(("columns", "none sets the members apart from all rows"))
+    return facts
+
+
+def _list_apart(answer: TableAnswer) -> list[ColumnDifference]:
+    """Return the columns in which the members differ from all rows."""
+    return [each for each in answer.differences if each.effect]
 
 
 def _columns(answer: TableAnswer) -> RenderableType:
@@ -105,14 +113,15 @@ def _columns(answer: TableAnswer) -> RenderableType:
     table.add_column("all rows", overflow="fold")
     table.add_column("difference", justify="right", style="dim", no_wrap=True)
     table.add_column("", no_wrap=True, style="blue")
-    shown = answer.differences[:_MAX_COLUMNS]
+    apart = _list_apart(answer)
+    shown = apart[:_MAX_COLUMNS]
     longest = max((abs(each.effect) for each in shown), default=0.0)
     for each in shown:
         length = round(_BAR * abs(each.effect) / longest) if longest > 0 else 0
         members, all_rows = map(Text, _format_difference(each))
         table.add_row(Text(each.column), members, all_rows, f"{each.effect:+.2f} sd", "█" * length)
-    if len(answer.differences) > len(shown):
-        table.add_row(Text(f"and {len(answer.differences) - len(shown)} more", style="dim"))
+    if len(apart) > len(shown):
+        table.add_row(Text(f"and {len(apart) - len(shown)} more", style="dim"))
     return table
 
 

@@ -32,6 +32,10 @@ SkipBadRowsOption = Annotated[
 ColumnsOption = Annotated[
     list[str] | None, typer.Option("--columns", metavar="NAMES", help="Use only these columns.", rich_help_panel=SEARCH)
 ]
+WithoutOption = Annotated[
+    list[str] | None,
+    typer.Option("--without", metavar="NAMES", help="Leave out these columns.", rich_help_panel=SEARCH),
+]
 VectorsOption = Annotated[
     str | None,
     typer.Option(

@@ -33,6 +33,9 @@ def parse_rows(table: Any, typed: Sequence[str], id: str | None) -> Array:
     wrong = next((each for each in typed if not each.lstrip("+-").isdecimal()), None)
     if wrong is not None:
         raise typer.BadParameter(f"{wrong!r} is not the number of a row. If it is an id, name its column with --id.")
+    negative = next((each for each in typed if int(each) < 0), None)
+    if negative is not None:
+        raise typer.BadParameter(f"Numbers of rows start at 0, got {negative}.")
     return np.array([int(each) for each in typed], dtype=np.intp)
 
 

@@ -36,6 +36,7 @@ from mixsearch.cli._table_options import (
     PlotOption,
     SkipBadRowsOption,
     VectorsOption,
+    WithoutOption,
 )
 from mixsearch.cli._table_rows import parse_rows, split_list
 from mixsearch.storage import MANIFEST_NAME
@@ -63,6 +64,7 @@ Examples:
   mixsearch find patients.csv --like 12,40,77 --not-like 5 -o labelled.csv
   mixsearch find patients.csv --id patient_id --like P-17,P-203
   mixsearch find patients.parquet --like 12 --columns age,weight --plot out.png
+  mixsearch find patients.csv --like 12,40 --without doctor,notes
   mixsearch find patients.csv --like 12,40 --save patients.fit
   mixsearch find patients.fit --like 3,8
   mixsearch find reviews.parquet --vectors embedding --like-text "good sushi" \\
@@ -115,6 +117,7 @@ def find(
     ] = None,
     id: IdOption = None,
     columns: ColumnsOption = None,
+    without: WithoutOption = None,
     no_header: NoHeaderOption = False,
     skip_bad_rows: SkipBadRowsOption = False,
     vectors: VectorsOption = None,
@@ -139,7 +142,12 @@ def find(
     if not like and not like_text:
         raise typer.BadParameter("Name rows with --like, or describe them with --like-text.")
     search = TableSearch(cast(Any, covariance), max_components=max_components, embedder=embedder)
-    choice = {"columns": split_list(columns) if columns else None, "id": id, "vectors": vectors}
+    choice = {
+        "columns": split_list(columns) if columns else None,
+        "without": split_list(without or ()),
+        "id": id,
+        "vectors": vectors,
+    }
     _check_saved(table, search, choice)
     members, others = split_list(like or ()), split_list(not_like or ())
     outputs = _Outputs(output, plot, save, overwrite)
@@ -159,7 +167,7 @@ def find(
             )
             answer = describe_members(found, n_rows=n_rows, n_next=min(n_rows, _N_NEXT), id=id)
             seconds = time.perf_counter() - start
-        written = _write(search, found, outputs)
+        written = _write(search, found, outputs, id)
         if as_json:
             notes = [describe_for_json(warning) for warning in warned]
             print_json({"table": str(table), **answer.as_dict(), "warnings": notes, "written": written})
@@ -176,11 +184,12 @@ def _check_saved(table: Path, search: TableSearch, choice: dict[str, Any]) -> No
     """Refuse options that a saved fit cannot have any more."""
     if not _is_saved(table):
         return
-    given = {"columns": choice["columns"], "vectors": choice["vectors"]}
+    given = {name: choice[name] for name in ("columns", "without", "vectors")}
     given |= {name: value != getattr(TableSearch(), name) for name, value in search.get_params(deep=False).items()}
     for name, value in given.items():
         if value and name != "embedder":
-            raise typer.BadParameter(f"A saved fit has its {name.replace('_', ' ')}: leave out {spell(name)}.")
+            owned = "columns" if name == "without" else name.replace("_", " ")
+            raise typer.BadParameter(f"A saved fit has its {owned}: leave out {spell(name)}.")
 
 
 def _fit(search: TableSearch, table: Path, choice: dict[str, Any], reading: dict[str, bool]) -> TableSearch:
@@ -189,7 +198,7 @@ def _fit(search: TableSearch, table: Path, choice: dict[str, Any], reading: dict
     return search.fit(read_table(table, **reading), **choice)
 
 
-def _write(search: TableSearch, found: TableComponent, outputs: _Outputs) -> list[str]:
+def _write(search: TableSearch, found: TableComponent, outputs: _Outputs, id: str | None) -> list[str]:
     """Write the requested files, and return their paths."""
     written: list[Any] = []
     if outputs.save is not None:
@@ -201,6 +210,6 @@ def _write(search: TableSearch, found: TableComponent, outputs: _Outputs) -> lis
     for path in written:
         stderr_console().print(f"Written: {path}", markup=False, soft_wrap=True)
     if outputs.plot is not None:
-        write_figure(lambda plots: plots.plot_members(found), outputs.plot)
+        write_figure(lambda plots: plots.plot_members(found, id=id), outputs.plot)
         written.append(outputs.plot)
     return list(map(str, written))

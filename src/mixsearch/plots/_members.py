@@ -30,7 +30,7 @@ from mixsearch.plots._style import (
     make_layout,
     set_title,
 )
-from mixsearch.table import Column, TableComponent, get_column
+from mixsearch.table import Column, TableComponent
 
 _MAX_PANELS = 4  # on a side
 # Dots of more rows would only cover each other.
@@ -61,7 +61,7 @@ class _Shown(NamedTuple):
     not_like: Array
 
 
-def plot_members(found: TableComponent, columns: Iterable[str] | None = None) -> Figure:
+def plot_members(found: TableComponent, columns: Iterable[str] | None = None, *, id: str | None = None) -> Figure:
     """Draw the members of a table among all rows, for each pair of the columns that set them apart most.
 
     Parameters
@@ -70,6 +70,8 @@ def plot_members(found: TableComponent, columns: Iterable[str] | None = None) ->
         As a search returns it.
     columns : iterable of str, optional
         Columns of numbers or dates to draw; by default, up to four.
+    id : str, optional
+        The column that names the examples in the title. Default: that of the fit.
 
     Returns
     -------
@@ -103,7 +105,7 @@ def plot_members(found: TableComponent, columns: Iterable[str] | None = None) ->
                 _draw_dots(axes, shown, x, y)
             _set_scale(axes, shown, x, y, is_last=i == side - 1, is_first=j == 0)
     _draw_legend(grid[0, -1], shown)
-    set_title(grid[0, 0], *_describe(found, shown))
+    set_title(grid[0, 0], *_describe(found, shown, id))
     for line in grid[0, 0].texts:
         line.set_in_layout(False)  # it may be longer than the panel: nothing is beside it
     figure.align_labels()
@@ -124,7 +126,7 @@ def _choose_columns(found: TableComponent, columns: Iterable[str] | None) -> lis
 
 
 def _collect(found: TableComponent, names: list[str]) -> _Shown:
-    columns = {name: get_column(found.table, name) for name in names}
+    columns = {name: found._fit.encoder.get_column(found.table, name) for name in names}
     others = [name for name, column in columns.items() if column.kind not in ("number", "date")]
     if others or not names:
         raise SearchError(
@@ -220,7 +222,9 @@ def _set_scale(axes: Axes, shown: _Shown, x: str, y: str, *, is_last: bool, is_f
             axis.set_major_locator(locator)
             axis.set_major_formatter(ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]
         else:
-            axis.set_major_locator(MaxNLocator(4))
+            values = shown.columns[name].values
+            are_whole = bool(np.all(np.mod(values[np.isfinite(values)], 1) == 0))
+            axis.set_major_locator(MaxNLocator(4, integer=are_whole))
     axes.tick_params(labelbottom=is_last, labelleft=is_first and not is_histogram)
     if is_last:
         axes.set_xlabel(textwrap.fill(x, _LABEL_LETTERS), color=TEXT_COLOR, parse_math=False)
@@ -255,9 +259,9 @@ def _draw_legend(axes: Axes, shown: _Shown) -> None:
         bar_axes.tick_params(length=0, labelsize=8, labelcolor=MUTED_COLOR)
 
 
-def _describe(found: TableComponent, shown: _Shown) -> tuple[str, str]:
+def _describe(found: TableComponent, shown: _Shown, id: str | None) -> tuple[str, str]:
     """Return a title and a subtitle."""
-    named = [*map(str, found.like), *map(repr, found.like_texts)]
+    named = [*found.name_rows(found.like, id), *map(repr, found.like_texts)]
     listed = ", ".join(named[:_MAX_LISTED]) + (", ..." if len(named) > _MAX_LISTED else "")
     n, low, high = found.n_members
     n_rows = len(shown.membership)

@@ -16,6 +16,7 @@ from mixsearch.table._summaries import ColumnsPartition
 from mixsearch.table._tables import Header, find_columns
 
 _NAMES_ROWS = "it names the rows"
+_NOT_WANTED = "left out on request"
 KIND_NAMES = {
     "number": "numbers",
     "date": "dates",
@@ -36,6 +37,7 @@ class ChosenColumns(NamedTuple):
 def choose_columns(
     source: TableSource,
     columns: Iterable[Any] | None,
+    without: Iterable[Any],
     id: str | None,
     vectors: str | None,
     max_categories: int,
@@ -43,8 +45,10 @@ def choose_columns(
 ) -> ChosenColumns:
     """Choose among the columns of a table, or among those that are wanted, and fit their features."""
     if vectors is not None:
-        columns = [*(() if columns is None else _check_list(columns)), vectors]
-    wanted = range(len(source.names)) if columns is None else find_columns(source, _check_list(columns))
+        columns = [*(() if columns is None else _check_list("columns", columns)), vectors]
+    wanted = range(len(source.names)) if columns is None else find_columns(source, _check_list("columns", columns))
+    unwanted = {source.names[j] for j in find_columns(source, _check_list("without", without))}
+    wanted = [j for j in wanted if source.names[j] not in unwanted]
     check_unique(source, wanted)
     named_by = set() if id is None else set(find_columns(source, [id]))
     indices = [j for j in wanted if j not in named_by]
@@ -53,13 +57,13 @@ def choose_columns(
     _check_size(rows.n_rows)
     if embedder is not None and vectors is not None and str(vectors) in names:
         rows = rows.map(_embed, names.index(str(vectors)), embedder).persist()
-    fitted = fit_features(names, rows, max_categories, keep_ids=columns is not None) if names else {}
+    fitted, rows = fit_features(names, rows, max_categories, keep_ids=columns is not None) if names else ({}, rows)
     if vectors is not None:
         _check_vectors(str(vectors), fitted.get(str(vectors)))
     used = {name: each for name, each in fitted.items() if not isinstance(each, str)}
     dropped = {source.names[j]: _NAMES_ROWS for j in named_by}
     dropped |= {name: each for name, each in fitted.items() if isinstance(each, str)}
-    _check_usable(used, dropped)
+    _check_usable(used, dropped | dict.fromkeys(sorted(unwanted), _NOT_WANTED))
     rows = rows.map(_take_columns, [j for j, name in enumerate(names) if name in used])
     return ChosenColumns(tuple(used.values()), dropped, rows)
 
@@ -110,12 +114,12 @@ def _check_usable(used: Mapping[str, Features], dropped: Mapping[str, str]) -> N
         )
 
 
-def _check_list(columns: Iterable[Any]) -> Iterable[Any]:
+def _check_list(argument: str, columns: Iterable[Any]) -> Iterable[Any]:
     if isinstance(columns, str):
         raise SearchError(
             "{argument} must be a list of names, got {value!r}. Pass [{value!r}].",
             code="bad_argument",
-            argument=Option("columns"),
+            argument=Option(argument),
             value=columns,
         )
     return columns

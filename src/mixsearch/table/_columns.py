@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -13,11 +14,17 @@ import numpy as np
 
 from mixsearch._typing import Array
 from mixsearch.data.arrow import import_pyarrow
+from mixsearch.data.files.types import MISSING_MARKS, NUMBER_PATTERN
 from mixsearch.data.missing import is_missing
 
 Kind = Literal["number", "date", "category", "vector", "empty", "other"]
 
 _MICROSECONDS_PER_DAY = 86_400 * 1_000_000
+_NUMBER = re.compile(NUMBER_PATTERN)
+# Digits that are no number, or not surely one: leading zeros, thousands separators, decimal commas.
+_DIGITS = re.compile(r"[-+]?\d[\d\s.,'_]*")
+
+TextKind = Literal["integer", "number", "digits", "missing", "other"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +114,35 @@ def _convert_objects(values: list[Any]) -> Column:
     index: dict[str, int] = {}
     codes = [-1 if value is None else index.setdefault(str(value), len(index)) for value in present]
     return Column("category", np.array(codes, dtype=np.intp), tuple(index))
+
+
+def judge_text(text: str) -> TextKind:
+    """Return whether a text is a number as CSV has it, digits such as a postcode, a mark of a missing value or other.
+
+    Examples
+    --------
+    >>> [judge_text(text) for text in ("12", "1.5", "01234", "n/a", "$12.50")]
+    ['integer', 'number', 'digits', 'missing', 'other']
+    """
+    text = text.strip()
+    if _NUMBER.match(text):
+        return "integer" if text.lstrip("+-").isdecimal() else "number"
+    if _DIGITS.fullmatch(text):
+        return "digits"
+    return "missing" if text in MISSING_MARKS else "other"
+
+
+def read_texts(column: Column) -> Column:
+    """Return a column of texts as numbers; other texts are missing."""
+    if column.kind != "category":
+        return column
+    kinds = list(map(judge_text, column.levels))
+    numbers = [
+        float(level) if kind in ("integer", "number") else np.nan
+        for level, kind in zip(column.levels, kinds, strict=True)
+    ]
+    # The last entry is for missing values, which have the code -1.
+    return Column("number", np.array([*numbers, np.nan])[column.values], is_whole="number" not in kinds)
 
 
 def _convert_vectors(values: list[Any]) -> Column:

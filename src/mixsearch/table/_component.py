@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, NamedTuple
 
@@ -13,15 +14,22 @@ from mixsearch.core.members import Members
 from mixsearch.core.separation import verdict_by_confidence
 from mixsearch.data.dask import dask_tables, is_dask
 from mixsearch.display import Card, plain_chance
-from mixsearch.errors import SearchWarning
+from mixsearch.errors import Option, SearchWarning, UncertainSizeWarning
 from mixsearch.table._differences import ColumnDifference, Labels, list_differences
 from mixsearch.table._fit import TableFit
 from mixsearch.table._questions import choose_candidates, choose_questions
+from mixsearch.table._tables import find_columns
 
 # Neighbours of different components agree with the mixture if edges between them keep at most this part.
 MAX_KEPT = 0.15
 # Questions are about rows up to this rank, relative to the number of members.
 MAX_ASKED = 4.0
+# The number of members is doubted if the ends of its interval are further apart than the first factor, more than this
+# part of all rows is called members, and more than the last factor times the rows of the examples' components.
+# Confidence is then at most this. How they were chosen: docs/decisions/tables.md.
+MAX_RANGE, MAX_CALLED, MAX_BEYOND = 8.0, 0.5, 1.25
+MAX_UNCERTAIN = 0.4
+NOTHING_APART = "none sets the members apart from all rows"
 
 
 class MemberCount(NamedTuple):
@@ -212,13 +220,33 @@ class TableComponent:
         """
         return self._fit.source.with_columns({"membership": self.membership, "is_member": self.predict()})
 
+    def name_rows(self, rows: Sequence[int], id: str | None = None) -> list[str]:
+        """Return the names of rows: their values in the id column, each once, or their positions without one.
+
+        Parameters
+        ----------
+        rows : sequence of int
+            Their positions.
+        id : str, optional
+            The column that names the rows. Default: that of the fit.
+
+        Returns
+        -------
+        list of str
+        """
+        column = self._fit.id if id is None else id
+        if column is None:
+            return list(map(str, rows))
+        find_columns(self._fit.source, [column])
+        return list(dict.fromkeys(str(values[column]) for values in self._fit.source.get_rows(rows)))
+
     def _without_examples(self, rows: Array) -> Array:
         return np.asarray(rows[~np.isin(rows, [*self.like, *self.not_like])])
 
     def _card(self) -> Card:
         n, low, high = self.n_members
         columns = self.differences()[:10]
-        named = [*map(str, self.like), *map(repr, self.like_texts)]
+        named = [*self.name_rows(self.like), *map(repr, self.like_texts)]
         listed = ", ".join(named[:5]) + (", ..." if len(named) > 5 else "")
         return Card(
             title=f"Rows like {listed or f'{self._n_examples} given ones'}",
@@ -226,10 +254,33 @@ class TableComponent:
                 ("members", f"{n:,} ({low:,} to {high:,}) of {self._fit.n_rows:,} rows"),
                 ("confidence", f"{plain_chance(self.confidence)}: {self.verdict}"),
                 ("carried by", self.carried_by),
+                *([("columns", NOTHING_APART)] if columns and not columns[0].effect else []),
             ],
-            bars=[(each.column, abs(each.effect)) for each in columns],
+            bars=[(each.column, abs(each.effect)) for each in columns if each.effect],
             bars_title="columns that set them apart",
         )
+
+    def _check_size(self, expected: float) -> TableComponent:
+        """Return the answer, with a doubt and a lower membership if the number of members is hardly known.
+
+        That is so if more than half of the rows are called members, more than the components of the examples have, and
+        the interval of their number is wide.
+        """
+        n, low, high = self.n_members
+        is_known = high <= MAX_RANGE * low or n <= max(MAX_CALLED * self._fit.n_rows, MAX_BEYOND * expected)
+        if is_known or self.confidence <= MAX_UNCERTAIN:
+            return self
+        doubt = UncertainSizeWarning(
+            "The number of members is uncertain: between {low:,} and {high:,} of {n_rows:,} rows. Label a few rows, "
+            "such as those to look at next (ask_next), and add them to {like} or {not_like}.",
+            low=low,
+            high=high,
+            n_rows=self._fit.n_rows,
+            like=Option("like"),
+            not_like=Option("not_like"),
+        )
+        members = self._members._replace(membership=MAX_UNCERTAIN / self.confidence * self._members.membership)
+        return replace(self, doubts=(*self.doubts, doubt), _members=members)
 
     def __repr__(self) -> str:
         return self._card().text()

@@ -11,6 +11,9 @@ from mixsearch.data.partitions import Partitions
 from mixsearch.table._encoding import TableEncoder
 from mixsearch.table._nodes import NodeRows
 
+# Differences this small, in standard deviations, are rounding.
+_ROUNDING = 1e-9
+
 
 class ColumnDifference(NamedTuple):
     """A column of the members compared with all rows.
@@ -26,7 +29,8 @@ class ColumnDifference(NamedTuple):
     stderr : float or None
         The standard error of the members' mean, in days for dates; None for categories.
     effect : float
-        The difference of the means in standard deviations of all rows; for categories, the largest of them.
+        The difference of the means in standard deviations of all rows; for categories, the largest of them, with the
+        sign of the category that most members have. 0 if it is rounding.
     """
 
     column: str
@@ -81,6 +85,7 @@ def list_differences(
     deviations = np.sqrt(squares.all_rows / rows.n_rows)
     members, all_rows = encoder.to_units(mean), encoder.to_units(everywhere)
     effects = (mean - everywhere) / np.where(deviations > 0, deviations, 1)
+    effects[np.abs(effects) < _ROUNDING] = 0.0
     differences = []
     for j, column in enumerate(encoder.columns_):
         if isinstance(members[column], list):
@@ -88,9 +93,19 @@ def list_differences(
         own = np.flatnonzero(encoder.column_of_feature_ == j)
         scale = encoder.scales.get(column)
         stderr = None if scale is None else scale * float(errors[own[0]])
-        effect = float(effects[own][np.argmax(np.abs(effects[own]))])
+        effect = float(np.abs(effects[own]).max())
+        if effect and _is_less(members[column], all_rows[column], effects[own[0]]):
+            effect = -effect
         differences.append(ColumnDifference(column, members[column], all_rows[column], stderr, effect))
     return sorted(differences, key=lambda each: -abs(each.effect))
+
+
+def _is_less(members: Any, all_rows: Any, effect: float) -> bool:
+    """Return whether the mean of the members is the smaller one; for categories, the share of their most frequent."""
+    if not isinstance(members, dict):
+        return effect < 0
+    first = next(iter(members))
+    return bool(members[first] < all_rows[first])
 
 
 def _weigh(partition: NodeRows, membership: Array, labels: Labels) -> Array:

@@ -14,12 +14,12 @@ from mixsearch.core.validation import check_positive_int
 from mixsearch.data.partitions import Partitions, SamplePartition
 from mixsearch.errors import Option, SearchError
 from mixsearch.table._column_choice import KIND_NAMES, check_unique, choose_columns
-from mixsearch.table._columns import Column
+from mixsearch.table._columns import Column, read_texts
 from mixsearch.table._embedding import Embedder, embed_column
 from mixsearch.table._features import Features, NumberFeatures, VectorFeatures
 from mixsearch.table._source import TableSource, open_source
 from mixsearch.table._summaries import ColumnsPartition
-from mixsearch.table._tables import Table, find_columns, open_table
+from mixsearch.table._tables import Table, find_columns, get_column, open_table
 
 # Few enough rows for all their features to stay in a processor's cache.
 _CHUNK_ROWS = 4096
@@ -30,6 +30,7 @@ class TableEncoder(BaseEstimator):
 
     Numbers and dates are standardised, categories and booleans become indicators with a total variance of 1 for each
     column, missing values become the median or a separate category. Ids, free text and constant columns are left out.
+    Text of which at least 95% are numbers is read as numbers; other values count as missing.
 
     Parameters
     ----------
@@ -73,6 +74,7 @@ class TableEncoder(BaseEstimator):
         table: Any,
         columns: Iterable[Any] | None = None,
         *,
+        without: Iterable[Any] = (),
         id: str | None = None,
         vectors: str | None = None,
     ) -> Self:
@@ -84,6 +86,8 @@ class TableEncoder(BaseEstimator):
             At least two rows. It is not changed.
         columns : iterable of str, optional
             Use only these; integers that look like ids are then used too. For an array, their indices.
+        without : iterable of str, optional
+            Leave these out.
         id : str, optional
             The column that names the rows. It is not used.
         vectors : str, optional
@@ -95,21 +99,31 @@ class TableEncoder(BaseEstimator):
         TableEncoder
             The encoder itself.
         """
-        self._fit_columns(open_source(table), columns, id, vectors)
+        self._fit_columns(open_source(table), columns, without, id, vectors)
         return self
 
     def _fit_rows(
-        self, source: TableSource, columns: Iterable[Any] | None, id: str | None, vectors: str | None
+        self,
+        source: TableSource,
+        columns: Iterable[Any] | None,
+        without: Iterable[Any],
+        id: str | None,
+        vectors: str | None,
     ) -> Partitions[SamplePartition]:
         """Fit, and return the features of the same rows, wherever they are."""
-        return self._fit_columns(source, columns, id, vectors).map(_encode, self).persist()
+        return self._fit_columns(source, columns, without, id, vectors).map(_encode, self).persist()
 
     def _fit_columns(
-        self, source: TableSource, columns: Iterable[Any] | None, id: str | None, vectors: str | None
+        self,
+        source: TableSource,
+        columns: Iterable[Any] | None,
+        without: Iterable[Any],
+        id: str | None,
+        vectors: str | None,
     ) -> Partitions[ColumnsPartition]:
         """Fit, and return the columns in use."""
         check_positive_int("max_categories", self.max_categories)
-        chosen = choose_columns(source, columns, id, vectors, self.max_categories, self.embedder)
+        chosen = choose_columns(source, columns, without, id, vectors, self.max_categories, self.embedder)
         self._set_features(chosen.features, chosen.dropped, n_columns=len(source.names), is_named=source.is_named)
         return chosen.rows
 
@@ -158,6 +172,7 @@ class TableEncoder(BaseEstimator):
         table: Any,
         columns: Iterable[Any] | None = None,
         *,
+        without: Iterable[Any] = (),
         id: str | None = None,
         vectors: str | None = None,
     ) -> Array:
@@ -169,6 +184,8 @@ class TableEncoder(BaseEstimator):
             At least two rows.
         columns : iterable of str, optional
             Use only these.
+        without : iterable of str, optional
+            Leave these out.
         id : str, optional
             The column that names the rows. It is not used.
         vectors : str, optional
@@ -179,7 +196,8 @@ class TableEncoder(BaseEstimator):
         -------
         ndarray of shape (n, n_features)
         """
-        return np.asarray(self._fit_rows(open_source(table), columns, id, vectors).collect().partition.samples)
+        rows = self._fit_rows(open_source(table), columns, without, id, vectors)
+        return np.asarray(rows.collect().partition.samples)
 
     def to_units(self, features: Array) -> dict[str, Any]:
         """Return a point, such as the center of a component, in the units of the table.
@@ -219,6 +237,25 @@ class TableEncoder(BaseEstimator):
         check_is_fitted(self)
         return np.concatenate([each.jitter for each in self._features])
 
+    def get_column(self, table: Any, name: str) -> Column:
+        """Return one column of a table as the fit read it: text of which nearly all is numbers becomes numbers.
+
+        Parameters
+        ----------
+        table : array-like of shape (n, p), DataFrame, pyarrow.Table or mapping from names to columns
+            The table.
+        name : str
+            The name of the column.
+
+        Returns
+        -------
+        Column
+        """
+        check_is_fitted(self)
+        column = get_column(table, name)
+        fitted = next((each for each in self._features if each.name == name), None)
+        return read_texts(column) if isinstance(fitted, NumberFeatures) and fitted.from_text else column
+
     def find_vectors(self, column: str | None = None) -> tuple[VectorFeatures, slice]:
         """Return the column of vectors of the fit, and which features it has.
 
@@ -250,6 +287,8 @@ class TableEncoder(BaseEstimator):
     def _check_kind(self, features: Features, column: Column) -> Column:
         if features.kind == "vector" and self.embedder is not None:
             column = embed_column(column, self.embedder)
+        if isinstance(features, NumberFeatures) and features.from_text:
+            column = read_texts(column)
         if column.kind not in (features.kind, "empty"):
             raise SearchError(
                 "The column {column!r} had {expected} at the fit, but has {found} now.",

@@ -13,7 +13,8 @@ from mixsearch.core.visits import Visits, start_at
 from mixsearch.errors import DoubtfulExamplesWarning, HintError, Option
 from mixsearch.table._embedding import Embedder
 from mixsearch.table._fit import TableFit
-from mixsearch.table._rows import check_positions
+from mixsearch.table._rows import check_positions, find_rows
+from mixsearch.table._tables import get_values
 from mixsearch.table._texts import place_texts
 
 # An example is doubted if fewer other examples than this are expected in its group, or if its group is that of most
@@ -49,7 +50,7 @@ def read_examples(argument: str, rows: Any, texts: Iterable[str], fit: TableFit,
         positions = np.empty(0, dtype=np.intp)
         nodes, resp = fit.find_nodes(rows)
     else:
-        positions = _read_positions(argument, rows, fit.n_rows)
+        positions = _read_positions(argument, rows, fit)
         nodes, resp = fit.nodes.of_row[positions], fit.posterior(fit.take_features(positions))
     return Examples(
         positions,
@@ -127,11 +128,17 @@ def _is_table(rows: Any) -> bool:
     return isinstance(rows, Mapping) or hasattr(rows, "columns")
 
 
-def _read_positions(argument: str, rows: Any, n_rows: int) -> Array:
+def _read_positions(argument: str, rows: Any, fit: TableFit) -> Array:
     """Return positions of rows, each once and in order."""
-    if isinstance(rows, str | bytes) or not isinstance(rows, Iterable):
+    n_rows = fit.n_rows
+    if isinstance(rows, str) or (isinstance(rows, int | np.integer) and not isinstance(rows, bool)):
+        rows = [rows]
+    if isinstance(rows, bytes) or not isinstance(rows, Iterable):
         raise _bad_rows(argument, rows)
-    positions = np.asarray(rows if isinstance(rows, np.ndarray) else list(rows))
+    rows = rows if isinstance(rows, np.ndarray) else list(rows)
+    if fit.id is not None and len(rows) and all(isinstance(row, str) for row in rows):
+        return np.unique(find_rows(get_values(fit.table, fit.id), rows))
+    positions = np.asarray(rows)
     if positions.size == 0:
         return np.empty(0, dtype=np.intp)
     if positions.ndim != 1 or positions.dtype.kind not in "iub":

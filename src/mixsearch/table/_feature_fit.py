@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from statistics import NormalDist
+from typing import NamedTuple
 
 import numpy as np
 
 from mixsearch._typing import Array
 from mixsearch.data.partitions import Partitions
+from mixsearch.errors import TextAmongNumbersWarning, warn_user
 from mixsearch.table._features import CategoryFeatures, Features, NumberFeatures, VectorFeatures
 from mixsearch.table._summaries import (
     MAX_LEVELS,
@@ -17,6 +20,8 @@ from mixsearch.table._summaries import (
     ColumnsPartition,
     ColumnSummary,
     Scale,
+    TextKinds,
+    read_columns_of_texts,
     sample_values,
     sum_deviations,
     summarize,
@@ -41,9 +46,16 @@ _MIN_ENUMERATED = 10
 _ID_NAME = re.compile(r"(?:.*[^a-zA-Z])?(?i:ids?|idx|index|key|uuid|guid|rowid)|.*[a-z]I[dD]|Unnamed: ?\d+|")
 
 
+class FittedColumns(NamedTuple):
+    """The features of each column, or the reason why it has none; and the columns, with texts read as numbers."""
+
+    features: dict[str, Features | str]
+    rows: Partitions[ColumnsPartition]
+
+
 def fit_features(
     names: Sequence[str], rows: Partitions[ColumnsPartition], max_categories: int, *, keep_ids: bool
-) -> dict[str, Features | str]:
+) -> FittedColumns:
     """Return the features of each column, or the reason why it has none.
 
     Parameters
@@ -58,14 +70,25 @@ def fit_features(
 
     Returns
     -------
-    dict from str to Features or str
+    FittedColumns
+
+    Warns
+    -----
+    TextAmongNumbersWarning
+        If a column of text is read as numbers, and some values are none.
 
     Notes
     -----
-    Three passes over the rows: kinds and extremes, a sample for quantiles, means and variances. The answer does not
-    depend on the partitions.
+    Three passes over the rows: kinds and extremes, a sample for quantiles, means and variances; a further one if
+    columns of text are numbers. The answer does not depend on the partitions.
     """
     summaries: tuple[ColumnSummary, ...] = rows.reduce(summarize).summaries.columns
+    texts = [j for j, summary in enumerate(summaries) if _are_numbers(summary, max_categories)]
+    if texts:
+        for j in texts:
+            _note_others(names[j], summaries[j].values.kinds)
+        rows = rows.map(read_columns_of_texts, texts).persist()
+        summaries = rows.reduce(summarize).summaries.columns
     fitted: dict[str, Features | str] = {}
     numbers: list[int] = []
     for j, (name, summary) in enumerate(zip(names, summaries, strict=True)):
@@ -74,8 +97,33 @@ def fit_features(
             numbers.append(j)
         fitted[name] = reason or _fit_counted(name, summary)
     for j, features in zip(numbers, _fit_numbers(names, rows, summaries, numbers), strict=True):
-        fitted[names[j]] = features
-    return fitted
+        fitted[names[j]] = replace(features, from_text=j in texts)
+    return FittedColumns(fitted, rows)
+
+
+def _are_numbers(summary: ColumnSummary, max_categories: int) -> bool:
+    """Return whether a column of text, which is none of categories, is one of numbers."""
+    if summary.kind != "category" or not summary.values.kinds.are_numbers:
+        return False
+    levels, has_more = list(summary.values.counts), summary.values.has_more
+    return _find_category_reason(levels, has_more, summary, max_categories) is not None
+
+
+def _note_others(column: str, kinds: TextKinds) -> None:
+    n = kinds.counts["other"]
+    if n:
+        listed = ", ".join(map(repr, kinds.others)) + (", ..." if n > len(kinds.others) else "")
+        warn_user(
+            TextAmongNumbersWarning(
+                "Column {column!r} has {n_values:,} values that are not numbers ({listed}): they count as missing."
+                if n > 1
+                else "Column {column!r} has one value that is not a number ({listed}): it counts as missing.",
+                column=column,
+                n_values=n,
+                listed=listed,
+                values=list(kinds.others),
+            )
+        )
 
 
 def _find_reason(name: str, summary: ColumnSummary, max_categories: int, *, keep_ids: bool) -> str | None:

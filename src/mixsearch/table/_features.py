@@ -33,6 +33,7 @@ class NumberFeatures:
     center: float
     scale: float  # units of the column in one of the feature
     missing_share: float | None  # None: not a feature
+    from_text: bool = False  # whether the column is text, nearly all of it numbers
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse.csgraph import connected_components
 
 from mixsearch._typing import Array, TableLike
 from mixsearch.data.partitions import Partition, Partitions, SamplePartition
@@ -30,7 +29,8 @@ MAX_FEATURES, N_AXES = 50, 20
 # Variances within components are at least this fraction of their average, which is at least this one of all variances.
 MIN_WITHIN = 1e-3
 # Components are parts of one group, such as of a banana, if at least this fraction of the edges of one of them lead to
-# the other. Chosen on labelled tables: docs/decisions/tables.md.
+# the other; groups, if edges between them are at least this fraction of those of the largest component of one of them.
+# Chosen on labelled tables: docs/decisions/tables.md.
 MIN_LINK = 0.03
 # The part of the noise of a mixture that neighbours have: without any, rows of different categories are never
 # neighbours, and a group falls apart into its categories. Chosen on planted tables: docs/decisions/tables.md.
@@ -41,6 +41,7 @@ class ColumnChoice(NamedTuple):
     """Which columns of a table are used."""
 
     columns: Any
+    without: Any
     id: str | None
     vectors: str | None
 
@@ -61,6 +62,7 @@ class TableFit:
     node_resp: Array  # (m, k)
     graph: NeighbourGraph
     vectors: str | None = None  # the column of vectors that texts are compared with
+    id: str | None = None  # the column that names the rows
 
     @property
     def table(self) -> TableLike:
@@ -92,13 +94,7 @@ class TableFit:
     @cached_property
     def groups(self) -> Array:
         """Which components belong to which group: those that edges connect, directly or through others, (k, k)."""
-        resp = self.node_resp
-        edges = resp.T @ (self.graph.edges @ resp)
-        of_each = edges.sum(axis=1)
-        # A component without nodes has no edges.
-        links = edges / np.maximum(np.minimum.outer(of_each, of_each), np.finfo(np.float64).tiny)
-        _, group = connected_components(links >= MIN_LINK, directed=False)
-        return np.asarray(np.eye(len(group))[group])
+        return _merge_linked(self.node_resp.T @ (self.graph.edges @ self.node_resp))
 
     def whiten(self, features: Array) -> Array:
         """Return features on a scale on which components are round, (q, b)."""
@@ -144,7 +140,30 @@ def fit_table(
         values.resp,
         graph,
         use.vectors,
+        use.id,
     )
+
+
+def _merge_linked(edges: Array) -> Array:
+    """Return which components belong to which group, (k, k), by the weight of the edges between them, (k, k).
+
+    The pair of groups with the strongest link is merged first. A small component between two large ones, such as that
+    of rows with missing values, joins only one of them: the other has too few edges to it for its size.
+    """
+    between, groups, largest = edges.copy(), np.eye(len(edges)), edges.sum(axis=1)
+    while True:
+        # A component without nodes has no edges.
+        links = between / np.maximum(np.minimum.outer(largest, largest), np.finfo(np.float64).tiny)
+        np.fill_diagonal(links, 0.0)
+        kept, merged = sorted(np.unravel_index(np.argmax(links), links.shape))
+        if links[kept, merged] < MIN_LINK:
+            return groups
+        between[kept] += between[merged]
+        between[:, kept] += between[:, merged]
+        between[merged] = between[:, merged] = 0.0
+        groups[:, kept] += groups[:, merged]
+        groups[:, merged] = 0.0
+        largest[kept] = max(largest[kept], largest[merged])
 
 
 def project(X: Array, axes: Array) -> Array:

@@ -22,8 +22,8 @@ def find_rows(values: Iterable[Any], wanted: Iterable[Any]) -> Array:
     ----------
     values : iterable of length n
         The ids of the rows; see `get_values`.
-    wanted : iterable
-        Ids. Numbers may be written as text: 17, 17.0 and "17" are the same.
+    wanted : iterable, str or int
+        Ids, or one id. Numbers may be written as text: 17, 17.0 and "17" are the same.
 
     Returns
     -------
@@ -40,6 +40,8 @@ def find_rows(values: Iterable[Any], wanted: Iterable[Any]) -> Array:
     >>> find_rows([11, 12, 13], ["13", "12"])
     array([2, 1])
     """
+    if isinstance(wanted, str) or not isinstance(wanted, Iterable):
+        wanted = [wanted]
     rows: dict[str, list[int]] = {_spell(each): [] for each in wanted}
     n_values, first = 0, []
     for index, value in enumerate(values):

@@ -22,7 +22,7 @@ from mixsearch.table._fit import ColumnChoice, TableFit, fit_table
 from mixsearch.table._storage import open_fit, restore_fit, save_fit
 
 Covariance = Literal["auto"] | Shape
-RowsLike: TypeAlias = Iterable[int] | TableLike
+RowsLike: TypeAlias = int | str | Iterable[int] | Iterable[str] | TableLike
 
 
 class TableSearch(BaseEstimator):
@@ -87,6 +87,7 @@ class TableSearch(BaseEstimator):
         y: None = None,
         *,
         columns: Iterable[Any] | None = None,
+        without: Iterable[Any] = (),
         id: str | None = None,
         vectors: str | None = None,
     ) -> Self:
@@ -101,8 +102,10 @@ class TableSearch(BaseEstimator):
             Ignored.
         columns : iterable of str, optional
             Use only these columns.
+        without : iterable of str, optional
+            Leave out these columns.
         id : str, optional
-            The column that names the rows. It is not used as a feature.
+            The column that names the rows. It is not used as a feature. Examples may then be ids.
         vectors : str, optional
             A column of vectors, or of texts that the embedder turns into vectors. It is used alone, or together with
             `columns`.
@@ -114,7 +117,7 @@ class TableSearch(BaseEstimator):
         check_choice("covariance", self.covariance, ("auto", *SHAPES))
         check_positive_int("max_components", self.max_components)
         shape = None if self.covariance == "auto" else self.covariance
-        use = ColumnChoice(columns, id, vectors)
+        use = ColumnChoice(columns, without, id, vectors)
         return self._set_fit(fit_table(table, use, self.embedder, shape, self.max_components))
 
     def search(
@@ -129,9 +132,10 @@ class TableSearch(BaseEstimator):
 
         Parameters
         ----------
-        like : iterable of int, array of bool of shape (n,), or table
-            Rows that are members: their positions, a mask, or new rows with the columns of the table.
-        not_like : iterable of int, array of bool of shape (n,), or table, optional
+        like : int, str, iterable of int or str, array of bool of shape (n,), or table
+            Rows that are members: their positions, their ids if the fit had an `id` column, a mask, or new rows with
+            the columns of the table.
+        not_like : int, str, iterable of int or str, array of bool of shape (n,), or table, optional
             Rows that are not members.
         like_texts, not_like_texts : iterable of str, optional
             Texts that describe members, and others. The embedder turns them into vectors, which are compared with those
@@ -145,6 +149,8 @@ class TableSearch(BaseEstimator):
         -----
         DoubtfulExamplesWarning
             If some examples are in another group of rows than the others.
+        UncertainSizeWarning
+            If more than half of the rows are called members, and their number is uncertain.
         """
         check_is_fitted(self)
         fit = self._fit
@@ -153,20 +159,23 @@ class TableSearch(BaseEstimator):
         check_examples(members, others)
         walk = fit.graph.with_examples(len(members.nodes) + len(others.nodes))
         visits = Visits.of(walk, members.starts, others.starts)
-        doubts = find_doubts(members, fit)
-        for doubt in doubts:
-            warn_user(doubt)
-        return TableComponent(
+        expected = expected_size(members, visits, fit)
+        found = TableComponent(
             like=members.list_positions(),
             not_like=others.list_positions(),
             like_texts=members.texts,
             not_like_texts=others.texts,
-            doubts=tuple(doubts),
+            doubts=tuple(find_doubts(members, fit)),
             _n_examples=len(members.nodes),
             _fit=fit,
-            _members=find_members(walk, visits, members.nodes, fit.nodes.sizes, expected_size(members, visits, fit)),
+            _members=find_members(walk, visits, members.nodes, fit.nodes.sizes, expected),
             _scores=visits.scores(),
         )
+        if not found.doubts:
+            found = found._check_size(expected)
+        for doubt in found.doubts:
+            warn_user(doubt)
+        return found
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the fitted search with its table to a folder, without pickle. `load` opens it at once.
@@ -221,6 +230,8 @@ def find(
     not_like: RowsLike = (),
     *,
     columns: Iterable[Any] | None = None,
+    without: Iterable[Any] = (),
+    id: str | None = None,
     vectors: str | None = None,
     like_texts: Iterable[str] = (),
     not_like_texts: Iterable[str] = (),
@@ -234,12 +245,16 @@ def find(
     ----------
     table : array-like of shape (n, p), DataFrame, pyarrow.Table or mapping from names to columns
         Numbers, dates, booleans and categories; values may be missing.
-    like : iterable of int, array of bool of shape (n,), or table
-        Rows that are members: their positions, a mask, or new rows with the columns of the table.
-    not_like : iterable of int, array of bool of shape (n,), or table, optional
+    like : int, str, iterable of int or str, array of bool of shape (n,), or table
+        Rows that are members: their positions, their ids with `id`, a mask, or new rows with the columns of the table.
+    not_like : int, str, iterable of int or str, array of bool of shape (n,), or table, optional
         Rows that are not members.
     columns : iterable of str, optional
         Use only these columns.
+    without : iterable of str, optional
+        Leave out these columns.
+    id : str, optional
+        The column that names the rows. It is not used as a feature.
     vectors : str, optional
         A column of vectors, or of texts that the embedder turns into vectors. It is used alone, or together with
         `columns`.
@@ -269,5 +284,5 @@ def find(
     150
     """
     search = TableSearch(covariance, max_components=max_components, embedder=embedder)
-    search.fit(table, columns=columns, vectors=vectors)
+    search.fit(table, columns=columns, without=without, id=id, vectors=vectors)
     return search.search(like, not_like=not_like, like_texts=like_texts, not_like_texts=not_like_texts)

@@ -58,6 +58,7 @@ def save_fit(fit: TableFit, parameters: dict[str, Any], path: str | os.PathLike[
         out.save("graph/same", fit.graph.same)
         out.facts["search"] = parameters
         out.facts["vectors"] = fit.vectors
+        out.facts["id"] = fit.id
         out.facts["encoder"] = _describe_encoder(fit.encoder)
         out.facts["mixture"] = {"shape": fit.mixture.shape, "n_parameters": fit.mixture.n_parameters}
         out.facts["graph"] = {"kept_between": fit.graph.kept_between}
@@ -95,6 +96,7 @@ def restore_fit(folder: Folder, embedder: Embedder = None) -> TableFit:
         node_resp=node_resp,
         graph=NeighbourGraph(edges, folder["graph/same"], folder.facts["graph"]["kept_between"]),
         vectors=folder.facts.get("vectors"),
+        id=folder.facts.get("id"),
     )
 
 

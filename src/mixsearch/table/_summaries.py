@@ -11,7 +11,7 @@ import numpy as np
 
 from mixsearch._typing import Array
 from mixsearch.data.partitions import BlockPartition, Partition
-from mixsearch.table._columns import Column, Kind
+from mixsearch.table._columns import Column, Kind, TextKind, judge_text, read_texts
 from mixsearch.table._sampling import draw_uniform
 from mixsearch.table._tables import open_table
 
@@ -19,6 +19,10 @@ from mixsearch.table._tables import open_table
 MAX_SORTED = 100_000
 # Of free text in several partitions, not every text is kept.
 MAX_LEVELS = 10_000
+# A column of text is one of numbers if at least this many texts, and this share of them, are numbers.
+MIN_NUMBERS, MIN_NUMBERS_SHARE = 10, 0.95
+# Texts that are no numbers, for a note.
+MAX_OTHERS = 3
 # Squares of larger numbers overflow.
 MAX_MAGNITUDE = 1e150
 # Among this many rows, most integers that are not ids are repeated.
@@ -69,22 +73,57 @@ class NumberRange:
 
 
 @dataclass(frozen=True)
+class TextKinds:
+    """How many rows have texts of each kind."""
+
+    counts: Counter[TextKind]
+    others: tuple[str, ...] = ()  # some texts that are no numbers
+
+    @classmethod
+    def of(cls, counts: Counter[str]) -> Self:
+        """Return those of texts with their numbers of rows."""
+        kinds: Counter[TextKind] = Counter()
+        others = []
+        for text, n in counts.items():
+            kind = judge_text(text)
+            kinds[kind] += n
+            if kind == "other":
+                others.append(text)
+        return cls(kinds, tuple(sorted(others)[:MAX_OTHERS]))
+
+    def __add__(self, other: TextKinds) -> TextKinds:
+        others = sorted({*self.others, *other.others})[:MAX_OTHERS]
+        return TextKinds(self.counts + other.counts, tuple(others))
+
+    @property
+    def are_numbers(self) -> bool:
+        """Whether nearly all texts are numbers. Integers and digits may be codes; integers not among other texts."""
+        n_numbers, n_others = self.counts["integer"] + self.counts["number"], self.counts["other"]
+        if self.counts["digits"] or not (n_others or self.counts["number"]):
+            return False
+        return n_numbers >= max(MIN_NUMBERS, MIN_NUMBERS_SHARE * (n_numbers + n_others))
+
+
+@dataclass(frozen=True)
 class CategoryCounts:
     """How many rows each category has."""
 
     counts: Counter[str]
+    kinds: TextKinds
     has_more: bool = False  # categories than are counted
 
     @classmethod
     def of(cls, column: Column, present: Array) -> Self:
         """Return those of a column, of which some values are not missing."""
         counts = np.bincount(column.values[present], minlength=len(column.levels))
-        return cls(Counter({column.levels[i]: int(counts[i]) for i in np.flatnonzero(counts)}))
+        by_level = Counter({column.levels[i]: int(counts[i]) for i in np.flatnonzero(counts)})
+        return cls(by_level, TextKinds.of(by_level))
 
     def __add__(self, other: CategoryCounts) -> CategoryCounts:
         counts = self.counts + other.counts
         has_more = self.has_more or other.has_more or len(counts) > MAX_LEVELS
-        return CategoryCounts(Counter(dict(counts.most_common(MAX_LEVELS))) if has_more else counts, has_more)
+        kept = Counter(dict(counts.most_common(MAX_LEVELS))) if has_more else counts
+        return CategoryCounts(kept, self.kinds + other.kinds, has_more)
 
 
 @dataclass(frozen=True)
@@ -195,6 +234,12 @@ class Scale(NamedTuple):
 def summarize(partition: ColumnsPartition) -> Summaries:
     """Return what is known about the columns of a partition."""
     return Summaries(ByColumn(tuple(map(ColumnSummary.of, partition.columns))))
+
+
+def read_columns_of_texts(partition: ColumnsPartition, indices: Sequence[int]) -> ColumnsPartition:
+    """Return a partition with some of its columns of texts as numbers."""
+    columns = (read_texts(each) if j in indices else each for j, each in enumerate(partition.columns))
+    return ColumnsPartition(partition.first, tuple(columns))
 
 
 def sample_values(partition: ColumnsPartition, indices: Sequence[int], rates: Sequence[float]) -> SampledValues:

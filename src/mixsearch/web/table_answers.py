@@ -33,7 +33,7 @@ from mixsearch.table import (
     spread_rows,
     with_columns,
 )
-from mixsearch.web.table_schemas import ColumnsRequest, LineRequest, MembersRequest, SubspaceRequest
+from mixsearch.web.table_schemas import FitRequest, LineRequest, MembersRequest, SubspaceRequest
 from mixsearch.web.table_store import TableStore
 
 # Rows that are drawn: the same in every answer about a table.
@@ -59,9 +59,9 @@ def _read_axis(table: Any, name: str) -> Array:
     return np.where(column.missing, np.nan, column.values.astype(np.float64))
 
 
-def describe_frame(store: TableStore, key: str, request: ColumnsRequest) -> dict[str, Any]:
+def describe_frame(store: TableStore, key: str, request: FitRequest) -> dict[str, Any]:
     """Return rows in the plane that sets the components of the mixture apart."""
-    search = store.fit(key, request.columns)
+    search, _ = store.fit(key, request.columns, request.without)
     plane, _ = store.find(key, request, lambda: place_rows(search, MAX_POINTS))
     return {
         "rows": plane.rows.tolist(),
@@ -84,8 +84,9 @@ def list_values(store: TableStore, key: str, rows: list[int]) -> dict[str, Any]:
 
 def find_members(store: TableStore, key: str, request: MembersRequest) -> tuple[TableComponent, list[SearchWarning]]:
     """Return the rows that are like the examples."""
-    search = store.fit(key, request.columns)
-    return store.find(key, request, lambda: search.search(request.like, not_like=request.not_like))
+    search, notes = store.fit(key, request.columns, request.without)
+    found, warnings = store.find(key, request, lambda: search.search(request.like, not_like=request.not_like))
+    return found, [*notes, *warnings]
 
 
 def describe_found_members(store: TableStore, key: str, request: MembersRequest) -> dict[str, Any]:

@@ -24,7 +24,13 @@ class ColumnsRequest(BaseModel):
     columns: Columns = Field(default=(), description="Use only these columns. Default: all that can be used.")
 
 
-class MembersRequest(ColumnsRequest):
+class FitRequest(ColumnsRequest):
+    """Columns of a table to use, and columns to leave out."""
+
+    without: Columns = Field(default=(), description="Leave out these columns.")
+
+
+class MembersRequest(FitRequest):
     """Rows that are members and rows that are none."""
 
     like: tuple[RowNumber, ...] = Field(min_length=1, max_length=MAX_EXAMPLES, description="Rows that are members.")

@@ -85,7 +85,7 @@ class TableStore:
     def __init__(self, files: FileStore, limits: Limits) -> None:
         self._files, self._limits = files, limits
         self._tables: LRUCache[str, OpenTable] = LRUCache(_N_TABLES)
-        self._fits: LRUCache[Hashable, TableSearch] = LRUCache(_N_FITS)
+        self._fits: LRUCache[Hashable, tuple[TableSearch, list[SearchWarning]]] = LRUCache(_N_FITS)
         self._found: LRUCache[Hashable, Any] = LRUCache(_N_FOUND)
 
     def open(self, key: str) -> OpenTable:
@@ -95,12 +95,20 @@ class TableStore:
         file = self._files.get(key)  # also if it is in memory: it stays the last to be removed
         return self._tables.get_or_compute(key, lambda: self._read(key, file.name, file.folder))
 
-    def fit(self, key: str, columns: tuple[str, ...]) -> TableSearch:
-        """Return a table that is fitted to some of its columns, or to all."""
+    def fit(
+        self, key: str, columns: tuple[str, ...], without: tuple[str, ...] = ()
+    ) -> tuple[TableSearch, list[SearchWarning]]:
+        """Return a table that is fitted to some of its columns, or to all, and the warnings of the fit."""
         from mixsearch.table import TableSearch
 
         table = self.open(key).table
-        return self._fits.get_or_compute((key, columns), lambda: TableSearch().fit(table, columns=columns or None))
+
+        def compute() -> tuple[TableSearch, list[SearchWarning]]:
+            with collect_warnings() as warnings:
+                search = TableSearch().fit(table, columns=columns or None, without=without)
+            return search, list(warnings)
+
+        return self._fits.get_or_compute((key, columns, without), compute)
 
     def find(self, key: str, request: Hashable, find: Callable[[], Result]) -> tuple[Result, list[SearchWarning]]:
         """Return the answer to a request to a table, and its warnings; both are computed once."""

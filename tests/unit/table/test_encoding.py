@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose
 
-from mixsearch.errors import SearchError
+from mixsearch.errors import SearchError, TextAmongNumbersWarning
 from mixsearch.table._encoding import TableEncoder
 from mixsearch.table._tables import get_values
 
@@ -208,7 +208,8 @@ def test_ids_and_free_text_are_dropped():
         "userId": rng.permutation(10 * N)[:N],
         "Unnamed: 0": np.arange(7, N + 7),
         "n": rng.permutation(N) + 1,
-        "code": [str(number) for number in rng.normal(size=N)],
+        "code": [str(number) for number in rng.integers(10_000, 99_999, size=N)],
+        "zip": [f"{number:05}" for number in rng.integers(500, 99_999, size=N)],
         "paid": rng.permutation(10 * N)[:N],
         "year": np.arange(1600, 1600 + N),
         "group_id": rng.integers(0, 5, size=N),
@@ -221,8 +222,66 @@ def test_ids_and_free_text_are_dropped():
     }
     assert reasons["name"] == "an id or free text: 400 different texts in 400 rows"
     assert reasons["street"] == "an id or free text: 50 different texts in 400 rows"
-    assert reasons["code"] == "numbers stored as text: convert the column to numbers"
+    assert reasons["code"] == reasons["zip"] == "numbers stored as text: convert the column to numbers"
     assert TableEncoder(max_categories=50).fit(table).columns_ == ("x", "street", "paid", "year", "group_id")
+
+
+def make_text(n_others, n=N):
+    numbers = np.random.default_rng(1).normal(size=n)
+    texts = [str(number) for number in numbers]
+    others = ["unknown", "$12.50", "see note"]
+    for i in range(n_others):
+        texts[3 * i], numbers[3 * i] = others[i % 3], np.nan
+    return texts, numbers
+
+
+@pytest.mark.parametrize("n_others", [1, 2, 20])
+@pytest.mark.parametrize("make", [dict, pd.DataFrame, pa.table])
+def test_text_of_which_nearly_all_is_numbers_is_read_as_numbers(make, n_others):
+    texts, numbers = make_text(n_others)
+    encoder = TableEncoder()
+    with pytest.warns(TextAmongNumbersWarning, match="Column 'x' has .* not .*number.* missing") as caught:
+        features = encoder.fit_transform(make({"x": texts}))
+    assert_allclose(features, TableEncoder().fit_transform({"x": numbers}))
+    note = caught[0].message
+    assert (note.code, note.fields["column"], note.fields["n_values"]) == ("text_among_numbers", "x", n_others)
+    assert set(note.fields["values"]) == {"unknown", "$12.50", "see note"} & set(texts)
+    assert_allclose(encoder.transform(make({"x": texts[:50]})), features[:50])
+    assert_allclose(encoder.transform({"x": numbers[:50]}), features[:50])
+    assert_allclose(encoder.get_column(make({"x": texts}), "x").values, numbers)
+
+
+def test_the_note_about_other_values_names_them():
+    texts, _ = make_text(2)
+    with pytest.warns(TextAmongNumbersWarning) as caught:
+        TableEncoder().fit({"x": texts})
+    assert str(caught[0].message) == (
+        "Column 'x' has 2 values that are not numbers ('$12.50', 'unknown'): they count as missing."
+    )
+    with pytest.warns(TextAmongNumbersWarning, match="has one value that is not a number .'unknown'.: it counts as"):
+        TableEncoder().fit({"x": make_text(1)[0]})
+
+
+def test_decimals_stored_as_text_and_marks_of_missing_values_need_no_note():
+    texts, numbers = make_text(0)
+    texts[3], numbers[3] = "n/a", np.nan
+    assert_allclose(TableEncoder().fit_transform({"x": texts}), TableEncoder().fit_transform({"x": numbers}))
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        [*make_text(21)[0]],  # too few are numbers
+        [*make_text(0, 9)[0], "unknown"],  # so are these
+        [*make_text(1)[0], "007"],  # codes
+        [*(str(number) for number in range(10_000, 10_400)), "unknown", "01234"],
+        [*make_text(1)[0], "1,234"],  # thousands or decimals
+        [*(f"{number},5" for number in range(400)), "unknown"],
+    ],
+)
+def test_codes_and_texts_among_numbers_stay_text(texts):
+    with pytest.raises(SearchError, match="an id or free text|numbers stored as text"):
+        TableEncoder().fit({"x": texts})
 
 
 def test_columns_that_are_named_are_used_even_if_they_look_like_ids():

@@ -52,3 +52,8 @@ def test_a_long_list_is_cut_in_the_sentence_only():
     with pytest.raises(HintError, match=r"100, 101, .*107, \.\.\.\.") as raised:
         find_rows(range(50), range(100, 120))
     assert len(raised.value.fields["missing_ids"]) == 20
+
+
+def test_one_id_needs_no_list():
+    assert find_rows(["ab", "a", "b"], "ab").tolist() == [0]
+    assert find_rows([11, 12], 12).tolist() == [1]

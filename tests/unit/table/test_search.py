@@ -8,13 +8,13 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import spearmanr
 from sklearn.base import clone
-from sklearn.datasets import make_moons
+from sklearn.datasets import load_digits, make_moons
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import roc_auc_score
 
 import mixsearch
 from mixsearch import TableSearch
-from mixsearch.errors import ArgumentError, DoubtfulExamplesWarning, HintError, SearchError
+from mixsearch.errors import ArgumentError, DoubtfulExamplesWarning, HintError, SearchError, UncertainSizeWarning
 from mixsearch.gaussian import SHAPES
 from mixsearch.table import _fit
 
@@ -345,8 +345,10 @@ def test_a_search_before_a_fit_is_refused():
         ([0, -261], "row_out_of_range", "like names row -261, but the table has 260 rows"),
         ([1.0, 2.5], "bad_rows", r"like must be positions of rows, .* got \[1.0, 2.5\]"),
         (["a"], "bad_rows", r"got \['a'\]"),
-        ("12", "bad_rows", "got '12'"),
-        (5, "bad_rows", "got 5"),
+        ("12", "bad_rows", r"got \['12'\]"),
+        (True, "bad_rows", "got True"),
+        (2.5, "bad_rows", "got 2.5"),
+        (260, "row_out_of_range", "like names row 260"),
         (None, "bad_rows", "got None"),
         ([True, False], "bad_mask", "like is a mask of 2 booleans, but the table has 260 rows."),
         ([[1.0, 2.0]], "other_columns", "It has 2, the fit had 3"),
@@ -403,3 +405,102 @@ def test_examples_of_two_groups_are_doubted(planted, search, sizes, n_far):
     assert warned[0].message.code == "examples_disagree"
     assert len(found.doubts[0].fields["rows"]) == n_far
     assert set(found.doubts[0].fields["rows"]) in (set(rows[0].tolist()), set(rows[1].tolist()))
+
+
+def draw_with_missing(seed=0, n=400):
+    """Two Gaussians far from each other, with a category for each; a tenth of two columns is missing."""
+    rng, labels = np.random.default_rng(seed), np.repeat([0, 1], [n // 3, n - n // 3])
+    numbers = rng.normal(size=(n, 3)) + np.array([[0, 0, 0], [5, -4, 0]])[labels]
+    numbers[rng.random(n) < 0.1, 1] = np.nan
+    category = np.array(["a", "b"], dtype=object)[labels]
+    category[rng.random(n) < 0.1] = None
+    return {"x": numbers[:, 0], "y": numbers[:, 1], "z": numbers[:, 2], "category": category}, labels
+
+
+def test_rows_with_missing_values_do_not_connect_two_groups():
+    table, labels = draw_with_missing(seed=1)
+    search = TableSearch().fit(table)
+    with pytest.warns(DoubtfulExamplesWarning, match="The 2 examples are far from each other: rows 0, 399"):
+        search.search([0, 399])
+    for target, seed in product(range(2), range(5)):
+        own = np.random.default_rng(seed).choice(np.flatnonzero(labels == target), 4, replace=False)
+        assert not search.search(own).doubts
+
+
+def test_a_small_component_joins_only_one_of_two_large_ones():
+    chain = np.diag([90.0, 90.0, 90.0]) + 5 * (np.eye(3, k=1) + np.eye(3, k=-1))
+    assert_allclose(_fit._merge_linked(chain)[:, 0], 1)
+    between = np.array([[90.0, 0.1, 0.5], [0.1, 90.0, 0.4], [0.5, 0.4, 8.0]])
+    assert_allclose(_fit._merge_linked(between)[:, :2], [[1, 0], [0, 1], [1, 0]])
+
+
+@pytest.mark.parametrize("row", [5, np.int64(5), -255])
+def test_one_row_needs_no_list(planted, search, row):
+    found = search.search(like=row, not_like=150)
+    assert (found.like, found.not_like) == ((5,), (150,))
+    assert mixsearch.find(planted[0], like=row, not_like=150).like == (5,)
+
+
+@pytest.mark.parametrize("like", ["r5", ["r5"], np.array(["r5"]), ("r5", "r5")])
+def test_ids_name_rows_if_the_fit_has_a_column_of_them(planted, like, tmp_path):
+    table = {"x": planted[0][:, 0], "y": planted[0][:, 1], "name": [f"r{row}" for row in range(260)]}
+    found = mixsearch.find(table, like=like, not_like="r150", id="name")
+    assert (found.like, found.not_like) == ((5,), (150,))
+    assert repr(found).startswith("Rows like r5\n")
+    with pytest.raises(HintError, match="ids are in none of the 260 rows: r999"):
+        mixsearch.find(table, like="r999", id="name")
+    with pytest.raises(HintError, match="like must be positions of rows"):
+        mixsearch.find(table, like=like)
+    TableSearch().fit(table, id="name").save(tmp_path / "fit")
+    assert TableSearch.load(tmp_path / "fit").search(like).like == (5,)
+
+
+@pytest.mark.parametrize("columns", [None, ["x", "y", "z"]])
+def test_columns_are_left_out_by_name(planted, columns):
+    X, labels = planted
+    noise = np.random.default_rng(0).normal(size=len(X))
+    table = pd.DataFrame({"x": X[:, 0], "y": X[:, 1], "z": noise, "label": labels.astype(float)})
+    search = TableSearch().fit(table, columns=columns, without=["label", "z"])
+    assert search.columns_ == ("x", "y")
+    assert mixsearch.find(table, 0, without=["label", "z"])._fit.encoder.columns_ == ("x", "y")
+    assert TableSearch().fit(X, without=[1]).columns_ == ("x0", "x2")
+
+
+def test_columns_to_leave_out_that_are_wrong_are_named(planted):
+    table = {"age": planted[0][:, 0], "weight": planted[0][:, 1]}
+    with pytest.raises(SearchError, match="no column 'weights'.*Did you mean 'weight'") as caught:
+        TableSearch().fit(table, without=["weights"])
+    assert caught.value.code == "unknown_column"
+    with pytest.raises(SearchError, match=r"without must be a list of names, got 'age'. Pass \['age'\]"):
+        TableSearch().fit(table, without="age")
+    with pytest.raises(SearchError, match=r"no column that can be used: 'age' \(left out on request\); 'weight'"):
+        TableSearch().fit(table, without=["weight", "age"])
+    with pytest.raises(SearchError, match="'age' is neither: it is left out"):
+        TableSearch().fit(table, without=["age"], vectors="age")
+
+
+def test_a_number_of_members_that_is_hardly_known_is_a_doubt():
+    X, digit = load_digits(return_X_y=True)
+    search, like = TableSearch().fit(X), [1246, 1310, 1727]
+    assert digit[like].tolist() == [3, 3, 3]
+    with pytest.warns(
+        UncertainSizeWarning, match="uncertain: between .* of 1,797 rows.* to like or not_like"
+    ) as warned:
+        found = search.search(like)
+    n, low, high = found.n_members
+    assert n > 1797 / 2
+    assert high > 8 * low
+    assert [doubt.code for doubt in found.doubts] == ["size_unknown"]
+    assert (warned[0].message.fields["low"], warned[0].message.fields["high"]) == (low, high)
+    assert found.verdict not in ("clear", "likely")
+    called = np.setdiff1d(np.flatnonzero(found.predict()), like)
+    assert found.confidence == pytest.approx(found.membership[called].mean())
+    assert (digit[called] == 3).mean() < 0.5
+
+
+@pytest.mark.parametrize("n_examples", [1, 3, 5])
+def test_a_clean_cluster_of_most_rows_is_no_doubt(n_examples):
+    X, _ = draw(sizes=(400, 80, 60))
+    found = TableSearch().fit(X).search(range(n_examples))  # warnings are errors
+    assert not found.doubts
+    assert found.n_members.n > 270

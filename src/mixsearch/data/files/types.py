@@ -18,7 +18,7 @@ _READINGS_KEY = b"mixsearch.readings"
 
 # A number with a leading zero, such as a postcode, or with more digits than a float holds is a name.
 _INTEGER = r"^-?(?:0|[1-9]\d{0,17})$"
-_NUMBER = r"^[-+]?(?:(?:0|[1-9]\d{0,14})(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d{1,3})?$"
+NUMBER_PATTERN = r"^[-+]?(?:(?:0|[1-9]\d{0,14})(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d{1,3})?$"
 _DECIMAL_COMMA = r"^[-+]?\d*,?\d+$"
 _ISO_TIME = r"^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[-+]\d{2}:?\d{2})?)?$"
 # From patterns of dates to ISO, with the groups of year, month and day.
@@ -48,7 +48,7 @@ def _read_integer(column: Any) -> Any | None:
 
 
 def _read_number(column: Any) -> Any | None:
-    return column.cast(import_pyarrow("Columns").float64()) if _matches(column, _NUMBER) else None
+    return column.cast(import_pyarrow("Columns").float64()) if _matches(column, NUMBER_PATTERN) else None
 
 
 def _read_decimal_comma(column: Any) -> Any | None:

@@ -15,7 +15,7 @@ from mixsearch.web.routes.topics import encode_json, make_csv_response, make_jso
 from mixsearch.web.schemas import MAX_COLUMN_LENGTH
 from mixsearch.web.table_schemas import (
     MAX_SHOWN_ROWS,
-    ColumnsRequest,
+    FitRequest,
     LineAnswer,
     LineRequest,
     MembersAnswer,
@@ -83,7 +83,7 @@ def _add_rows(router: APIRouter, store: TableStore, pool: WorkerPool) -> None:
         return await _send(pool, lambda answers: answers.describe_points(store, table, x, y))
 
     @router.get("/frame", response_model=TableFrame)
-    async def get_frame(table: Key, request: Annotated[ColumnsRequest, Query()]) -> Response:
+    async def get_frame(table: Key, request: Annotated[FitRequest, Query()]) -> Response:
         """Fit a mixture, and return rows in the plane in which its components are farthest apart."""
         return await _send(pool, lambda answers: answers.describe_frame(store, table, request))
 
