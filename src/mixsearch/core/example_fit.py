@@ -11,6 +11,7 @@ from scipy.special import betaincc, ndtr
 
 from mixsearch._typing import Array
 from mixsearch.core.doubts import MIN_P_VALUE, trust
+from mixsearch.display import pluralize
 from mixsearch.errors import DoubtfulExamplesWarning
 
 # How often examples are of several components, before they are looked at.
@@ -122,7 +123,7 @@ def list_examples(rows: Sequence[int]) -> str:
     >>> list_examples([1, 2, 5])
     'Examples 1, 2 and 5'
     """
-    return f"Example{'s'[: len(rows) > 1]} {_join([str(row) for row in rows])}"
+    return f"{pluralize(len(rows), 'Example')} {_join([str(row) for row in rows])}"
 
 
 def _join(names: Sequence[str]) -> str:

@@ -447,7 +447,7 @@ def test_ids_name_rows_if_the_fit_has_a_column_of_them(planted, like, tmp_path):
     found = mixsearch.find(table, like=like, not_like="r150", id="name")
     assert (found.like, found.not_like) == ((5,), (150,))
     assert repr(found).startswith("Rows like r5\n")
-    with pytest.raises(HintError, match="ids are in none of the 260 rows: r999"):
+    with pytest.raises(HintError, match="The id r999 is in none of the 260 rows"):
         mixsearch.find(table, like="r999", id="name")
     with pytest.raises(HintError, match="like must be positions of rows"):
         mixsearch.find(table, like=like)
