@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Self
 
@@ -12,7 +13,7 @@ from mixsearch._typing import Array, Matrix
 from mixsearch.baselines._simplex_admm import solve_squares_admm
 from mixsearch.baselines._simplex_gradient import Limits, SimplexResult, minimize_on_simplex
 from mixsearch.data.chunks import row_slices
-from mixsearch.data.threads import map_in_order, n_cores, one_blas_thread
+from mixsearch.data.threads import n_cores, one_blas_thread
 
 # Words solved for together: their coefficients on a hundred anchors fit into the cache.
 CHUNK_WORDS = 512
@@ -158,9 +159,8 @@ def _take_rows(matrix: Matrix, indices: Array) -> Array:
 
 def _solve_all(solve: Callable[[slice], SimplexResult], n_words: int) -> SimplexResult:
     """Solve for all words, a chunk at a time on each core."""
-    with one_blas_thread:
-        solved = map_in_order(solve, row_slices(n_words, CHUNK_WORDS), n_cores())
-        points, gaps, n_iter = zip(*solved, strict=True)
+    with one_blas_thread, ThreadPoolExecutor(n_cores()) as pool:
+        points, gaps, n_iter = zip(*pool.map(solve, row_slices(n_words, CHUNK_WORDS)), strict=True)
     return SimplexResult(np.concatenate(points), np.concatenate(gaps), max(n_iter))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar
@@ -10,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 import scipy.sparse as sp
 
-from mixsearch.data.threads import is_on_one_core, map_in_order
+from mixsearch.data.threads import is_on_one_core
 
 # Rows per chunk: large enough for BLAS, small enough that a chunk with a few hundred features stays in cache.
 CHUNK_ROWS = 8192
@@ -119,7 +120,10 @@ def sum_chunks(summarize: Callable[[Chunk], Sums], chunks: Iterable[Chunk], n_th
     -------
     named tuple of arrays
     """
-    return add_all(map_in_order(summarize, chunks, n_threads))
+    if n_threads == 1:
+        return add_all(map(summarize, chunks))
+    with ThreadPoolExecutor(n_threads) as pool:
+        return add_all(pool.map(summarize, chunks))
 
 
 @dataclass(frozen=True, slots=True)

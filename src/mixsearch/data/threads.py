@@ -1,13 +1,12 @@
-"""Threads that share the work of a computation, and limits of BLAS threads."""
+"""Number of threads that a computation uses, and limits of BLAS threads."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor, wait
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
-from functools import cache, cached_property
+from functools import cached_property
 from threading import Lock
 from typing import Any, TypeVar
 
@@ -82,51 +81,6 @@ def on_one_core() -> Iterator[None]:
             yield
     finally:
         _cores.reset(token)
-
-
-@cache
-def _helpers(n_threads: int) -> ThreadPoolExecutor:
-    """Return threads that stay for the next call: starting one takes as long as a small task."""
-    return ThreadPoolExecutor(n_threads, thread_name_prefix="mixsearch")
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_helpers.cache_clear)  # threads do not survive a fork
-
-
-def map_in_order(function: Callable[[T], U], values: Iterable[T], n_threads: int) -> Generator[U, None, None]:
-    """Apply a function to every value in this thread and others, and yield the results in order.
-
-    Parameters
-    ----------
-    function : callable
-        It should release the interpreter lock, as sparse products do.
-    values : iterable
-    n_threads : int
-        The number of threads, this one included.
-
-    Yields
-    ------
-    The results, in the order of the values.
-
-    Notes
-    -----
-    This thread does every task that no other has begun, so a call never waits for a task in a queue: calls within tasks
-    cannot block each other.
-    """
-    if n_threads == 1:
-        yield from map(function, values)
-        return
-    helpers = _helpers(n_threads - 1)
-    tasks = [(value, helpers.submit(function, value)) for value in values]
-    tasks.reverse()
-    try:
-        while tasks:
-            value, future = tasks.pop()  # and with it the result, once it is used
-            yield function(value) if future.cancel() else future.result()
-    finally:
-        # After an error, nothing goes on with arrays that the caller may close.
-        wait([future for _, future in tasks if not future.cancel()])
 
 
 def map_parallel(function: Callable[[T], U], values: Iterable[T], n_jobs: int | None) -> list[U]:
