@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from measuring import print_table, seconds, verdict
+from measuring import peak_memory, print_table, seconds, verdict
 
 from mixsearch._typing import Array
 from mixsearch.index import IndexOptions, build_index, open_index, verify_index
@@ -170,18 +170,12 @@ def _build(path: str, n_nonzeros: float) -> None:
     figures = {
         "seconds": end - start,
         "steps": dict(zip(("Storing", "Listing words", "Fitting topics"), np.diff(starts).tolist(), strict=True)),
-        "peak": _peak_memory(),
+        "peak": peak_memory(),
         "bytes": built.n_bytes,
         "documents": built.n_documents,
         "nonzeros": built.n_nonzeros,
     }
     print(json.dumps(figures))
-
-
-def _peak_memory() -> int:
-    """Return the peak memory of this process; `resource` would count its parent's as well."""
-    status = Path("/proc/self/status").read_text()
-    return 1024 * int(status.partition("VmHWM:")[2].split()[0])
 
 
 def _ask(path: Path) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from measuring import print_table, seconds, verdict
+from measuring import peak_memory, print_table, seconds, verdict
 from workloads import draw_corpus, words_of_all_frequencies
 
 from mixsearch.data.threads import n_cores
@@ -132,18 +132,12 @@ def _build(source: str, path: str, memory: int) -> None:
     )
     figures = {
         "seconds": time.perf_counter() - start,
-        "peak": _peak_memory(),
+        "peak": peak_memory(),
         "bytes": built.n_bytes,
         "documents": built.n_documents,
         "nonzeros": built.n_nonzeros,
     }
     print(json.dumps(figures))
-
-
-def _peak_memory() -> int:
-    """Return the peak memory of this process; `resource` would count its parent's as well."""
-    status = Path("/proc/self/status").read_text()
-    return 1024 * int(status.partition("VmHWM:")[2].split()[0])
 
 
 def _ask(path: Path) -> dict[str, float]:
