@@ -240,7 +240,7 @@ def test_topic_moments_for_any_dirichlet(how, seed, size, alpha0):
     frame = frame_of(mixture.second, k)
     W = whitener(frame)
     inside = topics @ W
-    model = TopicFamily(frame, alpha0, W.T @ mixture.mean, *[np.zeros(0)] * 10)
+    model = TopicFamily(frame, alpha0, W.T @ mixture.mean, *[np.zeros(0)] * 11)
     hinted = model._correct(
         inside.T @ np.einsum("ijl,l->ij", third, scores) @ inside,
         inside.T @ pairs @ scores,

@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 # If the operating system does not report it: what small machines have today.
@@ -37,7 +38,13 @@ def available_cores() -> int:
         The cores of the machine, those that the process is bound to, or the quota of a control group, rounded up.
     """
     bound = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, math.ceil(min(bound, *_read_limits("cpu", _read_cpu_limit), math.inf)))
+    return max(1, math.ceil(min(bound, _quota())))
+
+
+@cache
+def _quota() -> float:
+    """Return the cores that control groups allow. Reading their files takes as long as a part of a search."""
+    return min(*_read_limits("cpu", _read_cpu_limit), math.inf, math.inf)
 
 
 def _read_limits(controller: str, read: Callable[[Path], float]) -> Iterator[float]:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from mixsearch.topics import TopicSearch
 
 # If more documents contain a word, this many of them stand for all: any word then takes about the same time.
-MAX_DOCUMENTS = 4_000
+MAX_DOCUMENTS = 2_000
 # Frequent words in the contents of an index.
 N_FREQUENT = 10
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mixsearch._typing import Array
-from mixsearch.data.chunks import ArraySum, row_slices, sum_chunks
+from mixsearch.data.chunks import ArraySum, even_slices, sum_chunks
 from mixsearch.data.partitions import Partition, Partitions
 from mixsearch.data.reductions import TopRows, top_rows
 from mixsearch.data.threads import n_cores
@@ -35,8 +35,8 @@ MIN_LIFT = 1.5
 MAX_POSTINGS = 1_000_000
 # Shorter lists are read before another thread has started.
 THREADED_POSTINGS = 300_000
-# Lists that one thread reads at a time.
-WORDS_PER_CHUNK = 4096
+# The lists are read in this many chunks, whatever the number of cores, which then does not change the sums.
+N_CHUNKS = 2
 # The median level of documents is computed from at most this many.
 MAX_LEVELS = 20_000
 # Typical words are those of documents of at least this share, at most six times as many as the hint names.
@@ -94,17 +94,18 @@ def take_smallest(values: Array, weights: Array, total: float) -> tuple[Array, i
 
 def sum_evidence(partition: TopicPartition, evidence: Array) -> Array:
     """Return Σ z over the words of each document, (n,). Only the lists of words with evidence are read."""
-    words = np.flatnonzero(evidence)
+    words = np.flatnonzero(evidence != 0)
     if not len(words):
         return np.zeros(len(partition.lengths))
     weights = evidence[words].astype(partition.by_word.dtype)
     n_postings = int(np.diff(partition.by_word.indptr)[words].sum())
 
     def sum_words(part: slice) -> ArraySum:
-        return ArraySum(np.asarray(partition.by_word[:, words[part]] @ weights[part], dtype=np.float64))
+        return ArraySum(np.asarray(partition.by_word[:, words[part]] @ weights[part]))
 
     n_threads = n_cores() if n_postings > THREADED_POSTINGS else 1
-    return np.asarray(sum_chunks(sum_words, row_slices(len(words), WORDS_PER_CHUNK), n_threads).total)
+    total = sum_chunks(sum_words, even_slices(len(words), N_CHUNKS), n_threads).total
+    return np.asarray(total, dtype=np.float64)
 
 
 def score_documents(partition: TopicPartition, evidence: Array) -> ScoredPartition:
@@ -130,8 +131,11 @@ class LevelPartition(Partition):
     lengths: Array  # (n,)
 
 
-def _compute_levels(partition: ScoredPartition) -> LevelPartition:
-    return LevelPartition(partition.first, partition.scores / partition.lengths, partition.lengths)
+def _compute_levels(partition: ScoredPartition, step: int) -> LevelPartition:
+    """Return every `step`-th document."""
+    rows = partition.rows_at(step)
+    lengths = partition.lengths[rows]
+    return LevelPartition(partition.first // step, partition.scores[rows] / lengths, lengths)
 
 
 def base_level(scored: Partitions[ScoredPartition], weight: float) -> float:
@@ -139,7 +143,7 @@ def base_level(scored: Partitions[ScoredPartition], weight: float) -> float:
 
     If each document had only one topic, all but a fraction `weight` of the lowest levels would be without it.
     """
-    sample = scored.map(_compute_levels).thin(scored.n_rows // MAX_LEVELS + 1).collect().partition
+    sample = scored.map(_compute_levels, scored.n_rows // MAX_LEVELS + 1).collect().partition
     half = (1 - np.clip(weight, 0, 1)) / 2 * sample.lengths.sum()
     return float(sample.levels[take_smallest(sample.levels, sample.lengths, half)[1]])
 

@@ -16,7 +16,7 @@ from mixsearch.data.chunks import ArraySum, RowChunks, sum_chunks
 from mixsearch.data.partitions import Partitions
 from mixsearch.data.threads import n_cores, one_blas_thread
 from mixsearch.topics._documents import CountPartition, DocumentWeights, TopicPartition, Weighting, weight_documents
-from mixsearch.topics._moments import TopicFamily
+from mixsearch.topics._moments import RowLengths, TopicFamily
 from mixsearch.topics._unit_vectors import MeanDocument, UnitSums, inverse_frequency, sum_unit_vectors, tfidf_lengths
 
 if TYPE_CHECKING:
@@ -125,6 +125,7 @@ def fit_topics(
         idf=idf,
         n_applications=n_applications,
         mean_document=MeanDocument.from_sums(projection.units, partitions.n_rows),
+        row_lengths=RowLengths(frame),
         partitions=projected,
         left_out=_find_left_out(second, beyond, float(frame.values[-1]), seed) if n_beyond else None,
     )

@@ -44,7 +44,7 @@ MIN_NEAR, MAX_NEAR = 50, 1000
 # Fewer if they are long: this many different words in all.
 MAX_NEAR_WORDS = 100_000
 # Other topics that compete for the words of those documents.
-N_NEIGHBOURS = 12
+N_NEIGHBOURS = 8
 MAX_LOCAL_ITER = 3
 # Pseudo-counts of words in each document: of the topic, of each neighbour, of the whole corpus.
 PRIOR_TOPIC, PRIOR_NEIGHBOUR, PRIOR_CORPUS = 1.0, 0.5, 20.0

@@ -36,10 +36,8 @@ def mix_topics(counts: sp.csr_array, levels: Array, topics: Array, minimum: floa
     documents = np.repeat(np.arange(len(levels)), np.diff(counts.indptr))
     ones = np.ones(n_topics, topics.dtype)
     mixed = np.empty(counts.nnz, np.result_type(levels, topics))
-    for part in row_slices(counts.nnz, max(CACHED_CELLS // n_topics, 1)):
-        by_topic = np.take(levels, documents[part], axis=0) * np.take(topics, counts.indices[part], axis=0)
-        # Several times as fast as a sum over so short an axis. Kernels of BLAS may set the invalid flag although all
-        # factors are finite.
-        with np.errstate(invalid="ignore"):
-            mixed[part] = by_topic @ ones
+    with np.errstate(invalid="ignore"):  # kernels of BLAS may set this flag although all factors are finite
+        for part in row_slices(counts.nnz, max(CACHED_CELLS // n_topics, 1)):
+            by_topic = np.take(levels, documents[part], axis=0) * np.take(topics, counts.indices[part], axis=0)
+            mixed[part] = by_topic @ ones  # several times as fast as a sum over so short an axis
     return np.maximum(mixed, minimum)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -11,15 +12,36 @@ from mixsearch._typing import Array
 from mixsearch.core.frame import Frame
 from mixsearch.core.moments import Hinted, Replicates
 from mixsearch.core.second_moment import weighted_gram
-from mixsearch.data.chunks import ArraySum
+from mixsearch.data.chunks import ArraySum, even_slices, row_slices, sum_chunks
 from mixsearch.data.partitions import Partitions
 from mixsearch.data.partitions.local import LocalPartitions, SegmentedPartitions
+from mixsearch.data.sampling import sample_terms
 from mixsearch.data.threads import n_cores, one_blas_thread
 from mixsearch.errors import HintError, SearchError
 from mixsearch.topics._documents import HintedPartition, TopicPartition, match_documents
 from mixsearch.topics._hint import WordHint
 from mixsearch.topics._replicates import replicate_moments, replicate_residuals
 from mixsearch.topics._unit_vectors import MeanDocument
+
+# Words that represent all in a sum of squares, which it changes by about a thousandth.
+MAX_DIAGONAL_WORDS = 10_000
+# Documents are summed in this many chunks, however many cores there are: then they do not change the sums.
+N_CHUNKS = 4
+# Fewer are summed before another thread has started.
+THREADED_DOCUMENTS = 500
+
+
+@dataclass(frozen=True)
+class RowLengths:
+    """Lengths of the rows of V D^(-1/2), computed when they are first needed."""
+
+    frame: Frame
+
+    @cached_property
+    def squares(self) -> Array:
+        """Their squares, (d,)."""
+        V, values = self.frame.basis, self.frame.values.astype(self.frame.basis.dtype)
+        return np.concatenate([V[rows] ** 2 @ (1 / values) for rows in row_slices(len(V))])
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +64,7 @@ class TopicFamily:
     idf: Array  # of each word at the time of the fit, (d,)
     mean_document: MeanDocument  # means of all documents as unit vectors
     n_applications: int  # passes over the counts that the eigenvectors took
+    row_lengths: RowLengths  # with all components of the fit, also if this has fewer
     partitions: Partitions[TopicPartition]
     left_out: Frame | None = None  # directions outside the frame that stand out from the noise, if some were found
     n_hints: ClassVar[int] = 1
@@ -130,11 +153,15 @@ class TopicFamily:
         return self.frame.basis[words] * scale / np.sqrt(self.frame.values)
 
     def whiten_diagonal(self, weights: Array) -> Array:
-        """Return W'diag(weights)W, (k, k)."""
+        """Return W'diag(weights)W, (k, k). Of very many words, some represent all."""
         scaled = weights if self.frame.metric is None else weights * self.frame.metric**2
-        words = np.flatnonzero(scaled)
         V, root = self.frame.basis, np.sqrt(self.frame.values)
-        if 0 < 2 * len(words) < len(scaled):  # else picking rows costs more than it saves
+        n_words = np.count_nonzero(scaled)
+        if n_words > 2 * MAX_DIAGONAL_WORDS:
+            words, factors = sample_terms(np.abs(scaled) * self.row_lengths.squares, MAX_DIAGONAL_WORDS)
+            V, scaled = V[words], scaled[words] * factors
+        elif 0 < 2 * n_words < len(scaled):  # else picking rows costs more than it saves
+            words = np.flatnonzero(scaled)
             V, scaled = V[words], scaled[words]
         return np.asarray(weighted_gram(V, scaled, precision=V.dtype, n_threads=n_cores()) / np.outer(root, root))
 
@@ -232,15 +259,21 @@ class HintedSums(NamedTuple):
 
 
 def _word_sums(partition: HintedPartition, distinct: bool) -> HintedSums:
-    rows = np.flatnonzero(partition.sampled_scores)
-    Y, scores = partition.projected[rows], partition.sampled_scores[rows]
-    by_triple = partition.triple_weights[rows] * scores
-    return HintedSums(
-        n_matching=len(rows),
-        triple=weighted_gram(Y, by_triple, n_threads=n_cores()),
-        pair=np.asarray(Y.T @ (partition.pair_weights[rows] * scores)),
-        own=np.asarray(partition.by_document[rows].T @ by_triple) if distinct else np.zeros(0),
-    )
+    matching, counts = np.flatnonzero(partition.sampled_scores != 0), partition.by_document
+
+    def sum_rows(part: slice) -> HintedSums:
+        rows = matching[part]
+        Y, scores = partition.projected[rows], partition.sampled_scores[rows]
+        by_triple = partition.triple_weights[rows] * scores
+        return HintedSums(
+            n_matching=len(rows),
+            triple=weighted_gram(Y, by_triple),
+            pair=np.asarray(Y.T @ (partition.pair_weights[rows] * scores)),
+            own=np.asarray(counts[rows].T @ by_triple.astype(counts.dtype)) if distinct else np.zeros(0),
+        )
+
+    n_threads = n_cores() if len(matching) > THREADED_DOCUMENTS else 1
+    return sum_chunks(sum_rows, even_slices(len(matching), N_CHUNKS), n_threads)
 
 
 def _hinted_sum(partition: TopicPartition, hint: Array) -> ArraySum:

@@ -113,9 +113,9 @@ def _sketch_words(counts: sp.csr_array, inverse_frequency: Array) -> tuple[Array
     """Return vectors whose scalar products estimate those of sets of words, (m, 2^8), and the lengths of these."""
     buckets, signs = _hash_words(counts.shape[1])
     values = (signs * inverse_frequency).astype(np.float32).take(counts.indices)
-    sums = np.zeros(counts.nnz + 1)
-    np.cumsum(values**2, out=sums[1:])
-    lengths = np.sqrt(np.maximum(np.diff(sums[counts.indptr]), 0))
-    shape = (counts.shape[0], 1 << SKETCH_BITS)
-    sketches = sp.csr_array((values, buckets.take(counts.indices), counts.indptr), shape=shape)
-    return np.asarray(sketches.toarray()), lengths
+    hashed = buckets.take(counts.indices)
+    sketches, squares = (
+        sp.csr_array((each, hashed, counts.indptr), shape=(counts.shape[0], 1 << SKETCH_BITS))
+        for each in (values, values**2)
+    )
+    return np.asarray(sketches.toarray()), np.sqrt(squares @ np.ones(1 << SKETCH_BITS, np.float32))

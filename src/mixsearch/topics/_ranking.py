@@ -62,7 +62,7 @@ class Ranking:
 
     def view(self, documents: DocumentSample) -> Array:
         """Return the views of documents, (n, 4)."""
-        by_words = np.asarray(documents.counts @ self.words)
+        by_words = np.asarray(documents.counts @ self.words.astype(documents.counts.dtype), dtype=np.float64)
         lengths = np.where(documents.tfidf_lengths > 0, documents.tfidf_lengths, np.inf)
         likelihood = by_words[:, 1] / np.where(documents.lengths > 0, documents.lengths, np.inf)
         by_place = project_places(documents.projected, self.values, self.places)
@@ -108,7 +108,8 @@ def mean_of_named(
     """
     weights = weights / weights.sum()
     lengths = np.where(documents.tfidf_lengths > 0, documents.tfidf_lengths, np.inf)
-    words, tfidf = np.asarray(documents.counts.T @ np.column_stack([weights, weights / lengths])).T
+    columns = np.column_stack([weights, weights / lengths]).astype(documents.counts.dtype)
+    words, tfidf = np.asarray(documents.counts.T @ columns, dtype=np.float64).T
     places = sum_places(documents.projected, family.frame.values, weights)
     n_named = len(weights) if size is None else size
     return NamedDocuments(indices, n_named, words / words.sum(), family.idf * tfidf, places)

@@ -83,12 +83,14 @@ def seed_from_words(hint: WordHint, merge_copies: MergeCopies, family: TopicFami
         )
     if not n_named:
         return Seeds(scored, min_score, None, _estimate_size(family, weight))
-    documents = pick_documents(family.partitions, densest.indices)
-    n_copies, outweigh = np.ones(len(densest.scores)), False
+    order = np.argsort(densest.indices)  # as they are stored
+    density = densest.scores[order]
+    documents = pick_documents(family.partitions, densest.indices[order])
+    n_copies, outweigh = np.ones(len(density)), False
     if merge_copies:
         n_copies, outweigh = _count_copies(family, hint, documents, merge_copies)
     # Together, n near-copies have the votes of √n others.
-    named = mean_of_named(family, documents, densest.indices, densest.scores / np.sqrt(n_copies), n_named)
+    named = mean_of_named(family, documents, densest.indices, density / np.sqrt(n_copies), n_named)
     return Seeds(scored, min_score, named, n_named, outweigh)
 
 

@@ -16,7 +16,7 @@ from mixsearch.storage import Folder, FolderWriter, damage_error, open_folder, w
 from mixsearch.topics._consistency import check_arrays
 from mixsearch.topics._documents import TopicPartition
 from mixsearch.topics._dropped import MAX_WORD_EXPANSION, open_dropped
-from mixsearch.topics._moments import TopicFamily
+from mixsearch.topics._moments import RowLengths, TopicFamily
 from mixsearch.topics._segments import (
     Segment,
     count_by_word,
@@ -165,8 +165,9 @@ def restore_fit(search: FittedTopics, folder: Folder) -> None:
     documents, mean = _open_documents(folder, segments, d)
     frequency = count_by_word(documents)
     n = sum(segment.n_documents for segment in segments)
+    frame = Frame(folder["frame/basis"], folder["frame/values"], folder["frame/metric"])
     search._family = TopicFamily(
-        frame=Frame(folder["frame/basis"], folder["frame/values"], folder["frame/metric"]),
+        frame=frame,
         alpha0=float(search._options.alpha0),
         mean=folder["frame/mean"],
         distinct=fit["distinct"],
@@ -174,6 +175,7 @@ def restore_fit(search: FittedTopics, folder: Folder) -> None:
         idf=folder["frame/idf"] if "frame/idf" in folder else inverse_frequency(frequency, n),
         mean_document=mean,
         n_applications=fit["n_applications"],
+        row_lengths=RowLengths(frame),
         partitions=join_segments(segments, documents),
         left_out=_restore_left_out(folder) if fit.get("has_left_out") else None,
         **{name: folder[f"words/{name}"] for name in _WORDS if name != "own_crossed"},

@@ -16,7 +16,7 @@ from mixsearch.display import pluralize
 from mixsearch.errors import SearchError
 from mixsearch.topics._documents import TopicPartition
 from mixsearch.topics._dropped import DroppedWord, DroppedWords
-from mixsearch.topics._moments import TopicFamily
+from mixsearch.topics._moments import RowLengths, TopicFamily
 from mixsearch.topics._unit_vectors import measure_documents
 
 # Fewer documents have no moments worth the name.
@@ -85,6 +85,7 @@ def restrict_family(family: TopicFamily, indices: Array) -> TopicFamily:
         own_crossed=crossed,
         document_frequency=np.diff(documents.by_word.indptr),
         mean_document=mean_document,
+        row_lengths=RowLengths(frame),
         partitions=moved,
         left_out=None,
     )

@@ -14,7 +14,9 @@ def groups(monkeypatch, tmp_path):
     """Hide all control groups except those that a test makes."""
     monkeypatch.setattr(machine, "_OWN_GROUPS", tmp_path / "own")
     monkeypatch.setattr(machine, "_GROUPS", tmp_path / "groups")
-    return tmp_path
+    machine._quota.cache_clear()
+    yield tmp_path
+    machine._quota.cache_clear()
 
 
 def write(path, text):

@@ -12,6 +12,7 @@ from tests.split_samples import jackknife_slices
 
 from mixsearch.core.extraction import Extraction, extract
 from mixsearch.errors import HintError
+from mixsearch.topics import _moments
 from mixsearch.topics._documents import corpus_in_memory
 from mixsearch.topics._fit import fit_topics
 from mixsearch.topics._hint import WordHint
@@ -226,3 +227,19 @@ def test_a_thinned_fit_has_the_moments_of_the_documents_left(distinct):
     assert_allclose(triple, wanted, atol=1e-9 * np.abs(W).max() ** 2)
     assert_allclose(thin.document_frequency, np.count_nonzero(counted(texts[::4]), axis=0))
     assert model.thin(1) is model
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_some_of_very_many_words_represent_all_in_a_sum_of_squares(monkeypatch, sign):
+    rng = np.random.default_rng(0)
+    frequencies = 1 / (1 + np.arange(3000))
+    counts = np.array([rng.multinomial(60, rng.permutation(frequencies) / frequencies.sum()) for _ in range(400)])
+    model = fitted(counts.astype(float), np.ones(400) / 400, 5)
+    weights = rng.pareto(1, 3000) * np.where(np.arange(3000) % 7, 1, sign)
+    exact = model.whiten_diagonal(weights)
+    monkeypatch.setattr(_moments, "MAX_DIAGONAL_WORDS", 600)
+    for part in (model, model.take(3)):
+        sampled = part.whiten_diagonal(weights)
+        k = part.n_components
+        error = np.linalg.norm(sampled - exact[:k, :k]) / np.linalg.norm(part.whiten_diagonal(np.abs(weights)))
+        assert 0 < error < 0.05
