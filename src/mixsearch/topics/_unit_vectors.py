@@ -69,12 +69,9 @@ def measure_documents(counts: RowChunks, projected: Array, values: Array, idf: A
 
 def sum_unit_vectors(counts: sp.csr_array, lengths: Array, projected: Array, values: Array, idf: Array) -> UnitSums:
     """Return the sums over documents of known lengths as tf-idf vectors."""
-    scale = np.repeat(1 / np.where(lengths > 0, lengths, np.inf), np.diff(counts.indptr))
-    tfidf = counts.data * scale * idf[counts.indices]
-    return UnitSums(
-        np.column_stack([np.bincount(counts.indices, each, counts.shape[1]) for each in (tfidf, tfidf**2)]),
-        sum_places(projected, values, np.ones(len(lengths))),
-    )
+    scale = (1 / np.where(lengths > 0, lengths, np.inf)).astype(counts.dtype)
+    tfidf = np.column_stack([idf * (counts.T @ scale), idf**2 * (_squares(counts).T @ scale**2)])
+    return UnitSums(tfidf, sum_places(projected, values, np.ones(len(lengths))))
 
 
 def inverse_frequency(document_frequency: Array, n_documents: int) -> Array:
@@ -84,8 +81,11 @@ def inverse_frequency(document_frequency: Array, n_documents: int) -> Array:
 
 def tfidf_lengths(counts: sp.csr_array, idf: Array) -> Array:
     """Return the Euclidean lengths of tf-idf vectors, (n,)."""
-    squares = sp.csr_array((counts.data**2, counts.indices, counts.indptr), shape=counts.shape)
-    return np.sqrt(np.asarray(squares @ idf**2, dtype=np.float64))
+    return np.sqrt(np.asarray(_squares(counts) @ idf**2, dtype=np.float64))
+
+
+def _squares(counts: sp.csr_array) -> sp.csr_array:
+    return sp.csr_array((counts.data**2, counts.indices, counts.indptr), shape=counts.shape)
 
 
 def _place_units(values: Array) -> Array:

@@ -18,7 +18,7 @@ from mixsearch.data.files.rows import make_package_error
 from mixsearch.data.files.streams import check_growth, make_unreadable_error, name_file
 from mixsearch.data.files.types import flatten_types, rename_repeated
 from mixsearch.errors import SearchError, SearchWarning
-from mixsearch.text.count.checks import are_counts, check_sparse, widen
+from mixsearch.text.count.checks import are_counts, check_sparse, merge_duplicates
 from mixsearch.text.count.matrix_files import CountMatrix, check_options, to_chunk
 from mixsearch.text.read.columns import Columns, check_column, choose_kept, to_text
 from mixsearch.text.read.documents import ReadState
@@ -140,10 +140,7 @@ def _check(source: str, n_words: int, rows: slice, counts: sp.csr_array) -> sp.c
             code="not_counts",
             source=source,
         )
-    counts = widen(counts)
-    counts.sum_duplicates()
-    counts.eliminate_zeros()
-    return counts
+    return merge_duplicates(counts)
 
 
 def _read_memory(matrix: Any, rows: slice) -> sp.csr_array:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from mixsearch._typing import Array
 from mixsearch.data.files.location import File, get_size
@@ -21,12 +22,24 @@ def are_counts(values: Array) -> bool:
     """Return whether values are non-negative integers."""
     if values.dtype.kind not in "biuf":
         return False
-    return not len(values) or bool(values.min() >= 0 and (values == np.floor(values)).all())
+    if len(values) and values.min() < 0:
+        return False
+    return values.dtype.kind != "f" or bool((values == np.floor(values)).all())
 
 
 def widen(counts: Any) -> Any:
     """Return a sparse matrix whose sums of repeated entries do not wrap."""
     return counts.astype(np.int64) if counts.dtype.kind in "biu" else counts
+
+
+def merge_duplicates(counts: sp.csr_array[Any]) -> sp.csr_array[Any]:
+    """Return counts with repeated entries added and without zeros: the same ones if they have neither."""
+    if counts.has_canonical_format and counts.data.all():
+        return counts
+    merged: sp.csr_array[Any] = widen(counts).copy()
+    merged.sum_duplicates()
+    merged.eliminate_zeros()
+    return merged
 
 
 def check_largest(values: Array) -> None:

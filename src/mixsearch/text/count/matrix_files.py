@@ -24,7 +24,7 @@ from mixsearch.data.files.streams import (
     strip_compression_suffix,
 )
 from mixsearch.errors import ArgumentError, Option, SearchError, SearchWarning
-from mixsearch.text.count.checks import are_counts, check_largest, check_sizes, check_sparse, widen
+from mixsearch.text.count.checks import are_counts, check_largest, check_sizes, check_sparse, merge_duplicates, widen
 from mixsearch.text.count.ngrams import ChunkCounts
 from mixsearch.text.count.wordlists import read_vocabulary
 from mixsearch.text.options import CorpusOptions, limit_chunk_bytes
@@ -286,9 +286,7 @@ def _load_matrix(path: File, format: str) -> sp.csr_array[Any]:
             code="not_counts",
             file=name_file(path),
         )
-    counts.sum_duplicates()
-    counts.eliminate_zeros()
-    return counts
+    return merge_duplicates(counts)
 
 
 def _load_npz(path: File) -> sp.csr_array[Any]:
@@ -298,7 +296,7 @@ def _load_npz(path: File) -> sp.csr_array[Any]:
     n_documents, n_words = counts.shape
     check_sizes(path, n_documents, n_words, counts.nnz, min_bytes=0)
     check_sparse(counts)
-    return sp.csr_array(widen(counts))
+    return sp.csr_array(counts if counts.format == "csr" else widen(counts))  # which may add repeated entries
 
 
 def _load_mtx(path: File) -> sp.csr_array[Any]:
