@@ -136,22 +136,22 @@ def _print_topics(*, quick: bool) -> None:
 def _precisions(corpus: Corpus, k: int) -> Iterator[tuple[str, float]]:
     """The precision that each choice reaches."""
     search = TopicSearch(k).fit(corpus.counts, vocabulary=corpus.words)
-    yield "default, with local EM", _precision(search, corpus)
+    yield "default, with local EM", precision(search, corpus)
     for name, changed in LOCAL_EM.items():
         module = _evidence if "MIN_LIFT" in changed else _local_em
         with patch.multiple(module, **changed):
-            yield f"local EM: {name}", _precision(search, corpus)
-    yield "moments alone, refine=False", _precision(search, corpus, refine=False)
+            yield f"local EM: {name}", precision(search, corpus)
+    yield "moments alone, refine=False", precision(search, corpus, refine=False)
     for how in ({"choose": "largest"}, {"project": True}):
         name = ", ".join(f"{key}={value!r}" for key, value in how.items())
-        yield f"moments alone, {name}", _precision(search, corpus, refine=False, **how)
+        yield f"moments alone, {name}", precision(search, corpus, refine=False, **how)
     for options in FITS:
         other = TopicSearch(k, **options).fit(corpus.counts, vocabulary=corpus.words)
         name = ", ".join(f"{key}={value!r}" for key, value in options.items())
-        yield f"moments alone, {name}", _precision(other, corpus, refine=False)
+        yield f"moments alone, {name}", precision(other, corpus, refine=False)
 
 
-def _precision(search: TopicSearch, corpus: Corpus, **how: Any) -> float:
+def precision(search: TopicSearch, corpus: Corpus, **how: Any) -> float:
     n = len(corpus.labels)
     topics = {group: search.search(words=word, **how) for group, word in corpus.groups.items()}
     return float(np.mean([average_precision(corpus.has_label(g), _ranked(topic, n)) for g, topic in topics.items()]))

@@ -10,10 +10,10 @@ import choices
 import cluster
 import confidence
 import counting
-import coverage
 import filters
 import gaussian
 import group_shares
+import interval_coverage
 import marked_documents
 import one_example
 import passes
@@ -54,7 +54,7 @@ BENCHMARKS = {
     "choices": choices,
     "refinement": refinement,
     "one_example": one_example,
-    "coverage": coverage,
+    "coverage": interval_coverage,
     "counting": counting,
     "confidence": confidence,
     "trust": trust,

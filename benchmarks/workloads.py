@@ -99,6 +99,12 @@ def newsgroups_workload(*, quick: bool) -> sp.csr_array:
     return draw_corpus(19_000, 13_000, n_topics=50, mean_length=55)
 
 
+def draw_topics(n_words: int, n_topics: int, rng: np.random.Generator) -> Array:
+    """Topics of `draw_corpus`, (n_topics, n_words): frequencies that do not sum to one."""
+    language = 1 / (np.arange(n_words) + ZIPF_SHIFT) ** ZIPF_POWER
+    return np.asarray(language * rng.gamma(0.3, size=(n_topics, n_words)))
+
+
 def draw_corpus(n_documents: int, n_words: int, *, n_topics: int, mean_length: float, seed: int = 0) -> sp.csr_array:
     """Whole counts of a topic model over Zipf-distributed words, drawn word by word and never held dense.
 
@@ -106,8 +112,7 @@ def draw_corpus(n_documents: int, n_words: int, *, n_topics: int, mean_length: f
     of it and most become rare. Lengths are log-normal, as those of posts and articles are, and at least ten.
     """
     rng = np.random.default_rng(seed)
-    language = 1 / (np.arange(n_words) + ZIPF_SHIFT) ** ZIPF_POWER
-    topics = language * rng.gamma(0.3, size=(n_topics, n_words))
+    topics = draw_topics(n_words, n_topics, rng)
     prior = rng.dirichlet(np.full(n_topics, 5.0)) * 2
     lengths = np.maximum(rng.lognormal(np.log(mean_length) - 0.32, 0.8, size=n_documents), 10).astype(np.int64)
     per_topic = rng.multinomial(lengths, rng.dirichlet(prior, size=n_documents))
