@@ -44,7 +44,7 @@ LIMITS: dict[str, Sequence[tuple[Any, str, int]]] = {
     "4 neighbours": [(_local_em, "N_NEIGHBOURS", 4)],
     "half as many postings of words with evidence": [(_evidence, "MAX_POSTINGS", _evidence.MAX_POSTINGS // 2)],
     "half as many words in local EM": [(_local_em, "MAX_NEAR_WORDS", _local_em.MAX_NEAR_WORDS // 2)],
-    "half as many seeds": [(_seeds, "MAX_SEEDS", _seeds.MAX_SEEDS // 2)],
+    "half as many documents that stand for the word in local EM": [(_seeds, "MAX_SEEDS", _seeds.MAX_SEEDS // 2)],
 }
 
 
