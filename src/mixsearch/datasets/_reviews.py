@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import datetime
+import os
 from dataclasses import dataclass
 
 import numpy as np
@@ -71,6 +73,20 @@ class ReviewData:
             `text`, `date`, `city` and `stars`.
         """
         return {"text": self.text, "date": self.date, "city": self.city, "stars": self.stars}
+
+    def to_csv(self, path: str | os.PathLike[str]) -> None:
+        """Write the columns to a file, for the command line.
+
+        Parameters
+        ----------
+        path : path
+            The file. An existing one is replaced.
+        """
+        columns = self.to_columns()
+        with open(path, "w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(columns)
+            writer.writerows(zip(*columns.values(), strict=True))
 
 
 def make_reviews(n_reviews: int = 3_000, *, length: float = 30, random_state: RandomState = None) -> ReviewData:

@@ -1,6 +1,7 @@
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from mixsearch.datasets import make_reviews
@@ -22,6 +23,14 @@ def test_columns_have_one_value_per_review(reviews):
     assert {len(values) for values in columns.values()} == {2_000}
     assert set(columns["stars"]) <= {1, 2, 3, 4, 5}
     assert reviews.shares.sum(axis=1) == pytest.approx(np.ones(2_000))
+
+
+def test_a_file_has_the_columns(reviews, tmp_path):
+    path = tmp_path / "reviews.csv"
+    reviews.to_csv(path)
+    frame = pd.read_csv(path, parse_dates=["date"])
+    frame["date"] = frame["date"].dt.date
+    assert frame.to_dict("list") == reviews.to_columns()
 
 
 def test_a_review_has_the_words_of_its_subjects(reviews):
