@@ -328,14 +328,15 @@ def observe(
     askers = {address: Asker(server.port, address, seed) for address in (OWN_ADDRESS, SHARED_ADDRESS)}
     askers[OWN_ADDRESS].ask()  # once all processes have started
     memory, processes, n_lines = MemoryPeak(server), server.list_processes(), len(server.read_log().splitlines())
-    for thread in (memory, *askers.values()):
+    threads: tuple[MemoryPeak | Asker, ...] = (memory, *askers.values())
+    for thread in threads:
         thread.start()
     end = time.monotonic() + duration
     while not tally.n_waves or time.monotonic() < end:
         for client in run_wave(server.port, wave, longest, rng):
             tally.add(client, timeout)
         tally.n_waves += 1
-    for thread in (memory, *askers.values()):
+    for thread in threads:
         thread.stop()
     n_ended, log = len(processes - server.list_processes()), server.read_log().splitlines()[n_lines:]
     return Report(tally, askers, (memory.idle, memory.peak), n_ended, "\n".join(log))
