@@ -4,10 +4,11 @@
     python benchmarks/slow_readers.py --seconds 60 --seed 1
 
 In each wave, 600 connections of 127.0.0.1 and 100 of each address from 127.0.0.2 to 127.0.0.6 ask a server of its own
-for much and never read it, read one byte a second, or send one byte a second. The next wave begins when the server has
-closed all of them. Meanwhile a client with an address of its own, and one with the address of the 600, ask a question
-every 100 ms. Exits with 1 if a process of the server ends, a traceback is logged, a connection is held for longer than
-the time limit with its margin, or a question from an address of its own is not answered. Linux only.
+for much and never read it, ask for eight things at once and never read them, read one byte a second, or send one byte a
+second. The next wave begins when the server has closed all of them. Meanwhile a client with an address of its own, and
+one with the address of the 600, ask a question every 100 ms. Exits with 1 if a process of the server ends, a traceback
+is logged, a connection is held for longer than the time limit with its margin, the memory grows by more than
+connections and cached answers may take, or a question from an address of its own is not answered. Linux only.
 """
 
 from __future__ import annotations
@@ -33,6 +34,9 @@ from measuring import megabytes, print_table, seconds
 
 from mixsearch.index import IndexOptions, build_index
 from mixsearch.text import CorpusOptions
+from mixsearch.web import Limits
+from mixsearch.web.middleware.timeout import PART_BYTES
+from mixsearch.web.routes.topics import MAX_TEXT
 
 # That of an idle connection too, so that one limit holds for all.
 TIMEOUT = 5.0
@@ -46,17 +50,25 @@ N_DOCUMENTS, N_LONG = 400, 20
 THEMES = ("sushi", "train", "music")
 # A word and a name that make answers large: a character takes three bytes.
 LONG_WORD, LONG_NAME = "\u5bff" * 100, "\u53f8" * 7000
-# The buffers of a connection hold 1.7 MB: all of a file and of a document, of 0.6 MB, but not the export, of 2.1 MB.
+# The buffers of a connection hold all of a file, but neither a document, of 0.6 MB, nor the export, of 2.1 MB.
 EXPORT = "/api/indexes/long/topic.csv?q={word}&n_documents=100"
 LARGE = ("/static/style.css", "/api/indexes/long/documents/{row}", EXPORT, EXPORT)
+# In MB: what the server may need beyond its memory when idle. Answers in the cache are in memory once; of others, as
+# documents, each connection may hold one. Unread are a part of an answer, and the one that made its buffer full.
+_DOCUMENT_BYTES = 3 * (MAX_TEXT + len(LONG_NAME))
+_BYTES_PER_CONNECTION = _DOCUMENT_BYTES + 2 * PART_BYTES
+MAX_GROWTH = (Limits().max_cached_bytes + Limits().max_connections * _BYTES_PER_CONNECTION) / 2**20
+MEMORY_SECONDS = 0.25
 # Connections that are opened between two looks at all.
 N_AT_ONCE = 20
 # States of a connection in /proc/net/tcp that this side has not closed: established, being so, closed by the client.
 OPEN = ("01", "03", "08")
 ANSWERED, REFUSED, NO_ANSWER = "200", "refused", "no answer"
-NEVER_READS, READS_SLOWLY = "never reads", "reads a byte a second"
+NEVER_READS, PIPELINES, READS_SLOWLY = "never reads", "pipelines requests, never reads", "reads a byte a second"
 SENDS_HEAD, SENDS_BODY = "sends its head a byte a second", "sends its body a byte a second"
-KINDS = (NEVER_READS, NEVER_READS, READS_SLOWLY, SENDS_HEAD, SENDS_BODY)
+KINDS = (NEVER_READS, PIPELINES, READS_SLOWLY, SENDS_HEAD, SENDS_BODY)
+# Requests that a client sends before it would read the first answer.
+N_PIPELINED = 8
 
 
 def build_long(folder: Path) -> Path:
@@ -86,10 +98,17 @@ def choose_word(rng: random.Random) -> str:
     return f"{rng.choice(THEMES)}{rng.randrange(12)}"
 
 
+def make_head(rng: random.Random) -> bytes:
+    """Return a request for something large, without the end of its headers."""
+    target = rng.choice(LARGE).format(row=rng.randrange(N_LONG), word=rng.choice(THEMES) + "1")
+    return f"GET {target} HTTP/1.1\r\nHost: 127.0.0.1\r\n".encode()
+
+
 def make_request(kind: str, rng: random.Random) -> tuple[bytes, bytes]:
     """Return what a client sends at once, and what it sends byte by byte."""
-    target = rng.choice(LARGE).format(row=rng.randrange(N_LONG), word=rng.choice(THEMES) + "1")
-    head = f"GET {target} HTTP/1.1\r\nHost: 127.0.0.1\r\n".encode()
+    head = make_head(rng)
+    if kind == PIPELINES:
+        return b"".join(make_head(rng) + b"\r\n" for _ in range(N_PIPELINED)), b""
     if kind == SENDS_HEAD:
         return b"", head + b"X: " + b"y" * 500
     if kind == SENDS_BODY:
@@ -140,7 +159,7 @@ class SlowClient:
 
     def step(self) -> None:
         """Read or send one byte, if a second has passed since the last one."""
-        if self.kind == NEVER_READS or time.monotonic() < self._next:
+        if self.kind in (NEVER_READS, PIPELINES) or time.monotonic() < self._next:
             return
         self._next = time.monotonic() + 1
         with suppress(OSError):  # closed by the server, or nothing to read
@@ -246,24 +265,56 @@ class Asker(threading.Thread):
         self.join()
 
 
+class MemoryPeak(threading.Thread):
+    """Looks at the memory of a server four times a second.
+
+    Parameters
+    ----------
+    server : Server
+        The server, which is idle.
+
+    Attributes
+    ----------
+    idle, peak : float
+        In MB, before and since.
+    """
+
+    def __init__(self, server: Server) -> None:
+        super().__init__(daemon=True)
+        self._server, self._done = server, threading.Event()
+        self.idle = self.peak = server.measure_memory()
+
+    def run(self) -> None:
+        """Look until `stop`."""
+        while not self._done.wait(MEMORY_SECONDS):
+            self.peak = max(self.peak, self._server.measure_memory())
+
+    def stop(self) -> None:
+        """Look no more."""
+        self._done.set()
+        self.join()
+
+
 @dataclass(frozen=True)
 class Report:
     """What happened to the server and its clients."""
 
     slow: Tally
     askers: Mapping[str, Asker]  # by address
-    memory: tuple[float, float]  # in MB, before and after
+    memory: tuple[float, float]  # in MB, when idle and at the peak
     n_ended: int  # processes
     log: str
 
     def find_wrong(self, longest: float) -> list[str]:
         """Return what must not happen."""
         held, own = max(self.slow.longest.values()), self.askers[OWN_ADDRESS].outcomes
+        idle, peak = self.memory
         unanswered = {outcome: n for outcome, n in own.items() if outcome != ANSWERED}
         return [
             *([f"{self.n_ended} processes ended"] if self.n_ended else []),
             *(["a traceback in the log"] if "Traceback" in self.log else []),
             *([f"a connection was held for {held:.1f} s"] if held > longest else []),
+            *([f"the memory grew by {peak - idle:.0f} MB"] if peak - idle > MAX_GROWTH else []),
             *([f"questions from an address of its own: {unanswered}"] if unanswered else []),
             *([] if own[ANSWERED] else ["no question was answered"]),
         ]
@@ -276,18 +327,19 @@ def observe(
     rng, tally = random.Random(seed), Tally()
     askers = {address: Asker(server.port, address, seed) for address in (OWN_ADDRESS, SHARED_ADDRESS)}
     askers[OWN_ADDRESS].ask()  # once all processes have started
-    memory, processes, n_lines = server.measure_memory(), server.list_processes(), len(server.read_log().splitlines())
-    for asker in askers.values():
-        asker.start()
+    memory, processes, n_lines = MemoryPeak(server), server.list_processes(), len(server.read_log().splitlines())
+    threads: tuple[MemoryPeak | Asker, ...] = (memory, *askers.values())
+    for thread in threads:
+        thread.start()
     end = time.monotonic() + duration
     while not tally.n_waves or time.monotonic() < end:
         for client in run_wave(server.port, wave, longest, rng):
             tally.add(client, timeout)
         tally.n_waves += 1
-    for asker in askers.values():
-        asker.stop()
+    for thread in threads:
+        thread.stop()
     n_ended, log = len(processes - server.list_processes()), server.read_log().splitlines()[n_lines:]
-    return Report(tally, askers, (memory, server.measure_memory()), n_ended, "\n".join(log))
+    return Report(tally, askers, (memory.idle, memory.peak), n_ended, "\n".join(log))
 
 
 def run(
@@ -337,8 +389,9 @@ def print_report(report: Report) -> None:
         ("lines in the log", str(len(report.log.splitlines()))),
         ("tracebacks in the log", str(report.log.count("Traceback"))),
         ("processes that ended", str(report.n_ended)),
-        ("memory before", megabytes(report.memory[0])),
-        ("memory after", megabytes(report.memory[1])),
+        ("memory when idle", megabytes(report.memory[0])),
+        ("memory at the peak", megabytes(report.memory[1])),
+        ("memory it may take", megabytes(report.memory[0] + MAX_GROWTH)),
     ]
     print_table("The server", ("", ""), facts)
 

@@ -4,7 +4,18 @@ import sys
 from collections import Counter
 
 import pytest
-from benchmarks.slow_readers import ANSWERED, OWN_ADDRESS, REFUSED, SHARED_ADDRESS, Asker, Report, Tally, run
+from benchmarks.slow_readers import (
+    ANSWERED,
+    MAX_GROWTH,
+    OWN_ADDRESS,
+    PIPELINES,
+    REFUSED,
+    SHARED_ADDRESS,
+    Asker,
+    Report,
+    Tally,
+    run,
+)
 
 pytestmark = [
     pytest.mark.slow,
@@ -21,12 +32,13 @@ def test_slow_connections_are_closed_and_take_no_place_of_others():
     assert not wrong
     assert report.slow.opened.total() == sum(WAVE.values())
     assert report.slow.closed.total(), "the limit was never reached"
+    assert report.slow.closed[PIPELINES]
 
 
-def make_report(outcomes, log="", n_ended=0, longest=1.0):
+def make_report(outcomes, log="", n_ended=0, longest=1.0, growth=0.0):
     askers = {address: Asker(0, address, 0) for address in (OWN_ADDRESS, SHARED_ADDRESS)}
     askers[OWN_ADDRESS].outcomes = Counter(outcomes)
-    return Report(Tally(longest={"never reads": longest}), askers, (0.0, 0.0), n_ended, log)
+    return Report(Tally(longest={"never reads": longest}), askers, (200.0, 200.0 + growth), n_ended, log)
 
 
 @pytest.mark.parametrize(
@@ -38,6 +50,8 @@ def make_report(outcomes, log="", n_ended=0, longest=1.0):
         (make_report({ANSWERED: 3}, log="Traceback (most"), ["a traceback in the log"]),
         (make_report({ANSWERED: 3}, n_ended=2), ["2 processes ended"]),
         (make_report({ANSWERED: 3}, longest=9.0), ["a connection was held for 9.0 s"]),
+        (make_report({ANSWERED: 3}, growth=MAX_GROWTH), []),
+        (make_report({ANSWERED: 3}, growth=5000.0), ["the memory grew by 5000 MB"]),
     ],
 )
 def test_what_must_not_happen_is_found(report, expected):

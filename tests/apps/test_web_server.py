@@ -263,6 +263,17 @@ def test_an_address_that_is_not_ours_is_said():
         listen("192.0.2.1", 0)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="how much other systems take varies")
+def test_the_system_takes_little_of_an_answer_that_is_not_read():
+    with closing(listen("127.0.0.1", 0)) as listener, socket.socket() as client:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1024)
+        client.connect(listener.getsockname())
+        connection, _ = listener.accept()
+        with connection:
+            connection.setblocking(False)
+            assert connection.send(bytes(10_000_000)) < 500_000
+
+
 @pytest.mark.parametrize(
     ("host", "start"), [("127.0.0.1", "http://127.0.0.1:"), ("0.0.0.0", "http://127.0.0.1:"), ("localhost", "http://l")]
 )

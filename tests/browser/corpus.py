@@ -41,8 +41,8 @@ TINY_SUBJECTS = {
 
 def build_library(folder: Path) -> dict[str, TopicIndex]:
     """The indexes that the server of the tests has: a real one, and a tiny one without texts."""
-    hobbies = _write(folder / "hobbies.jsonl", make_documents(SUBJECTS, N_DOCUMENTS) + odd_documents())
-    tiny = _write(folder / "tiny.jsonl", make_documents(TINY_SUBJECTS, 60))
+    hobbies = write_documents(folder / "hobbies.jsonl", make_documents(SUBJECTS, N_DOCUMENTS) + odd_documents())
+    tiny = write_documents(folder / "tiny.jsonl", make_documents(TINY_SUBJECTS, 60))
     reading = every_word(text="text", id="name", min_df=2)
     build_index(hobbies, folder / "hobbies.index", IndexOptions(n_components=12), reading)
     bare = every_word(text="text", id="name", keep_texts=False)
@@ -83,6 +83,7 @@ def _draw(rng: np.random.Generator, words: list[str], n: int) -> list[str]:
     return [str(word) for word in rng.choice(words, n, p=share / share.sum())]
 
 
-def _write(path: Path, documents: list[dict[str, str]]) -> Path:
+def write_documents(path: Path, documents: list[dict[str, str]]) -> Path:
+    """Write documents as lines of JSON."""
     path.write_text("".join(json.dumps(each) + "\n" for each in documents), encoding="utf-8")
     return path

@@ -16,6 +16,9 @@ _BACKLOG = 256
 _KEEP_ALIVE_SECONDS = 5
 # The longest request line with headers, in bytes.
 _MAX_HEADERS = 32 << 10
+# Bytes that the system takes of an answer before they are sent. It would take megabytes: a client that pipelines
+# requests and reads nothing would be found out only after several answers.
+_MAX_UNSENT = 128 << 10
 # For answers that are being sent when the server stops.
 _SHUTDOWN_SECONDS = 3
 
@@ -64,6 +67,9 @@ def _bind(host: str, port: int) -> socket.socket:
     listener = socket.socket(family, kind, protocol)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        unsent_option = getattr(socket, "TCP_NOTSENT_LOWAT", None)  # Windows has none
+        if unsent_option is not None:
+            listener.setsockopt(socket.IPPROTO_TCP, unsent_option, _MAX_UNSENT)
         listener.bind(address)
         listener.listen(_BACKLOG)
     except OSError:

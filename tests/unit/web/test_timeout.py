@@ -2,7 +2,11 @@
 
 import asyncio
 
+import pytest
+
 from mixsearch.web.middleware import TimeoutMiddleware
+from mixsearch.web.middleware.connections import ABORT
+from mixsearch.web.middleware.timeout import PART_BYTES
 from mixsearch.web.settings import Limits
 
 SCOPE = {"type": "http", "path": "/api/x", "method": "GET", "headers": []}
@@ -61,3 +65,44 @@ def test_a_body_reaches_the_app():
 
     scope = {**SCOPE, "method": "POST", "headers": [(b"content-length", b"3")]}
     assert ask(app, [{"type": "http.request", "body": b"abc"}], scope)[1]["body"] == b"abc"
+
+
+def test_an_answer_is_sent_as_fast_as_it_is_read():
+    body = bytes(range(256)) * 1000
+
+    async def app(scope, receive, send):
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": body})
+
+    start, *parts = ask(app, [{"type": "http.request", "body": b""}])
+    assert start["type"] == "http.response.start"
+    assert b"".join(part["body"] for part in parts) == body
+    assert max(len(part["body"]) for part in parts) <= PART_BYTES
+    assert [part.get("more_body", False) for part in parts] == [True] * (len(parts) - 1) + [False]
+
+
+@pytest.mark.parametrize("n_read", [0, 1, 3])
+def test_a_connection_ends_however_little_of_an_answer_is_unread_at_the_limit(n_read):
+    aborted, sent, requests = [], [], [{"type": "http.request", "body": b""}]
+
+    async def app(scope, receive, send):
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": bytes(3 * PART_BYTES)})
+
+    async def receive():
+        if not requests:
+            await asyncio.Event().wait()
+        return requests.pop()
+
+    async def send(message):
+        if len(sent) == n_read:
+            await asyncio.Event().wait()  # the client never reads
+        sent.append(message)
+
+    async def answer():
+        scope = {**SCOPE, ABORT: lambda: aborted.append("aborted")}
+        await TimeoutMiddleware(app, Limits(timeout=0.05))(scope, receive, send)
+
+    asyncio.run(answer())
+    assert aborted == ["aborted"]
+    assert len(sent) == n_read

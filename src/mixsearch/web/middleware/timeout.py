@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect
@@ -16,6 +17,8 @@ from mixsearch.web.settings import FILES, UPLOADS, Limits
 _FILE_TIMES = 10
 
 _LOST_SECONDS = 0.1
+# Bytes of an answer that are handed to the connection at once: beyond as many that are unread, it waits for the client.
+PART_BYTES = 64 << 10
 
 
 class TimeoutMiddleware:
@@ -96,15 +99,16 @@ class Exchange:
         return message
 
     async def send(self, message: Message) -> None:
-        """Send the next part of the answer.
+        """Send the next part of the answer, as fast as the client reads: until the last byte, the time limit holds.
 
         An answer to a half-read request closes the connection: the rest would be taken for the next request.
         """
         self._has_begun = True
         if message["type"] == "http.response.start" and not self._is_read:
             MutableHeaders(scope=message)["Connection"] = "close"
+        for part in split_message(message):
+            await self._send(part)
         self._is_over = message["type"] == "http.response.body" and not message.get("more_body", False)
-        await self._send(message)
 
     async def fail(self, error: APIError) -> None:
         """Answer with an error; if an answer has begun, break it off."""
@@ -117,3 +121,12 @@ class Exchange:
             await asyncio.sleep(_LOST_SECONDS)  # until the server has noticed: it would log an answer without an end
             return
         await make_error_response(error)(self._scope, self.receive, self.send)
+
+
+def split_message(message: Message) -> Iterator[Message]:
+    """Yield a message of an answer in parts of at most `PART_BYTES`."""
+    body = message.get("body", b"")
+    while len(body) > PART_BYTES:
+        yield {**message, "body": bytes(body[:PART_BYTES]), "more_body": True}
+        body = memoryview(body)[PART_BYTES:]  # of the same bytes: a cached answer is in memory once
+    yield {**message, "body": bytes(body)} if "body" in message else message

@@ -56,8 +56,10 @@ const page = {
   keep,
   openLayer,
   leaveLayer,
-  go(view, params = {}) {
+  /** Go to a view; facts are kept with its entry. */
+  go(view, params = {}, facts = {}) {
     write(addressOf(view, params), { push: true });
+    keep(facts);
     showAddress();
   },
   note(params, { push = false } = {}) {

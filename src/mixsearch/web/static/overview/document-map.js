@@ -1,6 +1,6 @@
 // The map of documents: points that are zoomed, panned, pointed at and circled with a lasso.
 
-import { get, getBytes, pathOf } from "../shared/api.js";
+import { get, getBytes, INDEX_CHANGED, pathOf } from "../shared/api.js";
 import { h, replace } from "../shared/dom.js";
 import { Newest } from "../shared/newest.js";
 import { count } from "../shared/numbers.js";
@@ -37,9 +37,12 @@ export class DocumentMap {
   /** @type {{series: number[], rest: number, ink: string, card: string, accent: string}} */
   colors = { series: [], rest: 0, ink: "", card: "", accent: "" };
 
-  constructor(topics, page) {
+  /** Calls changed() if the index has changed since the topics, which are of the state that tag names. */
+  constructor(topics, page, { tag, changed }) {
     this.topics = topics;
     this.page = page;
+    this.tag = tag;
+    this.changed = changed;
     this.canvas = h("canvas", {
       tabindex: "0",
       role: "application",
@@ -72,10 +75,10 @@ export class DocumentMap {
     return this.view.isLasso;
   }
 
-  /** Ask for the points of the words of a map. */
-  async load(asked) {
+  /** Ask for the points of the words of a map; isFresh, if the map is drawn again since the index has changed. */
+  async load(asked, isFresh) {
     for (let i = 0; i < MAX_TRIES; i += 1) {
-      const result = await this.#newest.ask((signal) => getBytes(pathOf(this.page.index, "overview/documents"), asked, { signal }));
+      const result = await this.#newest.ask((signal) => getBytes(pathOf(this.page.index, "overview/documents"), asked, { signal, tag: this.tag }));
       if (result === null) return;
       if (result.answer) {
         this.#points = new Points(result.answer);
@@ -87,6 +90,8 @@ export class DocumentMap {
       }
       if (result.error.code !== "too_slow") {
         this.status.textContent = result.error.message;
+        // Once only, since nobody has clicked: servers of different states behind one address would go on for ever.
+        if (result.error.code === INDEX_CHANGED && !isFresh) this.changed();
         return;
       }
     }
@@ -181,7 +186,8 @@ export class DocumentMap {
     const points = /** @type {Points} */ (this.#points);
     const row = points.rows[i];
     if (!this.#known.has(row)) {
-      const result = await this.#titles.ask((signal) => get(pathOf(this.page.index, `documents/${row}`), {}, { signal }));
+      const result = await this.#titles.ask((signal) => get(pathOf(this.page.index, `documents/${row}`), {}, { signal, tag: this.tag }));
+      if (result?.error?.code === INDEX_CHANGED) this.changed();
       if (!result?.answer) return;
       this.#known.set(row, result.answer);
     }
@@ -240,7 +246,7 @@ export class DocumentMap {
     const step = Math.max(chosen.length / MAX_LIKE, 1);
     const some = Array.from({ length: Math.min(chosen.length, MAX_LIKE) }, (_, i) => chosen[Math.floor(i * step)]);
     const points = /** @type {Points} */ (this.#points);
-    this.page.go("topics", { documents: some.map((i) => points.rows[i]) });
+    this.page.go("topics", { documents: some.map((i) => points.rows[i]) }, { tag: this.tag });
   }
 
   #setLasso(isOn) {

@@ -1,6 +1,6 @@
 // The overview: the topics of a set of words as a map and as a table.
 
-import { get, pathOf, queryOf } from "../shared/api.js";
+import { get, pathOf, queryOf, tagOf } from "../shared/api.js";
 import { saveText, savePicture } from "../shared/download.js";
 import { h, replace } from "../shared/dom.js";
 import { Newest } from "../shared/newest.js";
@@ -11,6 +11,8 @@ import { DocumentMap } from "./document-map.js";
 import { aboutTopic, documentLegend, howToRead } from "./legend.js";
 import { asCsv, TopicTable } from "./table.js";
 import { swapped, withWord } from "../shared/query.js";
+
+const ASKED_AGAIN = "The index has changed since this map, so it was drawn again.";
 
 export function show(root, state, page) {
   if (!page.index) {
@@ -87,15 +89,21 @@ class Overview {
     this.summary.focus();
   }
 
-  async #ask() {
+  async #ask({ isFresh = false } = {}) {
     const choice = this.choice.value;
     this.#wait();
     for (const kind of this.kinds) kind.setAttribute("aria-pressed", String((kind.dataset.show === "documents") === this.isDocuments));
-    const result = await this.#newest.ask((signal) => get(pathOf(this.page.index, "overview"), this.#asked, { signal }));
+    const result = await this.#newest.ask((signal) => get(pathOf(this.page.index, "overview"), this.#asked, { signal, isFresh }));
     if (result === null) return;
     this.found.removeAttribute("aria-busy");
     if (result.error) this.#fail(result.error);
-    else this.#show(result.answer, choice);
+    else this.#show(result.answer, choice, isFresh);
+  }
+
+  /** Draw the map again, since its rows are of an index that has changed. */
+  #askAgain() {
+    this.page.showError(new Error(ASKED_AGAIN));
+    this.#ask({ isFresh: true });
   }
 
   /** Dim the previous map; before the first one, show a placeholder. */
@@ -132,12 +140,12 @@ class Overview {
     replace(this.notes);
   }
 
-  #show(found, choice) {
+  #show(found, choice, isFresh) {
     this.#forget();
     this.summary.textContent = summaryOf(found, choice);
     replace(this.notes, this.#skipped(found.skipped));
     if (this.isDocuments) {
-      this.#showDocuments(found);
+      this.#showDocuments(found, isFresh);
       return;
     }
     const reading = h("div", { class: "reading" }, howToRead(found.topics));
@@ -157,15 +165,16 @@ class Overview {
     this.page.announce(this.summary.textContent);
   }
 
-  #showDocuments({ topics }) {
-    const map = new DocumentMap(topics, this.page);
+  #showDocuments(found, isFresh) {
+    const { topics } = found;
+    const map = new DocumentMap(topics, this.page, { tag: tagOf(found), changed: () => this.#askAgain() });
     this.#documents = map;
     replace(
       this.found,
       h("section", { class: "card map-card", "aria-label": "Map" }, map.element),
       h("aside", { class: "card", "aria-label": "About the map" }, documentLegend(topics, { page: this.page, pointed: (place) => map.point(place) })),
     );
-    map.load(this.#asked);
+    map.load(this.#asked, isFresh);
   }
 
   #captionOf({ topics }) {

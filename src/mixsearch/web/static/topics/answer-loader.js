@@ -1,6 +1,6 @@
 // Asks for the answer to a search, and then for what comes later: standard errors, groups, the confidence.
 
-import { get } from "../shared/api.js";
+import { get, INDEX_CHANGED } from "../shared/api.js";
 import { chance, percent } from "../shared/numbers.js";
 import { titleOf } from "../shared/topic-title.js";
 import { badgeOf } from "../shared/verdicts.js";
@@ -21,13 +21,13 @@ export class AnswerLoader {
   /**
    * @param {any} page
    * @param {import("./answer-pane.js").AnswerPane} pane
-   * @param {{found: (found: Found) => void, failed: (error: any) => void, again: () => void}} act
+   * @param {{found: (found: Found) => void, failed: (error: any) => void, again: () => void, changed: () => void}} act
    */
   constructor(page, pane, act) {
     this.page = page;
     this.pane = pane;
     this.act = act;
-    this.client = new SearchClient(page.index);
+    this.client = new SearchClient(page.index, { changed: act.changed });
   }
 
   /** Stop waiting for anything. */
@@ -38,14 +38,18 @@ export class AnswerLoader {
   }
 
   /** Ask; return whether an answer came and is shown. ready is awaited too, before it is. */
-  async load(search, { isUnfinished, documents, ready }) {
+  async load(search, how, ready) {
     this.stop();
     const mine = this.#turn;
     this.pane.wait();
     this.#timers.dim = setTimeout(() => this.pane.dim(), DIM_AFTER);
-    const [result] = await Promise.all([this.client.ask(search, isUnfinished, documents), ready]);
+    const [result] = await Promise.all([this.client.ask(search, how), ready]);
     if (result === null || mine !== this.#turn) return false;
     clearTimeout(this.#timers.dim);
+    if ("error" in result && result.error.code === INDEX_CHANGED) {
+      this.act.changed();
+      return false;
+    }
     if ("error" in result) {
       this.found = null;
       this.act.failed(result.error);
@@ -78,7 +82,7 @@ export class AnswerLoader {
   async #addErrors(found) {
     const { words, weight } = found.answer;
     this.page.announce(`Topic: ${titleOf(words)}. ${percent(weight)} of the corpus, ${badgeOf(found.answer)}.`);
-    this.pane.addGroups(found.search);
+    this.pane.addGroups(found);
     const answer = await this.client.withErrors(found);
     if (found === this.found) this.pane.addErrors(answer);
   }

@@ -33,7 +33,7 @@ export class AnswerPane {
   }
 
   /** Show an answer; complete() returns it with standard errors. */
-  showAnswer({ search, answer, nDocuments }, name, complete) {
+  showAnswer({ search, answer, nDocuments, tag }, name, complete) {
     const params = paramsOf(search);
     const wanted = wantedOf(search.q);
     const actions = topicActions(this.page, params, { name, words: titleOf(answer.words), saved: this.act.saved });
@@ -42,7 +42,7 @@ export class AnswerPane {
     this.card = new TopicCard(answer, { name, by: search.words_by, wanted, actions, files }, this.act);
     const open = (i) => this.act.openDocument(documents, i);
     const mark = (row, kind) => this.act.mark([[row, kind]]);
-    const documents = new Documents(this.page, answer, { search, nDocuments, words: marked }, { open, mark, order: this.act.sort });
+    const documents = new Documents(this.page, answer, { search, nDocuments, tag, words: marked }, { open, mark, order: this.act.sort, changed: this.act.changed });
     for (const panel of this.panels) panel.wait();
     this.#put(
       h("div", { class: "found" }, this.card.element, this.panels.map(({ element }) => element)),
@@ -51,8 +51,8 @@ export class AnswerPane {
   }
 
   /** Show the topic over time and by group. */
-  addGroups(search) {
-    for (const panel of this.panels) panel.show(paramsOf(search));
+  addGroups({ search, tag }) {
+    for (const panel of this.panels) panel.show(paramsOf(search), tag);
   }
 
   addErrors(answer) {

@@ -1,6 +1,6 @@
 // Typical documents of a topic, page by page.
 
-import { get, pathOf } from "../shared/api.js";
+import { ApiError, get, INDEX_CHANGED, pathOf } from "../shared/api.js";
 import { breakable, dateAndLink, nameOfDocument } from "../shared/document-facts.js";
 import { documentOrder } from "./document-order.js";
 import { h } from "../shared/dom.js";
@@ -16,9 +16,11 @@ const MAX_RESTORED = 100;
 
 export class Documents {
   /** The first documents are part of the answer, which was asked for nAsked; the search finds further ones. */
-  constructor(page, answer, { search, nDocuments: nAsked, words }, { open, mark, order }) {
+  constructor(page, answer, { search, nDocuments: nAsked, tag, words }, { open, mark, order, changed }) {
     this.page = page;
     this.search = search;
+    this.tag = tag; // the state of the index that the rows are of
+    this.changed = changed;
     this.open = open;
     this.setMark = mark;
     this.mark = highlighter(words);
@@ -48,7 +50,7 @@ export class Documents {
     this.more.disabled = true;
     const params = { ...paramsOf(this.search), skip_documents: this.documents.length, n_documents: PAGE };
     try {
-      const { documents, more } = await get(pathOf(this.page.index, "topic/documents"), params);
+      const { documents, more } = await get(pathOf(this.page.index, "topic/documents"), params, { tag: this.tag });
       const first = this.documents.length;
       this.#add(documents);
       this.page.keep({ documents: Math.min(this.documents.length, MAX_RESTORED) });
@@ -56,7 +58,8 @@ export class Documents {
       this.buttonOf(first)?.focus({ preventScroll: true });
       this.page.announce(`${documents.length} more documents.`);
     } catch (error) {
-      this.page.showError(error);
+      if (error instanceof ApiError && error.code === INDEX_CHANGED) this.changed();
+      else this.page.showError(error);
     }
     this.more.disabled = false;
   }

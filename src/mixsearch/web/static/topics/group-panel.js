@@ -1,6 +1,6 @@
 // A topic over time, or by group: a column of the documents is chosen, and the shares of its groups are drawn.
 
-import { get, pathOf, queryOf, url } from "../shared/api.js";
+import { get, INDEX_CHANGED, pathOf, queryOf, url } from "../shared/api.js";
 import { h, replace } from "../shared/dom.js";
 import { Newest } from "../shared/newest.js";
 
@@ -18,6 +18,8 @@ class GroupPanel {
   #newest = new Newest();
   /** @type {Record<string, any> | null} The topic that is shown. */
   #params = null;
+  /** @type {string | null} The state of the index that it is of. */
+  #tag = null;
 
   /** @param {any} page @param {"over" | "by"} kind @param {any} act */
   constructor(page, kind, act) {
@@ -27,7 +29,7 @@ class GroupPanel {
     this.columns = ROLES[kind].flatMap((role) => page.index.columns.filter((column) => column.role === role));
     this.choice = h(
       "select",
-      { "aria-label": `Column: ${TITLES[kind]}`, on: { change: () => this.#ask() } },
+      { "aria-label": `Column: ${TITLES[kind]}`, on: { change: () => this.#choose() } },
       this.columns.map(({ name }) => h("option", { value: name }, name)),
     );
     this.body = h("div", { class: "group-body" });
@@ -41,8 +43,9 @@ class GroupPanel {
   }
 
   /** Show the topic with these parameters. */
-  show(params) {
+  show(params, tag) {
     this.#params = params;
+    this.#tag = tag;
     return this.#ask();
   }
 
@@ -52,17 +55,24 @@ class GroupPanel {
     this.body.classList.add("is-waiting");
   }
 
+  async #choose() {
+    const error = await this.#ask();
+    if (error?.code === INDEX_CHANGED) this.act.changed();
+  }
+
+  /** Draw the groups; return the error if there are none. */
   async #ask() {
-    if (this.#params === null) return;
+    if (this.#params === null) return null;
     const params = { topic: queryOf(this.#params).toString(), [this.kind]: this.choice.value, where: this.#params.where };
     this.file.href = url(pathOf(this.page.index, "topic/groups.csv"), params);
     const [result, chart] = await Promise.all([
-      this.#newest.ask((signal) => get(pathOf(this.page.index, "topic/groups"), params, { signal })),
+      this.#newest.ask((signal) => get(pathOf(this.page.index, "topic/groups"), params, { signal, tag: this.#tag })),
       import("./group-chart.js").catch(() => null), // the first answer is there before any chart; no server, no chart
     ]);
-    if (result === null || chart === null) return;
+    if (result === null || chart === null) return null;
     this.element.hidden = false;
     this.body.classList.remove("is-waiting");
     replace(this.body, result.error ? h("p", { class: "small muted" }, result.error.message) : chart.drawGroups(this.kind, result.answer, this.act));
+    return result.error ?? null;
   }
 }

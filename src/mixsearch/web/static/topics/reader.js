@@ -1,6 +1,6 @@
 // A dialog with one full document.
 
-import { get, pathOf } from "../shared/api.js";
+import { get, INDEX_CHANGED, pathOf } from "../shared/api.js";
 import { copyText } from "../shared/clipboard.js";
 import { h, replace } from "../shared/dom.js";
 import { breakable, dateAndLink, nameOfDocument, otherColumns } from "../shared/document-facts.js";
@@ -14,9 +14,10 @@ export class Reader {
   #titleBefore = "";
   #marks = new Map(); // row -> how it was marked here; the answer follows when the dialog is closed
 
-  /** Calls like(row) to search for similar documents, and mark([[row, mark], ...]) when some were marked. */
-  constructor(page, { like, mark }) {
+  /** Calls like(row) to search for similar documents, mark([[row, mark], ...]) when some were marked, changed() if the list is of an index that has changed. */
+  constructor(page, { like, mark, changed }) {
     this.page = page;
+    this.changed = changed;
     this.setMarks = mark;
     this.title = h("h2", { id: "reader-title" });
     this.about = h("p", { class: "small muted" });
@@ -70,7 +71,12 @@ export class Reader {
     this.before.disabled = this.i === 0;
     this.after.disabled = this.i === this.shown.documents.length - 1;
     const path = pathOf(this.page.index, `documents/${found.row}`);
-    const result = await this.#newest.ask((signal) => get(path, {}, { signal }));
+    const result = await this.#newest.ask((signal) => get(path, {}, { signal, tag: this.shown.tag }));
+    if (result?.error?.code === INDEX_CHANGED) {
+      this.#leave();
+      this.changed();
+      return;
+    }
     if (result) replace(this.text, ...this.#body(result));
     this.text.scrollTop = 0;
   }
@@ -108,10 +114,15 @@ export class Reader {
 
   #like(like) {
     const { row } = this.shown.documents[this.i];
-    this.shown = null; // the list is about to be replaced
+    this.#leave();
+    like(row);
+  }
+
+  /** Close the dialog and forget the list, which is about to be replaced. */
+  #leave() {
+    this.shown = null;
     this.element.close();
     document.title = this.#titleBefore;
-    like(row);
   }
 
   #closed() {

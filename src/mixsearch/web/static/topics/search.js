@@ -106,6 +106,22 @@ export function markOf({ documents, not_documents: notDocuments }, row) {
   return notDocuments.includes(String(row)) ? "no" : null;
 }
 
+/**
+ * Return whether a search names rows of documents.
+ * @param {Search} search
+ */
+export function hasMarks({ documents, not_documents: notDocuments }) {
+  return documents.length + notDocuments.length > 0;
+}
+
+/**
+ * @param {Search} search
+ * @returns {Search}
+ */
+export function withoutMarks(search) {
+  return { ...search, documents: [], not_documents: [], alternative: 0 };
+}
+
 /** Return a readable name. */
 export function nameOf(search) {
   if (search.q.trim()) return search.q.trim();

@@ -10,7 +10,7 @@ import { PAGE } from "./documents.js";
 import { MarkedDocuments } from "./marked-documents.js";
 import { goesOn, swapped, withWord, withoutWord } from "../shared/query.js";
 import { Reader } from "./reader.js";
-import { emptySearch, isBlank, nameOf, paramsOf, readSearch, withMark, withoutHint } from "./search.js";
+import { emptySearch, hasMarks, isBlank, nameOf, paramsOf, readSearch, withMark, withoutHint, withoutMarks } from "./search.js";
 import { SavedTopics } from "./saved-topics.js";
 import { SearchBox } from "./search-box.js";
 import { skipButtons } from "./skip-buttons.js";
@@ -18,6 +18,8 @@ import { Steps } from "./steps.js";
 import { Trail } from "./trail.js";
 
 const SETTLED_AFTER = 1200;
+const ASKED_AGAIN = "The index has changed since that answer, so the question was asked again.";
+const ASKED_WITHOUT_MARKS = "The index has changed, and its rows may be other documents now: marked documents were removed from the question.";
 
 export function show(root, state, page) {
   if (!page.index) {
@@ -34,6 +36,8 @@ class Topics {
   #timer;
   #settleOnAnswer = false; // whether the search is meant as it is, without waiting for the end of typing
   #named = Promise.resolve(); // when the names of documents in the search are known
+  /** @type {string | null} The state of the index that rows on the page are of. */
+  #tag = null;
 
   constructor(root, page) {
     this.page = page;
@@ -51,16 +55,18 @@ class Topics {
     this.reader = new Reader(page, {
       like: (row) => this.#leap({ ...withoutHint(this.search), documents: [String(row)] }),
       mark: (marks) => this.#mark(marks),
+      changed: () => this.#askAgain(),
     });
     this.marked = new MarkedDocuments(page.index, {
       removed: (row) => this.#mark([[row, null]]),
-      cleared: () => this.#change({ ...this.#base, documents: [], not_documents: [], alternative: 0 }),
+      cleared: () => this.#change(withoutMarks(this.#base)),
     });
     this.pane = new AnswerPane(page, this.#acts());
     this.answers = new AnswerLoader(page, this.pane, {
       found: (found) => this.#showFound(found),
       failed: (error) => this.#showFailed(error),
       again: () => this.#ask(),
+      changed: () => this.#askAgain(),
     });
     const side = h(
       "aside",
@@ -81,6 +87,8 @@ class Topics {
     if (this.#standing && [this.search, this.#standing.search].some((shown) => isSame(search, shown))) return;
     this.steps.close();
     this.search = search;
+    this.#tag = this.page.kept.tag ?? null;
+    this.page.keep({ tag: undefined }); // another search in this entry has rows of another answer
     this.#settleOnAnswer = !isBlank(search);
     this.#showSearch();
     if (isBlank(search)) this.#invite();
@@ -151,6 +159,7 @@ class Topics {
       saved: (search) => this.saved.edit(search),
       openDocument: (documents, i) => this.reader.open(documents, i),
       again: () => this.#ask(),
+      changed: () => this.#askAgain(),
     };
   }
 
@@ -168,7 +177,7 @@ class Topics {
     this.steps.follow(this.search, search, kind);
     this.search = search;
     this.#settleOnAnswer = false;
-    this.#named = this.marked.show(search);
+    this.#named = this.marked.show(search, this.#tag);
     this.#ask();
   }
 
@@ -216,15 +225,31 @@ class Topics {
 
   // Requests and answers
 
-  async #ask({ documents = PAGE, scroll = null } = {}) {
+  async #ask({ documents = PAGE, scroll = null, isFresh = false } = {}) {
     this.#stop();
     if (asksNothing(this.search)) {
       this.#showNothing(this.page.index.name);
       this.pane.showWelcome();
       return;
     }
-    const isShown = await this.answers.load(this.search, { isUnfinished: this.box.isUnfinished, documents, ready: this.#named });
+    const how = { isUnfinished: this.box.isUnfinished, nDocuments: documents, tag: this.#tag, isFresh };
+    const isShown = await this.answers.load(this.search, how, this.#named);
     if (isShown && scroll !== null) window.scrollTo(0, scroll);
+  }
+
+  /** Ask the question again, since rows of its answer are of an index that has changed: those in the question too. */
+  #askAgain() {
+    const isMarked = hasMarks(this.search);
+    if (isMarked) {
+      const hasWords = this.search.q.trim() !== "";
+      this.search = withoutMarks(hasWords ? this.search : (this.answers.found?.search ?? this.search));
+      this.#settleOnAnswer = true;
+      this.#showSearch();
+    }
+    this.answers.found = null;
+    this.page.note(paramsOf(this.search));
+    this.page.showError(new Error(isMarked ? ASKED_WITHOUT_MARKS : ASKED_AGAIN));
+    this.#ask({ isFresh: true });
   }
 
   #showFailed(error) {
@@ -234,6 +259,7 @@ class Topics {
   }
 
   #showFound(found) {
+    this.#tag = found.tag;
     this.#showControls();
     const name = this.marked.nameOf(found.search);
     this.filter.showMatching(found.answer.n_matching);
@@ -272,7 +298,7 @@ class Topics {
     this.box.text = this.search.q;
     this.breadth.value = this.search.narrower;
     this.filter.show(this.search);
-    this.#named = this.marked.show(this.search);
+    this.#named = this.marked.show(this.search, this.#tag);
   }
 
   #stop() {
