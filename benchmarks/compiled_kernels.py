@@ -16,15 +16,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from measuring import print_table
+from scale import BLOCK, MEAN_LENGTH, N_DOCUMENTS, N_TOPICS, N_WORDS
 from threadpoolctl import threadpool_limits
 from workloads import draw_corpus
 
 from mixsearch.topics._local_em import N_NEIGHBOURS, ratios_to_expected
 
-N_DOCUMENTS, N_WORDS, N_TOPICS, MEAN_LENGTH = 150_000, 100_000, 100, 330.0
-# What a word of medium frequency takes: documents with it, documents in local EM, words with evidence, vectors of a
-# pass of the eigensolver.
-N_WITH_WORD, N_NEAR, N_EVIDENCE, BLOCK = 2000, 320, 7000, 20
+# What a word of medium frequency takes: documents with it, documents in local EM, words with evidence.
+N_WITH_WORD, N_NEAR, N_EVIDENCE = 2000, 320, 7000
 ROUNDS = 15
 
 
@@ -42,8 +41,9 @@ def run(*, quick: bool = False) -> None:
         import numba
     except ImportError:
         sys.exit("This needs numba: pip install numba")
-    smaller = 10 if quick else 1
-    whole = draw_corpus(N_DOCUMENTS // smaller, N_WORDS // smaller, n_topics=N_TOPICS, mean_length=MEAN_LENGTH)
+    whole = draw_corpus(
+        N_DOCUMENTS // (20 if quick else 2), N_WORDS // (10 if quick else 1), n_topics=N_TOPICS, mean_length=MEAN_LENGTH
+    )
     # 32-bit indices, as an index has them.
     damped, indices, indptr = np.log1p(whole.data).astype(np.float32), *map(np.int32, (whole.indices, whole.indptr))
     counts = sp.csr_array((damped, indices, indptr), shape=whole.shape)

@@ -22,6 +22,7 @@ import scipy.sparse as sp
 from choices import precision
 from corpora import available, load_corpus
 from measuring import print_table
+from scale import MEAN_LENGTH, N_DOCUMENTS, N_TOPICS, N_WORDS
 from workloads import draw_corpus, draw_topics
 
 from mixsearch import TopicSearch
@@ -29,7 +30,6 @@ from mixsearch._typing import Array
 from mixsearch.index import IndexOptions, TopicIndex, build_index, open_index, topic_index
 from mixsearch.topics import _evidence, _local_em, _seeds
 
-N_DOCUMENTS, N_WORDS, N_TOPICS, MEAN_LENGTH = 300_000, 100_000, 100, 330.0
 # The numbers of documents that contain a rare, a medium and a frequent word, at NY Times size.
 FREQUENCIES = (50, 500, 5000, 60_000)
 # Every so many topics one is asked for.
