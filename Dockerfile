@@ -3,7 +3,7 @@
 FROM python:3.13-slim AS build
 COPY . /source
 RUN python -m venv /app \
- && /app/bin/pip install --no-cache-dir --disable-pip-version-check '/source[web,text]'
+ && /app/bin/pip install --no-cache-dir --disable-pip-version-check '/source[web]'
 
 FROM python:3.13-slim
 COPY --from=build /app /app

@@ -14,7 +14,8 @@ WORKERS ?= auto
 BROWSERS := chromium chromium-browser google-chrome google-chrome-stable
 BROWSER = $(or $(MIXSEARCH_CHROMIUM),$(firstword $(foreach name,$(BROWSERS),$(shell command -v $(name) 2> /dev/null))))
 
-.PHONY: demo serve test quick check spelling javascript browser docs lowest pythons bench mutants peers pictures wheel dist lock clean
+.PHONY: demo serve test quick check spelling javascript browser docs sentences lowest pythons bench paper paper-quick peers pictures \
+	wheel dist lock clean
 
 $(READY): requirements/dev.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -67,7 +68,7 @@ endif
 test: check browser  ## everything that must hold
 	$(BIN)/pytest -n $(WORKERS) --dist loadgroup
 
-quick: $(READY)  ## all tests but the slow ones: about three minutes on two cores
+quick: $(READY)  ## all tests but the slow ones: at most 90 seconds on two cores
 	@# Compiled tests are kept even where Python is told to write no bytecode: compiling takes longer than many a test.
 	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not slow"
 
@@ -76,6 +77,9 @@ docs: $(READY)  ## the documentation site, with all examples run: build/docs/ind
 	rm -rf docs/generated build/docs
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --builder html docs build/docs
 	@echo "Open build/docs/index.html"
+
+sentences: $(READY)  ## the golden file of all sentences of errors and warnings
+	$(BIN)/python -c "from docs.reference_pages.errors import make_error_page; print(make_error_page(), end='')" > tests/project/sentences.md
 
 lowest: $(READY)  ## the quick tests with the lowest versions that pyproject.toml allows
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(LOWEST)
@@ -98,8 +102,11 @@ python-%: $(READY)
 bench: $(READY)  ## time and accuracy beside the peers, on the same data
 	$(BIN)/python benchmarks/run.py
 
-mutants: $(READY)  ## which changes of constants of quality no test notices; about ten minutes
-	$(BIN)/python benchmarks/mutants.py
+paper: $(READY)  ## every figure and table of the paper, with baselines
+	$(BIN)/python -m paper_experiments
+
+paper-quick: $(READY)  ## the same with small samples: some minutes
+	$(BIN)/python -m paper_experiments --quick
 
 peers: $(READY)  ## topics beside other packages, which are installed here; an hour, and only with MIXSEARCH_DATA
 	$(PIP) install --require-hashes -r requirements/peers.txt

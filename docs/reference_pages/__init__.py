@@ -1,4 +1,4 @@
-"""Pages of the reference that are made from the program: its commands, its HTTP API, its errors, its packages."""
+"""Pages of the reference that are made from the program: its commands, its HTTP API, its errors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from mixsearch.web import make_app
 from .commands import make_command_list, make_command_page
 from .errors import make_error_page
 from .http import make_http_page
-from .packages import list_fronts, make_package_page
 
 
 def write_pages(folder: Path) -> None:
@@ -28,4 +27,4 @@ def make_pages() -> dict[str, str]:
     pages["commands.md"] = make_command_list()
     pages["http.md"] = make_http_page(make_app({}).openapi())
     pages["errors.md"] = make_error_page()
-    return pages | {f"packages/{front}.rst": make_package_page(front) for front in list_fronts()}
+    return pages

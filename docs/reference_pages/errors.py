@@ -19,7 +19,7 @@ INTRODUCTION = """# Codes of errors and warnings
 
 Every error and warning has a `code` and its facts as `fields`; its sentence is made from them. The codes are the same
 in Python, on the command line with `--json` and over HTTP, so no program has to read a sentence. Fields are in braces.
-The classes are in [the Python reference](packages/mixsearch.errors.rst).
+The classes are in `mixsearch.errors`.
 """
 
 

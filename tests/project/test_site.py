@@ -9,7 +9,7 @@ import zlib
 from pathlib import Path
 
 import pytest
-from docs.reference_pages.packages import list_homes
+from docs.reference_pages.names import list_presented
 from sphinx.search.en import SearchEnglish
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("site")]
@@ -65,7 +65,7 @@ def site(tmp_path_factory):
 def test_the_inventory_has_every_public_function_and_class(site):
     compressed = (site / "objects.inv").read_bytes().split(b"\n", 4)[4]
     entries = {line.split(" ", 1)[0] for line in zlib.decompress(compressed).decode().splitlines()}
-    assert sorted(set(list_homes().values()) - entries) == []
+    assert sorted(set(list_presented()) - entries) == []
 
 
 def test_the_search_finds_what_newcomers_type(site):

@@ -1,0 +1,132 @@
+"""Checks of the source as a whole: docstrings, examples in them, fronts, imports. Each lists every failure."""
+
+import ast
+import doctest
+import importlib
+import inspect
+import pkgutil
+import re
+import sys
+from importlib.machinery import PathFinder
+from pathlib import Path
+
+from docs.reference_pages.names import list_presented
+from numpydoc.docscrape import get_doc_object
+from numpydoc.validate import Validator, validate
+
+import mixsearch
+from mixsearch.errors import Coded
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src" / "mixsearch"
+# No docstring, no Returns section, a parameter that is not listed, a parameter without a description.
+CODES = ("GL08", "RT01", "PR01", "PR07")
+
+
+class _Validator(Validator):
+    """Validator for which the fields of a result may be documented as its attributes."""
+
+    def __init__(self, obj_name):
+        # What the docstring itself says, without the members that numpydoc would add.
+        super().__init__(get_doc_object(self._load_obj(obj_name), config={"show_class_members": False}))
+
+    @property
+    def doc_all_parameters(self):
+        return self._doc_parameters(["Parameters", "Other Parameters", "Attributes"])
+
+    @property
+    def signature_parameters(self):
+        # Errors are documented by their common base.
+        if inspect.isclass(self.obj) and issubclass(self.obj, Coded):
+            return ()
+        return tuple(name for name in super().signature_parameters if not name.startswith("_"))
+
+
+def list_members(cls):
+    """Return the public methods and properties that a class has from this package."""
+    for name in dir(cls):
+        member = inspect.getattr_static(cls, name)
+        owner = getattr(member, "fget", None) or getattr(member, "func", None) or getattr(member, "__func__", member)
+        is_public = inspect.isfunction(owner) and not name.startswith("_")
+        if is_public and owner.__module__.startswith("mixsearch"):
+            yield name
+
+
+def list_public():
+    """Return the full names of what the reference presents, with the public methods and properties of classes."""
+    for name, value in list_presented().items():
+        yield name
+        if inspect.isclass(value):
+            yield from (f"{name}.{member}" for member in list_members(value))
+
+
+def list_modules():
+    return [each.name for each in pkgutil.walk_packages(mixsearch.__path__, "mixsearch.") if "__main__" not in each.name]
+
+
+def imports_of(path):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module
+
+
+def test_public_names_have_complete_docstrings():
+    incomplete = {
+        name: texts
+        for name in list_public()
+        if (texts := [text for code, text in validate(name, validator_cls=_Validator)["errors"] if code in CODES])
+    }
+    assert incomplete == {}
+
+
+def test_examples_in_docstrings_run():
+    options = doctest.NORMALIZE_WHITESPACE
+    failures = [
+        name for name in list_modules() if doctest.testmod(importlib.import_module(name), optionflags=options).failed
+    ]
+    assert failures == []
+
+
+def test_fronts_export_what_the_reference_presents():
+    presented = {}
+    for name in list_presented():
+        front, _, last = name.rpartition(".")
+        presented.setdefault(front, set()).add(last)
+    fronts = {name: getattr(importlib.import_module(name), "__all__", None) for name in ["mixsearch", *list_modules()]}
+    exported = {name: set(names) for name, names in fronts.items() if names}
+    assert {name: names for name, names in presented.items() if name in exported} == exported
+    assert {name for name in presented if name not in exported} == {"mixsearch.core.family", "mixsearch.metrics"}
+
+
+def test_no_name_of_a_front_is_also_a_module_of_it():
+    # An import of the module would put it in the place of the name.
+    shadowed = [
+        f"{name}.{module.stem}"
+        for name in ["mixsearch", *list_modules()]
+        if names := getattr(importlib.import_module(name), "__all__", ())
+        for module in Path(importlib.import_module(name).__file__).parent.iterdir()
+        if module.stem in names
+    ]
+    assert shadowed == []
+
+
+def test_tests_and_benchmarks_import_no_private_modules():
+    files = [*ROOT.glob("tests/**/*.py"), *ROOT.glob("benchmarks/**/*.py")]
+    private = re.compile(r"mixsearch\b.*\._(?!typing)")
+    found = [f"{path.relative_to(ROOT)}: {name}" for path in files for name in imports_of(path) if private.match(name)]
+    assert found == []
+
+
+def test_imports_of_benchmarks_are_found():
+    missing = []
+    for script in sorted((ROOT / "benchmarks").rglob("*.py")):
+        path = [str(script.parent), str(ROOT), *sys.path]
+        names = {name.partition(".")[0] for name in imports_of(script)} - sys.stdlib_module_names
+        missing += [f"{script.name}: {name}" for name in names if PathFinder.find_spec(name, path) is None]
+    assert [each for each in missing if each.rpartition(" ")[2] not in PEERS] == []
+
+
+# Installed by `make peers` only.
+PEERS = {"corextopic", "cv2", "gensim", "igraph", "tomotopy"}
