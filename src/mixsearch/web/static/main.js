@@ -4,13 +4,11 @@ import { ApiError, get, queryOf, url } from "./shared/api.js";
 import { byId, h, replace } from "./shared/dom.js";
 import { keep, kept, leaveLayer, onTravel, openLayer, write } from "./history.js";
 import { isPlainClick } from "./shared/links.js";
-import { onPins, pinsOf } from "./shared/pins.js";
 import { themeSwitch } from "./theme-switch.js";
 
 const VIEWS = {
   topics: { title: "Topics", load: () => import("./topics/topics.js") },
   overview: { title: "Overview", load: () => import("./overview/overview.js") },
-  compare: { title: "Compare", load: () => import("./compare/compare.js") },
   table: { title: "Table", load: () => import("./table/table.js") },
   segment: { title: "Segment", load: () => import("./segment/segment.js") },
   open: { title: "Open a file", load: () => import("./open/open.js"), isTool: true },
@@ -25,7 +23,7 @@ const live = byId("live");
 const places = new Map(); // view -> its last address, for its tab
 
 /** @typedef {{name: string, n_documents: number, n_words: number, n_components: number, distinctive_words: string[], starters: {word: string, other: string | null}[]}} Index */
-/** @typedef {{max_query_length: number, max_compared: number, max_map_words: number, max_name_length: number, max_upload: number, max_pixels: number, image_formats: string[], example_image: string, accepts_files: boolean, max_file: number, file_suffixes: string[]}} Settings */
+/** @typedef {{max_query_length: number, max_map_words: number, max_name_length: number, max_upload: number, max_pixels: number, image_formats: string[], example_image: string, accepts_files: boolean, max_file: number, file_suffixes: string[]}} Settings */
 /** @typedef {{view: string | null, update?: (state: URLSearchParams) => void, close?: () => void}} Shown */
 
 /** @type {Index[]} */
@@ -168,20 +166,13 @@ function showTabs() {
         on: { click: (event) => follow(event, view) },
       },
       title,
-      view === "compare" ? pinCount() : null,
     ),
   );
   replace(byId("tabs"), tabs);
 }
 
-function pinCount() {
-  const n = index ? pinsOf(index).length : 0;
-  return n > 0 ? h("span", { class: "count" }, n, h("span", { class: "visually-hidden" }, " pinned")) : null;
-}
-
-/** Return the parameters of a tab: the pins, the last state, or from the view itself an empty state. */
+/** Return the parameters of a tab: the last state, or from the view itself an empty state. */
 function paramsOf(view) {
-  if (view === "compare") return { topic: index ? pinsOf(index) : [] };
   return new URLSearchParams(view === viewOf(location) ? "" : places.get(view));
 }
 
@@ -219,9 +210,7 @@ function tool(view, props, label) {
 /** Ask another index the same. What names documents or columns of the one that is left is dropped. */
 function chooseIndex(name) {
   const params = new URLSearchParams(location.search);
-  const topics = params.getAll("topic").filter((topic) => !new URLSearchParams(topic).has("documents"));
-  for (const each of [...OF_ONE_INDEX, "topic"]) params.delete(each);
-  for (const topic of topics) params.append("topic", topic);
+  for (const each of OF_ONE_INDEX) params.delete(each);
   params.set("index", name);
   write(url(viewOf(location) === "topics" ? "./" : viewOf(location), params), { push: true });
   showAddress();
@@ -251,5 +240,4 @@ onTravel(async () => {
   await showAddress();
   showTools();
 });
-onPins(showTabs);
 start();

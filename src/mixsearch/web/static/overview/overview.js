@@ -1,7 +1,6 @@
 // The overview: the topics of a set of words as a map and as a table.
 
 import { get, pathOf, queryOf, tagOf } from "../shared/api.js";
-import { saveText, savePicture } from "../shared/download.js";
 import { h, replace } from "../shared/dom.js";
 import { Newest } from "../shared/newest.js";
 import { count } from "../shared/numbers.js";
@@ -9,7 +8,7 @@ import { OverviewChoice, paramsOf, readChoice, wordsOf } from "./choice.js";
 import { TopicMap } from "./map.js";
 import { DocumentMap } from "./document-map.js";
 import { aboutTopic, documentLegend, howToRead } from "./legend.js";
-import { asCsv, TopicTable } from "./table.js";
+import { TopicTable } from "./table.js";
 import { swapped, withWord } from "../shared/query.js";
 
 const ASKED_AGAIN = "The index has changed since this map, so it was drawn again.";
@@ -159,7 +158,7 @@ class Overview {
       this.found,
       h("section", { class: "card map-card", "aria-label": "Map" }, skip, map.element),
       h("aside", { class: "card", "aria-label": "About the map" }, reading),
-      h("section", { class: "card table-card", "aria-labelledby": "table-title" }, h("div", { class: "toolbar" }, title, this.#downloads(found, map)), table.element),
+      h("section", { class: "card table-card", "aria-labelledby": "table-title" }, title, table.element),
     );
     map.draw();
     this.page.announce(this.summary.textContent);
@@ -192,25 +191,6 @@ class Overview {
     const chip = (other) => [h("button", { type: "button", class: "chip suggestion", on: { click: () => swap(other) } }, other), " "];
     if (suggestions.length === 0) return h("li", { class: "skipped" }, message);
     return h("li", { class: "skipped" }, h("b", {}, word), " is not in the corpus and was left out. Did you mean ", suggestions.map(chip));
-  }
-
-  #downloads(found, map) {
-    const name = `${this.page.index.name}-overview`;
-    const savers = {
-      csv: () => saveText(asCsv(found.topics), `${name}.csv`, "text/csv"),
-      json: () => saveText(JSON.stringify(found, null, 2), `${name}.json`, "application/json"),
-      png: () => savePicture(map.picture, name, "png"),
-      svg: () => savePicture(map.picture, name, "svg"),
-    };
-    const save = async (kind) => {
-      try {
-        await savers[kind]();
-      } catch (error) {
-        this.page.showError(error);
-      }
-    };
-    const button = (kind) => h("button", { type: "button", class: "link", "data-download": kind, on: { click: () => save(kind) } }, kind.toUpperCase());
-    return h("span", { class: "downloads small" }, h("span", { class: "muted" }, "Save as "), Object.keys(savers).map(button));
   }
 }
 

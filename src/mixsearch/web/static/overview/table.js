@@ -1,4 +1,4 @@
-// The topics of the overview as a sortable table, and as CSV.
+// The topics of the overview as a sortable table.
 
 import { h, replace } from "../shared/dom.js";
 import { percent } from "../shared/numbers.js";
@@ -65,16 +65,4 @@ export class TopicTable {
 function compare(one, other) {
   if (typeof one === "string") return one.localeCompare(other);
   return one === other ? 0 : one - other;
-}
-
-/** Return one line per topic; lists are joined by spaces. */
-export function asCsv(topics) {
-  const lines = topics.map(({ words, label, weight, separation, verdict, x, y }) => [words.join(" "), label.join(" "), weight, separation ?? "", verdict, x, y]);
-  return [["words", "typical_words", "weight", "separation", "verdict", "x", "y"], ...lines].map((line) => `${line.map(field).join(",")}\r\n`).join("");
-}
-
-/** Return a field for spreadsheets: quoted if necessary, and never a formula. */
-function field(value) {
-  const text = typeof value === "string" && /^[=+\-@\t\r]/u.test(value) ? `'${value}` : String(value);
-  return /[",\r\n]/u.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -3,7 +3,6 @@
 import { url } from "../shared/api.js";
 import { h, replace } from "../shared/dom.js";
 
-const OUTLINE_TOLERANCE = "1"; // pixels: exact outlines are stairs
 const DEFAULT_OPACITY = 0.5; // of an overlay, if the page shows no tint
 
 export const FEATURES = {
@@ -97,17 +96,13 @@ export class Downloads {
     if (found === null) return;
     const { path, segmentation, opacity, name } = found;
     const link = (label, title, file, params = {}) =>
-      h("a", { class: "button plain", href: url(file ? `${path}/${file}` : path, { segmentation, ...params }), download: `${name}-${file || "segments.json"}`, title }, label);
+      h("a", { class: "button plain", href: url(`${path}/${file}`, { segmentation, ...params }), download: `${name}-${file}`, title }, label);
     replace(
       this.links,
       link("Cut-outs", "Each segment as a transparent PNG with a soft edge, ZIP", "cut-outs.zip"),
       link("Masks", "A black and white PNG for each segment, ZIP", "masks.zip"),
-      link("SVG", "The outlines as a drawing", "outlines.svg", { simplify: OUTLINE_TOLERANCE }),
-      link("GeoJSON", "The outlines as polygons, in pixels", "outlines.geojson", { simplify: OUTLINE_TOLERANCE }),
       link("Labels", "The number of each pixel's segment, indexed PNG", "labels.png"),
       link("Overlay", "The picture with its segments tinted, PNG", "overlay.png", { opacity: String(opacity || DEFAULT_OPACITY) }),
-      link("COCO", "Run lengths as a COCO data set, JSON", "coco.json"),
-      link("JSON", "Seeds, sizes and verdicts", ""),
     );
   }
 }

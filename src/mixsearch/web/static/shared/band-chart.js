@@ -1,4 +1,4 @@
-// Shares over time as lines with bands: the 95% interval, and the error that matters between periods.
+// Shares over time as a line with bands: the 95% interval, and the error that matters between periods.
 
 import { h, replace, svg } from "./dom.js";
 import { percent } from "./numbers.js";
@@ -14,14 +14,13 @@ const MIN_PART = 0.1;
 
 export class BandChart {
   /**
-   * @param {any[][]} series the groups of each topic; all have the same ones
+   * @param {any[]} groups
    * @param {string} description
    */
-  constructor(series, description) {
-    this.series = series;
-    this.groups = series[0];
+  constructor(groups, description) {
+    this.groups = groups;
     this.description = description;
-    this.top = Math.max(...series.map(scaleOf));
+    this.top = scaleOf(groups);
     this.element = h("div", { class: "band-chart" });
     this.observer = new ResizeObserver(([{ contentRect }]) => this.#draw(contentRect.width));
     this.observer.observe(this.element);
@@ -41,12 +40,8 @@ export class BandChart {
         { role: "img", "aria-label": this.description, width, height: HEIGHT, viewBox: `0 0 ${width} ${HEIGHT}` },
         this.#grid(width, y),
         this.#labels(inner, x),
-        // Lines leave the room where they leave the scale.
-        svg(
-          "svg",
-          { ...room, viewBox: Object.values(room).join(" ") },
-          this.series.map((groups, i) => svg("g", { class: `series-${i}` }, runsOf(groups).map((run) => this.#line(groups, run, x, y)))),
-        ),
+        // The line leaves the room where it leaves the scale.
+        svg("svg", { ...room, viewBox: Object.values(room).join(" "), class: "series-0" }, runsOf(this.groups).map((run) => this.#line(run, x, y))),
       ),
     );
   }
@@ -67,7 +62,8 @@ export class BandChart {
       .filter((_, i) => i % step === 0);
   }
 
-  #line(groups, run, x, y) {
+  #line(run, x, y) {
+    const { groups } = this;
     const outer = run.map((i) => [groups[i].low, groups[i].high]);
     const inner = run.map((i) => {
       const { share, stderr } = groups[i];
@@ -84,8 +80,7 @@ export class BandChart {
       if (groups[i].share <= this.top) return svg("circle", { class: "dot", cx: x(i), cy: y(groups[i].share), r: DOT }, title);
       return svg("path", { class: "dot above", d: `M${x(i)} ${y(this.top) - DOT}l4 7h-8z` }, title); // an arrow: it is above the scale
     };
-    const isAlone = this.series.length === 1; // bands over each other would hide the lines
-    return [isAlone ? band(outer, "band") : null, band(inner, "band inner"), svg("polyline", { class: "stroke", points }), run.map(dot)];
+    return [band(outer, "band"), band(inner, "band inner"), svg("polyline", { class: "stroke", points }), run.map(dot)];
   }
 }
 

@@ -1,4 +1,4 @@
-// Rows as lists: examples, typical rows, and rows to label next.
+// Rows as lists: examples and typical rows.
 
 import { breakable } from "../shared/document-facts.js";
 import { h } from "../shared/dom.js";
@@ -9,7 +9,7 @@ const MAX_VALUES = 4;
 const MAX_LETTERS = 20;
 
 /** Create the form that names rows by their numbers, for those who do not point. */
-export function rowForm(state, act) {
+export function rowForm(act) {
   const input = h("input", { type: "text", id: "row-numbers", inputmode: "numeric", autocomplete: "off", placeholder: "3, 17, 40" });
   const submit = (event) => {
     event.preventDefault();
@@ -23,7 +23,7 @@ export function rowForm(state, act) {
     h("label", { for: "row-numbers", class: "small" }, "Rows by number"),
     input,
     h("button", { class: "button plain", value: "like" }, "Like"),
-    state.task === "members" ? h("button", { class: "button plain", value: "unlike" }, "Not like") : null,
+    h("button", { class: "button plain", value: "unlike" }, "Not like"),
   );
 }
 
@@ -39,20 +39,18 @@ export function examples({ like, notLike }, act) {
   return h("div", { class: "toolbar table-examples" }, like.map((row) => chip(row, false)), notLike.map((row) => chip(row, true)), clear);
 }
 
-/** Create a table of rows with their first values; with label(row), each can be marked as a member or not. */
-export function rowTable(title, rows, label = null) {
+/** Create a table of rows with their first values. */
+export function rowTable(title, rows) {
   if (rows.length === 0) return null;
   const names = Object.keys(rows[0].values ?? {}).slice(0, MAX_VALUES);
-  const own = ["Row", "Member", ...(label ? ["Like them?"] : [])];
   const column = (name) => h("th", { scope: "col", dir: "auto", class: isLong(name) ? "long" : null }, breakable(name));
-  const head = [...own, ...names].map(column);
+  const head = ["Row", "Member", ...names].map(column);
   const body = rows.map((row) =>
     h(
       "tr",
       {},
       h("th", { scope: "row", class: "number" }, row.id ?? row.row),
       h("td", { class: "number" }, chance(row.membership)),
-      label ? h("td", {}, answers(row.row, label)) : null,
       names.map((name) => h("td", { dir: "auto" }, shown(row.values[name]))),
     ),
   );
@@ -62,12 +60,6 @@ export function rowTable(title, rows, label = null) {
     h("h3", {}, title),
     h("div", { class: "wide-table", tabindex: 0, role: "region", "aria-label": title }, h("table", { class: "plain-table small" }, h("thead", {}, h("tr", {}, head)), h("tbody", {}, body))),
   );
-}
-
-function answers(row, label) {
-  const button = (text, isUnlike) =>
-    h("button", { type: "button", class: "link", "aria-label": `${text}, row ${row} is ${isUnlike ? "not " : ""}like them`, on: { click: () => label([row], isUnlike) } }, text);
-  return h("span", { class: "answers" }, button("yes", false), button("no", true));
 }
 
 /** Return whether the name of a column has a word that is too long for one line. */

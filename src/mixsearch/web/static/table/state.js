@@ -1,17 +1,14 @@
-// What the address says about a table: the question, the examples, the columns and the axes.
+// What the address says about a table: the examples, the columns and the axes.
 
-const TASKS = ["members", "line", "subspace"];
 // More examples than this say no more, and make the address too long.
 export const MAX_LIKE = 60;
 
-/** @typedef {{table: string, task: string, like: number[], notLike: number[], columns: string[], x: string, y: string}} State */
+/** @typedef {{table: string, like: number[], notLike: number[], columns: string[], x: string, y: string}} State */
 
 /** @param {URLSearchParams} params @returns {State} */
 export function stateOf(params) {
-  const task = params.get("task") ?? "";
   return {
     table: params.get("table") ?? "",
-    task: TASKS.includes(task) ? task : "members",
     like: rowsOf(params.getAll("like")),
     notLike: rowsOf(params.getAll("not_like")),
     columns: params.getAll("columns"),
@@ -21,8 +18,8 @@ export function stateOf(params) {
 }
 
 /** @param {State} state */
-export function paramsOf({ table, task, like, notLike, columns, x, y }) {
-  return { table, task: task === "members" ? null : task, like, not_like: notLike, columns, x, y };
+export function paramsOf({ table, like, notLike, columns, x, y }) {
+  return { table, like, not_like: notLike, columns, x, y };
 }
 
 /** Add rows as examples or counterexamples; a row that is one already is taken out if it comes alone. */

@@ -1,15 +1,15 @@
-// Tables: rows in a plane, and the group, the line or the subspace that a few of them mean.
+// Tables: rows in a plane, and the group that a few of them mean.
 
 import { ApiError, get } from "../shared/api.js";
 import { h, replace } from "../shared/dom.js";
 import { fileDrop } from "../shared/file-drop.js";
 import { Newest } from "../shared/newest.js";
 import { whole } from "../shared/numbers.js";
-import { downloads, lineAnswer, memberRows, membersAnswer, subspaceAnswer } from "./answers.js";
-import { controls, TASKS } from "./controls.js";
+import { downloads, membersAnswer } from "./answers.js";
+import { controls } from "./controls.js";
 import { drawingOf, otherIndices } from "./drawing.js";
 import { Plot } from "./plot.js";
-import { examples, rowForm, shown } from "./rows.js";
+import { examples, rowForm, rowTable, shown } from "./rows.js";
 import { MAX_LIKE, paramsOf, stateOf, withRows } from "./state.js";
 
 const EXAMPLE = "example";
@@ -110,19 +110,16 @@ class TableView {
 
   // State
 
-  /** Choose axes where the question needs columns. */
+  /** Draw the best view if the axes are not columns of this table. */
   #complete() {
     const { state } = this;
-    const names = this.#info.columns.filter(({ kind, is_numeric: isNumeric }) => isNumeric || (state.task === "members" && kind === "date")).map(({ name }) => name);
-    const isKnown = names.includes(state.x) && names.includes(state.y);
-    if (isKnown) return;
-    const isMembers = state.task === "members";
-    Object.assign(state, isMembers ? { x: "", y: "" } : { x: names[0] ?? "", y: names[1] ?? names[0] ?? "" });
+    const names = this.#info.columns.filter(({ kind, is_numeric: isNumeric }) => isNumeric || kind === "date").map(({ name }) => name);
+    if (!names.includes(state.x) || !names.includes(state.y)) Object.assign(state, { x: "", y: "" });
   }
 
   #choose(rows, isUnlike) {
     const step = Math.ceil(rows.length / MAX_LIKE);
-    this.#change(withRows(this.state, rows.filter((_, i) => i % step === 0), isUnlike && this.state.task === "members"));
+    this.#change(withRows(this.state, rows.filter((_, i) => i % step === 0), isUnlike));
   }
 
   #change(part) {
@@ -134,17 +131,17 @@ class TableView {
   async #show(mine) {
     const { state } = this;
     replace(this.controls, controls(this.#info, state, (part) => this.#change(part)));
-    replace(this.marked, rowForm(state, this.act), examples(state, this.act));
+    replace(this.marked, rowForm(this.act), examples(state, this.act));
     await this.#loadPlane();
     if (mine !== this.#turn) return;
     if (state.like.length === 0) {
       this.#draw(null);
       this.#showRows([]);
-      replace(this.answer, h("h2", {}, TASKS[state.task].name), h("p", {}, TASKS[state.task].hint), h("p", { class: "small muted" }, "Shift-click marks a row that is not like them. On a keyboard, arrow keys go from row to row in the plot, and Enter marks one."));
+      replace(this.answer, h("h2", {}, "Rows like these"), h("p", {}, "Click a few rows of a group, or draw a line around them. The rows like them light up."), h("p", { class: "small muted" }, "Shift-click marks a row that is not like them. On a keyboard, arrow keys go from row to row in the plot, and Enter marks one."));
       return;
     }
     this.answer.setAttribute("aria-busy", "true");
-    const result = await this.#newest.ask((signal) => get(this.#path(`/${state.task}`), this.#question(), { signal }));
+    const result = await this.#newest.ask((signal) => get(this.#path("/members"), this.#question, { signal }));
     if (result === null || mine !== this.#turn) return;
     this.answer.removeAttribute("aria-busy");
     if (result.error) {
@@ -158,22 +155,20 @@ class TableView {
     }
   }
 
-  #question() {
-    const { task, like, notLike, columns, x, y } = this.state;
-    if (task === "line") return { y, x: [x, ...columns.filter((name) => name !== x && name !== y)], like };
-    return { like, columns, ...(task === "members" ? { not_like: notLike } : {}) };
+  get #question() {
+    const { like, notLike, columns } = this.state;
+    return { like, columns, not_like: notLike };
   }
 
   /** Get the rows in the plane of the axes; the frame has the groups of a table too. */
   async #loadPlane() {
-    const { task, x, y, columns } = this.state;
-    const key = JSON.stringify([task, x, y, task === "members" ? columns : []]);
+    const { x, y, columns } = this.state;
+    const key = JSON.stringify([x, y, columns]);
     if (key === this.#plane.key) return;
     const [frame, points] = await Promise.all([
-      task === "members" ? get(this.#path("/frame"), { columns }) : null,
+      get(this.#path("/frame"), { columns }),
       x === "" ? null : get(this.#path("/points"), { x, y }),
     ]);
-    if (frame === null && points === null) throw new Error("This table has no columns of numbers.");
     this.#plane = { key, frame, points: points ?? frame };
   }
 
@@ -183,21 +178,17 @@ class TableView {
   }
 
   #showAnswer(found) {
-    const { task } = this.state;
     const { frame } = this.#plane;
-    const groups = task === "members" ? otherIndices(frame, found).map((k) => frame.groups[k]) : [];
-    const parts = { members: () => membersAnswer(found, groups, this.act), line: () => lineAnswer(found, this.act), subspace: () => subspaceAnswer(found, this.act) };
-    replace(this.answer, parts[task](), downloads(this.#path(`/${task}`), this.#question()));
-    this.#showRows(task === "members" ? memberRows(found, this.act) : []);
-    const { n_members: size } = found.answer ?? found;
-    this.page.announce(`About ${whole(size.n)} rows.`);
+    const groups = otherIndices(frame, found).map((k) => frame.groups[k]);
+    replace(this.answer, membersAnswer(found, groups, this.act), downloads(this.#path("/members"), this.#question));
+    this.#showRows(found.answer.typical_rows);
+    this.page.announce(`About ${whole(found.answer.n_members.n)} rows.`);
   }
 
-  /** Show tables of rows below the plot, where there is room for their columns. */
-  #showRows(tables) {
-    const shownTables = tables.filter(Boolean);
-    this.rows.hidden = shownTables.length === 0;
-    replace(this.rows, shownTables);
+  /** Show rows below the plot, where there is room for their columns. */
+  #showRows(rows) {
+    this.rows.hidden = rows.length === 0;
+    replace(this.rows, rowTable("Typical rows", rows));
   }
 
   /** Show the values of the row that is pointed at; read them out if a key did it. */

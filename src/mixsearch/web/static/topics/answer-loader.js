@@ -63,11 +63,6 @@ export class AnswerLoader {
     return true;
   }
 
-  /** Return an answer with its standard errors. */
-  complete(found) {
-    return found.withConfidence ?? this.client.withErrors(found);
-  }
-
   /** Ask how likely the topic is the one that was meant. */
   async addConfidence() {
     const { found } = this;

@@ -32,12 +32,11 @@ export class AnswerPane {
     this.element.classList.add("is-waiting");
   }
 
-  /** Show an answer; complete() returns it with standard errors. */
-  showAnswer({ search, answer, nDocuments, tag }, name, complete) {
+  showAnswer({ search, answer, nDocuments, tag }, name) {
     const params = paramsOf(search);
     const wanted = wantedOf(search.q);
     const actions = topicActions(this.page, params, { name, words: titleOf(answer.words), saved: this.act.saved });
-    const files = topicFiles(this.page, params, complete);
+    const files = topicFiles(this.page, params);
     const marked = [...answer.words.map(({ word }) => word), ...[...wanted.keys()].filter((word) => wanted.get(word))];
     this.card = new TopicCard(answer, { name, by: search.words_by, wanted, actions, files }, this.act);
     const open = (i) => this.act.openDocument(documents, i);

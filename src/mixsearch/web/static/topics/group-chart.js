@@ -7,7 +7,7 @@ import { groupBars } from "./group-bars.js";
 /** Create the chart of an answer. @param {"over" | "by"} kind */
 export function drawGroups(kind, { column, kind: columnKind, n_missing: nMissing, topics: [{ groups }] }, act) {
   if (kind === "by") return groupBars({ column, kind: columnKind, nMissing, groups }, act);
-  return new BandChart([groups], summaryOf(column, groups)).element;
+  return new BandChart(groups, summaryOf(column, groups)).element;
 }
 
 /** Say what the chart shows. */

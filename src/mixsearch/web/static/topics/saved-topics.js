@@ -1,10 +1,8 @@
-// Saved topics at the side: opened by their names, renamed, annotated, exported and imported.
+// Saved topics at the side: opened by their names, renamed and annotated.
 
 import { h, replace } from "../shared/dom.js";
-import { saveText } from "../shared/download.js";
-import { count } from "../shared/numbers.js";
 import { rove } from "../shared/roving.js";
-import { exportSaved, importSaved, onSaved, removeSaved, savedOf, saveTopic } from "../shared/saved.js";
+import { onSaved, removeSaved, savedOf, saveTopic } from "../shared/saved.js";
 
 const MAX_NAME = 120;
 const MAX_NOTE = 2000;
@@ -17,32 +15,16 @@ export class SavedTopics {
   constructor(page, { chosen }) {
     this.page = page;
     this.chosen = chosen;
-    this.list = h("ol", { class: "trail-steps" });
+    this.list = h("ol", { class: "saved-list" });
     this.rove = rove(this.list, ".saved-topic");
-    this.file = h("input", {
-      type: "file",
-      accept: ".json,application/json",
-      class: "visually-hidden",
-      tabindex: "-1",
-      "aria-label": "File of saved topics",
-      on: { change: () => this.#import() },
-    });
-    this.export = h("button", { type: "button", class: "link small", on: { click: () => this.#export() } }, "export");
-    const load = h("button", { type: "button", class: "link small", on: { click: () => this.file.click() } }, "import");
     this.element = h(
       "details",
-      { id: "saved", class: "trail saved", open: matchMedia("(min-width: 821px)").matches },
+      { id: "saved", class: "saved", open: matchMedia("(min-width: 821px)").matches },
       h("summary", {}, "Saved topics"),
       this.list,
-      h("div", { class: "saved-files" }, this.export, load, this.file),
     );
     this.close = onSaved(() => this.#show());
     this.#show();
-  }
-
-  /** Whether the panel is there if nothing is saved yet. */
-  set isOffered(isOffered) {
-    this.element.hidden = !isOffered && savedOf(this.page.index).length === 0;
   }
 
   /** Ask for the name and a note of a topic that was saved. */
@@ -56,7 +38,7 @@ export class SavedTopics {
 
   #show() {
     const topics = savedOf(this.page.index);
-    this.export.hidden = topics.length === 0;
+    this.element.hidden = topics.length === 0;
     replace(this.list, topics.map((topic) => h("li", { "data-search": topic.search }, topic.search === this.#edited ? this.#form(topic) : this.#entry(topic))));
     this.rove();
   }
@@ -97,21 +79,5 @@ export class SavedTopics {
       if (event.key === "Escape") leave();
     };
     return h("form", { class: "saved-form", on: { submit, keydown } }, label, text, h("button", { class: "button" }, "Save"));
-  }
-
-  #export() {
-    saveText(exportSaved(this.page.index), `${this.page.index.name}-saved-topics.json`, "application/json");
-  }
-
-  async #import() {
-    const [file] = this.file.files ?? [];
-    this.file.value = "";
-    if (!file) return;
-    try {
-      const n = importSaved(this.page.index, await file.text());
-      this.page.announce(`${count(n, "topic")} imported.`);
-    } catch (error) {
-      this.page.showError(error);
-    }
   }
 }

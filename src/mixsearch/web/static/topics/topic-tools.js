@@ -1,25 +1,35 @@
-// What is done with a topic: pin, save, copy its link, download.
+// What is done with a topic: save, copy its link, download.
 
 import { pathOf, queryOf, url } from "../shared/api.js";
+import { copyText } from "../shared/clipboard.js";
 import { h } from "../shared/dom.js";
-import { isPinned, pinsOf, togglePin } from "../shared/pins.js";
 import { savedOf, saveTopic } from "../shared/saved.js";
-import { downloads, linkButton } from "../shared/take-along.js";
 
 /** Create what is done with a topic, given its parameters; saved(search) is called when it was saved. */
 export function topicActions(page, params, { name, words, saved }) {
   const topic = queryOf(params).toString();
-  return h("div", { class: "toolbar topic-actions" }, pinButton(page, topic), saveButton(page, { search: topic, name, words }, saved), linkButton(page));
+  return h("div", { class: "toolbar topic-actions" }, saveButton(page, { search: topic, name, words }, saved), linkButton(page));
 }
 
-/** Create the links to the files of a topic; complete() returns the answer with standard errors. */
-export function topicFiles(page, params, complete) {
-  const files = {
-    csv: url(pathOf(page.index, "topic.csv"), { ...params, errors: true }),
-    json: url(pathOf(page.index, "topic"), { ...params, errors: true }),
-    html: url(pathOf(page.index, "report.html"), { topic: queryOf(params).toString() }),
-  };
-  return h("div", { class: "topic-files" }, downloads(files, page, async () => [await complete()]));
+/** Create the links to the files of a topic, which the server names. */
+export function topicFiles(page, params) {
+  const report = url(pathOf(page.index, "report.html"), { topic: queryOf(params).toString() });
+  const csv = url(pathOf(page.index, "topic.csv"), { ...params, errors: true });
+  return h(
+    "div",
+    { class: "topic-files downloads small" },
+    h("span", { class: "muted" }, "Save as "),
+    h("a", { href: report, download: "", "data-download": "html", title: "One file that opens offline, to send around" }, "Report"),
+    h("a", { href: csv, download: "", "data-download": "csv" }, "CSV"),
+  );
+}
+
+/** Create a button that copies the address of the page. */
+function linkButton(page) {
+  const copy = () => copyText(page, location.href, button);
+  const props = { type: "button", id: "copy-link", class: "button plain", "data-key": "copy", on: { click: copy } };
+  const button = h("button", props, "Copy link");
+  return button;
 }
 
 function saveButton(page, topic, saved) {
@@ -34,28 +44,6 @@ function saveButton(page, topic, saved) {
   function show() {
     button.textContent = isIn() ? "Saved" : "Save";
     button.title = isIn() ? "Rename or annotate this topic" : "Keep this topic under a name, in this browser";
-  }
-  show();
-  return button;
-}
-
-function pinButton(page, topic) {
-  const props = { type: "button", id: "pin", class: "button plain", "data-key": "pin" };
-  const button = h("button", { ...props, on: { click: press } });
-  function show() {
-    const isIn = isPinned(page.index, topic);
-    button.setAttribute("aria-pressed", String(isIn));
-    button.textContent = isIn ? "Pinned" : "Pin to compare";
-  }
-  function press() {
-    const { max_compared: most } = page.settings;
-    if (!isPinned(page.index, topic) && pinsOf(page.index).length >= most) {
-      page.showError(new Error(`${most} topics are pinned already. Remove one under Compare first.`));
-      return;
-    }
-    togglePin(page, topic);
-    show();
-    page.announce(isPinned(page.index, topic) ? "Pinned." : "No longer pinned.");
   }
   show();
   return button;
