@@ -1,10 +1,9 @@
 // The shell: chooses the view and the index by the address, and holds what all views share.
 
-import { ApiError, get, queryOf, url } from "./shared/api.js";
-import { byId, h, replace } from "./shared/dom.js";
 import { keep, kept, leaveLayer, onTravel, openLayer, write } from "./history.js";
-import { isPlainClick } from "./shared/links.js";
-import { themeSwitch } from "./theme-switch.js";
+import { ApiError, get, queryOf, url } from "./shared/api.js";
+import { remember } from "./shared/browser.js";
+import { byId, h, isPlainClick, replace, svg } from "./shared/dom.js";
 
 const VIEWS = {
   topics: { title: "Topics", load: () => import("./topics/topics.js") },
@@ -16,6 +15,9 @@ const VIEWS = {
 };
 
 const OF_ONE_INDEX = ["documents", "not_documents", "alternative", "n_components", "where", "within"];
+
+const THEMES = { auto: "as the system", light: "light", dark: "dark" };
+const NEXT_THEME = { auto: "light", light: "dark", dark: "auto" };
 
 const root = byId("view");
 const notices = byId("notices");
@@ -231,9 +233,45 @@ async function start() {
 
 /** Load what nobody needs in the first moment. */
 async function loadRest() {
-  const [{ showTips }, { listenForFiles }] = await Promise.all([import("./tips.js"), import("./drop-anywhere.js")]);
+  const [{ showTips }, { listenForFiles }] = await Promise.all([import("./tips.js"), import("./shared/files.js")]);
   showTips();
   if (settings.accepts_files) listenForFiles(page);
+}
+
+/** Create a button that cycles through the three themes. */
+function themeSwitch() {
+  const button = h("button", { type: "button", class: "button plain icon", id: "theme" });
+  const { dataset } = document.documentElement;
+  const show = () => {
+    const theme = dataset.theme ?? "auto";
+    button.setAttribute("aria-label", `Theme: ${THEMES[theme]}. Change to ${THEMES[NEXT_THEME[theme]]}.`);
+    button.title = `Theme: ${THEMES[theme]}`;
+    replace(button, themeIcon(theme));
+  };
+  button.addEventListener("click", () => {
+    const theme = NEXT_THEME[dataset.theme ?? "auto"];
+    if (theme === "auto") delete dataset.theme;
+    else dataset.theme = theme;
+    remember("localStorage", "theme", theme);
+    show();
+  });
+  show();
+  return button;
+}
+
+function themeIcon(theme) {
+  const shape = {
+    auto: [svg("circle", { cx: 8, cy: 8, r: 5.5, class: "outline" }), svg("path", { d: "M8 2.5a5.5 5.5 0 0 1 0 11z" })],
+    light: [svg("circle", { cx: 8, cy: 8, r: 3 }), svg("path", { class: "outline", d: rays() })],
+    dark: [svg("path", { d: "M13.5 9.8A5.8 5.8 0 0 1 6.2 2.5a5.8 5.8 0 1 0 7.3 7.3z" })],
+  };
+  return svg("svg", { viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true" }, shape[theme]);
+}
+
+function rays() {
+  const angles = Array.from({ length: 8 }, (_, i) => (i * Math.PI) / 4);
+  const point = (angle, r) => `${(8 + r * Math.cos(angle)).toFixed(1)} ${(8 + r * Math.sin(angle)).toFixed(1)}`;
+  return angles.map((angle) => `M${point(angle, 5)}L${point(angle, 6.8)}`).join("");
 }
 
 onTravel(async () => {

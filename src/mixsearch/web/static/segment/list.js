@@ -2,10 +2,9 @@
 
 import { h, replace } from "../shared/dom.js";
 import { chance, percent } from "../shared/numbers.js";
-import { paint } from "./colours.js";
-import { arrange } from "./nodes.js";
+import { badgeOf, toneOf } from "../shared/wording.js";
+import { arrange, paint } from "./handles.js";
 import { nameOf } from "./seeds.js";
-import { badgeOf, toneOf } from "../shared/verdicts.js";
 
 export class SegmentList {
   #rows = new Map(); // segment id -> row

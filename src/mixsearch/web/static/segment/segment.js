@@ -4,11 +4,10 @@ import { send } from "../shared/api.js";
 import { h, replace } from "../shared/dom.js";
 import { percent } from "../shared/numbers.js";
 import { Editor } from "./editor.js";
+import { invitation, listen } from "./pictures.js";
 import * as pictures from "./pictures.js";
-import { everyOf, Requests } from "./requests.js";
-import { Results } from "./results.js";
+import { everyOf, Requests, Results } from "./requests.js";
 import * as seeds from "./seeds.js";
-import { invitation, listen } from "./upload.js";
 import { WorkArea } from "./work-area.js";
 
 /** @type {URLSearchParams | null} What the view showed when it was last left. */
@@ -133,7 +132,7 @@ class Segmenting {
     replace(this.waiting, `Reading ${file.name || "the picture"} …`);
     this.waiting.hidden = false;
     try {
-      const image = await pictures.upload(file, this.page.settings);
+      const image = await pictures.sendPicture(file, this.page.settings);
       if (this.#isClosed) return;
       this.#picture = image;
     } catch (error) {

@@ -1,19 +1,27 @@
-// Options of the segmentation: modes, features, assignment, pieces, tint, downloads.
+// Options of the segmentation: modes, settings, pieces, tint, downloads.
 
 import { url } from "../shared/api.js";
 import { h, replace } from "../shared/dom.js";
 
 const DEFAULT_OPACITY = 0.5; // of an overlay, if the page shows no tint
 
-export const FEATURES = {
+const FEATURES = {
   rich: ["Rich features", "Colour, texture and place: best for photographs."],
   rgb: ["Plain colours", "As in the paper: quick, for up to three segments."],
 };
-export const ASSIGN = {
+const ASSIGN = {
   auto: ["Best way", "Seeds spread along the picture and to what looks alike, and keep their labels."],
   nearest: ["Nearest", "A pixel goes to the segment that it resembles most."],
   posterior: ["Likeliest", "Large and varied segments get more of the pixels in doubt."],
 };
+/** What a click or a drag on the picture does. */
+export const MODES = {
+  point: ["Point", "Click a spot of a part that you want to find, such as the sky."],
+  brush: ["Brush", "Draw along a part that you want to find. Hold Shift to add to the last segment."],
+  not: ["Exclude", "Click a spot that does not belong to the segment that covers it. Alt-click does the same."],
+  move: ["Move", "Drag the picture when it is zoomed in."],
+};
+const DEFAULTS = { features: "rich", assign: "auto", connected: false, fill_holes: false };
 
 /** A group of radio buttons, with a title and an explanation unless it is plain. Calls chosen(value). */
 export class Choice {
@@ -38,16 +46,8 @@ export class Choice {
   }
 }
 
-/** What a click or a drag on the picture does. */
-export const MODES = {
-  point: ["Point", "Click a spot of a part that you want to find, such as the sky."],
-  brush: ["Brush", "Draw along a part that you want to find. Hold Shift to add to the last segment."],
-  not: ["Exclude", "Click a spot that does not belong to the segment that covers it. Alt-click does the same."],
-  move: ["Move", "Drag the picture when it is zoomed in."],
-};
-
 /** Options for the pieces of segments. Calls changed({connected, fill_holes}). */
-export class Pieces {
+class Pieces {
   constructor(changed) {
     const box = (name) => h("input", { type: "checkbox", name, on: { change: () => changed(this.value) } });
     this.connected = box("connected");
@@ -105,4 +105,50 @@ export class Downloads {
       link("Overlay", "The picture with its segments tinted, PNG", "overlay.png", { opacity: String(opacity || DEFAULT_OPACITY) }),
     );
   }
+}
+
+export class Settings {
+  value = { ...DEFAULTS };
+
+  /** Calls changed(). */
+  constructor(changed) {
+    const set = (some) => {
+      Object.assign(this.value, some);
+      changed();
+    };
+    this.features = new Choice("Compare pixels by", "features", FEATURES, (features) => set({ features }));
+    this.assign = new Choice("How pixels are given to segments", "assign", ASSIGN, (assign) => set({ assign }));
+    this.pieces = new Pieces(set);
+    this.element = h("details", { class: "segment-settings" }, h("summary", {}, "Settings"), this.features.element, this.assign.element);
+  }
+
+  /** Whether further seeds change only what is near them: only with a graph. */
+  get canCorrect() {
+    return this.value.features === "rich" && this.value.assign === "auto";
+  }
+
+  /** @param {URLSearchParams} state */
+  read(state) {
+    this.value = {
+      features: chosenOf(FEATURES, state.get("features")),
+      assign: chosenOf(ASSIGN, state.get("assign")),
+      connected: state.get("connected") === "true",
+      fill_holes: state.get("fill_holes") === "true",
+    };
+    this.features.value = this.value.features;
+    this.assign.value = this.value.assign;
+    this.pieces.value = this.value;
+  }
+
+  /** The parameters of an address. */
+  get params() {
+    return Object.entries(this.value)
+      .filter(([name, value]) => value !== DEFAULTS[name])
+      .map(([name, value]) => [name, String(value)]);
+  }
+}
+
+/** @param {Record<string, string[]>} allowed @param {string | null} wanted */
+function chosenOf(allowed, wanted) {
+  return wanted !== null && Object.hasOwn(allowed, wanted) ? wanted : Object.keys(allowed)[0];
 }

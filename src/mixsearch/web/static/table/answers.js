@@ -1,20 +1,22 @@
-// The answer about a table: the rows like the examples.
+// The answer about a table, and its rows as lists: examples and typical rows.
 
 import { url } from "../shared/api.js";
 import { breakable } from "../shared/document-facts.js";
 import { h } from "../shared/dom.js";
 import { chance, count, percent, plain, whole } from "../shared/numbers.js";
-import { isLong, shown } from "./rows.js";
 
 const TONES = { clear: "good", likely: "good", doubtful: "doubt", unclear: "bad" };
 const VERDICTS = { clear: "clear", likely: "likely", doubtful: "doubtful", unclear: "unclear" };
 const MAX_COLUMNS = 10;
+const MAX_VALUES = 4;
+// A word of more letters than this is broken, so that it does not take the room of all other columns.
+const MAX_LETTERS = 20;
 
 /** @param {any} found @param {any} groups @param {any} act */
 export function membersAnswer(found, groups, act) {
   const { answer } = found;
   return [
-    head(`${whole(answer.n_members.n)} rows like these`, answer),
+    heading(`${whole(answer.n_members.n)} rows like these`, answer),
     size(answer.n_members, answer.n_table_rows),
     h("p", { class: "small muted" }, "In 95% of tables, the true number is in the interval. More examples narrow it."),
     warnings(found.warnings),
@@ -29,7 +31,7 @@ export function downloads(address, params) {
   return h("p", { class: "small" }, h("a", { class: "button plain", href: url(`${address}.csv`, params), download: "" }, "Download the labelled table"));
 }
 
-function head(title, { verdict, confidence }) {
+function heading(title, { verdict, confidence }) {
   return h(
     "div",
     { class: "toolbar" },
@@ -88,4 +90,69 @@ function give(value, stderr) {
 
 function shares(of) {
   return Object.entries(of).slice(0, 3).map(([level, share]) => `${level} ${percent(share)}`).join(", ");
+}
+
+/** Create the form that names rows by their numbers, for those who do not point. */
+export function rowForm(act) {
+  const input = h("input", { type: "text", id: "row-numbers", inputmode: "numeric", autocomplete: "off", placeholder: "3, 17, 40" });
+  const submit = (event) => {
+    event.preventDefault();
+    const rows = input.value.split(/[\s,;]+/u).filter((text) => /^\d{1,15}$/u.test(text)).map(Number);
+    if (rows.length > 0) act.choose(rows, event.submitter?.value === "unlike");
+    input.value = "";
+  };
+  return h(
+    "form",
+    { class: "toolbar row-form", on: { submit } },
+    h("label", { for: "row-numbers", class: "small" }, "Rows by number"),
+    input,
+    h("button", { class: "button plain", value: "like" }, "Like"),
+    h("button", { class: "button plain", value: "unlike" }, "Not like"),
+  );
+}
+
+/** Create chips of the examples; a click takes one out. */
+export function examples({ like, notLike }, act) {
+  const chip = (row, isUnlike) => {
+    const name = `${isUnlike ? "not " : ""}${row}`;
+    const props = { type: "button", class: isUnlike ? "chip unlike" : "chip", "aria-label": `${name}: take out this row`, on: { click: () => act.choose([row], isUnlike) } };
+    return h("button", props, name, h("span", { "aria-hidden": "true" }, "×"));
+  };
+  if (like.length + notLike.length === 0) return null;
+  const clear = h("button", { type: "button", class: "link small", on: { click: act.clear } }, "Clear");
+  return h("div", { class: "toolbar table-examples" }, like.map((row) => chip(row, false)), notLike.map((row) => chip(row, true)), clear);
+}
+
+/** Create a table of rows with their first values. */
+export function rowTable(title, rows) {
+  if (rows.length === 0) return null;
+  const names = Object.keys(rows[0].values ?? {}).slice(0, MAX_VALUES);
+  const column = (name) => h("th", { scope: "col", dir: "auto", class: isLong(name) ? "long" : null }, breakable(name));
+  const head = ["Row", "Member", ...names].map(column);
+  const body = rows.map((row) =>
+    h(
+      "tr",
+      {},
+      h("th", { scope: "row", class: "number" }, row.id ?? row.row),
+      h("td", { class: "number" }, chance(row.membership)),
+      names.map((name) => h("td", { dir: "auto" }, shown(row.values[name]))),
+    ),
+  );
+  return h(
+    "section",
+    { class: "table-rows" },
+    h("h3", {}, title),
+    h("div", { class: "wide-table", tabindex: 0, role: "region", "aria-label": title }, h("table", { class: "plain-table small" }, h("thead", {}, h("tr", {}, head)), h("tbody", {}, body))),
+  );
+}
+
+/** Return whether the name of a column has a word that is too long for one line. */
+function isLong(name) {
+  return name.split(/[\s._/\\-]/u).some((word) => word.length > MAX_LETTERS);
+}
+
+export function shown(value) {
+  if (value === null || value === undefined) return "–";
+  if (typeof value === "number") return plain(value);
+  return typeof value === "object" ? JSON.stringify(value).slice(0, 40) : String(value);
 }

@@ -1,19 +1,17 @@
 // Tables: rows in a plane, and the group that a few of them mean.
 
-import { ApiError, get } from "../shared/api.js";
+import { ApiError, get, Newest } from "../shared/api.js";
 import { h, replace } from "../shared/dom.js";
-import { fileDrop } from "../shared/file-drop.js";
-import { Newest } from "../shared/newest.js";
+import { fileDrop } from "../shared/files.js";
 import { whole } from "../shared/numbers.js";
-import { downloads, membersAnswer } from "./answers.js";
-import { controls } from "./controls.js";
+import { downloads, examples, membersAnswer, rowForm, rowTable, shown } from "./answers.js";
 import { drawingOf, otherIndices } from "./drawing.js";
 import { Plot } from "./plot.js";
-import { examples, rowForm, rowTable, shown } from "./rows.js";
-import { MAX_LIKE, paramsOf, stateOf, withRows } from "./state.js";
 
 const EXAMPLE = "example";
 const MAX_VALUES = 6;
+// More examples than this say no more, and make the address too long.
+export const MAX_LIKE = 60;
 
 export function show(root, params, page) {
   const view = new TableView(root, page);
@@ -204,4 +202,86 @@ class TableView {
     this.pointed.textContent = `Row ${row}: ${values.map(([name, value]) => `${name} ${shown(value)}`).join(", ")}`;
     if (byKey) this.page.announce(this.pointed.textContent);
   }
+}
+
+/** Create the controls; change(part) is called with what is new. */
+export function controls(info, state, change) {
+  return h("div", { class: "table-controls" }, axisMenus(info, state, change), columnBoxes(info, state, change));
+}
+
+function axisMenus(info, state, change) {
+  const usable = info.columns.filter(({ kind }) => kind === "number" || kind === "date");
+  const select = (name, label) => {
+    const element = h(
+      "select",
+      { id: `axis-${name}`, on: { change: () => change(chosen(state, name, element.value, usable)) } },
+      h("option", { value: "" }, "Best view"),
+      usable.map((column) => h("option", { value: column.name }, column.name)),
+    );
+    element.value = state[name];
+    return h("label", {}, label, element);
+  };
+  return h("div", { class: "toolbar" }, select("x", "Across"), select("y", "Up"));
+}
+
+/** Return the axes after one has changed: both are columns, or neither. */
+function chosen(state, name, value, usable) {
+  const other = name === "x" ? "y" : "x";
+  if (value === "") return { x: "", y: "" };
+  const free = usable.find((column) => column.name !== value)?.name ?? value;
+  return { [name]: value, [other]: state[other] === "" || state[other] === value ? free : state[other] };
+}
+
+function columnBoxes(info, state, change) {
+  const usable = info.columns.filter(({ kind }) => !["empty", "other"].includes(kind));
+  const boxes = usable.map(({ name }) => {
+    const input = h("input", { type: "checkbox", value: name });
+    input.checked = state.columns.length === 0 || state.columns.includes(name);
+    return input;
+  });
+  const apply = () => {
+    const marked = boxes.filter(({ checked }) => checked).map(({ value }) => value);
+    change({ columns: marked.length === usable.length ? [] : marked });
+  };
+  const count = state.columns.length > 0 ? ` (${state.columns.length} of ${usable.length})` : "";
+  return h(
+    "details",
+    { class: "table-columns" },
+    h("summary", {}, `Columns that count${count}`),
+    h("div", { class: "boxes" }, boxes.map((box) => h("label", {}, box, h("span", { dir: "auto" }, box.value)))),
+    h("button", { type: "button", class: "button plain", on: { click: apply } }, "Use these columns"),
+  );
+}
+
+/** @typedef {{table: string, like: number[], notLike: number[], columns: string[], x: string, y: string}} State */
+
+/** @param {URLSearchParams} params @returns {State} */
+function stateOf(params) {
+  return {
+    table: params.get("table") ?? "",
+    like: rowsOf(params.getAll("like")),
+    notLike: rowsOf(params.getAll("not_like")),
+    columns: params.getAll("columns"),
+    x: params.get("x") ?? "",
+    y: params.get("y") ?? "",
+  };
+}
+
+/** @param {State} state */
+export function paramsOf({ table, like, notLike, columns, x, y }) {
+  return { table, like, not_like: notLike, columns, x, y };
+}
+
+/** Add rows as examples or counterexamples; a row that is one already is taken out if it comes alone. */
+function withRows(state, rows, isUnlike) {
+  const name = isUnlike ? "notLike" : "like";
+  const other = isUnlike ? "like" : "notLike";
+  const isRemoved = rows.length === 1 && state[name].includes(rows[0]);
+  const kept = state[name].filter((row) => !rows.includes(row));
+  const all = isRemoved ? kept : [...kept, ...rows].slice(-MAX_LIKE);
+  return { ...state, [name]: all, [other]: state[other].filter((row) => !all.includes(row)) };
+}
+
+function rowsOf(texts) {
+  return [...new Set(texts.filter((text) => /^\d{1,15}$/.test(text)).map(Number))];
 }

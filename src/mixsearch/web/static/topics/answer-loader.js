@@ -1,16 +1,15 @@
 // Asks for the answer to a search, and then for what comes later: standard errors, groups, the confidence.
 
-import { get, INDEX_CHANGED } from "../shared/api.js";
+import { get, INDEX_CHANGED, Newest, pathOf, tagOf } from "../shared/api.js";
 import { chance, percent } from "../shared/numbers.js";
-import { titleOf } from "../shared/topic-title.js";
-import { badgeOf } from "../shared/verdicts.js";
-import { SearchClient } from "./search-client.js";
+import { askable } from "../shared/query.js";
+import { badgeOf, titleOf } from "../shared/wording.js";
+import { PAGE } from "./documents.js";
+import { hasMarks, isBlank, paramsOf } from "./search.js";
 
 const DIM_AFTER = 150;
 const ERRORS_AFTER = 400;
 const RETRY_AFTER = 2000;
-
-/** @typedef {import("./search-client.js").Found} Found */
 
 export class AnswerLoader {
   #timers = {};
@@ -94,4 +93,77 @@ export class AnswerLoader {
       if (this.found === null) this.act.again();
     }, RETRY_AFTER);
   }
+}
+
+/**
+ * @typedef {object} Found
+ * @property {import("./search.js").Search} asked
+ * @property {import("./search.js").Search} search
+ * @property {any} answer
+ * @property {number} nDocuments
+ * @property {string | null} tag the state of the index
+ * @property {boolean} isFresh whether it was asked for since the index had changed
+ * @property {Promise<any>} [withErrors]
+ * @property {Promise<any>} [withConfidence]
+ */
+
+class SearchClient {
+  #newest = new Newest();
+  #newestErrors = new Newest();
+  #newestConfidence = new Newest();
+
+  /** Calls changed() if the index has changed since an answer that more is asked about. */
+  constructor(index, { changed }) {
+    this.path = pathOf(index, "topic");
+    this.changed = changed;
+  }
+
+  /**
+   * Return the answer with the search as sent and as completed; an error; or null if aborted.
+   * @param {import("./search.js").Search} asked
+   * @param {{isUnfinished: boolean, nDocuments?: number, tag?: string | null, isFresh?: boolean}} how tag is the state that rows in the search are of
+   * @returns {Promise<Found | {error: any} | null>}
+   */
+  async ask(asked, { isUnfinished, nDocuments = PAGE, tag = null, isFresh = false }) {
+    const search = understood(asked);
+    const params = { ...paramsOf(search), n_documents: nDocuments, complete: search.q !== "" && isUnfinished };
+    const asking = { tag: hasMarks(search) ? tag : null, isFresh };
+    const result = await this.#newest.ask((signal) => get(this.path, params, { signal, ...asking }));
+    if (!result?.answer) return result && { error: result.error };
+    const { answer } = result;
+    return { asked, answer, nDocuments, tag: tagOf(answer), isFresh, search: search.q ? { ...search, q: answer.hint } : search };
+  }
+
+  /** Return the answer with standard errors, requested once; on failure, the answer as it was. */
+  withErrors(found) {
+    found.withErrors ??= this.#askMore(this.#newestErrors, found, { errors: true });
+    return found.withErrors;
+  }
+
+  /** Return the answer with its confidence, which takes longest. */
+  withConfidence(found) {
+    found.withConfidence ??= this.#askMore(this.#newestConfidence, found, { errors: true, confidence: true });
+    return found.withConfidence;
+  }
+
+  async #askMore(newest, { search, answer, tag, isFresh }, more) {
+    const params = { ...paramsOf(search), ...more, n_documents: 0 };
+    const result = await newest.ask((signal) => get(this.path, params, { signal, tag }));
+    // Once only, since nobody has clicked: servers of different states behind one address would go on for ever.
+    if (result?.error?.code === INDEX_CHANGED && !isFresh) this.changed();
+    return result?.answer ?? answer;
+  }
+
+  stop() {
+    for (const newest of [this.#newest, this.#newestErrors, this.#newestConfidence]) newest.stop();
+  }
+}
+
+/** Return whether a search is empty. */
+export function asksNothing(search) {
+  return isBlank(understood(search));
+}
+
+function understood(search) {
+  return { ...search, q: askable(search.q) };
 }

@@ -1,11 +1,13 @@
-// Saved topics at the side: opened by their names, renamed and annotated.
+// Topics that the user has saved under a name, with notes: kept in the browser, and listed at the side.
 
+import { remember, rememberedList } from "../shared/browser.js";
 import { h, replace } from "../shared/dom.js";
 import { rove } from "../shared/roving.js";
-import { onSaved, removeSaved, savedOf, saveTopic } from "../shared/saved.js";
 
 const MAX_NAME = 120;
 const MAX_NOTE = 2000;
+const MAX_TOPICS = 500;
+const TEXTS = ["search", "name", "note", "words", "saved"];
 
 export class SavedTopics {
   /** @type {string | null} The topic whose name and note are being changed. */
@@ -80,4 +82,58 @@ export class SavedTopics {
     };
     return h("form", { class: "saved-form", on: { submit, keydown } }, label, text, h("button", { class: "button" }, "Save"));
   }
+}
+
+/**
+ * @typedef {object} SavedTopic
+ * @property {string} search its query string
+ * @property {string} name
+ * @property {string} note
+ * @property {string} words
+ * @property {string} saved when, in ISO 8601
+ */
+
+const listeners = new Set();
+
+// Other tabs save as well.
+window.addEventListener("storage", tellAll);
+
+/** @returns {SavedTopic[]} */
+export function savedOf(index) {
+  return rememberedList("localStorage", nameOf(index)).filter(isTopic);
+}
+
+/** Save a topic, or change what was saved of it. The newest come first. */
+export function saveTopic(index, topic) {
+  const saved = savedOf(index);
+  const known = saved.find(({ search }) => search === topic.search);
+  const changed = { note: "", saved: new Date().toISOString(), ...known, ...topic };
+  keep(index, known ? saved.map((each) => (each === known ? changed : each)) : [changed, ...saved]);
+}
+
+function removeSaved(index, search) {
+  keep(index, savedOf(index).filter((each) => each.search !== search));
+}
+
+/** Call a listener at every change; the returned function removes it. */
+function onSaved(listener) {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+function isTopic(topic) {
+  return TEXTS.every((name) => typeof topic?.[name] === "string");
+}
+
+function keep(index, topics) {
+  remember("localStorage", nameOf(index), topics.slice(0, MAX_TOPICS));
+  tellAll();
+}
+
+function tellAll() {
+  for (const listener of listeners) listener();
+}
+
+function nameOf(index) {
+  return `saved:${index.name}`;
 }

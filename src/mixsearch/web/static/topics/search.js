@@ -2,6 +2,20 @@
 
 // Rows of documents in the name of a search without words.
 const MAX_NAMED = 5;
+/** @type {Search} */
+const DEFAULTS = {
+  q: "",
+  documents: [],
+  not_documents: [],
+  narrower: 0,
+  alternative: 0,
+  words_by: "typical",
+  sort_by: "",
+  descending: false,
+  n_components: null,
+  where: "",
+  within: false,
+};
 
 /**
  * @typedef {object} Search
@@ -17,21 +31,6 @@ const MAX_NAMED = 5;
  * @property {string} where
  * @property {boolean} within
  */
-
-/** @type {Search} */
-const DEFAULTS = {
-  q: "",
-  documents: [],
-  not_documents: [],
-  narrower: 0,
-  alternative: 0,
-  words_by: "typical",
-  sort_by: "",
-  descending: false,
-  n_components: null,
-  where: "",
-  within: false,
-};
 
 /** @returns {Search} */
 export function emptySearch() {

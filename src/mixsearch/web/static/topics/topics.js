@@ -1,19 +1,15 @@
 // The topics view: the current search, its answer, and its address.
 
-import { AnswerLoader } from "./answer-loader.js";
-import { AnswerPane } from "./answer-pane.js";
-import { asksNothing } from "./search-client.js";
 import { h, replace } from "../shared/dom.js";
-import { FilterBox, isAboutFilter } from "./filter-box.js";
+import { hasCommonWord, swapped, withoutWord, withWord } from "../shared/query.js";
+import { AnswerLoader, asksNothing } from "./answer-loader.js";
+import { AnswerPane } from "./answer-pane.js";
 import { PAGE } from "./documents.js";
-import { MarkedDocuments } from "./marked-documents.js";
-import { goesOn, swapped, withWord, withoutWord } from "../shared/query.js";
+import { FilterBox, isAboutFilter } from "./filter-box.js";
 import { Reader } from "./reader.js";
-import { emptySearch, hasMarks, isBlank, nameOf, paramsOf, readSearch, withMark, withoutHint, withoutMarks } from "./search.js";
 import { SavedTopics } from "./saved-topics.js";
-import { SearchBox } from "./search-box.js";
-import { skipButtons } from "./skip-buttons.js";
-import { Steps } from "./steps.js";
+import { MarkedDocuments, SearchBox } from "./search-box.js";
+import { emptySearch, hasMarks, isBlank, nameOf, paramsOf, readSearch, withMark, withoutHint, withoutMarks } from "./search.js";
 
 const SETTLED_AFTER = 1200;
 const ASKED_AGAIN = "The index has changed since that answer, so the question was asked again.";
@@ -21,7 +17,7 @@ const ASKED_WITHOUT_MARKS = "The index has changed, and its rows may be other do
 
 export function show(root, state, page) {
   if (!page.index) {
-    import("./nothing-served.js").then(({ nothingServed }) => replace(root, nothingServed(page)), page.showError);
+    import("./welcome.js").then(({ nothingServed }) => replace(root, nothingServed(page)), page.showError);
     return undefined;
   }
   const view = new Topics(root, page);
@@ -102,7 +98,7 @@ class Topics {
   #typed() {
     const { text: q } = this.box;
     // Marks are about the words that they were made for: other words are another search.
-    const marks = q.trim() === "" || goesOn(this.search.q, q) ? {} : { documents: [], not_documents: [] };
+    const marks = q.trim() === "" || hasCommonWord(this.search.q, q) ? {} : { documents: [], not_documents: [] };
     this.#drift({ ...this.search, ...marks, q, alternative: 0 });
   }
 
@@ -297,4 +293,61 @@ class Topics {
 
 function isSame(search, other) {
   return JSON.stringify(paramsOf(search)) === JSON.stringify(paramsOf(other));
+}
+
+/** @typedef {import("./search.js").Search} Search */
+
+export class Steps {
+  #isOpen = false; // whether typing still changes the entry
+  #hasStood = false; // whether the answer was there for long enough to be read
+
+  constructor(page) {
+    this.page = page;
+  }
+
+  /**
+   * Return whether a change by typing belongs to the same entry as the one before.
+   * @param {Search} before
+   * @param {Search} after
+   */
+  goesOn(before, after) {
+    return this.#isOpen && (!this.#hasStood || isContinued(before.q, after.q));
+  }
+
+  /** Follow a change by typing. */
+  follow(before, after) {
+    const goesOn = this.goesOn(before, after);
+    this.page.note(paramsOf(after), { push: !goesOn });
+    if (goesOn) this.page.keep({ documents: undefined, scroll: undefined }); // those of the search before
+    this.#isOpen = true;
+    this.#hasStood = false;
+  }
+
+  /** Add an entry for a change in one step. */
+  add(search) {
+    this.page.note(paramsOf(search), { push: true });
+    this.close();
+  }
+
+  /** End the entry: what follows is another one. */
+  close() {
+    this.#isOpen = false;
+  }
+
+  /** Note that the answer was there for a while. */
+  stand() {
+    this.#hasStood = true;
+  }
+}
+
+/** Return whether the text is the same, or its last word goes on. */
+function isContinued(before, after) {
+  return after === before || (/\S$/u.test(before) && after.startsWith(before) && /\S/u.test(after[before.length]));
+}
+
+/** Create the buttons for the answer in a pane. */
+function skipButtons(pane) {
+  const skip = (label, selector) =>
+    h("button", { type: "button", class: "button plain skip", on: { click: () => pane.querySelector(selector)?.focus() } }, label);
+  return h("div", { class: "skips" }, skip("Skip to the topic", "h1"), skip("Skip to the documents", "#documents-title"));
 }
