@@ -85,8 +85,9 @@ def test_no_view_scrolls_sideways(open_page):
             assert page.evaluate("document.documentElement.scrollWidth") <= width, page.evaluate(FIND_WIDER, width + 1)
 
 
-def test_every_control_has_a_name_and_is_reached_by_the_tab_key(page):
+def test_every_control_has_a_name_and_is_reached_by_the_tab_key(open_page):
     for view in VIEWS:
+        page = open_page()
         show(page, view)
         assert page.evaluate(FIND_NAMELESS) == [], view
         stops = page.evaluate(NUMBER_STOPS)
