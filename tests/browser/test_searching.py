@@ -35,6 +35,8 @@ def test_the_answer_follows_each_key(page, serving):
     box.press("e")
     see_topic(page, "telescope")  # the most frequent word that begins so
     expect(page.get_by_role("listbox")).to_be_visible()
+    listed, title = (page.locator(each).bounding_box() for each in ("#completions", "#topic-title"))
+    assert listed["y"] + listed["height"] <= title["y"]  # the answer stays in view
     box.press_sequentially("lescope")
     box.press("Enter")
     see_topic(page, "telescope")

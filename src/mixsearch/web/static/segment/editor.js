@@ -7,7 +7,12 @@ const MAX_STEPS = 200;
 /** @typedef {import("./seeds.js").Segment} Segment */
 
 export class Editor {
-  #steps = new Steps();
+  /** @type {Segment[]} */
+  segments = [];
+  /** @type {Segment[][]} What they were before each step. */
+  #past = [];
+  /** @type {symbol | string | null} What the last change belongs to: all of a drag is one step. */
+  #stroke = null;
   /** @type {number | null} The segment that clicks add pixels to. */
   #chosen = null;
   /** @type {number | null} The segment that was last clicked into being. */
@@ -18,21 +23,18 @@ export class Editor {
     this.changed = changed;
   }
 
-  get segments() {
-    return this.#steps.segments;
-  }
-
   get chosen() {
     return this.#chosen;
   }
 
   get canUndo() {
-    return this.#steps.canUndo;
+    return this.#past.length > 0;
   }
 
   /** Start anew: none of it can be undone. @param {Segment[]} segments */
   start(segments) {
-    this.#steps.start(segments);
+    this.#past = [];
+    this.segments = segments;
     this.#chosen = null;
     this.#last = segments.at(-1)?.id ?? null;
   }
@@ -104,53 +106,20 @@ export class Editor {
   }
 
   undo() {
-    if (this.canUndo) this.#step(() => this.#steps.undo());
+    if (this.canUndo) this.#step(/** @type {Segment[]} */ (this.#past.pop()), null);
   }
 
-  /** @param {Segment[]} segments @param {symbol | string | null} [stroke] */
+  /** Change the segments. Changes of one stroke are undone together. @param {Segment[]} segments @param {symbol | string | null} [stroke] */
   #change(segments, stroke = null) {
-    this.#step(() => this.#steps.change(segments, stroke));
-  }
-
-  #step(take) {
-    const before = this.segments;
-    take();
-    if (!this.segments.some(({ id }) => id === this.#chosen)) this.#chosen = null;
-    this.changed(before);
-  }
-}
-
-export class Steps {
-  /** @type {import("./seeds.js").Segment[]} */
-  segments = [];
-  /** @type {import("./seeds.js").Segment[][]} */
-  #past = [];
-  /** @type {symbol | string | null} What the last change belongs to: all of a drag is one step. */
-  #stroke = null;
-
-  /** Start anew. @param {import("./seeds.js").Segment[]} segments */
-  start(segments) {
-    this.#past = [];
-    this.segments = segments;
-  }
-
-  /**
-   * Change the segments. Changes of one stroke are undone together.
-   * @param {import("./seeds.js").Segment[]} segments
-   * @param {symbol | string | null} stroke
-   */
-  change(segments, stroke) {
     if (stroke === null || stroke !== this.#stroke) this.#past = [...this.#past, this.segments].slice(-MAX_STEPS);
+    this.#step(segments, stroke);
+  }
+
+  #step(segments, stroke) {
+    const before = this.segments;
     this.#stroke = stroke;
     this.segments = segments;
-  }
-
-  get canUndo() {
-    return this.#past.length > 0;
-  }
-
-  undo() {
-    this.#stroke = null;
-    this.segments = this.#past.pop() ?? this.segments;
+    if (!segments.some(({ id }) => id === this.#chosen)) this.#chosen = null;
+    this.changed(before);
   }
 }

@@ -55,18 +55,6 @@ export class AnswerPane {
     for (const panel of this.panels) panel.show(paramsOf(search), tag);
   }
 
-  addErrors(answer) {
-    this.card?.addErrors(answer);
-  }
-
-  awaitConfidence() {
-    this.card?.awaitConfidence();
-  }
-
-  addConfidence(answer) {
-    this.card?.addConfidence(answer);
-  }
-
   showTrouble(error) {
     this.#put(trouble(error, this.act));
   }

@@ -7,7 +7,7 @@ import { rove } from "../shared/roving.js";
 const MAX_NAME = 120;
 const MAX_NOTE = 2000;
 const MAX_TOPICS = 500;
-const TEXTS = ["search", "name", "note", "words", "saved"];
+const TEXTS = ["search", "name", "note", "words"];
 
 export class SavedTopics {
   /** @type {string | null} The topic whose name and note are being changed. */
@@ -25,8 +25,12 @@ export class SavedTopics {
       h("summary", {}, "Saved topics"),
       this.list,
     );
-    this.close = onSaved(() => this.#show());
+    window.addEventListener("storage", this.#show);
     this.#show();
+  }
+
+  close() {
+    window.removeEventListener("storage", this.#show);
   }
 
   /** Ask for the name and a note of a topic that was saved. */
@@ -38,16 +42,16 @@ export class SavedTopics {
     this.list.querySelector("input")?.select();
   }
 
-  #show() {
+  #show = () => {
     const topics = savedOf(this.page.index);
     this.element.hidden = topics.length === 0;
     replace(this.list, topics.map((topic) => h("li", { "data-search": topic.search }, topic.search === this.#edited ? this.#form(topic) : this.#entry(topic))));
     this.rove();
-  }
+  };
 
   #entry({ search, name, note, words }) {
     const edit = { type: "button", class: "tool", title: "Rename or annotate", "aria-label": `Rename or annotate ${name}`, on: { click: () => this.edit(search) } };
-    const remove = { type: "button", class: "tool", title: "Remove", "aria-label": `Remove ${name}`, on: { click: () => removeSaved(this.page.index, search) } };
+    const remove = { type: "button", class: "tool", title: "Remove", "aria-label": `Remove ${name}`, on: { click: () => keep(this.page.index, savedOf(this.page.index).filter((each) => each.search !== search)) } };
     return h(
       "div",
       { class: "saved-topic" },
@@ -90,48 +94,24 @@ export class SavedTopics {
  * @property {string} name
  * @property {string} note
  * @property {string} words
- * @property {string} saved when, in ISO 8601
  */
-
-const listeners = new Set();
-
-// Other tabs save as well.
-window.addEventListener("storage", tellAll);
 
 /** @returns {SavedTopic[]} */
 export function savedOf(index) {
-  return rememberedList("localStorage", nameOf(index)).filter(isTopic);
+  return rememberedList("localStorage", nameOf(index)).filter((topic) => TEXTS.every((name) => typeof topic?.[name] === "string"));
 }
 
 /** Save a topic, or change what was saved of it. The newest come first. */
 export function saveTopic(index, topic) {
   const saved = savedOf(index);
   const known = saved.find(({ search }) => search === topic.search);
-  const changed = { note: "", saved: new Date().toISOString(), ...known, ...topic };
+  const changed = { note: "", ...known, ...topic };
   keep(index, known ? saved.map((each) => (each === known ? changed : each)) : [changed, ...saved]);
-}
-
-function removeSaved(index, search) {
-  keep(index, savedOf(index).filter((each) => each.search !== search));
-}
-
-/** Call a listener at every change; the returned function removes it. */
-function onSaved(listener) {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
-
-function isTopic(topic) {
-  return TEXTS.every((name) => typeof topic?.[name] === "string");
 }
 
 function keep(index, topics) {
   remember("localStorage", nameOf(index), topics.slice(0, MAX_TOPICS));
-  tellAll();
-}
-
-function tellAll() {
-  for (const listener of listeners) listener();
+  window.dispatchEvent(new Event("storage")); // as other tabs that save get it
 }
 
 function nameOf(index) {

@@ -170,7 +170,7 @@ export function topicFiles(page, params) {
   const csv = url(pathOf(page.index, "topic.csv"), { ...params, errors: true });
   return h(
     "div",
-    { class: "topic-files downloads small" },
+    { class: "topic-files small" },
     h("span", { class: "muted" }, "Save as "),
     h("a", { href: report, download: "", "data-download": "html", title: "One file that opens offline, to send around" }, "Report"),
     h("a", { href: csv, download: "", "data-download": "csv" }, "CSV"),
