@@ -3,7 +3,7 @@
 import { keep, kept, leaveLayer, onTravel, openLayer, write } from "./history.js";
 import { ApiError, get, queryOf, url } from "./shared/api.js";
 import { remember } from "./shared/browser.js";
-import { byId, h, isPlainClick, replace, svg } from "./shared/dom.js";
+import { byId, h, replace, svg } from "./shared/dom.js";
 
 const VIEWS = {
   topics: { title: "Topics", load: () => import("./topics/topics.js") },
@@ -95,6 +95,7 @@ const page = {
     replace(notices, h("div", { class: "notice", role: "alert" }, h("p", {}, messageOf(error)), close));
   },
   addressOf,
+  follow,
 };
 
 function clearError() {
@@ -165,7 +166,7 @@ function showTabs() {
       {
         href: addressOf(view, paramsOf(view)),
         "aria-current": view === viewOf(location) ? "page" : null,
-        on: { click: (event) => follow(event, view) },
+        on: { click: (event) => follow(event, view, paramsOf(view)) },
       },
       title,
     ),
@@ -178,10 +179,11 @@ function paramsOf(view) {
   return new URLSearchParams(view === viewOf(location) ? "" : places.get(view));
 }
 
-function follow(event, view) {
-  if (!isPlainClick(event)) return;
+/** Go to a view on a plain click; otherwise the browser follows the link. */
+function follow(event, view, params = {}) {
+  if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
   event.preventDefault();
-  page.go(view, paramsOf(view));
+  page.go(view, params);
 }
 
 function showTools() {
@@ -201,12 +203,7 @@ function showTools() {
 
 /** Create a link to a view that is no tab. It opens as new. */
 function tool(view, props, label) {
-  const click = (event) => {
-    if (!isPlainClick(event)) return;
-    event.preventDefault();
-    page.go(view);
-  };
-  return h("a", { ...props, href: addressOf(view), on: { click } }, label);
+  return h("a", { ...props, href: addressOf(view), on: { click: (event) => follow(event, view) } }, label);
 }
 
 /** Ask another index the same. What names documents or columns of the one that is left is dropped. */

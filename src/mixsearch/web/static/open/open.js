@@ -35,8 +35,12 @@ class OpenView {
     this.close();
     this.#controller = new AbortController();
     const file = this.page.takeFile();
-    if (!this.page.settings.accepts_files) this.#refuse();
-    else if (file) this.#upload(file);
+    if (!this.page.settings.accepts_files) {
+      const text = "Other computers can reach this server without a token, so it accepts no files. Start it with --token.";
+      replace(this.root, h("section", { class: "card" }, h("h1", {}, "No files here"), h("p", {}, text)));
+      return;
+    }
+    if (file) this.#upload(file);
     else if (state.has("build")) this.#follow(state.get("build"), state.get("file"));
     else if (state.has("file")) this.#look(state.get("file"));
     else replace(this.root, fileDrop(this.page, "Open a file"));
@@ -45,11 +49,6 @@ class OpenView {
   close() {
     this.#controller.abort();
     clearTimeout(this.#timer);
-  }
-
-  #refuse() {
-    const text = "Other computers can reach this server without a token, so it accepts no files. Start it with --token.";
-    replace(this.root, h("section", { class: "card" }, h("h1", {}, "No files here"), h("p", {}, text)));
   }
 
   // Sending

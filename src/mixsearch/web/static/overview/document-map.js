@@ -335,13 +335,9 @@ function drawLabels(context, middles, topics, view, { ink, card }) {
     const half = context.measureText(word).width / 2 + 4;
     /** @type {[number, number, number, number]} */
     const box = [across - half, down - HEIGHT / 2, across + half, down + HEIGHT / 2];
-    if (taken.some((other) => areOver(box, other)) || box[0] < 0 || box[2] > view.width) continue;
+    if (taken.some((other) => box[0] < other[2] && box[2] > other[0] && box[1] < other[3] && box[3] > other[1]) || box[0] < 0 || box[2] > view.width) continue;
     taken.push(box);
     context.strokeText(word, across, down);
     context.fillText(word, across, down);
   }
-}
-
-function areOver([left, top, right, bottom], [otherLeft, otherTop, otherRight, otherBottom]) {
-  return left < otherRight && right > otherLeft && top < otherBottom && bottom > otherTop;
 }

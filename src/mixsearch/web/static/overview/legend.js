@@ -1,6 +1,6 @@
 // The panel next to the map: how to read it, or facts about the topic under the pointer.
 
-import { h, isPlainClick } from "../shared/dom.js";
+import { h } from "../shared/dom.js";
 import { percent } from "../shared/numbers.js";
 import { withWord } from "../shared/query.js";
 import { badgeOf, toneOf } from "../shared/wording.js";
@@ -27,7 +27,7 @@ export function documentLegend(topics, { page, pointed }) {
       "li",
       { class: `series-${topic.group}`, on: { pointerenter: () => pointed(place), pointerleave: () => pointed(null) } },
       h("i", { class: "series-key", "aria-hidden": "true" }),
-      h("a", { href: page.addressOf("topics", { q: searchOf(topic) }), title: topic.label.join(", "), on: { click: (event) => openTopic(event, page, topic), focus: () => pointed(place), blur: () => pointed(null) } }, topic.words[0]),
+      h("a", { href: page.addressOf("topics", { q: searchOf(topic) }), title: topic.label.join(", "), on: { click: (event) => page.follow(event, "topics", { q: searchOf(topic) }), focus: () => pointed(place), blur: () => pointed(null) } }, topic.words[0]),
       h("span", { class: "number small muted" }, percent(topic.weight)),
     );
   return h(
@@ -73,11 +73,4 @@ export function nameOf(topic) {
   // What is written in the circle comes first: who speaks to the page says what they see.
   const label = topic.label.filter((word) => word !== first);
   return `${first}: ${label.join(", ")}${also}; ${percent(topic.weight)} of the corpus, ${badgeOf(topic)}`;
-}
-
-/** Open it within the page on a plain click; otherwise the browser follows the link. */
-export function openTopic(event, page, topic) {
-  if (!isPlainClick(event)) return;
-  event.preventDefault();
-  page.go("topics", { q: searchOf(topic) });
 }

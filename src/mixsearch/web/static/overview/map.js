@@ -3,7 +3,7 @@
 import { h, replace, svg } from "../shared/dom.js";
 import { mainWords, toneOf } from "../shared/wording.js";
 import { placeLabels } from "./labels.js";
-import { nameOf, openTopic, searchOf } from "./legend.js";
+import { nameOf, searchOf } from "./legend.js";
 
 const ASPECT = 3 / 2; // width over height in the server's layout
 const UPRIGHT_BELOW = 560; // pixels; narrower maps are rotated
@@ -60,7 +60,7 @@ export class TopicMap {
         href: this.page.addressOf("topics", { q: searchOf(topic) }),
         "aria-label": nameOf(topic),
         on: {
-          click: (event) => openTopic(event, this.page, topic),
+          click: (event) => this.page.follow(event, "topics", { q: searchOf(topic) }),
           pointerenter: () => this.point(place),
           focus: () => this.point(place),
           blur: () => this.point(null),

@@ -7,7 +7,7 @@ import { swapped, withWord } from "../shared/query.js";
 import { badgeOf, toneOf } from "../shared/wording.js";
 import { OverviewChoice, paramsOf, readChoice, wordsOf } from "./choice.js";
 import { DocumentMap } from "./document-map.js";
-import { aboutTopic, documentLegend, howToRead, openTopic, searchOf } from "./legend.js";
+import { aboutTopic, documentLegend, howToRead, searchOf } from "./legend.js";
 import { TopicMap } from "./map.js";
 
 const ASKED_AGAIN = "The index has changed since this map, so it was drawn again.";
@@ -246,7 +246,7 @@ class TopicTable {
 
   #row(topic, topics, pointed) {
     const [first, ...others] = topic.words;
-    const open = h("a", { href: this.page.addressOf("topics", { q: searchOf(topic) }), on: { click: (event) => openTopic(event, this.page, topic) } }, first);
+    const open = h("a", { href: this.page.addressOf("topics", { q: searchOf(topic) }), on: { click: (event) => this.page.follow(event, "topics", { q: searchOf(topic) }) } }, first);
     return h(
       "tr",
       { role: "row", on: { pointerenter: pointed } },

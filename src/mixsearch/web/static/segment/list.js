@@ -43,7 +43,7 @@ export class SegmentList {
         maxlength: this.maxLength,
         autocomplete: "off",
         spellcheck: "false",
-        on: { input: (event) => act.rename(id, event.target.value), keydown: leaveOnEnter },
+        on: { input: (event) => act.rename(id, event.target.value), keydown: (event) => event.key === "Enter" && event.target.blur() },
       }),
       share: h("span", { class: "segment-share number" }),
       verdict: h("span", { class: "segment-verdict" }),
@@ -111,8 +111,4 @@ function badge(result) {
   if (expected === null) return h("span", { class: "muted" }, "no verdict with these settings");
   const title = `Expected overlap with what you mean (intersection over union): ${chance(expected)}`;
   return h("span", { class: `verdict ${toneOf(result)}`, title }, `${badgeOf(result)}, ${chance(expected)}`);
-}
-
-function leaveOnEnter(event) {
-  if (event.key === "Enter") event.target.blur();
 }

@@ -43,7 +43,7 @@ class Segmenting {
       hovering: (is) => root.classList.toggle("is-hovered", is),
     });
     document.addEventListener("keydown", this.#shortcut);
-    this.invitation = invitation(page.settings.image_formats, { upload: (file) => this.#upload(file), example: () => this.#openExample() });
+    this.invitation = invitation(page.settings.image_formats, { upload: (file) => this.#upload(file), example: () => page.go("segment", { picture: page.settings.example_image }) });
     this.waiting = h("p", { class: "card segment-waiting", hidden: true });
     replace(root, h("h1", { class: "visually-hidden" }, "Segment a picture"), this.waiting, this.invitation, this.work.element);
     this.#showPicture();
@@ -121,10 +121,6 @@ class Segmenting {
       this.page.showError(error);
       return false;
     }
-  }
-
-  #openExample() {
-    this.page.go("segment", { picture: this.page.settings.example_image });
   }
 
   /** Upload an image and show it. */

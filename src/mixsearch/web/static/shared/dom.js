@@ -79,7 +79,3 @@ function give(element, name, value) {
 function nodes(children) {
   return children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false);
 }
-
-export function isPlainClick(event) {
-  return event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
-}

@@ -41,11 +41,6 @@ export function fileDrop(page, title, ...more) {
   );
 }
 
-/** Return whether a file has a name that can be opened here. */
-function isTable(file, { file_suffixes: suffixes }) {
-  return suffixes.some((suffix) => file.name.toLowerCase().endsWith(suffix));
-}
-
 /**
  * Listen for dragged files: hovering(is) when some come or go, dropped(event) when they are let go. The returned function
  * stops it.
@@ -80,18 +75,14 @@ export function onDraggedFiles({ hovering, dropped }, { isFirst = false, takesAl
 
 /** Listen for files that can be opened; pictures are left to the view of segments. */
 export function listenForFiles(page) {
+  const { file_suffixes: suffixes } = page.settings;
+  const plain = suffixes.filter((suffix) => suffix.lastIndexOf(".") === 0);
   const dropped = (event) => {
     const [file] = event.dataTransfer.files;
     if (!file || file.type.startsWith("image/")) return;
     event.stopImmediatePropagation();
-    if (isTable(file, page.settings)) page.openFile(file);
-    else page.showError(new Error(refusalOf(file, page.settings)));
+    if (suffixes.some((suffix) => file.name.toLowerCase().endsWith(suffix))) page.openFile(file);
+    else page.showError(new Error(`'${file.name}' cannot be opened. Its name must end in ${plain.join(", ")}; texts may be compressed, as in .csv.gz.`));
   };
   onDraggedFiles({ hovering: (is) => document.body.classList.toggle("is-dropping", is), dropped }, { isFirst: true });
-}
-
-/** Return what the server would say, without sending the file there. */
-function refusalOf({ name }, { file_suffixes: suffixes }) {
-  const plain = suffixes.filter((suffix) => suffix.lastIndexOf(".") === 0);
-  return `'${name}' cannot be opened. Its name must end in ${plain.join(", ")}; texts may be compressed, as in .csv.gz.`;
 }

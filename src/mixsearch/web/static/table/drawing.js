@@ -174,16 +174,11 @@ export class Scale {
     const step = niceStep((high - low) / n);
     const first = Math.ceil(low / step);
     const values = Array.from({ length: Math.max(0, Math.floor(high / step) - first + 1) }, (_, i) => (first + i) * step);
-    return values.map((value) => ({ value, text: this.isDate ? dateOf(value) : plain(Number(value.toPrecision(12))) }));
+    return values.map((value) => ({ value, text: this.isDate ? new Date(value * DAY).toISOString().slice(0, 10) : plain(Number(value.toPrecision(12))) }));
   }
 }
 
 function niceStep(rough) {
   const magnitude = 10 ** Math.floor(Math.log10(rough));
   return magnitude * (([1, 2, 5].find((each) => each * magnitude >= rough)) ?? 10);
-}
-
-/** Format days since 1970. */
-function dateOf(days) {
-  return new Date(days * DAY).toISOString().slice(0, 10);
 }

@@ -139,17 +139,13 @@ function reasonOf({ code, message, word, fields, suggestions = [] }) {
   return isMisspelt ? `'${word}' is not among the ${count(nWords, "word")}.` : message;
 }
 
-function errorTitle(error) {
-  return isAboutFilter(error) ? "This filter cannot be used" : "No topic for this";
-}
-
 /** Show where a filter cannot be read. */
 function filterHelp({ fields }, act) {
   const remove = { type: "button", class: "button plain", on: { click: () => act.filter("") } };
   return [fields.caret ? h("pre", { class: "caret" }, fields.caret) : null, h("button", remove, "Remove the filter")];
 }
 
-export function trouble(error, act) {
+function trouble(error, act) {
   const unknown = error.word ?? null;
   const suggestion = (other) => {
     const swap = () => act.swap(unknown, other);
@@ -158,7 +154,7 @@ export function trouble(error, act) {
   return h(
     "section",
     { id: "trouble", class: "card trouble", "data-code": error.code ?? "failed" },
-    h("h1", {}, unknown ? ["No topic for ", h("q", {}, unknown)] : errorTitle(error)),
+    h("h1", {}, unknown ? ["No topic for ", h("q", {}, unknown)] : isAboutFilter(error) ? "This filter cannot be used" : "No topic for this"),
     h("p", {}, reasonOf(error)),
     isAboutFilter(error) ? filterHelp(error, act) : null,
     unknown && error.suggestions?.length > 0

@@ -106,7 +106,7 @@ export class Reader {
   #listeners() {
     return {
       close: () => this.#closed(),
-      click: (event) => this.#pressed(event),
+      click: ({ target }) => target === this.element && this.element.close(), // outside of it
       keydown: (event) => this.#keyed(event),
     };
   }
@@ -134,11 +134,6 @@ export class Reader {
     if (this.shown === null) return;
     document.title = this.#titleBefore;
     this.shown.buttonOf(this.i)?.focus({ preventScroll: true });
-  }
-
-  /** A click outside the dialog closes it. */
-  #pressed(event) {
-    if (event.target === this.element) this.element.close();
   }
 
   #keyed(event) {

@@ -38,7 +38,7 @@ export class TopicCard {
         { class: "facts" },
         fact(answer.within ? "within" : "share", h("span", { id: "share" }, percent(answer.weight), " "), this.error),
         answer.n_about === null ? null : fact("documents", aboutOf(answer)),
-        fact("lead", leadOf(answer)),
+        fact("lead", answer.separation === null ? "no other" : times(answer.separation)),
         fact("confidence", this.confidence),
       ),
       notes(answer, act),
@@ -152,10 +152,6 @@ function aboutOf({ n_about: n, n_about_low: low, n_about_high: high, n_holding: 
   const range = h("small", { class: "below" }, `${whole(low)} to ${whole(high)}`);
   const words = holding === null ? null : h("small", { class: "below" }, `${whole(holding)} match the words`);
   return [whole(n), range, words];
-}
-
-function leadOf({ separation }) {
-  return separation === null ? "no other" : times(separation);
 }
 
 /** Create what is done with a topic, given its parameters; saved(search) is called when it was saved. */

@@ -70,7 +70,8 @@ class Topics {
   /** Show the state of an address, with as many documents and as far down as it was left. */
   open(state) {
     const search = readSearch(state);
-    if (this.#standing && [this.search, this.#standing.search].some((shown) => isSame(search, shown))) return;
+    const written = (each) => JSON.stringify(paramsOf(each));
+    if (this.#standing && [this.search, this.#standing.search].some((shown) => written(shown) === written(search))) return;
     this.steps.close();
     this.search = search;
     this.#tag = this.page.kept.tag ?? null;
@@ -291,13 +292,9 @@ class Topics {
   };
 }
 
-function isSame(search, other) {
-  return JSON.stringify(paramsOf(search)) === JSON.stringify(paramsOf(other));
-}
-
 /** @typedef {import("./search.js").Search} Search */
 
-export class Steps {
+class Steps {
   #isOpen = false; // whether typing still changes the entry
   #hasStood = false; // whether the answer was there for long enough to be read
 

@@ -2,7 +2,7 @@
 
 import { get, pathOf } from "../shared/api.js";
 import { nameOfDocument } from "../shared/document-facts.js";
-import { h, isPlainClick, replace } from "../shared/dom.js";
+import { h, replace } from "../shared/dom.js";
 import { fileDrop } from "../shared/files.js";
 import { count, percent } from "../shared/numbers.js";
 import { quoted } from "../shared/query.js";
@@ -91,12 +91,7 @@ function facts({ n_documents: nDocuments, n_words: nWords, n_components: nTopics
 }
 
 function overviewLink(page) {
-  const follow = (event) => {
-    if (!isPlainClick(event)) return;
-    event.preventDefault();
-    page.go("overview");
-  };
-  const props = { href: page.addressOf("overview"), on: { click: follow } };
+  const props = { href: page.addressOf("overview"), on: { click: (event) => page.follow(event, "overview") } };
   return h("p", {}, h("a", props, "Or see a map of the whole corpus"));
 }
 
