@@ -210,6 +210,7 @@ function summaryOf({ topics, n_documents: nDocuments }, { words, by }) {
   return `${count(n, `${kind}word`)} lead to ${count(topics.length, "topic")} in ${count(nDocuments, "document")}. Choose one to see its words and documents.`;
 }
 
+/** The topics of the overview as a sortable table. */
 class TopicTable {
   constructor(topics, { page, pointed }) {
     this.page = page;

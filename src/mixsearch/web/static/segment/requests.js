@@ -47,6 +47,7 @@ export function everyOf({ width, height }, isCoarse) {
 
 /** @typedef {import("./seeds.js").Segment} Segment */
 
+/** What the server found, kept with its segments until new results arrive. */
 export class Results {
   /** @type {any[]} In the order of the segments; a single segment is followed by the rest. */
   list = [];

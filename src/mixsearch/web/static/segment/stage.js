@@ -187,6 +187,7 @@ function within(place, size) {
   return Math.min(Math.max(place, 0), size - 1);
 }
 
+/** Outlines of the segments over the picture, and the stroke that is being drawn. */
 class Outlines {
   /** @type {{width: number, height: number} | null} The size of the drawing, which may be smaller than the picture. */
   #size = null;
@@ -256,6 +257,7 @@ class Outlines {
   }
 }
 
+/** Zoom and pan: the picture grows within a box that scrolls, so that fingers, wheels and keys move it as anything else. */
 export class Zoom {
   #zoom = 1;
 

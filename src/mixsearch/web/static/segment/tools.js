@@ -107,6 +107,7 @@ export class Downloads {
   }
 }
 
+/** How pixels are compared and given to segments, as the address has it. */
 export class Settings {
   value = { ...DEFAULTS };
 

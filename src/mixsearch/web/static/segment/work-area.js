@@ -142,6 +142,7 @@ function adviceOf(segments, { mode, chosen, done }) {
   return "Click another part. Shift-click adds to the last segment, Alt-click takes a spot out of the one that covers it; drag a seed to move it, right-click to remove it.";
 }
 
+/** Where the page is least sure, and buttons to say what is there. */
 class Doubt {
   /** Calls answer(index) with a segment, or null for something else. */
   constructor(answer) {

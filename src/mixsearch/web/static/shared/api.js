@@ -174,6 +174,7 @@ function failureOf(status, body) {
   return new ApiError(status, code, message ?? `The server refused this (status ${status}).`, facts);
 }
 
+/** Requests of which only the latest matters. */
 export class Newest {
   /** @type {AbortController | null} */
   #controller = null;

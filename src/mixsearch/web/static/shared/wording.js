@@ -24,6 +24,7 @@ const BADGES_BY_CONFIDENCE = {
 const BAD = ["ambiguous", "behind", "unclear", "unsure"];
 const DOUBTFUL = ["close", "doubtful", "partial"];
 
+/** Return the title of a topic: its first words. */
 export function titleOf(words) {
   return mainWords(words.map((each) => each.word ?? each), WORDS_OF_TITLE).join(", ");
 }

@@ -201,6 +201,7 @@ function resolved(element, style, name) {
   return color;
 }
 
+/** The keyboard on a plot: a cursor that goes from point to point. */
 class Cursor {
   /** @type {number | null} The point that it is on. */
   index = null;

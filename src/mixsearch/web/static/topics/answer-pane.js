@@ -90,6 +90,7 @@ function placeOf(active) {
   };
 }
 
+/** Create the list of everything that the search could mean: all readings as one bar that adds up to 100%. */
 function alternativesSection(answer, act) {
   const { alternatives, is_doubtful: isDoubtful, alternative } = answer;
   if (alternatives.length === 0) return null;
@@ -145,6 +146,7 @@ function filterHelp({ fields }, act) {
   return [fields.caret ? h("pre", { class: "caret" }, fields.caret) : null, h("button", remove, "Remove the filter")];
 }
 
+/** Describe an error of a search, and what to do about it. */
 function trouble(error, act) {
   const unknown = error.word ?? null;
   const suggestion = (other) => {

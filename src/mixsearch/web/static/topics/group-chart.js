@@ -68,6 +68,7 @@ function nameOf({ label }, column, kind, act) {
   return h("button", { ...props, "data-key": `group ${label}`, on: { click } }, label);
 }
 
+/** Shares over time as a line with bands: the 95% interval, and the error that matters between periods. */
 class BandChart {
   /**
    * @param {any[]} groups

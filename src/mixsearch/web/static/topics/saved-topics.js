@@ -9,6 +9,7 @@ const MAX_NOTE = 2000;
 const MAX_TOPICS = 500;
 const TEXTS = ["search", "name", "note", "words"];
 
+/** Saved topics at the side: opened by their names, renamed and annotated. */
 export class SavedTopics {
   /** @type {string | null} The topic whose name and note are being changed. */
   #edited = null;

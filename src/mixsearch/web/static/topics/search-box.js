@@ -151,6 +151,7 @@ export class SearchBox {
   }
 }
 
+/** Completions: the list of an ARIA combobox. The focus stays in the box. */
 class Completions {
   #words = [];
   #active = -1;
@@ -233,6 +234,7 @@ class Completions {
   }
 }
 
+/** The documents that are marked as about the topic, or as not about it. */
 export class MarkedDocuments {
   #names = new Map(); // row -> name, and the state of the index that it is of
   /** @type {string[][]} Rows, each with "yes" or "no". */

@@ -198,6 +198,7 @@ function saveButton(page, topic, saved) {
   return button;
 }
 
+/** The words of a topic as bars, the longest first. Whiskers of one standard error are added later without moving anything. */
 class WordBars {
   constructor(words, wanted, act) {
     const sorted = [...words].sort((a, b) => b.probability - a.probability);

@@ -294,6 +294,7 @@ class Topics {
 
 /** @typedef {import("./search.js").Search} Search */
 
+/** Which changes of a search are entries of the history: only those that the user meant. */
 class Steps {
   #isOpen = false; // whether typing still changes the entry
   #hasStood = false; // whether the answer was there for long enough to be read
