@@ -24,7 +24,6 @@ from web_demo import demo_index, served
 
 FOLDER = Path(__file__).parent / "pictures"
 DESK = {"width": 1280, "height": 860}
-PHONE = {"width": 390, "height": 844}
 SCALE = 1.5
 N_COLOURS, N_EXACT = 256, 128
 SEEDS = {"sky": "216,96", "meadow": "108,336", "lake": "446,355"}
@@ -38,12 +37,6 @@ def doubt(page: Page) -> None:
     _search(page, "cache")
 
 
-def document(page: Page) -> None:
-    _search(page, "fourier")
-    page.locator(".document-name").first.click()
-    page.locator(".whole").wait_for()
-
-
 def overview(page: Page) -> None:
     page.goto("overview")
     page.locator(".topic-mark .disc").first.wait_for()
@@ -52,11 +45,6 @@ def overview(page: Page) -> None:
 def documents(page: Page) -> None:
     page.goto("overview?show=documents")
     page.locator("canvas[data-drawn]").wait_for(timeout=120_000)
-
-
-def compare(page: Page) -> None:
-    page.goto("compare?topic=q%3Dfourier&topic=q%3Dwavelet&topic=q%3Dconvolution")
-    page.locator(".topic-head").first.wait_for()
 
 
 def segment(page: Page) -> None:
@@ -82,15 +70,11 @@ def _search(page: Page, query: str) -> None:
 PICTURES: dict[str, tuple[Callable[[Page], None], dict[str, Any]]] = {
     "topics": (topics, {}),
     "doubt": (doubt, {}),
-    "document": (document, {}),
     "overview": (overview, {}),
     "documents": (documents, {}),
-    "compare": (compare, {}),
     "table": (table, {}),
     # Grass and waves make for many bytes.
     "segment": (segment, {"device_scale_factor": 1}),
-    "dark": (topics, {"color_scheme": "dark"}),
-    "phone": (topics, {"viewport": PHONE, "is_mobile": True, "has_touch": True}),
 }
 
 

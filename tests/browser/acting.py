@@ -34,13 +34,6 @@ def row_of(page, word):
     return page.locator(f'.word-row[data-word="{word}"]')
 
 
-def saved(page, kind):
-    """Return the bytes of a file that the page offers to save."""
-    with page.expect_download() as download:
-        page.locator(f'[data-download="{kind}"]').click()
-    return download.value.path().read_bytes()
-
-
 # The page begins to listen for files a moment after it is shown; it says that it does under a dragged one.
 _DROP = """async ([name, text]) => {
     const files = new DataTransfer();

@@ -1,5 +1,6 @@
 """A real browser, and a real server for it."""
 
+import contextlib
 import os
 
 import pytest
@@ -16,14 +17,36 @@ WORKER_TIMEOUT = 60_000
 expect.set_options(timeout=WORKER_TIMEOUT)
 
 
-@pytest.fixture(scope="package")
+class Chromium:
+    """A browser that is started again for the next test if it, or its driver, has died."""
+
+    def __init__(self):
+        self._playwright = self._browser = None
+
+    def new_context(self, **options):
+        if self._browser is not None:
+            with contextlib.suppress(Exception):  # a plain one says that the driver is gone
+                return self._browser.new_context(**options)
+        self.close()
+        self._playwright = sync_playwright().start()
+        self._browser = launch(self._playwright)
+        return self._browser.new_context(**options)
+
+    def close(self):
+        for part, end in ((self._browser, "close"), (self._playwright, "stop")):
+            if part is not None:
+                with contextlib.suppress(Exception):
+                    getattr(part, end)()
+        self._playwright = self._browser = None
+
+
+@pytest.fixture(scope="module")
 def chromium():
     if find_browser() is None and not os.environ.get("MIXSEARCH_REQUIRE_BROWSER"):
         pytest.skip("No Chromium was found: run `make browser`, or name one in MIXSEARCH_CHROMIUM.")
-    with sync_playwright() as playwright:
-        browser = launch(playwright)
-        yield browser
-        browser.close()
+    browser = Chromium()
+    yield browser
+    browser.close()
 
 
 @pytest.fixture(scope="package")
@@ -55,7 +78,8 @@ def open_page(chromium, serving):
 
     yield open_one
     for context in contexts:
-        context.close()
+        with contextlib.suppress(Exception):  # of a browser that has died: the test itself says so
+            context.close()
     assert [fault for watch in watches for fault in watch.faults] == []
 
 

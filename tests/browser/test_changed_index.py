@@ -92,23 +92,6 @@ def test_a_document_of_an_older_answer_asks_the_question_again(answered, living)
     expect(answered.locator(".whole")).to_have_text(text)
 
 
-def test_leafing_in_an_older_answer_asks_the_question_again(answered, living):
-    answered.locator(".document-name").first.click()
-    expect(answered.locator(".whole")).to_be_visible()
-    living.replace()
-    answered.locator("#next").click()
-    expect(answered.get_by_role("dialog")).to_be_hidden()
-    see_new_answer(answered, living)
-
-
-def test_more_documents_of_an_older_answer_ask_the_question_again(answered, living):
-    living.replace()
-    answered.locator("#more").click()
-    see_new_answer(answered, living)
-    answered.locator("#more").click()
-    expect(answered.locator(".document")).to_have_count(20)
-
-
 def test_a_mark_of_an_older_answer_marks_no_other_document(answered, living):
     living.replace()
     answered.locator(".document .mark.yes").nth(1).click()
@@ -116,15 +99,6 @@ def test_a_mark_of_an_older_answer_marks_no_other_document(answered, living):
     expect(answered.get_by_role("alert")).to_contain_text("marked documents were removed")
     assert asked(answered) == {"q": "anchor"}
     expect(answered.locator(".likes")).to_be_hidden()
-
-
-def test_more_like_a_document_of_an_older_answer_asks_the_question_before_again(answered, living):
-    answered.locator(".document-name").first.click()
-    expect(answered.locator(".whole")).to_be_visible()
-    living.replace()
-    answered.locator("#like").click()
-    see_new_answer(answered, living)
-    assert asked(answered) == {"q": "anchor"}
 
 
 def test_a_map_of_an_older_index_is_drawn_again(living, open_page):

@@ -1,15 +1,15 @@
-"""The map of topics."""
+"""The maps of topics and of documents."""
 
-import csv
-import io
-import json
+import struct
 
+import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.acting import asked, saved, see_topic
+from tests.browser.acting import asked, see_topic
 
 pytestmark = pytest.mark.xdist_group("browser")
+N_DOCUMENTS = 403
 
 
 @pytest.fixture
@@ -19,85 +19,113 @@ def overview(page):
     return page
 
 
-def test_the_map_has_a_circle_for_each_topic(overview, serving):
+@pytest.fixture
+def mapped(page):
+    page.goto("overview?show=documents")
+    expect(page.locator(f'canvas[data-drawn="{N_DOCUMENTS}"]')).to_be_visible()
+    return page
+
+
+@pytest.fixture(scope="module")
+def points(serving):
+    """Return the rows and the positions of the documents, from the server."""
+    body = serving.read("api/indexes/hobbies/overview/documents")
+    (n,) = struct.unpack_from("<I", body)
+    x, y = (np.frombuffer(body, "<u2", n, 4 + 4 * n + 2 * n * axis) / 65535 for axis in (0, 1))
+    return np.frombuffer(body, "<u4", n, 4), np.column_stack([x, y])
+
+
+def place_of(page, point):
+    """Return the pixel of a point, if the whole map is in view."""
+    box = page.locator("canvas").bounding_box()
+    stretch = min(max(box["width"] / box["height"], 1), 1.7)
+    scale = min(box["width"] / stretch, box["height"])
+    left, top = (box["width"] - scale * stretch) / 2, (box["height"] - scale) / 2
+    return box["x"] + left + scale * stretch * point[0], box["y"] + top + scale * point[1]
+
+
+def test_a_circle_for_each_topic_leads_to_it(overview, serving):
     topics = serving.get("api/indexes/hobbies/overview", n=30)["topics"]
     marks = overview.locator(".topic-mark")
-    assert marks.count() == len(topics)
+    for topic, mark in zip(topics, marks.all(), strict=True):
+        assert mark.get_attribute("aria-label").startswith(topic["words"][0])
     radii = overview.locator(".topic-mark .disc").evaluate_all("all => all.map((one) => one.r.baseVal.value)")
     largest = max(range(len(topics)), key=lambda place: topics[place]["weight"])
     assert radii[largest] == max(radii)
-    for topic, mark in zip(topics, marks.all(), strict=True):
-        assert mark.get_attribute("aria-label").startswith(topic["words"][0])
-    expect(overview.locator("#topic-table tbody tr")).to_have_count(len(topics))
-
-
-def test_a_circle_leads_to_its_topic(overview):
-    mark = overview.locator(".topic-mark").first
-    word = mark.get_attribute("aria-label").split(":")[0].split(" (")[0]
-    mark.focus()
-    expect(overview.locator(".reading h2")).to_have_text(word)
-    mark.press("Enter")
-    see_topic(overview, word)
-    assert asked(overview) == {"q": word}
+    words = overview.locator("#topic-table tbody th a")
+    overview.get_by_role("button", name="Word to type").click()
+    assert words.all_inner_texts() == sorted(topic["words"][0] for topic in topics)
+    marks.first.focus()
+    expect(overview.locator(".reading h2")).to_have_text(topics[0]["words"][0])
+    marks.first.press("Enter")
+    see_topic(overview, topics[0]["words"][0])
     overview.go_back()
-    expect(overview.locator(".topic-mark").first).to_be_visible()
+    overview.locator(".topic-mark .disc").nth(1).click()
+    see_topic(overview, topics[1]["words"][0])
 
 
-def test_a_click_on_a_circle_opens_its_topic(overview):
-    mark = overview.locator(".topic-mark").nth(1)
-    word = mark.get_attribute("aria-label").split(":")[0].split(" (")[0]
-    mark.locator(".disc").click()
-    see_topic(overview, word)
-
-
-def test_the_map_of_ones_own_words(overview, open_page):
-    overview.get_by_role("button", name="My own").click()
-    overview.get_by_label("Words to map").fill("oven, pawn telescopw")
-    overview.keyboard.press("Enter")
-    expect(overview.locator(".topic-mark")).to_have_count(2)
-    note = overview.locator(".skipped")
-    expect(note).to_contain_text("telescopw")
-    other = open_page()
-    other.goto(overview.url)
-    expect(other.locator(".topic-mark")).to_have_count(2)
-    note.get_by_role("button", name="telescope").click()
-    expect(overview.locator(".topic-mark")).to_have_count(3)
-    expect(note).to_have_count(0)
-
-
-def test_words_that_are_all_unknown_say_so(page):
-    page.goto("overview?words=qqqq")
-    expect(page.locator("#trouble")).to_contain_text("qqqq")
-    page.get_by_role("button", name="Map the distinctive words instead").click()
-    expect(page.locator(".topic-mark").first).to_be_visible()
-
-
-def test_the_words_and_how_many_are_a_choice(overview, serving):
+def test_the_words_of_the_map_are_a_choice(overview, serving):
     overview.get_by_role("button", name="Frequent").click()
     frequent = serving.get("api/indexes/hobbies/overview", n=30, by="frequent")["topics"]
     expect(overview.locator(".topic-mark")).to_have_count(len(frequent))
     assert asked(overview) == {"by": "frequent"}
-    slider = overview.locator("#how-many")
-    slider.focus()
-    slider.press("Home")
-    fewer = serving.get("api/indexes/hobbies/overview", n=10, by="frequent")["topics"]
-    expect(overview.locator(".topic-mark")).to_have_count(len(fewer))
-    assert asked(overview) == {"by": "frequent", "n": "10"}
+    overview.get_by_role("button", name="My own").click()
+    overview.get_by_label("Words to map").fill("oven, pawn telescopw")
+    overview.keyboard.press("Enter")
+    expect(overview.locator(".topic-mark")).to_have_count(2)
+    overview.locator(".skipped").get_by_role("button", name="telescope").click()
+    expect(overview.locator(".topic-mark")).to_have_count(3)
+    overview.goto("overview?words=qqqq")
+    expect(overview.locator("#trouble")).to_contain_text("qqqq")
+    overview.get_by_role("button", name="Map the distinctive words instead").click()
+    expect(overview.locator(".topic-mark").first).to_be_visible()
 
 
-def test_the_table_is_sorted_by_its_heads(overview):
-    words = overview.locator("#topic-table tbody th a")
-    overview.get_by_role("button", name="Word to type").click()
-    assert words.all_inner_texts() == sorted(words.all_inner_texts())
-    overview.get_by_role("button", name="Word to type").click()
-    assert words.all_inner_texts() == sorted(words.all_inner_texts(), reverse=True)
-    expect(overview.locator('[data-column="word"]')).to_have_attribute("aria-sort", "descending")
+def test_documents_of_the_map_are_pointed_at_and_circled(mapped, points, serving):
+    rows, places = points
+    distances = np.linalg.norm(places[:, None] - places, axis=2) + 9 * np.eye(len(places))
+    loneliest = int(distances.min(axis=1).argmax())
+    mapped.mouse.move(*place_of(mapped, places[loneliest]))
+    name = serving.get(f"api/indexes/hobbies/documents/{rows[loneliest]}")["name"]
+    expect(mapped.locator(".point-tip b")).to_have_text(name)
+    mapped.mouse.click(*place_of(mapped, places[loneliest]))
+    expect(mapped.locator(".chosen")).to_contain_text("1 document chosen")
+    mapped.get_by_role("button", name="Clear", exact=True).click()
+    middle = np.median(places[(rows < 400) & (rows % 5 == 2)], axis=0)  # astronomy
+    mapped.get_by_role("button", name="Lasso").click()
+    for place, corner in enumerate([(-0.06, -0.06), (0.06, -0.06), (0.06, 0.06), (-0.06, 0.06), (-0.06, -0.06)]):
+        mapped.mouse.move(*place_of(mapped, middle + corner), steps=5)
+        if place == 0:
+            mapped.mouse.down()
+    mapped.mouse.up()
+    inside = np.all(np.abs(places - middle) < 0.06, axis=1).sum()
+    expect(mapped.locator(".chosen")).to_contain_text("chosen")
+    assert abs(int(mapped.locator(".chosen").inner_text().split()[0]) - inside) <= 0.1 * inside + 2
+    mapped.locator("#like-chosen").click()
+    expect(mapped.locator("#topic-title")).to_contain_text("star")
+    assert set(asked(mapped)) == {"documents"}
 
 
-def test_the_map_is_saved_in_four_ways(overview, serving):
-    topics = serving.get("api/indexes/hobbies/overview", n=30)["topics"]
-    assert json.loads(saved(overview, "json"))["topics"] == topics
-    rows = list(csv.DictReader(io.StringIO(saved(overview, "csv").decode(), newline="")))
-    assert [row["words"] for row in rows] == [" ".join(topic["words"]) for topic in topics]
-    assert saved(overview, "png").startswith(b"\x89PNG")
-    assert b"<svg" in saved(overview, "svg")
+def test_the_map_of_documents_is_zoomed_and_moved(mapped):
+    canvas = mapped.locator("canvas")
+    states = [canvas.evaluate("canvas => canvas.toDataURL()")]
+
+    def see_change():
+        mapped.wait_for_function("before => document.querySelector('canvas').toDataURL() !== before", arg=states[-1])
+        states.append(canvas.evaluate("canvas => canvas.toDataURL()"))
+
+    mapped.get_by_role("button", name="Zoom in").click()
+    see_change()
+    canvas.focus()
+    mapped.keyboard.press("ArrowLeft")
+    see_change()
+    box = canvas.bounding_box()
+    mapped.mouse.move(box["x"] + 200, box["y"] + 200)
+    mapped.mouse.wheel(0, -300)
+    see_change()
+    mapped.get_by_role("button", name="Show all").click()
+    see_change()
+    mapped.get_by_role("button", name="Topics", exact=True).click()
+    expect(mapped.locator(".topic-mark").first).to_be_visible()
+    mapped.go_back()
+    expect(mapped.locator("canvas[data-drawn]")).to_be_visible()

@@ -11,7 +11,7 @@ from mixsearch.errors import ArgumentError
 STATIC_FILES = Path(__file__).parent / "static"
 STATIC = "/static/"
 # Every view of the page has its own address.
-PAGES = ("/", "/overview", "/compare", "/table", "/segment", "/open", "/help")
+PAGES = ("/", "/overview", "/table", "/segment", "/open", "/help")
 # Images are uploaded to this address, files with texts or tables to the other.
 UPLOADS = "/api/pictures"
 FILES = "/api/files"

@@ -101,7 +101,7 @@ def test_an_unknown_address_is_a_page_for_people_and_an_error_for_programs(clien
 
 
 def test_the_page_has_words_for_every_verdict():
-    script = (STATIC_FILES / "shared" / "verdicts.js").read_text()
+    script = (STATIC_FILES / "shared" / "wording.js").read_text()
     maps = re.findall(r"^const (BADGES\w*) = {\n(.*?)^};$", script, re.MULTILINE | re.DOTALL)
     by_name = {name: dict(re.findall(r'^  (\w+): "(.*)",$', lines, re.MULTILINE)) for name, lines in maps}
     badges = by_name["BADGES"]

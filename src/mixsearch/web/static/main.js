@@ -1,16 +1,13 @@
 // The shell: chooses the view and the index by the address, and holds what all views share.
 
-import { ApiError, get, queryOf, url } from "./shared/api.js";
-import { byId, h, replace } from "./shared/dom.js";
 import { keep, kept, leaveLayer, onTravel, openLayer, write } from "./history.js";
-import { isPlainClick } from "./shared/links.js";
-import { onPins, pinsOf } from "./shared/pins.js";
-import { themeSwitch } from "./theme-switch.js";
+import { ApiError, get, queryOf, url } from "./shared/api.js";
+import { remember } from "./shared/browser.js";
+import { byId, h, replace, svg } from "./shared/dom.js";
 
 const VIEWS = {
   topics: { title: "Topics", load: () => import("./topics/topics.js") },
   overview: { title: "Overview", load: () => import("./overview/overview.js") },
-  compare: { title: "Compare", load: () => import("./compare/compare.js") },
   table: { title: "Table", load: () => import("./table/table.js") },
   segment: { title: "Segment", load: () => import("./segment/segment.js") },
   open: { title: "Open a file", load: () => import("./open/open.js"), isTool: true },
@@ -19,13 +16,16 @@ const VIEWS = {
 
 const OF_ONE_INDEX = ["documents", "not_documents", "alternative", "n_components", "where", "within"];
 
+const THEMES = { auto: "as the system", light: "light", dark: "dark" };
+const NEXT_THEME = { auto: "light", light: "dark", dark: "auto" };
+
 const root = byId("view");
 const notices = byId("notices");
 const live = byId("live");
 const places = new Map(); // view -> its last address, for its tab
 
 /** @typedef {{name: string, n_documents: number, n_words: number, n_components: number, distinctive_words: string[], starters: {word: string, other: string | null}[]}} Index */
-/** @typedef {{max_query_length: number, max_compared: number, max_map_words: number, max_name_length: number, max_upload: number, max_pixels: number, image_formats: string[], example_image: string, accepts_files: boolean, max_file: number, file_suffixes: string[]}} Settings */
+/** @typedef {{max_query_length: number, max_map_words: number, max_name_length: number, max_upload: number, max_pixels: number, image_formats: string[], example_image: string, accepts_files: boolean, max_file: number, file_suffixes: string[]}} Settings */
 /** @typedef {{view: string | null, update?: (state: URLSearchParams) => void, close?: () => void}} Shown */
 
 /** @type {Index[]} */
@@ -95,6 +95,7 @@ const page = {
     replace(notices, h("div", { class: "notice", role: "alert" }, h("p", {}, messageOf(error)), close));
   },
   addressOf,
+  follow,
 };
 
 function clearError() {
@@ -165,30 +166,24 @@ function showTabs() {
       {
         href: addressOf(view, paramsOf(view)),
         "aria-current": view === viewOf(location) ? "page" : null,
-        on: { click: (event) => follow(event, view) },
+        on: { click: (event) => follow(event, view, paramsOf(view)) },
       },
       title,
-      view === "compare" ? pinCount() : null,
     ),
   );
   replace(byId("tabs"), tabs);
 }
 
-function pinCount() {
-  const n = index ? pinsOf(index).length : 0;
-  return n > 0 ? h("span", { class: "count" }, n, h("span", { class: "visually-hidden" }, " pinned")) : null;
-}
-
-/** Return the parameters of a tab: the pins, the last state, or from the view itself an empty state. */
+/** Return the parameters of a tab: the last state, or from the view itself an empty state. */
 function paramsOf(view) {
-  if (view === "compare") return { topic: index ? pinsOf(index) : [] };
   return new URLSearchParams(view === viewOf(location) ? "" : places.get(view));
 }
 
-function follow(event, view) {
-  if (!isPlainClick(event)) return;
+/** Go to a view on a plain click; otherwise the browser follows the link. */
+function follow(event, view, params = {}) {
+  if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
   event.preventDefault();
-  page.go(view, paramsOf(view));
+  page.go(view, params);
 }
 
 function showTools() {
@@ -208,20 +203,13 @@ function showTools() {
 
 /** Create a link to a view that is no tab. It opens as new. */
 function tool(view, props, label) {
-  const click = (event) => {
-    if (!isPlainClick(event)) return;
-    event.preventDefault();
-    page.go(view);
-  };
-  return h("a", { ...props, href: addressOf(view), on: { click } }, label);
+  return h("a", { ...props, href: addressOf(view), on: { click: (event) => follow(event, view) } }, label);
 }
 
 /** Ask another index the same. What names documents or columns of the one that is left is dropped. */
 function chooseIndex(name) {
   const params = new URLSearchParams(location.search);
-  const topics = params.getAll("topic").filter((topic) => !new URLSearchParams(topic).has("documents"));
-  for (const each of [...OF_ONE_INDEX, "topic"]) params.delete(each);
-  for (const topic of topics) params.append("topic", topic);
+  for (const each of OF_ONE_INDEX) params.delete(each);
   params.set("index", name);
   write(url(viewOf(location) === "topics" ? "./" : viewOf(location), params), { push: true });
   showAddress();
@@ -242,14 +230,49 @@ async function start() {
 
 /** Load what nobody needs in the first moment. */
 async function loadRest() {
-  const [{ showTips }, { listenForFiles }] = await Promise.all([import("./tips.js"), import("./drop-anywhere.js")]);
+  const [{ showTips }, { listenForFiles }] = await Promise.all([import("./tips.js"), import("./shared/files.js")]);
   showTips();
   if (settings.accepts_files) listenForFiles(page);
+}
+
+/** Create a button that cycles through the three themes. */
+function themeSwitch() {
+  const button = h("button", { type: "button", class: "button plain icon", id: "theme" });
+  const { dataset } = document.documentElement;
+  const show = () => {
+    const theme = dataset.theme ?? "auto";
+    button.setAttribute("aria-label", `Theme: ${THEMES[theme]}. Change to ${THEMES[NEXT_THEME[theme]]}.`);
+    button.title = `Theme: ${THEMES[theme]}`;
+    replace(button, themeIcon(theme));
+  };
+  button.addEventListener("click", () => {
+    const theme = NEXT_THEME[dataset.theme ?? "auto"];
+    if (theme === "auto") delete dataset.theme;
+    else dataset.theme = theme;
+    remember("localStorage", "theme", theme);
+    show();
+  });
+  show();
+  return button;
+}
+
+function themeIcon(theme) {
+  const shape = {
+    auto: [svg("circle", { cx: 8, cy: 8, r: 5.5, class: "outline" }), svg("path", { d: "M8 2.5a5.5 5.5 0 0 1 0 11z" })],
+    light: [svg("circle", { cx: 8, cy: 8, r: 3 }), svg("path", { class: "outline", d: rays() })],
+    dark: [svg("path", { d: "M13.5 9.8A5.8 5.8 0 0 1 6.2 2.5a5.8 5.8 0 1 0 7.3 7.3z" })],
+  };
+  return svg("svg", { viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true" }, shape[theme]);
+}
+
+function rays() {
+  const angles = Array.from({ length: 8 }, (_, i) => (i * Math.PI) / 4);
+  const point = (angle, r) => `${(8 + r * Math.cos(angle)).toFixed(1)} ${(8 + r * Math.sin(angle)).toFixed(1)}`;
+  return angles.map((angle) => `M${point(angle, 5)}L${point(angle, 6.8)}`).join("");
 }
 
 onTravel(async () => {
   await showAddress();
   showTools();
 });
-onPins(showTabs);
 start();

@@ -22,8 +22,7 @@ const KEYS = [
 const VIEWS = [
   ["Topics", "./", "Type a word. The answer has the words of its topic, how sure it is, what else the word could mean, and typical documents."],
   ["Overview", "overview", "A map of the topics of the corpus, before you know a word of it."],
-  ["Compare", "compare", "Topics that you pinned, side by side."],
-  ["Table", "table", "Click a few rows of a table: the rows like them, the line or the subspace that they are on lights up."],
+  ["Table", "table", "Click a few rows of a table: the rows like them light up."],
   ["Segment", "segment", "Click a spot of each thing in a picture."],
 ];
 

@@ -2,11 +2,19 @@
 
 import { get, isAbort, send, upload, url } from "../shared/api.js";
 import { h, replace } from "../shared/dom.js";
-import { fileDrop } from "../shared/file-drop.js";
+import { fileDrop } from "../shared/files.js";
 import { bytes, whole } from "../shared/numbers.js";
-import { foundColumns } from "./columns.js";
 
 const POLL = 300;
+const ROLES = {
+  text: "text",
+  id: "name of the row",
+  title: "title",
+  link: "link",
+  date: "date",
+  category: "category",
+  number: "number",
+};
 
 export function show(root, state, page) {
   const view = new OpenView(root, page);
@@ -27,8 +35,12 @@ class OpenView {
     this.close();
     this.#controller = new AbortController();
     const file = this.page.takeFile();
-    if (!this.page.settings.accepts_files) this.#refuse();
-    else if (file) this.#upload(file);
+    if (!this.page.settings.accepts_files) {
+      const text = "Other computers can reach this server without a token, so it accepts no files. Start it with --token.";
+      replace(this.root, h("section", { class: "card" }, h("h1", {}, "No files here"), h("p", {}, text)));
+      return;
+    }
+    if (file) this.#upload(file);
     else if (state.has("build")) this.#follow(state.get("build"), state.get("file"));
     else if (state.has("file")) this.#look(state.get("file"));
     else replace(this.root, fileDrop(this.page, "Open a file"));
@@ -37,11 +49,6 @@ class OpenView {
   close() {
     this.#controller.abort();
     clearTimeout(this.#timer);
-  }
-
-  #refuse() {
-    const text = "Other computers can reach this server without a token, so it accepts no files. Start it with --token.";
-    replace(this.root, h("section", { class: "card" }, h("h1", {}, "No files here"), h("p", {}, text)));
   }
 
   // Sending
@@ -189,4 +196,35 @@ function amount({ done, total, unit }) {
   const format = unit === "bytes" ? bytes : whole;
   const all = total === null ? "" : ` of ${format(total)}`;
   return `${format(done)}${all}${unit === "bytes" ? "" : ` ${unit}`}`;
+}
+
+/** Create a table of the columns, with a box for each that may hold the text; chosen() returns the marked ones. */
+function foundColumns({ columns }) {
+  const boxes = new Map(columns.filter(mayBeText).map((column) => [column.name, box(column)]));
+  const head = ["Text", "Column", "Holds", "For example"].map((name) => h("th", { scope: "col" }, name));
+  const rows = columns.map((column) =>
+    h(
+      "tr",
+      {},
+      h("td", {}, boxes.get(column.name) ?? null),
+      h("th", { scope: "row", dir: "auto" }, column.name),
+      h("td", {}, ROLES[column.role] ?? (mayBeText(column) ? "words" : column.kind)),
+      h("td", { class: "example muted", dir: "auto" }, column.example ?? "no value"),
+    ),
+  );
+  const table = h("table", { class: "found-columns" }, h("thead", {}, h("tr", {}, head)), h("tbody", {}, rows));
+  return {
+    element: h("div", { class: "wide-table", tabindex: 0, role: "region", "aria-label": "Columns of the file" }, table),
+    chosen: () => [...boxes].filter(([, { checked }]) => checked).map(([name]) => name),
+  };
+}
+
+function mayBeText({ kind }) {
+  return kind.includes("string");
+}
+
+function box({ name, role }) {
+  const input = h("input", { type: "checkbox", "aria-label": `${name} holds text` });
+  input.checked = role === "text";
+  return input;
 }

@@ -1,13 +1,11 @@
 // The map of documents: points that are zoomed, panned, pointed at and circled with a lasso.
 
-import { get, getBytes, INDEX_CHANGED, pathOf } from "../shared/api.js";
+import { get, getBytes, INDEX_CHANGED, Newest, pathOf } from "../shared/api.js";
+import { dateAndLink, nameOfDocument } from "../shared/document-facts.js";
 import { h, replace } from "../shared/dom.js";
-import { Newest } from "../shared/newest.js";
 import { count } from "../shared/numbers.js";
 import { PlaneView } from "../shared/plane-view.js";
-import { dateAndLink, nameOfDocument } from "../shared/document-facts.js";
-import { titleOf } from "../shared/topic-title.js";
-import { drawLabels } from "./document-labels.js";
+import { titleOf } from "../shared/wording.js";
 import { NO_TOPIC, Points } from "./points.js";
 
 const REACH = 9; // pixels from the pointer to a point
@@ -17,6 +15,9 @@ const N_COLORS = 8;
 const MAX_TRIES = 8; // the first map of a large corpus takes longer than one request may
 const KEY_STEP = 40; // pixels
 const MAX_STRETCH = 1.7; // of a wide map
+const FONT = "650 13px system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif";
+const HEIGHT = 18;
+const MIN_PART = 0.002; // of all points: smaller topics have no name on the map
 
 export class DocumentMap {
   #newest = new Newest();
@@ -306,4 +307,37 @@ function readColors(element) {
 function asNumber(color) {
   const [r, g, b] = (color.match(/[\d.]+/g) ?? ["0", "0", "0"]).map(Number);
   return ((255 << 24) | (Math.round(b) << 16) | (Math.round(g) << 8) | Math.round(r)) >>> 0;
+}
+
+/**
+ * Draw the names of the largest topics that have room.
+ * @param {CanvasRenderingContext2D} context in pixels of the page
+ * @param {{n: number, x: number, y: number}[]} middles
+ * @param {any[]} topics
+ * @param {import("../shared/plane-view.js").PlaneView} view
+ * @param {{ink: string, card: string}} colors
+ */
+function drawLabels(context, middles, topics, view, { ink, card }) {
+  const total = middles.reduce((sum, { n }) => sum + n, 0);
+  const bySize = middles.map((middle, i) => ({ ...middle, i })).filter(({ n }) => n > MIN_PART * total).sort((a, b) => b.n - a.n);
+  /** @type {[number, number, number, number][]} */
+  const taken = [];
+  context.font = FONT;
+  context.textAlign = "center";
+  context.textBaseline = "middle";
+  context.lineJoin = "round";
+  context.lineWidth = 4;
+  context.strokeStyle = card;
+  context.fillStyle = ink;
+  for (const { x, y, i } of bySize) {
+    const [word] = topics[i].words;
+    const [across, down] = view.toPixels(x, y);
+    const half = context.measureText(word).width / 2 + 4;
+    /** @type {[number, number, number, number]} */
+    const box = [across - half, down - HEIGHT / 2, across + half, down + HEIGHT / 2];
+    if (taken.some((other) => box[0] < other[2] && box[2] > other[0] && box[1] < other[3] && box[3] > other[1]) || box[0] < 0 || box[2] > view.width) continue;
+    taken.push(box);
+    context.strokeText(word, across, down);
+    context.fillText(word, across, down);
+  }
 }

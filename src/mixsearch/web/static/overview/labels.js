@@ -44,15 +44,11 @@ function placeInside({ x, y, r, first, more }, scene) {
   const scale = Math.min(Math.max(r / LARGE_RADIUS, 1), LARGEST_SCALE);
   for (let n = Math.min(more.length, MAX_LINES); n >= 0; n -= 1) {
     for (let { size } = FIRST; size >= SMALLEST; size -= 1) {
-      const lines = [{ ...FIRST, size, text: first }, ...more.slice(0, n).map((text) => ({ ...MORE, text }))].map((each) => scaled(each, scale));
+      const lines = [{ ...FIRST, size, text: first }, ...more.slice(0, n).map((text) => ({ ...MORE, text }))].map((each) => ({ ...each, size: scale * each.size, line: scale * each.line }));
       if (areWithin(r, lines, scene)) return written(x, y - heightOf(lines) / 2, "middle", lines);
     }
   }
   return null;
-}
-
-function scaled(each, scale) {
-  return { ...each, size: scale * each.size, line: scale * each.line };
 }
 
 function areWithin(r, lines, scene) {

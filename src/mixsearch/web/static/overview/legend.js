@@ -2,8 +2,8 @@
 
 import { h } from "../shared/dom.js";
 import { percent } from "../shared/numbers.js";
-import { openTopic, queryOf } from "./topic.js";
-import { badgeOf, toneOf } from "../shared/verdicts.js";
+import { withWord } from "../shared/query.js";
+import { badgeOf, toneOf } from "../shared/wording.js";
 
 export function howToRead(topics) {
   const isDoubtful = topics.some((topic) => toneOf(topic) !== "good");
@@ -27,7 +27,7 @@ export function documentLegend(topics, { page, pointed }) {
       "li",
       { class: `series-${topic.group}`, on: { pointerenter: () => pointed(place), pointerleave: () => pointed(null) } },
       h("i", { class: "series-key", "aria-hidden": "true" }),
-      h("a", { href: page.addressOf("topics", { q: queryOf(topic) }), title: topic.label.join(", "), on: { click: (event) => openTopic(event, page, topic), focus: () => pointed(place), blur: () => pointed(null) } }, topic.words[0]),
+      h("a", { href: page.addressOf("topics", { q: searchOf(topic) }), title: topic.label.join(", "), on: { click: (event) => page.follow(event, "topics", { q: searchOf(topic) }), focus: () => pointed(place), blur: () => pointed(null) } }, topic.words[0]),
       h("span", { class: "number small muted" }, percent(topic.weight)),
     );
   return h(
@@ -59,4 +59,18 @@ function fact(name, value) {
 
 function nearest({ words: [first] }, overlap) {
   return h("li", {}, h("span", {}, first), h("span", { class: "bar" }, h("span", { style: { width: `${100 * overlap}%` } })), h("span", { class: "number" }, percent(overlap)));
+}
+
+/** Return the search that finds it. */
+export function searchOf({ words: [first] }) {
+  return withWord("", first);
+}
+
+/** Describe its circle in one sentence. */
+export function nameOf(topic) {
+  const [first, ...others] = topic.words;
+  const also = others.length > 0 ? `; also found by ${others.join(", ")}` : "";
+  // What is written in the circle comes first: who speaks to the page says what they see.
+  const label = topic.label.filter((word) => word !== first);
+  return `${first}: ${label.join(", ")}${also}; ${percent(topic.weight)} of the corpus, ${badgeOf(topic)}`;
 }

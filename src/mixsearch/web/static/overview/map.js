@@ -1,10 +1,9 @@
 // The map: a circle with words for each topic, and links between similar topics.
 
 import { h, replace, svg } from "../shared/dom.js";
+import { mainWords, toneOf } from "../shared/wording.js";
 import { placeLabels } from "./labels.js";
-import { mainWords } from "../shared/topic-title.js";
-import { nameOf, openTopic, queryOf } from "./topic.js";
-import { toneOf } from "../shared/verdicts.js";
+import { nameOf, searchOf } from "./legend.js";
 
 const ASPECT = 3 / 2; // width over height in the server's layout
 const UPRIGHT_BELOW = 560; // pixels; narrower maps are rotated
@@ -58,10 +57,10 @@ export class TopicMap {
       "a",
       {
         class: `topic-mark series-${topic.group} ${toneOf(topic)}`,
-        href: this.page.addressOf("topics", { q: queryOf(topic) }),
+        href: this.page.addressOf("topics", { q: searchOf(topic) }),
         "aria-label": nameOf(topic),
         on: {
-          click: (event) => openTopic(event, this.page, topic),
+          click: (event) => this.page.follow(event, "topics", { q: searchOf(topic) }),
           pointerenter: () => this.point(place),
           focus: () => this.point(place),
           blur: () => this.point(null),

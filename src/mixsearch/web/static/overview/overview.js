@@ -1,18 +1,23 @@
 // The overview: the topics of a set of words as a map and as a table.
 
-import { get, pathOf, queryOf, tagOf } from "../shared/api.js";
-import { saveText, savePicture } from "../shared/download.js";
+import { get, Newest, pathOf, queryOf, tagOf } from "../shared/api.js";
 import { h, replace } from "../shared/dom.js";
-import { Newest } from "../shared/newest.js";
-import { count } from "../shared/numbers.js";
-import { OverviewChoice, paramsOf, readChoice, wordsOf } from "./choice.js";
-import { TopicMap } from "./map.js";
-import { DocumentMap } from "./document-map.js";
-import { aboutTopic, documentLegend, howToRead } from "./legend.js";
-import { asCsv, TopicTable } from "./table.js";
+import { count, percent } from "../shared/numbers.js";
 import { swapped, withWord } from "../shared/query.js";
+import { badgeOf, toneOf } from "../shared/wording.js";
+import { OverviewChoice, paramsOf, readChoice, wordsOf } from "./choice.js";
+import { DocumentMap } from "./document-map.js";
+import { aboutTopic, documentLegend, howToRead, searchOf } from "./legend.js";
+import { TopicMap } from "./map.js";
 
 const ASKED_AGAIN = "The index has changed since this map, so it was drawn again.";
+// The initial order of each column: numbers descending, words ascending.
+const COLUMNS = {
+  word: { title: "Word to type", value: ({ words }) => words[0], isFalling: false },
+  label: { title: "Distinctive words", value: ({ label }) => label.join(" "), isFalling: false },
+  weight: { title: "Share", value: ({ weight }) => weight, isFalling: true },
+  verdict: { title: "Verdict", value: ({ separation }) => separation ?? Infinity, isFalling: true },
+};
 
 export function show(root, state, page) {
   if (!page.index) {
@@ -159,7 +164,7 @@ class Overview {
       this.found,
       h("section", { class: "card map-card", "aria-label": "Map" }, skip, map.element),
       h("aside", { class: "card", "aria-label": "About the map" }, reading),
-      h("section", { class: "card table-card", "aria-labelledby": "table-title" }, h("div", { class: "toolbar" }, title, this.#downloads(found, map)), table.element),
+      h("section", { class: "card table-card", "aria-labelledby": "table-title" }, title, table.element),
     );
     map.draw();
     this.page.announce(this.summary.textContent);
@@ -193,25 +198,6 @@ class Overview {
     if (suggestions.length === 0) return h("li", { class: "skipped" }, message);
     return h("li", { class: "skipped" }, h("b", {}, word), " is not in the corpus and was left out. Did you mean ", suggestions.map(chip));
   }
-
-  #downloads(found, map) {
-    const name = `${this.page.index.name}-overview`;
-    const savers = {
-      csv: () => saveText(asCsv(found.topics), `${name}.csv`, "text/csv"),
-      json: () => saveText(JSON.stringify(found, null, 2), `${name}.json`, "application/json"),
-      png: () => savePicture(map.picture, name, "png"),
-      svg: () => savePicture(map.picture, name, "svg"),
-    };
-    const save = async (kind) => {
-      try {
-        await savers[kind]();
-      } catch (error) {
-        this.page.showError(error);
-      }
-    };
-    const button = (kind) => h("button", { type: "button", class: "link", "data-download": kind, on: { click: () => save(kind) } }, kind.toUpperCase());
-    return h("span", { class: "downloads small" }, h("span", { class: "muted" }, "Save as "), Object.keys(savers).map(button));
-  }
 }
 
 function addressOf(choice) {
@@ -222,4 +208,59 @@ function summaryOf({ topics, n_documents: nDocuments }, { words, by }) {
   const n = topics.reduce((sum, topic) => sum + topic.words.length, 0);
   const kind = words ? "" : `${by} `;
   return `${count(n, `${kind}word`)} lead to ${count(topics.length, "topic")} in ${count(nDocuments, "document")}. Choose one to see its words and documents.`;
+}
+
+/** The topics of the overview as a sortable table. */
+class TopicTable {
+  constructor(topics, { page, pointed }) {
+    this.page = page;
+    this.rows = topics.map((topic, place) => ({ topic, element: this.#row(topic, topics, () => pointed(place)) }));
+    this.heads = Object.entries(COLUMNS).map(([column, { title }]) =>
+      h("th", { scope: "col", role: "columnheader", "data-column": column }, h("button", { type: "button", on: { click: () => this.#press(column) } }, title)),
+    );
+    // Explicit roles: on a phone the style sheet lays the elements out as blocks.
+    this.body = h("tbody", { role: "rowgroup", on: { pointerleave: () => pointed(null) } });
+    const last = h("th", { scope: "col", role: "columnheader", class: "near-words" }, "Shares most with");
+    const head = h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, this.heads, last));
+    this.element = h("table", { id: "topic-table", role: "table", "aria-labelledby": "table-title" }, head, this.body);
+    this.#sort("weight", true);
+  }
+
+  #press(column) {
+    const isFalling = this.column === column ? !this.isFalling : COLUMNS[column].isFalling;
+    this.#sort(column, isFalling);
+    this.page.announce(`Sorted by ${COLUMNS[column].title.toLowerCase()}, ${isFalling ? "falling" : "rising"}.`);
+  }
+
+  #sort(column, isFalling) {
+    this.column = column;
+    this.isFalling = isFalling;
+    const sign = isFalling ? -1 : 1;
+    const { value } = COLUMNS[column];
+    const sorted = [...this.rows].sort((one, other) => sign * compare(value(one.topic), value(other.topic)));
+    replace(this.body, sorted.map(({ element }) => element));
+    for (const head of this.heads) {
+      if (head.dataset.column === column) head.setAttribute("aria-sort", isFalling ? "descending" : "ascending");
+      else head.removeAttribute("aria-sort");
+    }
+  }
+
+  #row(topic, topics, pointed) {
+    const [first, ...others] = topic.words;
+    const open = h("a", { href: this.page.addressOf("topics", { q: searchOf(topic) }), on: { click: (event) => this.page.follow(event, "topics", { q: searchOf(topic) }) } }, first);
+    return h(
+      "tr",
+      { role: "row", on: { pointerenter: pointed } },
+      h("th", { scope: "row", role: "rowheader" }, open, others.length > 0 ? h("span", { class: "others small" }, ` ${others.join(", ")}`) : null),
+      h("td", { role: "cell", class: "typical" }, topic.label.join(", ")),
+      h("td", { role: "cell", class: "number" }, percent(topic.weight)),
+      h("td", { role: "cell" }, h("span", { class: `verdict ${toneOf(topic)}` }, badgeOf(topic))),
+      h("td", { role: "cell", class: "near-words small muted" }, topic.near.map(({ topic: other, overlap }) => `${topics[other].words[0]} ${percent(overlap)}`).join(", ")),
+    );
+  }
+}
+
+function compare(one, other) {
+  if (typeof one === "string") return one.localeCompare(other);
+  return one === other ? 0 : one - other;
 }

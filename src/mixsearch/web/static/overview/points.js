@@ -1,6 +1,6 @@
 // The points of a map of documents: read from bytes, found by their places, and drawn pixel by pixel.
 
-import { isInside } from "../shared/polygon.js";
+import { isInside } from "../shared/plane-view.js";
 
 export const NO_TOPIC = 255;
 const LARGEST = 65535;

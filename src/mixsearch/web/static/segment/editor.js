@@ -1,12 +1,18 @@
 // What the user does to the segments: every act is a step that can be undone.
 
 import * as seeds from "./seeds.js";
-import { Steps } from "./steps.js";
+
+const MAX_STEPS = 200;
 
 /** @typedef {import("./seeds.js").Segment} Segment */
 
 export class Editor {
-  #steps = new Steps();
+  /** @type {Segment[]} */
+  segments = [];
+  /** @type {Segment[][]} What they were before each step. */
+  #past = [];
+  /** @type {symbol | string | null} What the last change belongs to: all of a drag is one step. */
+  #stroke = null;
   /** @type {number | null} The segment that clicks add pixels to. */
   #chosen = null;
   /** @type {number | null} The segment that was last clicked into being. */
@@ -17,21 +23,18 @@ export class Editor {
     this.changed = changed;
   }
 
-  get segments() {
-    return this.#steps.segments;
-  }
-
   get chosen() {
     return this.#chosen;
   }
 
   get canUndo() {
-    return this.#steps.canUndo;
+    return this.#past.length > 0;
   }
 
   /** Start anew: none of it can be undone. @param {Segment[]} segments */
   start(segments) {
-    this.#steps.start(segments);
+    this.#past = [];
+    this.segments = segments;
     this.#chosen = null;
     this.#last = segments.at(-1)?.id ?? null;
   }
@@ -103,18 +106,20 @@ export class Editor {
   }
 
   undo() {
-    if (this.canUndo) this.#step(() => this.#steps.undo());
+    if (this.canUndo) this.#step(/** @type {Segment[]} */ (this.#past.pop()), null);
   }
 
-  /** @param {Segment[]} segments @param {symbol | string | null} [stroke] */
+  /** Change the segments. Changes of one stroke are undone together. @param {Segment[]} segments @param {symbol | string | null} [stroke] */
   #change(segments, stroke = null) {
-    this.#step(() => this.#steps.change(segments, stroke));
+    if (stroke === null || stroke !== this.#stroke) this.#past = [...this.#past, this.segments].slice(-MAX_STEPS);
+    this.#step(segments, stroke);
   }
 
-  #step(take) {
+  #step(segments, stroke) {
     const before = this.segments;
-    take();
-    if (!this.segments.some(({ id }) => id === this.#chosen)) this.#chosen = null;
+    this.#stroke = stroke;
+    this.segments = segments;
+    if (!segments.some(({ id }) => id === this.#chosen)) this.#chosen = null;
     this.changed(before);
   }
 }

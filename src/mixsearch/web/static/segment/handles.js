@@ -1,8 +1,6 @@
 // A handle for every seed, which can be dragged, moved by keys and removed.
 
 import { h } from "../shared/dom.js";
-import { paint } from "./colours.js";
-import { arrange } from "./nodes.js";
 import { nameOf } from "./seeds.js";
 
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
@@ -122,4 +120,27 @@ export class SeedHandles {
     const { x, y } = event.currentTarget.dataset;
     this.act.nudge(id, ...this.stage.clamp(Number(x) + step * right, Number(y) + step * down));
   }
+}
+
+/** Set the color of a segment, with a black or white number for contrast. */
+export function paint(element, colour) {
+  element.style.setProperty("background-color", colour);
+  element.style.setProperty("color", lightness(colour) > 0.18 ? "#000" : "#fff");
+}
+
+/** Return the relative luminance of #rrggbb (WCAG). */
+function lightness(colour) {
+  const [red, green, blue] = [1, 3, 5].map((start) => {
+    const part = parseInt(colour.slice(start, start + 2), 16) / 255;
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+
+/** Set the children of an element; if they are the same, do nothing. */
+export function arrange(parent, nodes) {
+  if (parent.children.length === nodes.length && nodes.every((node, i) => parent.children[i] === node)) return;
+  const focused = document.activeElement;
+  parent.replaceChildren(...nodes);
+  if (focused instanceof HTMLElement && focused.isConnected && focused !== document.activeElement) focused.focus();
 }

@@ -2,10 +2,9 @@
 
 import { h, replace } from "../shared/dom.js";
 import { chance, percent } from "../shared/numbers.js";
-import { paint } from "./colours.js";
-import { arrange } from "./nodes.js";
+import { badgeOf, toneOf } from "../shared/wording.js";
+import { arrange, paint } from "./handles.js";
 import { nameOf } from "./seeds.js";
-import { badgeOf, toneOf } from "../shared/verdicts.js";
 
 export class SegmentList {
   #rows = new Map(); // segment id -> row
@@ -44,7 +43,7 @@ export class SegmentList {
         maxlength: this.maxLength,
         autocomplete: "off",
         spellcheck: "false",
-        on: { input: (event) => act.rename(id, event.target.value), keydown: leaveOnEnter },
+        on: { input: (event) => act.rename(id, event.target.value), keydown: (event) => event.key === "Enter" && event.target.blur() },
       }),
       share: h("span", { class: "segment-share number" }),
       verdict: h("span", { class: "segment-verdict" }),
@@ -112,8 +111,4 @@ function badge(result) {
   if (expected === null) return h("span", { class: "muted" }, "no verdict with these settings");
   const title = `Expected overlap with what you mean (intersection over union): ${chance(expected)}`;
   return h("span", { class: `verdict ${toneOf(result)}`, title }, `${badgeOf(result)}, ${chance(expected)}`);
-}
-
-function leaveOnEnter(event) {
-  if (event.key === "Enter") event.target.blur();
 }

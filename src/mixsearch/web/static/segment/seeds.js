@@ -1,10 +1,10 @@
 // The seeds: a list of segments with their shapes. Every change returns a new list, so that it can be undone.
 
+const MAX_CORRECTIONS = 100; // of one request; earlier ones are seeds like the first
+
 /** A pixel, a stroke of a brush, or a pixel that is not of the segment. A later one has a larger id. */
 /** @typedef {{id: number, points: number[][], isNot: boolean}} Shape */
 /** @typedef {{id: number, name: string, shapes: Shape[]}} Segment */
-
-export const MAX_CORRECTIONS = 100; // of one request; earlier ones are seeds like the first
 
 let lastId = 0;
 

@@ -4,11 +4,10 @@ import { send } from "../shared/api.js";
 import { h, replace } from "../shared/dom.js";
 import { percent } from "../shared/numbers.js";
 import { Editor } from "./editor.js";
+import { invitation, listen } from "./pictures.js";
 import * as pictures from "./pictures.js";
-import { everyOf, Requests } from "./requests.js";
-import { Results } from "./results.js";
+import { everyOf, Requests, Results } from "./requests.js";
 import * as seeds from "./seeds.js";
-import { invitation, listen } from "./upload.js";
 import { WorkArea } from "./work-area.js";
 
 /** @type {URLSearchParams | null} What the view showed when it was last left. */
@@ -44,7 +43,7 @@ class Segmenting {
       hovering: (is) => root.classList.toggle("is-hovered", is),
     });
     document.addEventListener("keydown", this.#shortcut);
-    this.invitation = invitation(page.settings.image_formats, { upload: (file) => this.#upload(file), example: () => this.#openExample() });
+    this.invitation = invitation(page.settings.image_formats, { upload: (file) => this.#upload(file), example: () => page.go("segment", { picture: page.settings.example_image }) });
     this.waiting = h("p", { class: "card segment-waiting", hidden: true });
     replace(root, h("h1", { class: "visually-hidden" }, "Segment a picture"), this.waiting, this.invitation, this.work.element);
     this.#showPicture();
@@ -124,16 +123,12 @@ class Segmenting {
     }
   }
 
-  #openExample() {
-    this.page.go("segment", { picture: this.page.settings.example_image });
-  }
-
   /** Upload an image and show it. */
   async #upload(file) {
     replace(this.waiting, `Reading ${file.name || "the picture"} …`);
     this.waiting.hidden = false;
     try {
-      const image = await pictures.upload(file, this.page.settings);
+      const image = await pictures.sendPicture(file, this.page.settings);
       if (this.#isClosed) return;
       this.#picture = image;
     } catch (error) {

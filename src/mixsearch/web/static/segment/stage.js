@@ -1,9 +1,7 @@
 // The picture with the outlines of its segments and a handle for every seed.
 
-import { h } from "../shared/dom.js";
+import { h, replace, svg } from "../shared/dom.js";
 import { SeedHandles } from "./handles.js";
-import { Outlines } from "./outlines.js";
-import { Zoom } from "./zoom.js";
 
 // All of the picture is in view, with the tools above and below it.
 const HEIGHT = "clamp(280px, 100vh - 268px, 72vh)";
@@ -11,6 +9,8 @@ const MAX_ENLARGED = 8;
 const MIN_STROKE = 4; // pixels of the screen between two points of a stroke
 const HELP =
   "The picture with its seeds. Enter puts a seed in the middle; arrow keys move a seed, Delete removes it; plus, minus and 0 zoom.";
+const STEP = 1.5;
+const MAX_ZOOM = 12;
 
 export class Stage {
   /** @type {"point" | "brush" | "not" | "move"} */
@@ -185,4 +185,132 @@ export class Stage {
 
 function within(place, size) {
   return Math.min(Math.max(place, 0), size - 1);
+}
+
+/** Outlines of the segments over the picture, and the stroke that is being drawn. */
+class Outlines {
+  /** @type {{width: number, height: number} | null} The size of the drawing, which may be smaller than the picture. */
+  #size = null;
+  /** @type {SVGPathElement[]} */
+  #paths = [];
+
+  /** Calls entered(index) with the segment under the pointer, null for none. */
+  constructor(entered) {
+    this.lines = svg("g", {});
+    this.stroke = svg("polyline", { class: "segment-stroke" });
+    this.element = svg(
+      "svg",
+      {
+        class: "segment-outlines",
+        preserveAspectRatio: "none",
+        "aria-hidden": "true",
+        on: {
+          pointerover: ({ target }) => entered(target.dataset.segment === undefined ? null : Number(target.dataset.segment)),
+          pointerleave: () => entered(null),
+        },
+      },
+      this.lines,
+      this.stroke,
+    );
+  }
+
+  /** Draw an answer of the server; null for none. */
+  draw(answer) {
+    this.#size = answer;
+    if (answer === null) {
+      this.#paths = [];
+      replace(this.lines);
+      return;
+    }
+    this.element.setAttribute("viewBox", `0 0 ${answer.width} ${answer.height}`);
+    const edges = answer.segments.map(({ outline }) => svg("path", { class: "segment-edge", d: outline }));
+    this.#paths = answer.segments.map(({ outline, color: colour }, i) =>
+      svg("path", { class: "segment-area", d: outline, fill: colour, stroke: colour, dataset: { segment: i } }),
+    );
+    // Neighbours share their border: that of the smaller one is seen, which is what was clicked, not what is around it.
+    const bySize = [...this.#paths.keys()].sort((a, b) => answer.segments[b].share - answer.segments[a].share);
+    replace(this.lines, edges, bySize.map((i) => this.#paths[i]));
+  }
+
+  get isEmpty() {
+    return this.#paths.length === 0;
+  }
+
+  /** Tint one segment; null for none. */
+  highlight(index) {
+    this.#paths.forEach((path, i) => path.classList.toggle("is-hot", i === index));
+  }
+
+  /** Return the segment at a place of the picture from 0 to 1, -1 for none. */
+  segmentAt(right, down) {
+    const size = this.#size;
+    if (size === null) return -1;
+    const point = new DOMPoint(right * size.width, down * size.height);
+    return this.#paths.findIndex((path) => path.isPointInFill(point));
+  }
+
+  /** Show the stroke that is being drawn, as places from 0 to 1. */
+  drawStroke(places) {
+    const { width, height } = this.#size ?? { width: 1000, height: 1000 };
+    if (this.#size === null) this.element.setAttribute("viewBox", "0 0 1000 1000");
+    this.stroke.setAttribute("points", places.map(([right, down]) => `${right * width},${down * height}`).join(" "));
+  }
+}
+
+/** Zoom and pan: the picture grows within a box that scrolls, so that fingers, wheels and keys move it as anything else. */
+export class Zoom {
+  #zoom = 1;
+
+  /** @param {HTMLElement} content */
+  constructor(content) {
+    this.content = content;
+    this.box = h("div", { class: "segment-box", on: { wheel: (event) => this.#wheel(event) } }, content);
+    this.smaller = this.#button("−", "Zoom out", () => this.#set(this.#zoom / STEP));
+    this.larger = this.#button("+", "Zoom in", () => this.#set(this.#zoom * STEP));
+    this.fit = h("button", { type: "button", class: "button plain", on: { click: () => this.reset() } }, "Fit");
+    this.controls = h("div", { class: "toolbar segment-zoom", role: "group", "aria-label": "Zoom" }, this.smaller, this.larger, this.fit);
+    this.reset();
+  }
+
+  reset() {
+    this.#set(1);
+  }
+
+  /** Zoom by a key; return whether it was one for that. */
+  press(key) {
+    if (key === "+" || key === "=") this.#set(this.#zoom * STEP);
+    else if (key === "-") this.#set(this.#zoom / STEP);
+    else if (key === "0") this.reset();
+    else return false;
+    return true;
+  }
+
+  /** Move the picture with the pointer. */
+  pan(right, down) {
+    this.box.scrollBy(-right, -down);
+  }
+
+  #button(label, title, act) {
+    return h("button", { type: "button", class: "button plain icon", "aria-label": title, title, on: { click: act } }, label);
+  }
+
+  #wheel(event) {
+    if (!event.ctrlKey && !event.metaKey) return; // a plain wheel scrolls
+    event.preventDefault();
+    const { left, top } = this.box.getBoundingClientRect();
+    this.#set(this.#zoom * STEP ** (-event.deltaY / 100), event.clientX - left, event.clientY - top);
+  }
+
+  /** Zoom so that the place at these pixels of the box, by default its middle, stays there. */
+  #set(zoom, x = this.box.clientWidth / 2, y = this.box.clientHeight / 2) {
+    const before = this.#zoom;
+    this.#zoom = Math.min(Math.max(zoom, 1), MAX_ZOOM);
+    const { scrollLeft, scrollTop } = this.box;
+    this.content.style.setProperty("width", `${100 * this.#zoom}%`);
+    this.box.classList.toggle("is-zoomed", this.#zoom > 1);
+    const ratio = this.#zoom / before;
+    this.box.scrollTo((scrollLeft + x) * ratio - x, (scrollTop + y) * ratio - y);
+    this.smaller.disabled = this.fit.disabled = this.#zoom === 1;
+    this.larger.disabled = this.#zoom === MAX_ZOOM;
+  }
 }

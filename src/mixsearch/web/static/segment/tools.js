@@ -1,20 +1,27 @@
-// Options of the segmentation: modes, features, assignment, pieces, tint, downloads.
+// Options of the segmentation: modes, settings, pieces, tint, downloads.
 
 import { url } from "../shared/api.js";
 import { h, replace } from "../shared/dom.js";
 
-const OUTLINE_TOLERANCE = "1"; // pixels: exact outlines are stairs
 const DEFAULT_OPACITY = 0.5; // of an overlay, if the page shows no tint
 
-export const FEATURES = {
+const FEATURES = {
   rich: ["Rich features", "Colour, texture and place: best for photographs."],
   rgb: ["Plain colours", "As in the paper: quick, for up to three segments."],
 };
-export const ASSIGN = {
+const ASSIGN = {
   auto: ["Best way", "Seeds spread along the picture and to what looks alike, and keep their labels."],
   nearest: ["Nearest", "A pixel goes to the segment that it resembles most."],
   posterior: ["Likeliest", "Large and varied segments get more of the pixels in doubt."],
 };
+/** What a click or a drag on the picture does. */
+export const MODES = {
+  point: ["Point", "Click a spot of a part that you want to find, such as the sky."],
+  brush: ["Brush", "Draw along a part that you want to find. Hold Shift to add to the last segment."],
+  not: ["Exclude", "Click a spot that does not belong to the segment that covers it. Alt-click does the same."],
+  move: ["Move", "Drag the picture when it is zoomed in."],
+};
+const DEFAULTS = { features: "rich", assign: "auto", connected: false, fill_holes: false };
 
 /** A group of radio buttons, with a title and an explanation unless it is plain. Calls chosen(value). */
 export class Choice {
@@ -39,16 +46,8 @@ export class Choice {
   }
 }
 
-/** What a click or a drag on the picture does. */
-export const MODES = {
-  point: ["Point", "Click a spot of a part that you want to find, such as the sky."],
-  brush: ["Brush", "Draw along a part that you want to find. Hold Shift to add to the last segment."],
-  not: ["Exclude", "Click a spot that does not belong to the segment that covers it. Alt-click does the same."],
-  move: ["Move", "Drag the picture when it is zoomed in."],
-};
-
 /** Options for the pieces of segments. Calls changed({connected, fill_holes}). */
-export class Pieces {
+class Pieces {
   constructor(changed) {
     const box = (name) => h("input", { type: "checkbox", name, on: { change: () => changed(this.value) } });
     this.connected = box("connected");
@@ -97,17 +96,60 @@ export class Downloads {
     if (found === null) return;
     const { path, segmentation, opacity, name } = found;
     const link = (label, title, file, params = {}) =>
-      h("a", { class: "button plain", href: url(file ? `${path}/${file}` : path, { segmentation, ...params }), download: `${name}-${file || "segments.json"}`, title }, label);
+      h("a", { class: "button plain", href: url(`${path}/${file}`, { segmentation, ...params }), download: `${name}-${file}`, title }, label);
     replace(
       this.links,
       link("Cut-outs", "Each segment as a transparent PNG with a soft edge, ZIP", "cut-outs.zip"),
       link("Masks", "A black and white PNG for each segment, ZIP", "masks.zip"),
-      link("SVG", "The outlines as a drawing", "outlines.svg", { simplify: OUTLINE_TOLERANCE }),
-      link("GeoJSON", "The outlines as polygons, in pixels", "outlines.geojson", { simplify: OUTLINE_TOLERANCE }),
       link("Labels", "The number of each pixel's segment, indexed PNG", "labels.png"),
       link("Overlay", "The picture with its segments tinted, PNG", "overlay.png", { opacity: String(opacity || DEFAULT_OPACITY) }),
-      link("COCO", "Run lengths as a COCO data set, JSON", "coco.json"),
-      link("JSON", "Seeds, sizes and verdicts", ""),
     );
   }
+}
+
+/** How pixels are compared and given to segments, as the address has it. */
+export class Settings {
+  value = { ...DEFAULTS };
+
+  /** Calls changed(). */
+  constructor(changed) {
+    const set = (some) => {
+      Object.assign(this.value, some);
+      changed();
+    };
+    this.features = new Choice("Compare pixels by", "features", FEATURES, (features) => set({ features }));
+    this.assign = new Choice("How pixels are given to segments", "assign", ASSIGN, (assign) => set({ assign }));
+    this.pieces = new Pieces(set);
+    this.element = h("details", { class: "segment-settings" }, h("summary", {}, "Settings"), this.features.element, this.assign.element);
+  }
+
+  /** Whether further seeds change only what is near them: only with a graph. */
+  get canCorrect() {
+    return this.value.features === "rich" && this.value.assign === "auto";
+  }
+
+  /** @param {URLSearchParams} state */
+  read(state) {
+    this.value = {
+      features: chosenOf(FEATURES, state.get("features")),
+      assign: chosenOf(ASSIGN, state.get("assign")),
+      connected: state.get("connected") === "true",
+      fill_holes: state.get("fill_holes") === "true",
+    };
+    this.features.value = this.value.features;
+    this.assign.value = this.value.assign;
+    this.pieces.value = this.value;
+  }
+
+  /** The parameters of an address. */
+  get params() {
+    return Object.entries(this.value)
+      .filter(([name, value]) => value !== DEFAULTS[name])
+      .map(([name, value]) => [name, String(value)]);
+  }
+}
+
+/** @param {Record<string, string[]>} allowed @param {string | null} wanted */
+function chosenOf(allowed, wanted) {
+  return wanted !== null && Object.hasOwn(allowed, wanted) ? wanted : Object.keys(allowed)[0];
 }

@@ -2,13 +2,11 @@
 
 import { url } from "../shared/api.js";
 import { h, replace } from "../shared/dom.js";
-import { adviceOf } from "./advice.js";
-import { Doubt } from "./doubt.js";
 import { SegmentList } from "./list.js";
-import { Settings } from "./settings.js";
+import { imagePicker } from "./pictures.js";
+import { nameOf } from "./seeds.js";
 import { Stage } from "./stage.js";
-import { Choice, Downloads, Look, MODES } from "./tools.js";
-import { imagePicker } from "./upload.js";
+import { Choice, Downloads, Look, MODES, Settings } from "./tools.js";
 
 /** @typedef {import("./seeds.js").Segment} Segment */
 
@@ -65,7 +63,7 @@ export class WorkArea {
 
   /**
    * Draw the segments and what is known of them; files has the path and the stem of the names of their files.
-   * @param {{segments: Segment[], chosen: number | null, canUndo: boolean, results: import("./results.js").Results, files: {path: string, stem: string} | null}} state
+   * @param {{segments: Segment[], chosen: number | null, canUndo: boolean, results: import("./requests.js").Results, files: {path: string, stem: string} | null}} state
    */
   draw(state) {
     this.#drawn = state;
@@ -123,5 +121,45 @@ export class WorkArea {
     const { files, results } = this.#drawn;
     const { segmentation } = results.answer ?? {};
     return { href: url(`${files.path}/cut-out.png`, { segmentation, segment }), download: `${files.stem}-${segment}.png` };
+  }
+}
+
+/**
+ * Return what to do next; done() ends adding to the chosen segment.
+ * @param {import("./seeds.js").Segment[]} segments
+ * @param {{mode: string, chosen: number | null, done: () => void}} state
+ */
+function adviceOf(segments, { mode, chosen, done }) {
+  const segment = segments.find(({ id }) => id === chosen);
+  if (segment && mode !== "not") {
+    const button = h("button", { type: "button", class: "link", on: { click: done } }, "Done");
+    return [`Every click and stroke adds to ${nameOf(segments, segment)}. `, button];
+  }
+  if (segments.length === 0 || mode !== "point") return MODES[mode][1];
+  if (matchMedia("(pointer: coarse)").matches) {
+    return "Tap another part. To correct a segment, press Add to it and tap what it misses; Exclude takes a spot out.";
+  }
+  return "Click another part. Shift-click adds to the last segment, Alt-click takes a spot out of the one that covers it; drag a seed to move it, right-click to remove it.";
+}
+
+/** Where the page is least sure, and buttons to say what is there. */
+class Doubt {
+  /** Calls answer(index) with a segment, or null for something else. */
+  constructor(answer) {
+    this.answer = answer;
+    this.element = h("div", { class: "segment-doubt", hidden: true });
+  }
+
+  /** Ask about a pixel; names are those of the segments. */
+  draw(names) {
+    this.element.hidden = names.length === 0;
+    const button = (label, index) =>
+      h("button", { type: "button", class: "chip small", on: { click: () => this.answer(index) } }, label);
+    replace(
+      this.element,
+      h("span", {}, h("span", { class: "segment-suggested is-inline", "aria-hidden": "true" }), " The ring is where another seed helps most. What is there?"),
+      names.map((name, i) => button(name, i)),
+      button("something else", null),
+    );
   }
 }

@@ -4,7 +4,6 @@ const NO_CONNECTION = "The server does not answer. It may have been stopped: sta
 const NO_ANSWER = "The server sent an invalid answer. Try again.";
 
 const SIGNED_OUT = "unauthorized";
-
 /** The code of an answer to If-Match: the index is no longer in the state that was asked for. */
 export const INDEX_CHANGED = "index_changed";
 
@@ -173,4 +172,32 @@ export function isAbort(error) {
 function failureOf(status, body) {
   const { code = "failed", message, ...facts } = body?.error ?? {};
   return new ApiError(status, code, message ?? `The server refused this (status ${status}).`, facts);
+}
+
+/** Requests of which only the latest matters. */
+export class Newest {
+  /** @type {AbortController | null} */
+  #controller = null;
+
+  /**
+   * Abort the previous request and send this one. The result is null if it is aborted itself.
+   * @param {(signal: AbortSignal) => Promise<any>} question
+   * @returns {Promise<{answer?: any, error?: any} | null>}
+   */
+  async ask(question) {
+    this.stop();
+    const controller = new AbortController();
+    this.#controller = controller;
+    try {
+      const answer = await question(controller.signal);
+      return controller.signal.aborted ? null : { answer };
+    } catch (error) {
+      if (controller.signal.aborted || isAbort(error)) return null;
+      return { error };
+    }
+  }
+
+  stop() {
+    this.#controller?.abort();
+  }
 }

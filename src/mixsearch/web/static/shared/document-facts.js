@@ -26,11 +26,7 @@ export function otherColumns({ columns, title, date, link }) {
   const shown = [title, date, link];
   const others = Object.entries(columns).filter(([, value]) => value !== null && !shown.includes(String(value)));
   if (others.length === 0) return null;
-  return h("dl", { class: "document-columns small" }, others.map(([name, value]) => fact(name, value)));
-}
-
-function fact(name, value) {
-  return h("div", {}, h("dt", {}, name), h("dd", {}, typeof value === "string" ? dayOf(value) : String(value)));
+  return h("dl", { class: "document-columns small" }, others.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, typeof value === "string" ? dayOf(value) : String(value)))));
 }
 
 /** Leave out the time of day if it says nothing. */

@@ -22,7 +22,7 @@ export function wantedOf(query) {
 }
 
 /** Return whether a query has a word of another one, or the beginning of one. */
-export function goesOn(before, after) {
+export function hasCommonWord(before, after) {
   const [ones, others] = [before, after].map((query) => piecesOf(query).map(({ word }) => word.toLowerCase()));
   return ones.some((one) => others.some((other) => one.startsWith(other) || other.startsWith(one)));
 }

@@ -1,20 +1,22 @@
-// Answers about a table: the members, the line or the subspace that the examples mean.
+// The answer about a table, and its rows as lists: examples and typical rows.
 
 import { url } from "../shared/api.js";
 import { breakable } from "../shared/document-facts.js";
 import { h } from "../shared/dom.js";
 import { chance, count, percent, plain, whole } from "../shared/numbers.js";
-import { isLong, rowTable, shown } from "./rows.js";
 
 const TONES = { clear: "good", likely: "good", doubtful: "doubt", unclear: "bad" };
 const VERDICTS = { clear: "clear", likely: "likely", doubtful: "doubtful", unclear: "unclear" };
 const MAX_COLUMNS = 10;
+const MAX_VALUES = 4;
+// A word of more letters than this is broken, so that it does not take the room of all other columns.
+const MAX_LETTERS = 20;
 
 /** @param {any} found @param {any} groups @param {any} act */
 export function membersAnswer(found, groups, act) {
   const { answer } = found;
   return [
-    head(`${whole(answer.n_members.n)} rows like these`, answer),
+    heading(`${whole(answer.n_members.n)} rows like these`, answer),
     size(answer.n_members, answer.n_table_rows),
     h("p", { class: "small muted" }, "In 95% of tables, the true number is in the interval. More examples narrow it."),
     warnings(found.warnings),
@@ -24,51 +26,12 @@ export function membersAnswer(found, groups, act) {
   ];
 }
 
-/** Create the tables of rows that go with an answer. */
-export function memberRows({ answer }, act) {
-  return [rowTable("Label these next", answer.ask_next, act.choose), rowTable("Typical rows", answer.typical_rows)];
-}
-
-export function lineAnswer(found, act) {
-  const terms = Object.entries(found.coefficients).map(([name, each]) => [name, each]);
-  const title = found.n_components === 1 ? "One line for all rows" : `One of ${found.n_components} lines`;
-  const others = found.others.map(({ weight, intercept, coefficients }) =>
-    h("li", {}, `${percent(weight)} of the rows: ${equation(found.y, intercept, coefficients)}`),
-  );
-  return [
-    head(title, found),
-    h("p", { class: "table-equation" }, equation(found.y, found.intercept.value, values(found.coefficients))),
-    facts([
-      ...terms.map(([name, each]) => [`Per unit of ${name}`, estimate(each)]),
-      ["At zero", estimate(found.intercept)],
-      ["Deviation around the line", plain(found.noise)],
-    ]),
-    size(found.n_members, found.n_rows),
-    warnings(found.warnings),
-    rowList("Doubtful rows", found.doubtful_rows, act),
-    others.length > 0 ? h("section", {}, h("h3", {}, "Other lines"), h("ul", { class: "small" }, others)) : null,
-    leftOut(found),
-  ];
-}
-
-export function subspaceAnswer(found, act) {
-  const directions = found.basis.map(({ loadings }, i) => [`Direction ${i + 1}`, loadingsOf(loadings)]);
-  return [
-    head(found.n_components === 1 ? `One subspace of dimension ${found.dim} for all rows` : `One of ${found.n_components} subspaces, of dimension ${found.dim}`, found),
-    size(found.n_members, found.n_rows),
-    warnings(found.warnings),
-    facts([...directions, ["Deviation around it", plain(found.noise)], ["Through", found.centered ? "the mean of the rows" : "zero"]]),
-    rowList("Doubtful rows", found.doubtful_rows, act),
-    leftOut(found),
-  ];
-}
-
 /** Create the links to the files of an answer. */
 export function downloads(address, params) {
   return h("p", { class: "small" }, h("a", { class: "button plain", href: url(`${address}.csv`, params), download: "" }, "Download the labelled table"));
 }
 
-function head(title, { verdict, confidence }) {
+function heading(title, { verdict, confidence }) {
   return h(
     "div",
     { class: "toolbar" },
@@ -111,35 +74,16 @@ function otherGroups(groups, act) {
   return h("section", {}, h("h3", {}, "Other groups in this table"), h("div", { class: "toolbar" }, groups.map(button)));
 }
 
-function rowList(title, rows, act) {
-  if (rows.length === 0) return null;
-  const item = ({ row, id, membership }) =>
-    h("button", { type: "button", class: "chip", on: { click: () => act.choose([row], false) } }, `row ${id ?? row}`, h("small", {}, chance(membership)));
-  return h("section", {}, h("h3", {}, title), h("p", { class: "small muted" }, "A click makes a row an example."), h("div", { class: "toolbar" }, rows.map(item)));
-}
-
-function facts(list) {
-  return h("dl", { class: "table-facts small" }, list.map(([name, value]) => [h("dt", { dir: "auto" }, name), h("dd", {}, value)]));
-}
-
 function dropped(columns) {
   const names = Object.entries(columns);
   if (names.length === 0) return null;
   return h("details", { class: "small" }, h("summary", {}, `${count(names.length, "column")} left out`), h("ul", {}, names.map(([name, reason]) => h("li", {}, h("bdi", {}, name), `: ${reason}`))));
 }
 
-function leftOut({ n_left_out: n }) {
-  return n > 0 ? h("p", { class: "small muted" }, `Left out: ${count(n, "row")} without a number.`) : null;
-}
-
+/** Format a value with as many decimals as its error deserves. */
 function give(value, stderr) {
   if (typeof value !== "number" || stderr === null) return shown(value);
-  return estimate({ value, stderr });
-}
-
-/** Format an estimate with as many decimals as its error deserves. */
-function estimate({ value, stderr }) {
-  if (stderr === null || !(stderr > 0)) return plain(value);
+  if (!(stderr > 0)) return plain(value);
   const decimals = Math.min(Math.max(1 - Math.floor(Math.log10(stderr)), 0), 8);
   return `${value.toFixed(decimals)} ± ${stderr.toFixed(decimals)}`;
 }
@@ -148,16 +92,67 @@ function shares(of) {
   return Object.entries(of).slice(0, 3).map(([level, share]) => `${level} ${percent(share)}`).join(", ");
 }
 
-function values(coefficients) {
-  return Object.fromEntries(Object.entries(coefficients).map(([name, { value }]) => [name, value]));
+/** Create the form that names rows by their numbers, for those who do not point. */
+export function rowForm(act) {
+  const input = h("input", { type: "text", id: "row-numbers", inputmode: "numeric", autocomplete: "off", placeholder: "3, 17, 40" });
+  const submit = (event) => {
+    event.preventDefault();
+    const rows = input.value.split(/[\s,;]+/u).filter((text) => /^\d{1,15}$/u.test(text)).map(Number);
+    if (rows.length > 0) act.choose(rows, event.submitter?.value === "unlike");
+    input.value = "";
+  };
+  return h(
+    "form",
+    { class: "toolbar row-form", on: { submit } },
+    h("label", { for: "row-numbers", class: "small" }, "Rows by number"),
+    input,
+    h("button", { class: "button plain", value: "like" }, "Like"),
+    h("button", { class: "button plain", value: "unlike" }, "Not like"),
+  );
 }
 
-function equation(y, intercept, coefficients) {
-  const terms = Object.entries(coefficients).map(([name, value]) => `${value < 0 ? "−" : "+"} ${plain(Math.abs(value))} · ${name}`);
-  return `${y} = ${plain(intercept)} ${terms.join(" ")}`;
+/** Create chips of the examples; a click takes one out. */
+export function examples({ like, notLike }, act) {
+  const chip = (row, isUnlike) => {
+    const name = `${isUnlike ? "not " : ""}${row}`;
+    const props = { type: "button", class: isUnlike ? "chip unlike" : "chip", "aria-label": `${name}: take out this row`, on: { click: () => act.choose([row], isUnlike) } };
+    return h("button", props, name, h("span", { "aria-hidden": "true" }, "×"));
+  };
+  if (like.length + notLike.length === 0) return null;
+  const clear = h("button", { type: "button", class: "link small", on: { click: act.clear } }, "Clear");
+  return h("div", { class: "toolbar table-examples" }, like.map((row) => chip(row, false)), notLike.map((row) => chip(row, true)), clear);
 }
 
-function loadingsOf(loadings) {
-  const largest = Object.entries(loadings).sort(([, a], [, b]) => Math.abs(b) - Math.abs(a)).slice(0, 4);
-  return largest.map(([name, value]) => `${name} ${value >= 0 ? "+" : "−"}${Math.abs(value).toFixed(2)}`).join(", ");
+/** Create a table of rows with their first values. */
+export function rowTable(title, rows) {
+  if (rows.length === 0) return null;
+  const names = Object.keys(rows[0].values ?? {}).slice(0, MAX_VALUES);
+  const column = (name) => h("th", { scope: "col", dir: "auto", class: isLong(name) ? "long" : null }, breakable(name));
+  const head = ["Row", "Member", ...names].map(column);
+  const body = rows.map((row) =>
+    h(
+      "tr",
+      {},
+      h("th", { scope: "row", class: "number" }, row.id ?? row.row),
+      h("td", { class: "number" }, chance(row.membership)),
+      names.map((name) => h("td", { dir: "auto" }, shown(row.values[name]))),
+    ),
+  );
+  return h(
+    "section",
+    { class: "table-rows" },
+    h("h3", {}, title),
+    h("div", { class: "wide-table", tabindex: 0, role: "region", "aria-label": title }, h("table", { class: "plain-table small" }, h("thead", {}, h("tr", {}, head)), h("tbody", {}, body))),
+  );
+}
+
+/** Return whether the name of a column has a word that is too long for one line. */
+function isLong(name) {
+  return name.split(/[\s._/\\-]/u).some((word) => word.length > MAX_LETTERS);
+}
+
+export function shown(value) {
+  if (value === null || value === undefined) return "–";
+  if (typeof value === "number") return plain(value);
+  return typeof value === "object" ? JSON.stringify(value).slice(0, 40) : String(value);
 }

@@ -1,19 +1,17 @@
-// Tables: rows in a plane, and the group, the line or the subspace that a few of them mean.
+// Tables: rows in a plane, and the group that a few of them mean.
 
-import { ApiError, get } from "../shared/api.js";
+import { ApiError, get, Newest } from "../shared/api.js";
 import { h, replace } from "../shared/dom.js";
-import { fileDrop } from "../shared/file-drop.js";
-import { Newest } from "../shared/newest.js";
+import { fileDrop } from "../shared/files.js";
 import { whole } from "../shared/numbers.js";
-import { downloads, lineAnswer, memberRows, membersAnswer, subspaceAnswer } from "./answers.js";
-import { controls, TASKS } from "./controls.js";
+import { downloads, examples, membersAnswer, rowForm, rowTable, shown } from "./answers.js";
 import { drawingOf, otherIndices } from "./drawing.js";
 import { Plot } from "./plot.js";
-import { examples, rowForm, shown } from "./rows.js";
-import { MAX_LIKE, paramsOf, stateOf, withRows } from "./state.js";
 
 const EXAMPLE = "example";
 const MAX_VALUES = 6;
+// More examples than this say no more, and make the address too long.
+export const MAX_LIKE = 60;
 
 export function show(root, params, page) {
   const view = new TableView(root, page);
@@ -110,19 +108,16 @@ class TableView {
 
   // State
 
-  /** Choose axes where the question needs columns. */
+  /** Draw the best view if the axes are not columns of this table. */
   #complete() {
     const { state } = this;
-    const names = this.#info.columns.filter(({ kind, is_numeric: isNumeric }) => isNumeric || (state.task === "members" && kind === "date")).map(({ name }) => name);
-    const isKnown = names.includes(state.x) && names.includes(state.y);
-    if (isKnown) return;
-    const isMembers = state.task === "members";
-    Object.assign(state, isMembers ? { x: "", y: "" } : { x: names[0] ?? "", y: names[1] ?? names[0] ?? "" });
+    const names = this.#info.columns.filter(({ kind, is_numeric: isNumeric }) => isNumeric || kind === "date").map(({ name }) => name);
+    if (!names.includes(state.x) || !names.includes(state.y)) Object.assign(state, { x: "", y: "" });
   }
 
   #choose(rows, isUnlike) {
     const step = Math.ceil(rows.length / MAX_LIKE);
-    this.#change(withRows(this.state, rows.filter((_, i) => i % step === 0), isUnlike && this.state.task === "members"));
+    this.#change(withRows(this.state, rows.filter((_, i) => i % step === 0), isUnlike));
   }
 
   #change(part) {
@@ -134,17 +129,17 @@ class TableView {
   async #show(mine) {
     const { state } = this;
     replace(this.controls, controls(this.#info, state, (part) => this.#change(part)));
-    replace(this.marked, rowForm(state, this.act), examples(state, this.act));
+    replace(this.marked, rowForm(this.act), examples(state, this.act));
     await this.#loadPlane();
     if (mine !== this.#turn) return;
     if (state.like.length === 0) {
       this.#draw(null);
       this.#showRows([]);
-      replace(this.answer, h("h2", {}, TASKS[state.task].name), h("p", {}, TASKS[state.task].hint), h("p", { class: "small muted" }, "Shift-click marks a row that is not like them. On a keyboard, arrow keys go from row to row in the plot, and Enter marks one."));
+      replace(this.answer, h("h2", {}, "Rows like these"), h("p", {}, "Click a few rows of a group, or draw a line around them. The rows like them light up."), h("p", { class: "small muted" }, "Shift-click marks a row that is not like them. On a keyboard, arrow keys go from row to row in the plot, and Enter marks one."));
       return;
     }
     this.answer.setAttribute("aria-busy", "true");
-    const result = await this.#newest.ask((signal) => get(this.#path(`/${state.task}`), this.#question(), { signal }));
+    const result = await this.#newest.ask((signal) => get(this.#path("/members"), this.#question, { signal }));
     if (result === null || mine !== this.#turn) return;
     this.answer.removeAttribute("aria-busy");
     if (result.error) {
@@ -158,22 +153,20 @@ class TableView {
     }
   }
 
-  #question() {
-    const { task, like, notLike, columns, x, y } = this.state;
-    if (task === "line") return { y, x: [x, ...columns.filter((name) => name !== x && name !== y)], like };
-    return { like, columns, ...(task === "members" ? { not_like: notLike } : {}) };
+  get #question() {
+    const { like, notLike, columns } = this.state;
+    return { like, columns, not_like: notLike };
   }
 
   /** Get the rows in the plane of the axes; the frame has the groups of a table too. */
   async #loadPlane() {
-    const { task, x, y, columns } = this.state;
-    const key = JSON.stringify([task, x, y, task === "members" ? columns : []]);
+    const { x, y, columns } = this.state;
+    const key = JSON.stringify([x, y, columns]);
     if (key === this.#plane.key) return;
     const [frame, points] = await Promise.all([
-      task === "members" ? get(this.#path("/frame"), { columns }) : null,
+      get(this.#path("/frame"), { columns }),
       x === "" ? null : get(this.#path("/points"), { x, y }),
     ]);
-    if (frame === null && points === null) throw new Error("This table has no columns of numbers.");
     this.#plane = { key, frame, points: points ?? frame };
   }
 
@@ -183,21 +176,17 @@ class TableView {
   }
 
   #showAnswer(found) {
-    const { task } = this.state;
     const { frame } = this.#plane;
-    const groups = task === "members" ? otherIndices(frame, found).map((k) => frame.groups[k]) : [];
-    const parts = { members: () => membersAnswer(found, groups, this.act), line: () => lineAnswer(found, this.act), subspace: () => subspaceAnswer(found, this.act) };
-    replace(this.answer, parts[task](), downloads(this.#path(`/${task}`), this.#question()));
-    this.#showRows(task === "members" ? memberRows(found, this.act) : []);
-    const { n_members: size } = found.answer ?? found;
-    this.page.announce(`About ${whole(size.n)} rows.`);
+    const groups = otherIndices(frame, found).map((k) => frame.groups[k]);
+    replace(this.answer, membersAnswer(found, groups, this.act), downloads(this.#path("/members"), this.#question));
+    this.#showRows(found.answer.typical_rows);
+    this.page.announce(`About ${whole(found.answer.n_members.n)} rows.`);
   }
 
-  /** Show tables of rows below the plot, where there is room for their columns. */
-  #showRows(tables) {
-    const shownTables = tables.filter(Boolean);
-    this.rows.hidden = shownTables.length === 0;
-    replace(this.rows, shownTables);
+  /** Show rows below the plot, where there is room for their columns. */
+  #showRows(rows) {
+    this.rows.hidden = rows.length === 0;
+    replace(this.rows, rowTable("Typical rows", rows));
   }
 
   /** Show the values of the row that is pointed at; read them out if a key did it. */
@@ -213,4 +202,86 @@ class TableView {
     this.pointed.textContent = `Row ${row}: ${values.map(([name, value]) => `${name} ${shown(value)}`).join(", ")}`;
     if (byKey) this.page.announce(this.pointed.textContent);
   }
+}
+
+/** Create the controls; change(part) is called with what is new. */
+export function controls(info, state, change) {
+  return h("div", { class: "table-controls" }, axisMenus(info, state, change), columnBoxes(info, state, change));
+}
+
+function axisMenus(info, state, change) {
+  const usable = info.columns.filter(({ kind }) => kind === "number" || kind === "date");
+  const select = (name, label) => {
+    const element = h(
+      "select",
+      { id: `axis-${name}`, on: { change: () => change(chosen(state, name, element.value, usable)) } },
+      h("option", { value: "" }, "Best view"),
+      usable.map((column) => h("option", { value: column.name }, column.name)),
+    );
+    element.value = state[name];
+    return h("label", {}, label, element);
+  };
+  return h("div", { class: "toolbar" }, select("x", "Across"), select("y", "Up"));
+}
+
+/** Return the axes after one has changed: both are columns, or neither. */
+function chosen(state, name, value, usable) {
+  const other = name === "x" ? "y" : "x";
+  if (value === "") return { x: "", y: "" };
+  const free = usable.find((column) => column.name !== value)?.name ?? value;
+  return { [name]: value, [other]: state[other] === "" || state[other] === value ? free : state[other] };
+}
+
+function columnBoxes(info, state, change) {
+  const usable = info.columns.filter(({ kind }) => !["empty", "other"].includes(kind));
+  const boxes = usable.map(({ name }) => {
+    const input = h("input", { type: "checkbox", value: name });
+    input.checked = state.columns.length === 0 || state.columns.includes(name);
+    return input;
+  });
+  const apply = () => {
+    const marked = boxes.filter(({ checked }) => checked).map(({ value }) => value);
+    change({ columns: marked.length === usable.length ? [] : marked });
+  };
+  const count = state.columns.length > 0 ? ` (${state.columns.length} of ${usable.length})` : "";
+  return h(
+    "details",
+    { class: "table-columns" },
+    h("summary", {}, `Columns that count${count}`),
+    h("div", { class: "boxes" }, boxes.map((box) => h("label", {}, box, h("span", { dir: "auto" }, box.value)))),
+    h("button", { type: "button", class: "button plain", on: { click: apply } }, "Use these columns"),
+  );
+}
+
+/** @typedef {{table: string, like: number[], notLike: number[], columns: string[], x: string, y: string}} State */
+
+/** @param {URLSearchParams} params @returns {State} */
+function stateOf(params) {
+  return {
+    table: params.get("table") ?? "",
+    like: rowsOf(params.getAll("like")),
+    notLike: rowsOf(params.getAll("not_like")),
+    columns: params.getAll("columns"),
+    x: params.get("x") ?? "",
+    y: params.get("y") ?? "",
+  };
+}
+
+/** @param {State} state */
+export function paramsOf({ table, like, notLike, columns, x, y }) {
+  return { table, like, not_like: notLike, columns, x, y };
+}
+
+/** Add rows as examples or counterexamples; a row that is one already is taken out if it comes alone. */
+function withRows(state, rows, isUnlike) {
+  const name = isUnlike ? "notLike" : "like";
+  const other = isUnlike ? "like" : "notLike";
+  const isRemoved = rows.length === 1 && state[name].includes(rows[0]);
+  const kept = state[name].filter((row) => !rows.includes(row));
+  const all = isRemoved ? kept : [...kept, ...rows].slice(-MAX_LIKE);
+  return { ...state, [name]: all, [other]: state[other].filter((row) => !all.includes(row)) };
+}
+
+function rowsOf(texts) {
+  return [...new Set(texts.filter((text) => /^\d{1,15}$/.test(text)).map(Number))];
 }

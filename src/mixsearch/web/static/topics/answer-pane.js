@@ -1,16 +1,17 @@
-// The answer pane: a topic, an error, or the welcome text.
+// The answer pane: a topic with its other meanings, an error, or the welcome text.
 
-import { alternativesSection } from "./alternatives.js";
-import { Documents } from "./documents.js";
-import { groupPanels } from "./group-panel.js";
 import { h, replace } from "../shared/dom.js";
+import { count, wholePercents } from "../shared/numbers.js";
 import { wantedOf } from "../shared/query.js";
+import { mainWords, titleOf } from "../shared/wording.js";
+import { Documents } from "./documents.js";
+import { isAboutFilter } from "./filter-box.js";
+import { groupPanels } from "./group-panel.js";
 import { paramsOf } from "./search.js";
-import { TopicCard } from "./topic-card.js";
-import { titleOf } from "../shared/topic-title.js";
-import { topicActions, topicFiles } from "./topic-tools.js";
-import { trouble } from "./trouble.js";
+import { topicActions, TopicCard, topicFiles } from "./topic-card.js";
 import { welcome } from "./welcome.js";
+
+const WORDS_SHOWN = 6;
 
 export class AnswerPane {
   /** @type {TopicCard | null} The topic, where one is shown. */
@@ -32,12 +33,11 @@ export class AnswerPane {
     this.element.classList.add("is-waiting");
   }
 
-  /** Show an answer; complete() returns it with standard errors. */
-  showAnswer({ search, answer, nDocuments, tag }, name, complete) {
+  showAnswer({ search, answer, nDocuments, tag }, name) {
     const params = paramsOf(search);
     const wanted = wantedOf(search.q);
     const actions = topicActions(this.page, params, { name, words: titleOf(answer.words), saved: this.act.saved });
-    const files = topicFiles(this.page, params, complete);
+    const files = topicFiles(this.page, params);
     const marked = [...answer.words.map(({ word }) => word), ...[...wanted.keys()].filter((word) => wanted.get(word))];
     this.card = new TopicCard(answer, { name, by: search.words_by, wanted, actions, files }, this.act);
     const open = (i) => this.act.openDocument(documents, i);
@@ -53,18 +53,6 @@ export class AnswerPane {
   /** Show the topic over time and by group. */
   addGroups({ search, tag }) {
     for (const panel of this.panels) panel.show(paramsOf(search), tag);
-  }
-
-  addErrors(answer) {
-    this.card?.addErrors(answer);
-  }
-
-  awaitConfidence() {
-    this.card?.awaitConfidence();
-  }
-
-  addConfidence(answer) {
-    this.card?.addConfidence(answer);
   }
 
   showTrouble(error) {
@@ -100,4 +88,82 @@ function placeOf(active) {
     const items = pane.querySelectorAll(".document");
     return items[Math.min(i, items.length - 1)]?.querySelector(`.mark.${kind}`) ?? null;
   };
+}
+
+/** Create the list of everything that the search could mean: all readings as one bar that adds up to 100%. */
+function alternativesSection(answer, act) {
+  const { alternatives, is_doubtful: isDoubtful, alternative } = answer;
+  if (alternatives.length === 0) return null;
+  const readings = readingsOf(answer);
+  const rest = Math.max(1 - readings.reduce((sum, { share }) => sum + share, 0), 0);
+  const percents = wholePercents([...readings.map(({ share }) => share), rest]);
+  const doubt = isDoubtful && alternative === 0 ? " is-doubtful" : "";
+  const about = "How much of your search each topic explains";
+  return h(
+    "section",
+    { class: `alternatives${doubt}`, "aria-labelledby": "alternatives-title" },
+    h("h2", { id: "alternatives-title" }, isDoubtful ? "It could also mean" : "Meanings"),
+    h("p", { class: "small muted" }, `${about}.`),
+    h("div", { class: "stacked", "aria-hidden": "true" }, readings.map((each, i) => part(each, i, percents[i])), part({ title: "other topics", share: rest }, "rest", percents.at(-1))),
+    h("ul", {}, readings.map((each, i) => h("li", {}, reading(each, i, percents[i], act)))),
+    percents.at(-1) > 0 ? h("p", { class: "rest small muted" }, h("i", { class: "series-key series-rest" }), `other topics: ${percents.at(-1)}%`) : null,
+  );
+}
+
+/** Return the topic that is shown and the others, the largest share first. */
+function readingsOf({ alternative, words, share_of_hint: share, alternatives }) {
+  const shown = { rank: alternative, words: words.slice(0, WORDS_SHOWN).map(({ word }) => word), share, isShown: true };
+  const others = alternatives.map((each) => ({ rank: each.rank, words: each.words, share: each.share_of_hint, isShown: false }));
+  return [shown, ...others].map((each) => ({ ...each, title: titleOf(each.words) })).sort((a, b) => b.share - a.share);
+}
+
+function part({ title, share }, i, percent) {
+  return h("i", { class: `series-${i}`, title: `${title}: ${percent}%`, style: { width: `${(100 * share).toFixed(2)}%` } });
+}
+
+/** Create the entry of a reading: a button, unless it is the one that is shown. */
+function reading({ rank, words, isShown }, i, percent, act) {
+  const content = [
+    h("i", { class: `series-key series-${i}`, "aria-hidden": "true" }),
+    h("span", { class: "alternative-words" }, mainWords(words).join(", "), isShown ? h("span", { class: "visually-hidden" }, " (shown)") : null),
+    h("span", { class: "alternative-share number" }, percent > 0 ? `${percent}%` : "under 1%", h("span", { class: "visually-hidden" }, " of your search")),
+  ];
+  if (isShown) return h("div", { class: "alternative is-shown", "aria-current": "true" }, content);
+  const props = { type: "button", class: "alternative", "data-rank": rank, "data-key": `alternative ${rank}` };
+  return h("button", { ...props, on: { click: () => act.read(rank) } }, content);
+}
+
+/** The message, without the similar words, which are buttons. */
+function reasonOf({ code, message, word, fields, suggestions = [] }) {
+  const nWords = fields?.n_words;
+  const isMisspelt = code === "unknown_word" && suggestions.length > 0 && nWords;
+  return isMisspelt ? `'${word}' is not among the ${count(nWords, "word")}.` : message;
+}
+
+/** Show where a filter cannot be read. */
+function filterHelp({ fields }, act) {
+  const remove = { type: "button", class: "button plain", on: { click: () => act.filter("") } };
+  return [fields.caret ? h("pre", { class: "caret" }, fields.caret) : null, h("button", remove, "Remove the filter")];
+}
+
+/** Describe an error of a search, and what to do about it. */
+function trouble(error, act) {
+  const unknown = error.word ?? null;
+  const suggestion = (other) => {
+    const swap = () => act.swap(unknown, other);
+    return h("li", {}, h("button", { type: "button", class: "chip suggestion", on: { click: swap } }, other));
+  };
+  return h(
+    "section",
+    { id: "trouble", class: "card trouble", "data-code": error.code ?? "failed" },
+    h("h1", {}, unknown ? ["No topic for ", h("q", {}, unknown)] : isAboutFilter(error) ? "This filter cannot be used" : "No topic for this"),
+    h("p", {}, reasonOf(error)),
+    isAboutFilter(error) ? filterHelp(error, act) : null,
+    unknown && error.suggestions?.length > 0
+      ? [h("h2", {}, "Did you mean"), h("ul", { class: "chips" }, error.suggestions.map(suggestion))]
+      : null,
+    error.code === "no_connection" || error.status >= 500
+      ? h("button", { type: "button", class: "button", on: { click: act.again } }, "Try again")
+      : null,
+  );
 }

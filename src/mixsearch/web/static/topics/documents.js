@@ -2,10 +2,7 @@
 
 import { ApiError, get, INDEX_CHANGED, pathOf } from "../shared/api.js";
 import { breakable, dateAndLink, nameOfDocument } from "../shared/document-facts.js";
-import { documentOrder } from "./document-order.js";
 import { h } from "../shared/dom.js";
-import { highlighter } from "./highlight.js";
-import { markButtons } from "./mark-buttons.js";
 import { roughly } from "../shared/numbers.js";
 import { rove } from "../shared/roving.js";
 import { markOf, paramsOf } from "./search.js";
@@ -13,6 +10,19 @@ import { markOf, paramsOf } from "./search.js";
 export const PAGE = 10;
 // As many documents an answer may have.
 const MAX_RESTORED = 100;
+const ORDERS = {
+  date: [["newest first", true], ["oldest first", false]],
+  number: [["highest first", true], ["lowest first", false]],
+  title: [["A to Z", false]],
+};
+const ANSWERS = {
+  yes: { label: "Yes", title: "More documents like this one" },
+  no: { label: "No", title: "Not documents like this one" },
+};
+// Letters of scripts without spaces stand beside a word without being part of it.
+const SCRIPTS = ["Han", "Hiragana", "Katakana", "Thai", "Lao", "Khmer", "Myanmar"];
+const UNSPACED = `[${SCRIPTS.map((script) => `\\p{Script=${script}}`).join("")}]`;
+const LETTER = `(?:(?!${UNSPACED})[\\p{L}\\p{N}\\p{M}_])`;
 
 export class Documents {
   /** The first documents are part of the answer, which was asked for nAsked; the search finds further ones. */
@@ -87,4 +97,78 @@ export class Documents {
       markButtons(nameOfDocument(each), markOf(this.search, each.row), (mark) => this.setMark(each.row, mark), `mark ${each.row}`),
     );
   }
+}
+
+/**
+ * Create the choice of an order; null for an index without columns to sort by.
+ * @param {{columns: {name: string, role: string | null}[]}} index
+ * @param {import("./search.js").Search} search
+ * @param {(sortBy: string, descending: boolean) => void} choose
+ */
+function documentOrder({ columns }, search, choose) {
+  const orders = columns.flatMap(({ name, role }) => (ORDERS[role ?? ""] ?? []).map(([label, isFalling]) => ({ name, label, isFalling })));
+  if (orders.length === 0) return null;
+  const option = ({ name, label, isFalling }, i) =>
+    h("option", { value: i, selected: name === search.sort_by && isFalling === search.descending }, `${name}, ${label}`);
+  const change = (event) => {
+    const chosen = orders[event.target.selectedIndex - 1];
+    choose(chosen?.name ?? "", chosen?.isFalling ?? false);
+  };
+  return h(
+    "select",
+    { id: "document-order", "aria-label": "Order of the documents", "data-key": "document order", on: { change } },
+    h("option", { value: "", selected: search.sort_by === "" }, "most about it first"),
+    orders.map(option),
+  );
+}
+
+/**
+ * Create the two switches of a document.
+ * @param {string} name
+ * @param {"yes" | "no" | null} mark how it is marked
+ * @param {(mark: "yes" | "no" | null) => void} press
+ * @param {string} key names the switches, so that they get the focus back
+ */
+export function markButtons(name, mark, press, key) {
+  const button = (answer) => {
+    const { label, title } = ANSWERS[answer];
+    const said = `${label}, ${name} is ${answer === "no" ? "not " : ""}about it`;
+    const click = () => {
+      mark = mark === answer ? null : answer;
+      show(); // at once: the answer that follows takes a while
+      press(mark);
+    };
+    return h("button", { type: "button", title, class: `mark ${answer}`, "aria-label": said, "data-key": `${key} ${answer}`, on: { click } }, label);
+  };
+  const yes = button("yes");
+  const no = button("no");
+  const show = () => {
+    yes.setAttribute("aria-pressed", String(mark === "yes"));
+    no.setAttribute("aria-pressed", String(mark === "no"));
+  };
+  show();
+  return h("span", { class: "marks small" }, h("span", { class: "muted" }, "About it?"), yes, no);
+}
+
+/** Return a function that splits a text into nodes and marks these words. */
+function highlighter(words) {
+  const longestFirst = [...new Set(words)].filter(Boolean).sort((a, b) => b.length - a.length);
+  if (longestFirst.length === 0) return (text) => [text];
+  const pattern = new RegExp(`(?<!${LETTER})(?:${longestFirst.map(escaped).join("|")})(?!${LETTER})`, "giu");
+  return (text) => marked(text, pattern);
+}
+
+function marked(text, pattern) {
+  const nodes = [];
+  let end = 0;
+  for (const match of text.matchAll(pattern)) {
+    nodes.push(text.slice(end, match.index), h("mark", {}, match[0]));
+    end = match.index + match[0].length;
+  }
+  return [...nodes, text.slice(end)].filter((node) => node !== "");
+}
+
+function escaped(word) {
+  // The blank of a phrase may be a hyphen in the text.
+  return word.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&").replaceAll(" ", "[ -]");
 }

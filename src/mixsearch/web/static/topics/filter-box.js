@@ -14,7 +14,7 @@ export function isAboutFilter({ code }) {
 }
 
 /** Return the name of a column as a filter spells it. */
-export function spellColumn(name) {
+function spellColumn(name) {
   const isPlain = BARE_NAME.test(name) && !KEYWORDS.includes(name.toLowerCase());
   return isPlain ? name : `\`${name.replaceAll("`", "``")}\``;
 }

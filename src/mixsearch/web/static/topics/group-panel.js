@@ -1,8 +1,7 @@
 // A topic over time, or by group: a column of the documents is chosen, and the shares of its groups are drawn.
 
-import { get, INDEX_CHANGED, pathOf, queryOf, url } from "../shared/api.js";
+import { get, INDEX_CHANGED, Newest, pathOf, queryOf, url } from "../shared/api.js";
 import { h, replace } from "../shared/dom.js";
-import { Newest } from "../shared/newest.js";
 
 const TITLES = { over: "Over time", by: "By group" };
 const ROLES = { over: ["date"], by: ["category", "number"] };

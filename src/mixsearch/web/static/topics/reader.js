@@ -1,12 +1,11 @@
 // A dialog with one full document.
 
-import { get, INDEX_CHANGED, pathOf } from "../shared/api.js";
-import { copyText } from "../shared/clipboard.js";
-import { h, replace } from "../shared/dom.js";
+import { get, INDEX_CHANGED, Newest, pathOf } from "../shared/api.js";
+import { copyText } from "../shared/browser.js";
 import { breakable, dateAndLink, nameOfDocument, otherColumns } from "../shared/document-facts.js";
-import { markButtons } from "./mark-buttons.js";
-import { Newest } from "../shared/newest.js";
+import { h, replace } from "../shared/dom.js";
 import { roughly } from "../shared/numbers.js";
+import { markButtons } from "./documents.js";
 import { markOf } from "./search.js";
 
 export class Reader {
@@ -107,7 +106,7 @@ export class Reader {
   #listeners() {
     return {
       close: () => this.#closed(),
-      click: (event) => this.#pressed(event),
+      click: ({ target }) => target === this.element && this.element.close(), // outside of it
       keydown: (event) => this.#keyed(event),
     };
   }
@@ -135,11 +134,6 @@ export class Reader {
     if (this.shown === null) return;
     document.title = this.#titleBefore;
     this.shown.buttonOf(this.i)?.focus({ preventScroll: true });
-  }
-
-  /** A click outside the dialog closes it. */
-  #pressed(event) {
-    if (event.target === this.element) this.element.close();
   }
 
   #keyed(event) {

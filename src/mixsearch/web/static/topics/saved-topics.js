@@ -1,14 +1,15 @@
-// Saved topics at the side: opened by their names, renamed, annotated, exported and imported.
+// Topics that the user has saved under a name, with notes: kept in the browser, and listed at the side.
 
+import { remember, rememberedList } from "../shared/browser.js";
 import { h, replace } from "../shared/dom.js";
-import { saveText } from "../shared/download.js";
-import { count } from "../shared/numbers.js";
 import { rove } from "../shared/roving.js";
-import { exportSaved, importSaved, onSaved, removeSaved, savedOf, saveTopic } from "../shared/saved.js";
 
 const MAX_NAME = 120;
 const MAX_NOTE = 2000;
+const MAX_TOPICS = 500;
+const TEXTS = ["search", "name", "note", "words"];
 
+/** Saved topics at the side: opened by their names, renamed and annotated. */
 export class SavedTopics {
   /** @type {string | null} The topic whose name and note are being changed. */
   #edited = null;
@@ -17,32 +18,20 @@ export class SavedTopics {
   constructor(page, { chosen }) {
     this.page = page;
     this.chosen = chosen;
-    this.list = h("ol", { class: "trail-steps" });
+    this.list = h("ol", { class: "saved-list" });
     this.rove = rove(this.list, ".saved-topic");
-    this.file = h("input", {
-      type: "file",
-      accept: ".json,application/json",
-      class: "visually-hidden",
-      tabindex: "-1",
-      "aria-label": "File of saved topics",
-      on: { change: () => this.#import() },
-    });
-    this.export = h("button", { type: "button", class: "link small", on: { click: () => this.#export() } }, "export");
-    const load = h("button", { type: "button", class: "link small", on: { click: () => this.file.click() } }, "import");
     this.element = h(
       "details",
-      { id: "saved", class: "trail saved", open: matchMedia("(min-width: 821px)").matches },
+      { id: "saved", class: "saved", open: matchMedia("(min-width: 821px)").matches },
       h("summary", {}, "Saved topics"),
       this.list,
-      h("div", { class: "saved-files" }, this.export, load, this.file),
     );
-    this.close = onSaved(() => this.#show());
+    window.addEventListener("storage", this.#show);
     this.#show();
   }
 
-  /** Whether the panel is there if nothing is saved yet. */
-  set isOffered(isOffered) {
-    this.element.hidden = !isOffered && savedOf(this.page.index).length === 0;
+  close() {
+    window.removeEventListener("storage", this.#show);
   }
 
   /** Ask for the name and a note of a topic that was saved. */
@@ -54,16 +43,16 @@ export class SavedTopics {
     this.list.querySelector("input")?.select();
   }
 
-  #show() {
+  #show = () => {
     const topics = savedOf(this.page.index);
-    this.export.hidden = topics.length === 0;
+    this.element.hidden = topics.length === 0;
     replace(this.list, topics.map((topic) => h("li", { "data-search": topic.search }, topic.search === this.#edited ? this.#form(topic) : this.#entry(topic))));
     this.rove();
-  }
+  };
 
   #entry({ search, name, note, words }) {
     const edit = { type: "button", class: "tool", title: "Rename or annotate", "aria-label": `Rename or annotate ${name}`, on: { click: () => this.edit(search) } };
-    const remove = { type: "button", class: "tool", title: "Remove", "aria-label": `Remove ${name}`, on: { click: () => removeSaved(this.page.index, search) } };
+    const remove = { type: "button", class: "tool", title: "Remove", "aria-label": `Remove ${name}`, on: { click: () => keep(this.page.index, savedOf(this.page.index).filter((each) => each.search !== search)) } };
     return h(
       "div",
       { class: "saved-topic" },
@@ -98,20 +87,34 @@ export class SavedTopics {
     };
     return h("form", { class: "saved-form", on: { submit, keydown } }, label, text, h("button", { class: "button" }, "Save"));
   }
+}
 
-  #export() {
-    saveText(exportSaved(this.page.index), `${this.page.index.name}-saved-topics.json`, "application/json");
-  }
+/**
+ * @typedef {object} SavedTopic
+ * @property {string} search its query string
+ * @property {string} name
+ * @property {string} note
+ * @property {string} words
+ */
 
-  async #import() {
-    const [file] = this.file.files ?? [];
-    this.file.value = "";
-    if (!file) return;
-    try {
-      const n = importSaved(this.page.index, await file.text());
-      this.page.announce(`${count(n, "topic")} imported.`);
-    } catch (error) {
-      this.page.showError(error);
-    }
-  }
+/** @returns {SavedTopic[]} */
+export function savedOf(index) {
+  return rememberedList("localStorage", nameOf(index)).filter((topic) => TEXTS.every((name) => typeof topic?.[name] === "string"));
+}
+
+/** Save a topic, or change what was saved of it. The newest come first. */
+export function saveTopic(index, topic) {
+  const saved = savedOf(index);
+  const known = saved.find(({ search }) => search === topic.search);
+  const changed = { note: "", ...known, ...topic };
+  keep(index, known ? saved.map((each) => (each === known ? changed : each)) : [changed, ...saved]);
+}
+
+function keep(index, topics) {
+  remember("localStorage", nameOf(index), topics.slice(0, MAX_TOPICS));
+  window.dispatchEvent(new Event("storage")); // as other tabs that save get it
+}
+
+function nameOf(index) {
+  return `saved:${index.name}`;
 }

@@ -1,13 +1,17 @@
-// The search box, with completions of the word at the caret.
+// The search box, with completions of the word at the caret, and the marked documents below it.
 
-import { get, pathOf } from "../shared/api.js";
-import { Completions } from "./completions.js";
-import { h } from "../shared/dom.js";
-import { Newest } from "../shared/newest.js";
+import { get, Newest, pathOf, tagOf } from "../shared/api.js";
+import { nameOfDocument } from "../shared/document-facts.js";
+import { h, replace } from "../shared/dom.js";
+import { count } from "../shared/numbers.js";
 import { prefixAt, quoted } from "../shared/query.js";
+import { nameOf } from "./search.js";
 
 const N_COMPLETIONS = 8;
 const MOVES = { ArrowDown: 1, ArrowUp: -1 };
+// More are counted.
+const MAX_CHIPS = 6;
+const SIGNS = { yes: "like ", no: "not like " };
 
 export class SearchBox {
   #newest = new Newest();
@@ -144,5 +148,151 @@ export class SearchBox {
     event.preventDefault();
     this.#close();
     this.entered();
+  }
+}
+
+/** Completions: the list of an ARIA combobox. The focus stays in the box. */
+class Completions {
+  #words = [];
+  #active = -1;
+
+  /** Calls taken(word) when a word is clicked. */
+  constructor(input, { taken }) {
+    this.input = input;
+    this.taken = taken;
+    this.element = h("ul", {
+      id: "completions",
+      class: "completions",
+      role: "listbox",
+      "aria-label": "Words of the corpus",
+      hidden: true,
+    });
+  }
+
+  get isOpen() {
+    return this.#words.length > 0;
+  }
+
+  /** The word selected by arrow keys, if any. */
+  get chosen() {
+    return this.#words[this.#active]?.word ?? null;
+  }
+
+  get first() {
+    return this.#words[0].word;
+  }
+
+  /** Return whether the typed text is a complete word. */
+  has(typed) {
+    return this.#words.some(({ word }) => word.toLowerCase() === typed?.toLowerCase());
+  }
+
+  show(words, typed) {
+    const saysMore = words.length > 1 || (words.length === 1 && words[0].word !== typed);
+    this.#words = saysMore ? words : [];
+    this.element.hidden = !this.isOpen;
+    this.input.setAttribute("aria-expanded", String(this.isOpen));
+    replace(this.element, this.#words.map((each, i) => this.#option(each, i, typed)));
+    this.#choose(-1);
+  }
+
+  close() {
+    this.show([], "");
+  }
+
+  /** Move the selection up or down; past the ends, nothing is selected. */
+  move(step) {
+    const places = this.#words.length + 1;
+    this.#choose(((this.#active + 1 + step + places) % places) - 1);
+  }
+
+  #choose(i) {
+    this.#active = i;
+    [...this.element.children].forEach((option, j) => option.setAttribute("aria-selected", String(i === j)));
+    if (i < 0) {
+      this.input.removeAttribute("aria-activedescendant");
+    } else {
+      this.input.setAttribute("aria-activedescendant", `completion-${i}`);
+      this.element.children[i].scrollIntoView({ block: "nearest" });
+    }
+  }
+
+  #option({ word, n_documents: n }, i, typed) {
+    // On mousedown, so that the box keeps the focus.
+    const press = (event) => {
+      event.preventDefault();
+      this.taken(word);
+    };
+    const isLonger = typed && word.toLowerCase().startsWith(typed.toLowerCase());
+    const unit = h("span", { class: "visually-hidden" }, " documents");
+    return h(
+      "li",
+      { id: `completion-${i}`, role: "option", "aria-selected": "false", on: { mousedown: press } },
+      h("span", { class: "completion" }, isLonger ? [typed, h("b", {}, word.slice(typed.length))] : word),
+      h("small", { class: "number", title: count(n, "document") }, n.toLocaleString("en"), unit),
+    );
+  }
+}
+
+/** The documents that are marked as about the topic, or as not about it. */
+export class MarkedDocuments {
+  #names = new Map(); // row -> name, and the state of the index that it is of
+  /** @type {string[][]} Rows, each with "yes" or "no". */
+  marks = [];
+
+  /** Calls removed(row) to take back one mark, cleared() to take back all. */
+  constructor(index, { removed, cleared }) {
+    this.index = index;
+    this.removed = removed;
+    this.cleared = cleared;
+    this.element = h("div", { class: "likes", role: "group", "aria-label": "Marked documents" });
+  }
+
+  /** Return the name of a search: of documents, their titles as far as they are known. */
+  nameOf(search) {
+    const names = search.documents.map((row) => this.#names.get(row)?.name).filter(Boolean);
+    const isNamed = !search.q.trim() && names.length > 0 && names.length === search.documents.length;
+    return isNamed && names.length <= MAX_CHIPS ? names.join(", ") : nameOf(search);
+  }
+
+  /** Show the documents of a state of the index, if one is given; the promise is fulfilled when their names are known. */
+  async show({ documents, not_documents: notDocuments }, tag) {
+    const marks = [...documents.map((row) => [row, "yes"]), ...notDocuments.map((row) => [row, "no"])];
+    this.marks = marks;
+    this.#draw();
+    const hasNames = this.index.has_names || this.index.columns.some(({ role }) => role === "title");
+    const shown = marks.slice(0, MAX_CHIPS).map(([row]) => row);
+    const unknown = hasNames ? shown.filter((row) => tag === null || this.#names.get(row)?.tag !== tag) : [];
+    if (unknown.length === 0) return;
+    await Promise.all(unknown.map((row) => this.#ask(row, tag)));
+    if (this.marks === marks) this.#draw();
+  }
+
+  async #ask(row, tag) {
+    try {
+      const found = await get(pathOf(this.index, `documents/${row}`), {}, { tag });
+      this.#names.set(row, { name: nameOfDocument(found), tag: tagOf(found) });
+    } catch {
+      this.#names.set(row, { name: null, tag }); // the search reports the error
+    }
+  }
+
+  #draw() {
+    const { length } = this.marks;
+    const more = length > MAX_CHIPS ? h("span", { class: "small muted" }, `and ${length - MAX_CHIPS} more`) : null;
+    const clear = { type: "button", class: "link small", on: { click: this.cleared } };
+    replace(
+      this.element,
+      this.marks.slice(0, MAX_CHIPS).map(([row, mark]) => this.#chip(row, mark)),
+      more,
+      length > 1 ? h("button", clear, "clear all") : null,
+    );
+    this.element.hidden = length === 0;
+  }
+
+  #chip(row, mark) {
+    const label = `${SIGNS[mark]}${this.#names.get(row)?.name ?? `document ${row}`}`;
+    const remove = { type: "button", "aria-label": `Remove ${label}`, on: { click: () => this.removed(row) } };
+    return h("span", { class: `chip like-chip ${mark}` }, h("span", {}, label), h("button", remove, "×"));
   }
 }

@@ -1,9 +1,21 @@
 // One search, and its parameters in an address.
 
-import { count } from "../shared/numbers.js";
-
 // Rows of documents in the name of a search without words.
 const MAX_NAMED = 5;
+/** @type {Search} */
+const DEFAULTS = {
+  q: "",
+  documents: [],
+  not_documents: [],
+  narrower: 0,
+  alternative: 0,
+  words_by: "typical",
+  sort_by: "",
+  descending: false,
+  n_components: null,
+  where: "",
+  within: false,
+};
 
 /**
  * @typedef {object} Search
@@ -19,21 +31,6 @@ const MAX_NAMED = 5;
  * @property {string} where
  * @property {boolean} within
  */
-
-/** @type {Search} */
-const DEFAULTS = {
-  q: "",
-  documents: [],
-  not_documents: [],
-  narrower: 0,
-  alternative: 0,
-  words_by: "typical",
-  sort_by: "",
-  descending: false,
-  n_components: null,
-  where: "",
-  within: false,
-};
 
 /** @returns {Search} */
 export function emptySearch() {
@@ -129,14 +126,6 @@ export function nameOf(search) {
   const shown = documents.slice(0, MAX_NAMED).join(", ");
   const more = documents.length > MAX_NAMED ? ` and ${documents.length - MAX_NAMED} more` : "";
   return `${documents.length === 1 ? "document" : "documents"} ${shown}${more}`;
-}
-
-/** Describe options that differ from the default. */
-export function oddityOf({ q, documents, not_documents: notDocuments, narrower, alternative, where }) {
-  const breadth = narrower > 0 ? "narrower" : narrower < 0 ? "broader" : "";
-  const nMarked = (q.trim() ? documents.length : 0) + notDocuments.length;
-  const marks = nMarked > 0 ? `${count(nMarked, "document")} marked` : "";
-  return [marks, breadth, alternative > 0 ? "another meaning" : "", where].filter(Boolean).join(", ");
 }
 
 function rowsOf(state, name) {

@@ -1,21 +1,15 @@
 // The topics view: the current search, its answer, and its address.
 
-import { AnswerLoader } from "./answer-loader.js";
-import { AnswerPane } from "./answer-pane.js";
-import { asksNothing } from "./search-client.js";
-import { Breadth } from "./breadth.js";
 import { h, replace } from "../shared/dom.js";
-import { FilterBox, isAboutFilter } from "./filter-box.js";
+import { hasCommonWord, swapped, withoutWord, withWord } from "../shared/query.js";
+import { AnswerLoader, asksNothing } from "./answer-loader.js";
+import { AnswerPane } from "./answer-pane.js";
 import { PAGE } from "./documents.js";
-import { MarkedDocuments } from "./marked-documents.js";
-import { goesOn, swapped, withWord, withoutWord } from "../shared/query.js";
+import { FilterBox, isAboutFilter } from "./filter-box.js";
 import { Reader } from "./reader.js";
-import { emptySearch, hasMarks, isBlank, nameOf, paramsOf, readSearch, withMark, withoutHint, withoutMarks } from "./search.js";
 import { SavedTopics } from "./saved-topics.js";
-import { SearchBox } from "./search-box.js";
-import { skipButtons } from "./skip-buttons.js";
-import { Steps } from "./steps.js";
-import { Trail } from "./trail.js";
+import { MarkedDocuments, SearchBox } from "./search-box.js";
+import { emptySearch, hasMarks, isBlank, nameOf, paramsOf, readSearch, withMark, withoutHint, withoutMarks } from "./search.js";
 
 const SETTLED_AFTER = 1200;
 const ASKED_AGAIN = "The index has changed since that answer, so the question was asked again.";
@@ -23,7 +17,7 @@ const ASKED_WITHOUT_MARKS = "The index has changed, and its rows may be other do
 
 export function show(root, state, page) {
   if (!page.index) {
-    import("./nothing-served.js").then(({ nothingServed }) => replace(root, nothingServed(page)), page.showError);
+    import("./welcome.js").then(({ nothingServed }) => replace(root, nothingServed(page)), page.showError);
     return undefined;
   }
   const view = new Topics(root, page);
@@ -48,10 +42,8 @@ class Topics {
       cleared: () => this.#clear(),
     });
     this.filter = new FilterBox(page.index, { changed: (filter) => this.#filtered(filter) });
-    this.breadth = new Breadth({ moved: (narrower) => this.#moved(narrower), settled: () => this.#settle() });
-    this.trail = new Trail(page.index, { chosen: (query) => this.#leap(readSearch(new URLSearchParams(query))) });
     this.saved = new SavedTopics(page, { chosen: (query) => this.#leap(readSearch(new URLSearchParams(query))) });
-    this.steps = new Steps(page, this.trail);
+    this.steps = new Steps(page);
     this.reader = new Reader(page, {
       like: (row) => this.#leap({ ...withoutHint(this.search), documents: [String(row)] }),
       mark: (marks) => this.#mark(marks),
@@ -68,13 +60,7 @@ class Topics {
       again: () => this.#ask(),
       changed: () => this.#askAgain(),
     });
-    const side = h(
-      "aside",
-      { class: "side", "aria-label": "Breadth, saved topics and past searches" },
-      this.breadth.element,
-      this.saved.element,
-      this.trail.element,
-    );
+    const side = h("aside", { class: "side", "aria-label": "Saved topics" }, this.saved.element);
     const columns = h("div", { class: "columns" }, side, this.pane.element);
     this.skips = skipButtons(this.pane.element);
     replace(root, this.skips, this.box.element, this.marked.element, this.filter.element, columns, this.reader.element);
@@ -84,7 +70,8 @@ class Topics {
   /** Show the state of an address, with as many documents and as far down as it was left. */
   open(state) {
     const search = readSearch(state);
-    if (this.#standing && [this.search, this.#standing.search].some((shown) => isSame(search, shown))) return;
+    const written = (each) => JSON.stringify(paramsOf(each));
+    if (this.#standing && [this.search, this.#standing.search].some((shown) => written(shown) === written(search))) return;
     this.steps.close();
     this.search = search;
     this.#tag = this.page.kept.tag ?? null;
@@ -112,12 +99,8 @@ class Topics {
   #typed() {
     const { text: q } = this.box;
     // Marks are about the words that they were made for: other words are another search.
-    const marks = q.trim() === "" || goesOn(this.search.q, q) ? {} : { documents: [], not_documents: [] };
-    this.#drift({ ...this.search, ...marks, q, alternative: 0 }, "typed");
-  }
-
-  #moved(narrower) {
-    this.#drift({ ...this.search, narrower, alternative: 0 }, "moved");
+    const marks = q.trim() === "" || hasCommonWord(this.search.q, q) ? {} : { documents: [], not_documents: [] };
+    this.#drift({ ...this.search, ...marks, q, alternative: 0 });
   }
 
   /** Enter accepts the answer, with the last word completed. */
@@ -170,11 +153,11 @@ class Topics {
     this.page.announce({ yes: "Marked as about the topic.", no: "Marked as not about the topic." }[mark] ?? "Mark removed.");
   }
 
-  /** Change the search while typing or dragging. What was read and is left stays behind as it was understood. */
-  #drift(search, kind) {
+  /** Change the search while typing. What was read and is left stays behind as it was understood. */
+  #drift(search) {
     if (this.#settleOnAnswer) this.steps.close(); // it was meant, though its answer has not come
-    if (!this.steps.goesOn(this.search, search, kind)) this.#settle();
-    this.steps.follow(this.search, search, kind);
+    if (!this.steps.goesOn(this.search, search)) this.#settle();
+    this.steps.follow(this.search, search);
     this.search = search;
     this.#settleOnAnswer = false;
     this.#named = this.marked.show(search, this.#tag);
@@ -206,10 +189,10 @@ class Topics {
     if (this.pane.element.getBoundingClientRect().top < 0) this.box.element.scrollIntoView();
   }
 
-  /** Settle the search: write the full address and add it to the past searches. */
+  /** Settle the search: write the address as it was understood. */
   #settle() {
     clearTimeout(this.#timer);
-    if (this.#standing) this.steps.settle(this.#standing, this.marked.nameOf(this.#standing.search));
+    if (this.#standing) this.page.note(paramsOf(this.#standing.search));
   }
 
   /** The answer to the current search, if there is one. */
@@ -263,8 +246,7 @@ class Topics {
     this.#showControls();
     const name = this.marked.nameOf(found.search);
     this.filter.showMatching(found.answer.n_matching);
-    this.pane.showAnswer(found, name, () => this.answers.complete(found));
-    this.breadth.showUse(found.answer);
+    this.pane.showAnswer(found, name);
     document.title = `${name} · mixsearch`;
     if (this.#settleOnAnswer) {
       this.#settle();
@@ -283,20 +265,16 @@ class Topics {
     this.answers.found = null;
     this.#showControls();
     document.title = `${name} · mixsearch`;
-    this.breadth.showUse(null);
   }
 
-  /** Show the slider and the filter if there is a search for them to act on. */
+  /** Show the filter if there is a search for it to act on. */
   #showControls() {
     this.skips.hidden = this.answers.found === null;
-    this.breadth.element.hidden = asksNothing(this.search);
-    this.saved.isOffered = !asksNothing(this.search);
     this.filter.isShown = !asksNothing(this.search) || this.search.where !== "";
   }
 
   #showSearch() {
     this.box.text = this.search.q;
-    this.breadth.value = this.search.narrower;
     this.filter.show(this.search);
     this.#named = this.marked.show(this.search, this.#tag);
   }
@@ -314,6 +292,60 @@ class Topics {
   };
 }
 
-function isSame(search, other) {
-  return JSON.stringify(paramsOf(search)) === JSON.stringify(paramsOf(other));
+/** @typedef {import("./search.js").Search} Search */
+
+/** Which changes of a search are entries of the history: only those that the user meant. */
+class Steps {
+  #isOpen = false; // whether typing still changes the entry
+  #hasStood = false; // whether the answer was there for long enough to be read
+
+  constructor(page) {
+    this.page = page;
+  }
+
+  /**
+   * Return whether a change by typing belongs to the same entry as the one before.
+   * @param {Search} before
+   * @param {Search} after
+   */
+  goesOn(before, after) {
+    return this.#isOpen && (!this.#hasStood || isContinued(before.q, after.q));
+  }
+
+  /** Follow a change by typing. */
+  follow(before, after) {
+    const goesOn = this.goesOn(before, after);
+    this.page.note(paramsOf(after), { push: !goesOn });
+    if (goesOn) this.page.keep({ documents: undefined, scroll: undefined }); // those of the search before
+    this.#isOpen = true;
+    this.#hasStood = false;
+  }
+
+  /** Add an entry for a change in one step. */
+  add(search) {
+    this.page.note(paramsOf(search), { push: true });
+    this.close();
+  }
+
+  /** End the entry: what follows is another one. */
+  close() {
+    this.#isOpen = false;
+  }
+
+  /** Note that the answer was there for a while. */
+  stand() {
+    this.#hasStood = true;
+  }
+}
+
+/** Return whether the text is the same, or its last word goes on. */
+function isContinued(before, after) {
+  return after === before || (/\S$/u.test(before) && after.startsWith(before) && /\S/u.test(after[before.length]));
+}
+
+/** Create the buttons for the answer in a pane. */
+function skipButtons(pane) {
+  const skip = (label, selector) =>
+    h("button", { type: "button", class: "button plain skip", on: { click: () => pane.querySelector(selector)?.focus() } }, label);
+  return h("div", { class: "skips" }, skip("Skip to the topic", "h1"), skip("Skip to the documents", "#documents-title"));
 }

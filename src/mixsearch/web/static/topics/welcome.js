@@ -3,10 +3,10 @@
 import { get, pathOf } from "../shared/api.js";
 import { nameOfDocument } from "../shared/document-facts.js";
 import { h, replace } from "../shared/dom.js";
-import { isPlainClick } from "../shared/links.js";
+import { fileDrop } from "../shared/files.js";
 import { count, percent } from "../shared/numbers.js";
 import { quoted } from "../shared/query.js";
-import { mainWords } from "../shared/topic-title.js";
+import { mainWords } from "../shared/wording.js";
 
 const N_WORDS = 7;
 const N_DOCUMENTS = 3;
@@ -91,12 +91,7 @@ function facts({ n_documents: nDocuments, n_words: nWords, n_components: nTopics
 }
 
 function overviewLink(page) {
-  const follow = (event) => {
-    if (!isPlainClick(event)) return;
-    event.preventDefault();
-    page.go("overview");
-  };
-  const props = { href: page.addressOf("overview"), on: { click: follow } };
+  const props = { href: page.addressOf("overview"), on: { click: (event) => page.follow(event, "overview") } };
   return h("p", {}, h("a", props, "Or see a map of the whole corpus"));
 }
 
@@ -117,4 +112,19 @@ function ways(words) {
 function explained([query, meaning], act) {
   const example = { type: "button", class: "example", on: { click: () => act.search(query) } };
   return [h("dt", {}, h("button", example, h("code", {}, query))), h("dd", {}, meaning)];
+}
+
+export function nothingServed(page) {
+  const command = (text) => h("p", {}, h("code", {}, text));
+  if (page.settings.accepts_files) return fileDrop(page, "No documents to search yet");
+  return h(
+    "section",
+    { class: "card nothing-served" },
+    h("h1", {}, "No documents to search yet"),
+    h("p", {}, "This server has no index of documents. Start it with a file of texts, such as CSV, Parquet or JSON lines:"),
+    command("mixsearch serve reviews.csv"),
+    h("p", {}, "or with the docstrings on this computer:"),
+    command("mixsearch serve --demo"),
+    h("p", {}, "Pictures can be segmented without any."),
+  );
 }

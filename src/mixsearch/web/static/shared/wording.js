@@ -1,7 +1,8 @@
-// Verdicts: the server sends codes, the page has a text and a tone for each.
+// Titles and verdicts in words.
 
 import { chance, times } from "./numbers.js";
 
+const WORDS_OF_TITLE = 3;
 /** @type {Record<string, string>} */
 const BADGES = {
   clear: "clear match",
@@ -22,6 +23,33 @@ const BADGES_BY_CONFIDENCE = {
 };
 const BAD = ["ambiguous", "behind", "unclear", "unsure"];
 const DOUBTFUL = ["close", "doubtful", "partial"];
+
+/** Return the title of a topic: its first words. */
+export function titleOf(words) {
+  return mainWords(words.map((each) => each.word ?? each), WORDS_OF_TITLE).join(", ");
+}
+
+/**
+ * Return the first words that say something: none is a part of another.
+ *
+ * Of "translation", "machine translation" and "machine", the phrase says all.
+ * @param {string[]} words
+ * @returns {string[]}
+ */
+export function mainWords(words, n = words.length) {
+  /** @type {string[]} */
+  let chosen = [];
+  for (const word of words) {
+    if (chosen.length === n) break;
+    if (chosen.some((phrase) => hasWord(phrase, word))) continue;
+    chosen = [...chosen.filter((each) => !hasWord(word, each)), word];
+  }
+  return chosen;
+}
+
+function hasWord(phrase, word) {
+  return ` ${phrase} `.includes(` ${word} `);
+}
 
 /** Return the tone of a verdict: good, doubt or bad. */
 export function toneOf({ verdict_code: code, is_doubtful: isDoubtful = false, alternative = 0 }) {
