@@ -125,25 +125,22 @@ async def _asked(
     choose: random.Random, words: tuple[list[str], list[int]], paces: bool
 ) -> AsyncIterator[tuple[str, str]]:
     """Yield the requests of a simulated user, one after the other."""
-    base, before = "/api/indexes/docstrings", "array"
+    base = "/api/indexes/docstrings"
     while True:
         (word,) = choose.choices(*words)
         for end in range(2, len(word) + 1):
             yield "key", f"{base}/topic?q={quote(word[:end])}&complete=true"
             yield "completion", f"{base}/words?prefix={quote(word[:end])}"
             await asyncio.sleep(KEY_SECONDS if paces else 0)
-        for kind, path in _looked_at(choose, base, quote(word), quote(before)):
+        for kind, path in _looked_at(choose, base, quote(word)):
             yield kind, path
             await asyncio.sleep(LOOK_SECONDS if paces else 0)
-        before = word
 
 
-def _looked_at(choose: random.Random, base: str, word: str, before: str) -> Iterator[tuple[str, str]]:
+def _looked_at(choose: random.Random, base: str, word: str) -> Iterator[tuple[str, str]]:
     yield "error bars", f"{base}/topic?q={word}&errors=true"
     yield "documents", f"{base}/topic/documents?q={word}&skip_documents=10"
     yield "document", f"{base}/documents/{choose.choice(ROWS)}"
-    if choose.random() < 0.1:
-        yield "compare", f"{base}/compare?topic=q%3D{word}&topic=q%3D{before}"
     if choose.random() < 0.1:
         yield "overview", f"{base}/overview?n=30"
 

@@ -1,4 +1,4 @@
-"""Memory of the server over ten minutes, while 32 people type, read and compare.
+"""Memory of the server over ten minutes, while 32 people type and read.
 
 Run it on its own to draw the picture as well: `python benchmarks/web_memory.py docs/pictures/web-memory.png`.
 """

@@ -5,6 +5,7 @@ import csv
 import os
 import shutil
 import signal
+from contextlib import suppress
 
 import pytest
 from starlette.testclient import TestClient
@@ -16,8 +17,7 @@ from mixsearch.errors import StorageError
 from mixsearch.index import add_documents, open_index
 from mixsearch.web import Limits, indexes, make_app
 from mixsearch.web.errors import APIError
-from mixsearch.web.indexes import ReplacedIndexError, ServedIndex, call_with_index
-from mixsearch.web.watch import reopen_if_changed
+from mixsearch.web.indexes import ReplacedIndexError, ServedIndex, call_with_index, reopen_if_changed
 from mixsearch.web.workers import Workers
 
 pytestmark = pytest.mark.slow
@@ -25,15 +25,10 @@ pytestmark = pytest.mark.slow
 PATHS = [
     "topic?q=sushi&errors=true",
     "topic?q=court&confidence=true",
-    "topic?q=sushi&alternative=1",
     "topic?q=sushy",
-    "topic?q=sushi+courtt",
     "topic.csv?q=sushi",
     "topic/documents?q=goal&skip_documents=5",
-    "documents/3",
     "documents/99999",
-    "compare?topic=q%3Dsushi&topic=q%3Dzzz",
-    "compare.csv?topic=q%3Dsushi&topic=q%3Dgoal",
     "overview?words=sushi&words=goal",
 ]
 
@@ -76,15 +71,23 @@ def test_processes_say_what_threads_say(index, beside):
         assert_close(there.json(), here.json())
 
 
-def test_where_a_process_is_killed_the_question_is_asked_again(beside):
-    def ask(word):
-        return beside.get("/api/indexes/texts/topic", params={"q": word})
+def kill_processes(workers):
+    """Kill all search processes."""
+    for pool in (workers.search, workers.slow, workers._alone):
+        for pid in [pid for executor in pool._executors for pid in executor._processes or ()]:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
 
-    assert ask("sushi").status_code == 200
-    (victim,) = beside.app.state.workers.search._executors[0]._processes
-    os.kill(victim, signal.SIGKILL)
-    for word in ("rice", "ramen", "noodle"):
-        assert ask(word).status_code == 200
+
+def test_where_all_processes_are_killed_new_ones_answer(beside):
+    def ask(word):
+        return beside.get("/api/indexes/texts/topic", params={"q": word}).status_code
+
+    assert ask("sushi") == 200
+    for word in ("rice", "ramen", "noodle"):  # from the second on, also the process in which a question is asked again
+        kill_processes(beside.app.state.workers)
+        assert ask(word) == 200
+    assert ask("soup") == 200
     assert beside.get("/api/health").json()["status"] == "ok"
 
 
@@ -96,21 +99,20 @@ def count_documents(index):
     return str(index.index.n_documents).encode()
 
 
-def test_a_question_that_ends_two_processes_is_told_as_a_broken_index(index, caplog):
+def test_a_question_that_ends_its_processes_is_an_error_and_others_are_answered(index, caplog):
     async def ask():
         workers, served = Workers(Limits(workers=1), {"texts": str(index.path)}), ServedIndex("texts", index)
         questions = [workers.call(served, make) for make in (end_process, count_documents, count_documents)]
         try:
-            return served, await asyncio.gather(*questions, return_exceptions=True)
+            return await asyncio.gather(*questions, return_exceptions=True)
         finally:
             workers.close()
 
-    served, (died, *others) = asyncio.run(ask())
+    died, *others = asyncio.run(ask())
     assert isinstance(died, APIError)
     assert died.code == "index_broken"
     assert others == [b"240", b"240"]
-    assert served.fault == str(died)
-    assert [each.getMessage() for each in caplog.records if each.levelname == "ERROR"] == [str(died)]
+    assert str(died) in caplog.text
 
 
 def test_a_worker_answers_from_the_state_that_was_asked_and_from_no_other(tmp_path, monkeypatch):

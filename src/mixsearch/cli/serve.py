@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ipaddress
-import secrets
 import webbrowser
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
@@ -41,9 +40,10 @@ Examples:
   mixsearch serve
 
 By default the server listens on this computer only. Other accounts reach it
-there too, so it requires a token, which it creates and puts into the
-address that it prints; --no-token turns this off. A file of documents is
-indexed once in a folder .mixsearch next to it, and again when it changes.
+there too, so it requires a token, which it creates, keeps beside the first
+index and puts into the address that it prints; --no-token turns this off.
+A file of documents is indexed once in a folder .mixsearch next to it, and
+again when it changes.
 --demo indexes the docstrings on this computer. Without an index, drop a
 file onto the page. Such files are accepted on this computer, and from
 others with a token; they are removed when the server stops. The HTTP API is
@@ -164,7 +164,8 @@ def serve(
             print_notes([NOTHING_TO_SEARCH])
         opened = open_named(paths, text)
         if token is None and not no_token:
-            token = secrets.token_urlsafe(24)
+            first = next(iter(opened.values()), None)
+            token = web.make_token() if first is None else web.keep_token(first.path)
         limits = web.Limits(
             workers=threads.n_cores() if workers is None else workers,
             timeout=timeout,
@@ -174,7 +175,7 @@ def serve(
         )
         access = web.Access(
             token=token,
-            ticket=None if token is None else secrets.token_urlsafe(24),
+            ticket=None if token is None else web.make_token(),
             hosts=tuple(name.lower() for name in [host, *(allow_host or [])]),
             # A further host name means a proxy, behind which others reach this computer.
             files=token is not None or (is_loopback(host) and not allow_host),

@@ -17,9 +17,9 @@ from mixsearch.web.errors import RESPONSES, APIError
 from mixsearch.web.image_responses import describe_file, encode_png, make_png_response
 from mixsearch.web.image_schemas import Name, UploadedImage
 from mixsearch.web.image_store import ImageStore
-from mixsearch.web.openapi import RAW_BODY
 from mixsearch.web.processes import start_fork_server
 from mixsearch.web.routes.segments import add_segments
+from mixsearch.web.schemas import RAW_BODY
 from mixsearch.web.settings import UPLOADS, Limits
 from mixsearch.web.workers import WorkerPool
 
