@@ -11,6 +11,7 @@ from html import escape
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.responses import HTMLResponse
 from starlette.staticfiles import StaticFiles
+from starlette.types import Scope
 
 from mixsearch.web.settings import PAGES, STATIC, STATIC_FILES
 
@@ -35,10 +36,15 @@ def add_pages(app: FastAPI) -> None:
     app.mount(STATIC, StaticFiles(directory=STATIC_FILES))
 
 
+def get_path(scope: Scope) -> str:
+    """Return the path of a request below the path where the app is mounted."""
+    path: str = scope["path"]
+    return path.removeprefix(scope.get("root_path", ""))
+
+
 async def _send_page(request: Request) -> HTMLResponse:
-    path = request.scope["path"].removeprefix(request.scope.get("root_path", ""))
     state = max(file.stat().st_mtime_ns for file in STATIC_FILES.rglob("*"))  # whoever edits a file reloads the page
-    return HTMLResponse(_make_page(path.strip("/") or "topics", state))
+    return HTMLResponse(_make_page(get_path(request.scope).strip("/") or "topics", state))
 
 
 def make_not_found_page(path: str) -> str:

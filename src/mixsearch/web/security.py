@@ -18,6 +18,7 @@ from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Re
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mixsearch.web.errors import APIError, make_error_response
+from mixsearch.web.page import get_path
 from mixsearch.web.settings import PAGES, STATIC, STATIC_FILES, Access
 
 SECURITY_HEADERS = {
@@ -47,7 +48,8 @@ def keep_token(index: Path) -> str:
     It is made at the first use, in a file `INDEX.token` that only its owner can read. Where that cannot be written, the
     token is a new one.
     """
-    file = index.with_name(f"{index.name}.token")
+    folder = index.resolve()
+    file = folder.with_name(f"{folder.name}.token")
     token = _read_token(file)
     if token is None:
         token = make_token()
@@ -130,7 +132,7 @@ class AccessMiddleware:
 
     async def _check_token(self, scope: Scope, receive: Receive) -> Response | None:
         """Return None if a request has the token or needs none, else the response that leads to it."""
-        token, path = self._access.token, _get_path(scope)
+        token, path = self._access.token, get_path(scope)
         if token is None or path.startswith(STATIC):
             return None
         request = Request(scope, receive)
@@ -159,7 +161,7 @@ class AccessMiddleware:
         if not (_is_same(token, sent) or self._use_ticket(sent) or self._has_token(request)):
             return _send_refusal()
         rest = urlencode([pair for pair in parse_qsl(request.url.query) if pair[0] != "token"])
-        response = RedirectResponse(f".{_get_path(request.scope)}" + (f"?{rest}" if rest else ""), 303)
+        response = RedirectResponse(f".{get_path(request.scope)}" + (f"?{rest}" if rest else ""), 303)
         response.set_cookie(
             _name_cookie(request),
             session,
@@ -180,18 +182,12 @@ class AccessMiddleware:
 
 def _check_site(scope: Scope, headers: Headers) -> None:
     """Reject requests of other sites, except links to the pages."""
-    is_link = scope["method"] == "GET" and headers.get("sec-fetch-mode") == "navigate" and _get_path(scope) in PAGES
+    is_link = scope["method"] == "GET" and headers.get("sec-fetch-mode") == "navigate" and get_path(scope) in PAGES
     is_ours = headers.get("sec-fetch-site", "none") in ("same-origin", "none")
     origin = headers.get("origin")
     is_from_here = origin is None or origin.partition("://")[2] == headers.get("host")
     if not (is_link or (is_ours and is_from_here)):
         raise APIError("forbidden", "The request came from another site. Only pages of this server may send it.")
-
-
-def _get_path(scope: Scope) -> str:
-    """Return the path of a request below the path where the app is mounted."""
-    path: str = scope["path"]
-    return path.removeprefix(scope.get("root_path", ""))
 
 
 def _parse_host(host: str) -> str:
