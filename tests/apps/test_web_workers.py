@@ -17,7 +17,7 @@ from mixsearch.errors import StorageError
 from mixsearch.index import add_documents, open_index
 from mixsearch.web import Limits, indexes, make_app
 from mixsearch.web.errors import APIError
-from mixsearch.web.indexes import ReplacedIndexError, ServedIndex, call_with_index, reopen_if_changed
+from mixsearch.web.indexes import ReplacedIndexError, ServedIndex, call_with_index
 from mixsearch.web.workers import Workers
 
 pytestmark = pytest.mark.slow
@@ -144,17 +144,3 @@ def test_a_process_that_started_too_late_leaves_the_answer_to_the_server(tmp_pat
             workers.close()
 
     assert asyncio.run(ask()) == b"240"
-
-
-def test_an_index_that_is_gone_is_an_error_and_health_says_so(tmp_path):
-    index = open_made(tmp_path)
-    app = make_app({"texts": index}, limits=Limits(workers=1, timeout=120))
-    shutil.rmtree(index.path)
-    with TestClient(app, base_url="http://localhost") as client:
-        answer = client.get("/api/indexes/texts/topic", params={"q": "sushi"})
-        assert answer.status_code == 500
-        assert "does not exist" in answer.json()["error"]["message"]
-        reopen_if_changed(app.state.indexes["texts"])
-        health = client.get("/api/health").json()
-        assert health["status"] == "degraded"
-        assert "does not exist" in health["states"]["texts"]["problem"]

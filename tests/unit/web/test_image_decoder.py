@@ -56,13 +56,6 @@ def test_formats_without_loss_give_the_pixels_themselves(kind):
     assert (picture.white, picture.visible) == (255, None)
 
 
-def test_deep_pictures_keep_their_depth():
-    deep = np.array([[0, 256], [257, 65535]], dtype=np.uint16)
-    picture = decode_upload(saved(Image.fromarray(deep)), LIMITS)
-    assert_array_equal(picture.pixels[..., 0], deep)
-    assert picture.white == 65535
-
-
 def test_transparent_pixels_are_not_visible():
     alpha = np.full((6, 9), 255, dtype=np.uint8)
     alpha[:2] = 0
