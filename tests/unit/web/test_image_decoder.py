@@ -15,7 +15,7 @@ from PIL import Image
 from tests.unit.segmentation.images import as_bytes, halves
 
 from mixsearch.errors import SearchWarning
-from mixsearch.web.image_decoder import NotAnImageError, TooLargeError, TooSlowError, decode_upload
+from mixsearch.web.image_store import NotAnImageError, TooLargeError, TooSlowError, decode_upload
 from mixsearch.web.processes import start_fork_server
 from mixsearch.web.settings import Limits
 

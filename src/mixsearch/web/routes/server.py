@@ -10,9 +10,8 @@ from mixsearch import __version__
 from mixsearch.index import MAX_WORDS
 from mixsearch.web.errors import RESPONSES
 from mixsearch.web.files import SUFFIXES
-from mixsearch.web.image_decoder import FORMATS
 from mixsearch.web.image_schemas import MAX_NAME_LENGTH
-from mixsearch.web.image_store import EXAMPLE
+from mixsearch.web.image_store import EXAMPLE, FORMATS
 from mixsearch.web.indexes import ServedIndex
 from mixsearch.web.schemas import MAX_QUERY_LENGTH, Health, IndexState, Settings
 from mixsearch.web.settings import Limits
