@@ -8,8 +8,8 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from mixsearch import SearchError
-from mixsearch.web import Access, keep_token, make_app
-from mixsearch.web.security import SECURITY_HEADERS
+from mixsearch.web import Access, make_app
+from mixsearch.web.security import SECURITY_HEADERS, keep_token
 
 TOKEN = "a secret of some length"
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
