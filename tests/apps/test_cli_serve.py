@@ -8,7 +8,6 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager, suppress
-from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import pytest
@@ -77,26 +76,33 @@ def test_a_server_that_is_killed_leaves_no_process_behind(index):
                 time.sleep(0.1)
 
 
-@pytest.mark.slow
-def test_a_token_is_asked_for_and_kept_beside_the_index(index):
-    tokens = []
+@pytest.fixture
+def runs(monkeypatch):
+    """What would be served, without a server."""
+    runs = []
+    monkeypatch.setattr("mixsearch.cli.serve._run", lambda *arguments: runs.append(arguments))
+    return runs
+
+
+def test_a_token_is_made_and_kept_beside_the_index(index, runs):
     for _ in range(2):  # a restart locks no open tab out
-        with started(index, "--host", "0.0.0.0") as (_, address, _):
-            bare, token = address.split("?token=")
-            with pytest.raises(HTTPError, match="401"):
-                fetch(f"{bare}api/health")
-            assert fetch(f"{bare}api/health", Authorization=f"Bearer {token}")
-        tokens.append(token)
-    assert tokens == [index.with_name("corpus.index.token").read_text().strip()] * 2
+        assert invoke("serve", index).exit_code == 0
+    first, second = (access for _, _, access, *_ in runs)
+    assert first.token == second.token == index.with_name("corpus.index.token").read_text().strip()
+    assert len({first.token, first.ticket, second.ticket}) == 3
+    assert first.files
 
 
-@pytest.mark.slow
-def test_limits_reach_the_server(index):
-    with started(index, "--max-upload", "0.1", "--max-pixels", "0.01", "--no-token") as (_, address, _):
-        for body, code in ((b"x" * 200_000, "too_large"), (b"x", "not_an_image")):
-            with pytest.raises(HTTPError) as refused:
-                fetch(f"{address}api/pictures", data=body)
-            assert json.load(refused.value)["error"]["code"] == code
+def test_options_reach_the_server(index, runs):
+    options = "--max-upload 0.1 --max-pixels 0.01 --timeout 5 --workers 3 --port 9000 --no-open --allow-host A.example"
+    assert invoke("serve", f"food={index}", *options.split(), "--token", "long enough").exit_code == 0
+    assert invoke("serve", "--no-token", "--host", "0.0.0.0").exit_code == 0
+    (opened, limits, access, *address), (_, _, unprotected, *_) = runs
+    assert list(opened) == ["food"]
+    assert (limits.max_upload, limits.max_pixels, limits.timeout, limits.workers) == (100_000, 10_000, 5, 3)
+    assert (access.token, access.hosts) == ("long enough", ("127.0.0.1", "a.example"))
+    assert address == ["127.0.0.1", 9000, False]
+    assert (unprotected.token, unprotected.files) == (None, False)
 
 
 @pytest.mark.parametrize(

@@ -12,11 +12,9 @@ from starlette.testclient import TestClient
 from tests.served_corpus import draw_texts, open_made
 from tests.serving import serve
 
-from mixsearch.errors import DamagedFolderError
 from mixsearch.index import add_documents, refresh_index
 from mixsearch.web import Limits, indexes, make_app
 from mixsearch.web.indexes import ServedIndex, reopen_if_changed, verify, watch_indexes
-from mixsearch.web.workers import Workers
 
 
 def write_more(folder, n=30):
@@ -116,27 +114,6 @@ def test_an_index_that_was_touched_is_verified_again(tmp_path):
         await watch_until(lambda: served.damage is None)
 
     asyncio.run(touch())
-
-
-def test_damage_that_a_worker_finds_is_known_to_the_server(tmp_path):
-    served = ServedIndex("texts", open_made(tmp_path))
-
-    async def ask():
-        workers = Workers(Limits(workers=0))
-        try:
-            await workers.call(served, find_damage)
-        finally:
-            workers.close()
-
-    with pytest.raises(DamagedFolderError):
-        asyncio.run(ask())
-    assert "was cut" in (served.trouble or "")
-
-
-def find_damage(served):
-    for path in served.index.path.rglob("*.npy"):
-        os.truncate(path, 0)
-    return served.index.search("sushi")
 
 
 @pytest.mark.slow

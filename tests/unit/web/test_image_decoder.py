@@ -6,7 +6,6 @@ import os
 import struct
 import time
 import zlib
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,7 +13,6 @@ from numpy.testing import assert_array_equal
 from PIL import Image
 from tests.unit.segmentation.images import as_bytes, halves
 
-from mixsearch.errors import SearchWarning
 from mixsearch.web.image_store import NotAnImageError, TooLargeError, TooSlowError, decode_upload
 from mixsearch.web.processes import start_fork_server
 from mixsearch.web.settings import Limits
@@ -63,15 +61,6 @@ def test_transparent_pixels_are_not_visible():
     assert_array_equal(picture.visible, alpha > 0)
 
 
-def test_only_the_first_picture_of_an_animation_is_read():
-    frames = [Image.fromarray(np.full((6, 9), grey, dtype=np.uint8)) for grey in range(50)]
-    body = saved(frames[7], "GIF", save_all=True, append_images=frames, loop=0)
-    with pytest.warns(SearchWarning, match="frames; the first is used") as caught:
-        picture = decode_upload(body, LIMITS)
-    assert caught[0].message.code == "skipped_frames"
-    assert_array_equal(picture.rows(slice(None)), np.full((6, 9, 3), np.float32(7 / 255)))
-
-
 @pytest.mark.parametrize(
     ("body", "sentence"),
     [
@@ -92,13 +81,6 @@ def test_a_bomb_is_refused_by_its_header():
         decode_upload(png_that_claims(60_000, 60_000), LIMITS)
     with pytest.raises(TooLargeError, match="has 5,000 x 5,000 pixels; the limit is 24,000,000"):
         decode_upload(png_that_claims(5000, 5000), LIMITS)
-
-
-def test_the_limit_on_pixels_is_that_of_the_server():
-    body = saved(Image.fromarray(rgb()))
-    assert decode_upload(body, replace(LIMITS, max_pixels=54)).width == 9
-    with pytest.raises(TooLargeError, match="has 9 x 6 pixels; the limit is 53"):
-        decode_upload(body, replace(LIMITS, max_pixels=53))
 
 
 def hang(body, max_pixels):

@@ -1,8 +1,6 @@
 """The image store: names, eviction, and segmentations that are computed once."""
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from threading import Barrier, Event
 
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -73,33 +71,6 @@ def test_a_thinned_answer_has_some_of_the_pixels_of_the_full_one(features):
     assert_array_equal(small._image.pixels, full._image.pixels[1::3, 1::3])
     assert small.seeds == (((33, 30),), ((200, 133),))
     assert_allclose(small.probabilities, probabilities, rtol=0, atol=1e-6)
-
-
-def test_the_same_question_is_worked_out_once(monkeypatch):
-    store, asked, go = ImageStore(Limits()), [], Event()
-    name = store.add(picture())
-
-    def slowly(*arguments, **options):
-        asked.append(arguments)
-        go.wait()
-        return module_search(*arguments, **options)
-
-    module_search = module.segmentation.search_segments
-    monkeypatch.setattr(module.segmentation, "search_segments", slowly)
-    barrier = Barrier(5)
-
-    def ask():
-        barrier.wait()
-        return store.segment(name, SegmentationRequest(SEEDS))
-
-    with ThreadPoolExecutor(4) as pool:
-        jobs = [pool.submit(ask) for _ in range(4)]
-        barrier.wait()
-        go.set()
-        found = [job.result() for job in jobs]
-    assert len(asked) == 1
-    assert all(each is found[0] for each in found)
-    assert store.segment(name, SegmentationRequest(SEEDS)) is found[0]
 
 
 def test_segmentations_are_few():
