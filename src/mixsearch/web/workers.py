@@ -201,8 +201,8 @@ class Workers:
                     return await self._alone.run(work)
         error = APIError(
             "index_broken",
-            "Search processes ended at this question. The index {name!r} is damaged, or memory ran out. Verify it with "
-            "`mixsearch info --verify`.",
+            "Search processes ended at this question. The index {name!r} may be damaged, or memory ran out. Verify it "
+            "with `mixsearch info --verify`.",
             name=index.name,
         )
         _logger.error("%s", error)
