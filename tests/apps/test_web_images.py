@@ -131,20 +131,13 @@ def test_strokes_and_corrections_are_sent_in_the_body(client):
     found = client.post(path, json=body).json()
     seeds = {"left": stroke([(5, 5), (5, 35)]), "right": (45, 20)}
     expected = segment(photo(), seeds).correct({"left": (33, 20)})
+    assert found["warnings"] == []
     assert all(each["outline"].startswith("M") for each in found["segments"])
     assert tuple(found["suggested"]) == expected.suggest_click()
     labels = image_of(client.get(f"{path}/labels.png?segmentation={found['segmentation']}"))
     assert_array_equal(np.asarray(labels), expected.labels)
     cut = image_of(client.get(f"{path}/cut-out.png?segmentation={found['segmentation']}&segment=left"))
     assert_array_equal(np.asarray(cut), expected.cut_out("left"))
-
-
-def test_every_other_pixel_is_returned_and_warnings_come_along(client):
-    path = f"/api/pictures/{upload(client)}/segments"
-    full, thinned = (np.asarray(image_of(client.get(f"{path}/labels.png?{SEEDS}&every={every}"))) for every in (1, 2))
-    assert_array_equal(thinned, full[1::2, 1::2])
-    found = client.get(f"{path}?seed=5,20&seed=6,30&features=rgb").json()
-    assert [warning["code"] for warning in found["warnings"]] == ["shared_component"]
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from tests.served_corpus import draw_texts, open_made
 from tests.serving import serve
 
 from mixsearch.index import add_documents, refresh_index
-from mixsearch.web import Limits, indexes, make_app
+from mixsearch.web import Limits, make_app
 from mixsearch.web.indexes import ServedIndex, reopen_if_changed, verify, watch_indexes
 
 
@@ -153,24 +153,3 @@ def test_requests_are_answered_while_the_index_grows_and_is_refreshed(tmp_path, 
 def wait_for(holds):
     while not holds():
         time.sleep(0.05)
-
-
-def test_an_index_that_is_removed_meanwhile_stays_removed(tmp_path, monkeypatch):
-    index = open_made(tmp_path)
-    served, looks = {name: ServedIndex(name, index) for name in ("texts", "others")}, []
-
-    def look(each):
-        looks.append(each.name)
-        served.pop("others", None)
-        return ServedIndex(each.name, each.index) if each.name == "others" else None
-
-    monkeypatch.setattr(indexes, "reopen_if_changed", look)
-
-    async def watch_twice():
-        task = asyncio.create_task(watch_indexes(served, interval=0.01))
-        while looks.count("texts") < 2:
-            await asyncio.sleep(0.01)
-        task.cancel()
-
-    asyncio.run(watch_twice())
-    assert list(served) == ["texts"]

@@ -1,7 +1,6 @@
 """Searches in worker processes: the same answers and errors; requests of a killed one are repeated."""
 
 import asyncio
-import csv
 import os
 import shutil
 import signal
@@ -26,7 +25,6 @@ PATHS = [
     "topic?q=sushi&errors=true",
     "topic?q=court&confidence=true",
     "topic?q=sushy",
-    "topic.csv?q=sushi",
     "topic/documents?q=goal&skip_documents=5",
     "documents/99999",
     "overview?words=sushi&words=goal",
@@ -46,26 +44,12 @@ def beside(index):
         yield client
 
 
-def content(answer):
-    """Return the JSON, or the cells of the table."""
-    if answer.headers["content-type"].startswith("application/json"):
-        return answer.json()
-    return [[as_number(cell) for cell in row] for row in csv.reader(answer.text.splitlines())]
-
-
-def as_number(cell):
-    try:
-        return float(cell)
-    except ValueError:
-        return cell
-
-
 def test_processes_say_what_threads_say(index, beside):
     with TestClient(make_app({"texts": index}, limits=Limits(timeout=120)), base_url="http://localhost") as threads:
         for path in PATHS:
             here, there = (client.get(f"/api/indexes/texts/{path}") for client in (threads, beside))
             assert here.status_code == there.status_code, path
-            assert_close(content(there), content(here), path)
+            assert_close(there.json(), here.json(), path)
         texts = {"json": {"text": ["court judge jury"]}}
         here, there = (client.post("/api/indexes/texts/topic", **texts) for client in (threads, beside))
         assert_close(there.json(), here.json())

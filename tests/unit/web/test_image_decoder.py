@@ -54,13 +54,6 @@ def test_formats_without_loss_give_the_pixels_themselves(kind):
     assert (picture.white, picture.visible) == (255, None)
 
 
-def test_transparent_pixels_are_not_visible():
-    alpha = np.full((6, 9), 255, dtype=np.uint8)
-    alpha[:2] = 0
-    picture = decode_upload(saved(Image.fromarray(np.dstack([rgb(), alpha]))), LIMITS)
-    assert_array_equal(picture.visible, alpha > 0)
-
-
 @pytest.mark.parametrize(
     ("body", "sentence"),
     [

@@ -34,14 +34,6 @@ def test_the_pictures_not_asked_for_longest_go_first():
     assert caught.value.code == "gone"
 
 
-def test_many_small_pictures_are_not_kept_for_nothing():
-    store = ImageStore(Limits(max_stored_pixels=50_000))
-    names = [store.add(picture(2, 2)) for _ in range(8)]
-    with pytest.raises(GoneError):
-        store.get(names[2])
-    store.get(names[3])
-
-
 def test_the_example_is_always_there():
     store = ImageStore(Limits(max_stored_pixels=1))
     store.add(picture())
@@ -71,17 +63,6 @@ def test_a_thinned_answer_has_some_of_the_pixels_of_the_full_one(features):
     assert_array_equal(small._image.pixels, full._image.pixels[1::3, 1::3])
     assert small.seeds == (((33, 30),), ((200, 133),))
     assert_allclose(small.probabilities, probabilities, rtol=0, atol=1e-6)
-
-
-def test_segmentations_are_few():
-    store = ImageStore(Limits())
-    name = store.add(picture())
-    first = store.segment(name, SegmentationRequest(("5,20",)))
-    for x in range(6, 6 + module.N_SEGMENTATIONS):
-        store.segment(name, SegmentationRequest((f"{x},20",)))
-    assert store.segment(name, SegmentationRequest(("5,20",))) is not first
-    again = store.segment(name, SegmentationRequest(("5,20",))).found
-    assert_same_labels(again.labels, first.found.labels, first.found.probabilities)
 
 
 @pytest.mark.parametrize(
