@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import zipfile
 from collections.abc import Iterable
 from typing import Annotated, Any
@@ -76,9 +75,6 @@ async def _read_request(
     return SegmentationRequest(tuple(seed), features, assign, every, tuple(not_seed), connected, fill_holes, min_area)
 
 
-SimplifyParameter = Annotated[
-    float, Query(ge=0, le=1000, description="How far outlines may be from the exact ones, in pixels; 0 for exact.")
-]
 SegmentationParameters = Annotated[SegmentationRequest | NamedSegmentation, Depends(_read_request)]
 
 
@@ -142,43 +138,13 @@ def _add_files(router: APIRouter, store: ImageStore, pool: WorkerPool) -> None:
     async def download_masks(picture: Name, request: SegmentationParameters) -> Response:
         """Return a ZIP file with a black and white PNG for each segment."""
         body = await pool.run(lambda: _encode_masks(store.segment(picture, request)))
-        return _make_download(body, "application/zip")
+        return _make_download(body)
 
     @router.get("/{picture}/segments/cut-outs.zip", response_class=Response, responses=describe_file("application/zip"))
     async def download_cut_outs(picture: Name, request: SegmentationParameters) -> Response:
         """Return a ZIP file with a transparent PNG with a soft edge for each segment."""
         body = await pool.run(lambda: _encode_cut_outs(store.segment(picture, request)))
-        return _make_download(body, "application/zip")
-
-    @router.get("/{picture}/segments/outlines.svg", response_class=Response, responses=describe_file("image/svg+xml"))
-    async def draw_outlines(
-        picture: Name, request: SegmentationParameters, simplify: SimplifyParameter = 0.0
-    ) -> Response:
-        """Return the outlines as an SVG drawing of the size of the image."""
-        svg = await pool.run(lambda: store.segment(picture, request).found.to_svg(simplify))
-        return _make_download(svg, "image/svg+xml")
-
-    @router.get(
-        "/{picture}/segments/outlines.geojson",
-        response_class=Response,
-        responses=describe_file("application/geo+json"),
-    )
-    async def list_outlines(
-        picture: Name, request: SegmentationParameters, simplify: SimplifyParameter = 0.0
-    ) -> Response:
-        """Return the outlines as GeoJSON; coordinates are pixels, x to the right and y down."""
-        collection = await pool.run(lambda: store.segment(picture, request).found.to_geojson(simplify))
-        return _make_download(json.dumps(collection), "application/geo+json")
-
-    @router.get("/{picture}/segments/coco.json", response_class=Response, responses=describe_file("application/json"))
-    async def list_annotations(picture: Name, request: SegmentationParameters) -> Response:
-        """Return a data set in the format of COCO, with run lengths."""
-
-        def make() -> str:
-            found = store.segment(picture, request).found
-            return json.dumps(segmentation.make_coco_dataset([(picture, found.to_coco())]))
-
-        return _make_download(await pool.run(make), "application/json")
+        return _make_download(body)
 
 
 def _describe(stored: StoredSegmentation, *, outlines: bool = False) -> SegmentedImage:
@@ -214,8 +180,7 @@ def _encode_cut_outs(stored: StoredSegmentation) -> bytes:
 
 def describe_file(media_type: str) -> dict[int | str, dict[str, Any]]:
     """Return the OpenAPI description of an answer that is a file."""
-    schema = {"type": "object"} if media_type.endswith("json") else {"type": "string", "format": "binary"}
-    return {200: {"content": {media_type: {"schema": schema}}}}
+    return {200: {"content": {media_type: {"schema": {"type": "string", "format": "binary"}}}}}
 
 
 def make_png_response(body: bytes) -> Response:
@@ -223,9 +188,9 @@ def make_png_response(body: bytes) -> Response:
     return Response(body, headers=_CACHE_HEADERS, media_type="image/png")
 
 
-def _make_download(body: bytes | str, media_type: str) -> Response:
-    """Return a file to save. Its name is that of the link to it, or else the end of its address."""
-    return Response(body, headers=_CACHE_HEADERS | {"Content-Disposition": "attachment"}, media_type=media_type)
+def _make_download(body: bytes) -> Response:
+    """Return a ZIP file to save. Its name is that of the link to it, or else the end of its address."""
+    return Response(body, headers=_CACHE_HEADERS | {"Content-Disposition": "attachment"}, media_type="application/zip")
 
 
 def encode_png(image: Any, **options: int) -> bytes:
