@@ -7,8 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
-from urllib.error import HTTPError
+from contextlib import contextmanager, suppress
 from urllib.request import Request, urlopen
 
 import pytest
@@ -27,7 +26,8 @@ def index(tmp_path_factory):
 @contextmanager
 def started(*arguments):
     """Return the process and the address that it prints."""
-    command = [sys.executable, "-m", "mixsearch", "serve", *map(str, arguments), "--no-open", "--port", "0"]
+    options = ["--no-open", "--port", "0", "--timeout", "600"]
+    command = [sys.executable, "-m", "mixsearch", "serve", *map(str, arguments), *options]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
         try:
             said = "".join(iter(lambda: _line(process), ""))
@@ -46,15 +46,8 @@ def _line(process):
 
 
 def fetch(address, data=None, **headers):
-    """Return the answer; ask again while the server's processes are starting, which takes long on a busy machine."""
-    end = time.monotonic() + 120
-    while True:
-        try:
-            with urlopen(Request(address, data=data, headers=headers), timeout=60) as answer:
-                return answer.read()
-        except HTTPError as refused:
-            if refused.code != 503 or time.monotonic() > end:
-                raise
+    with urlopen(Request(address, data=data, headers=headers), timeout=600) as answer:
+        return answer.read()
 
 
 @pytest.mark.slow
@@ -67,62 +60,49 @@ def test_a_server_tells_where_it_is_answers_and_stops_at_ctrl_c(index):
         assert json.loads(fetch(f"{address}api/indexes/again/topic?q=sushi"))["hint"] == "sushi"
         assert b"<!doctype html>" in fetch(address)
         process.send_signal(signal.SIGINT)
-        assert process.wait(120) == 0
+        assert process.wait(600) == 0
         assert "Traceback" not in process.stderr.read()
 
 
 @pytest.mark.slow
-def test_a_server_without_anything_takes_a_file_and_its_processes_search_in_it():
-    body = "\n".join(json.dumps({"text": text}) for text in draw_texts()).encode()
-    with started("--workers", "2", "--no-token") as (process, address, _):
-        file = json.loads(fetch(f"{address}api/files?name=dropped.jsonl", body))
-        request = json.dumps({"file": file["file"]}).encode()
-        build = json.loads(fetch(f"{address}api/indexes", request, **{"Content-Type": "application/json"}))
-        end = time.monotonic() + 120
-        while build["status"] == "running" and time.monotonic() < end:
-            time.sleep(0.1)
-            build = json.loads(fetch(f"{address}api/builds/{build['build']}"))
-        assert build["status"] == "done", build
-        for word in ("sushi", "court", "goal"):
-            assert json.loads(fetch(f"{address}api/indexes/dropped/topic?q={word}"))["hint"] == word
-        process.send_signal(signal.SIGINT)
-        assert process.wait(120) == 0
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL])
-def test_a_server_that_is_killed_leaves_no_process_behind(index, end):
+def test_a_server_that_is_killed_leaves_no_process_behind(index):
     with started(index, "--no-token") as (process, address, _):
         assert fetch(f"{address}api/indexes/corpus/topic?q=sushi")
-        os.kill(process.pid, end)
-        process.wait(120)
-        for _ in range(1200):
-            try:
+        process.kill()
+        process.wait(600)
+        with suppress(ProcessLookupError):
+            while True:  # until the last process of the server is gone
                 os.killpg(process.pid, 0)
-            except ProcessLookupError:
-                return
-            time.sleep(0.1)
-        pytest.fail("processes of the server are still there")
+                time.sleep(0.1)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("host", ["0.0.0.0", "127.0.0.1"])
-def test_a_token_is_made_and_asked_for(index, host):
-    with started(index, "--host", host) as (_, address, _):
-        bare, token = address.split("?token=")
-        assert len(token) > 20
-        with pytest.raises(HTTPError, match="401"):
-            fetch(f"{bare}api/health")
-        assert fetch(f"{bare}api/health", Authorization=f"Bearer {token}")
+@pytest.fixture
+def runs(monkeypatch):
+    """What would be served, without a server."""
+    runs = []
+    monkeypatch.setattr("mixsearch.cli.serve._run", lambda *arguments: runs.append(arguments))
+    return runs
 
 
-@pytest.mark.slow
-def test_limits_reach_the_server(index):
-    with started(index, "--max-upload", "0.1", "--max-pixels", "0.01", "--no-token") as (_, address, _):
-        for body, code in ((b"x" * 200_000, "too_large"), (b"x", "not_an_image")):
-            with pytest.raises(HTTPError) as refused:
-                fetch(f"{address}api/pictures", data=body)
-            assert json.load(refused.value)["error"]["code"] == code
+def test_a_token_is_made_and_kept_beside_the_index(index, runs):
+    for _ in range(2):  # a restart locks no open tab out
+        assert invoke("serve", index).exit_code == 0
+    first, second = (access for _, _, access, *_ in runs)
+    assert first.token == second.token == index.with_name("corpus.index.token").read_text().strip()
+    assert len({first.token, first.ticket, second.ticket}) == 3
+    assert first.files
+
+
+def test_options_reach_the_server(index, runs):
+    options = "--max-upload 0.1 --max-pixels 0.01 --timeout 5 --workers 3 --port 9000 --no-open --allow-host A.example"
+    assert invoke("serve", f"food={index}", *options.split(), "--token", "long enough").exit_code == 0
+    assert invoke("serve", "--no-token", "--host", "0.0.0.0").exit_code == 0
+    (opened, limits, access, *address), (_, _, unprotected, *_) = runs
+    assert list(opened) == ["food"]
+    assert (limits.max_upload, limits.max_pixels, limits.timeout, limits.workers) == (100_000, 10_000, 5, 3)
+    assert (access.token, access.hosts) == ("long enough", ("127.0.0.1", "a.example"))
+    assert address == ["127.0.0.1", 9000, False]
+    assert (unprotected.token, unprotected.files) == (None, False)
 
 
 @pytest.mark.parametrize(
@@ -175,15 +155,6 @@ def test_a_file_is_indexed_once_and_again_when_it_changes(reviews, capfd):
     again = open_named([str(reviews)])["reviews"]
     assert again.n_documents == 2 * 239
     assert str(again.path).startswith(str(reviews.parent / ".mixsearch"))
-    joined = open_named([str(reviews)], ["title", "review"])["reviews"]
-    assert "number" in joined.documents([0])[0].text.lower()
-
-
-def test_a_file_without_texts_says_so(tmp_path):
-    (tmp_path / "numbers.csv").write_text("a,b\n" + "1,2\n" * 50)
-    result = invoke("serve", tmp_path / "numbers.csv", "--no-open")
-    assert result.exit_code == 1
-    assert "--text" in result.stderr
 
 
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="everything can be written")
@@ -197,24 +168,11 @@ def test_a_folder_that_cannot_be_written_says_where_to_build(reviews):
     assert refused.value.code == "cache_not_writable"
 
 
-def test_without_anything_the_command_says_what_to_give():
-    result = invoke("serve", "--no-open", "--host", "192.0.2.1")  # an address that is none of ours: it ends there
-    assert "Drop a file with texts onto the page, or give one: mixsearch serve reviews.csv" in " ".join(
-        result.stderr.split()
-    )
-
-
 @pytest.mark.parametrize(
     ("host", "wanted"), [("127.0.0.1", True), ("::1", True), ("localhost", True), ("0.0.0.0", False)]
 )
 def test_the_hosts_of_this_computer_are_known(host, wanted):
     assert is_loopback(host) is wanted
-
-
-def test_the_help_has_examples_in_80_columns():
-    said = invoke("serve", "--help").output
-    assert "mixsearch serve reviews.index" in said
-    assert max(map(len, said.splitlines())) <= 80
 
 
 def test_without_its_packages_the_page_says_what_to_install(index, monkeypatch):

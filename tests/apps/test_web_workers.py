@@ -1,10 +1,10 @@
 """Searches in worker processes: the same answers and errors; requests of a killed one are repeated."""
 
 import asyncio
-import csv
 import os
 import shutil
 import signal
+from contextlib import suppress
 
 import pytest
 from starlette.testclient import TestClient
@@ -17,7 +17,6 @@ from mixsearch.index import add_documents, open_index
 from mixsearch.web import Limits, indexes, make_app
 from mixsearch.web.errors import APIError
 from mixsearch.web.indexes import ReplacedIndexError, ServedIndex, call_with_index
-from mixsearch.web.watch import reopen_if_changed
 from mixsearch.web.workers import Workers
 
 pytestmark = pytest.mark.slow
@@ -25,15 +24,9 @@ pytestmark = pytest.mark.slow
 PATHS = [
     "topic?q=sushi&errors=true",
     "topic?q=court&confidence=true",
-    "topic?q=sushi&alternative=1",
     "topic?q=sushy",
-    "topic?q=sushi+courtt",
-    "topic.csv?q=sushi",
     "topic/documents?q=goal&skip_documents=5",
-    "documents/3",
     "documents/99999",
-    "compare?topic=q%3Dsushi&topic=q%3Dzzz",
-    "compare.csv?topic=q%3Dsushi&topic=q%3Dgoal",
     "overview?words=sushi&words=goal",
 ]
 
@@ -51,40 +44,34 @@ def beside(index):
         yield client
 
 
-def content(answer):
-    """Return the JSON, or the cells of the table."""
-    if answer.headers["content-type"].startswith("application/json"):
-        return answer.json()
-    return [[as_number(cell) for cell in row] for row in csv.reader(answer.text.splitlines())]
-
-
-def as_number(cell):
-    try:
-        return float(cell)
-    except ValueError:
-        return cell
-
-
 def test_processes_say_what_threads_say(index, beside):
     with TestClient(make_app({"texts": index}, limits=Limits(timeout=120)), base_url="http://localhost") as threads:
         for path in PATHS:
             here, there = (client.get(f"/api/indexes/texts/{path}") for client in (threads, beside))
             assert here.status_code == there.status_code, path
-            assert_close(content(there), content(here), path)
+            assert_close(there.json(), here.json(), path)
         texts = {"json": {"text": ["court judge jury"]}}
         here, there = (client.post("/api/indexes/texts/topic", **texts) for client in (threads, beside))
         assert_close(there.json(), here.json())
 
 
-def test_where_a_process_is_killed_the_question_is_asked_again(beside):
-    def ask(word):
-        return beside.get("/api/indexes/texts/topic", params={"q": word})
+def kill_processes(workers):
+    """Kill all search processes."""
+    for pool in (workers.search, workers.slow, workers._alone):
+        for pid in [pid for executor in pool._executors for pid in executor._processes or ()]:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
 
-    assert ask("sushi").status_code == 200
-    (victim,) = beside.app.state.workers.search._executors[0]._processes
-    os.kill(victim, signal.SIGKILL)
-    for word in ("rice", "ramen", "noodle"):
-        assert ask(word).status_code == 200
+
+def test_where_all_processes_are_killed_new_ones_answer(beside):
+    def ask(word):
+        return beside.get("/api/indexes/texts/topic", params={"q": word}).status_code
+
+    assert ask("sushi") == 200
+    for word in ("rice", "ramen", "noodle"):  # from the second on, also the process in which a question is asked again
+        kill_processes(beside.app.state.workers)
+        assert ask(word) == 200
+    assert ask("soup") == 200
     assert beside.get("/api/health").json()["status"] == "ok"
 
 
@@ -96,21 +83,20 @@ def count_documents(index):
     return str(index.index.n_documents).encode()
 
 
-def test_a_question_that_ends_two_processes_is_told_as_a_broken_index(index, caplog):
+def test_a_question_that_ends_its_processes_is_an_error_and_others_are_answered(index, caplog):
     async def ask():
         workers, served = Workers(Limits(workers=1), {"texts": str(index.path)}), ServedIndex("texts", index)
         questions = [workers.call(served, make) for make in (end_process, count_documents, count_documents)]
         try:
-            return served, await asyncio.gather(*questions, return_exceptions=True)
+            return await asyncio.gather(*questions, return_exceptions=True)
         finally:
             workers.close()
 
-    served, (died, *others) = asyncio.run(ask())
+    died, *others = asyncio.run(ask())
     assert isinstance(died, APIError)
     assert died.code == "index_broken"
     assert others == [b"240", b"240"]
-    assert served.fault == str(died)
-    assert [each.getMessage() for each in caplog.records if each.levelname == "ERROR"] == [str(died)]
+    assert str(died) in caplog.text
 
 
 def test_a_worker_answers_from_the_state_that_was_asked_and_from_no_other(tmp_path, monkeypatch):
@@ -142,17 +128,3 @@ def test_a_process_that_started_too_late_leaves_the_answer_to_the_server(tmp_pat
             workers.close()
 
     assert asyncio.run(ask()) == b"240"
-
-
-def test_an_index_that_is_gone_is_an_error_and_health_says_so(tmp_path):
-    index = open_made(tmp_path)
-    app = make_app({"texts": index}, limits=Limits(workers=1, timeout=120))
-    shutil.rmtree(index.path)
-    with TestClient(app, base_url="http://localhost") as client:
-        answer = client.get("/api/indexes/texts/topic", params={"q": "sushi"})
-        assert answer.status_code == 500
-        assert "does not exist" in answer.json()["error"]["message"]
-        reopen_if_changed(app.state.indexes["texts"])
-        health = client.get("/api/health").json()
-        assert health["status"] == "degraded"
-        assert "does not exist" in health["states"]["texts"]["problem"]

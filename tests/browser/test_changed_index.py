@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from mixsearch.index import IndexOptions, build_index, open_index
-from mixsearch.web import watch
+from mixsearch.web.indexes import watch_indexes
 from tests.browser.acting import asked, search, see_topic
 from tests.browser.corpus import SUBJECTS, make_documents, write_documents
 from tests.every_word import every_word
@@ -53,7 +53,7 @@ class Living:
 
 @pytest.fixture
 def living(tmp_path, monkeypatch):
-    monkeypatch.setattr("mixsearch.web.app.watch_indexes", lambda indexes: watch.watch_indexes(indexes, 0.05))
+    monkeypatch.setattr("mixsearch.web.app.watch_indexes", lambda indexes: watch_indexes(indexes, 0.05))
     made = Living(tmp_path)
     with serve({"hobbies": open_index(made.path)}) as made.server:
         yield made

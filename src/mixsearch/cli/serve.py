@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import ipaddress
-import secrets
 import webbrowser
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 from urllib.parse import urlencode
 
 import typer
@@ -41,13 +40,14 @@ Examples:
   mixsearch serve
 
 By default the server listens on this computer only. Other accounts reach it
-there too, so it requires a token, which it creates and puts into the
-address that it prints; --no-token turns this off. A file of documents is
-indexed once in a folder .mixsearch next to it, and again when it changes.
---demo indexes the docstrings on this computer. Without an index, drop a
-file onto the page. Such files are accepted on this computer, and from
-others with a token; they are removed when the server stops. The HTTP API is
-described in api/openapi.json. Ctrl-C stops the server.
+there too, so it requires a token, which it creates, keeps beside the first
+index and puts into the address that it prints; --no-token turns this off.
+A file of documents is indexed once in a folder .mixsearch next to it, and
+again when it changes. --demo indexes the docstrings on this computer.
+Without an index, drop a file onto the page. Such files are accepted on this
+computer, and from others with a token; they are removed when the server
+stops. For public use, put a proxy in front. The HTTP API is described in
+api/openapi.json. Ctrl-C stops the server.
 
 Exit codes: 0 stopped, 1 bad index or address, 2 usage error."""
 
@@ -151,8 +151,12 @@ def serve(
     with report_errors(), ExitStack() as stack:
         from mixsearch.data import threads
 
-        web = load_web()
-        web.start_fork_server()  # while indexes are opened
+        _check_packages()
+        from mixsearch.web import Access, Limits
+        from mixsearch.web.processes import start_fork_server
+        from mixsearch.web.security import keep_token, make_token
+
+        start_fork_server()  # while indexes are opened
         paths = list(indexes or [])
         if demo:
             from mixsearch.cli._docstrings import index_docstrings
@@ -164,28 +168,29 @@ def serve(
             print_notes([NOTHING_TO_SEARCH])
         opened = open_named(paths, text)
         if token is None and not no_token:
-            token = secrets.token_urlsafe(24)
-        limits = web.Limits(
+            first = next(iter(opened.values()), None)
+            token = make_token() if first is None else keep_token(first.path)
+        limits = Limits(
             workers=threads.n_cores() if workers is None else workers,
             timeout=timeout,
             max_upload=round(max_upload * 1e6),
             max_file=round(max_file * 1e6),
             max_pixels=round(max_pixels * 1e6),
         )
-        access = web.Access(
+        access = Access(
             token=token,
-            ticket=None if token is None else secrets.token_urlsafe(24),
+            ticket=None if token is None else make_token(),
             hosts=tuple(name.lower() for name in [host, *(allow_host or [])]),
             # A further host name means a proxy, behind which others reach this computer.
             files=token is not None or (is_loopback(host) and not allow_host),
         )
-        _run(web, opened, limits, access, host, port, open_page)
+        _run(opened, limits, access, host, port, open_page)
 
 
-def load_web() -> Any:
-    """Import `mixsearch.web`, or raise an error that says what to install."""
+def _check_packages() -> None:
+    """Raise an error that says what to install, if `mixsearch.web` cannot be imported."""
     try:
-        import mixsearch.web as web
+        import mixsearch.web  # noqa: F401
     except ModuleNotFoundError as error:
         raise SearchError(
             "The page needs FastAPI and uvicorn: pip install '{package}[{extra}]'",
@@ -193,12 +198,12 @@ def load_web() -> Any:
             package="mixsearch",
             extra="web",
         ) from error
-    return web
 
 
 def open_named(indexes: Sequence[str], text: Sequence[str] | None = None) -> dict[str, TopicIndex]:
     """Open indexes and return them by name: the name given, else that of the folder or file. Files are indexed."""
     from mixsearch.index import open_index
+    from mixsearch.web.indexes import choose_name
 
     opened: dict[str, TopicIndex] = {}
     for typed in indexes:
@@ -216,7 +221,7 @@ def open_named(indexes: Sequence[str], text: Sequence[str] | None = None) -> dic
             from mixsearch.cli._index_report import name_index
 
             given, path = given or name_index([path]).stem, str(build_cached(path, text))
-        opened[load_web().choose_name(given or Path(path).resolve().stem, opened)] = open_index(path)
+        opened[choose_name(given or Path(path).resolve().stem, opened)] = open_index(path)
     return opened
 
 
@@ -229,7 +234,6 @@ def is_loopback(host: str) -> bool:
 
 
 def _run(
-    web: Any,
     opened: dict[str, TopicIndex],
     limits: Limits,
     access: Access,
@@ -237,9 +241,12 @@ def _run(
     port: int | None,
     open_page: bool,
 ) -> None:
-    app = web.make_app(opened, limits=limits, access=access)
-    listener = web.listen(host, port)
-    address = web.make_url(listener, host)
+    from mixsearch.web.app import make_app
+    from mixsearch.web.server import listen, make_server, make_url
+
+    app = make_app(opened, limits=limits, access=access)
+    listener = listen(host, port)
+    address = make_url(listener, host)
     shown, opened_once = (
         address if each is None else f"{address}?{urlencode({'token': each})}" for each in (access.token, access.ticket)
     )
@@ -251,4 +258,4 @@ def _run(
     if open_page:
         webbrowser.open(opened_once)
     with suppress(KeyboardInterrupt):  # which is how a server ends
-        web.make_server(app, limits).run(sockets=[listener])
+        make_server(app, limits).run(sockets=[listener])

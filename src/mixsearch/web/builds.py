@@ -18,10 +18,9 @@ from typing import Any
 from mixsearch.errors import SearchError, collect_warnings
 from mixsearch.index import open_index
 from mixsearch.web.errors import APIError, describe_error
-from mixsearch.web.file_reader import explain_end, send_result, take_result
-from mixsearch.web.file_store import FileStore, StoredFile
+from mixsearch.web.files import FileStore, StoredFile
 from mixsearch.web.indexes import ServedIndex, choose_name
-from mixsearch.web.processes import Child, run_process
+from mixsearch.web.processes import Child, explain_end, run_process, send_result, take_result
 from mixsearch.web.schemas import IndexBuild
 from mixsearch.web.settings import Limits
 

@@ -54,45 +54,31 @@ class LRUCache(Generic[Key, Value]):
                 self._drop(key)
             return len(keys)
 
-    def reserve(self, key: Key) -> tuple[Future[Value], bool]:
-        """Return the future of a value, and whether the caller must compute it.
+    def get_or_compute(self, key: Key, compute: Callable[[], Value]) -> Value:
+        """Return a value; of the threads that miss it at the same time, one computes it for all.
 
-        Such a caller calls `resolve` or `fail` exactly once; all others wait for the future.
+        An error is raised in all of them, and is not cached.
         """
         with self._lock:
             value = self._touch(key)
             if value is not None:
-                done: Future[Value] = Future()
-                done.set_result(value)
-                return done, False
-            is_missing = key not in self._pending
-            if is_missing:
-                self._pending[key] = Future()
-                self._pending[key].set_running_or_notify_cancel()  # from now on no waiter can cancel it
-            return self._pending[key], is_missing
-
-    def resolve(self, key: Key, value: Value) -> None:
-        """Store a value that was reserved, and hand it to all waiters."""
-        self.put(key, value)
-        self._settle(key).set_result(value)
-
-    def fail(self, key: Key, error: BaseException) -> None:
-        """Raise an error in all waiters of a reserved value. It is not cached."""
-        self._settle(key).set_exception(error)
-
-    def get_or_compute(self, key: Key, compute: Callable[[], Value]) -> Value:
-        """Return a value; of the threads that miss it at the same time, one computes it for all."""
-        future, is_ours = self.reserve(key)
-        if is_ours:
-            try:
-                self.resolve(key, compute())
-            except BaseException as error:
-                self.fail(key, error)
-        return future.result()
-
-    def _settle(self, key: Key) -> Future[Value]:
-        with self._lock:
-            return self._pending.pop(key)
+                return value
+            pending = self._pending.get(key)
+            if pending is None:
+                ours = self._pending[key] = Future()
+        if pending is not None:
+            return pending.result()
+        try:
+            value = compute()
+            self.put(key, value)
+            ours.set_result(value)
+            return value
+        except BaseException as error:
+            ours.set_exception(error)
+            raise
+        finally:
+            with self._lock:
+                del self._pending[key]
 
     def _touch(self, key: Key) -> Value | None:
         if key in self._values:

@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
 from mixsearch.errors import Coded, SearchError, StorageError
-from mixsearch.web.page import make_not_found_page
+from mixsearch.web.page import get_path, make_not_found_page
 from mixsearch.web.settings import STATIC
 
 # The status of an error: by its code, else by its class.
@@ -157,7 +157,7 @@ def _handle_http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     code, path = _CODE_BY_STATUS.get(error.status_code, "bad_request"), request.url.path
     if code == "not_found" and _is_for_people(request):
-        return Response(make_not_found_page(_get_path(request)), 404, media_type="text/html")
+        return Response(make_not_found_page(get_path(request.scope)), 404, media_type="text/html")
     if code == "not_found":
         error = APIError(code, "Nothing is at {path}. api/openapi.json lists all addresses.", path=path)
     elif code == "method_not_allowed":
@@ -167,12 +167,7 @@ def _handle_http(request: Request, error: Exception) -> Response:
     return make_error_response(error)
 
 
-def _get_path(request: Request) -> str:
-    path: str = request.scope["path"]
-    return path.removeprefix(request.scope.get("root_path", ""))
-
-
 def _is_for_people(request: Request) -> bool:
     """Return whether a browser asks for a page, not a program for an answer."""
-    is_page = not _get_path(request).startswith(("/api/", STATIC))
+    is_page = not get_path(request.scope).startswith(("/api/", STATIC))
     return is_page and "text/html" in request.headers.get("accept", "")

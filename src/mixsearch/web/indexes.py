@@ -1,15 +1,16 @@
-"""Indexes that are served, by threads of the server or by processes that open them themselves.
+"""Indexes that are served: verified and reopened when they change, searched by threads or by other processes.
 
 A search spends most of its time holding the interpreter lock: two threads are not faster than one, two processes are.
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import multiprocessing
 import os
 import signal
-from collections.abc import Callable, Container, Hashable, Iterable, Mapping
+from collections.abc import Callable, Container, Hashable, Mapping, MutableMapping
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import suppress
 from functools import cached_property
@@ -19,7 +20,17 @@ from typing import Any
 
 from mixsearch.data.threads import on_one_core
 from mixsearch.errors import DamagedFolderError, StorageError
-from mixsearch.index import CorpusWord, DocumentPoints, Found, Query, Starter, TopicIndex, open_index, place_documents
+from mixsearch.index import (
+    CorpusWord,
+    DocumentPoints,
+    Found,
+    Query,
+    Starter,
+    TopicIndex,
+    open_index,
+    place_documents,
+    verify_index,
+)
 from mixsearch.storage import read_generation
 from mixsearch.web.cache import LRUCache
 from mixsearch.web.errors import APIError
@@ -31,6 +42,8 @@ _N_STARTERS, _MAX_STARTERS = 12, 100
 # A topic with error bars and confidence takes some megabytes.
 _N_TOPICS = 16
 _MAX_NAME = 80
+# Seconds between two looks at the folders.
+_INTERVAL = 1.0
 
 _logger = logging.getLogger(__name__)
 
@@ -53,8 +66,6 @@ class ServedIndex:
         The state of the index: it changes with every write.
     problem : str or None
         Why a newer state could not be opened, if it could not.
-    fault : str or None
-        Why this state cannot be searched, if a question has ended search processes.
     damage : DamagedFolderError or None
         What is damaged, if the files of this state were verified and have changed. It is not searched any more.
     """
@@ -62,7 +73,6 @@ class ServedIndex:
     def __init__(self, name: str, index: TopicIndex) -> None:
         self.name, self.index, self.generation = name, index, index.generation
         self.problem: str | None = None
-        self.fault: str | None = None
         self.damage: DamagedFolderError | None = None
         self._found: LRUCache[Hashable, Found] = LRUCache(_N_TOPICS)
 
@@ -74,7 +84,7 @@ class ServedIndex:
     @property
     def trouble(self) -> str | None:
         """The problem of the index, if there is one."""
-        return (str(self.damage) if self.damage else None) or self.fault or self.problem
+        return str(self.damage) if self.damage else self.problem
 
     def check(self) -> None:
         """Raise the damage of the index, if it is known or can be seen without reading."""
@@ -141,12 +151,6 @@ class ServedIndex:
         return self.index.starters(_MAX_STARTERS)
 
 
-def load_stop_words(indexes: Iterable[ServedIndex]) -> None:
-    """Load the stop words of each index: for the first phrase that takes longer than a search."""
-    for served in indexes:
-        served.index.load_stop_words()
-
-
 def choose_index(indexes: Mapping[str, ServedIndex], name: str) -> ServedIndex:
     """Return the index with this name."""
     if name in indexes:
@@ -196,6 +200,56 @@ def choose_name(wanted: str, taken: Container[str]) -> str:
     """
     names = chain([wanted], (f"{wanted}-{copy}" for copy in count(2)))
     return next(name for name in names if name not in taken)
+
+
+async def watch_indexes(indexes: MutableMapping[str, ServedIndex], interval: float = _INTERVAL) -> None:
+    """Verify indexes, and reopen those that were changed, until the task is cancelled."""
+    verified: dict[str, tuple[str, tuple[int, ...]]] = {}
+    tasks: set[asyncio.Task[None]] = set()  # a task that nobody holds may end at any time
+    while True:
+        await asyncio.sleep(interval)
+        for name in list(indexes):
+            served = indexes.get(name)
+            if served is None:  # it was removed meanwhile
+                continue
+            # In a thread: a slow disk must not stop the event loop.
+            state = (served.generation, await asyncio.to_thread(served.index.file_times))
+            if verified.get(name) != state:
+                verified[name] = state
+                task = asyncio.create_task(asyncio.to_thread(verify, served))
+                tasks.add(task)
+                task.add_done_callback(tasks.discard)
+            reopened = await asyncio.to_thread(reopen_if_changed, served)
+            if reopened is not None and indexes.get(name) is served:
+                indexes[name] = reopened
+
+
+def verify(served: ServedIndex) -> None:
+    """Compare every byte of an index with its checksums. One that has changed is not searched until it is restored."""
+    try:
+        verify_index(served.index.path)
+        served.damage = None
+    except DamagedFolderError as error:
+        served.set_damage(error)
+    except StorageError:
+        pass  # it was replaced or removed meanwhile, which the next look will tell
+
+
+def reopen_if_changed(served: ServedIndex) -> ServedIndex | None:
+    """Return the new state of an index; None if it has not changed, or cannot be read now.
+
+    An index that is damaged or was removed is served as it was: its files stay open.
+    """
+    try:
+        if read_generation(served.index.path) == served.generation:
+            served.problem = None
+            return None
+        return ServedIndex(served.name, open_index(served.index.path))
+    except StorageError as error:
+        if served.problem is None:
+            _logger.warning("The index %r is served as it was: %s", served.name, error)
+        served.problem = str(error)
+        return None
 
 
 class ReplacedIndexError(Exception):

@@ -1,17 +1,20 @@
-"""Assemble the page: one style sheet, and preload links for all modules that a view needs."""
+"""The page: one HTML file for every view, with preload links for all modules that the view needs."""
 
 from __future__ import annotations
 
+import mimetypes
+import posixpath
 import re
 from functools import lru_cache
 from html import escape
-from pathlib import Path
 
-from mixsearch.web.settings import STATIC_FILES
+from fastapi import APIRouter, FastAPI, Request
+from fastapi.responses import HTMLResponse
+from starlette.staticfiles import StaticFiles
+from starlette.types import Scope
 
-# The one style sheet of the page, which the server joins from those that the HTML file names.
-STYLE = "page.css"
-_STYLE_LINK = re.compile(r' *<link rel="stylesheet" href="static/([\w./-]+)">\n')
+from mixsearch.web.settings import PAGES, STATIC, STATIC_FILES
+
 _IMPORT = re.compile(r'^(?:import|export)\b[^"]*?from "(\.{1,2}/[\w./-]+)";', re.MULTILINE)
 _VIEW = re.compile(r'^  (\w+): \{[^}]*?import\("(\./[\w./-]+)"\)', re.MULTILINE)
 _START = "main.js"
@@ -20,10 +23,28 @@ _MAX_PATH = 200
 _REQUESTS = ("api/indexes", "api/settings")
 _SEARCH_BOX = re.compile(r" *<!-- search box -->\n.*?<!-- end -->\n", re.DOTALL)
 
+# Whatever a machine has registered for this suffix: browsers run no module of another type.
+mimetypes.add_type("text/javascript", ".js")
 
-def make_page(path: str) -> str:
-    """Return the HTML of a page, given its path."""
-    return _make_page(path.strip("/") or "topics", find_state())
+
+def add_pages(app: FastAPI) -> None:
+    """Add the page and its files to an app."""
+    router = APIRouter()
+    for path in PAGES:
+        router.add_api_route(path, _send_page, include_in_schema=False)
+    app.include_router(router)
+    app.mount(STATIC, StaticFiles(directory=STATIC_FILES))
+
+
+def get_path(scope: Scope) -> str:
+    """Return the path of a request below the path where the app is mounted."""
+    path: str = scope["path"]
+    return path.removeprefix(scope.get("root_path", ""))
+
+
+async def _send_page(request: Request) -> HTMLResponse:
+    state = max(file.stat().st_mtime_ns for file in STATIC_FILES.rglob("*"))  # whoever edits a file reloads the page
+    return HTMLResponse(_make_page(get_path(request.scope).strip("/") or "topics", state))
 
 
 def make_not_found_page(path: str) -> str:
@@ -33,24 +54,9 @@ def make_not_found_page(path: str) -> str:
     return html.replace("{path}", escape(path[:_MAX_PATH]))
 
 
-def join_styles() -> bytes:
-    """Return all style sheets of the page as one."""
-    names = _STYLE_LINK.findall(_read("index.html"))
-    return "\n".join(map(_read, names)).encode()
-
-
-def find_state() -> tuple[int, int]:
-    """Return what changes when a static file does: whoever edits one reloads the page and sees it."""
-    times = [file.stat().st_mtime_ns for file in STATIC_FILES.rglob("*") if file.is_file()]
-    return max(times), len(times)
-
-
 @lru_cache(maxsize=64)
-def _make_page(view: str, _: tuple[int, int]) -> str:
+def _make_page(view: str, _: int) -> str:
     html = _read("index.html")
-    first, *_rest = _STYLE_LINK.findall(html)
-    html = html.replace(f"static/{first}", f"static/{STYLE}", 1)
-    html = _STYLE_LINK.sub(lambda found: found[0] if found[1] == STYLE else "", html)
     if view != "topics":
         html = _SEARCH_BOX.sub("", html)
     views = dict(_VIEW.findall(_read(_START)))
@@ -69,20 +75,9 @@ def _list_modules(*first: str) -> list[str]:
         if module in found:
             continue
         found[module] = None
-        folder = Path(module).parent
-        waiting += [_normalize(folder / each) for each in _IMPORT.findall(_read(module))]
+        folder = posixpath.dirname(module)
+        waiting += [posixpath.normpath(posixpath.join(folder, each)) for each in _IMPORT.findall(_read(module))]
     return list(found)
-
-
-def _normalize(path: Path) -> str:
-    """Return a path without its steps up."""
-    parts: list[str] = []
-    for part in path.parts:
-        if part == "..":
-            parts.pop()
-        else:
-            parts.append(part)
-    return "/".join(parts)
 
 
 def _read(name: str) -> str:

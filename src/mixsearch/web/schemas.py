@@ -9,11 +9,11 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from mixsearch.index import MAX_WORDS as MAX_MAP_WORDS
-from mixsearch.index import Answer, AnswerWarning, ComparedWord, CorpusWord, StoredColumn, TypicalDocument
+from mixsearch.index import AnswerWarning, CorpusWord, StoredColumn, TypicalDocument
 from mixsearch.web.errors import ErrorDetail
 
 MAX_QUERY_LENGTH, MAX_FILTER_LENGTH, MAX_COLUMN_LENGTH = 1000, 2000, 500
-MAX_WORDS, MAX_COMPARED, MAX_COMPARED_WORDS = 64, 8, 200
+MAX_WORDS, MAX_TOPICS = 64, 8
 # Documents of a hint, texts of a hint, and typical documents to skip.
 MAX_DOCUMENTS, MAX_TEXTS, MAX_SKIPPED = 100, 100, 1000
 MAX_INDEX_NAME = 60
@@ -22,6 +22,13 @@ MAX_TEXT_COLUMNS = 20
 # only by a `Path`, so the facts serve both.
 ROW: dict[str, Any] = {"ge": 0, "le": 2**53, "description": "The row of a document in the indexed files, from 0."}
 Row = Annotated[int, Field(**ROW)]
+# The body of a request that uploads a file.
+RAW_BODY: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
 
 
 class TopicRequest(BaseModel):
@@ -90,7 +97,7 @@ class GroupsRequest(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     topic: tuple[str, ...] = Field(
-        min_length=1, max_length=MAX_COMPARED, description="Each is a query string of /topic: q=sushi&narrower=1"
+        min_length=1, max_length=MAX_TOPICS, description="Each is a query string of /topic: q=sushi&narrower=1"
     )
     over: str | None = Field(None, max_length=MAX_COLUMN_LENGTH, description="A column of dates or numbers.")
     by: str | None = Field(None, max_length=MAX_COLUMN_LENGTH, description="A column of any kind.")
@@ -100,17 +107,6 @@ class GroupsRequest(BaseModel):
         description="year, quarter, month, week or day for dates; a width for numbers.",
     )
     where: str | None = Field(None, max_length=MAX_FILTER_LENGTH, description="A filter of the documents.")
-
-
-class ChangesRequest(BaseModel):
-    """Two groups of documents, and what to compare between them."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    before: str = Field(max_length=MAX_FILTER_LENGTH, description="A filter of documents: date < 2024")
-    after: str = Field(max_length=MAX_FILTER_LENGTH, description="A filter of other documents: date >= 2024")
-    n: int = Field(30, ge=1, le=MAX_MAP_WORDS, description="How many words to choose, whose topics are compared.")
-    n_words: int = Field(15, ge=0, le=200, description="Number of words that rose, and that fell.")
 
 
 class MapRequest(BaseModel):
@@ -150,10 +146,7 @@ class Settings(BaseModel):
     """Limits that a client should know before it sends a request."""
 
     max_query_length: int = Field(description="Characters of q.")
-    max_words: int = Field(description="Words of a hint.")
-    max_compared: int = Field(description="Topics in one comparison.")
     max_map_words: int = Field(description="Words of one map.")
-    max_seeds: int = Field(description="Seed pixels of one segmentation, in a body.")
     max_name_length: int = Field(description="Characters of a segment's name.")
     max_upload: int = Field(description="Bytes of an uploaded image.")
     accepts_files: bool = Field(description="Whether files with texts and tables may be uploaded.")
@@ -216,26 +209,6 @@ class FullDocument(BaseModel):
     link: str | None
     date: str | None
     columns: dict[str, Any] = Field(description="All columns of the document except its text.")
-
-
-class FailedTopic(BaseModel):
-    """A hint without a topic, and the reason."""
-
-    hint: str
-    error: ErrorDetail
-
-
-class Comparison(BaseModel):
-    """Topics in the order of the request, and how much each pair has in common."""
-
-    topics: list[Answer | FailedTopic]
-    overlaps: list[list[float | None]] = Field(
-        description="The sum over words of the smaller probability; null for a hint without a topic."
-    )
-    own_overlaps: list[list[float | None]] = Field(
-        description="The same of what each topic has beyond the corpus: words that all topics have do not count."
-    )
-    words: list[ComparedWord] = Field(description="The words of all topics, with their probabilities in each.")
 
 
 class FoundColumn(BaseModel):

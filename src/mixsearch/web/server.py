@@ -9,16 +9,12 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from mixsearch.errors import Option, SearchError
-from mixsearch.web.middleware import make_protocol
 from mixsearch.web.settings import Limits
 
 _BACKLOG = 256
 _KEEP_ALIVE_SECONDS = 5
 # The longest request line with headers, in bytes.
 _MAX_HEADERS = 32 << 10
-# Bytes that the system takes of an answer before they are sent. It would take megabytes: a client that pipelines
-# requests and reads nothing would be found out only after several answers.
-_MAX_UNSENT = 128 << 10
 # For answers that are being sent when the server stops.
 _SHUTDOWN_SECONDS = 3
 
@@ -67,9 +63,6 @@ def _bind(host: str, port: int) -> socket.socket:
     listener = socket.socket(family, kind, protocol)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        unsent_option = getattr(socket, "TCP_NOTSENT_LOWAT", None)  # Windows has none
-        if unsent_option is not None:
-            listener.setsockopt(socket.IPPROTO_TCP, unsent_option, _MAX_UNSENT)
         listener.bind(address)
         listener.listen(_BACKLOG)
     except OSError:
@@ -98,14 +91,14 @@ def make_url(listener: socket.socket, host: str) -> str:
 
 
 def make_server(app: ASGIApp, limits: Limits) -> uvicorn.Server:
-    """Return a server that enforces limits; `run(sockets=[...])` starts it.
+    """Return a server with limits of connections; `run(sockets=[...])` starts it.
 
     Parameters
     ----------
     app : ASGI app
         From `make_app`.
     limits : Limits
-        Times and sizes.
+        `max_connections`.
 
     Returns
     -------
@@ -121,7 +114,7 @@ def make_server(app: ASGIApp, limits: Limits) -> uvicorn.Server:
     return uvicorn.Server(
         uvicorn.Config(
             app,
-            http=make_protocol(limits),
+            http="h11",
             ws="none",
             loop="asyncio",
             log_level="warning",
@@ -129,6 +122,7 @@ def make_server(app: ASGIApp, limits: Limits) -> uvicorn.Server:
             server_header=False,
             date_header=False,
             backlog=_BACKLOG,
+            limit_concurrency=limits.max_connections,
             timeout_keep_alive=_KEEP_ALIVE_SECONDS,
             timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
             h11_max_incomplete_event_size=_MAX_HEADERS,

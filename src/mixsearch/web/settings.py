@@ -24,8 +24,7 @@ class Limits:
     Parameters
     ----------
     timeout : float
-        Seconds until the headers of a request have arrived, and again until its body has arrived and its answer has
-        been sent.
+        Seconds until the body of a request has arrived and its answer has been sent.
     decode_timeout : float
         Seconds for decoding an uploaded image.
     max_body, max_upload : int
@@ -45,10 +44,7 @@ class Limits:
     max_waiting : int
         Requests that may wait for a worker; further ones are rejected.
     max_connections : int
-        Open connections. A further one ends one of the address that has the most, or is closed at once if that is its
-        own.
-    max_per_address : int
-        Open connections of one address; further ones are closed at once. Behind a proxy, all clients have its address.
+        Open connections; requests on further ones are rejected.
     workers : int
         Processes that search. With 0, threads of the server search.
     n_threads : int
@@ -74,7 +70,6 @@ class Limits:
     max_cached_bytes: int = 64 << 20
     max_waiting: int = 256
     max_connections: int = 512
-    max_per_address: int = 128
     workers: int = 0
     n_threads: int = field(default_factory=n_cores)
 

@@ -13,8 +13,8 @@ from mixsearch.data.threads import on_one_core
 from mixsearch.errors import SearchError, SearchWarning, collect_warnings
 from mixsearch.index import AnswerWarning
 from mixsearch.web.cache import LRUCache
-from mixsearch.web.file_reader import call_in_process
-from mixsearch.web.file_store import FileStore
+from mixsearch.web.files import FileStore
+from mixsearch.web.processes import call_in_process
 from mixsearch.web.settings import Limits
 from mixsearch.web.table_schemas import TableColumn, TableInfo
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections import Counter, OrderedDict
-from collections.abc import Callable, Coroutine, Hashable, Mapping
-from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping
+from concurrent.futures import BrokenExecutor, Executor, ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
@@ -20,8 +22,10 @@ from mixsearch.web.settings import Limits
 # Waiting for the worker that has found a topic pays off behind this many calls: a search takes as long as those.
 _MAX_BEHIND = 3
 _MAX_AFFINITIES = 1000
+# Processes that may end at a question before it is an error: the first may have been killed while it was idle.
+_N_ALONE = 2
 # The approximate size of a cached answer without its body.
-KEY_BYTES = 2048
+_KEY_BYTES = 2048
 
 Result = TypeVar("Result")
 
@@ -77,22 +81,22 @@ class WorkerPool:
         try:
             job = executor.submit(work)
             self._n_calls[i] += 1
-            asyncio.wrap_future(job).add_done_callback(partial(self._finish, i))
-            return await _wait(job)
+            answer = asyncio.wrap_future(job)
+            answer.add_done_callback(partial(self._finish, i))
+            return await asyncio.shield(answer)
+        except asyncio.CancelledError:
+            job.cancel()
+            raise
         except BrokenExecutor:
-            self._restart(i, executor)
+            if self._executors[i] is executor:  # once for all of its calls
+                self._executors[i] = self._start()
+                executor.shutdown(wait=False)
             raise
 
     def close(self) -> None:
         """Accept no further calls."""
         for executor in self._executors:
             executor.shutdown(wait=False, cancel_futures=True)
-
-    def _restart(self, i: int, broken: Executor) -> None:
-        """Replace an executor that lost a process, once for all of its calls."""
-        if self._executors[i] is broken:
-            self._executors[i] = self._start()
-            broken.shutdown(wait=False)
 
     def _choose_executor(self, affinity: int) -> int:
         """Return the executor that had the affinity last, unless another one has much less to do."""
@@ -106,29 +110,16 @@ class WorkerPool:
 
     def _finish(self, i: int, job: asyncio.Future[Result]) -> None:
         self._n_calls[i] -= 1
-        _retrieve_error(job)
+        if not job.cancelled():
+            job.exception()  # retrieved, so that asyncio does not log it if the caller is gone
 
 
-async def _wait(job: Future[Result]) -> Result:
-    """Return the result of a call; if the caller is cancelled, so is the call unless it has begun."""
-    answer = asyncio.wrap_future(job)
-    try:
-        return await asyncio.shield(answer)
-    except asyncio.CancelledError:
-        answer.add_done_callback(_retrieve_error)
-        job.cancel()
-        raise
+@dataclass
+class _Pending:
+    """An answer that is being computed, and how many wait for it."""
 
-
-def _retrieve_error(job: asyncio.Future[Any]) -> None:
-    """Retrieve the error of a call whose caller is gone, so that asyncio does not log it."""
-    if not job.cancelled():
-        job.exception()
-
-
-def measure_answer(answer: bytes) -> int:
-    """Return the size of a cached answer, with its key."""
-    return len(answer) + KEY_BYTES
+    task: asyncio.Task[bytes]
+    n_waiting: int = 0
 
 
 class Workers:
@@ -166,9 +157,10 @@ class Workers:
         self.images = WorkerPool(max(limits.n_threads - 1, 1), limits.max_waiting)
         self.tables = WorkerPool(max(limits.n_threads - 1, 1), limits.max_waiting)
         self._only_one = asyncio.Lock()
-        self._answers: LRUCache[Hashable, bytes] = LRUCache(limits.max_cached_bytes, measure_answer, min_entries=0)
-        self._tasks: dict[Hashable, asyncio.Task[None]] = {}
-        self._n_waiting: Counter[Hashable] = Counter()
+        self._answers: LRUCache[Hashable, bytes] = LRUCache(
+            limits.max_cached_bytes, lambda answer: len(answer) + _KEY_BYTES, min_entries=0
+        )
+        self._pending: dict[Hashable, _Pending] = {}
 
     def warm_up(self) -> None:
         """Start the search processes, if there are any."""
@@ -202,20 +194,19 @@ class Workers:
             raise
 
     async def _call_alone(self, index: ServedIndex, work: Callable[[], bytes]) -> bytes:
-        """Ask a question again that has ended a process, or was waiting for one that another question has ended."""
-        try:
-            async with self._only_one:
-                return await self._alone.run(work)
-        except BrokenExecutor:
-            error = APIError(
-                "index_broken",
-                "Two search processes ended at this question. The index {name!r} is damaged, or memory ran out. Verify "
-                "it with `mixsearch info --verify`.",
-                name=index.name,
-            )
-            _logger.error("%s", error)
-            index.fault = str(error)
-            raise error from None
+        """Ask a question again that has ended a process, or was waiting for one that ended otherwise."""
+        async with self._only_one:
+            for _ in range(_N_ALONE):
+                with suppress(BrokenExecutor):
+                    return await self._alone.run(work)
+        error = APIError(
+            "index_broken",
+            "Search processes ended at this question. The index {name!r} may be damaged, or memory ran out. Verify it "
+            "with `mixsearch info --verify`.",
+            name=index.name,
+        )
+        _logger.error("%s", error)
+        raise error
 
     async def call_cached(
         self,
@@ -227,38 +218,24 @@ class Workers:
     ) -> bytes:
         """Return `make(index, *arguments)` from the cache; equal calls at the same time are computed once."""
         key = (index.name, index.generation, make, *arguments)
-        future, is_ours = self._answers.reserve(key)
-        if is_ours:
+        answer = self._answers.get(key)
+        if answer is not None:
+            return answer
+        pending = self._pending.get(key)
+        if pending is None:
             # A task of its own: the first caller may leave while others wait.
             call = self.call(index, make, *arguments, slow=slow, affinity=affinity)
-            self._tasks[key] = asyncio.create_task(self._fill(key, call))
-        if future.done():
-            return future.result()
-        self._n_waiting[key] += 1
+            pending = self._pending[key] = _Pending(asyncio.create_task(call))
+        pending.n_waiting += 1
         try:
-            return await asyncio.wrap_future(future)
+            answer = await asyncio.shield(pending.task)
+            self._answers.put(key, answer)
+            return answer
         finally:
-            self._leave(key)
-
-    def _leave(self, key: Hashable) -> None:
-        """Cancel the work on an answer that nobody waits for any more."""
-        self._n_waiting[key] -= 1
-        if self._n_waiting[key]:
-            return
-        del self._n_waiting[key]
-        task = self._tasks.pop(key, None)
-        if task is not None:
-            self._answers.fail(key, asyncio.CancelledError())  # at once: the next caller begins anew
-            task.cancel()
-
-    async def _fill(self, key: Hashable, call: Coroutine[Any, Any, bytes]) -> None:
-        try:
-            settle = partial(self._answers.resolve, key, await call)
-        except BaseException as error:  # also when it is cancelled: nobody may wait forever
-            settle = partial(self._answers.fail, key, error)
-        if self._tasks.get(key) is asyncio.current_task():
-            del self._tasks[key]
-            settle()
+            pending.n_waiting -= 1
+            if not pending.n_waiting:
+                pending.task.cancel()  # unless it is done, nobody waits for it any more
+                del self._pending[key]
 
     def close(self) -> None:
         """Accept no further calls."""

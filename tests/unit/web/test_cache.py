@@ -39,23 +39,10 @@ def test_of_many_threads_one_computes_and_all_get_the_value():
     assert len(values) == len(calls) == 1
 
 
-def test_a_waiter_cannot_cancel_what_others_wait_for():
+def test_an_error_is_not_cached():
     cache = LRUCache(10)
-    ours, is_ours = cache.reserve("key")
-    theirs, is_theirs = cache.reserve("key")
-    assert (is_ours, is_theirs) == (True, False)
-    assert not theirs.cancel()
-    cache.resolve("key", 3)
-    assert ours.result() == cache.get("key") == 3
-
-
-def test_an_error_reaches_every_waiter_and_the_next_caller_tries_again():
-    cache = LRUCache(10)
-    cache.reserve("key")
-    waiter, _ = cache.reserve("key")
-    cache.fail("key", ValueError("no"))
-    with pytest.raises(ValueError, match="no"):
-        waiter.result()
+    with pytest.raises(ZeroDivisionError):
+        cache.get_or_compute("key", lambda: 1 // 0)
     assert cache.get_or_compute("key", lambda: 4) == 4
 
 

@@ -7,11 +7,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from mixsearch.web.cache import LRUCache
 from mixsearch.web.errors import APIError
 from mixsearch.web.indexes import ServedIndex
 from mixsearch.web.settings import Limits
-from mixsearch.web.workers import KEY_BYTES, WorkerPool, Workers, measure_answer
+from mixsearch.web.workers import WorkerPool, Workers
 
 INDEX = ServedIndex("texts", SimpleNamespace(generation="data-0"))
 
@@ -20,172 +19,136 @@ def make_workers(**limits):
     return Workers(Limits(**{"n_threads": 2, **limits}))
 
 
-def run(work):
-    return asyncio.run(asyncio.wait_for(work, 120))
+class Work:
+    """Work that waits until it may go on, and tells that it has begun."""
+
+    def __init__(self):
+        self.begun, self.go_on, self.calls = threading.Event(), threading.Event(), []
+
+    def __call__(self, _=None, name="answer"):
+        self.calls.append(name)
+        self.begun.set()
+        self.go_on.wait()
+        return name.encode()
+
+    async def begin(self):
+        await asyncio.to_thread(self.begun.wait)
 
 
-def test_the_same_question_is_worked_out_once():
-    calls, go_on = [], threading.Event()
+async def turn(n=5):
+    """Let other tasks take some turns."""
+    for _ in range(n):
+        await asyncio.sleep(0)
 
-    def work(_):
-        calls.append(1)
-        go_on.wait(60)
-        return b"answer"
 
+def test_equal_calls_are_computed_once_and_one_who_leaves_takes_nothing_from_the_others():
     async def ask():
-        workers = make_workers()
-        coming = [asyncio.create_task(workers.call_cached(INDEX, work)) for _ in range(5)]
-        await asyncio.sleep(0.05)
-        go_on.set()
-        answers = await asyncio.gather(*coming)
-        return [*answers, await workers.call_cached(INDEX, work)]
+        workers, work = make_workers(), Work()
+        calls = [asyncio.create_task(workers.call_cached(INDEX, work)) for _ in range(4)]
+        await work.begin()
+        calls[0].cancel()
+        await turn()
+        work.go_on.set()
+        answers = await asyncio.gather(*calls[1:])
+        return [*answers, await workers.call_cached(INDEX, work)], work.calls
 
-    assert run(ask()) == [b"answer"] * 6
-    assert len(calls) == 1
+    assert asyncio.run(ask()) == ([b"answer"] * 4, ["answer"])
 
 
 def test_an_error_reaches_all_who_asked_and_is_not_kept():
     calls = []
 
-    def work(_):
+    def fail(_):
         calls.append(1)
         raise ValueError("no answer")
 
     async def ask():
         workers = make_workers()
-        return await asyncio.gather(*(workers.call_cached(INDEX, work) for _ in range(3)), return_exceptions=True)
+        errors = await asyncio.gather(*(workers.call_cached(INDEX, fail) for _ in range(3)), return_exceptions=True)
+        with pytest.raises(ValueError, match="no answer"):
+            await workers.call_cached(INDEX, fail)
+        return [str(error) for error in errors]
 
-    assert [str(error) for error in run(ask())] == ["no answer"] * 3
-    assert len(calls) == 1
+    assert asyncio.run(ask()) == ["no answer"] * 3
+    assert len(calls) == 2
 
 
-def test_one_who_leaves_takes_nothing_from_the_others():
-    go_on = threading.Event()
-
-    def work(_):
-        go_on.wait(60)
-        return b"answer"
-
+def test_too_long_a_queue_turns_questions_away_and_work_keeps_its_place_until_it_ends():
     async def ask():
-        workers = make_workers()
-        first, second = (asyncio.create_task(workers.call_cached(INDEX, work)) for _ in range(2))
-        await asyncio.sleep(0.05)
-        first.cancel()
-        await asyncio.sleep(0)
-        go_on.set()
-        return await second
-
-    assert run(ask()) == b"answer"
-
-
-def test_too_long_a_queue_turns_questions_away_and_recovers():
-    go_on = threading.Event()
-
-    async def ask():
-        pool = WorkerPool(1, max_waiting=2)
-        inside = [asyncio.create_task(pool.run(lambda: go_on.wait(60))) for _ in range(3)]
-        await asyncio.sleep(0.05)
+        pool, work = WorkerPool(1, max_waiting=1), Work()
+        first, second = (asyncio.create_task(pool.run(work)) for _ in range(2))
+        await work.begin()
+        first.cancel()  # it has begun, and goes on
+        await turn()
         with pytest.raises(APIError, match="The server is busy") as refused:
             await pool.run(lambda: None)
-        go_on.set()
-        await asyncio.gather(*inside)
+        work.go_on.set()
+        await second
         return refused.value.code, await pool.run(lambda: "again")
 
-    assert run(ask()) == ("busy", "again")
-
-
-def test_work_that_nobody_waits_for_keeps_its_place_until_it_ends():
-    go_on = threading.Event()
-
-    async def ask():
-        pool = WorkerPool(1, max_waiting=0)
-        task = asyncio.create_task(pool.run(lambda: go_on.wait(60)))
-        await asyncio.sleep(0.05)
-        task.cancel()
-        await asyncio.sleep(0)
-        with pytest.raises(APIError):
-            await pool.run(lambda: None)
-        go_on.set()
-        while True:
-            try:
-                return await pool.run(lambda: "free")
-            except APIError:
-                await asyncio.sleep(0.01)  # the work is about to end
-
-    assert run(ask()) == "free"
+    assert asyncio.run(ask()) == ("busy", "again")
 
 
 def test_slow_questions_leave_the_quick_ones_alone():
-    go_on = threading.Event()
-
     async def ask():
-        workers = make_workers()
-        slow = [asyncio.create_task(workers.slow.run(lambda: go_on.wait(60))) for _ in range(4)]
+        workers, work = make_workers(), Work()
+        slow = [asyncio.create_task(workers.slow.run(work)) for _ in range(4)]
         quick = await workers.search.run(lambda: "quick")
-        go_on.set()
+        work.go_on.set()
         await asyncio.gather(*slow)
         return quick
 
-    assert run(ask()) == "quick"
+    assert asyncio.run(ask()) == "quick"
 
 
-def test_answers_are_kept_up_to_so_many_bytes_and_the_oldest_go_first():
-    kept = LRUCache(10 + 2 * KEY_BYTES, measure_answer, min_entries=0)
-    kept.put("a", b"1234")
-    kept.put("b", b"1234")
-    assert kept.get("a") == b"1234"  # asked for again, so that b is the oldest
-    kept.put("c", b"1234")
-    assert [kept.get(key) for key in "abc"] == [b"1234", None, b"1234"]
-    kept.put("a", b"12345678")
-    assert [kept.get(key) for key in "abc"] == [b"12345678", None, None]
-    kept.put("d", b"x" * (11 + 2 * KEY_BYTES))
-    assert kept.get("d") is None
+def test_answers_are_kept_up_to_so_many_bytes():
+    async def ask():
+        workers, work = make_workers(max_cached_bytes=6000), Work()
+        work.go_on.set()
+        for name in ("a", "b", "a", "c", "a", "b"):
+            await workers.call_cached(INDEX, work, name)
+        return work.calls
+
+    assert asyncio.run(ask()) == ["a", "b", "c", "b"]
 
 
 def test_work_that_nobody_waits_for_any_more_is_not_begun():
-    begun, go_on = [], threading.Event()
-
-    def work(_, name):
-        begun.append(name)
-        go_on.wait(60)
-        return name.encode()
-
     async def ask():
-        workers = make_workers(n_threads=1)
-        first = asyncio.create_task(workers.call_cached(INDEX, work, "first"))
-        second, third = (asyncio.create_task(workers.call_cached(INDEX, work, name)) for name in ("second", "third"))
-        await asyncio.sleep(0.05)
+        workers, work = make_workers(n_threads=1), Work()
+        first, second, third = (
+            asyncio.create_task(workers.call_cached(INDEX, work, name)) for name in ("first", "second", "third")
+        )
+        await work.begin()
         second.cancel()
-        await asyncio.sleep(0.05)
         again = asyncio.create_task(workers.call_cached(INDEX, work, "third"))
+        await turn()
         third.cancel()  # another one waits for it
-        await asyncio.sleep(0.05)
-        go_on.set()
+        await turn()
+        work.go_on.set()
         answers = [await first, await again, await workers.call_cached(INDEX, work, "second")]
-        return answers, sum(workers.search._n_calls)
+        return answers, work.calls
 
-    assert run(ask()) == ([b"first", b"third", b"second"], 0)
-    assert begun == ["first", "third", "second"]
+    assert asyncio.run(ask()) == ([b"first", b"third", b"second"], ["first", "third", "second"])
 
 
 def test_an_error_that_nobody_waits_for_any_more_is_not_logged(caplog):
-    go_on = threading.Event()
+    work = Work()
 
     def fail(_):
-        go_on.wait(60)
+        work()
         raise ValueError("nobody reads this")
 
     async def ask():
         workers = make_workers(n_threads=1)
         task = asyncio.create_task(workers.call(INDEX, fail))
-        await asyncio.sleep(0.05)
+        await work.begin()
         task.cancel()
-        await asyncio.sleep(0.05)
-        go_on.set()
-        while sum(workers.search._n_calls):
-            await asyncio.sleep(0.01)
+        await turn()
+        work.go_on.set()
+        await workers.search.run(lambda: None)  # the one thread has ended the call before
+        await turn()
         gc.collect()  # asyncio logs what is thrown away unread
 
-    run(ask())
+    asyncio.run(ask())
     gc.collect()
-    assert caplog.records == []
+    assert "nobody reads this" not in caplog.text

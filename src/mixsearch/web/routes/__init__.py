@@ -1,1 +1,1 @@
-"""The routes of the server: pages, topics, comparisons and maps, images, and the server itself."""
+"""The routes of the API: topics, overviews, uploads, tables, images, and the server itself."""

@@ -12,14 +12,12 @@ from fastapi import APIRouter, BackgroundTasks, Query, Request, Response
 
 from mixsearch import segmentation
 from mixsearch.errors import SearchError, SearchWarning, collect_warnings
-from mixsearch.web import image_decoder
 from mixsearch.web.errors import RESPONSES, APIError
-from mixsearch.web.image_responses import describe_file, encode_png, make_png_response
 from mixsearch.web.image_schemas import Name, UploadedImage
-from mixsearch.web.image_store import ImageStore
-from mixsearch.web.openapi import RAW_BODY
+from mixsearch.web.image_store import ImageStore, decode_bytes, decode_upload
 from mixsearch.web.processes import start_fork_server
-from mixsearch.web.routes.segments import add_segments
+from mixsearch.web.routes.segments import add_segments, describe_file, encode_png, make_png_response
+from mixsearch.web.schemas import RAW_BODY
 from mixsearch.web.settings import UPLOADS, Limits
 from mixsearch.web.workers import WorkerPool
 
@@ -108,7 +106,7 @@ def _describe(name: str, image: segmentation.RasterImage, warnings: Iterable[Sea
 
 def _decode(body: bytes, limits: Limits, frame: int | None) -> tuple[segmentation.RasterImage, list[SearchWarning]]:
     with collect_warnings() as warnings:
-        return image_decoder.decode_upload(body, limits, partial(image_decoder.decode_bytes, frame=frame)), warnings
+        return decode_upload(body, limits, partial(decode_bytes, frame=frame)), warnings
 
 
 def _shrink(stored: segmentation.RasterImage) -> Any:

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from typing import Annotated
+import io
+import zipfile
+from collections.abc import Iterable
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Response
 
 from mixsearch import segmentation
 from mixsearch.errors import ArgumentError
-from mixsearch.web.image_responses import (
-    CACHE_HEADERS,
-    describe_file,
-    encode_png,
-    encode_zip,
-    make_download,
-    make_png_response,
-)
 from mixsearch.web.image_schemas import (
     MAX_EVERY,
     MAX_NAME_LENGTH,
@@ -33,6 +27,8 @@ from mixsearch.web.image_store import ImageStore, StoredSegmentation
 from mixsearch.web.workers import WorkerPool
 
 _NO_SEGMENT = 255
+# A name never means another image, and the same seeds segment it in the same way.
+_CACHE_HEADERS = {"Cache-Control": "private, max-age=600"}
 
 
 async def _read_request(
@@ -79,9 +75,6 @@ async def _read_request(
     return SegmentationRequest(tuple(seed), features, assign, every, tuple(not_seed), connected, fill_holes, min_area)
 
 
-SimplifyParameter = Annotated[
-    float, Query(ge=0, le=1000, description="How far outlines may be from the exact ones, in pixels; 0 for exact.")
-]
 SegmentationParameters = Annotated[SegmentationRequest | NamedSegmentation, Depends(_read_request)]
 
 
@@ -96,7 +89,7 @@ def _add_answers(router: APIRouter, store: ImageStore, pool: WorkerPool) -> None
     @router.get("/{picture}/segments")
     async def segment_image(picture: Name, request: SegmentationParameters, response: Response) -> SegmentedImage:
         """Segment an image from one pixel of each segment; from one seed, into its segment and the rest."""
-        response.headers.update(CACHE_HEADERS)
+        response.headers.update(_CACHE_HEADERS)
         return await pool.run(lambda: _describe(store.segment(picture, request)))
 
     @router.post("/{picture}/segments")
@@ -145,43 +138,13 @@ def _add_files(router: APIRouter, store: ImageStore, pool: WorkerPool) -> None:
     async def download_masks(picture: Name, request: SegmentationParameters) -> Response:
         """Return a ZIP file with a black and white PNG for each segment."""
         body = await pool.run(lambda: _encode_masks(store.segment(picture, request)))
-        return make_download(body, "application/zip")
+        return _make_download(body)
 
     @router.get("/{picture}/segments/cut-outs.zip", response_class=Response, responses=describe_file("application/zip"))
     async def download_cut_outs(picture: Name, request: SegmentationParameters) -> Response:
         """Return a ZIP file with a transparent PNG with a soft edge for each segment."""
         body = await pool.run(lambda: _encode_cut_outs(store.segment(picture, request)))
-        return make_download(body, "application/zip")
-
-    @router.get("/{picture}/segments/outlines.svg", response_class=Response, responses=describe_file("image/svg+xml"))
-    async def draw_outlines(
-        picture: Name, request: SegmentationParameters, simplify: SimplifyParameter = 0.0
-    ) -> Response:
-        """Return the outlines as an SVG drawing of the size of the image."""
-        svg = await pool.run(lambda: store.segment(picture, request).found.to_svg(simplify))
-        return make_download(svg, "image/svg+xml")
-
-    @router.get(
-        "/{picture}/segments/outlines.geojson",
-        response_class=Response,
-        responses=describe_file("application/geo+json"),
-    )
-    async def list_outlines(
-        picture: Name, request: SegmentationParameters, simplify: SimplifyParameter = 0.0
-    ) -> Response:
-        """Return the outlines as GeoJSON; coordinates are pixels, x to the right and y down."""
-        collection = await pool.run(lambda: store.segment(picture, request).found.to_geojson(simplify))
-        return make_download(json.dumps(collection), "application/geo+json")
-
-    @router.get("/{picture}/segments/coco.json", response_class=Response, responses=describe_file("application/json"))
-    async def list_annotations(picture: Name, request: SegmentationParameters) -> Response:
-        """Return a data set in the format of COCO, with run lengths."""
-
-        def make() -> str:
-            found = store.segment(picture, request).found
-            return json.dumps(segmentation.make_coco_dataset([(picture, found.to_coco())]))
-
-        return make_download(await pool.run(make), "application/json")
+        return _make_download(body)
 
 
 def _describe(stored: StoredSegmentation, *, outlines: bool = False) -> SegmentedImage:
@@ -208,8 +171,39 @@ def _encode_labels(stored: StoredSegmentation) -> bytes:
 
 
 def _encode_masks(stored: StoredSegmentation) -> bytes:
-    return encode_zip(segmentation.iterate_masks(stored.found.names, stored.found.labels))
+    return _encode_zip(segmentation.iterate_masks(stored.found.names, stored.found.labels))
 
 
 def _encode_cut_outs(stored: StoredSegmentation) -> bytes:
-    return encode_zip(segmentation.iterate_cut_outs(stored.found))
+    return _encode_zip(segmentation.iterate_cut_outs(stored.found))
+
+
+def describe_file(media_type: str) -> dict[int | str, dict[str, Any]]:
+    """Return the OpenAPI description of an answer that is a file."""
+    return {200: {"content": {media_type: {"schema": {"type": "string", "format": "binary"}}}}}
+
+
+def make_png_response(body: bytes) -> Response:
+    """Return a response that browsers may keep for a while."""
+    return Response(body, headers=_CACHE_HEADERS, media_type="image/png")
+
+
+def _make_download(body: bytes) -> Response:
+    """Return a ZIP file to save. Its name is that of the link to it, or else the end of its address."""
+    return Response(body, headers=_CACHE_HEADERS | {"Content-Disposition": "attachment"}, media_type="application/zip")
+
+
+def encode_png(image: Any, **options: int) -> bytes:
+    """Return a Pillow image as PNG."""
+    file = io.BytesIO()
+    image.save(file, "PNG", compress_level=segmentation.PNG_LEVEL, **options)
+    return file.getvalue()
+
+
+def _encode_zip(images: Iterable[tuple[str, Any]]) -> bytes:
+    """Return Pillow images by their names as a ZIP file of PNG files."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:  # not compressed: PNG files are
+        for name, image in images:
+            archive.writestr(name, encode_png(image))
+    return file.getvalue()

@@ -8,13 +8,12 @@ from fastapi import APIRouter, Request
 
 from mixsearch import __version__
 from mixsearch.index import MAX_WORDS
-from mixsearch.web import image_schemas, schemas
 from mixsearch.web.errors import RESPONSES
-from mixsearch.web.file_reader import SUFFIXES
-from mixsearch.web.image_decoder import FORMATS
-from mixsearch.web.image_store import EXAMPLE
+from mixsearch.web.files import SUFFIXES
+from mixsearch.web.image_schemas import MAX_NAME_LENGTH
+from mixsearch.web.image_store import EXAMPLE, FORMATS
 from mixsearch.web.indexes import ServedIndex
-from mixsearch.web.schemas import Health, IndexState, Settings
+from mixsearch.web.schemas import MAX_QUERY_LENGTH, Health, IndexState, Settings
 from mixsearch.web.settings import Limits
 
 router = APIRouter(prefix="/api", tags=["server"], responses=RESPONSES)
@@ -47,12 +46,9 @@ async def get_settings(request: Request) -> Settings:
     """Return the limits that a client should know."""
     limits: Limits = request.app.state.limits
     return Settings(
-        max_query_length=schemas.MAX_QUERY_LENGTH,
-        max_words=schemas.MAX_WORDS,
-        max_compared=schemas.MAX_COMPARED,
+        max_query_length=MAX_QUERY_LENGTH,
         max_map_words=MAX_WORDS,
-        max_seeds=image_schemas.MAX_BODY_SEEDS,
-        max_name_length=image_schemas.MAX_NAME_LENGTH,
+        max_name_length=MAX_NAME_LENGTH,
         max_upload=limits.max_upload,
         accepts_files=request.app.state.access.files,
         max_file=limits.max_file,

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, Response
 
 from mixsearch.web.errors import RESPONSES
-from mixsearch.web.file_store import strip_suffixes
+from mixsearch.web.files import strip_suffixes
 from mixsearch.web.routes.topics import encode_json, make_csv_response, make_json_response
 from mixsearch.web.schemas import MAX_COLUMN_LENGTH
 from mixsearch.web.table_schemas import (

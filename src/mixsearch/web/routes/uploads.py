@@ -8,9 +8,8 @@ from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
 from mixsearch.web.builds import Builder
 from mixsearch.web.errors import RESPONSES, APIError
-from mixsearch.web.file_store import FileStore, StoredFile, check_name
-from mixsearch.web.openapi import RAW_BODY
-from mixsearch.web.schemas import IndexBuild, IndexRequest, UploadedFile
+from mixsearch.web.files import FileStore, StoredFile, check_name
+from mixsearch.web.schemas import RAW_BODY, IndexBuild, IndexRequest, UploadedFile
 from mixsearch.web.settings import FILES
 from mixsearch.web.workers import WorkerPool
 

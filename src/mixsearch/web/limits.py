@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mixsearch.web.errors import APIError, make_error_response
-from mixsearch.web.middleware.connections import ABORT
+from mixsearch.web.security import add_headers
 from mixsearch.web.settings import FILES, UPLOADS, Limits
 
 # A file with texts may be 20 times as large as a picture.
 _FILE_TIMES = 10
 
-_LOST_SECONDS = 0.1
-# Bytes of an answer that are handed to the connection at once: beyond as many that are unread, it waits for the client.
-PART_BYTES = 64 << 10
 
-
-class TimeoutMiddleware:
+class LimitsMiddleware:
     """Limit the size of requests and the time until they are answered.
 
     Parameters
@@ -41,15 +36,16 @@ class TimeoutMiddleware:
             await self._app(scope, receive, send)
             return
         max_bytes, seconds = self._find_limits(scope["path"])
-        exchange = Exchange(scope, receive, send, max_bytes)
+        exchange = _Exchange(scope, receive, send, max_bytes)
         try:
             async with asyncio.timeout(seconds):
                 await exchange.run(self._app)
         except ClientDisconnect:
             return
         except TimeoutError:
-            error = APIError("too_slow", "No answer within {seconds:g} seconds. Request less.", seconds=seconds)
-            await exchange.fail(error)
+            if not exchange.has_begun:  # else the server closes the connection
+                error = APIError("too_slow", "No answer within {seconds:g} seconds. Request less.", seconds=seconds)
+                await make_error_response(error)(scope, receive, add_headers(exchange.send))
 
     def _find_limits(self, path: str) -> tuple[int, float]:
         """Return the largest number of bytes, and of seconds."""
@@ -59,7 +55,7 @@ class TimeoutMiddleware:
         return limits.max_upload if path.endswith(UPLOADS) else limits.max_body, limits.timeout
 
 
-class Exchange:
+class _Exchange:
     """One request and its answer, and how far both have come."""
 
     def __init__(self, scope: Scope, receive: Receive, send: Send, max_bytes: int) -> None:
@@ -68,7 +64,8 @@ class Exchange:
         self._is_read = "transfer-encoding" not in headers and headers.get("content-length", "0") == "0"
         self._n_bytes = 0
         self._first: Message | None = None
-        self._has_begun = self._is_over = False
+        self._is_over = False
+        self.has_begun = False
 
     async def run(self, app: ASGIApp) -> None:
         """Run an app, and cancel its work if the client disconnects before the answer."""
@@ -99,34 +96,12 @@ class Exchange:
         return message
 
     async def send(self, message: Message) -> None:
-        """Send the next part of the answer, as fast as the client reads: until the last byte, the time limit holds.
+        """Send the next part of the answer.
 
         An answer to a half-read request closes the connection: the rest would be taken for the next request.
         """
-        self._has_begun = True
+        self.has_begun = True
         if message["type"] == "http.response.start" and not self._is_read:
             MutableHeaders(scope=message)["Connection"] = "close"
-        for part in split_message(message):
-            await self._send(part)
+        await self._send(message)
         self._is_over = message["type"] == "http.response.body" and not message.get("more_body", False)
-
-    async def fail(self, error: APIError) -> None:
-        """Answer with an error; if an answer has begun, break it off."""
-        if self._is_over:
-            return  # a background task took too long
-        if self._has_begun:
-            if ABORT not in self._scope:
-                raise error  # under another server, which ends it
-            self._scope[ABORT]()
-            await asyncio.sleep(_LOST_SECONDS)  # until the server has noticed: it would log an answer without an end
-            return
-        await make_error_response(error)(self._scope, self.receive, self.send)
-
-
-def split_message(message: Message) -> Iterator[Message]:
-    """Yield a message of an answer in parts of at most `PART_BYTES`."""
-    body = message.get("body", b"")
-    while len(body) > PART_BYTES:
-        yield {**message, "body": bytes(body[:PART_BYTES]), "more_body": True}
-        body = memoryview(body)[PART_BYTES:]  # of the same bytes: a cached answer is in memory once
-    yield {**message, "body": bytes(body)} if "body" in message else message

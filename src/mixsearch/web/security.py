@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
 import hmac
 import ipaddress
+import os
 import secrets
 from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from tempfile import NamedTemporaryFile
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from mixsearch.web.errors import STATUS, APIError, make_error_response
-from mixsearch.web.middleware.wrong_tokens import WrongTokens
+from mixsearch.web.errors import APIError, make_error_response
+from mixsearch.web.page import get_path
 from mixsearch.web.settings import PAGES, STATIC, STATIC_FILES, Access
 
 SECURITY_HEADERS = {
@@ -34,12 +37,53 @@ SECURITY_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
-# A script or a style sheet needs no more: the page that loads it has the policy. Fifty of them make a start.
-_FILE_HEADERS = ("Cross-Origin-Resource-Policy", "X-Content-Type-Options")
-_FILE_SUFFIXES = (".js", ".css")
 _COOKIE_SECONDS = 30 * 24 * 3600
-_MAX_FORM_BYTES, _FORM_SECONDS = 4096, 5
 _MAX_NAME = 80
+_TOKEN_BYTES = 24
+
+
+def keep_token(index: Path) -> str:
+    """Return the token that is kept beside an index, so that a restart locks no open tab out.
+
+    It is made at the first use, in a file `INDEX.token` that only its owner can read. Where that cannot be written, the
+    token is a new one.
+    """
+    folder = index.resolve()
+    file = folder.with_name(f"{folder.name}.token")
+    token = _read_token(file)
+    if token is None:
+        token = make_token()
+        _write_token(file, token)
+    return token
+
+
+def make_token() -> str:
+    """Return a new token."""
+    return secrets.token_urlsafe(_TOKEN_BYTES)
+
+
+def _read_token(file: Path) -> str | None:
+    """Return the token in a file; None if others could have read or written it."""
+    try:
+        with file.open(encoding="ascii") as opened:
+            facts = os.fstat(opened.fileno())
+            token = opened.read(_MAX_NAME).strip()
+    except (OSError, ValueError):
+        return None
+    is_private = os.name == "nt" or (facts.st_uid == os.geteuid() and not facts.st_mode & 0o077)
+    return token if is_private and len(token) >= _TOKEN_BYTES and token.isprintable() else None
+
+
+def _write_token(file: Path, token: str) -> None:
+    """Write a token to a file that only its owner can read, if the folder can be written."""
+    with suppress(OSError), NamedTemporaryFile("w", dir=file.parent, prefix=f".{file.name}.", delete=False) as made:
+        try:
+            made.write(f"{token}\n")
+            made.close()
+            os.replace(made.name, file)
+        except BaseException:
+            os.unlink(made.name)
+            raise
 
 
 class AccessMiddleware:
@@ -55,7 +99,6 @@ class AccessMiddleware:
 
     def __init__(self, app: ASGIApp, access: Access) -> None:
         self._app, self._access = app, access
-        self._wrong_tokens = WrongTokens()
         self._ticket = access.ticket
         # Derived: who reads a cookie can use this server until its token changes, but does not learn the token, which
         # may be that of other servers too.
@@ -67,18 +110,13 @@ class AccessMiddleware:
             await self._app(scope, receive, send)
             return
         try:
-            self._check(scope)
+            headers = Headers(scope=scope)
+            self._check_host(headers)
+            _check_site(scope, headers)
             response = await self._check_token(scope, receive)
         except APIError as error:
             response = make_error_response(error)
-        if response is not None and response.status_code == STATUS["unauthorized"] and _has_secret(Request(scope)):
-            await self._wrong_tokens.delay((scope.get("client") or ("",))[0])
-        await (response or self._app)(scope, receive, _add_headers(scope, send))
-
-    def _check(self, scope: Scope) -> None:
-        headers = Headers(scope=scope)
-        self._check_host(headers)
-        _check_site(scope, headers)
+        await (response or self._app)(scope, receive, add_headers(send))
 
     def _check_host(self, headers: Headers) -> None:
         """Reject unknown host names: anyone can point a name at this machine, to let other pages read its answers."""
@@ -94,18 +132,18 @@ class AccessMiddleware:
 
     async def _check_token(self, scope: Scope, receive: Receive) -> Response | None:
         """Return None if a request has the token or needs none, else the response that leads to it."""
-        token, path = self._access.token, _get_path(scope)
+        token, path = self._access.token, get_path(scope)
         if token is None or path.startswith(STATIC):
             return None
         request = Request(scope, receive)
         if path in PAGES and request.method == "POST":
-            return self._sign_in(request, await _read_form(request))
+            return self._sign_in(request, dict(parse_qsl((await request.body()).decode(errors="replace"))))
         if path in PAGES and "token" in request.query_params:
             return self._sign_in(request, request.query_params)
         if self._has_token(request):
             return None
         if path in PAGES:
-            return _send_form()
+            return FileResponse(STATIC_FILES / "sign-in.html", 401)
         raise APIError("unauthorized", "The server requires its token: send 'Authorization: Bearer TOKEN'.")
 
     def _has_token(self, request: Request) -> bool:
@@ -123,7 +161,7 @@ class AccessMiddleware:
         if not (_is_same(token, sent) or self._use_ticket(sent) or self._has_token(request)):
             return _send_refusal()
         rest = urlencode([pair for pair in parse_qsl(request.url.query) if pair[0] != "token"])
-        response = RedirectResponse(f".{_get_path(request.scope)}" + (f"?{rest}" if rest else ""), 303)
+        response = RedirectResponse(f".{get_path(request.scope)}" + (f"?{rest}" if rest else ""), 303)
         response.set_cookie(
             _name_cookie(request),
             session,
@@ -144,18 +182,12 @@ class AccessMiddleware:
 
 def _check_site(scope: Scope, headers: Headers) -> None:
     """Reject requests of other sites, except links to the pages."""
-    is_link = scope["method"] == "GET" and headers.get("sec-fetch-mode") == "navigate" and _get_path(scope) in PAGES
+    is_link = scope["method"] == "GET" and headers.get("sec-fetch-mode") == "navigate" and get_path(scope) in PAGES
     is_ours = headers.get("sec-fetch-site", "none") in ("same-origin", "none")
     origin = headers.get("origin")
     is_from_here = origin is None or origin.partition("://")[2] == headers.get("host")
     if not (is_link or (is_ours and is_from_here)):
         raise APIError("forbidden", "The request came from another site. Only pages of this server may send it.")
-
-
-def _get_path(scope: Scope) -> str:
-    """Return the path of a request below the path where the app is mounted."""
-    path: str = scope["path"]
-    return path.removeprefix(scope.get("root_path", ""))
 
 
 def _parse_host(host: str) -> str:
@@ -185,12 +217,6 @@ def _derive_session(token: str) -> str:
     return hmac.new(token.encode(), b"mixsearch session", "sha256").hexdigest()
 
 
-def _has_secret(request: Request) -> bool:
-    """Return whether a request that was refused came with a token or a session; the token of a form is its body."""
-    in_address = request.method == "POST" or "token" in request.query_params
-    return in_address or bool(_get_bearer(request) or _get_session(request))
-
-
 def _get_bearer(request: Request) -> str:
     scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
     return bearer.strip() if scheme.lower() == "bearer" else ""
@@ -204,42 +230,19 @@ def _is_same(secret: str, sent: str) -> bool:
     return bool(secret) and secrets.compare_digest(secret.encode(), sent.encode(errors="replace"))
 
 
-async def _read_form(request: Request) -> dict[str, str]:
-    body = b""
-    try:
-        async with asyncio.timeout(_FORM_SECONDS):
-            async for part in request.stream():
-                body += part
-                if len(body) > _MAX_FORM_BYTES:
-                    raise APIError(
-                        "too_large", "The form has more than {max_bytes:,} bytes.", max_bytes=_MAX_FORM_BYTES
-                    )
-    except ClientDisconnect:
-        raise APIError("bad_request", "The form is incomplete.") from None
-    except TimeoutError:
-        raise APIError("too_slow", "The form did not arrive within {seconds} seconds.", seconds=_FORM_SECONDS) from None
-    return dict(parse_qsl(body.decode(errors="replace")))
-
-
-def _send_form() -> Response:
-    return FileResponse(STATIC_FILES / "sign-in.html", 401)
-
-
 def _send_refusal() -> Response:
     """Send the form again, with its sentence about a wrong token."""
     form = (STATIC_FILES / "sign-in.html").read_text(encoding="utf-8")
     return HTMLResponse(form.replace('role="alert" hidden', 'role="alert"'), 401)
 
 
-def _add_headers(scope: Scope, send: Send) -> Send:
-    is_file = _get_path(scope).startswith(STATIC) and scope["path"].endswith(_FILE_SUFFIXES)
+def add_headers(send: Send) -> Send:
+    """Return a sender that adds the security headers to an answer."""
 
     async def send_with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
-            for name, value in SECURITY_HEADERS.items():
-                if not is_file or name in _FILE_HEADERS:
-                    headers[name] = value
+            headers.update(SECURITY_HEADERS)
             # The browser revalidates files, so that a new version shows at once.
             headers.setdefault("Cache-Control", "no-cache")
         await send(message)

@@ -1,4 +1,4 @@
-"""Filters, columns, groups and changes over HTTP agree with the library."""
+"""Overviews, groups, filters and reports over HTTP agree with the library."""
 
 import csv
 import io
@@ -7,7 +7,6 @@ import pytest
 from starlette.testclient import TestClient
 from tests.dated_corpus import draw_rows, open_made
 
-from mixsearch.index import find_changes
 from mixsearch.web import Limits, make_app
 
 ROWS = draw_rows()
@@ -38,21 +37,8 @@ def test_a_filter_narrows_the_documents_of_a_topic(client):
         assert row["year"] <= 2016
         assert (document["title"], document["link"]) == (row["title"], row["url"])
         assert document["columns"] == {name: row[name] for name in document["columns"]}
-    page = get(client, "/topic/documents", q="judge", where="year <= 2016", skip_documents=5, n_documents=5)
-    assert [each["row"] for each in page["documents"]] == [each["row"] for each in answer["documents"][5:10]]
-    assert get(client, "/topic", q="judge")["n_matching"] is None
-
-
-def test_a_search_within_differs_from_a_filter(client):
     within = get(client, "/topic", q="sushi", where="shop = 'Oslo'", within=True)
-    narrowed = get(client, "/topic", q="sushi", where="shop = 'Oslo'")
-    assert within["weight"] < narrowed["weight"]
-
-
-def test_a_document_comes_with_its_columns(client):
-    document = get(client, "/documents/3")
-    assert document["title"] == ROWS[3]["title"]
-    assert document["columns"]["date"] == ROWS[3]["date"]
+    assert within["weight"] < get(client, "/topic", q="sushi", where="shop = 'Oslo'")["weight"]
 
 
 def test_groups_are_those_of_the_library(client, index):
@@ -64,35 +50,34 @@ def test_groups_are_those_of_the_library(client, index):
     assert shares == pytest.approx([group.share for topic in found.topics for group in topic.groups])
     rows = list(csv.DictReader(io.StringIO(get(client, "/topic/groups.csv", **params))))
     assert [float(row["share"]) for row in rows] == pytest.approx(shares)
-    months = get(client, "/topic/groups", topic="q=sushi", over="date", every="month")
-    assert months["every"] == "month"
+    assert get(client, "/topic/groups", topic="q=sushi", over="date", every="month")["every"] == "month"
     assert get(client, "/topic/groups", topic="q=sushi", over="year", every=5)["kind"] == "range"
     assert get(client, "/topic/groups", topic="q=sushi", by="shop")["kind"] == "category"
 
 
-def test_changes_are_those_of_the_library(client, index):
-    found = find_changes(index, "year <= 2018", "year >= 2021")
-    answer = get(client, "/changes", before="year <= 2018", after="year >= 2021")
-    assert [each["item"] for each in answer["risen_words"]] == [each.item for each in found.risen_words]
-    assert answer["fallen_topics"][0]["difference"] == pytest.approx(found.fallen_topics[0].difference)
-    table = get(client, "/changes.csv", before="year <= 2018", after="year >= 2021")
-    assert table.splitlines()[0].startswith("kind,direction,item")
+def test_a_map_has_the_topics_of_words(client):
+    mapped = get(client, "/overview", words=["sushi", "judge", "xyz"])
+    assert sorted(topic["words"] for topic in mapped["topics"]) == [["judge"], ["sushi"]]
+    assert [each["word"] for each in mapped["skipped"]] == ["xyz"]
+    assert len(get(client, "/overview", n=6, by="frequent")["topics"]) >= 1
+
+
+def test_a_report_is_one_file(client):
+    answer = client.get("/api/indexes/dated/report.html", params={"topic": ["q=sushi", "q=judge&narrower=1"]})
+    assert answer.status_code == 200
+    assert 'filename="dated-report-sushi-judge.html"' in answer.headers["content-disposition"]
+    assert answer.text.startswith("<!DOCTYPE html>")
+    assert "<script" not in answer.text
 
 
 @pytest.mark.parametrize(
     ("path", "params", "code"),
     [
         ("/topic", {"q": "judge", "where": "yeer > 3"}, "unknown_column"),
-        ("/topic", {"q": "judge", "where": "__import__('os')"}, "filter_syntax"),
-        ("/topic", {"q": "judge", "where": "year > 3000"}, "filter_matches_nothing"),
-        ("/topic", {"q": "judge", "within": True}, "no_filter"),
         ("/topic/groups", {"topic": "q=judge"}, "one_column_needed"),
-        ("/topic/groups", {"topic": "q=judge", "over": "shop"}, "not_ordered"),
-        ("/topic/groups", {"topic": "q=qqqqq", "over": "year"}, "unknown_word"),
-        ("/changes", {"before": "year < 2020", "after": "year < 2021"}, "groups_overlap"),
+        ("/topic/groups", {"topic": "q=judge&narrower=nine", "over": "year"}, "bad_argument"),
+        ("/report.html", {"topic": "q=zzz"}, "unknown_word"),
     ],
 )
 def test_mistakes_are_one_coded_sentence(client, path, params, code):
-    error = get(client, path, 422, **params)["error"]
-    assert error["code"] == code
-    assert error["message"].endswith((".", "?"))
+    assert get(client, path, 422, **params)["error"]["code"] == code

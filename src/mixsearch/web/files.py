@@ -1,4 +1,7 @@
-"""Uploaded files with texts or tables: in a temporary folder, under names that cannot be guessed."""
+"""Uploaded files with texts or tables: in a temporary folder, under names that cannot be guessed.
+
+They are read in processes that can be killed: a file may be damaged, or unpack to far too much.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +10,26 @@ import secrets
 import shutil
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from tempfile import mkdtemp
 from threading import Lock
+from typing import Any
 
-from mixsearch.errors import SearchError
+from mixsearch.errors import SearchError, collect_warnings
+from mixsearch.text import ColumnSummary, inspect_columns
 from mixsearch.web.errors import APIError
-from mixsearch.web.file_reader import SUFFIXES, inspect_file
+from mixsearch.web.processes import call_in_process
 from mixsearch.web.schemas import FoundColumn
 from mixsearch.web.settings import Limits
 
+_FORMATS = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
+_PACKED = (".parquet", ".xlsx")
+# What the name of an uploaded file may end in.
+SUFFIXES = (*_FORMATS, *_PACKED, *(f"{each}{packed}" for each in _FORMATS for packed in (".gz", ".bz2", ".xz", ".zst")))
+# Texts are longer than names, and hardly repeat.
+_MIN_TEXT, _MIN_DISTINCT = 25, 0.5
+_MAX_EXAMPLE = 120
 _MAX_NAME = 80
 _DECODE_TIMES = 3
 
@@ -101,11 +113,12 @@ class FileStore:
     def add(self, file: StoredFile) -> StoredFile:
         """Look at the columns of a file that was received, and store it; a file without any is removed."""
         try:
-            columns = inspect_file(file.folder, file.name, _DECODE_TIMES * self._limits.decode_timeout)
+            seconds = _DECODE_TIMES * self._limits.decode_timeout
+            columns = call_in_process(seconds, _inspect_file, file.folder, file.name)
         except BaseException:
             shutil.rmtree(file.folder, ignore_errors=True)
             raise
-        stored = StoredFile(file.key, file.name, file.folder, file.n_bytes, columns)
+        stored = replace(file, columns=[FoundColumn.model_validate(each) for each in columns])
         with self._lock:
             self._files[stored.key] = stored
             self._evict()
@@ -184,3 +197,26 @@ def strip_suffixes(name: str) -> str:
     """
     longest = max((each for each in SUFFIXES if name.lower().endswith(each)), key=len, default="")
     return name[: len(name) - len(longest)]
+
+
+def _inspect_file(name: str) -> Sequence[dict[str, Any]]:
+    with collect_warnings():
+        columns = inspect_columns(name)
+    if not columns:
+        raise SearchError("{name!r} has no columns.", code="no_columns", name=name)
+    texts = [each for each in columns if each.role in ("text", None) and _holds_texts(each)]
+    chosen = max(texts, key=lambda each: (each.role == "text", each.mean_length), default=None)
+    return [
+        {
+            **{name: value for name, value in asdict(each).items() if name in FoundColumn.model_fields},
+            "role": "text" if each is chosen else None if each.role == "text" else each.role,
+            "example": None if each.example is None else each.example[:_MAX_EXAMPLE],
+        }
+        for each in columns
+    ]
+
+
+def _holds_texts(column: ColumnSummary) -> bool:
+    n_values = column.n_rows - column.n_missing
+    is_string = "string" in column.kind
+    return is_string and column.mean_length >= _MIN_TEXT and column.n_distinct >= _MIN_DISTINCT * n_values

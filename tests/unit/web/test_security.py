@@ -1,6 +1,7 @@
 """Access: the right host, the same site, the right token."""
 
-import asyncio
+import os
+import stat
 
 import pytest
 from starlette.applications import Starlette
@@ -8,7 +9,7 @@ from starlette.testclient import TestClient
 
 from mixsearch import SearchError
 from mixsearch.web import Access, make_app
-from mixsearch.web.middleware import SECURITY_HEADERS, AccessMiddleware
+from mixsearch.web.security import SECURITY_HEADERS, keep_token
 
 TOKEN = "a secret of some length"
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
@@ -22,21 +23,16 @@ def code(response):
     return response.json()["error"]["code"]
 
 
-@pytest.mark.parametrize(
-    "host", ["127.0.0.1:8421", "localhost", "LOCALHOST:1", "page.localhost", "[::1]:80", "10.0.0.7"]
-)
+@pytest.mark.parametrize("host", ["127.0.0.1:8421", "LOCALHOST:1", "page.localhost", "[::1]:80"])
 def test_addresses_and_localhost_are_answered(host):
     assert client().get("/api/health", headers={"host": host}).status_code == 200
 
 
-@pytest.mark.parametrize(
-    "host", ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "", "[::1", "a b"]
-)
+@pytest.mark.parametrize("host", ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "", "[::1"])
 def test_names_that_anyone_can_point_here_are_not(host):
     refused = client().get("/api/health", headers={"host": host})
     assert refused.status_code == 421
     assert code(refused) == "wrong_host"
-    assert "--allow-host" in refused.json()["error"]["message"]
 
 
 def test_a_name_can_be_allowed():
@@ -53,26 +49,20 @@ def test_other_sites_get_nothing(site):
 
 def test_other_sites_may_link_to_the_pages_only():
     link = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}
-    for page in ("/", "/overview", "/compare", "/segment"):
+    for page in ("/", "/overview", "/segment"):
         assert client().get(page, headers=link).status_code == 200
     assert code(client().get("/api/health", headers=link)) == "forbidden"
     assert code(client().post("/", headers=link)) == "forbidden"
 
 
-@pytest.mark.parametrize(
-    "origin", ["http://evil.example", "null", "https://127.0.0.1:9", "http://127.0.0.1.evil.example", "http://["]
-)
-def test_another_origin_is_refused(origin):
+@pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://127.0.0.1.evil.example", "http://["])
+def test_only_the_own_origin_is_answered(origin):
     assert code(client().post("/api/pictures", headers={"origin": origin})) == "forbidden"
+    ours = {"origin": "http://127.0.0.1", "sec-fetch-site": "same-origin"}
+    assert client().get("/api/health", headers=ours).is_success
 
 
-def test_the_own_origin_is_not():
-    assert (
-        client().get("/api/health", headers={"origin": "http://127.0.0.1", "sec-fetch-site": "same-origin"}).is_success
-    )
-
-
-@pytest.mark.parametrize("path", ["/", "/api/health", "/static/sign-in.html", "/nothing", "/api/indexes/none/topic"])
+@pytest.mark.parametrize("path", ["/", "/api/health", "/static/main.js", "/nothing"])
 def test_every_answer_says_what_a_page_may_do(path):
     headers = client().get(path).headers
     for name, value in SECURITY_HEADERS.items():
@@ -94,30 +84,9 @@ def test_without_the_token_there_is_a_form_and_nothing_else():
 
 
 @pytest.mark.parametrize("shown", ["Bearer wrong", "Bearer", "", f"Basic {TOKEN}", "Bearer ключ".encode()])
-def test_a_wrong_token_is_refused(shown):
-    assert client(Access(token=TOKEN)).get("/api/health", headers={"Authorization": shown}).status_code == 401
-
-
-def test_a_wrong_token_is_slowed_and_a_missing_one_is_not(monkeypatch):
-    waited = []
-
-    async def delay(_, address):
-        waited.append(address)
-
-    monkeypatch.setattr("mixsearch.web.middleware.wrong_tokens.WrongTokens.delay", delay)
-    visitor = client(Access(token=TOKEN))
-    visitor.get("/api/health")
-    visitor.get("/")
-    visitor.get("/api/health", headers=BEARER)
-    assert waited == []
-    visitor.get("/api/health", headers={"Authorization": "Bearer wrong"})
-    visitor.get("/", params={"token": "wrong"})
-    visitor.post("/", data={"token": "wrong"})
-    assert waited == ["testclient"] * 3
-
-
-def test_the_token_opens_as_a_header():
+def test_only_the_token_opens(shown):
     assert client(Access(token=TOKEN)).get("/api/health", headers=BEARER).status_code == 200
+    assert client(Access(token=TOKEN)).get("/api/health", headers={"Authorization": shown}).status_code == 401
 
 
 def test_a_link_with_the_token_leaves_a_cookie_and_no_token_in_the_address():
@@ -147,12 +116,8 @@ def test_the_form_takes_the_token():
     visitor = client(Access(token=TOKEN))
     assert visitor.post("/", data={"token": "wrong"}).status_code == 401
     assert visitor.get("/api/health").status_code == 401
-    assert visitor.post("/compare?topic=q%3Da", data={"token": TOKEN}).headers["location"] == "./compare?topic=q%3Da"
+    assert visitor.post("/overview?words=a", data={"token": TOKEN}).headers["location"] == "./overview?words=a"
     assert visitor.get("/api/health").status_code == 200
-
-
-def test_the_form_is_small():
-    assert code(client(Access(token=TOKEN)).post("/", content=b"token=" + b"x" * 10_000)) == "too_large"
 
 
 def test_a_link_cannot_lead_elsewhere():
@@ -187,22 +152,6 @@ def test_two_servers_on_one_machine_have_their_own_cookies():
     assert len(names) == 2
 
 
-def test_a_form_that_does_not_arrive_is_not_waited_for(monkeypatch):
-    monkeypatch.setattr("mixsearch.web.middleware.access._FORM_SECONDS", 0.05)
-    sent = []
-
-    async def never():
-        await asyncio.sleep(60)
-
-    async def send(message):
-        sent.append(message)
-
-    scope = {"type": "http", "method": "POST", "path": "/", "query_string": b"", "headers": [(b"host", b"localhost")]}
-    asyncio.run(AccessMiddleware(None, Access(token=TOKEN))(scope, never, send))
-    assert sent[0]["status"] == 503
-    assert b'"too_slow"' in sent[1]["body"]
-
-
 def test_a_token_that_no_header_can_carry_is_refused():
     with pytest.raises(SearchError, match="printable ASCII"):
         Access(token="ключ-доступа")
@@ -217,3 +166,29 @@ def test_an_app_may_be_mounted_under_a_prefix():
     assert visitor.get("/search/overview", headers=link).status_code == 401
     assert visitor.get("/search/overview", params={"token": TOKEN}).headers["location"] == "./overview"
     assert visitor.get("/search/api/health").status_code == 200
+
+
+def test_a_token_is_kept_beside_the_index_for_its_owner_alone(tmp_path):
+    token = keep_token(tmp_path / "reviews.index")
+    file = tmp_path / "reviews.index.token"
+    assert len(token) > 20
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert keep_token(tmp_path / "reviews.index") == token
+    assert list(tmp_path.iterdir()) == [file]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="files have no such modes")
+def test_a_token_that_others_could_read_or_that_is_none_is_replaced(tmp_path):
+    token, file = keep_token(tmp_path / "reviews.index"), tmp_path / "reviews.index.token"
+    file.chmod(0o644)
+    another = keep_token(tmp_path / "reviews.index")
+    assert another != token
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    file.write_bytes(b"\xff\x00")
+    assert keep_token(tmp_path / "reviews.index") not in (token, another)
+
+
+def test_where_nothing_can_be_written_the_token_is_for_one_run(tmp_path):
+    tokens = {keep_token(tmp_path / "missing" / "reviews.index") for _ in range(2)}
+    assert len(tokens) == 2
+    assert list(tmp_path.iterdir()) == []

@@ -5,15 +5,15 @@ import asyncio
 import pytest
 
 from mixsearch import SearchError
-from mixsearch.web import file_store
+from mixsearch.web import files
 from mixsearch.web.errors import APIError
-from mixsearch.web.file_store import FileStore, GoneFileError, check_name
+from mixsearch.web.files import FileStore, GoneFileError, check_name
 from mixsearch.web.settings import Limits
 
 
 @pytest.fixture
 def store(monkeypatch):
-    monkeypatch.setattr(file_store, "inspect_file", lambda *_: [])
+    monkeypatch.setattr(files, "call_in_process", lambda *_: [])
     store = FileStore(Limits(max_stored_files=25))
     yield store
     store.close()
@@ -32,8 +32,6 @@ def bring(store, body=b"0123456789", name="a.csv"):
         ("../../etc/My reviews[1].CSV", "My-reviews-1.csv"),
         ("C:\\data\\a.parquet", "a.parquet"),
         ("*.csv.gz", "file.csv.gz"),
-        ("shop.sqlite::reviews.jsonl", "shop.sqlite-reviews.jsonl"),
-        ("größe.json", "größe.json"),
         (".csv", "file.csv"),
     ],
 )
@@ -41,7 +39,7 @@ def test_names_cannot_be_paths_or_patterns(given, kept):
     assert check_name(given) == kept
 
 
-@pytest.mark.parametrize("name", ["photo.png", "shop.sqlite", "notes", "a.csv.exe", ""])
+@pytest.mark.parametrize("name", ["photo.png", "a.csv.exe", ""])
 def test_other_names_are_refused(name):
     with pytest.raises(SearchError, match="must end in .csv"):
         check_name(name)
@@ -68,7 +66,7 @@ def test_nothing_is_left(store, monkeypatch):
     def fail(*_):
         raise SearchError("No table.")
 
-    monkeypatch.setattr(file_store, "inspect_file", fail)
+    monkeypatch.setattr(files, "call_in_process", fail)
     n_before = len(list(folder.iterdir()))
     with pytest.raises(SearchError):
         bring(store)
