@@ -94,7 +94,6 @@ def test_standard_input_several_files_a_folder_and_a_pattern_are_read(files: Fil
     [
         ("data/reviews.jsonl.gz", "reviews.index"),
         ("reviews.csv", "reviews.index"),
-        ("docword.kos.txt.gz", "docword.kos.index"),
         ("news/*.txt", "news.index"),
         ("-", "texts.index"),
     ],

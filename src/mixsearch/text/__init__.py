@@ -21,7 +21,6 @@ if TYPE_CHECKING:
         DEFAULT_MIN_DF,
         CorpusOptions,
         KeptColumns,
-        SegmenterName,
         normalize_text,
     )
     from mixsearch.text.pipeline import count_documents, count_texts, read_corpus
@@ -52,7 +51,6 @@ __all__ = [
     "KeptColumns",
     "KnownWords",
     "LeftOutWords",
-    "SegmenterName",
     "Vocabulary",
     "WordCounter",
     "count_documents",

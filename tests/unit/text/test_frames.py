@@ -5,7 +5,6 @@ import itertools
 import tracemalloc
 from pathlib import Path
 
-import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -43,7 +42,6 @@ FRAMES = {
     "arrow": lambda: pa.table(COLUMNS),
     "arrow in batches": lambda: pa.table(COLUMNS).to_reader(max_chunksize=1),
     "mapping": lambda: COLUMNS,
-    "duckdb": lambda: duckdb.from_arrow(pa.table(COLUMNS)),
 }
 STRINGS = {
     "pandas": lambda: pd.Series(TEXTS),

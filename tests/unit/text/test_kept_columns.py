@@ -194,9 +194,11 @@ def test_repeated_names_get_a_number(tmp_path):
     assert table.to_pydict() == {"x (2)": [2]}
 
 
-def test_without_pyarrow_texts_are_read_and_nothing_is_kept(tmp_path, monkeypatch):
+def test_without_pyarrow_columns_are_never_dropped_silently(tmp_path, monkeypatch):
     path = write_rows(tmp_path / "a.csv", make_rows(3))
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    assert read_chunks(path, text="review", keep="auto")[1][0].columns is None
-    with pytest.raises(SearchError, match="pip install 'mixsearch"):
-        read_chunks(path, text="review", keep=["stars"])
+    for keep in ("auto", ["stars"]):
+        with pytest.raises(SearchError) as caught:
+            read_chunks(path, text="review", keep=keep)
+        assert (caught.value.code, caught.value.fields["extra"]) == ("package_missing", "cli")
+    assert read_chunks(path, text="review", keep=None)[1][0].columns is None

@@ -20,10 +20,9 @@ TEXTS = [
     "options",
     [
         CorpusOptions(),
-        CorpusOptions(phrases=False),
         CorpusOptions(ngrams=(1, 3), stop_words=None),
         CorpusOptions(ngrams=(1, 2), stop_words="english"),
-        CorpusOptions(stop_words="english", stem="english"),
+        CorpusOptions(tokenizer=str.split),
         CorpusOptions(min_df=1, max_df=1.0),
     ],
 )

@@ -9,7 +9,6 @@ from types import SimpleNamespace
 import pytest
 from tests.every_word import every_word
 
-from mixsearch.data.arrow import import_pyarrow
 from mixsearch.errors import SearchError
 from mixsearch.text import read_corpus
 
@@ -222,9 +221,3 @@ def test_progress_rises_to_the_size_of_the_files(tmp_path):
     assert len(seen) > 3
     assert [done for done, _ in seen] == sorted(done for done, _ in seen)
     assert seen[-1] == (path.stat().st_size, path.stat().st_size)
-
-
-def test_a_missing_engine_says_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(SearchError, match=r"pip install 'mixsearch\[text\]'"):
-        import_pyarrow("Parquet files")

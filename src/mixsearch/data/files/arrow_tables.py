@@ -11,10 +11,10 @@ from itertools import islice
 from typing import Any, BinaryIO
 
 from mixsearch.data.arrow import import_pyarrow
-from mixsearch.data.files.bad_rows import BadRows
 from mixsearch.data.files.csv_tables import make_encoding_error, read_csv
 from mixsearch.data.files.json_values import MAX_DEPTH, check_record, iterate_values, parse_record
 from mixsearch.data.files.location import File, get_size
+from mixsearch.data.files.row_checks import BadRows
 from mixsearch.data.files.rows import ROW_FORMATS, build_batch, open_rows
 from mixsearch.data.files.signatures import Format
 from mixsearch.data.files.streams import make_unreadable_error, open_file, strip_bom
@@ -81,7 +81,7 @@ def _check_size(file: File, n_bytes: int) -> None:
 @contextmanager
 def _explain_errors(file: File) -> Iterator[None]:
     """Turn what PyArrow raises into errors that name the file."""
-    arrow = import_pyarrow("Tables in files", "table")
+    arrow = import_pyarrow("Tables in files")
     try:
         yield
     except SearchError:
@@ -94,7 +94,7 @@ def _explain_errors(file: File) -> Iterator[None]:
 
 def _join(chunks: list[Any]) -> Any:
     """Return record batches or tables as one table, with the types that all of them have."""
-    arrow = import_pyarrow("Tables in files", "table")
+    arrow = import_pyarrow("Tables in files")
     types = reduce(ColumnTypes.merge, map(find_column_types, chunks))
     tables = [chunk if isinstance(chunk, arrow.Table) else arrow.Table.from_batches([chunk]) for chunk in chunks]
     return arrow.concat_tables([types.convert(table) for table in tables])
@@ -144,7 +144,7 @@ class _ShallowReader(io.RawIOBase):
             n_openings = line.count(b"[") + line.count(b"{") if len(line) > MAX_DEPTH or i == 0 else 0
             self._n_openings = n_openings + (self._n_openings if i == 0 else 0)
             if self._n_openings > MAX_DEPTH:
-                raise import_pyarrow("Tables in files", "table").ArrowInvalid("perhaps nested too deeply")
+                raise import_pyarrow("Tables in files").ArrowInvalid("perhaps nested too deeply")
         buffer[: len(data)] = data
         return len(data)
 
@@ -188,5 +188,5 @@ def _build_table(records: Iterator[dict[str, Any]]) -> Any:
     while chunk := list(islice(records, _ROWS_PER_BATCH)):
         names = dict.fromkeys(name for record in chunk for name in record)
         batches.append(build_batch({name: [record.get(name) for record in chunk] for name in names}, DATES))
-    arrow = import_pyarrow("Tables in files", "table")
+    arrow = import_pyarrow("Tables in files")
     return find_types(_join(batches), ()) if batches else arrow.table({})

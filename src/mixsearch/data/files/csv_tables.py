@@ -9,10 +9,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, BinaryIO
 
 from mixsearch.data.arrow import import_pyarrow
-from mixsearch.data.files.bad_rows import BadRows
 from mixsearch.data.files.detection import guess_delimiter
-from mixsearch.data.files.header import check_header, name_columns
 from mixsearch.data.files.location import File
+from mixsearch.data.files.row_checks import BadRows, check_header, name_columns
 from mixsearch.data.files.streams import open_file, strip_bom
 from mixsearch.data.files.types import MISSING_MARKS, NUMBERS, NUMBERS_WITH_COMMA, find_types
 from mixsearch.display import pluralize
@@ -154,7 +153,7 @@ class _Parser:
             return "skip" if self._bad_rows.are_skipped else "error"
 
         use_threads = use_threads and not self._bad_rows.are_skipped
-        types = dict.fromkeys(text_columns, import_pyarrow("Tables in files", "table").string())
+        types = dict.fromkeys(text_columns, import_pyarrow("Tables in files").string())
         try:
             with open_file(self._file) as stream:
                 table = arrow_csv.read_csv(

@@ -15,7 +15,6 @@ from mixsearch.data.files.signatures import (
     ARROW_STREAM,
     BINARY_FORMATS,
     FORMAT_BY_SUFFIX,
-    HDF,
     NAMES,
     OTHER_STARTS,
     STARTS,
@@ -51,8 +50,7 @@ class Detected:
 
 def guess_by_name(file: File) -> Format | None:
     """Return the format that the name of a file indicates; None if it indicates none."""
-    name = strip_compression_suffix(file).lower()
-    return "docword" if name.startswith("docword.") else FORMAT_BY_SUFFIX.get(Path(name).suffix)
+    return FORMAT_BY_SUFFIX.get(Path(strip_compression_suffix(file)).suffix.lower())
 
 
 def detect_format(file: File, *, may_be_records: bool = True) -> Detected:
@@ -84,7 +82,7 @@ def detect_format(file: File, *, may_be_records: bool = True) -> Detected:
     elif compression is not None and found in BINARY_FORMATS:
         raise _refuse(file, f"{NAMES[found]} compressed with {compression}", "decompress it first")
     is_raw = compression is None and file.suffix.lower() in COMPRESSION_SUFFIXES
-    return _describe(file, "docword" if by_name == "docword" else found, by_name, is_raw=is_raw)
+    return _describe(file, found, by_name, is_raw=is_raw)
 
 
 def refuse_binary(file: File) -> None:
@@ -137,8 +135,6 @@ def _detect_binary(head: bytes, file: File) -> Format | None:
             return start.format
     if ARROW_STREAM.match(head):
         return "arrow"
-    if head.startswith(HDF) and guess_by_name(file) == "h5ad":
-        return "h5ad"
     if head.startswith(b"PK\x03\x04"):
         return _detect_archive(file)
     for offset, data, kind, advice in OTHER_STARTS:
@@ -184,7 +180,7 @@ def _detect_text(head: bytes, by_name: Format | None, file: File, *, may_be_reco
     if by_name is None:
         is_json = may_be_records and _begins_with_value(start, dict) and b"\n" in start
         return "jsonl" if is_json else None
-    if by_name in ("docword", "mtx") or not start:
+    if not start:
         return by_name
     if start.startswith(b"{"):
         # One object over several lines, as an editor shows it.

@@ -52,7 +52,7 @@ from mixsearch.text.count.partitions import (
     sum_frequencies,
 )
 from mixsearch.text.count.phrases import add_phrases, choose_phrases, list_parts, min_documents, take_frequent
-from mixsearch.text.count.stop_words import ChosenStopWords, choose_stop_words
+from mixsearch.text.count.stop_words import ChosenStopWords, choose_stop_words, list_stop_words
 from mixsearch.text.count.tokens import hash_words
 from mixsearch.text.count.vocabulary import (
     Frequencies,
@@ -65,7 +65,6 @@ from mixsearch.text.count.vocabulary import (
     leave_out_sequences,
     to_count,
 )
-from mixsearch.text.count.wordlists import list_stop_words
 from mixsearch.text.options import CorpusOptions, choose_limits
 from mixsearch.text.read.documents import ReadState
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from mixsearch.data.files.location import File, StoredFile, TableFile
 from mixsearch.data.files.sources import Source, SourceFiles, describe_source, find_sources
 from mixsearch.errors import ArgumentError, Option, SearchError
-from mixsearch.text.count.matrix_files import MATRIX_FORMATS
+from mixsearch.text.count.matrix import MATRIX_FORMAT
 from mixsearch.text.options import CorpusOptions
 from mixsearch.text.read.documents import ReadState
 from mixsearch.text.read.formats import read_documents
@@ -52,7 +52,7 @@ def inspect_files(source: Source, options: CorpusOptions) -> InspectedFiles:
     """
     _check_options(source, options)
     sources = _make_absolute(find_sources(source, options.format))
-    if sources.format in MATRIX_FORMATS:
+    if sources.format == MATRIX_FORMAT:
         raise SearchError(
             "A cluster reads texts, but the files hold ready-made counts ({format}). Leave out {argument}, or fit "
             "the counts as a Dask array with TopicSearch.",

@@ -41,14 +41,6 @@ def recall_vocabulary(words: Sequence[str], options: CorpusOptions, frequencies:
     return recall_phrases(whole, phrases) if phrases else whole
 
 
-def recall_columns(words: Sequence[str], columns: Sequence[str], frequencies: Frequencies) -> Vocabulary:
-    """Return the vocabulary of these words for counts whose keys are the numbers of other columns."""
-    numbers = {word: number for number, word in enumerate(columns)}
-    # Keys beyond all columns: no count has them.
-    keys = [numbers.get(word, len(columns) + i) for i, word in enumerate(words)]
-    return number_columns(list(words), np.array(keys, dtype=np.uint64), frequencies)
-
-
 def _hash_sequences(words: Sequence[str]) -> Array:
     """Return the keys of words and of sequences of words, (d,)."""
     parts = [word.split(" ") for word in words]

@@ -15,7 +15,7 @@ from mixsearch._typing import Array
 
 _N_CODES = 0x110000
 # Scripts with spaces are 0. Katakana mostly spells single foreign words, so its runs stay whole.
-HAN, HIRAGANA, KATAKANA, THAI, LAO, KHMER, MYANMAR, SEGMENTED = range(1, 9)
+HAN, HIRAGANA, KATAKANA, THAI, LAO, KHMER, MYANMAR = range(1, 8)
 _RANGES = {
     HAN: [(0x2E80, 0x2FD5), (0x3005, 0x3007), (0x3021, 0x3029), (0x3400, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0x323AF)],
     HIRAGANA: [(0x3041, 0x309F)],

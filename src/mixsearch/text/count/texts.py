@@ -26,7 +26,7 @@ from mixsearch.text.count.phrases import (
     min_documents,
     take_frequent,
 )
-from mixsearch.text.count.stop_words import ChosenStopWords, choose_stop_words
+from mixsearch.text.count.stop_words import ChosenStopWords, choose_stop_words, list_stop_words
 from mixsearch.text.count.tokens import hash_words
 from mixsearch.text.count.vocabulary import (
     Frequencies,
@@ -40,7 +40,6 @@ from mixsearch.text.count.vocabulary import (
     spell_words,
     to_count,
 )
-from mixsearch.text.count.wordlists import list_stop_words
 from mixsearch.text.options import CorpusOptions, WordLimits, choose_limits, count_threads
 from mixsearch.text.read.documents import ChunkLoader, ReadState
 

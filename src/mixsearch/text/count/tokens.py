@@ -17,13 +17,10 @@ import numpy as np
 
 from mixsearch._typing import Array
 from mixsearch.errors import SearchError
-from mixsearch.text.count.languages import SEGMENTERS, mark_segmented, segment, stem_words
 from mixsearch.text.count.numbered_names import find_numbered_names, unify_hyphens
 from mixsearch.text.count.patterns import WordPattern, find_class, parse_word_pattern
 from mixsearch.text.count.scripts import (
-    HAN,
     KATAKANA,
-    SEGMENTED,
     find_scripts,
     split_at_scripts,
     split_into_pairs,
@@ -78,7 +75,7 @@ def find_tokens(texts: Sequence[str], options: CorpusOptions, locate: Callable[[
         tokens = _join_tokens([_split(text, options, locate, i) for i, text in enumerate(cleaned)])
     if options.counts_phrases:
         tokens = replace(tokens, is_joined=_find_following(tokens) if pattern is None else _find_joined(tokens))
-    return tokens if options.stem is None else _stem_tokens(tokens, options.stem)
+    return tokens
 
 
 def spell_tokens(tokens: Tokens) -> list[str]:
@@ -138,13 +135,12 @@ def _find_words(texts: Sequence[str], pattern: WordPattern, options: CorpusOptio
     inside[offsets[1:-1]] = False
     edges = np.flatnonzero(inside[1:] != inside[:-1])
     starts, ends = edges[::2], edges[1::2]
-    segmenter = options.segmenter if pattern.is_default else None
-    scripts = None if segmenter is None else find_scripts(codes)
-    if scripts is None or segmenter is None:
+    scripts = find_scripts(codes) if pattern.is_default else None
+    if scripts is None:
         starts, ends = _keep_words(codes, starts, ends, pattern, with_names=with_names)
     else:
         find_words = partial(_keep_words, codes, pattern=pattern, with_names=with_names)
-        starts, ends = _split_scripts(codes, scripts, starts, ends, find_words, segmenter)
+        starts, ends = _split_scripts(codes, scripts, starts, ends, find_words)
     return Tokens(codes, starts, ends, np.searchsorted(starts, offsets), hash_spans(codes, starts, ends))
 
 
@@ -174,43 +170,15 @@ def _split_scripts(
     starts: Array,
     ends: Array,
     find_words: Callable[[Array, Array], tuple[Array, Array]],
-    segmenter: str,
 ) -> tuple[Array, Array]:
-    """Return the words of scripts with spaces, and words or pairs of characters of the others, in order."""
-    kinds = mark_segmented(segmenter, scripts, SEGMENTED) if segmenter in SEGMENTERS else scripts
-    starts, ends = split_at_scripts(kinds, starts, ends)
-    kind = kinds[starts]
-    is_spaced, is_segmented = np.isin(kind, (0, KATAKANA)), kind == SEGMENTED
-    is_paired = ~is_spaced & ~is_segmented
+    """Return the words of scripts with spaces, and pairs of characters of the others, in order."""
+    starts, ends = split_at_scripts(scripts, starts, ends)
+    is_spaced = np.isin(scripts[starts], (0, KATAKANA))
     found = [
         find_words(starts[is_spaced], ends[is_spaced]),
-        split_into_pairs(codes, scripts, starts[is_paired], ends[is_paired]),
-        _segment_runs(codes, scripts, starts[is_segmented], ends[is_segmented], segmenter),
+        split_into_pairs(codes, scripts, starts[~is_spaced], ends[~is_spaced]),
     ]
     return _merge_spans(found)
-
-
-def _segment_runs(codes: Array, scripts: Array, starts: Array, ends: Array, segmenter: str) -> tuple[Array, Array]:
-    """Return the words that a segmenter finds in runs of letters: of two letters, or a Chinese character."""
-    cuts = [
-        start + np.array([0, *segment(segmenter, decode(codes[start:end]))], dtype=np.int64)
-        for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
-    ]
-    empty = np.empty(0, dtype=np.int64)
-    word_starts = np.concatenate([empty, *(each[:-1] for each in cuts)])
-    word_ends = np.concatenate([empty, *(each[1:] for each in cuts)])
-    kept = (word_ends - word_starts > 1) | (scripts[word_starts] == HAN)
-    return word_starts[kept], word_ends[kept]
-
-
-def _stem_tokens(tokens: Tokens, language: str) -> Tokens:
-    """Return the stems of tokens. Each different word is stemmed once."""
-    _, firsts, groups = np.unique(tokens.hashes, return_index=True, return_inverse=True)
-    different = replace(tokens, starts=tokens.starts[firsts], ends=tokens.ends[firsts])
-    stems = _join_tokens([stem_words(spell_tokens(different), language)])
-    return replace(
-        tokens, codes=stems.codes, starts=stems.starts[groups], ends=stems.ends[groups], hashes=stems.hashes[groups]
-    )
 
 
 def _find_following(tokens: Tokens) -> Array:

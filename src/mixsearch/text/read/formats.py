@@ -9,11 +9,11 @@ from functools import partial
 from typing import Any
 
 from mixsearch._typing import TableLike
+from mixsearch.data.arrow import is_missing
 from mixsearch.data.files.location import File
 from mixsearch.data.files.signatures import Format
 from mixsearch.data.files.sources import Source, SourceFiles, describe_source, find_sources
 from mixsearch.data.files.streams import replace_surrogates
-from mixsearch.data.missing import is_missing
 from mixsearch.errors import ArgumentError, Option, SearchError
 from mixsearch.text.options import CorpusOptions, limit_chunk_bytes
 from mixsearch.text.read.columns import to_text
@@ -34,7 +34,6 @@ _READERS: dict[str, Callable[[File | None, ReadState], Iterator[ChunkLoader]]] =
     "arrow": partial(read_rows, format="arrow"),
     "excel": partial(read_rows, format="excel"),
     "sqlite": partial(read_rows, format="sqlite"),
-    "duckdb": partial(read_rows, format="duckdb"),
 }
 
 

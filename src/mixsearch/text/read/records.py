@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any, BinaryIO
 
-from mixsearch.data.files.bad_rows import BadRows
 from mixsearch.data.files.json_values import check_record, iterate_values, parse_record
 from mixsearch.data.files.location import File
+from mixsearch.data.files.row_checks import BadRows
 from mixsearch.data.files.rows import build_batch
 from mixsearch.data.files.streams import name_file, open_file, replace_surrogates, strip_bom
 from mixsearch.data.files.types import DATES, to_json

@@ -9,10 +9,9 @@ from itertools import chain
 from typing import Any, BinaryIO
 
 from mixsearch.data.arrow import import_pyarrow
-from mixsearch.data.files.bad_rows import BadRows
 from mixsearch.data.files.detection import guess_delimiter
-from mixsearch.data.files.header import check_header, name_columns
 from mixsearch.data.files.location import File, get_size
+from mixsearch.data.files.row_checks import BadRows, check_header, name_columns
 from mixsearch.data.files.rows import build_batch, open_parquet, open_rows, read_row_groups
 from mixsearch.data.files.signatures import Format
 from mixsearch.data.files.streams import name_file, open_file, replace_surrogates, strip_bom

@@ -4,7 +4,6 @@ import json
 import sqlite3
 from datetime import date
 
-import duckdb
 import openpyxl
 import pyarrow as pa
 from pyarrow import csv, feather, parquet
@@ -83,15 +82,6 @@ def write_sqlite(path, table=TABLE, names=("reviews",)):
     database.close()
 
 
-def write_duckdb(path, table=TABLE, names=("reviews",)):
-    database = duckdb.connect(str(path))
-    for name in (each.replace('"', '""') for each in names):
-        database.execute(f'CREATE TABLE "{name}" (id VARCHAR, review VARCHAR, stars INT, price DOUBLE, day DATE)')
-        for row in table.to_pylist():
-            database.execute(f'INSERT INTO "{name}" VALUES (?, ?, ?, ?, ?)', list(row.values()))
-    database.close()
-
-
 def write_dataset(path, table=TABLE):
     """Write two partitions as `datasets.Dataset.save_to_disk` does, next to the result of an earlier step."""
     path.mkdir()
@@ -124,8 +114,7 @@ WRITERS = {
     "a.feather": write_feather,
     "a.xlsx": write_excel,
     "a.sqlite": write_sqlite,
-    "a.duckdb": write_duckdb,
     "dataset": write_dataset,
     "partitions": write_parquet_folder,
 }
-BINARY = ("a.parquet", "a.arrow", "b.arrow", "a.feather", "a.xlsx", "a.sqlite", "a.duckdb")
+BINARY = ("a.parquet", "a.arrow", "b.arrow", "a.feather", "a.xlsx", "a.sqlite")

@@ -6,7 +6,7 @@ import openpyxl
 import pytest
 from tests.every_word import every_word
 
-from mixsearch.data.files.header import check_header
+from mixsearch.data.files.row_checks import check_header
 from mixsearch.errors import SearchError, collect_warnings
 from mixsearch.table import read_table
 from mixsearch.text import read_corpus

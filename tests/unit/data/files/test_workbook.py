@@ -91,5 +91,5 @@ def test_more_rows_than_excel_has_are_refused(tmp_path, monkeypatch):
 
 def test_without_openpyxl_the_extra_is_named(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "openpyxl", None)
-    with pytest.raises(SearchError, match=r"pip install 'mixsearch\[excel\]'"):
+    with pytest.raises(SearchError, match=r"pip install 'mixsearch\[cli\]'"):
         write_workbook(tmp_path / "a.xlsx", [])
