@@ -167,6 +167,12 @@ def list_text_columns(options: CorpusOptions) -> tuple[str, ...]:
     return () if text is None else (text,) if isinstance(text, str) else tuple(text)
 
 
+def list_named_columns(options: CorpusOptions) -> tuple[str, ...]:
+    """Return all columns that the caller has named: of the text, of the id and to keep."""
+    keep = () if options.keep is None or isinstance(options.keep, str) else tuple(options.keep)
+    return (*list_text_columns(options), *(() if options.id is None else (options.id,)), *keep)
+
+
 def count_threads(options: CorpusOptions) -> int:
     """Return the number of threads that count."""
     return available_cores() if options.n_jobs in (None, -1) else int(options.n_jobs or 1)

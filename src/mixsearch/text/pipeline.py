@@ -12,7 +12,7 @@ from mixsearch.text.corpus import Corpus
 from mixsearch.text.count.known_words import KnownWords
 from mixsearch.text.count.matrix import MATRIX_FORMAT, collect_matrix, read_matrix
 from mixsearch.text.count.texts import collect_texts
-from mixsearch.text.options import CorpusOptions
+from mixsearch.text.options import CorpusOptions, list_named_columns
 from mixsearch.text.read.documents import ChunkLoader, ReadState
 from mixsearch.text.read.formats import check_no_columns, read_documents, read_strings
 from mixsearch.text.read.frames import TABLE, are_texts, is_frame, read_frame
@@ -75,7 +75,7 @@ def read_corpus(
     options = options or CorpusOptions()
     if is_frame(source) or are_texts(source):
         return _read_memory(source, options, known)
-    sources = find_sources(source, options.format)
+    sources = find_sources(source, options.format, list_named_columns(options))
     state = ReadState(options, describe_source(source), notes=list(sources.notes))
     report = None if on_progress is None else partial(_report, on_progress, state, sources.n_bytes)
     if sources.format == MATRIX_FORMAT:

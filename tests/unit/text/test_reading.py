@@ -108,10 +108,27 @@ def test_several_files_follow_each_other(tmp_path):
     assert read(tmp_path).texts == ["good", "sushi"]
 
 
-@pytest.mark.parametrize("content", ['{"text": "good sushi"}\n', "good sushi\n", '\n {"text": "good sushi"}'])
-def test_standard_input_has_json_or_plain_lines(monkeypatch, content):
+TABLE = 'id,note,text\n1,fresh,good sushi\n2,cold,"ramen, tea"\n'
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "texts", "code"),
+    [
+        ('\n {"text": "good sushi"}\n', {}, ["good sushi"], None),
+        ("good sushi, ramen\ntext, tea\n", {}, ["good sushi, ramen", "text, tea"], "lines_are_documents"),
+        (TABLE, {}, ["good sushi", "ramen, tea"], "format_guessed"),
+        ("id;text\n1;good sushi\n", {"id": "id"}, ["good sushi"], None),
+        (TABLE, {"text": "note"}, ["fresh", "cold"], None),
+        ("note\ngood sushi\n", {"text": "note"}, ["good sushi"], None),
+        (TABLE, {"format": "lines"}, TABLE.splitlines(), None),
+    ],
+)
+def test_standard_input_is_json_csv_or_lines_and_a_guess_is_noted(monkeypatch, content, options, texts, code):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(content.encode()))))
-    assert read("-").texts == ["good sushi"]
+    found = read("-", **{"keep": None, **options})
+    assert found.texts == texts
+    guesses = [note["code"] for note in found.notes if note["code"] in ("lines_are_documents", "format_guessed")]
+    assert guesses == ([] if code is None else [code])
 
 
 @pytest.mark.slow

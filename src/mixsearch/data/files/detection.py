@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 import zipfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,10 +36,14 @@ from mixsearch.errors import BinaryFileError, Option, SearchWarning
 _SAME_NAMES = ({"json", "jsonl"}, {"csv", "tsv"})
 
 _N_HEAD_BYTES = 1 << 13
+# Lines by which a header is told from a text: a value in quotes may have several.
+_N_HEADER_LINES = 20
 # Of random bytes, a tenth are control characters that no text has; one that slipped into a text is no reason.
 _CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\f\b\x1b")) + b"\x7f"
 _MIN_CONTROLS, _CONTROLS_SHARE = 4, 0.01
 _DELIMITERS = ",;\t|"
+# Usual names of a column of texts.
+TEXT_NAMES = ("text", "body", "content", "abstract", "review", "description", "message")
 
 
 @dataclass(frozen=True)
@@ -96,6 +102,33 @@ def refuse_binary(file: File) -> None:
 def guess_delimiter(header: str) -> str:
     """Return the most frequent of comma, semicolon, tab and bar in the header of a CSV."""
     return max(_DELIMITERS, key=header.count)
+
+
+def detect_stream(head: bytes, columns: Sequence[str]) -> Format:
+    """Detect the format of standard input by its first bytes and the columns that the caller names.
+
+    It is CSV if its first line has one of these columns, or, if none is named, a usual name of a column of texts beside
+    other columns, above rows of as many values. What is neither JSON nor CSV is lines of text.
+    """
+    start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if start.startswith(b"{"):
+        return "jsonl"
+    if start.startswith((b'["', b"[{")):
+        return "json"
+    whole, _, rest = start.rpartition(b"\n")
+    lines = (whole or rest).decode("utf-8", errors="replace").splitlines()
+    delimiter = guess_delimiter(lines[0]) if lines else ","
+    try:
+        rows = list(csv.reader(lines[:_N_HEADER_LINES], delimiter=delimiter))
+    except csv.Error:
+        return "lines"
+    names = [name.strip() for name in rows[0]] if rows else []
+    if columns:
+        is_header = not set(columns).isdisjoint(names)
+    else:
+        is_header = len(names) > 1 and any(name.lower() in TEXT_NAMES for name in names)
+        is_header = is_header and all(len(row) == len(names) for row in rows[1:2] if row)
+    return "csv" if is_header else "lines"
 
 
 def _read_head(file: File) -> tuple[bytes, str | None]:

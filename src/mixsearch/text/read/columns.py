@@ -7,13 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from mixsearch.data.column_names import list_names, suggest_name
+from mixsearch.data.files.detection import TEXT_NAMES
 from mixsearch.data.files.rows import build_batch
 from mixsearch.data.files.types import allow_dates, flatten_types
 from mixsearch.errors import Option, SearchError, SearchWarning
 from mixsearch.text.options import CorpusOptions, KeptColumns, list_text_columns
 from mixsearch.text.read.summary import summarize_columns
-
-_USUAL_NAMES = ("text", "body", "content", "abstract", "review", "description", "message")
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,7 @@ def choose_columns(
     if named:
         return Columns(named, options.id), None
     candidates = [name for name in strings if name != options.id]
-    usual = [name for name in candidates if name.lower() in _USUAL_NAMES]
+    usual = [name for name in candidates if name.lower() in TEXT_NAMES]
     if len(candidates) == 1:
         return Columns((candidates[0],), options.id), _note_guess(candidates[0], "the only column of strings", file)
     if len(usual) == 1:
