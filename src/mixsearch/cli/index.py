@@ -229,16 +229,6 @@ def index(
         int | None,
         typer.Option(metavar="N", help="Threads that count words. Default: one per core.", rich_help_panel=_RESOURCES),
     ] = None,
-    tmp_dir: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FOLDER",
-            exists=True,
-            file_okay=False,
-            help="Folder for temporary files. Default: TMPDIR.",
-            rich_help_panel=_RESOURCES,
-        ),
-    ] = None,
     alpha0: Annotated[
         float,
         typer.Option(help="Near 0, a document has one topic; above 1, it mixes many.", rich_help_panel=_ADVANCED),
@@ -290,7 +280,6 @@ def index(
             strip_tags=strip_tags,
             lowercase=lowercase,
             memory=max(options.memory_part, 1),
-            tmp_dir=tmp_dir,
             n_jobs=n_jobs,
         )
         run_index(source, output, options, reading, scheduler=scheduler, as_json=as_json)

@@ -94,8 +94,6 @@ class CorpusOptions:
         Bytes that the chunks in progress may use together. A document may have a tenth of them, or 4 MiB; a longer one
         is an error. The distinct words (24 bytes each) and the fingerprints of `drop_duplicates` (100 bytes per
         document, 1 kB for near duplicates) come on top.
-    tmp_dir : path, optional
-        Folder for temporary files. By default that of `tempfile`, which respects the environment variable TMPDIR.
     n_jobs : int, optional
         Number of threads that count. None and -1 mean one per core.
 
@@ -130,7 +128,6 @@ class CorpusOptions:
     drop_duplicates: Literal["exact", "near"] | None = None
     keep_texts: bool = True
     memory: int = 256_000_000
-    tmp_dir: str | os.PathLike[str] | None = None
     n_jobs: int | None = None
 
     def __post_init__(self) -> None:

@@ -9,9 +9,9 @@ from typing import Any
 from mixsearch._typing import TableLike
 from mixsearch.data.files.sources import Source, describe_source, find_sources
 from mixsearch.text.corpus import Corpus
-from mixsearch.text.count.known_words import KnownWords
+from mixsearch.text.count.collector import collect_texts
 from mixsearch.text.count.matrix import MATRIX_FORMAT, collect_matrix, read_matrix
-from mixsearch.text.count.texts import collect_texts
+from mixsearch.text.count.vocabulary import KnownWords
 from mixsearch.text.options import CorpusOptions, list_named_columns
 from mixsearch.text.read.documents import ChunkLoader, ReadState
 from mixsearch.text.read.formats import check_no_columns, read_documents, read_strings

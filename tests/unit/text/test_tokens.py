@@ -10,8 +10,8 @@ from tests.every_word import every_word
 
 from mixsearch.errors import SearchError
 from mixsearch.text import count_texts
+from mixsearch.text.count.characters import parse_word_pattern
 from mixsearch.text.count.ngrams import group_hashes
-from mixsearch.text.count.patterns import parse_word_pattern
 from mixsearch.text.count.tokens import hash_words
 
 SKLEARN_PATTERN = r"(?u)\b\w\w+\b"

@@ -102,7 +102,7 @@ def describe_corpus(
 
 
 # Options that say where the texts are, and those that only matter while they are read, are not stored.
-_NOT_STORED = ("tokenizer", "format", "encoding", "vocabulary", "keep_texts", "memory", "tmp_dir", "n_jobs")
+_NOT_STORED = ("tokenizer", "format", "encoding", "vocabulary", "keep_texts", "memory", "n_jobs")
 
 
 def _describe_reading(corpus: Corpus | DistributedCorpus, reading: CorpusOptions) -> dict[str, Any] | None:

@@ -19,11 +19,11 @@ from mixsearch.text.corpus import Corpus
 from mixsearch.text.count.chunks import Chunk, CountedChunk
 from mixsearch.text.count.collector import open_collector
 from mixsearch.text.count.dropped import describe_dropped, list_others, take_dropped
-from mixsearch.text.count.known_words import KnownWords
 from mixsearch.text.count.ngrams import ChunkCounts
 from mixsearch.text.count.stop_words import list_stop_words, read_words
 from mixsearch.text.count.vocabulary import (
     Frequencies,
+    KnownWords,
     Vocabulary,
     build_vocabulary,
     choose_words,

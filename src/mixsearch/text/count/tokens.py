@@ -17,11 +17,12 @@ import numpy as np
 
 from mixsearch._typing import Array
 from mixsearch.errors import SearchError
-from mixsearch.text.count.numbered_names import find_numbered_names, unify_hyphens
-from mixsearch.text.count.patterns import WordPattern, find_class, parse_word_pattern
-from mixsearch.text.count.scripts import (
+from mixsearch.text.count.characters import (
     KATAKANA,
+    WordPattern,
+    find_class,
     find_scripts,
+    parse_word_pattern,
     split_at_scripts,
     split_into_pairs,
 )
@@ -33,6 +34,8 @@ _TAG = re.compile(r"<[A-Za-z/!][^<>]*>")
 
 # What may be between the words of a phrase: a blank, the end of a line, a hyphen.
 _BLANKS, _MAX_GAP = r"[\s\u2010-\u2013-]", 2
+
+_HYPHEN, _FIRST_OTHER, _LAST_OTHER = ord("-"), 0x2010, 0x2013
 
 # Characters hashed at once: small enough that the sums stay in cache.
 _SEGMENT = 1 << 16
@@ -124,7 +127,7 @@ def _find_words(texts: Sequence[str], pattern: WordPattern, options: CorpusOptio
     codes = _encode("\n".join(texts))
     with_names = pattern.is_default and options.phrases
     if with_names:
-        codes = unify_hyphens(codes)
+        codes = _unify_hyphens(codes)
     lengths = np.fromiter(map(len, texts), np.int64, len(texts))
     # Each text and the line break after it: tokens do not cross it, even if the class contains line breaks.
     offsets = np.concatenate([[0], np.cumsum(lengths + 1)])
@@ -154,7 +157,37 @@ def _keep_words(
     has_letter = pattern.at_edge[codes[starts]] | pattern.at_edge[codes[ends - 1]]
     kept &= has_letter
     words = starts[kept], ends[kept]
-    return _merge_spans([words, find_numbered_names(codes, starts, ends, has_letter)]) if with_names else words
+    return _merge_spans([words, _find_numbered_names(codes, starts, ends, has_letter)]) if with_names else words
+
+
+def _unify_hyphens(codes: Array) -> Array:
+    """Return code points with the usual hyphen in place of the others, (n_characters,)."""
+    if codes.dtype == np.uint8:
+        return codes
+    return np.where((codes >= _FIRST_OTHER) & (codes <= _LAST_OTHER), np.uint32(_HYPHEN), codes)
+
+
+def _find_numbered_names(codes: Array, starts: Array, ends: Array, has_letter: Array) -> tuple[Array, Array]:
+    """Return where letters, a hyphen and a number stand together.
+
+    Parameters
+    ----------
+    codes : array of shape (n_characters,)
+        Code points.
+    starts, ends : arrays of shape (n,)
+        Runs of letters and digits, in order.
+    has_letter : array of shape (n,)
+        Whether each run has a letter at an end.
+
+    Returns
+    -------
+    starts, ends : arrays of shape (n_names,)
+        In order.
+    """
+    numbers = np.flatnonzero(has_letter[:-1] & ~has_letter[1:] & (starts[1:] - ends[:-1] == 1)) + 1
+    is_number = find_class(r"\d").take(codes.take(starts[numbers]))
+    numbers = numbers[is_number & (codes.take(starts[numbers] - 1) == _HYPHEN)]
+    return starts[numbers - 1], ends[numbers]
 
 
 def _merge_spans(found: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:

@@ -15,12 +15,11 @@ from mixsearch.data.files.sources import Source, SourceFiles, describe_source, f
 from mixsearch.data.files.streams import replace_surrogates
 from mixsearch.errors import ArgumentError, Option, SearchError
 from mixsearch.text.options import CorpusOptions, limit_chunk_bytes, list_named_columns
-from mixsearch.text.read.columns import to_text
+from mixsearch.text.read.columns import ColumnSummary, summarize_columns, to_text
 from mixsearch.text.read.documents import ChunkLoader, DocumentChunk, ReadState, group_by_size
 from mixsearch.text.read.frames import are_texts, is_frame, list_frame_columns
 from mixsearch.text.read.lines import read_files, read_lines
 from mixsearch.text.read.records import read_json, read_jsonl
-from mixsearch.text.read.summary import ColumnSummary, summarize_columns
 from mixsearch.text.read.tables import read_csv, read_parquet, read_rows
 
 _READERS: dict[str, Callable[[File | None, ReadState], Iterator[ChunkLoader]]] = {

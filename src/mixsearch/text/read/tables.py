@@ -19,10 +19,9 @@ from mixsearch.data.files.types import NUMBERS, NUMBERS_WITH_COMMA, rename_repea
 from mixsearch.display import pluralize
 from mixsearch.errors import SearchError
 from mixsearch.text.options import limit_chunk_bytes, limit_document_bytes, list_text_columns
-from mixsearch.text.read.columns import Columns, build_kept, join_texts, take_kept, to_text
+from mixsearch.text.read.columns import N_SAMPLE_ROWS, Columns, build_kept, join_texts, take_kept, to_text
 from mixsearch.text.read.documents import ChunkLoader, DocumentChunk, ReadState, group_by_size
 from mixsearch.text.read.lines import make_encoding_error, make_long_line_error, skip_line
-from mixsearch.text.read.summary import N_SAMPLE_ROWS
 
 # The largest limit that the parser accepts on every system; its default is shorter than a long article.
 _MAX_FIELD = 2**31 - 1
