@@ -12,8 +12,7 @@ import scipy.sparse as sp
 from mixsearch._typing import Array, TableLike
 from mixsearch.data.arrow import import_pyarrow
 from mixsearch.data.dask import is_dask
-from mixsearch.data.partitions import Layout
-from mixsearch.data.partitions.local import LocalPartitions
+from mixsearch.data.partitions import Layout, LocalPartitions
 from mixsearch.errors import DamagedFolderError, SearchError
 from mixsearch.gaussian import ShapedMixture
 from mixsearch.storage import Folder, open_folder, write_folder

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mixsearch.data.groups import make_groups
-from mixsearch.data.periods import MIN_PERIODS, PERIODS
+from mixsearch.data.groups import MIN_PERIODS, PERIODS, make_groups
 from mixsearch.errors import ArgumentError, SearchError
 
 

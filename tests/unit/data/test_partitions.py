@@ -5,8 +5,7 @@ from tests.split_samples import split_samples
 
 from mixsearch import GaussianSearch, SearchError, SubspaceSearch
 from mixsearch.data.chunks import ArraySum
-from mixsearch.data.partitions import leave_one_out, partition_in_memory, spread_over_groups
-from mixsearch.data.partitions.detached import DetachedPartitions
+from mixsearch.data.partitions import DetachedPartitions, leave_one_out, partition_in_memory, spread_over_groups
 from mixsearch.datasets import make_gaussian_mixture, make_subspaces
 
 CUTS = [(), (1,), (3, 3, 4, 70), (10, 41, 41, 42, 90)]
