@@ -38,18 +38,6 @@ def test_the_same_texts_have_the_same_counts(options):
         np.testing.assert_array_equal(again.word_counts[single], totals[single])
 
 
-def test_phrases_are_counted_in_other_texts():
-    with count_texts(TEXTS) as corpus:
-        words = corpus.vocabulary
-    assert {"machine translation", "gpt-4"} <= set(words)
-    texts = ["machine translation by GPT-4", "the translation machine GPT, 4 of them"]
-    with count_texts(texts, known=KnownWords(words)) as other:
-        counts = other.to_counts().toarray()
-    assert counts[:, words.index("machine translation")].tolist() == [1, 0]
-    assert counts[:, words.index("gpt-4")].tolist() == [1, 0]
-    assert counts[:, words.index("machine")].tolist() == [1, 1]
-
-
 def test_words_that_are_not_known_came_with_the_texts_or_are_stop_words():
     with count_texts(["Sushi and the tofu", "tofu"], known=KnownWords(["sushi"], ["the"])) as corpus:
         dropped = corpus.dropped

@@ -55,13 +55,6 @@ def test_a_vocabulary_of_the_wrong_length_is_refused(tmp_path, vocabulary):
         read(tmp_path / "a.npz", vocabulary=vocabulary)
 
 
-def test_a_vocabulary_with_a_word_twice_is_refused(tmp_path, vocabulary):
-    sp.save_npz(tmp_path / "a.npz", sp.csr_array(COUNTS))
-    vocabulary.write_text("ant\nbee\ngnu\nbee\n", encoding="utf-8")
-    with pytest.raises(SearchError, match="has the word 'bee' twice"):
-        read(tmp_path / "a.npz", vocabulary=vocabulary)
-
-
 def test_weights_are_not_counts(tmp_path):
     sp.save_npz(tmp_path / "a.npz", sp.csr_array(COUNTS / 2))
     with pytest.raises(SearchError, match="has values that are not counts"):

@@ -95,19 +95,6 @@ def test_folders_patterns_and_lists_of_text_files_are_documents_named_by_their_p
     assert read([tmp_path / "sub" / "a", tmp_path / "b.txt"]).texts == ["ramen\ntea", "good sushi"]
 
 
-def test_one_text_file_is_a_document_on_each_line_and_says_so(tmp_path):
-    found = read(write(tmp_path / "a.txt", "good sushi\n\nramen\n"))
-    assert found.texts == ["good sushi", "", "ramen"]
-    assert found.notes[0]["code"] == "lines_are_documents"
-    assert found.notes[0]["message"].startswith("Each line of")
-
-
-def test_several_files_follow_each_other(tmp_path):
-    write(tmp_path / "a.jsonl", '{"text": "good"}\n')
-    write(tmp_path / "b.jsonl", '{"text": "sushi", "stars": 3}\n')
-    assert read(tmp_path).texts == ["good", "sushi"]
-
-
 TABLE = 'id,note,text\n1,fresh,good sushi\n2,cold,"ramen, tea"\n'
 
 
@@ -142,12 +129,6 @@ def test_the_result_depends_neither_on_memory_nor_on_threads(tmp_path):
         assert read(path, **options) == first
 
 
-def test_several_columns_are_joined(tmp_path):
-    path = write(tmp_path / "a.jsonl", '{"title": "Sushi", "body": "good", "tags": ["raw", "fish"]}\n')
-    assert read(path, text=["title", "body"]).texts == ["Sushi\ngood"]
-    assert read(path, text="tags").texts == ["raw fish"]
-
-
 def test_the_only_column_of_strings_or_the_usual_name_is_the_text_and_it_says_so(tmp_path):
     only = read(write(tmp_path / "a.csv", "stars,opinion\n3,good sushi\n"))
     assert only.notes[0]["code"] == "text_column_guessed"
@@ -155,23 +136,6 @@ def test_the_only_column_of_strings_or_the_usual_name_is_the_text_and_it_says_so
     usual = read(write(tmp_path / "b.jsonl", '{"title": "a b", "Body": "good sushi"}\n'))
     assert usual.notes[0]["fields"]["column"] == "Body"
     assert usual.words == ["good", "sushi"]
-
-
-def test_json_strings_are_texts_too(tmp_path):
-    assert read(write(tmp_path / "a.jsonl", '"good"\n"sushi"\n')).texts == ["good", "sushi"]
-
-
-def test_lone_surrogates_are_replaced_and_nul_stays(tmp_path):
-    found = read(write(tmp_path / "a.jsonl", '{"text": "good\\ud800 sushi\\u0000ramen"}\n'))
-    assert found.texts == ["good\ufffd sushi\x00ramen"]
-    assert found.words == ["good", "ramen", "sushi"]
-
-
-def test_a_document_longer_than_a_block_is_one_document(tmp_path):
-    long = "sushi " * 200_000
-    found = read(write(tmp_path / "a.jsonl", json.dumps({"text": long}) + '\n{"text": "ramen"}\n'), memory=1)
-    assert found.counts == [[0, 200_000], [1, 0]]
-    assert found.texts[0] == long
 
 
 @pytest.mark.parametrize(
@@ -184,20 +148,15 @@ def test_a_document_longer_than_a_block_is_one_document(tmp_path):
             {},
             r"Line 1 of .* has '\[1, 2\]', but a row must be a JSON object.*Set skip_bad_rows",
         ),
-        ("a.jsonl", '"a b"\n{"text": "a"}\n', {"text": "x"}, "No column 'x'"),
         ("a.jsonl", b'{"text": "a"}\n\n{"text": "\xff"}\n', {}, "Byte 0xff in line 3 of .* Set encoding to .*'cp1252'"),
         ("a.jsonl", "\n \n", {}, "'.*a.jsonl' has no documents, but at least one"),
-        ("a.jsonl", '{"text": "?"}\n', {}, "The only document has no words"),
         ("a.jsonl", '{"revew": "a", "n": 1}\n', {"text": "review"}, "No column 'review' in .* Did you mean 'revew'"),
         ("a.jsonl", '{"a": "x", "b": "y"}\n', {}, r"2 columns of .* may hold the text. Set text to .*: a, b\."),
         ("a.csv", "a,b\n1,x\n1,2,3\n", {"text": "b"}, "Line 3 of .* has 3 values, but the header has 2"),
         ("a.csv", 'a,b\n1,"x\n', {"text": "b"}, "row that starts in line 2 of .* is not valid CSV"),
         ("a.csv", "", {}, "has no header"),
-        ("a.csv", "a,b\n1,x\n", {"text": "c"}, "No column 'c' in .* Its columns are: a, b"),
-        ("a.csv", b"a,b\n1,\xe9\n", {"text": "b"}, "Byte 0xe9 in line 2"),
         ("a.txt", "hello".encode("utf-16"), {}, "is UTF-16, but .*iconv"),
         ("a.txt", "hello\n", {"text": "x"}, "text is 'x', but .* is plain text without columns"),
-        ("a.jsonl.gz", b"no gzip", {}, "Line 1 of '.*a.jsonl.gz' is not valid JSON"),
         ("a.jsonl.gz", gzip.compress(b"{}\n" * 99, mtime=0)[:-9], {}, "Cannot read .* Check that the file is complete"),
         ("a.parquet", b"no parquet", {}, "Cannot read '.*a.parquet' as a Parquet file: it holds plain text"),
     ],
@@ -205,11 +164,6 @@ def test_a_document_longer_than_a_block_is_one_document(tmp_path):
 def test_what_cannot_be_read_is_said_with_file_line_and_next_step(tmp_path, name, content, options, message):
     with pytest.raises(SearchError, match=message):
         read(write(tmp_path / name, content), **options)
-
-
-def test_other_encodings_can_be_named(tmp_path):
-    path = write(tmp_path / "a.txt", "café au lait\n".encode("cp1252"))
-    assert read(path, encoding="cp1252").words == ["au", "café", "lait"]
 
 
 def test_missing_files_show_what_is_there(tmp_path):
@@ -221,13 +175,6 @@ def test_missing_files_show_what_is_there(tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(SearchError, match="The folder .* has no files"):
         read(tmp_path / "empty")
-
-
-def test_files_of_several_formats_are_refused(tmp_path):
-    write(tmp_path / "a.jsonl", "{}")
-    write(tmp_path / "b.csv", "a")
-    with pytest.raises(SearchError, match=r"The files have several formats \(csv, jsonl\)"):
-        read(tmp_path)
 
 
 def test_progress_rises_to_the_size_of_the_files(tmp_path):

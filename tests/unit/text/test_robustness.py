@@ -45,18 +45,6 @@ def test_nothing_is_left_behind_by_an_interruption(folder, tmp_path, n_jobs):
     assert list(folder.iterdir()) == []
 
 
-@pytest.mark.parametrize("n_jobs", [1, 3])
-def test_nothing_is_left_behind_by_a_tokenizer_that_fails_late(folder, n_jobs):
-    def fail_late(text):
-        if "number4999x" in text:
-            raise RuntimeError("no more")
-        return text.split()
-
-    with pytest.raises(SearchError, match="The tokenizer raised RuntimeError: no more at text 5,000"):
-        count_texts(many_texts(), every_word(tokenizer=fail_late, memory=1, n_jobs=n_jobs))
-    assert list(folder.iterdir()) == []
-
-
 def test_a_full_disk_is_reported_with_the_folder_and_how_to_change_it(folder, monkeypatch):
     def fill_disk(*args, **arrays):
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -65,16 +53,3 @@ def test_a_full_disk_is_reported_with_the_folder_and_how_to_change_it(folder, mo
     with pytest.raises(SearchError, match=r"temporary files in '.*spool' \(No space left.*TMPDIR"):
         count_texts(many_texts(), every_word())
     assert list(folder.iterdir()) == []
-
-
-def test_texts_may_be_left_out(folder):
-    with count_texts(["good"], every_word(keep_texts=False)) as corpus:
-        assert next(corpus.chunks()).texts is None
-
-
-def test_texts_are_read_once_and_lazily():
-    with count_texts((text for text in ["good sushi", None]), names=iter("ab")) as corpus:
-        chunk = next(corpus.chunks())
-        assert (chunk.texts, chunk.names) == (["good sushi", ""], ["a", "b"])
-    with pytest.raises(TypeError, match="texts must be an iterable of strings, got a single string"):
-        count_texts("good sushi")

@@ -1,9 +1,7 @@
 """Each script is split as its readers do, as far as that goes without a dictionary."""
 
-import numpy as np
 import pytest
 
-from mixsearch.index import IndexOptions, build_index, open_index
 from mixsearch.text import CorpusOptions, split_words
 
 WORDS = {
@@ -33,26 +31,3 @@ def test_a_pattern_of_words_is_taken_as_it_is():
 
 def test_documents_of_different_scripts_do_not_meet_at_their_ends():
     assert split_words("汉\n字", CorpusOptions()) == ["汉", "字"]
-
-
-# Two subjects in each script; what lies between the words of a clause is drawn from all of them.
-SUBJECTS = {
-    "Chinese": [["寿司", "米饭", "拉面", "厨师"], ["法院", "律师", "审判", "犯罪"]],
-    "Thai": [["อาหาร", "ข้าว", "ปลา", "ร้าน"], ["ศาล", "ทนาย", "กฎหมาย", "คดี"]],
-    "Khmer": [["បាយ", "ត្រី", "ស៊ុប", "ម្ហូប"], ["តុលាការ", "មេធាវី", "ច្បាប់", "ចោរ"]],
-    "Cyrillic": [["рис", "рыба", "суп", "повар"], ["суд", "закон", "адвокат", "приговор"]],
-}
-
-
-@pytest.mark.parametrize("language", SUBJECTS)
-def test_a_word_finds_the_documents_of_its_subject_in_every_script(language, tmp_path):
-    rng = np.random.default_rng(0)
-    blank = " " if language == "Cyrillic" else ""
-    texts = [blank.join(rng.choice(SUBJECTS[language][row % 2], 12)) for row in range(120)]
-    path = tmp_path / "texts.txt"
-    path.write_text("\n".join(texts) + "\n", encoding="utf-8")
-    reading = CorpusOptions(min_df=1, max_df=1.0, n_jobs=1)
-    built = build_index(path, tmp_path / "index", IndexOptions(n_components=2), reading)
-    assert built.n_documents == len(texts)
-    found = open_index(built.path).search(SUBJECTS[language][1][0])
-    assert {row % 2 for row, _ in found.documents(40)} == {1}

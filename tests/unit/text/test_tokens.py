@@ -10,7 +10,6 @@ from tests.every_word import every_word
 
 from mixsearch.errors import SearchError
 from mixsearch.text import count_texts
-from mixsearch.text.count.characters import parse_word_pattern
 from mixsearch.text.count.ngrams import group_hashes
 from mixsearch.text.count.tokens import hash_words
 
@@ -138,16 +137,6 @@ def test_a_tokenizer_that_fails_is_reported_with_the_document():
         count(["a", "b"], tokenizer=fail_at_b)
     with pytest.raises(SearchError, match="The tokenizer must return a list of strings, but returned 'aa' at text 1"):
         count(["aa"], tokenizer=str)
-
-
-@pytest.mark.parametrize("pattern", [r"\w\w+", r"(?u)\b\w\w+\b", r"\w{2,}", r"\b\w+\b", "[a-z]+"])
-def test_repeated_classes_of_characters_need_no_regular_expression(pattern):
-    assert parse_word_pattern(pattern) is not None
-
-
-@pytest.mark.parametrize("pattern", [r"[a-z]+\b", r"\w+-\w+", r"(?<!x)\w+", r"\w*", r"\w{0,}", r"\b[a-z]+\b"])
-def test_other_patterns_are_left_to_regular_expressions(pattern):
-    assert parse_word_pattern(pattern) is None
 
 
 def test_very_long_words_have_hashes_of_their_own():

@@ -58,14 +58,13 @@ def write_feather(path, table=TABLE):
     feather.write_feather(table, str(path))
 
 
-def write_excel(path, table=TABLE, sheets=("Sheet1",)):
+def write_excel(path, table=TABLE):
     book = openpyxl.Workbook()
     book.active.title = "empty"
-    for name in sheets:
-        sheet = book.create_sheet(name)
-        sheet.append(table.column_names)
-        for row in table.to_pylist():
-            sheet.append(list(row.values()))
+    sheet = book.create_sheet("reviews")
+    sheet.append(table.column_names)
+    for row in table.to_pylist():
+        sheet.append(list(row.values()))
     book.save(path)
 
 
@@ -117,4 +116,3 @@ WRITERS = {
     "dataset": write_dataset,
     "partitions": write_parquet_folder,
 }
-BINARY = ("a.parquet", "a.arrow", "b.arrow", "a.feather", "a.xlsx", "a.sqlite")
