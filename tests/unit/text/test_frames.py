@@ -95,13 +95,6 @@ def test_strings_that_name_files_are_files(tmp_path, monkeypatch):
         read_corpus(["reviews.csv"])
 
 
-@pytest.mark.parametrize("empty", [[], pd.DataFrame({"review": []}, dtype=str), pl.DataFrame({"review": []}), iter(())])
-def test_nothing_is_an_error(empty):
-    with pytest.raises(SearchError) as caught:
-        read_corpus(empty, CorpusOptions(**EVERY_WORD))
-    assert caught.value.code in ("no_documents", "no_files", "unclear_text_column")
-
-
 def test_values_of_several_types_become_text_and_names_that_are_repeated_differ():
     frame = pd.DataFrame([["good sushi", 1, {"a": 1}], ["bad rice", "two", None]])
     frame.columns = ["text", 7, 7]

@@ -96,8 +96,3 @@ def test_a_name_with_a_number_is_counted_beside_its_letters(written):
 def test_other_numbers_are_no_part_of_a_name(written):
     corpus, _ = read(draw_texts(phrase=written))
     assert not any("-" in word or word.isdigit() for word in corpus.vocabulary)
-
-
-@pytest.mark.parametrize("options", [{"phrases": False}, {"token_pattern": "[a-z]+"}, {"tokenizer": str.split}])
-def test_names_with_a_number_are_counted_as_phrases_are_and_only_among_default_words(options):
-    assert "gpt-4" not in read(draw_texts(phrase="GPT-4;"), **options)[0].vocabulary

@@ -67,10 +67,3 @@ def test_options_that_need_texts_are_refused_for_counts(tmp_path):
         read(tmp_path / "a.npz", drop_duplicates="exact")
     with pytest.raises(SearchError, match="Ready-made counts must be in 1 file, got 2"):
         read([tmp_path / "a.npz", tmp_path / "a.npz"])
-
-
-def test_a_file_that_is_not_of_scipy_is_named(tmp_path):
-    (tmp_path / "a.npz").write_text("nothing of the kind", encoding="utf-8")
-    with pytest.raises(SearchError) as caught:
-        read(tmp_path / "a.npz")
-    assert caught.value.code == "unreadable_file"
