@@ -50,7 +50,6 @@ def run(*, quick: bool = False) -> None:
     for name, texts in _real_texts(quick):
         _compare_engines(name, texts)
     _time_files(make_texts(1 if quick else 60))
-    _time_docword(10_000 if quick else 300_000)
 
 
 def make_texts(megabytes: float, n_words: int = 60_000, seed: int = 0) -> list[str]:
@@ -272,27 +271,6 @@ def _write_files(texts: list[str], folder: Path) -> list[Path]:
         pq.write_table(pa.table({"text": texts}), folder / "texts.parquet")
         paths.append(folder / "texts.parquet")
     return paths
-
-
-def _time_docword(n_documents: int, per_document: int = 232, n_words: int = 102_660) -> None:
-    """A bag of words of the size of the NY Times set: 300,000 documents, 70 million lines."""
-    rng = np.random.default_rng(0)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "docword.large.txt")
-        with path.open("w", encoding="ascii") as file:
-            file.write(f"{n_documents}\n{n_words}\n{n_documents * per_document}\n")
-            # The lines of one document again and again: only the parser's time matters.
-            words = np.sort(rng.choice(n_words, per_document, replace=False)) + 1
-            tail = [f" {word} {1 + word % 3}\n" for word in words.tolist()]
-            for document in range(1, n_documents + 1):
-                head = str(document)
-                file.write(head + head.join(tail))
-        start, used = time.perf_counter(), sum(os.times()[:4])
-        with read_corpus(path) as corpus:
-            spent = time.perf_counter() - start, sum(os.times()[:4]) - used
-            n_lines = corpus.n_nonzeros
-    rows = [(f"{n_documents:,}", f"{n_lines / 1e6:.0f} million", seconds(spent[0]), seconds(spent[1]))]
-    print_table("UCI bags of words", ["documents", "lines", "time", "processor time"], rows)
 
 
 if __name__ == "__main__":

@@ -270,7 +270,6 @@ def test_local_is_a_cluster_of_this_machine(workers, files, local, tmp_path, mon
     [
         (["-"], "A cluster cannot read standard input. Name files, or leave out --scheduler."),
         (["{jsonl}", "--n-jobs", "2"], "--n-jobs has no effect on a cluster, because workers have their own threads"),
-        (["{jsonl}", "--tmp-dir", "."], "--tmp-dir has no effect on a cluster"),
         (["{jsonl}", "--memory", "1GB"], "--memory has no effect on a cluster, whose workers have their own limit"),
         (["{jsonl}", "--drop-duplicates", "near"], "--drop-duplicates can only be 'exact' on a cluster"),
         (["{npz}"], "A cluster reads texts, but the files hold ready-made counts (npz). Leave out --scheduler"),

@@ -93,4 +93,4 @@ def test_without_matplotlib_it_says_what_to_install(monkeypatch: pytest.MonkeyPa
     monkeypatch.setitem(sys.modules, "matplotlib.axes", None)
     code, _, err = reproduce()
     assert code == 1
-    assert "pip install 'mixsearch[plot]'" in err
+    assert "pip install 'mixsearch[cli]'" in err

@@ -344,7 +344,7 @@ def test_without_matplotlib_a_picture_is_refused_with_what_to_install(
     monkeypatch.delattr("mixsearch.plots", raising=False)
     result = invoke("topic", index, files.words[0], "--plot", tmp_path / "x.png")
     assert result.exit_code == 1
-    assert result.stderr == "Plots need matplotlib. Install it with: pip install 'mixsearch[plot]'.\n"
+    assert result.stderr == "Plots need matplotlib. Install it with: pip install 'mixsearch[cli]'.\n"
     assert result.stdout == ""
 
 

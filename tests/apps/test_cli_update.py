@@ -123,7 +123,7 @@ def test_only_a_folder_is_followed(path, more):
     assert "needs one folder" in result.stderr
 
 
-def test_duckdb_and_polars_would_read_the_columns_as_pandas_does(path):
+def test_others_would_read_the_columns_as_pandas_does(path):
     import pandas as pd
 
     [file] = path.glob("data-*/documents.parquet")

@@ -144,7 +144,7 @@ def test_without_matplotlib_the_demo_shows_all_but_the_pictures(
     monkeypatch.delitem(sys.modules, "mixsearch.plots", raising=False)
     result = invoke("demo", "boat", "--n-components", "2", "--output", str(tmp_path))
     assert result.exit_code == 0, result.output
-    assert "pip install 'mixsearch[plot]'" in result.output
+    assert "pip install 'mixsearch[cli]'" in result.output
     assert not list(tmp_path.iterdir())
 
 
@@ -198,7 +198,7 @@ def test_without_its_packages_the_command_line_says_what_to_install(
     with pytest.raises(SystemExit) as end:
         main()
     assert end.value.code == 1
-    assert capsys.readouterr().err == "The command line needs typer and rich: pip install 'mixsearch[cli,plot]'\n"
+    assert capsys.readouterr().err == "The command line needs typer and rich: pip install 'mixsearch[cli]'\n"
 
 
 def test_another_missing_module_is_not_mistaken_for_those(

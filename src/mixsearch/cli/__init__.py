@@ -34,7 +34,7 @@ def _run() -> None:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in _PACKAGES:
             raise
-        _fail(f"The command line needs {' and '.join(_PACKAGES)}: pip install 'mixsearch[cli,plot]'", 1)
+        _fail(f"The command line needs {' and '.join(_PACKAGES)}: pip install 'mixsearch[cli]'", 1)
     try:
         app(prog_name="mixsearch")
     finally:

@@ -15,7 +15,7 @@ def load_plots() -> Any:
     try:
         from mixsearch import plots
     except ImportError as error:
-        raise SearchError("{reason}.", code="extra_missing", reason=str(error), extra="plot") from error
+        raise SearchError("{reason}.", code="extra_missing", reason=str(error), extra="cli") from error
     return plots
 
 

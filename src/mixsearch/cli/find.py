@@ -70,8 +70,8 @@ Examples:
   mixsearch find reviews.parquet --vectors embedding --like-text "good sushi" \\
     --embedder model2vec:minishlab/potion-base-8M
 
-TABLE is a file of CSV, TSV, JSON lines, JSON, Parquet, Arrow, Excel, SQLite or
-DuckDB (name a table or a sheet after two colons: shop.sqlite::reviews), a
+TABLE is a file of CSV, TSV, JSON lines, JSON, Parquet, Arrow, Excel or SQLite
+(name a table or a sheet after two colons: shop.sqlite::reviews), a
 folder of Parquet or Arrow files, or a folder written by --save, which answers
 at once. --output adds two columns: membership, the
 probability that a row is a member, and is_member.

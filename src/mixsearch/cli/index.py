@@ -19,17 +19,16 @@ from mixsearch.text import (
     FORMATS,
     CorpusOptions,
     Format,
-    SegmenterName,
 )
 
 _READING, _WORDS, _RESOURCES, _ADVANCED = "Reading", "Words", "Resources", "Advanced: fit"
 
 HELP = """Build an index of texts or word counts. Search it with [bold]mixsearch topic[/].
 
-Reads JSON lines, JSON, CSV, TSV, Parquet, Arrow, Excel, tables of SQLite and
-DuckDB databases, Hugging Face dataset folders, text files, and counts as
-docword, Matrix Market or npz files; text files may be compressed (gz, bz2,
-xz, zst). The first bytes of a file decide its format, not its name alone.
+Reads JSON lines, JSON, CSV, TSV, Parquet, Arrow, Excel, tables of SQLite
+databases, Hugging Face dataset folders, text files, and counts as npz files
+of SciPy; text files may be compressed (gz, bz2, xz, zst). The first bytes of
+a file decide its format, not its name alone.
 
 Examples:
 
@@ -39,7 +38,7 @@ Examples:
   mixsearch index mails/ -o mails.index --strip-tags --drop-duplicates near
   mixsearch index shop.sqlite::reviews --text review
   zcat logs.gz | mixsearch index - -o logs.index --n-components 50
-  mixsearch index docword.kos.txt.gz --vocabulary vocab.kos.txt
+  mixsearch index counts.npz --vocabulary words.txt
   mixsearch index 's3://bucket/reviews/*.parquet' --scheduler tcp://host:8786 -o shared/reviews.index
 
 With --json, an error is also printed as JSON on standard output:
@@ -199,19 +198,6 @@ def index(
             metavar="REGEX", help="Pattern of a word. Default: two or more letters or digits.", rich_help_panel=_WORDS
         ),
     ] = None,
-    segmenter: Annotated[
-        SegmenterName,
-        typer.Option(
-            metavar="NAME",
-            help="How to split scripts without spaces: bigrams of characters, or words found by jieba (Chinese), "
-            "fugashi (Japanese) or pythainlp (Thai).",
-            rich_help_panel=_WORDS,
-        ),
-    ] = "bigrams",
-    stem: Annotated[
-        str | None,
-        typer.Option(metavar="LANGUAGE", help="Count stems of words, such as english.", rich_help_panel=_WORDS),
-    ] = None,
     strip_tags: Annotated[bool, typer.Option("--strip-tags", help="Remove HTML tags.", rich_help_panel=_WORDS)] = False,
     lowercase: Annotated[
         bool,
@@ -242,16 +228,6 @@ def index(
     n_jobs: Annotated[
         int | None,
         typer.Option(metavar="N", help="Threads that count words. Default: one per core.", rich_help_panel=_RESOURCES),
-    ] = None,
-    tmp_dir: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FOLDER",
-            exists=True,
-            file_okay=False,
-            help="Folder for temporary files. Default: TMPDIR.",
-            rich_help_panel=_RESOURCES,
-        ),
     ] = None,
     alpha0: Annotated[
         float,
@@ -301,12 +277,9 @@ def index(
             ngrams=(1, ngrams),
             phrases=phrases,
             token_pattern=token_pattern,
-            segmenter=segmenter,
-            stem=stem,
             strip_tags=strip_tags,
             lowercase=lowercase,
             memory=max(options.memory_part, 1),
-            tmp_dir=tmp_dir,
             n_jobs=n_jobs,
         )
         run_index(source, output, options, reading, scheduler=scheduler, as_json=as_json)

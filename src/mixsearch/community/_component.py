@@ -20,7 +20,7 @@ from mixsearch.core.posterior import clip_weight
 from mixsearch.core.sample_component import SampleComponent
 from mixsearch.core.separation import MIN_LISTED_CONFIDENCE
 from mixsearch.core.tensor import separate_rest
-from mixsearch.data.frames import build_frame
+from mixsearch.data.arrow import build_frame
 from mixsearch.display import Card, give_or_take, plain_number
 
 _N_SHOWN = 8

@@ -27,8 +27,7 @@ from mixsearch.core.second_moment import (
     symmetric_operator,
 )
 from mixsearch.data.chunks import ArraySum, add_all, row_slices, sum_chunks
-from mixsearch.data.partitions import Partition, Partitions, SamplePartition
-from mixsearch.data.partitions.base import S
+from mixsearch.data.partitions import Partition, Partitions, S, SamplePartition
 
 # Directions to test: more than the number of components among which one hint can single one out.
 MAX_DIRECTIONS = 100

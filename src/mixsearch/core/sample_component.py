@@ -20,7 +20,7 @@ from mixsearch.core.jackknife import (
 )
 from mixsearch.core.moments import Hinted, Replicates
 from mixsearch.core.tensor import separate_directions
-from mixsearch.data.partitions.detached import DetachedPartitions
+from mixsearch.data.partitions import DetachedPartitions
 from mixsearch.display import plain_chance
 
 # Components further behind than this many have no chance to come first.

@@ -1,34 +1,33 @@
-"""PyArrow, an extra: the module, or an error with the install line."""
+"""Tables of PyArrow and data frames of pandas, both optional, and which of their values are missing."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from importlib import import_module
 from typing import Any
 
+from mixsearch._typing import DataFrame
 from mixsearch.errors import SearchError
 
 
-def import_pyarrow(what: str, extra: str = "text") -> Any:
+def import_pyarrow(what: str) -> Any:
     """Return the module `pyarrow`, or raise an error with the install line."""
     try:
         import pyarrow
     except ImportError as error:
-        raise SearchError(
-            "{what} need PyArrow, which is not installed: pip install 'mixsearch[{extra}]'.",
-            code="package_missing",
-            what=what,
-            package="pyarrow",
-            extra=extra,
-        ) from error
+        raise make_package_error("pyarrow", what) from error
     return pyarrow
 
 
-def has_pyarrow() -> bool:
-    """Return whether PyArrow is installed."""
-    try:
-        import pyarrow  # noqa: F401
-    except ImportError:
-        return False
-    return True
+def make_package_error(package: str, what: str) -> SearchError:
+    """Return the error for a package of the extra `cli` that is not installed."""
+    return SearchError(
+        "{what} need {package}, which is not installed: pip install 'mixsearch[{extra}]'.",
+        code="package_missing",
+        what=what,
+        package=package,
+        extra="cli",
+    )
 
 
 def take_rows(batch: Any, rows: Any) -> Any:
@@ -49,3 +48,39 @@ def unpack_batch(packed: bytes) -> Any:
     """Return the record batch that was packed."""
     with import_pyarrow("Columns").ipc.open_stream(packed) as reader:
         return reader.read_next_batch()
+
+
+def build_frame(columns: Mapping[str, Any]) -> DataFrame:
+    """Return columns as a data frame of pandas."""
+    return import_pandas().DataFrame(dict(columns))
+
+
+def arrow_to_frame(table: Any) -> DataFrame:
+    """Return a table of PyArrow as a data frame of pandas."""
+    import_pandas()
+    return table.to_pandas()
+
+
+def import_pandas() -> Any:
+    """Return the module `pandas`, or raise an error with the install line."""
+    try:
+        return import_module("pandas")
+    except ImportError as error:
+        raise SearchError(
+            "A data frame needs pandas, which is not installed: pip install pandas.",
+            code="package_missing",
+            package="pandas",
+        ) from error
+
+
+def is_missing(value: Any) -> bool:
+    """Return whether a value is missing: None, NaN, and the NaT and NA of pandas.
+
+    Examples
+    --------
+    >>> is_missing(None), is_missing(float("nan")), is_missing("")
+    (True, True, False)
+    """
+    return (
+        value is None or type(value).__name__ in {"NAType", "NaTType"} or (isinstance(value, float) and value != value)
+    )

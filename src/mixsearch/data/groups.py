@@ -2,17 +2,36 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from itertools import pairwise
+from numbers import Real
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
 from mixsearch._typing import Array
 from mixsearch.data.arrow import import_pyarrow
-from mixsearch.data.bins import bin_by_quantiles, bin_by_width, check_width, choose_width, format_number
-from mixsearch.data.periods import check_period, choose_period, list_periods, number_periods
 from mixsearch.errors import ArgumentError, Option, SearchError
+
+Period = Literal["year", "quarter", "month", "week", "day"]
+PERIODS: tuple[Period, ...] = get_args(Period)
+
+# The smallest number of periods of an automatic choice, if the dates span as many, and the largest.
+MIN_PERIODS, MAX_PERIODS = 8, 240
+# Beyond that a wrong date, such as the year 9999, is likelier than a wish.
+_MAX_LISTED = 50_000
+# Single dates far from all others, such as 1970-01-01 for unknown, do not decide how fine the periods are.
+_CENTRAL = (0.005, 0.995)
+
+N_BINS = 10
+_MAX_BINS = 10_000
+# Least width of a range, relative to the numbers in it.
+_MIN_PRECISION = 1e-9
+# Digits of the ends of ranges of equal counts.
+_DIGITS = 2
 
 MAX_GROUPS = 20
 # Whole numbers in a range of this size are groups of their own, such as years.
@@ -183,3 +202,222 @@ def _find_levels(values: Array, max_groups: int) -> Array | None:
         return np.arange(low, high + 1)
     levels = np.unique(values)
     return levels if len(levels) <= max_groups else None
+
+
+def check_period(every: object) -> Period:
+    """Return the name of a period, or raise the error that lists those there are."""
+    for period in PERIODS:
+        if every == period:
+            return period
+    raise ArgumentError(
+        "{argument} must be one of {periods} for dates, got {found!r}.",
+        code="bad_period",
+        argument=Option("every"),
+        periods=", ".join(PERIODS),
+        found=every,
+    )
+
+
+def choose_period(days: Array) -> Period:
+    """Return the longest period of which the dates cover at least eight, or the day.
+
+    Parameters
+    ----------
+    days : array of shape (n,), of int
+        Days since 1970, none missing.
+
+    Returns
+    -------
+    str
+    """
+    central = np.quantile(days, _CENTRAL, method="nearest").astype(np.int64)
+    ends = np.array([days.min(), days.max()])
+    chosen: Period = "year"
+    for period in PERIODS:
+        if np.ptp(number_periods(ends, period)) >= MAX_PERIODS:
+            break
+        chosen = period
+        if np.ptp(number_periods(central, period)) + 1 >= MIN_PERIODS:
+            break
+    return chosen
+
+
+def number_periods(days: Array, every: Period) -> Array:
+    """Return which period each day belongs to, as numbers in the order of time; a week begins on Monday."""
+    if every == "day":
+        return days
+    if every == "week":
+        return (days + 3) // 7  # 1970 began on a Thursday
+    dates = days.astype("datetime64[D]")
+    if every == "year":
+        return dates.astype("datetime64[Y]").astype(np.int64)
+    months = dates.astype("datetime64[M]").astype(np.int64)
+    return months if every == "month" else months // 3
+
+
+def list_periods(first: int, last: int, every: Period) -> tuple[tuple[str, ...], Array]:
+    """Return the labels of all periods from one number to another, and their first days with the day after the end.
+
+    Parameters
+    ----------
+    first, last : int
+        As `number_periods` numbers them.
+    every : str
+        The period.
+
+    Returns
+    -------
+    labels : tuple of str
+        Such as 2024, 2024-Q2, 2024-05, 2024-W22 (of the ISO calendar) and 2024-05-31.
+    edges : array of shape (n + 1,), of datetime64[D]
+    """
+    if last - first >= _MAX_LISTED:
+        raise SearchError(
+            "There are {n_periods:,} periods ({every}) from {first} to {last}; at most {max_periods:,} are listed. "
+            "Choose a longer period, or leave out wrong dates.",
+            code="too_many_periods",
+            first=_label(_start_periods(np.array([first]), every), every)[0],
+            last=_label(_start_periods(np.array([last]), every), every)[0],
+            n_periods=last - first + 1,
+            every=every,
+            max_periods=_MAX_LISTED,
+        )
+    edges = _start_periods(np.arange(first, last + 2), every)
+    return _label(edges[:-1], every), edges
+
+
+def _start_periods(numbers: Array, every: Period) -> Array:
+    """Return the first day of periods."""
+    match every:
+        case "day":
+            starts = numbers.astype("datetime64[D]")
+        case "week":
+            starts = (7 * numbers - 3).astype("datetime64[D]")
+        case "year":
+            starts = numbers.astype("datetime64[Y]")
+        case _:
+            starts = (numbers if every == "month" else 3 * numbers).astype("datetime64[M]")
+    return starts.astype("datetime64[D]")
+
+
+def _label(starts: Array, every: Period) -> tuple[str, ...]:
+    years = np.datetime_as_string(starts, unit="Y")
+    match every:
+        case "year":
+            return tuple(years.tolist())
+        case "quarter":
+            months = starts.astype("datetime64[M]").astype(np.int64) % 12
+            return tuple(f"{year}-Q{month // 3 + 1}" for year, month in zip(years, months.tolist(), strict=True))
+        case "week":
+            # The year of its Thursday, and how many Thursdays that year had before.
+            thursdays = starts + 3
+            in_year = (thursdays - thursdays.astype("datetime64[Y]").astype("datetime64[D]")).astype(np.int64)
+            years = np.datetime_as_string(thursdays, unit="Y")
+            return tuple(f"{year}-W{day // 7 + 1:02d}" for year, day in zip(years, in_year.tolist(), strict=True))
+        case _:
+            return tuple(np.datetime_as_string(starts, unit="M" if every == "month" else "D").tolist())
+
+
+class Bins(NamedTuple):
+    """The range of each value, the labels of the ranges, and where they begin and end."""
+
+    codes: Array  # (n,)
+    labels: tuple[str, ...]
+    edges: Array  # (n_bins + 1,)
+
+    @property
+    def largest_share(self) -> float:
+        """The share of values that are in the largest range."""
+        return float(np.bincount(self.codes).max() / len(self.codes))
+
+
+def check_width(every: object) -> float:
+    """Return the width of ranges as a float, or raise an error."""
+    if isinstance(every, bool) or not isinstance(every, Real) or not 0 < float(every) < math.inf:
+        raise ArgumentError(
+            "{argument} must be a positive number for numbers, the width of the ranges, got {found!r}.",
+            code="bad_period",
+            argument=Option("every"),
+            found=every,
+        )
+    return float(every)
+
+
+def choose_width(values: Array) -> float | None:
+    """Return a round width, 1, 2 or 5 times a power of ten, of about ten ranges that hold all values.
+
+    None if floats are too coarse for multiples of it.
+    """
+    low, high = float(values.min()), float(values.max())
+    rough = high / N_BINS - low / N_BINS
+    if rough < max(abs(low), abs(high), sys.float_info.min / _MIN_PRECISION) * _MIN_PRECISION:
+        return None
+    power = 10.0 ** math.floor(math.log10(rough))
+    return power * min((1, 2, 5, 10), key=lambda factor: abs(math.log(factor * power / rough)))
+
+
+def bin_by_width(values: Array, width: float) -> Bins:
+    """Put values into ranges of equal width, which begin at multiples of it.
+
+    Parameters
+    ----------
+    values : array of shape (n,)
+        Finite numbers.
+    width : float
+        The width.
+
+    Returns
+    -------
+    Bins
+        Without gaps: some ranges may have no values.
+    """
+    numbers = np.floor(values / width)
+    first, last = numbers.min(), numbers.max()
+    if not last - first < _MAX_BINS:
+        raise SearchError(
+            "The numbers from {low:g} to {high:g} need more than {max_bins:,} ranges of width {width:g}. "
+            "Choose wider ones.",
+            code="too_many_ranges",
+            low=float(values.min()),
+            high=float(values.max()),
+            max_bins=_MAX_BINS,
+            width=width,
+        )
+    # Multiples of .1 are not exact: as many digits as the width has, and a few more.
+    n_decimals = min(max(0, 6 - math.floor(math.log10(width))), 300)
+    edges = np.array([round(float(number) * width, n_decimals) for number in np.arange(first, last + 2)])
+    codes = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, len(edges) - 2)
+    names = [format_number(edge) for edge in edges.tolist()]
+    labels = tuple(f"{low} to <{high}" for low, high in pairwise(names))
+    return Bins(codes, labels, edges)
+
+
+def bin_by_quantiles(values: Array) -> Bins:
+    """Put values into at most ten ranges of about equal counts, whose ends have two digits.
+
+    Parameters
+    ----------
+    values : array of shape (n,)
+        Finite numbers.
+
+    Returns
+    -------
+    Bins
+        Every range has values. The outer ones begin and end where the values do.
+    """
+    quantiles = np.quantile(values, np.arange(1, N_BINS) / N_BINS, method="nearest")
+    inner = np.unique([float(f"{each:.{_DIGITS}g}") for each in quantiles.tolist()])
+    found, codes = np.unique(np.searchsorted(inner, values, side="right"), return_inverse=True)
+    # A range without values joins the one after it, or ends the last.
+    inner = inner[found[1:] - 1]
+    if not inner.size:
+        return Bins(codes, ("all",), np.array([values.min(), values.max()]))
+    names = [format_number(edge) for edge in inner.tolist()]
+    between = (f"{low} to <{high}" for low, high in pairwise(names))
+    labels = (f"under {names[0]}", *between, f"{names[-1]} or more")
+    return Bins(codes, labels, np.concatenate([[values.min()], inner, [values.max()]]))
+
+
+def format_number(number: float) -> str:
+    """Return a number as a label that no other number has, whole numbers without a point."""
+    return repr(float(number)).removesuffix(".0")

@@ -7,12 +7,17 @@ from mixsearch._front import lazy_front
 if TYPE_CHECKING:
     from mixsearch.datasets._communities import CommunityData, make_communities
     from mixsearch.datasets._docstrings import DEFAULT_PACKAGES, DocstringCorpus, WorkerDiedError, load_docstrings
-    from mixsearch.datasets._gaussians import GaussianMixtureData, make_gaussian_mixture
-    from mixsearch.datasets._hint import make_hint
     from mixsearch.datasets._landscape import LandscapeData, make_landscape
-    from mixsearch.datasets._regressions import MixedRegressionData, make_mixed_regression
+    from mixsearch.datasets._mixtures import (
+        GaussianMixtureData,
+        MixedRegressionData,
+        SubspacesData,
+        make_gaussian_mixture,
+        make_hint,
+        make_mixed_regression,
+        make_subspaces,
+    )
     from mixsearch.datasets._reviews import ReviewData, make_reviews
-    from mixsearch.datasets._subspaces import SubspacesData, make_subspaces
     from mixsearch.datasets._topics import TopicData, make_topics
 else:
     __getattr__, __dir__ = lazy_front(__name__)

@@ -14,7 +14,7 @@ from mixsearch.core.doubts import MIN_P_VALUE, check_lead, trust
 from mixsearch.core.example_fit import ExampleFit, confidence_without_model, posterior_of_all
 from mixsearch.core.extraction import prefer
 from mixsearch.core.jackknife import StandardErrors, draw_estimates, interval_of_lead, jackknife, probability_of_first
-from mixsearch.data.partitions.detached import DetachedPartitions
+from mixsearch.data.partitions import DetachedPartitions
 from mixsearch.display import plain_chance
 from mixsearch.errors import Option, SearchWarning, UnlikelyMixtureWarning
 from mixsearch.gaussian._component import (

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from scipy.special import ndtri
 
 from mixsearch._typing import Array, DataFrame
-from mixsearch.data.frames import import_pandas
+from mixsearch.data.arrow import import_pandas
 from mixsearch.display import pluralize
 from mixsearch.errors import ArgumentError, Option
 from mixsearch.index.changes import Changes, compare_shares

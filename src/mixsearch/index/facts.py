@@ -15,8 +15,6 @@ class _Record(dict[str, Any]):
 # From a name to a type, to the type of every entry of a list, or to what a dict holds; None for what may be missing.
 _TOKENS = {
     "token_pattern": (str, None),
-    "segmenter": (str, None),
-    "stem": (str, None),
     "lowercase": (bool,),
     "normal_form": (str, None),
     "strip_tags": (bool,),

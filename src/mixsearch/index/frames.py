@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mixsearch._typing import Array, DataFrame
-from mixsearch.data.arrow import import_pyarrow
+from mixsearch.data.arrow import arrow_to_frame, import_pyarrow
 from mixsearch.data.chunks import row_slices
 from mixsearch.data.files.types import rename_repeated
-from mixsearch.data.frames import arrow_to_frame
 from mixsearch.errors import SearchError
 from mixsearch.index.column_file import ID, ROW
 from mixsearch.index.groups import Topics, name_topics

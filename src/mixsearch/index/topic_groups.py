@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal
 
 from mixsearch._typing import DataFrame
-from mixsearch.data.frames import import_pandas
+from mixsearch.data.arrow import import_pandas
 from mixsearch.index.csv_rows import write_rows
 
 

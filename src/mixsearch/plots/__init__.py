@@ -6,7 +6,7 @@ try:
     import matplotlib.figure  # noqa: F401
 except ModuleNotFoundError as error:
     raise ImportError(
-        "Plots need matplotlib. Install it with: pip install 'mixsearch[plot]'", name="matplotlib"
+        "Plots need matplotlib. Install it with: pip install 'mixsearch[cli]'", name="matplotlib"
     ) from error
 
 from mixsearch.plots._component import plot_component

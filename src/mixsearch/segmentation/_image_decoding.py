@@ -25,7 +25,7 @@ def make_missing_pillow_error() -> SearchError:
     return SearchError(
         "Image files need Pillow. Install it with: pip install 'mixsearch[{extra}]'",
         code="missing_extra",
-        extra="image",
+        extra="cli",
     )
 
 

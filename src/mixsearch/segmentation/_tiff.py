@@ -90,7 +90,7 @@ def read_tiff(file: Path | BinaryIO, source: str, max_pixels: int, frame: int | 
             "{source} is a TIFF file that needs tifffile. Install it with: pip install 'mixsearch[{extra}]'",
             code="missing_extra",
             source=source,
-            extra="image",
+            extra="cli",
         ) from error
     try:
         with TiffFile(file) as tiff:

@@ -17,7 +17,7 @@ from mixsearch.core.posterior import clip_weight, log_normal, posterior
 from mixsearch.core.separation import separation_in_words
 from mixsearch.core.validation import check_samples
 from mixsearch.data.dask import dask_arrays, is_dask
-from mixsearch.data.partitions.detached import DetachedPartitions
+from mixsearch.data.partitions import DetachedPartitions
 from mixsearch.display import Card, plain_number
 from mixsearch.errors import DoubtfulExamplesWarning, SearchWarning
 from mixsearch.subspace._candidates import SubspaceCandidates

@@ -13,9 +13,8 @@ from typing import Any, Literal
 import numpy as np
 
 from mixsearch._typing import Array
-from mixsearch.data.arrow import import_pyarrow
+from mixsearch.data.arrow import import_pyarrow, is_missing
 from mixsearch.data.files.types import MISSING_MARKS, NUMBER_PATTERN
-from mixsearch.data.missing import is_missing
 
 Kind = Literal["number", "date", "category", "vector", "empty", "other"]
 
@@ -169,7 +168,7 @@ def _to_datetime64(value: Any) -> np.datetime64:
 
 def convert_arrow(column: Any) -> Column:
     """Return a column of an Arrow table: a ChunkedArray."""
-    arrow = import_pyarrow("Arrow tables", "table")
+    arrow = import_pyarrow("Arrow tables")
     types, kind = arrow.types, column.type
     if types.is_dictionary(kind):
         return convert_arrow(column.cast(kind.value_type))

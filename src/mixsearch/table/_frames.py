@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from mixsearch._typing import Array, DataFrame, TableLike
-from mixsearch.data.arrow import import_pyarrow
-from mixsearch.data.frames import build_frame
+from mixsearch.data.arrow import build_frame, import_pyarrow
 from mixsearch.table._tables import open_table
 
 
@@ -30,7 +29,7 @@ def with_columns(table: TableLike, columns: Mapping[str, Array]) -> DataFrame:
     if hasattr(table, "hstack") and hasattr(table, "to_arrow"):  # Polars
         return table.drop(*columns, strict=False).hstack(type(table)(dict(columns)))
     if hasattr(table, "append_column"):  # PyArrow
-        arrow = import_pyarrow("Arrow tables", "table")
+        arrow = import_pyarrow("Arrow tables")
         kept = table.drop_columns([name for name in columns if name in table.column_names])
         for name, values in columns.items():
             kept = kept.append_column(name, arrow.array(values, from_pandas=True))

@@ -34,8 +34,8 @@ def read_table(path: str | os.PathLike[str], *, no_header: bool = False, skip_ba
     Parameters
     ----------
     path : str or path
-        A file of CSV, TSV, JSON lines, a JSON array, Parquet, Arrow or Feather, an Excel workbook, or an SQLite or
-        DuckDB database; or a folder of Parquet or Arrow files, such as a Hugging Face dataset. Name a table or a
+        A file of CSV, TSV, JSON lines, a JSON array, Parquet, Arrow or Feather, an Excel workbook, or an SQLite
+        database; or a folder of Parquet or Arrow files, such as a Hugging Face dataset. Name a table or a
         sheet after two colons: "shop.sqlite::reviews". Files of text may be compressed: .gz, .bz2, .xz or .zst. The
         format is recognised by the first bytes of a file, and by its name.
     no_header : bool
@@ -59,7 +59,7 @@ def read_table(path: str | os.PathLike[str], *, no_header: bool = False, skip_ba
     >>> read_table(path).column_names
     ['shop', 'stars']
     """
-    import_pyarrow("Tables in files", "table")
+    import_pyarrow("Tables in files")
     sources = _find_files(os.fspath(path))
     for note in sources.notes:
         warn_user(note)
@@ -100,7 +100,7 @@ def write_table(table: Any, path: str | os.PathLike[str]) -> None:
     """
     file = Path(path)
     format = _find_written_format(file)
-    arrow = import_pyarrow("Tables in files", "table")
+    arrow = import_pyarrow("Tables in files")
     if not isinstance(table, arrow.RecordBatchReader):
         table = (table if isinstance(table, arrow.Table) else arrow.table(table)).to_reader()
     with explain_os_errors("write to", file), write_atomically(file) as temporary:
@@ -185,7 +185,7 @@ def _create(file: Path) -> Any:
     """Open a file for bytes that are compressed if its name has the suffix of a compression."""
     if file.suffix.lower() == ".xz":
         return lzma.open(file, "wb")
-    arrow = import_pyarrow("Tables in files", "table")
+    arrow = import_pyarrow("Tables in files")
     return arrow.output_stream(str(file), compression="detect")
 
 

@@ -10,8 +10,7 @@ import numpy as np
 
 from mixsearch._typing import Array, DataFrame, TableLike
 from mixsearch.data.dask import dask_tables, is_dask
-from mixsearch.data.partitions import Layout, Partitions
-from mixsearch.data.partitions.local import LocalPartitions
+from mixsearch.data.partitions import Layout, LocalPartitions, Partitions
 from mixsearch.table._frames import with_columns
 from mixsearch.table._rows import get_rows
 from mixsearch.table._summaries import ColumnsPartition, convert_block

@@ -12,8 +12,7 @@ import scipy.sparse as sp
 from mixsearch._typing import Array, TableLike
 from mixsearch.data.arrow import import_pyarrow
 from mixsearch.data.dask import is_dask
-from mixsearch.data.partitions import Layout
-from mixsearch.data.partitions.local import LocalPartitions
+from mixsearch.data.partitions import Layout, LocalPartitions
 from mixsearch.errors import DamagedFolderError, SearchError
 from mixsearch.gaussian import ShapedMixture
 from mixsearch.storage import Folder, open_folder, write_folder
@@ -130,7 +129,7 @@ def _restore_features(facts: dict[str, Any]) -> Features:
 
 def _to_bytes(table: TableLike) -> Array:
     """Return a table in the streaming format of Arrow, which needs no pickle and is mapped without a copy."""
-    arrow = import_pyarrow("Saved tables", "table")
+    arrow = import_pyarrow("Saved tables")
     try:
         columns = table if hasattr(table, "__arrow_c_stream__") else _list_columns(table)
         converted = arrow.table(columns)
@@ -152,7 +151,7 @@ def _list_columns(table: TableLike) -> dict[str, Any]:
 
 
 def _from_bytes(data: Array) -> TableLike:
-    arrow = import_pyarrow("Saved tables", "table")
+    arrow = import_pyarrow("Saved tables")
     try:
         return arrow.ipc.open_stream(arrow.py_buffer(data)).read_all()
     except (arrow.ArrowException, OSError) as error:

@@ -157,7 +157,7 @@ def _open_mapping(table: Mapping[Any, Any]) -> Table:
 
 def _open_arrow(table: Any) -> Table:
     try:
-        arrow = import_pyarrow("Tables with the Arrow interface", "table")
+        arrow = import_pyarrow("Tables with the Arrow interface")
     except SearchError:
         if not (hasattr(table, "columns") and hasattr(table, "__getitem__")):
             raise

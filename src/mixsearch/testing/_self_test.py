@@ -223,10 +223,10 @@ def _list_checks() -> Iterator[Check]:
     yield Check("a topic, from one word", _find_topic)
     yield Check("rows of a table, from three rows", _find_rows)
     yield Check("segments of an image, from three pixels", _find_segments)
-    yield Check("plots", _draw, ("matplotlib",), "plot")
+    yield Check("plots", _draw, ("matplotlib",), "cli")
     yield Check("the command line", _run_command, ("typer", "rich"), "cli")
     yield Check("the server", _describe_server, ("fastapi", "uvicorn", "typer", "PIL"), "web")
-    yield Check("Parquet files", _write_parquet, ("pyarrow",), "table")
+    yield Check("Parquet files", _write_parquet, ("pyarrow",), "cli")
     yield Check("Dask arrays", _fit_dask, ("dask", "distributed"), "dask")
 
 

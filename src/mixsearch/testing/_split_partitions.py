@@ -10,9 +10,7 @@ from typing import Any
 
 from mixsearch._typing import Array, Samples
 from mixsearch.data.chunks import Sums, add_sums
-from mixsearch.data.partitions import Partitions, SamplePartition, partition_in_memory
-from mixsearch.data.partitions.base import S, T
-from mixsearch.data.partitions.local import LocalPartitions
+from mixsearch.data.partitions import LocalPartitions, Partitions, S, SamplePartition, T, partition_in_memory
 
 
 @dataclass(frozen=True, eq=False)

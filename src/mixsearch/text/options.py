@@ -12,11 +12,8 @@ from typing import Literal, NamedTuple
 from mixsearch.data.files.signatures import FORMATS, Format
 from mixsearch.data.machine import available_cores
 from mixsearch.errors import ArgumentError, Option
-from mixsearch.text.count.languages import check_segmenter, check_stemmer
 
 Tokenizer = Callable[[str], Sequence[str]]
-SegmenterName = Literal["bigrams", "jieba", "fugashi", "pythainlp"]
-SEGMENTER_NAMES: tuple[SegmenterName, ...] = ("bigrams", "jieba", "fugashi", "pythainlp")
 KeptColumns = Sequence[str] | Literal["auto"] | None
 
 # Measured on mixed texts: characters, code points, masks, positions and hashes of one chunk while it is counted.
@@ -58,19 +55,14 @@ class CorpusOptions:
     skip_bad_rows : bool
         Whether to skip rows of CSV, TSV and JSON that cannot be read, and to count them. By default they are errors.
     vocabulary : path, optional
-        File with one word per line, for ready-made counts. By default the vocab file next to a docword file.
+        File with one word per line, for ready-made counts.
     token_pattern : str, optional
         Regular expression that matches one word. By default words are runs of at least two letters, combining marks
-        and digits that begin or end with a letter.
+        and digits that begin or end with a letter. Of scripts without spaces (Chinese, Japanese, Thai, Lao, Khmer,
+        Burmese), overlapping pairs of characters are counted.
     tokenizer : callable, optional
-        Function from a cleaned text to its words. It replaces `token_pattern`.
-    segmenter : {"bigrams", "jieba", "fugashi", "pythainlp"} or None
-        How to split letters of scripts without spaces (Chinese, Japanese, Thai, Lao, Khmer, Burmese). "bigrams" counts
-        overlapping pairs of characters. The others are packages that find words of Chinese, Japanese or Thai; letters
-        of other scripts stay pairs. None takes everything between two spaces as a word. A `token_pattern` or a
-        `tokenizer` overrides this.
-    stem : str, optional
-        Language whose words are reduced to their stems by Snowball's rules, such as "english" or "russian".
+        Function from a cleaned text to a list of its words, such as ``jieba.lcut``. It replaces `token_pattern`. An
+        index cannot store it: to add documents, pass it again.
     lowercase : bool
         Whether to convert texts to lower case, by `str.lower`.
     normal_form : {"NFKC", "NFC"} or None
@@ -102,18 +94,16 @@ class CorpusOptions:
         Bytes that the chunks in progress may use together. A document may have a tenth of them, or 4 MiB; a longer one
         is an error. The distinct words (24 bytes each) and the fingerprints of `drop_duplicates` (100 bytes per
         document, 1 kB for near duplicates) come on top.
-    tmp_dir : path, optional
-        Folder for temporary files. By default that of `tempfile`, which respects the environment variable TMPDIR.
     n_jobs : int, optional
         Number of threads that count. None and -1 mean one per core.
 
     Examples
     --------
     >>> from mixsearch.text import CorpusOptions, count_texts
-    >>> options = CorpusOptions(stem="english", stop_words=["the"])
-    >>> with count_texts(["The runner runs", "A good run"], options) as corpus:
+    >>> options = CorpusOptions(tokenizer=str.split, stop_words=["the"])
+    >>> with count_texts(["The runner's run", "A good run"], options) as corpus:
     ...     print(corpus.vocabulary)
-    ['good', 'run', 'runner']
+    ['a', 'good', 'run', "runner's"]
     """
 
     text: str | Sequence[str] | None = None
@@ -126,8 +116,6 @@ class CorpusOptions:
     vocabulary: str | os.PathLike[str] | None = None
     token_pattern: str | None = None
     tokenizer: Tokenizer | None = None
-    segmenter: SegmenterName | None = "bigrams"
-    stem: str | None = None
     lowercase: bool = True
     normal_form: Literal["NFKC", "NFC"] | None = "NFKC"
     strip_tags: bool = False
@@ -140,12 +128,10 @@ class CorpusOptions:
     drop_duplicates: Literal["exact", "near"] | None = None
     keep_texts: bool = True
     memory: int = 256_000_000
-    tmp_dir: str | os.PathLike[str] | None = None
     n_jobs: int | None = None
 
     def __post_init__(self) -> None:
         _check_choice("format", self.format, (None, *FORMATS))
-        _check_choice("segmenter", self.segmenter, (None, *SEGMENTER_NAMES))
         _check_choice("normal_form", self.normal_form, (None, "NFC", "NFKC"))
         _check_choice("drop_duplicates", self.drop_duplicates, (None, "exact", "near"))
         _check_frequency("min_df", self.min_df)
@@ -165,10 +151,6 @@ class CorpusOptions:
             )
         if self.token_pattern is not None:
             _check_pattern(self.token_pattern)
-        if self.segmenter is not None:
-            check_segmenter(self.segmenter)
-        if self.stem is not None:
-            check_stemmer(self.stem)
 
     @property
     def counts_phrases(self) -> bool:
@@ -180,6 +162,12 @@ def list_text_columns(options: CorpusOptions) -> tuple[str, ...]:
     """Return the text columns that the caller has named; none if they are to be found."""
     text = options.text
     return () if text is None else (text,) if isinstance(text, str) else tuple(text)
+
+
+def list_named_columns(options: CorpusOptions) -> tuple[str, ...]:
+    """Return all columns that the caller has named: of the text, of the id and to keep."""
+    keep = () if options.keep is None or isinstance(options.keep, str) else tuple(options.keep)
+    return (*list_text_columns(options), *(() if options.id is None else (options.id,)), *keep)
 
 
 def count_threads(options: CorpusOptions) -> int:

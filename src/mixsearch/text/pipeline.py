@@ -9,13 +9,10 @@ from typing import Any
 from mixsearch._typing import TableLike
 from mixsearch.data.files.sources import Source, describe_source, find_sources
 from mixsearch.text.corpus import Corpus
-from mixsearch.text.count.annotated import ANNDATA, is_anndata, open_h5ad, read_anndata
-from mixsearch.text.count.annotated import FORMAT as H5AD
-from mixsearch.text.count.known_words import KnownWords
-from mixsearch.text.count.matrix import collect_matrix
-from mixsearch.text.count.matrix_files import MATRIX_FORMATS, read_matrix
-from mixsearch.text.count.texts import collect_texts
-from mixsearch.text.options import CorpusOptions
+from mixsearch.text.count.collector import collect_texts
+from mixsearch.text.count.matrix import MATRIX_FORMAT, collect_matrix, read_matrix
+from mixsearch.text.count.vocabulary import KnownWords
+from mixsearch.text.options import CorpusOptions, list_named_columns
 from mixsearch.text.read.documents import ChunkLoader, ReadState
 from mixsearch.text.read.formats import check_no_columns, read_documents, read_strings
 from mixsearch.text.read.frames import TABLE, are_texts, is_frame, read_frame
@@ -35,12 +32,11 @@ def read_corpus(
     Parameters
     ----------
     source : path, list of paths, data frame or iterable of str
-        JSON lines, CSV, TSV, Parquet or text files, a folder, or a pattern of such; or a UCI docword, Matrix Market or
-        SciPy file of ready-made counts. Files may be compressed (gz, bz2, xz, zst). "-" is standard input, with a text
-        or a JSON object on each line. Or a table in memory: of pandas, Polars or Arrow, any other with the Arrow stream
-        interface, or a mapping from names to columns. Or texts: a Series, an array, a list, a generator. A list of
-        strings is read as paths if one is a file or none contains a space. Or counts with annotations: an AnnData
-        object or an .h5ad file, whose genes are words and whose cells are documents.
+        JSON lines, CSV, TSV, Parquet or text files, a folder, or a pattern of such; or a file of ready-made counts,
+        written by `scipy.sparse.save_npz`. Files may be compressed (gz, bz2, xz, zst). "-" is standard input: JSON
+        lines, CSV, or a text on each line. Or a table in memory: of pandas, Polars or Arrow, any other with the Arrow
+        stream interface, or a mapping from names to columns. Or texts: a Series, an array, a list, a generator. A list
+        of strings is read as paths if one is a file or none contains a space.
     options : CorpusOptions, optional
         How to read and count.
     known : KnownWords, optional
@@ -77,18 +73,12 @@ def read_corpus(
     ['good', 'ramen', 'sushi'] [[1, 0, 1], [2, 1, 0]]
     """
     options = options or CorpusOptions()
-    if is_anndata(source):
-        state = ReadState(options, ANNDATA)
-        return collect_matrix(read_anndata(source, state), state, known, None)
     if is_frame(source) or are_texts(source):
         return _read_memory(source, options, known)
-    sources = find_sources(source, options.format)
+    sources = find_sources(source, options.format, list_named_columns(options))
     state = ReadState(options, describe_source(source), notes=list(sources.notes))
     report = None if on_progress is None else partial(_report, on_progress, state, sources.n_bytes)
-    if sources.format == H5AD and len(sources.paths) == 1:
-        with open_h5ad(sources.paths[0], state) as matrix:
-            return collect_matrix(matrix, state, known, report)
-    if sources.format in MATRIX_FORMATS:
+    if sources.format == MATRIX_FORMAT:
         return collect_matrix(read_matrix(sources, state), state, known, report)
     return collect_texts(read_documents(sources, state), state, known, report)
 

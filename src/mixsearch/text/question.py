@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from mixsearch.text.count.stop_words import list_stop_words
 from mixsearch.text.count.tokens import find_tokens, spell_tokens
-from mixsearch.text.count.wordlists import list_stop_words
 from mixsearch.text.options import CorpusOptions
 
 
@@ -44,7 +44,6 @@ def _choose_names(words: list[str], is_known: Callable[[str], bool]) -> list[str
     """Return either the letters of a name with a number, which come before it, or the name."""
     chosen: list[str] = []
     for word in words:
-        # A stem may be shorter than the letters.
         is_name = bool(chosen) and "-" in word and word.startswith(chosen[-1])
         if is_name and is_known(word):
             chosen[-1] = word

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from mixsearch._typing import Array
-from mixsearch.text.count.known_words import KnownWords
+from mixsearch.text.count.vocabulary import KnownWords
 from mixsearch.text.options import CorpusOptions
 from mixsearch.text.pipeline import count_texts
 

@@ -17,9 +17,9 @@ from mixsearch.core.moments import Replicates
 from mixsearch.core.sample_component import SampleComponent
 from mixsearch.core.separation import separation_in_words
 from mixsearch.core.validation import check_choice, check_positive_int, check_samples
+from mixsearch.data.arrow import build_frame
 from mixsearch.data.chunks import ArraySum
 from mixsearch.data.dask import dask_arrays, is_dask
-from mixsearch.data.frames import build_frame
 from mixsearch.data.reductions import TopRows, top_rows
 from mixsearch.data.threads import one_blas_thread
 from mixsearch.display import Card, plain_number

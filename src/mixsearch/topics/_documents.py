@@ -13,8 +13,7 @@ import scipy.sparse as sp
 
 from mixsearch._typing import Array, Sparse
 from mixsearch.data.chunks import ArraySum, RowChunks, chunk_rows
-from mixsearch.data.partitions import Layout, Partition, Partitions
-from mixsearch.data.partitions.local import LocalPartitions, SegmentedPartitions
+from mixsearch.data.partitions import Layout, LocalPartitions, Partition, Partitions, SegmentedPartitions
 from mixsearch.data.reductions import Maximum, PartitionCounts, TopRows, top_rows
 
 # A short document can show a high share by chance: it is ranked as if it had this many more words on another topic.

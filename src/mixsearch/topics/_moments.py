@@ -13,9 +13,8 @@ from mixsearch.core.frame import Frame
 from mixsearch.core.moments import Hinted, Replicates
 from mixsearch.core.second_moment import weighted_gram
 from mixsearch.data.chunks import ArraySum, even_slices, row_slices, sum_chunks
-from mixsearch.data.partitions import Partitions
-from mixsearch.data.partitions.local import LocalPartitions, SegmentedPartitions
-from mixsearch.data.sampling import sample_terms
+from mixsearch.data.partitions import LocalPartitions, Partitions, SegmentedPartitions
+from mixsearch.data.reductions import sample_terms
 from mixsearch.data.threads import n_cores, one_blas_thread
 from mixsearch.errors import HintError, SearchError
 from mixsearch.topics._documents import HintedPartition, TopicPartition, match_documents

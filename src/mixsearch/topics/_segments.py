@@ -10,8 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
-from mixsearch.data.partitions import Layout, Partitions
-from mixsearch.data.partitions.local import LocalPartitions, SegmentedPartitions
+from mixsearch.data.partitions import Layout, LocalPartitions, Partitions, SegmentedPartitions
 from mixsearch.storage import Folder, FolderWriter
 from mixsearch.topics._documents import TopicPartition
 from mixsearch.topics._stored_counts import check_when_read

@@ -6,8 +6,8 @@ from typing import Any
 
 import scipy.sparse as sp
 
+from mixsearch.data.arrow import is_missing
 from mixsearch.data.dask import is_dask
-from mixsearch.data.missing import is_missing
 from mixsearch.errors import ArgumentError, Option, SearchError
 
 

@@ -122,7 +122,7 @@ class TableStore:
         return found
 
     def _read(self, key: str, name: str, folder: Path) -> OpenTable:
-        arrow = import_pyarrow("Tables in files", "table")
+        arrow = import_pyarrow("Tables in files")
         warnings = call_in_process(self._limits.timeout, _read_to_arrow, folder, name, self._limits.max_cells)
         with arrow.memory_map(str(folder / _ARROW)) as stream:
             table = arrow.ipc.open_file(stream).read_all()
@@ -133,7 +133,7 @@ def _read_to_arrow(name: str, max_cells: int) -> list[dict[str, Any]]:
     """Read a table and write it as an Arrow file, in a worker process; return the warnings."""
     from mixsearch.table import read_table
 
-    arrow = import_pyarrow("Tables in files", "table")
+    arrow = import_pyarrow("Tables in files")
     with collect_warnings() as warnings:
         table = read_table(name)
     if table.num_rows * table.num_columns > max_cells:
@@ -156,7 +156,7 @@ def make_example() -> OpenTable:
     """Return a table to try the page with: 178 wines of three growers, without their names."""
     from sklearn.datasets import load_wine
 
-    arrow = import_pyarrow("Tables", "table")
+    arrow = import_pyarrow("Tables")
     wines = load_wine()
     columns = dict(zip(wines.feature_names, wines.data.T, strict=True))
     return OpenTable(EXAMPLE, "wine.csv", arrow.table({name: arrow.array(each) for name, each in columns.items()}))

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from mixsearch.data import chunks
-from mixsearch.data.chunks import ArraySum, chunk_rows, even_slices, row_slices, split_rows, sum_chunks
+from mixsearch.data.chunks import ArraySum, chunk_rows, even_slices, split_rows, sum_chunks
 from mixsearch.data.threads import _OneBlasThread
 
 row_lengths = st.lists(st.one_of(st.just(0), st.integers(0, 9), st.just(500)), min_size=1, max_size=40)
@@ -47,10 +47,6 @@ def test_even_slices_cover_every_row_once(rows, parts):
     assert len(slices) <= parts
 
 
-def test_row_slices_have_the_size_asked_for():
-    assert [(s.start, s.stop) for s in row_slices(10, 4)] == [(0, 4), (4, 8), (8, 10)]
-
-
 @given(lengths=row_lengths, size=chunk_sizes)
 def test_rows_are_split_so_that_each_is_in_one_chunk_and_no_chunk_is_empty(lengths, size):
     indptr = np.concatenate([[0], np.cumsum(lengths)])
@@ -59,21 +55,6 @@ def test_rows_are_split_so_that_each_is_in_one_chunk_and_no_chunk_is_empty(lengt
         slices = split_rows(indptr)
     assert [row for part in slices for row in range(part.start, part.stop)] == list(range(len(lengths)))
     assert all(part.stop > part.start for part in slices)
-
-
-@given(lengths=row_lengths, size=chunk_sizes)
-def test_a_chunk_holds_at_most_its_size_and_one_row_more(lengths, size):
-    indptr = np.concatenate([[0], np.cumsum(lengths)])
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(chunks, "CHUNK_NONZEROS", size)
-        slices = split_rows(indptr)
-    # With as many chunks as rows allow, each has at most an equal share, and the row that crosses its end.
-    even = -(-int(indptr[-1]) // min(len(lengths), max(2, -(-int(indptr[-1]) // size))))
-    assert max(indptr[part.stop] - indptr[part.start] for part in slices) <= even + max(lengths)
-
-
-def test_rows_of_equal_length_are_split_in_two_at_least():
-    assert split_rows(np.arange(0, 30, 3)) == [slice(0, 5), slice(5, 9)]
 
 
 def sparse_rows(lengths, seed):

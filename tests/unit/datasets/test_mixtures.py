@@ -2,16 +2,15 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from mixsearch import SearchError
-from mixsearch.datasets import make_gaussian_mixture, make_mixed_regression, make_subspaces, make_topics
-
-
-def test_the_defaults_are_the_paper_s():
-    data = make_gaussian_mixture(random_state=0)
-    assert data.X.shape == (10_000, 500)
-    assert_allclose(np.linalg.norm(data.centers, axis=1), 10)
-    assert data.weights.max() / data.weights.min() <= 4
-    assert_allclose(data.deviations, 0.5)
+from mixsearch.datasets import (
+    make_gaussian_mixture,
+    make_hint,
+    make_landscape,
+    make_mixed_regression,
+    make_subspaces,
+    make_topics,
+)
+from mixsearch.errors import ArgumentError
 
 
 def test_gaussian_samples_have_the_centers_and_deviations_that_they_claim():
@@ -31,13 +30,6 @@ def test_documents_have_the_words_that_their_shares_and_topics_make():
     assert_allclose(data.shares.mean(axis=0), data.alpha / data.alpha.sum(), atol=0.03)
 
 
-@pytest.mark.parametrize("topic", range(3))
-def test_a_labelled_word_is_likelier_in_its_topic_than_in_any_other(topic):
-    data = make_topics(10, 50, 3, random_state=1)
-    word = data.labelled_word(topic)
-    assert np.argmax(data.topics[:, word]) == topic
-
-
 def test_regressions_have_the_residuals_that_they_claim():
     data = make_mixed_regression(20_000, 5, 2, deviation=0.3, intercept=1.0, random_state=0)
     fitted = (data.X * data.centers[data.labels]).sum(axis=1) + data.intercepts[data.labels]
@@ -54,18 +46,6 @@ def test_subspaces_are_orthonormal_and_hold_their_samples_but_for_the_noise():
         assert outside.std() == pytest.approx(0.1 * np.sqrt(13 / 15), rel=0.05)
 
 
-def test_weights_must_be_a_distribution():
-    with pytest.raises(SearchError, match="weights must be 3 non-negative numbers with sum 1"):
-        make_gaussian_mixture(10, 4, 3, weights=[0.5, 0.4, 0.3])
-
-
-@pytest.mark.parametrize("make", [make_gaussian_mixture, make_mixed_regression, make_subspaces])
-def test_a_random_state_repeats_the_draw(make):
-    one, same, other = (make(50, 30, 2, random_state=seed) for seed in (1, 1, 2))
-    assert np.array_equal(one.X, same.X)
-    assert not np.array_equal(one.X, other.X)
-
-
 def test_an_oracle_recovers_the_truth_exactly_where_there_is_no_noise():
     gaussians = make_gaussian_mixture(200, 4, 3, deviation=0.0, random_state=0)
     assert_allclose(gaussians.oracle(), gaussians.centers, atol=1e-12)
@@ -76,7 +56,28 @@ def test_an_oracle_recovers_the_truth_exactly_where_there_is_no_noise():
         assert_allclose(found @ found.T, truth @ truth.T, atol=1e-10)
 
 
-def test_an_oracle_of_topics_comes_nearer_with_more_words():
-    short, long = (make_topics(500, 30, 3, mean_length=length, random_state=0) for length in (20, 20_000))
-    errors = [np.linalg.norm(data.oracle() - data.topics) for data in (short, long)]
-    assert errors[1] < 0.1 * errors[0]
+@pytest.mark.parametrize("gamma", [0.2, 0.7, 1.0])
+def test_a_hint_has_the_strength_that_was_asked_for(gamma):
+    centers = np.random.default_rng(0).normal(size=(4, 20))
+    v = make_hint(centers, 2, gamma=gamma)
+    assert np.linalg.norm(v) == pytest.approx(1)
+    span = np.linalg.qr(np.delete(centers, 2, axis=0).T)[0]
+    inside = span @ (span.T @ v)
+    assert inside @ inside == pytest.approx(1 - gamma, abs=1e-12)
+    assert (v - inside) @ centers[2] > 0
+
+
+def test_a_strength_outside_its_range_is_refused():
+    with pytest.raises(ArgumentError, match="gamma must be above 0 and at most 1, got 0"):
+        make_hint(np.eye(3), gamma=0)
+
+
+def test_every_segment_has_its_seed_and_its_colour():
+    data = make_landscape(80, 120, random_state=0)
+    assert data.image.shape == (80, 120, 3)
+    assert data.image.dtype == np.uint8
+    for number, name in enumerate(data.names):
+        x, y = data.seeds[name]
+        assert data.segments[y, x] == number
+    sky, meadow, lake = (data.image[data.segments == i].mean(axis=0) for i in range(3))
+    assert np.linalg.norm(sky - lake) < 0.5 * np.linalg.norm(sky - meadow)

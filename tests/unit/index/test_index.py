@@ -36,7 +36,6 @@ from mixsearch.index import (
     open_index,
 )
 from mixsearch.index.build import counts as written
-from mixsearch.index.spelling import read_token_options
 from mixsearch.storage import open_folder
 from mixsearch.text import count_texts
 
@@ -280,14 +279,6 @@ def test_stop_words_of_a_phrase_are_left_out(tmp_path):
     assert index.spell("the") == "the"
 
 
-def test_an_index_of_an_older_version_takes_letters_without_spaces_for_one_word(index, monkeypatch):
-    assert index.spell("机器翻译") != "机器翻译"
-    tokens = {name: value for name, value in index.contents().tokens.items() if name != "segmenter"}
-    monkeypatch.setattr(index, "_token_options", read_token_options(tokens))
-    monkeypatch.delitem(vars(index), "_spelling")
-    assert index.spell("机器翻译") == "机器翻译"
-
-
 def test_accents_are_one_spelling_however_they_are_typed(index):
     found = index.search("cafe\N{COMBINING ACUTE ACCENT}")
     assert_close(found.probabilities, index.search("café").probabilities)
@@ -399,23 +390,17 @@ def test_a_tokenizer_of_the_user_s_own_cannot_split_a_hint(tmp_path):
     assert index.search(word for word in ["sushi"]).documents(1)[0][0] % 3 == 0
 
 
-def save_counts(folder, kind):
+def save_counts(folder):
     """Ready-made counts whose words have capitals, and those counts."""
     counts = in_memory(damping=False)._family.local.by_document.toarray().astype(int)
     names = [word.capitalize() for word in in_memory().vocabulary_]
     (folder / "vocab.news.txt").write_text("\n".join(names) + "\n", encoding="utf-8")
-    if kind == "npz":
-        sp.save_npz(folder / "counts.npz", sp.csr_array(counts))
-        return folder / "counts.npz", counts, names
-    lines = [f"{i + 1} {j + 1} {counts[i, j]}" for i, j in np.argwhere(counts)]
-    head = [*map(str, counts.shape), str(len(lines))]
-    (folder / "docword.news.txt").write_text("\n".join([*head, *lines]) + "\n", encoding="utf-8")
-    return folder / "docword.news.txt", counts, names
+    sp.save_npz(folder / "counts.npz", sp.csr_array(counts))
+    return folder / "counts.npz", counts, names
 
 
-@pytest.mark.parametrize("kind", ["npz", "docword"])
-def test_ready_made_counts_make_an_index_with_words_as_they_are_spelt(kind, tmp_path):
-    path, counts, names = save_counts(tmp_path, kind)
+def test_ready_made_counts_make_an_index_with_words_as_they_are_spelt(tmp_path):
+    path, counts, names = save_counts(tmp_path)
     options = every_word(vocabulary=tmp_path / "vocab.news.txt")
     build_index(path, tmp_path / "index", IndexOptions(n_components=3), options)
     index, fitted = open_index(tmp_path / "index"), TopicSearch(3).fit(sp.csr_array(counts), vocabulary=names)

@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from mixsearch.data.partitions import Layout
-from mixsearch.data.partitions.local import LocalPartitions
+from mixsearch.data.partitions import Layout, LocalPartitions
 from mixsearch.table import _nodes
 from mixsearch.table._nodes import PlacedRows, choose_nodes, find_nearest
 

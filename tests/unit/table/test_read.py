@@ -199,7 +199,7 @@ def test_a_folder_is_no_table(tmp_path):
 
 def test_without_pyarrow_the_install_line_is_named(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(SearchError, match=r"Tables in files need PyArrow.*pip install 'mixsearch\[table\]'"):
+    with pytest.raises(SearchError, match=r"Tables in files need pyarrow.*pip install 'mixsearch\[cli\]'"):
         read_text(tmp_path, CSV)
 
 

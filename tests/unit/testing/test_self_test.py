@@ -22,9 +22,9 @@ def test_a_check_that_raises_has_failed_and_the_others_run():
 
 
 def test_a_check_without_its_packages_is_skipped_with_the_line_that_installs_them():
-    (outcome,) = run_self_test(checks=[Check("third", fail, ("sys", "no_such_package"), "plot")])
+    (outcome,) = run_self_test(checks=[Check("third", fail, ("sys", "no_such_package"), "cli")])
     assert outcome.state == "skipped"
-    assert outcome.note == "pip install 'mixsearch[plot]'"
+    assert outcome.note == "pip install 'mixsearch[cli]'"
 
 
 @pytest.mark.slow

@@ -27,18 +27,6 @@ def test_exact_duplicates_give_way_to_the_first_and_empty_texts_stay():
     assert kept_rows(documents, None) == ([0, 1, 2, 3, 4, 5], [])
 
 
-def test_frequencies_count_only_what_is_kept():
-    with count_texts(["good sushi", "good sushi", "ramen"], every_word(drop_duplicates="exact")) as corpus:
-        assert corpus.document_frequencies.tolist() == [1, 1, 1]
-        assert corpus.to_counts().toarray().tolist() == [[1, 0, 1], [0, 1, 0]]
-
-
-def test_names_stay_with_their_documents():
-    options = every_word(drop_duplicates="exact")
-    with count_texts(["good", "good", "ramen"], options, names=["a", "b", "c"]) as corpus:
-        assert [name for chunk in corpus.chunks() for name in chunk.names] == ["a", "c"]
-
-
 def test_a_changed_word_in_a_hundred_is_a_near_duplicate_and_a_new_half_is_none():
     rng = np.random.default_rng(0)
     originals = [random_text(rng, 100) for _ in range(60)]

@@ -1,8 +1,6 @@
 """Files that misrepresent their content: each is read correctly, or gives one error with a code."""
 
 import gzip
-import json
-import os
 
 import numpy as np
 import pytest
@@ -24,29 +22,18 @@ def fail(path, code, **options):
     return str(caught.value)
 
 
-def read_names(path, **options):
-    with read_corpus(path, every_word(**options)) as corpus:
-        return [name for chunk in corpus.chunks() for name in chunk.names or []], corpus
-
-
-@pytest.mark.parametrize("count", [2**31, 2**32 + 1, 10**30])
-@pytest.mark.parametrize("kind", ["docword", "mtx", "npz"])
-def test_a_count_beyond_32_bits_is_an_error_and_never_wraps(tmp_path, count, kind):
-    path = tmp_path / {"docword": "docword.x.txt", "mtx": "a.mtx", "npz": "a.npz"}[kind]
-    if kind == "npz":
-        sp.save_npz(path, sp.csr_array(np.array([[1.0, 0], [0, float(count)]])))
-    elif kind == "mtx":
-        path.write_text(f"%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n2 2 {count}\n")
-    else:
-        path.write_text(f"2\n2\n2\n1 1 1\n2 2 {count}\n")
-    assert "a count can be 2,147,483,647 at most" in fail(path, "count_too_large")
-
-
-def test_the_largest_count_is_read(tmp_path):
-    path = tmp_path / "docword.x.txt"
-    path.write_text(f"2\n2\n2\n1 1 1\n2 2 {2**31 - 1}\n")
-    with read_corpus(path, every_word()) as corpus:
+def test_a_count_beyond_32_bits_is_an_error_and_never_wraps(tmp_path):
+    sp.save_npz(tmp_path / "a.npz", sp.csr_array(np.array([[1, 0], [0, 2**31 - 1]])))
+    with read_corpus(tmp_path / "a.npz", every_word()) as corpus:
         assert corpus.to_counts().max() == 2**31 - 1
+    for count in (2.0**31, 1e30):
+        sp.save_npz(tmp_path / "a.npz", sp.csr_array(np.array([[1.0, 0], [0, count]])))
+        fail(tmp_path / "a.npz", "count_too_large")
+
+
+def test_a_shape_that_the_counts_contradict_is_an_error(tmp_path):
+    sp.save_npz(tmp_path / "a.npz", sp.csr_array(([1], ([0], [0])), shape=(1, 10**9)))
+    fail(tmp_path / "a.npz", "wrong_header")
 
 
 def test_repeated_small_counts_are_added_without_wrapping(tmp_path):
@@ -57,38 +44,12 @@ def test_repeated_small_counts_are_added_without_wrapping(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "header", ["60\n1000000000\n3\n", "1000000000\n24\n3\n", f"60\n24\n{10**12}\n", "-3\n24\n3\n", f"{10**18}\n24\n3\n"]
-)
-def test_a_docword_header_that_the_file_contradicts_is_an_error(tmp_path, header):
-    path = tmp_path / "docword.x.txt"
-    path.write_text(f"{header}1 1 1\n2 2 1\n3 3 1\n")
-    assert "does not fit the file" in fail(path, "wrong_header")
-
-
-@pytest.mark.parametrize("sizes", ["1000000000000 24 1", "24 1000000000 1", "24 24 1000000000000"])
-def test_a_matrix_market_header_that_the_file_contradicts_is_an_error(tmp_path, sizes):
-    path = tmp_path / "a.mtx"
-    path.write_text(f"%%MatrixMarket matrix coordinate integer general\n{sizes}\n1 1 1\n")
-    fail(path, "wrong_header")
-
-
-def test_a_matrix_market_file_with_zero_bytes_is_an_error(tmp_path):
-    lines = b"".join(b"%d 1 1\n" % i for i in range(1, 2000))
-    body = lines[:5000] + bytes(4096) + lines[5000:]
-    (tmp_path / "a.mtx").write_bytes(b"%%MatrixMarket matrix coordinate integer general\n% by us\n2000 3 1999\n" + body)
-    assert "other characters than those of numbers" in fail(tmp_path / "a.mtx", "unreadable_file")
-
-
-@pytest.mark.parametrize(
     "change",
     [
         {"indptr": np.array([0, 10**6, 2])},
-        {"indptr": np.array([0, -5, 2])},
         {"indptr": np.array([0, 2, 0])},
-        {"indices": np.array([0, 10**8])},
         {"indices": np.array([-7, 1])},
         {"format": np.array(b"csc"), "indptr": np.array([0, 10**6, 2])},
-        {"data": np.array(["a", "b"])},
         {"data": np.array([{}, {}])},
         {"shape": np.array([-2, 2])},
     ],
@@ -100,14 +61,7 @@ def test_arrays_of_an_npz_that_do_not_fit_together_are_an_error(tmp_path, change
         read_corpus(tmp_path / "a.npz", every_word())
 
 
-@pytest.mark.parametrize("value", [np.inf, np.nan, 1 + 1j])
-def test_values_that_are_no_numbers_to_count_with_are_an_error(tmp_path, value):
-    sp.save_npz(tmp_path / "a.npz", sp.csr_array(np.array([[value, 1]])))
-    with pytest.raises(SearchError):
-        read_corpus(tmp_path / "a.npz", every_word())
-
-
-@pytest.mark.parametrize("depth", [150, 900, 100_000])
+@pytest.mark.parametrize("depth", [150, 100_000])
 @pytest.mark.parametrize("name", ["a.jsonl", "a.json"])
 def test_lists_that_are_nested_too_deeply_are_an_error(tmp_path, depth, name):
     record = '{"text": "sushi", "x": ' + "[" * depth + "]" * depth + "}"
@@ -117,26 +71,6 @@ def test_lists_that_are_nested_too_deeply_are_an_error(tmp_path, depth, name):
         read_table(tmp_path / name)
 
 
-def test_lists_of_many_lists_are_no_nested_ones(tmp_path):
-    (tmp_path / "a.jsonl").write_text(json.dumps({"text": "sushi rice", "x": [[1, 2]] * 500}) + "\n")
-    with read_corpus(tmp_path / "a.jsonl", every_word()) as corpus:
-        assert corpus.n_documents == 1
-    assert read_table(tmp_path / "a.jsonl").num_rows == 1
-
-
-@pytest.mark.parametrize("name", ["a.jsonl", "a.json"])
-def test_an_integer_of_too_many_digits_is_an_error(tmp_path, name):
-    record = '{"text": "sushi", "x": ' + "9" * 5000 + "}"
-    (tmp_path / name).write_text(f"[{record}]" if name.endswith("json") else GOOD + record + "\n")
-    assert "an integer of more than 4,300 digits" in fail(tmp_path / name, "invalid_json")
-
-
-def test_a_lone_surrogate_in_the_name_of_a_column_is_replaced(tmp_path):
-    (tmp_path / "a.jsonl").write_text('{"text": "sushi rice", "\\ud800x": 3}\n' * 30)
-    with read_corpus(tmp_path / "a.jsonl", every_word()) as corpus:
-        assert next(corpus.chunks()).columns.schema.names == ["\N{REPLACEMENT CHARACTER}x"]
-
-
 LONG = "sushi rice fish " * 300_000  # 4.8 million characters
 LONGER = "x " * (1 << 21) + "y"  # one more than a document may have
 
@@ -144,7 +78,6 @@ LONGER = "x " * (1 << 21) + "y"  # one more than a document may have
 @pytest.mark.parametrize(
     ("name", "content"),
     [
-        ("a.txt", f"rice\n{LONG}\nfish\n"),
         ("a.txt", f"rice\n{LONGER}\nfish\n"),
         ("a.jsonl", f'{GOOD}{{"text": "{LONG}"}}\n{GOOD}'),
         ("a.csv", f"text\nrice\n{LONG}\nfish\n"),
@@ -167,13 +100,6 @@ def test_a_quotation_mark_that_is_never_closed_ends_at_the_limit(tmp_path):
     assert "quotation mark that is not closed" in fail(tmp_path / "a.csv", "invalid_csv", memory=1)
 
 
-def test_a_long_value_of_a_json_array_and_a_long_file_are_errors(tmp_path):
-    (tmp_path / "a.json").write_text(json.dumps([{"text": LONG * 2}]))
-    assert "does not end after 4,194,304 characters" in fail(tmp_path / "a.json", "invalid_json", memory=1)
-    (tmp_path / "a.txt").write_text(LONG)
-    fail(tmp_path / "a.txt", "document_too_long", format="files", memory=1)
-
-
 def test_an_archive_that_grows_a_thousandfold_is_an_error(tmp_path, monkeypatch):
     monkeypatch.setattr(streams, "_MIN_GROWN_BYTES", 1 << 20)
     (tmp_path / "a.txt.gz").write_bytes(gzip.compress(b"sushi rice fish\n" * 200_000))
@@ -192,53 +118,9 @@ def test_a_table_beyond_the_memory_is_an_error(tmp_path, monkeypatch, name):
     assert caught.value.code == "table_too_large"
 
 
-def test_a_small_archive_may_grow_as_it_likes(tmp_path):
-    (tmp_path / "a.txt.gz").write_bytes(gzip.compress(b"sushi rice fish\n" * 20_000))
-    with read_corpus(tmp_path / "a.txt.gz", every_word()) as corpus:
-        assert corpus.n_documents == 20_000
-
-
-@pytest.mark.skipif(os.name == "nt" or os.uname().sysname == "Darwin", reason="names are Unicode there")
-def test_a_file_name_that_is_no_utf8_is_shown_with_a_replacement(tmp_path):
-    for name in (b"caf\xe9.txt", b"plain.txt"):
-        with open(os.path.join(os.fsencode(tmp_path), name), "w") as file:
-            file.write("sushi rice")
-    names, _ = read_names(tmp_path)
-    assert names == ["caf\N{REPLACEMENT CHARACTER}.txt", "plain.txt"]
-
-
-def test_a_folder_that_cannot_be_listed_is_noted(tmp_path, monkeypatch):
-    (tmp_path / "closed").mkdir()
-    (tmp_path / ".hidden").mkdir()
-    (tmp_path / "a.txt").write_text("sushi rice")
-    scan = os.scandir
-
-    def refuse(path):
-        if str(path).endswith(("closed", ".hidden")):
-            raise PermissionError(13, "Permission denied", str(path))
-        return scan(path)
-
-    monkeypatch.setattr(os, "scandir", refuse)
-    names, corpus = read_names(tmp_path)
-    assert names == ["a.txt"]
-    (note,) = [each for each in corpus.notes if each.code == "skipped_folders"]
-    assert note.fields["n_folders"] == 1
-    assert "closed" in str(note)
-
-
 def test_parquet_with_bytes_that_are_no_utf8_is_an_error(tmp_path):
     arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     data = [arrow.py_buffer(np.array([0, 5, 9], np.int32)), arrow.py_buffer(b"sushi\xff\xfe-x")]
     texts = arrow.Array.from_buffers(arrow.string(), 2, [None, *data])
     parquet.write_table(arrow.table({"text": texts}), tmp_path / "a.parquet")
     fail(tmp_path / "a.parquet", "unreadable_file", text="text")
-
-
-def test_a_text_that_parquet_stores_once_is_read_in_small_parts(tmp_path):
-    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    text = "sushi rice " * 500
-    table = arrow.table({"text": arrow.DictionaryArray.from_arrays(np.zeros(3000, np.int32), arrow.array([text]))})
-    parquet.write_table(table, tmp_path / "a.parquet")
-    with read_corpus(tmp_path / "a.parquet", every_word(memory=1)) as corpus:
-        assert corpus.n_documents == 3000
-        assert max(sum(map(len, chunk.texts)) for chunk in corpus.chunks()) < 200_000

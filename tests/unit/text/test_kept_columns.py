@@ -13,7 +13,7 @@ from pyarrow import parquet
 
 from mixsearch.data.files.sources import find_sources
 from mixsearch.data.files.types import ColumnTypes, find_column_types
-from mixsearch.errors import ArgumentError, SearchError
+from mixsearch.errors import SearchError
 from mixsearch.text import CorpusOptions, inspect_columns
 from mixsearch.text.read.documents import ReadState
 from mixsearch.text.read.formats import read_documents
@@ -105,29 +105,6 @@ def test_useful_columns_are_found_by_themselves(tmp_path, name):
     assert not named.list_notes()
 
 
-def test_a_summary_says_what_the_first_rows_hold(tmp_path):
-    path = tmp_path / "a.csv"
-    path.write_text("text,year,shop\nGood sushi,2019,Oslo\nBad sushi,2020,\nNo sushi,2021,Rome\n")
-    text, year, shop = inspect_columns(path)
-    assert (text.role, text.n_rows, text.example) == ("text", 3, "Good sushi")
-    assert (year.role, year.kind, year.n_distinct, year.mean_length) == ("date", "int64", 3, 4)
-    assert (shop.n_missing, shop.n_distinct) == (1, 2)
-
-
-def test_columns_are_shown_even_if_the_text_is_unclear(tmp_path):
-    path = tmp_path / "a.csv"
-    path.write_text("a,b\nx y,z\nu v,w\n")
-    assert [each.name for each in inspect_columns(path)] == ["a", "b"]
-
-
-def test_plain_text_has_no_columns(tmp_path):
-    (tmp_path / "a.txt").write_text("one\ntwo\n")
-    assert inspect_columns(tmp_path / "a.txt") == []
-    with pytest.raises(ArgumentError, match="plain text without columns"):
-        read_chunks(tmp_path / "a.txt", keep=["x"])
-    assert read_chunks(tmp_path / "a.txt", keep="auto")[1][0].columns is None
-
-
 def test_a_type_needs_the_values_of_all_chunks(tmp_path):
     path = tmp_path / "a.csv"
     lines = [f"{'word ' * 40},{i},{i},2024-01-02,{i % 2}" for i in range(2000)]
@@ -146,14 +123,6 @@ def test_numbers_of_names_stay_text(tmp_path):
     assert table.to_pydict() == {"postcode": ["01234", "56789"], "long": ["12345678901234567890", "1"]}
 
 
-def test_a_day_that_does_not_exist_leaves_the_column_text(tmp_path):
-    path = tmp_path / "a.csv"
-    path.write_text("text,a,b\none,2024-02-30,30/02/2024\ntwo,2024-02-01,13/02/2024\n")
-    _, table, _ = read_kept(path, text="text", keep=["a", "b"])
-    assert table["a"].to_pylist() == ["2024-02-30", "2024-02-01"]
-    assert table["b"].to_pylist() == ["30/02/2024", "13/02/2024"]
-
-
 def test_values_of_different_kinds_become_text_and_nested_ones_json(tmp_path):
     path = tmp_path / "a.jsonl"
     records = [
@@ -170,33 +139,11 @@ def test_values_of_different_kinds_become_text_and_nested_ones_json(tmp_path):
     }
 
 
-def test_columns_that_only_some_files_have_are_missing_in_the_others(tmp_path):
-    write_rows(tmp_path / "1.csv", make_rows(5))
-    (tmp_path / "2.csv").write_text("review,stars\nthe last,9\n")
-    _, table, _ = read_kept([tmp_path / "1.csv", tmp_path / "2.csv"], text="review", keep=["stars", "shop"])
-    assert table.slice(5).to_pylist() == [{"stars": 9, "shop": None}]
-
-
-def test_a_column_that_is_not_there_names_those_that_are(tmp_path):
-    with pytest.raises(SearchError, match="No column 'starz'.*review_id, review.*Did you mean 'stars'") as caught:
-        read_chunks(write_rows(tmp_path / "a.csv", make_rows(3)), text="review", keep=["starz"])
-    assert caught.value.code == "column_missing"
-
-
-def test_a_single_name_is_no_list_of_columns():
-    with pytest.raises(ArgumentError, match="keep must be a list of columns, 'auto' or None, got 'stars'"):
-        CorpusOptions(keep="stars")
-
-
-def test_repeated_names_get_a_number(tmp_path):
-    (tmp_path / "a.csv").write_text("text,x,x\none,1,2\n")
-    _, table, _ = read_kept(tmp_path / "a.csv", text="text", keep=["x (2)"])
-    assert table.to_pydict() == {"x (2)": [2]}
-
-
-def test_without_pyarrow_texts_are_read_and_nothing_is_kept(tmp_path, monkeypatch):
+def test_without_pyarrow_columns_are_never_dropped_silently(tmp_path, monkeypatch):
     path = write_rows(tmp_path / "a.csv", make_rows(3))
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    assert read_chunks(path, text="review", keep="auto")[1][0].columns is None
-    with pytest.raises(SearchError, match="pip install 'mixsearch"):
-        read_chunks(path, text="review", keep=["stars"])
+    for keep in ("auto", ["stars"]):
+        with pytest.raises(SearchError) as caught:
+            read_chunks(path, text="review", keep=keep)
+        assert (caught.value.code, caught.value.fields["extra"]) == ("package_missing", "cli")
+    assert read_chunks(path, text="review", keep=None)[1][0].columns is None

@@ -20,10 +20,9 @@ TEXTS = [
     "options",
     [
         CorpusOptions(),
-        CorpusOptions(phrases=False),
         CorpusOptions(ngrams=(1, 3), stop_words=None),
         CorpusOptions(ngrams=(1, 2), stop_words="english"),
-        CorpusOptions(stop_words="english", stem="english"),
+        CorpusOptions(tokenizer=str.split),
         CorpusOptions(min_df=1, max_df=1.0),
     ],
 )
@@ -37,18 +36,6 @@ def test_the_same_texts_have_the_same_counts(options):
         single = [i for i, word in enumerate(words) if " " not in word]
         np.testing.assert_array_equal(again.document_frequencies[single], frequencies[single])
         np.testing.assert_array_equal(again.word_counts[single], totals[single])
-
-
-def test_phrases_are_counted_in_other_texts():
-    with count_texts(TEXTS) as corpus:
-        words = corpus.vocabulary
-    assert {"machine translation", "gpt-4"} <= set(words)
-    texts = ["machine translation by GPT-4", "the translation machine GPT, 4 of them"]
-    with count_texts(texts, known=KnownWords(words)) as other:
-        counts = other.to_counts().toarray()
-    assert counts[:, words.index("machine translation")].tolist() == [1, 0]
-    assert counts[:, words.index("gpt-4")].tolist() == [1, 0]
-    assert counts[:, words.index("machine")].tolist() == [1, 1]
 
 
 def test_words_that_are_not_known_came_with_the_texts_or_are_stop_words():

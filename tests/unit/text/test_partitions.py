@@ -1,8 +1,6 @@
 """A corpus in partitions gives what the files give as a whole, wherever they are split."""
 
-import gzip
 import json
-from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -12,16 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.every_word import every_word
 
-from mixsearch import SearchError
 from mixsearch.data.files.sources import find_sources
 from mixsearch.text import read_corpus
 from mixsearch.text.count.partitions import (
-    choose_partition_bytes,
     count_frequencies,
     count_partition,
     drop_rows,
     find_duplicates,
-    merge_small_files,
     merge_spellings,
     spell_in_partition,
     split_file,
@@ -91,77 +86,6 @@ def test_row_groups_are_the_same_however_they_are_put_together(folder, max_bytes
     partitions = split_all(path, max_bytes, REVIEW)
     assert len(partitions) == {1: 8, 300: 4, 10_000: 1}[max_bytes]
     assert read_partitions(partitions, REVIEW) == texts
-
-
-def test_rows_of_a_later_partition_are_counted_from_the_start_of_the_file(folder):
-    path = folder / "reviews.parquet"
-    pq.write_table(pa.table({"review": ["a", "b", "c", "d"]}), path, row_group_size=2)
-    load = next(split_all(path, 1, REVIEW)[1].load(ReadState(every_word(), columns=REVIEW)))
-    assert load().locate(1) == f"row 4 of {str(path)!r}"
-
-
-def test_a_file_whose_rows_only_its_reader_finds_is_one_partition(folder):
-    table, packed = folder / "reviews.csv", folder / "reviews.jsonl.gz"
-    table.write_text('review\n"two\nlines"\nplain\n')
-    packed.write_bytes(gzip.compress(b'{"review": "a"}\n{"review": "b"}\n'))
-    assert [read_partition(partition, REVIEW) for partition in split_all(table, 1)] == [["two\nlines", "plain"]]
-    assert [read_partition(partition, REVIEW) for partition in split_all(packed, 1)] == [["a", "b"]]
-
-
-def test_small_files_come_together(tmp_path):
-    for number in range(7):
-        (tmp_path / f"{number}.txt").write_text("x" * 100)
-    partitions = merge_small_files(split_all(tmp_path, 300), 300)
-    assert [len(partition.sources.paths) for partition in partitions] == [3, 3, 1]
-    assert [partition.n_bytes for partition in partitions] == [300, 300, 100]
-    assert read_partitions(partitions) == ["x" * 100] * 7
-
-
-def test_partitions_of_large_files_stay_apart_from_small_files(tmp_path):
-    for number, length in enumerate([10, 10, 35, 10, 10]):
-        (tmp_path / f"{number}.jsonl").write_text("".join(f'"t{i}"\n' for i in range(length)))
-    partitions = merge_small_files(split_all(tmp_path, 120), 120)
-    assert [(len(partition.sources.paths), partition.span is None) for partition in partitions] == [
-        (2, True),
-        (1, False),
-        (1, False),
-        (2, True),
-    ]
-    assert read_partitions(partitions) == [f"t{i}" for length in (10, 10, 35, 10, 10) for i in range(length)]
-
-
-def test_an_error_says_where_the_counting_of_lines_began(folder):
-    path = folder / "broken.jsonl"
-    path.write_text('{"review": "fine"}\n' * 3 + '{"review": \n')
-    partition = split_all(path, 38)[1]
-    with pytest.raises(SearchError, match="Line 2 of .* not valid JSON .* Lines are numbered from byte 38 of the file"):
-        count_partition(partition, every_word(n_jobs=1), REVIEW, NO_STOPS)
-
-
-def test_files_that_vanish_are_named(tmp_path):
-    for name in ("a.txt", "b.txt"):
-        (tmp_path / name).write_text("word")
-    sources = find_sources(tmp_path, None)
-    partition = merge_small_files(split_all(tmp_path, 100), 100)[0]
-    (tmp_path / "b.txt").unlink()
-    with pytest.raises(SearchError, match="A worker cannot read a file: .*b.txt'. Check that all workers see it"):
-        count_partition(partition, every_word(n_jobs=1), None, NO_STOPS)
-    with pytest.raises(SearchError, match="Cannot read '.*b.txt' as a Parquet file"):
-        split_file(sources.paths[1], replace(sources, format="parquet"), REVIEW, 100)
-
-
-def test_a_table_without_rows_is_a_partition_without_documents(tmp_path):
-    pq.write_table(pa.table({"review": pa.array([], pa.string())}), tmp_path / "none.parquet")
-    assert read_partitions(split_all(tmp_path / "none.parquet", 100, REVIEW), REVIEW) == []
-
-
-def test_partitions_are_neither_small_nor_large(folder):
-    path = folder / "texts.txt"
-    path.write_text("word\n" * 1000)
-    assert choose_partition_bytes(find_sources(path, None), 1000) == 1 << 18
-    path.write_text("word\n" * 10_000_000)
-    assert choose_partition_bytes(find_sources(path, None), 1) == 50_000_000 // 4
-    path.unlink()
 
 
 @given(

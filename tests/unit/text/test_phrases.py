@@ -72,19 +72,6 @@ def test_words_that_meet_by_chance_are_no_phrase_however_frequent():
     assert list_phrases(read(texts)[0]) == []
 
 
-def test_a_phrase_of_few_documents_is_none():
-    texts = [*draw_texts(phrase="machine"), *["quantum computer"] * 4]
-    assert list_phrases(read(texts)[0]) == []
-    assert list_phrases(read([*texts, "quantum computer"])[0]) == ["quantum computer"]
-
-
-def test_there_are_ten_words_for_a_phrase_at_least():
-    names = [f"{a}{b} {b}{a}" for a in "klmnopqrst" for b in "klmnopqrst"]
-    corpus, _ = read([f"{first} . {second}" for first in names for second in names[:10]])
-    n_words = corpus.n_words - len(list_phrases(corpus))
-    assert len(list_phrases(corpus)) == n_words // 10
-
-
 def test_words_that_are_too_common_alone_still_make_a_phrase():
     texts = [text.replace("machine", "language") for text in draw_texts(phrase="language model")]
     corpus, counts = read([text if i % 2 else f"{text} model" for i, text in enumerate(texts)], max_df=0.6)
@@ -92,22 +79,9 @@ def test_words_that_are_too_common_alone_still_make_a_phrase():
     assert counts[:, corpus.vocabulary.index("language model")].tolist() == [i % 2 for i in range(200)]
 
 
-def test_a_phrase_can_be_too_common_too():
-    corpus, _ = read(draw_texts(), max_df=0.4)
-    assert list_phrases(corpus) == []
-
-
 def test_stop_words_are_no_part_of_a_phrase():
     texts = [f"the whole {subject} and the whole of it is here" for subject in ("sushi", "ramen")] * 20
     assert list_phrases(read(texts, stop_words="auto")[0]) == []
-
-
-def test_dropped_duplicates_do_not_count():
-    texts = draw_texts()
-    one, counts = read(texts)
-    other, again = read([*texts, *texts[:50]], drop_duplicates="exact")
-    assert one.vocabulary == other.vocabulary
-    np.testing.assert_array_equal(counts, again)
 
 
 @pytest.mark.parametrize("written", ["GPT-4", "gpt\N{NON-BREAKING HYPHEN}4", "Gpt\N{EN DASH}4", "机器gpt-4翻译"])
@@ -118,25 +92,7 @@ def test_a_name_with_a_number_is_counted_beside_its_letters(written):
     assert {"4", "-4"}.isdisjoint(corpus.vocabulary)
 
 
-def test_a_letter_with_a_number_is_a_name_and_may_be_part_of_a_phrase():
-    corpus, _ = read(draw_texts(phrase="fighter F-16"))
-    assert "f" not in corpus.vocabulary
-    assert list_phrases(corpus) == ["fighter f-16"]
-
-
-@pytest.mark.parametrize("written", ["gpt 4", "gpt--4", "gpt-\n4", "4-4", "gpt/4", "_-4", "gpt-4th"])
+@pytest.mark.parametrize("written", ["gpt--4", "gpt-\n4", "4-4", "gpt-4th"])
 def test_other_numbers_are_no_part_of_a_name(written):
     corpus, _ = read(draw_texts(phrase=written))
     assert not any("-" in word or word.isdigit() for word in corpus.vocabulary)
-
-
-@pytest.mark.parametrize("options", [{"phrases": False}, {"token_pattern": "[a-z]+"}, {"tokenizer": str.split}])
-def test_names_with_a_number_are_counted_as_phrases_are_and_only_among_default_words(options):
-    assert "gpt-4" not in read(draw_texts(phrase="GPT-4;"), **options)[0].vocabulary
-
-
-def test_longer_sequences_count_all_pairs_as_before():
-    texts = draw_texts(20)
-    (one, counts), (other, wanted) = read(texts, ngrams=(1, 2)), read(texts, ngrams=(1, 2), phrases=False)
-    assert one.vocabulary == other.vocabulary
-    np.testing.assert_array_equal(counts, wanted)

@@ -1,9 +1,7 @@
 """Each script is split as its readers do, as far as that goes without a dictionary."""
 
-import numpy as np
 import pytest
 
-from mixsearch.index import IndexOptions, build_index, open_index
 from mixsearch.text import CorpusOptions, split_words
 
 WORDS = {
@@ -27,41 +25,9 @@ def test_words_of_a_script(text, words):
     assert split_words(text.lower(), CorpusOptions()) == words
 
 
-def test_letters_without_spaces_stay_whole_without_a_segmenter():
-    assert split_words("机器翻译", CorpusOptions(segmenter=None)) == ["机器翻译"]
-
-
 def test_a_pattern_of_words_is_taken_as_it_is():
     assert split_words("机器翻译", CorpusOptions(token_pattern=r"\w+")) == ["机器翻译"]
 
 
 def test_documents_of_different_scripts_do_not_meet_at_their_ends():
     assert split_words("汉\n字", CorpusOptions()) == ["汉", "字"]
-
-
-# Two subjects in each script; what lies between the words of a clause is drawn from all of them.
-SUBJECTS = {
-    "Chinese": [["寿司", "米饭", "拉面", "厨师"], ["法院", "律师", "审判", "犯罪"]],
-    "Japanese": [["寿司", "ラーメン", "料理", "食堂"], ["法律", "裁判", "弁護", "犯罪"]],
-    "Thai": [["อาหาร", "ข้าว", "ปลา", "ร้าน"], ["ศาล", "ทนาย", "กฎหมาย", "คดี"]],
-    "Khmer": [["បាយ", "ត្រី", "ស៊ុប", "ម្ហូប"], ["តុលាការ", "មេធាវី", "ច្បាប់", "ចោរ"]],
-    "Korean": [["초밥", "라면", "식당", "요리사"], ["법원", "변호사", "재판", "범죄"]],
-    "Arabic": [["أرز", "سمك", "حساء", "طعام"], ["محكمة", "قانون", "جريمة", "قاض"]],
-    "Hindi": [["चावल", "मछली", "भोजन", "रसोई"], ["न्यायालय", "वकील", "कानून", "अपराध"]],
-    "Cyrillic": [["рис", "рыба", "суп", "повар"], ["суд", "закон", "адвокат", "приговор"]],
-}
-SPACED = ("Korean", "Arabic", "Hindi", "Cyrillic")
-
-
-@pytest.mark.parametrize("language", SUBJECTS)
-def test_a_word_finds_the_documents_of_its_subject_in_every_script(language, tmp_path):
-    rng = np.random.default_rng(0)
-    blank = " " if language in SPACED else ""
-    texts = [blank.join(rng.choice(SUBJECTS[language][row % 2], 12)) for row in range(120)]
-    path = tmp_path / "texts.txt"
-    path.write_text("\n".join(texts) + "\n", encoding="utf-8")
-    reading = CorpusOptions(min_df=1, max_df=1.0, n_jobs=1)
-    built = build_index(path, tmp_path / "index", IndexOptions(n_components=2), reading)
-    assert built.n_documents == len(texts)
-    found = open_index(built.path).search(SUBJECTS[language][1][0])
-    assert {row % 2 for row, _ in found.documents(40)} == {1}

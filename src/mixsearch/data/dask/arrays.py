@@ -17,8 +17,7 @@ import scipy.sparse as sp
 from mixsearch.data.dask.cluster import check_workers, current_client
 from mixsearch.data.dask.partitions import DaskPartitions
 from mixsearch.data.dask.tasks import PickledCall, compute_tasks, persist_tasks, task
-from mixsearch.data.partitions import Layout, Partitions, SamplePartition
-from mixsearch.data.partitions.detached import DetachedPartitions
+from mixsearch.data.partitions import DetachedPartitions, Layout, Partitions, SamplePartition
 from mixsearch.errors import SearchError
 
 FLOAT_DTYPES = (np.float64, np.float32)

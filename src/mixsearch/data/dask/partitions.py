@@ -31,10 +31,7 @@ from mixsearch.data.dask.tasks import (
     task,
     tree_reduce,
 )
-from mixsearch.data.partitions import Partition, Partitions
-from mixsearch.data.partitions.base import S, T
-from mixsearch.data.partitions.detached import DetachedPartitions
-from mixsearch.data.partitions.local import LocalPartitions
+from mixsearch.data.partitions import DetachedPartitions, LocalPartitions, Partition, Partitions, S, T
 from mixsearch.data.threads import on_one_core
 
 # Partitions per task: more of them need fewer tasks, fewer of them less memory at a time.

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 import zipfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,6 @@ from mixsearch.data.files.signatures import (
     ARROW_STREAM,
     BINARY_FORMATS,
     FORMAT_BY_SUFFIX,
-    HDF,
     NAMES,
     OTHER_STARTS,
     STARTS,
@@ -35,10 +36,14 @@ from mixsearch.errors import BinaryFileError, Option, SearchWarning
 _SAME_NAMES = ({"json", "jsonl"}, {"csv", "tsv"})
 
 _N_HEAD_BYTES = 1 << 13
+# Lines by which a header is told from a text: a value in quotes may have several.
+_N_HEADER_LINES = 20
 # Of random bytes, a tenth are control characters that no text has; one that slipped into a text is no reason.
 _CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\f\b\x1b")) + b"\x7f"
 _MIN_CONTROLS, _CONTROLS_SHARE = 4, 0.01
 _DELIMITERS = ",;\t|"
+# Usual names of a column of texts.
+TEXT_NAMES = ("text", "body", "content", "abstract", "review", "description", "message")
 
 
 @dataclass(frozen=True)
@@ -51,8 +56,7 @@ class Detected:
 
 def guess_by_name(file: File) -> Format | None:
     """Return the format that the name of a file indicates; None if it indicates none."""
-    name = strip_compression_suffix(file).lower()
-    return "docword" if name.startswith("docword.") else FORMAT_BY_SUFFIX.get(Path(name).suffix)
+    return FORMAT_BY_SUFFIX.get(Path(strip_compression_suffix(file)).suffix.lower())
 
 
 def detect_format(file: File, *, may_be_records: bool = True) -> Detected:
@@ -84,7 +88,7 @@ def detect_format(file: File, *, may_be_records: bool = True) -> Detected:
     elif compression is not None and found in BINARY_FORMATS:
         raise _refuse(file, f"{NAMES[found]} compressed with {compression}", "decompress it first")
     is_raw = compression is None and file.suffix.lower() in COMPRESSION_SUFFIXES
-    return _describe(file, "docword" if by_name == "docword" else found, by_name, is_raw=is_raw)
+    return _describe(file, found, by_name, is_raw=is_raw)
 
 
 def refuse_binary(file: File) -> None:
@@ -98,6 +102,33 @@ def refuse_binary(file: File) -> None:
 def guess_delimiter(header: str) -> str:
     """Return the most frequent of comma, semicolon, tab and bar in the header of a CSV."""
     return max(_DELIMITERS, key=header.count)
+
+
+def detect_stream(head: bytes, columns: Sequence[str]) -> Format:
+    """Detect the format of standard input by its first bytes and the columns that the caller names.
+
+    It is CSV if its first line has one of these columns, or, if none is named, a usual name of a column of texts beside
+    other columns, above rows of as many values. What is neither JSON nor CSV is lines of text.
+    """
+    start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if start.startswith(b"{"):
+        return "jsonl"
+    if start.startswith((b'["', b"[{")):
+        return "json"
+    whole, _, rest = start.rpartition(b"\n")
+    lines = (whole or rest).decode("utf-8", errors="replace").splitlines()
+    delimiter = guess_delimiter(lines[0]) if lines else ","
+    try:
+        rows = list(csv.reader(lines[:_N_HEADER_LINES], delimiter=delimiter))
+    except csv.Error:
+        return "lines"
+    names = [name.strip() for name in rows[0]] if rows else []
+    if columns:
+        is_header = not set(columns).isdisjoint(names)
+    else:
+        is_header = len(names) > 1 and any(name.lower() in TEXT_NAMES for name in names)
+        is_header = is_header and all(len(row) == len(names) for row in rows[1:2] if row)
+    return "csv" if is_header else "lines"
 
 
 def _read_head(file: File) -> tuple[bytes, str | None]:
@@ -137,8 +168,6 @@ def _detect_binary(head: bytes, file: File) -> Format | None:
             return start.format
     if ARROW_STREAM.match(head):
         return "arrow"
-    if head.startswith(HDF) and guess_by_name(file) == "h5ad":
-        return "h5ad"
     if head.startswith(b"PK\x03\x04"):
         return _detect_archive(file)
     for offset, data, kind, advice in OTHER_STARTS:
@@ -184,7 +213,7 @@ def _detect_text(head: bytes, by_name: Format | None, file: File, *, may_be_reco
     if by_name is None:
         is_json = may_be_records and _begins_with_value(start, dict) and b"\n" in start
         return "jsonl" if is_json else None
-    if by_name in ("docword", "mtx") or not start:
+    if not start:
         return by_name
     if start.startswith(b"{"):
         # One object over several lines, as an editor shows it.

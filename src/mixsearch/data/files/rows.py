@@ -1,32 +1,40 @@
-"""Rows of files that hold typed tables: Parquet, Arrow, Excel, SQLite and DuckDB, in batches of bounded size."""
+"""Rows of files that hold typed tables: Parquet, Arrow, Excel and SQLite, in batches of bounded size."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
-from mixsearch.data.arrow import import_pyarrow
-from mixsearch.data.files.location import File, RemoteFile, get_stored
+from mixsearch.data.arrow import import_pyarrow, make_package_error
+from mixsearch.data.files.location import File, RemoteFile, TableFile, get_stored
+from mixsearch.data.files.row_checks import check_header, name_columns
 from mixsearch.data.files.signatures import NAMES, Format
-from mixsearch.data.files.streams import make_unreadable_error, replace_surrogates
-from mixsearch.data.files.types import DATES, allow_readings, rename_repeated, to_json
+from mixsearch.data.files.streams import check_archive, make_unreadable_error, replace_surrogates
+from mixsearch.data.files.types import DATES, MISSING_MARKS, allow_readings, rename_repeated, to_json
 from mixsearch.errors import SearchError, SearchWarning
 
-ROW_FORMATS: tuple[Format, ...] = ("parquet", "arrow", "excel", "sqlite", "duckdb")
+ROW_FORMATS: tuple[Format, ...] = ("parquet", "arrow", "excel", "sqlite")
 # Rows from which the types of values without declared types are found, and that are read at a time.
 _ROWS_PER_BATCH = 2000
 _MAX_LISTED = 20
+# Rows of a sheet by which its header is checked, and rows of a database that are fetched at a time.
+_N_FIRST_ROWS, _ROWS_PER_FETCH = 100, 1000
+_SQLITE_TABLES = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND substr(name, 1, 7) != 'sqlite_'"
 _PLURALS: dict[Format, str] = {
     "parquet": "Parquet files",
     "arrow": "Arrow files",
     "excel": "Excel workbooks",
     "sqlite": "SQLite databases",
-    "duckdb": "DuckDB databases",
 }
+
+# Starts to read the rows of a sheet anew.
+_RowReader = Callable[[], Iterator[Sequence[Any]]]
 
 
 @dataclass(frozen=True)
@@ -56,26 +64,14 @@ def open_rows(file: File, format: Format, *, no_header: bool = False) -> Iterato
     openers: dict[Format, Callable[[], AbstractContextManager[RowSource]]] = {
         "parquet": partial(_open_parquet_rows, file),
         "arrow": partial(_open_arrow, file),
-        "excel": partial(_open_by_extra, "excel", file, no_header=no_header),
-        "sqlite": partial(_open_by_extra, "sqlite", file),
-        "duckdb": partial(_open_by_extra, "duckdb", file),
+        "excel": partial(_open_excel, file, no_header=no_header),
+        "sqlite": partial(_open_sqlite, file),
     }
     try:
         with openers[format]() as source:
             yield source
     except (arrow.ArrowException, OSError, EOFError) as error:
         raise make_unreadable_error(file, error, NAMES[format]) from error
-
-
-def _open_by_extra(format: str, file: File, **options: Any) -> AbstractContextManager[RowSource]:
-    """Import the reader of a format on first use: it may need an extra."""
-    if format == "excel":
-        from mixsearch.data.files.excel import open_excel
-
-        return open_excel(file, **options)
-    from mixsearch.data.files.databases import open_duckdb, open_sqlite
-
-    return (open_sqlite if format == "sqlite" else open_duckdb)(file)
 
 
 @contextmanager
@@ -166,7 +162,7 @@ def _rename(schema: Any) -> Any:
     return arrow.schema([field.with_name(name) for field, name in zip(schema, names, strict=True)])
 
 
-def make_source(names: Sequence[str], read: Callable[[], Iterator[Sequence[Any]]]) -> RowSource:
+def _make_source(names: Sequence[str], read: Callable[[], Iterator[Sequence[Any]]]) -> RowSource:
     """Return a source for rows of Python values, with types from the first rows; `read` starts from the beginning."""
     unique = rename_repeated(names)
     first = next(_build_batches(unique, read, unique, _ROWS_PER_BATCH), None)
@@ -204,7 +200,7 @@ def _to_text(value: Any) -> str:
     return replace_surrogates(text)
 
 
-def choose_table(file: File, wanted: str | None, tables: Sequence[str], kind: str) -> str:
+def _choose_table(file: File, wanted: str | None, tables: Sequence[str], kind: str) -> str:
     """Return the table to read of a file that may have several; an error lists those there are."""
     if wanted in tables and wanted is not None:
         return wanted
@@ -234,7 +230,7 @@ def choose_table(file: File, wanted: str | None, tables: Sequence[str], kind: st
     return tables[0]
 
 
-def require_local(file: File, kind: str) -> str:
+def _require_local(file: File, kind: str) -> str:
     """Return the path of a file that its engine opens itself."""
     stored = get_stored(file)
     if isinstance(stored, RemoteFile):
@@ -247,12 +243,101 @@ def require_local(file: File, kind: str) -> str:
     return str(stored)
 
 
-def make_package_error(package: str, what: str, extra: str) -> SearchError:
-    """Return the error for an extra that is not installed."""
-    return SearchError(
-        "{what} need {package}, which is not installed: pip install 'mixsearch[{extra}]'.",
-        code="package_missing",
-        what=what,
-        package=package,
-        extra=extra,
-    )
+@contextmanager
+def _open_excel(file: File, *, no_header: bool = False) -> Iterator[RowSource]:
+    """Open a sheet of a workbook: the named one, or the only one with rows."""
+    try:
+        import openpyxl
+    except ImportError as error:
+        raise make_package_error("openpyxl", "Excel workbooks") from error
+    with file.open("rb") as raw:
+        with _explain_errors(file):
+            check_archive(file)
+        with _explain_errors(file), warnings.catch_warnings():
+            # About styles and extensions, which no value depends on.
+            warnings.simplefilter("ignore", UserWarning)
+            book = openpyxl.load_workbook(raw, read_only=True, data_only=True)
+        with closing(book):
+            sheets = {sheet.title: partial(_read_sheet, sheet, file) for sheet in book.worksheets}
+            titles = [title for title, read in sheets.items() if next(read(), None)]
+            title = _choose_table(file, file.table if isinstance(file, TableFile) else None, titles, "sheet")
+            yield _open_sheet(file, sheets[title], no_header)
+
+
+@contextmanager
+def _explain_errors(file: File) -> Iterator[None]:
+    try:
+        yield
+    except SearchError:
+        raise
+    # Damaged workbooks raise errors of every kind: of archives, of XML, of keys that are not there.
+    except Exception as error:
+        raise make_unreadable_error(file, error, NAMES["excel"]) from error
+
+
+def _open_sheet(file: File, read: _RowReader, no_header: bool) -> RowSource:
+    first = list(islice(read(), _N_FIRST_ROWS))
+    n_columns = max(map(len, first))
+    header = ["" if value is None else str(value) for value in _pad(first[0], n_columns)]
+    if no_header:
+        return _make_source(name_columns(n_columns), partial(_read_values, read, n_columns, 0))
+    rows = [["" if value is None else str(value) for value in _pad(row, n_columns)] for row in first[1:]]
+    source = _make_source(header, partial(_read_values, read, n_columns, 1))
+    return replace(source, note=check_header(header, rows, file))
+
+
+def _read_sheet(sheet: Any, file: File) -> Iterator[Sequence[Any]]:
+    """Yield the rows that have values, without empty cells at their ends."""
+    with _explain_errors(file):
+        sheet.reset_dimensions()  # as the file states them, they are often wrong
+        rows = sheet.iter_rows(values_only=True)
+    while True:
+        with _explain_errors(file):
+            row = next(rows, None)
+        if row is None:
+            return
+        values = list(row)
+        while values and values[-1] is None:
+            values.pop()
+        if values:
+            yield values
+
+
+def _read_values(read: _RowReader, n_columns: int, n_skipped: int) -> Iterator[Sequence[Any]]:
+    for row in islice(read(), n_skipped, None):
+        yield [None if isinstance(value, str) and value in MISSING_MARKS else value for value in _pad(row, n_columns)]
+
+
+def _pad(row: Sequence[Any], n_columns: int) -> list[Any]:
+    return [*row[:n_columns], *[None] * (n_columns - len(row))]
+
+
+@contextmanager
+def _open_sqlite(file: File) -> Iterator[RowSource]:
+    """Open a table of an SQLite database."""
+    import sqlite3
+
+    path = _require_local(file, "SQLite databases")
+    try:
+        with closing(sqlite3.connect(f"{Path(path).absolute().as_uri()}?mode=ro", uri=True)) as database:
+            database.text_factory = partial(str, encoding="utf-8", errors="replace")
+            yield _open_table(file, database.cursor)
+    except sqlite3.Error as error:
+        raise make_unreadable_error(file, error, NAMES["sqlite"]) from error
+
+
+def _open_table(file: File, open_cursor: Callable[[], Any]) -> RowSource:
+    with closing(open_cursor()) as cursor:
+        tables = [name for (name,) in cursor.execute(_SQLITE_TABLES).fetchall()]
+        table = _choose_table(file, file.table if isinstance(file, TableFile) else None, tables, "table")
+        # A name is an identifier: quoted, it cannot be anything else.
+        query = 'SELECT * FROM "' + table.replace('"', '""') + '"'
+        names = [column[0] for column in cursor.execute(f"{query} LIMIT 0").description]
+    return _make_source(names, partial(_fetch, open_cursor, query))
+
+
+def _fetch(open_cursor: Callable[[], Any], query: str) -> Iterator[Sequence[Any]]:
+    with closing(open_cursor()) as cursor:
+        cursor.execute(query)
+        while rows := cursor.fetchmany(_ROWS_PER_FETCH):
+            yield from rows

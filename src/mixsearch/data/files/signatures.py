@@ -6,12 +6,12 @@ import re
 from typing import Literal, NamedTuple
 
 Format = Literal[
-    "jsonl", "json", "csv", "tsv", "parquet", "arrow", "excel", "sqlite", "duckdb",
-    "lines", "files", "docword", "mtx", "npz", "h5ad",
+    "jsonl", "json", "csv", "tsv", "parquet", "arrow", "excel", "sqlite",
+    "lines", "files", "npz",
 ]  # fmt: skip
 FORMATS: tuple[Format, ...] = (
-    "jsonl", "json", "csv", "tsv", "parquet", "arrow", "excel", "sqlite", "duckdb",
-    "lines", "files", "docword", "mtx", "npz", "h5ad",
+    "jsonl", "json", "csv", "tsv", "parquet", "arrow", "excel", "sqlite",
+    "lines", "files", "npz",
 )  # fmt: skip
 FORMAT_BY_SUFFIX: dict[str, Format] = {
     ".csv": "csv",
@@ -31,13 +31,10 @@ FORMAT_BY_SUFFIX: dict[str, Format] = {
     ".sqlite": "sqlite",
     ".sqlite3": "sqlite",
     ".db": "sqlite",
-    ".duckdb": "duckdb",
-    ".mtx": "mtx",
     ".npz": "npz",
-    ".h5ad": "h5ad",
 }
 # Formats of bytes, which no text file begins like.
-BINARY_FORMATS: tuple[Format, ...] = ("parquet", "arrow", "excel", "sqlite", "duckdb", "npz", "h5ad")
+BINARY_FORMATS: tuple[Format, ...] = ("parquet", "arrow", "excel", "sqlite", "npz")
 NAMES: dict[Format, str] = {
     "jsonl": "JSON lines",
     "json": "JSON",
@@ -47,13 +44,9 @@ NAMES: dict[Format, str] = {
     "arrow": "an Arrow file",
     "excel": "an Excel workbook",
     "sqlite": "an SQLite database",
-    "duckdb": "a DuckDB database",
     "lines": "lines of text",
     "files": "text",
-    "docword": "a UCI bag of words",
-    "mtx": "a Matrix Market file",
     "npz": "a NumPy archive",
-    "h5ad": "an .h5ad file of AnnData",
 }
 
 
@@ -70,14 +63,9 @@ STARTS = (
     Start(0, b"ARROW1", "arrow"),
     Start(0, b"FEA1", "arrow"),
     Start(0, b"SQLite format 3\x00", "sqlite"),
-    Start(8, b"DUCK", "duckdb"),
-    Start(0, b"%%MatrixMarket", "mtx"),
 )
 # An Arrow stream begins with a message: a mark, its length and a table of Flatbuffers.
 ARROW_STREAM = re.compile(rb"\xff\xff\xff\xff[\x00-\xff]{2}[\x00-\x0f]\x00[\x08-\x20]\x00\x00\x00", re.DOTALL)
-
-# Of these, only files whose name says so hold counts.
-HDF = b"\x89HDF"
 
 _EXTRACT = "extract its text first, for example with `pandoc`"
 UNPACK = "unpack it first"
@@ -94,7 +82,9 @@ OTHER_STARTS = (
     (0, b"\x89PNG", "a PNG image", "name a text or a table"),
     (0, b"\xff\xd8\xff", "a JPEG image", "name a text or a table"),
     (0, b"GIF8", "a GIF image", "name a text or a table"),
-    (0, HDF, "an HDF5 file", "save the table as Parquet or CSV"),
+    (0, b"\x89HDF", "an HDF5 file", "save the table as Parquet or CSV"),
+    (8, b"DUCK", "a DuckDB database", "save the table as Parquet or CSV"),
+    (0, b"%%MatrixMarket", "a Matrix Market file", "save the counts with scipy.sparse.save_npz"),
     (0, b"\x93NUMPY", "a NumPy array", "save the table as Parquet or CSV"),
     (0, b"ORC", "an ORC file", "save the table as Parquet or CSV"),
     (0, b"Obj\x01", "an Avro file", "save the table as Parquet or CSV"),

@@ -13,7 +13,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
-from mixsearch.data.files.detection import Detected, detect_format, guess_by_name, is_binary, refuse_binary
+from mixsearch.data.files.detection import (
+    Detected,
+    detect_format,
+    detect_stream,
+    guess_by_name,
+    is_binary,
+    refuse_binary,
+)
 from mixsearch.data.files.location import (
     File,
     RemoteFile,
@@ -70,10 +77,13 @@ class _Found:
     unread: tuple[str, ...] = ()  # folders that could not be listed
 
 
-def find_sources(source: Source, format: Format | None) -> SourceFiles:
-    """Return the files of a path, a folder, a pattern or a list of them, and their format."""
+def find_sources(source: Source, format: Format | None, columns: Sequence[str] = ()) -> SourceFiles:
+    """Return the files of a path, a folder, a pattern or a list of them, and their format.
+
+    Columns that the caller names tell CSV on standard input from lines of text.
+    """
     if source == "-":
-        return SourceFiles([], format or _guess_input_format())
+        return _find_input(format, columns)
     names = _list_names(source)
     if not names:
         raise SearchError(
@@ -312,12 +322,26 @@ def _list_folder(folder: Path) -> str:
     return ", ".join(names[:_MAX_LISTED]) + (", ..." if len(names) > _MAX_LISTED else "") if names else "nothing"
 
 
-def _guess_input_format() -> Format:
-    """Return the format of standard input by its first character: JSON lines or plain lines."""
-    head = cast(io.BufferedReader, sys.stdin.buffer).peek(64)
+def _find_input(format: Format | None, columns: Sequence[str]) -> SourceFiles:
+    """Return standard input with its format, and a note if the format is a guess."""
+    if format is not None:
+        return SourceFiles([], format)
+    head = cast(io.BufferedReader, sys.stdin.buffer).peek()
     if is_binary(head) and find_compression(head) is None:
         raise BinaryFileError(
             "Standard input looks like {kind}: name the file instead.", file=STANDARD_INPUT, kind="binary data"
         )
-    start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
-    return "jsonl" if start.startswith(b"{") else "json" if start.startswith((b'["', b"[{")) else "lines"
+    found = detect_stream(head, columns)
+    if found == "lines" or (found == "csv" and not columns):
+        return SourceFiles([], found, notes=(_note_input(found),))
+    return SourceFiles([], found)
+
+
+def _note_input(format: Format) -> SearchWarning:
+    return SearchWarning(
+        "Standard input is read as {name}. Set {argument} to {other!r} to read it otherwise.",
+        code="lines_are_documents" if format == "lines" else "format_guessed",
+        name="lines of text, one document each" if format == "lines" else "CSV, since its first line names columns",
+        argument=Option("format"),
+        other="csv" if format == "lines" else "lines",
+    )

@@ -212,7 +212,7 @@ def rename_repeated(names: Sequence[str]) -> list[str]:
 
 def flatten_types(chunk: Any) -> Any:
     """Return a record batch or table of plain columns: nested values as JSON, categories as their values."""
-    arrow = import_pyarrow("Tables in files", "table")
+    arrow = import_pyarrow("Tables in files")
     for index, field in enumerate(chunk.schema):
         column = chunk.column(index)
         if arrow.types.is_dictionary(field.type):

@@ -13,7 +13,7 @@ from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
 
-from mixsearch.data.files.rows import make_package_error
+from mixsearch.data.arrow import make_package_error
 from mixsearch.data.files.types import to_json
 from mixsearch.errors import SearchError
 
@@ -67,7 +67,7 @@ def write_workbook(path: Path, sheets: Iterable[Sheet]) -> None:
     try:
         import openpyxl
     except ImportError as error:
-        raise make_package_error("openpyxl", "Excel workbooks", "excel") from error
+        raise make_package_error("openpyxl", "Excel workbooks") from error
     book = openpyxl.Workbook(write_only=True)
     titles: set[str] = set()
     try:

@@ -102,7 +102,7 @@ def describe_corpus(
 
 
 # Options that say where the texts are, and those that only matter while they are read, are not stored.
-_NOT_STORED = ("tokenizer", "format", "encoding", "vocabulary", "keep_texts", "memory", "tmp_dir", "n_jobs")
+_NOT_STORED = ("tokenizer", "format", "encoding", "vocabulary", "keep_texts", "memory", "n_jobs")
 
 
 def _describe_reading(corpus: Corpus | DistributedCorpus, reading: CorpusOptions) -> dict[str, Any] | None:
@@ -123,7 +123,7 @@ def _describe_tokens(corpus: Corpus | DistributedCorpus, reading: CorpusOptions 
     """Return how to split a text into words; None for ready counts and for a custom tokenizer."""
     if reading is None or reading.tokenizer is not None or not corpus.n_characters:
         return None
-    stored = ("token_pattern", "segmenter", "stem", "lowercase", "normal_form", "strip_tags", "ngrams", "phrases")
+    stored = ("token_pattern", "lowercase", "normal_form", "strip_tags", "ngrams", "phrases")
     tokens = {name: value for name, value in asdict(reading).items() if name in stored}
     # Stop words matter for n-grams, which skip them.
     stop_words = list(corpus.stop_words) if reading.stop_words == "auto" else _list_stop_words(corpus, reading)

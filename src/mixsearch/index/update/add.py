@@ -130,7 +130,7 @@ def add_documents(
     with update_folder(path, kind=KIND, version=VERSION) as (folder, out):
         index = TopicIndex(folder)
         options, known = _choose_reading(index, reading)
-        if not has_columns(source, options.format):
+        if not has_columns(source, options):
             options = replace(options, text=None, id=None, keep=None)
         elif options.keep == "auto":
             options = replace(options, keep=_choose_columns(index, source, options))

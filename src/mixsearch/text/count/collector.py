@@ -1,10 +1,13 @@
-"""Chunks of counts in the order of the input: numbered, without duplicates, and spooled to disk."""
+"""Convert texts to a corpus: count them in threads, collect the chunks in order, and choose the words."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing, contextmanager
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -13,14 +16,137 @@ from mixsearch.data.files.sources import make_empty_error
 from mixsearch.data.files.types import ColumnTypes
 from mixsearch.display import pluralize
 from mixsearch.errors import SearchWarning
-from mixsearch.text.corpus import Corpus
-from mixsearch.text.count.chunks import CountedChunk
-from mixsearch.text.count.dropped import DroppedWords
+from mixsearch.text.corpus import Corpus, Spool
+from mixsearch.text.count.characters import parse_word_pattern
+from mixsearch.text.count.chunks import CountedChunk, count_chunk
+from mixsearch.text.count.dropped import DroppedWords, describe_dropped, find_single, list_others, take_dropped
 from mixsearch.text.count.duplicates import DuplicateFinder
-from mixsearch.text.count.spool import Spool
-from mixsearch.text.count.stop_words import StopWordCounts, sum_stop_words
-from mixsearch.text.count.vocabulary import Frequencies, FrequencyCounter, Vocabulary
-from mixsearch.text.options import CorpusOptions
+from mixsearch.text.count.phrases import (
+    PhraseParts,
+    add_phrases,
+    choose_phrases,
+    count_pairs,
+    count_slots,
+    list_parts,
+    min_documents,
+    recall_vocabulary,
+    take_frequent,
+)
+from mixsearch.text.count.stop_words import (
+    ChosenStopWords,
+    StopWordCounts,
+    choose_stop_words,
+    list_stop_words,
+    sum_stop_words,
+)
+from mixsearch.text.count.tokens import hash_words
+from mixsearch.text.count.vocabulary import (
+    Frequencies,
+    FrequencyCounter,
+    KnownWords,
+    Vocabulary,
+    build_vocabulary,
+    choose_words,
+    find_bounds,
+    find_common,
+    leave_out,
+    leave_out_sequences,
+    spell_words,
+    to_count,
+)
+from mixsearch.text.options import CorpusOptions, WordLimits, choose_limits, count_threads
+from mixsearch.text.read.documents import ChunkLoader, ReadState
+
+
+def collect_texts(
+    loaders: Iterable[ChunkLoader], state: ReadState, known: KnownWords | None, report: Callable[[], None] | None
+) -> Corpus:
+    """Return the documents of texts, with the words that are known or else those chosen by their frequencies."""
+    options = state.options
+    stop_words = list_stop_words(options)
+    stop_hashes = np.sort(hash_words(stop_words))
+    # Fill its cache once, before all threads need it.
+    parse_word_pattern(options.token_pattern)
+    with open_collector(options) as collector:
+        count = partial(count_chunk, options=options, stop_hashes=stop_hashes)
+        # An error must end the threads at once, not when its traceback is garbage-collected.
+        with closing(_map_in_order(count, loaders, count_threads(options))) as results:
+            for counted in results:
+                collector.add(counted)
+                if report is not None:
+                    report()
+        all_words = collector.sum_frequencies(state.source)
+        if known is not None:
+            vocabulary = recall_vocabulary(known.words, options, all_words)
+            dropped = _drop_others(collector, all_words, vocabulary, options, None, [*stop_words, *known.stop_words])
+            return collector.finish(vocabulary, dropped, state.list_notes())
+        found = choose_stop_words(collector.stop_words, options)
+        vocabulary = _choose_vocabulary(collector, all_words, options, found)
+        bounds = find_bounds(collector.n_documents, choose_limits(options, collector.n_documents, are_texts=True))
+        dropped = _drop_others(collector, all_words, vocabulary, options, bounds, [*stop_words, *found.left_out])
+        return collector.finish(vocabulary, dropped, state.list_notes(), found.left_out)
+
+
+def _choose_vocabulary(
+    collector: Collector, all_words: Frequencies, options: CorpusOptions, found: ChosenStopWords
+) -> Vocabulary:
+    limits, read_counts = choose_limits(options, collector.n_documents, are_texts=True), collector.spool.read_counts
+    kept = leave_out(all_words, hash_words(found.left_out))
+    frequencies = choose_words(kept, collector.n_documents, limits)
+    words = spell_words(frequencies, read_counts())
+    frequencies, words = leave_out_sequences(frequencies, words, found.left_out)
+    vocabulary = build_vocabulary(frequencies, words, limits.max_words, by_alphabet=True)
+    if not options.counts_phrases:
+        return vocabulary
+    common = find_common(kept, collector.n_documents, limits)
+    parts = list_parts(vocabulary, common, spell_words(common, read_counts()))
+    return add_phrases(vocabulary, _find_phrases(collector, vocabulary, parts, limits, found.listed), parts)
+
+
+def _drop_others(
+    collector: Collector,
+    all_words: Frequencies,
+    vocabulary: Vocabulary,
+    options: CorpusOptions,
+    bounds: tuple[float, float] | None,
+    stop_words: Sequence[str],
+) -> DroppedWords:
+    others, read_counts = list_others(all_words, vocabulary), collector.spool.read_counts
+    others = take_dropped(others, find_single(others, read_counts()) if options.ngrams[1] > 1 else None)
+    return describe_dropped(others, spell_words(others, read_counts()), bounds, stop_words)
+
+
+def _find_phrases(
+    collector: Collector,
+    vocabulary: Vocabulary,
+    parts: PhraseParts,
+    limits: WordLimits,
+    stop_words: Sequence[str],
+) -> Frequencies:
+    read, keys, minimum = collector.spool.read_counts, parts.frequencies.keys, min_documents(collector.n_documents)
+    pairs = count_pairs(read(), keys, count_slots(read(), keys), minimum)
+    pairs = take_frequent(pairs, minimum, to_count(limits.max_df, collector.n_documents))
+    return choose_phrases(pairs, parts, len(vocabulary.words), collector.n_tokens, stop_words)
+
+
+def _map_in_order(
+    count: Callable[[ChunkLoader], CountedChunk], loaders: Iterable[ChunkLoader], n_threads: int
+) -> Generator[CountedChunk, None, None]:
+    """Count chunks in threads and yield them in order, with at most one more chunk in memory than threads."""
+    if n_threads == 1:
+        yield from map(count, loaders)
+        return
+    pending: deque[Future[CountedChunk]] = deque()
+    with ThreadPoolExecutor(n_threads) as pool:
+        try:
+            for load in loaders:
+                pending.append(pool.submit(count, load))
+                if len(pending) > n_threads:
+                    yield pending.popleft().result()
+            while pending:
+                yield pending.popleft().result()
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
 
 
 class Collector:
@@ -97,7 +223,7 @@ class Collector:
 @contextmanager
 def open_collector(options: CorpusOptions) -> Iterator[Collector]:
     """Open a collector whose files are removed after an error."""
-    spool = Spool(options.tmp_dir)
+    spool = Spool()
     try:
         yield Collector(options, spool)
     except BaseException:

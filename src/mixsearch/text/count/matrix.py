@@ -1,22 +1,64 @@
-"""Convert a matrix of ready-made counts to a corpus: choose among its columns."""
+"""Ready-made counts in files of SciPy: read, checked, and chosen from by column."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
-from mixsearch.data.files.types import find_column_types
+from mixsearch._typing import Array
+from mixsearch.data.chunks import row_slices
+from mixsearch.data.files.location import File, get_size, resolve_file
+from mixsearch.data.files.sources import SourceFiles
+from mixsearch.data.files.streams import check_archive, name_file
+from mixsearch.errors import ArgumentError, Option, SearchError, SearchWarning
 from mixsearch.text.corpus import Corpus
 from mixsearch.text.count.chunks import Chunk, CountedChunk
 from mixsearch.text.count.collector import open_collector
 from mixsearch.text.count.dropped import describe_dropped, list_others, take_dropped
-from mixsearch.text.count.known_words import KnownWords, recall_columns
-from mixsearch.text.count.matrix_files import CountMatrix
-from mixsearch.text.count.vocabulary import Frequencies, build_vocabulary, choose_words, find_bounds, leave_out
-from mixsearch.text.count.wordlists import list_stop_words
-from mixsearch.text.options import choose_limits
+from mixsearch.text.count.ngrams import ChunkCounts
+from mixsearch.text.count.stop_words import list_stop_words, read_words
+from mixsearch.text.count.vocabulary import (
+    Frequencies,
+    KnownWords,
+    Vocabulary,
+    build_vocabulary,
+    choose_words,
+    find_bounds,
+    leave_out,
+    number_columns,
+)
+from mixsearch.text.options import CorpusOptions, choose_limits
 from mixsearch.text.read.documents import ReadState
+
+MATRIX_FORMAT = "npz"
+
+_ROWS_PER_CHUNK = 4096
+# Counts are stored as 32-bit integers.
+_MAX_COUNT = 2**31 - 1
+# Limits on documents and words without any count that a file may promise: in all, and for each count.
+_MAX_EMPTY, _MAX_PER_COUNT = 1 << 21, 10
+# Options that need texts, with the values that do not.
+_TEXT_OPTIONS = {
+    "text": None,
+    "id": None,
+    "keep": None,
+    "token_pattern": None,
+    "tokenizer": None,
+    "drop_duplicates": None,
+    "ngrams": (1, 1),
+}
+
+
+@dataclass(frozen=True)
+class CountMatrix:
+    """Chunks of counts whose keys are columns, and the word of each column."""
+
+    words: list[str]
+    chunks: Iterator[ChunkCounts]
 
 
 def collect_matrix(
@@ -25,8 +67,10 @@ def collect_matrix(
     """Return the documents of a matrix, with the words that are known or else those chosen by their frequencies."""
     options = state.options
     with open_collector(options) as collector:
-        for chunk in _list_chunks(matrix):
-            collector.add(chunk)
+        for counts in matrix.chunks:
+            n = counts.n_documents
+            chunk = Chunk(counts, np.arange(n), None, None, np.zeros(n, dtype=np.int64))
+            collector.add(CountedChunk(chunk, np.empty(0)))
             if report is not None:
                 report()
         stop_words = list_stop_words(options)
@@ -35,7 +79,7 @@ def collect_matrix(
         kept = leave_out(collector.sum_frequencies(state.source), stop_keys)
         bounds = None
         if known is not None:
-            vocabulary = recall_columns(known.words, matrix.words, kept)
+            vocabulary = _recall_columns(known.words, matrix.words, kept)
         else:
             limits = choose_limits(options, collector.n_documents, are_texts=False)
             bounds = find_bounds(collector.n_documents, limits)
@@ -47,18 +91,166 @@ def collect_matrix(
         return collector.finish(vocabulary, dropped, state.list_notes())
 
 
-def _list_chunks(matrix: CountMatrix) -> Iterator[CountedChunk]:
-    """Yield the chunks of a matrix, each with the names and columns of its documents."""
-    first = 0
-    for counts in matrix.chunks:
-        n = counts.n_documents
-        names = None if matrix.names is None else matrix.names[first : first + n]
-        columns = None if matrix.columns is None else matrix.columns.slice(first, n)
-        chunk = Chunk(counts, np.arange(n), names, None, np.zeros(n, dtype=np.int64), columns)
-        yield CountedChunk(chunk, np.empty(0), types=None if columns is None else find_column_types(columns))
-        first += n
+def read_matrix(sources: SourceFiles, state: ReadState) -> CountMatrix:
+    """Read the counts of one file."""
+    if len(sources.paths) != 1:
+        raise SearchError(
+            "Ready-made counts must be in 1 file, got {n_files}. Read them one at a time.",
+            code="several_count_files",
+            n_files=len(sources.paths),
+        )
+    _check_options(state.options)
+    path = sources.paths[0]
+    counts = _load_matrix(path)
+    state.progress.add(get_size(path) or 0)
+    words = _name_columns(path, counts.shape[1], state)
+    return CountMatrix(words, (_to_chunk(counts[rows]) for rows in row_slices(counts.shape[0], _ROWS_PER_CHUNK)))
+
+
+def _recall_columns(words: Sequence[str], columns: Sequence[str], frequencies: Frequencies) -> Vocabulary:
+    """Return the vocabulary of these words for counts whose keys are the numbers of other columns."""
+    numbers = {word: number for number, word in enumerate(columns)}
+    # Keys beyond all columns: no count has them.
+    keys = [numbers.get(word, len(columns) + i) for i, word in enumerate(words)]
+    return number_columns(list(words), np.array(keys, dtype=np.uint64), frequencies)
 
 
 def _spell_words(frequencies: Frequencies, matrix: CountMatrix) -> list[str]:
     """Return the words of frequencies, whose keys are columns of the matrix."""
     return [matrix.words[key] for key in frequencies.keys.tolist()]
+
+
+def _to_chunk(counts: sp.csr_array[Any]) -> ChunkCounts:
+    """Return counts over all columns as counts over the columns that occur."""
+    if counts.nnz and counts.data.max() > _MAX_COUNT:
+        raise SearchError(
+            "A word occurs {count:,.0f} times in a document, but a count can be {limit:,} at most. Divide the counts, "
+            "or correct the file.",
+            code="count_too_large",
+            count=float(counts.data.max()),
+            limit=_MAX_COUNT,
+        )
+    occurs = np.bincount(counts.indices, minlength=counts.shape[1]) > 0
+    keys = np.flatnonzero(occurs)
+    words = (np.cumsum(occurs) - 1)[counts.indices].astype(np.int32)
+    # The columns name the words, so there are no letters.
+    no_letters, no_lengths = np.empty(0, dtype=np.uint8), np.zeros(len(keys), dtype=np.int64)
+    bounds = counts.indptr.astype(np.int64)
+    return ChunkCounts(keys.astype(np.uint64), bounds, words, counts.data.astype(np.int32), no_letters, no_lengths)
+
+
+def _check_options(options: CorpusOptions) -> None:
+    """Raise if an option needs texts."""
+    for name, default in _TEXT_OPTIONS.items():
+        if getattr(options, name) not in (default, "auto"):
+            raise ArgumentError(
+                "{argument} needs texts, but the file holds ready-made counts. Leave it out, or read the texts.",
+                code="needs_texts",
+                argument=Option(name),
+            )
+
+
+def _name_columns(path: File, n_words: int, state: ReadState) -> list[str]:
+    given = state.options.vocabulary
+    if given is not None:
+        return _read_vocabulary(resolve_file(given), n_words)
+    state.notes.append(
+        SearchWarning(
+            "{file!r} has no vocabulary, so words are named by their columns, from 'word1'. Set {argument} to a file "
+            "with one word per line.",
+            code="no_vocabulary",
+            file=name_file(path),
+            argument=Option("vocabulary"),
+        )
+    )
+    return [f"word{column}" for column in range(1, n_words + 1)]
+
+
+def _read_vocabulary(path: File, n_words: int) -> list[str]:
+    """Read the word of each column from a file with one word per line."""
+    words = read_words(path, "vocabulary", "a file with one word per line")
+    if len(words) != n_words:
+        raise SearchError(
+            "{file!r} has {n_found:,} words, but the counts have {n_words:,} columns. Set {argument} to the file that "
+            "belongs to the counts.",
+            code="wrong_vocabulary",
+            file=name_file(path),
+            n_found=len(words),
+            n_words=n_words,
+            argument=Option("vocabulary"),
+        )
+    if len(set(words)) != n_words:
+        raise SearchError(
+            "{file!r} has the word {word!r} twice, but each line must hold a different word.",
+            code="repeated_word",
+            file=name_file(path),
+            word=next(word for i, word in enumerate(words) if word in words[:i]),
+        )
+    return words
+
+
+def _load_matrix(path: File) -> sp.csr_array[Any]:
+    """Return all counts of a file, (n, d), repeated entries added and without zeros. SciPy reads the file at once."""
+    try:
+        counts = _load_npz(path)
+    except SearchError:
+        raise
+    # Damaged files raise errors of every kind: of archives, of headers, of arrays that do not fit together.
+    except Exception as error:
+        raise SearchError(
+            "Cannot read {file!r} ({reason}). It must be an array written by scipy.sparse.save_npz.",
+            code="unreadable_file",
+            file=name_file(path),
+            reason=str(error) or type(error).__name__,
+        ) from error
+    if not _are_counts(counts.data):
+        raise SearchError(
+            "{file!r} has values that are not counts, but non-negative integers are needed. Pass the counts instead "
+            "of weights such as tf-idf.",
+            code="not_counts",
+            file=name_file(path),
+        )
+    if counts.has_canonical_format and counts.data.all():
+        return counts
+    merged: sp.csr_array[Any] = _widen(counts).copy()
+    merged.sum_duplicates()
+    merged.eliminate_zeros()
+    return merged
+
+
+def _load_npz(path: File) -> sp.csr_array[Any]:
+    check_archive(path)
+    with path.open("rb") as file:
+        counts = sp.load_npz(file)
+    n_documents, n_words = counts.shape
+    most = max(_MAX_EMPTY, _MAX_PER_COUNT * counts.nnz)
+    if n_documents > most or n_words > most:
+        raise SearchError(
+            "{file!r} promises {n_documents:,} documents and {n_words:,} words, but has {n_counts:,} counts. It was "
+            "changed, or is damaged.",
+            code="wrong_header",
+            file=name_file(path),
+            n_documents=n_documents,
+            n_words=n_words,
+            n_counts=counts.nnz,
+        )
+    # Compiled code trusts pointers and indices. SciPy checks nothing of a matrix whose last pointer is 0.
+    if hasattr(counts, "indptr") and (np.diff(counts.indptr) < 0).any():
+        raise ValueError("row pointers must rise")
+    if hasattr(counts, "check_format"):
+        counts.check_format(full_check=True)
+    return sp.csr_array(counts if counts.format == "csr" else _widen(counts))  # which may add repeated entries
+
+
+def _are_counts(values: Array) -> bool:
+    """Return whether values are non-negative integers."""
+    if values.dtype.kind not in "biuf":
+        return False
+    if len(values) and values.min() < 0:
+        return False
+    return values.dtype.kind != "f" or bool((values == np.floor(values)).all())
+
+
+def _widen(counts: Any) -> Any:
+    """Return a sparse matrix whose sums of repeated entries do not wrap."""
+    return counts.astype(np.int64) if counts.dtype.kind in "biu" else counts

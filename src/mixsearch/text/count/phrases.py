@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from mixsearch._typing import Array
-from mixsearch.text.count.ngrams import ChunkCounts
+from mixsearch.text.count.ngrams import ChunkCounts, join_hashes
 from mixsearch.text.count.tokens import hash_words
-from mixsearch.text.count.vocabulary import Frequencies, Vocabulary, add_frequencies, count_distinct
+from mixsearch.text.count.vocabulary import Frequencies, Vocabulary, add_frequencies, count_distinct, number_columns
+from mixsearch.text.options import CorpusOptions
 
 # Chosen on four corpora: see docs/decisions/phrases.md.
 _MIN_NPMI = 0.35
@@ -155,3 +156,27 @@ def count_phrases(counts: ChunkCounts, vocabulary: Vocabulary) -> tuple[Array, A
 
 def _find_slots(codes: Array) -> Array:
     return ((codes * _MIX) >> np.uint64(64 - _SLOT_BITS)).astype(np.intp)
+
+
+def recall_vocabulary(words: Sequence[str], options: CorpusOptions, frequencies: Frequencies) -> Vocabulary:
+    """Return the vocabulary of these words, in the same columns, with the frequencies that they have in a corpus."""
+    whole = number_columns(list(words), _hash_sequences(words), frequencies)
+    if not options.counts_phrases:
+        return whole
+    # A word has no blank, so what has one is a phrase. No word has the key of a phrase.
+    halves = ((column, *word.partition(" ")) for column, word in enumerate(words))
+    phrases = {column: (first, second) for column, first, _, second in halves if second}
+    return recall_phrases(whole, phrases) if phrases else whole
+
+
+def _hash_sequences(words: Sequence[str]) -> Array:
+    """Return the keys of words and of sequences of words, (d,)."""
+    parts = [word.split(" ") for word in words]
+    sizes = np.array([len(each) for each in parts])
+    hashes = hash_words([part for each in parts for part in each])
+    starts = np.cumsum(sizes) - sizes
+    keys: Array = hashes[starts]
+    for size in np.unique(sizes[sizes > 1]).tolist():
+        own = np.flatnonzero(sizes == size)
+        keys[own] = join_hashes(hashes, starts[own], size)
+    return keys

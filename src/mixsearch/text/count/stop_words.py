@@ -1,8 +1,9 @@
-"""Stop words of the languages that occur in a corpus, chosen by how the corpus uses them."""
+"""Stop words: those that the caller names, and those of the languages that occur in a corpus."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, reduce
 from typing import Literal, NamedTuple
@@ -11,10 +12,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
-from mixsearch.text.count.languages import stem_words
+from mixsearch.data.files.location import File, resolve_file
+from mixsearch.data.files.streams import Progress, open_file, strip_bom
+from mixsearch.errors import Option, SearchError
 from mixsearch.text.count.ngrams import ChunkCounts
 from mixsearch.text.count.tokens import hash_words
 from mixsearch.text.options import CorpusOptions, normalize_text
+from mixsearch.text.read.lines import decode
 
 # The value of the option that leaves the choice to the corpus.
 AUTO = "auto"
@@ -81,11 +85,10 @@ class StopWordCounts:
 
 
 @lru_cache(maxsize=4)
-def _make_table(lowercase: bool, normal_form: Literal["NFKC", "NFC"] | None, stem: str | None) -> StopWordTable:
+def _make_table(lowercase: bool, normal_form: Literal["NFKC", "NFC"] | None) -> StopWordTable:
     options = CorpusOptions(lowercase=lowercase, normal_form=normal_form)
     languages = list_languages()
-    spelled = [[normalize_text(word, options) for word in list_words_of(language)] for language in languages]
-    lists = [set(stem_words(words, stem)) for words in spelled]
+    lists = [{normalize_text(word, options) for word in list_words_of(language)} for language in languages]
     words = sorted(set().union(*lists))
     hashes = hash_words(words)
     order = np.argsort(hashes)
@@ -96,7 +99,7 @@ def _make_table(lowercase: bool, normal_form: Literal["NFKC", "NFC"] | None, ste
 
 def get_table(options: CorpusOptions) -> StopWordTable:
     """Return the stop words of all languages, normalized as the texts are."""
-    return _make_table(options.lowercase, options.normal_form, options.stem)
+    return _make_table(options.lowercase, options.normal_form)
 
 
 def count_stop_words(counts: ChunkCounts, table: StopWordTable) -> StopWordCounts:
@@ -146,3 +149,36 @@ def _take(words: list[str], chosen: Array) -> list[str]:
 def sum_stop_words(counts: Sequence[StopWordCounts]) -> StopWordCounts:
     """Return the counts of several chunks together."""
     return reduce(StopWordCounts.__add__, counts)
+
+
+def list_stop_words(options: CorpusOptions) -> list[str]:
+    """Return the words to leave out that are known before the texts are read, normalized as the texts are."""
+    return sorted({normalize_text(word, options) for word in _load_stop_words(options) if word})
+
+
+def _load_stop_words(options: CorpusOptions) -> Iterable[str]:
+    words = options.stop_words
+    if words is None or words == AUTO:
+        return ()
+    if words == "english":
+        return list_english()
+    if isinstance(words, str) and words in list_languages():
+        return list_words_of(words)
+    if isinstance(words, str | os.PathLike):
+        needed = "'auto', 'english', the code of a language, a list of words, or a file with one word per line"
+        return read_words(resolve_file(words), "stop_words", needed)
+    return words
+
+
+def read_words(path: File, argument: str, needed: str) -> list[str]:
+    """Read a file with one word per line, named by an argument of the caller."""
+    if not path.is_file():
+        raise SearchError(
+            "No file {file!r}. {argument} must be " + needed + ".",
+            code="file_missing",
+            file=str(path),
+            argument=Option(argument),
+        )
+    with open_file(path, Progress()) as file:
+        text = decode(strip_bom(file.read(), path), "utf-8", path)
+    return [line.strip() for line in text.rstrip().split("\n")]

@@ -17,14 +17,12 @@ import numpy as np
 
 from mixsearch._typing import Array
 from mixsearch.errors import SearchError
-from mixsearch.text.count.languages import SEGMENTERS, mark_segmented, segment, stem_words
-from mixsearch.text.count.numbered_names import find_numbered_names, unify_hyphens
-from mixsearch.text.count.patterns import WordPattern, find_class, parse_word_pattern
-from mixsearch.text.count.scripts import (
-    HAN,
+from mixsearch.text.count.characters import (
     KATAKANA,
-    SEGMENTED,
+    WordPattern,
+    find_class,
     find_scripts,
+    parse_word_pattern,
     split_at_scripts,
     split_into_pairs,
 )
@@ -36,6 +34,8 @@ _TAG = re.compile(r"<[A-Za-z/!][^<>]*>")
 
 # What may be between the words of a phrase: a blank, the end of a line, a hyphen.
 _BLANKS, _MAX_GAP = r"[\s\u2010-\u2013-]", 2
+
+_HYPHEN, _FIRST_OTHER, _LAST_OTHER = ord("-"), 0x2010, 0x2013
 
 # Characters hashed at once: small enough that the sums stay in cache.
 _SEGMENT = 1 << 16
@@ -78,7 +78,7 @@ def find_tokens(texts: Sequence[str], options: CorpusOptions, locate: Callable[[
         tokens = _join_tokens([_split(text, options, locate, i) for i, text in enumerate(cleaned)])
     if options.counts_phrases:
         tokens = replace(tokens, is_joined=_find_following(tokens) if pattern is None else _find_joined(tokens))
-    return tokens if options.stem is None else _stem_tokens(tokens, options.stem)
+    return tokens
 
 
 def spell_tokens(tokens: Tokens) -> list[str]:
@@ -127,7 +127,7 @@ def _find_words(texts: Sequence[str], pattern: WordPattern, options: CorpusOptio
     codes = _encode("\n".join(texts))
     with_names = pattern.is_default and options.phrases
     if with_names:
-        codes = unify_hyphens(codes)
+        codes = _unify_hyphens(codes)
     lengths = np.fromiter(map(len, texts), np.int64, len(texts))
     # Each text and the line break after it: tokens do not cross it, even if the class contains line breaks.
     offsets = np.concatenate([[0], np.cumsum(lengths + 1)])
@@ -138,13 +138,12 @@ def _find_words(texts: Sequence[str], pattern: WordPattern, options: CorpusOptio
     inside[offsets[1:-1]] = False
     edges = np.flatnonzero(inside[1:] != inside[:-1])
     starts, ends = edges[::2], edges[1::2]
-    segmenter = options.segmenter if pattern.is_default else None
-    scripts = None if segmenter is None else find_scripts(codes)
-    if scripts is None or segmenter is None:
+    scripts = find_scripts(codes) if pattern.is_default else None
+    if scripts is None:
         starts, ends = _keep_words(codes, starts, ends, pattern, with_names=with_names)
     else:
         find_words = partial(_keep_words, codes, pattern=pattern, with_names=with_names)
-        starts, ends = _split_scripts(codes, scripts, starts, ends, find_words, segmenter)
+        starts, ends = _split_scripts(codes, scripts, starts, ends, find_words)
     return Tokens(codes, starts, ends, np.searchsorted(starts, offsets), hash_spans(codes, starts, ends))
 
 
@@ -158,7 +157,37 @@ def _keep_words(
     has_letter = pattern.at_edge[codes[starts]] | pattern.at_edge[codes[ends - 1]]
     kept &= has_letter
     words = starts[kept], ends[kept]
-    return _merge_spans([words, find_numbered_names(codes, starts, ends, has_letter)]) if with_names else words
+    return _merge_spans([words, _find_numbered_names(codes, starts, ends, has_letter)]) if with_names else words
+
+
+def _unify_hyphens(codes: Array) -> Array:
+    """Return code points with the usual hyphen in place of the others, (n_characters,)."""
+    if codes.dtype == np.uint8:
+        return codes
+    return np.where((codes >= _FIRST_OTHER) & (codes <= _LAST_OTHER), np.uint32(_HYPHEN), codes)
+
+
+def _find_numbered_names(codes: Array, starts: Array, ends: Array, has_letter: Array) -> tuple[Array, Array]:
+    """Return where letters, a hyphen and a number stand together.
+
+    Parameters
+    ----------
+    codes : array of shape (n_characters,)
+        Code points.
+    starts, ends : arrays of shape (n,)
+        Runs of letters and digits, in order.
+    has_letter : array of shape (n,)
+        Whether each run has a letter at an end.
+
+    Returns
+    -------
+    starts, ends : arrays of shape (n_names,)
+        In order.
+    """
+    numbers = np.flatnonzero(has_letter[:-1] & ~has_letter[1:] & (starts[1:] - ends[:-1] == 1)) + 1
+    is_number = find_class(r"\d").take(codes.take(starts[numbers]))
+    numbers = numbers[is_number & (codes.take(starts[numbers] - 1) == _HYPHEN)]
+    return starts[numbers - 1], ends[numbers]
 
 
 def _merge_spans(found: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:
@@ -174,43 +203,15 @@ def _split_scripts(
     starts: Array,
     ends: Array,
     find_words: Callable[[Array, Array], tuple[Array, Array]],
-    segmenter: str,
 ) -> tuple[Array, Array]:
-    """Return the words of scripts with spaces, and words or pairs of characters of the others, in order."""
-    kinds = mark_segmented(segmenter, scripts, SEGMENTED) if segmenter in SEGMENTERS else scripts
-    starts, ends = split_at_scripts(kinds, starts, ends)
-    kind = kinds[starts]
-    is_spaced, is_segmented = np.isin(kind, (0, KATAKANA)), kind == SEGMENTED
-    is_paired = ~is_spaced & ~is_segmented
+    """Return the words of scripts with spaces, and pairs of characters of the others, in order."""
+    starts, ends = split_at_scripts(scripts, starts, ends)
+    is_spaced = np.isin(scripts[starts], (0, KATAKANA))
     found = [
         find_words(starts[is_spaced], ends[is_spaced]),
-        split_into_pairs(codes, scripts, starts[is_paired], ends[is_paired]),
-        _segment_runs(codes, scripts, starts[is_segmented], ends[is_segmented], segmenter),
+        split_into_pairs(codes, scripts, starts[~is_spaced], ends[~is_spaced]),
     ]
     return _merge_spans(found)
-
-
-def _segment_runs(codes: Array, scripts: Array, starts: Array, ends: Array, segmenter: str) -> tuple[Array, Array]:
-    """Return the words that a segmenter finds in runs of letters: of two letters, or a Chinese character."""
-    cuts = [
-        start + np.array([0, *segment(segmenter, decode(codes[start:end]))], dtype=np.int64)
-        for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
-    ]
-    empty = np.empty(0, dtype=np.int64)
-    word_starts = np.concatenate([empty, *(each[:-1] for each in cuts)])
-    word_ends = np.concatenate([empty, *(each[1:] for each in cuts)])
-    kept = (word_ends - word_starts > 1) | (scripts[word_starts] == HAN)
-    return word_starts[kept], word_ends[kept]
-
-
-def _stem_tokens(tokens: Tokens, language: str) -> Tokens:
-    """Return the stems of tokens. Each different word is stemmed once."""
-    _, firsts, groups = np.unique(tokens.hashes, return_index=True, return_inverse=True)
-    different = replace(tokens, starts=tokens.starts[firsts], ends=tokens.ends[firsts])
-    stems = _join_tokens([stem_words(spell_tokens(different), language)])
-    return replace(
-        tokens, codes=stems.codes, starts=stems.starts[groups], ends=stems.ends[groups], hashes=stems.hashes[groups]
-    )
 
 
 def _find_following(tokens: Tokens) -> Array:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
+from typing import NamedTuple
 
 import numpy as np
 
@@ -147,6 +148,21 @@ class Vocabulary:
             return np.full(len(keys), -1)
         nearest = np.searchsorted(self.keys, keys).clip(max=len(self.keys) - 1)
         return np.where(self.keys[nearest] == keys, self.columns[nearest], -1)
+
+
+class KnownWords(NamedTuple):
+    """The words of an index.
+
+    Attributes
+    ----------
+    words : sequence of str
+        The words to count, by column.
+    stop_words : sequence of str
+        Words that were left out on purpose.
+    """
+
+    words: Sequence[str]
+    stop_words: Sequence[str] = ()
 
 
 def leave_out(frequencies: Frequencies, keys: Array) -> Frequencies:

@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from mixsearch.data.arrow import has_pyarrow
-from mixsearch.data.files.bad_rows import BadRows
 from mixsearch.data.files.location import File
+from mixsearch.data.files.row_checks import BadRows
 from mixsearch.data.files.streams import Progress, name_file
 from mixsearch.errors import Option, SearchError, SearchWarning
 from mixsearch.text.options import CorpusOptions, limit_document_bytes
@@ -74,8 +73,6 @@ class ReadState:
         """Return the columns to read. They are chosen at the first file; the others must have the text and the id."""
         if self.columns is None:
             file, keep = name_file(path), self.options.keep
-            if keep == "auto" and not has_pyarrow():
-                keep = None  # texts are read without extras
             self.sample = None if keep is None else sample()
             columns, note = choose_columns(names, strings, self.options, file)
             columns.check(names, file)

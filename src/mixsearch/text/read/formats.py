@@ -9,19 +9,17 @@ from functools import partial
 from typing import Any
 
 from mixsearch._typing import TableLike
+from mixsearch.data.arrow import is_missing
 from mixsearch.data.files.location import File
-from mixsearch.data.files.signatures import Format
 from mixsearch.data.files.sources import Source, SourceFiles, describe_source, find_sources
 from mixsearch.data.files.streams import replace_surrogates
-from mixsearch.data.missing import is_missing
 from mixsearch.errors import ArgumentError, Option, SearchError
-from mixsearch.text.options import CorpusOptions, limit_chunk_bytes
-from mixsearch.text.read.columns import to_text
+from mixsearch.text.options import CorpusOptions, limit_chunk_bytes, list_named_columns
+from mixsearch.text.read.columns import ColumnSummary, summarize_columns, to_text
 from mixsearch.text.read.documents import ChunkLoader, DocumentChunk, ReadState, group_by_size
 from mixsearch.text.read.frames import are_texts, is_frame, list_frame_columns
 from mixsearch.text.read.lines import read_files, read_lines
 from mixsearch.text.read.records import read_json, read_jsonl
-from mixsearch.text.read.summary import ColumnSummary, summarize_columns
 from mixsearch.text.read.tables import read_csv, read_parquet, read_rows
 
 _READERS: dict[str, Callable[[File | None, ReadState], Iterator[ChunkLoader]]] = {
@@ -34,7 +32,6 @@ _READERS: dict[str, Callable[[File | None, ReadState], Iterator[ChunkLoader]]] =
     "arrow": partial(read_rows, format="arrow"),
     "excel": partial(read_rows, format="excel"),
     "sqlite": partial(read_rows, format="sqlite"),
-    "duckdb": partial(read_rows, format="duckdb"),
 }
 
 
@@ -66,7 +63,7 @@ def inspect_columns(source: Source, options: CorpusOptions | None = None) -> lis
         One for each column, in their order. Empty for plain text, which has no columns.
     """
     options = replace(options or CorpusOptions(), keep="auto")
-    sources = find_sources(source, options.format)
+    sources = find_sources(source, options.format, list_named_columns(options))
     if sources.format not in _READERS or sources.format == "lines":
         return []
     state = ReadState(options, describe_source(source))
@@ -99,15 +96,15 @@ def list_columns(source: Source | TableLike, options: CorpusOptions | None = Non
     return [column.name for column in inspect_columns(source, options)]
 
 
-def has_columns(source: Source, format: Format | None = None) -> bool:
+def has_columns(source: Source, options: CorpusOptions) -> bool:
     """Return whether documents come from tables, whose columns have names.
 
     Parameters
     ----------
     source : path, list of paths, data frame or iterable of str
         As for `read_corpus`.
-    format : str, optional
-        The format of the files, if it is known.
+    options : CorpusOptions
+        How to read files.
 
     Returns
     -------
@@ -115,7 +112,8 @@ def has_columns(source: Source, format: Format | None = None) -> bool:
     """
     if is_frame(source) or are_texts(source):
         return is_frame(source)
-    return find_sources(source, format).format in set(_READERS) - {"lines"}
+    sources = find_sources(source, options.format, list_named_columns(options))
+    return sources.format in set(_READERS) - {"lines"}
 
 
 def read_strings(texts: Iterable[Any], names: Iterable[str] | None, state: ReadState) -> Iterator[ChunkLoader]:

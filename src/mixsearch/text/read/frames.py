@@ -14,8 +14,8 @@ from mixsearch.data.files.location import is_remote, split_table
 from mixsearch.data.files.rows import build_batch
 from mixsearch.data.files.types import rename_repeated
 from mixsearch.text.options import limit_chunk_bytes
+from mixsearch.text.read.columns import N_SAMPLE_ROWS
 from mixsearch.text.read.documents import ChunkLoader, ReadState
-from mixsearch.text.read.summary import N_SAMPLE_ROWS
 from mixsearch.text.read.tables import holds_text, load_batch
 
 TABLE = "the table"

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import BinaryIO
 
-from mixsearch.data.files.bad_rows import BadRows
 from mixsearch.data.files.location import File, StoredFile, get_size, name_within
+from mixsearch.data.files.row_checks import BadRows
 from mixsearch.data.files.sources import SourceFiles
 from mixsearch.data.files.streams import Progress, name_file, open_file, replace_surrogates, strip_bom
 from mixsearch.errors import Option, SearchError

@@ -7,18 +7,17 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any, BinaryIO
 
-from mixsearch.data.files.bad_rows import BadRows
 from mixsearch.data.files.json_values import check_record, iterate_values, parse_record
 from mixsearch.data.files.location import File
+from mixsearch.data.files.row_checks import BadRows
 from mixsearch.data.files.rows import build_batch
 from mixsearch.data.files.streams import name_file, open_file, replace_surrogates, strip_bom
 from mixsearch.data.files.types import DATES, to_json
 from mixsearch.errors import SearchError
 from mixsearch.text.options import limit_chunk_bytes, limit_document_bytes
-from mixsearch.text.read.columns import Columns, build_kept, join_texts, to_text
+from mixsearch.text.read.columns import N_SAMPLE_ROWS, Columns, build_kept, join_texts, to_text
 from mixsearch.text.read.documents import ChunkLoader, DocumentChunk, ReadState, group_by_size
 from mixsearch.text.read.lines import LineDecoder, NumberedLines, locate_line, make_encoding_error, read_whole_lines
-from mixsearch.text.read.summary import N_SAMPLE_ROWS
 
 # Records in which the columns of the text are looked for.
 _N_FIRST_RECORDS = 100

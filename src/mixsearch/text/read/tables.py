@@ -9,10 +9,9 @@ from itertools import chain
 from typing import Any, BinaryIO
 
 from mixsearch.data.arrow import import_pyarrow
-from mixsearch.data.files.bad_rows import BadRows
 from mixsearch.data.files.detection import guess_delimiter
-from mixsearch.data.files.header import check_header, name_columns
 from mixsearch.data.files.location import File, get_size
+from mixsearch.data.files.row_checks import BadRows, check_header, name_columns
 from mixsearch.data.files.rows import build_batch, open_parquet, open_rows, read_row_groups
 from mixsearch.data.files.signatures import Format
 from mixsearch.data.files.streams import name_file, open_file, replace_surrogates, strip_bom
@@ -20,10 +19,9 @@ from mixsearch.data.files.types import NUMBERS, NUMBERS_WITH_COMMA, rename_repea
 from mixsearch.display import pluralize
 from mixsearch.errors import SearchError
 from mixsearch.text.options import limit_chunk_bytes, limit_document_bytes, list_text_columns
-from mixsearch.text.read.columns import Columns, build_kept, join_texts, take_kept, to_text
+from mixsearch.text.read.columns import N_SAMPLE_ROWS, Columns, build_kept, join_texts, take_kept, to_text
 from mixsearch.text.read.documents import ChunkLoader, DocumentChunk, ReadState, group_by_size
 from mixsearch.text.read.lines import make_encoding_error, make_long_line_error, skip_line
-from mixsearch.text.read.summary import N_SAMPLE_ROWS
 
 # The largest limit that the parser accepts on every system; its default is shorter than a long article.
 _MAX_FIELD = 2**31 - 1

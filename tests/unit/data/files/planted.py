@@ -4,7 +4,6 @@ import json
 import sqlite3
 from datetime import date
 
-import duckdb
 import openpyxl
 import pyarrow as pa
 from pyarrow import csv, feather, parquet
@@ -59,14 +58,13 @@ def write_feather(path, table=TABLE):
     feather.write_feather(table, str(path))
 
 
-def write_excel(path, table=TABLE, sheets=("Sheet1",)):
+def write_excel(path, table=TABLE):
     book = openpyxl.Workbook()
     book.active.title = "empty"
-    for name in sheets:
-        sheet = book.create_sheet(name)
-        sheet.append(table.column_names)
-        for row in table.to_pylist():
-            sheet.append(list(row.values()))
+    sheet = book.create_sheet("reviews")
+    sheet.append(table.column_names)
+    for row in table.to_pylist():
+        sheet.append(list(row.values()))
     book.save(path)
 
 
@@ -80,15 +78,6 @@ def write_sqlite(path, table=TABLE, names=("reviews",)):
         ]
         database.executemany(f'INSERT INTO "{name}" VALUES ({", ".join("?" * table.num_columns)})', rows)
     database.commit()
-    database.close()
-
-
-def write_duckdb(path, table=TABLE, names=("reviews",)):
-    database = duckdb.connect(str(path))
-    for name in (each.replace('"', '""') for each in names):
-        database.execute(f'CREATE TABLE "{name}" (id VARCHAR, review VARCHAR, stars INT, price DOUBLE, day DATE)')
-        for row in table.to_pylist():
-            database.execute(f'INSERT INTO "{name}" VALUES (?, ?, ?, ?, ?)', list(row.values()))
     database.close()
 
 
@@ -124,8 +113,6 @@ WRITERS = {
     "a.feather": write_feather,
     "a.xlsx": write_excel,
     "a.sqlite": write_sqlite,
-    "a.duckdb": write_duckdb,
     "dataset": write_dataset,
     "partitions": write_parquet_folder,
 }
-BINARY = ("a.parquet", "a.arrow", "b.arrow", "a.feather", "a.xlsx", "a.sqlite", "a.duckdb")

