@@ -27,11 +27,11 @@ from typing import NamedTuple
 import numpy as np
 from damage_index import build_corpus
 from hostile_inputs import run_command
+from mixsearch.table._storage import open_fit
 from PIL import Image
 
 from mixsearch import SearchError, TableSearch
 from mixsearch.storage import MANIFEST_NAME
-from mixsearch.table._storage import open_fit
 
 OLD = b"old"
 

@@ -1,10 +1,16 @@
+"""What a search in a table found: members, rows, differences, and the answer as plain data."""
+
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
+from tests.unit.table.planted import WEIGHTS, group_of_row, make_patients
 
 from mixsearch import TableSearch
 from mixsearch.errors import SearchError
+from mixsearch.table import TableAnswer, describe_members
 
 NAMES = ["area", "price", "city"]
 
@@ -57,11 +63,6 @@ def test_rows_held_out_may_come_in_any_kind_of_table(planted, found):
         found.membership_of(table[["area", "city"]])
 
 
-def test_membership_cannot_be_changed_by_accident(found):
-    with pytest.raises(ValueError, match="read-only"):
-        found.membership[0] = 0
-
-
 def test_as_many_rows_are_called_members_as_there_are(found):
     called = found.predict()
     assert called.sum() == found.n_members.n
@@ -97,18 +98,6 @@ def test_typical_rows_are_the_likeliest_that_are_no_examples(planted, found):
     assert len(found.typical_rows(1000)) == 330 - 4
 
 
-def test_rows_to_ask_about_are_different_and_no_examples(found):
-    for n in (1, 5, 30):
-        rows = found.ask_next(n).tolist()
-        assert len(set(rows)) == len(rows) == n
-        assert not set(rows) & {*found.like, *found.not_like}
-    assert len(found.ask_next(0)) == 0
-
-
-def test_rows_to_ask_about_are_more_doubtful_than_typical_ones(found):
-    assert found.membership[found.ask_next(5)].mean() < found.membership[found.typical_rows(5)].mean()
-
-
 def test_differences_are_in_the_units_of_the_table(planted, found):
     table, _ = planted
     by_name = {each.column: each for each in found.differences()}
@@ -130,9 +119,61 @@ def test_differences_are_in_the_units_of_the_table(planted, found):
     assert effects == sorted(effects, reverse=True)
 
 
-def test_the_card_says_what_was_found(found):
-    text = repr(found)
-    assert "Rows like 3, 17, 40" in text
-    assert f"{found.n_members.n:,} (" in text
-    assert "area" in text
-    assert "Rows like 3, 17, 40" in found._repr_html_()
+@pytest.fixture(scope="module")
+def answer() -> TableAnswer:
+    found = TableSearch().fit(make_patients(), id="patient").search([0, 3, 6], not_like=[1])
+    return describe_members(found, n_rows=4, id="patient")
+
+
+def test_the_answer_holds_the_facts_in_the_units_of_the_table(answer):
+    by_column = {each.column: each for each in answer.differences}
+    weight = by_column["weight (kg)"]
+    assert weight.members == pytest.approx(WEIGHTS[0], abs=6 * weight.stderr)
+    assert by_column["ward"].members["north"] > 0.9
+    assert answer.n_table_rows == 150
+    assert answer.n_members.low <= 50 <= answer.n_members.high
+    assert answer.dropped_columns == {"patient": "it names the rows", "country": "constant"}
+
+
+def test_rows_come_with_their_ids_and_values(answer):
+    assert [row.id for row in answer.like] == ["P-0", "P-3", "P-6"]
+    assert [row.membership for row in answer.not_like] == [0.0]
+    assert len(answer.typical_rows) == 4
+    for row in answer.typical_rows:
+        assert group_of_row()[row.row] == 0
+        assert row.values["patient"] == row.id == f"P-{row.row}"
+
+
+def test_the_answer_is_plain_json(answer):
+    shown = json.loads(json.dumps(answer.as_dict(), allow_nan=False))
+    assert shown["n_members"] == answer.n_members._asdict()
+    assert shown["like"][0]["values"]["admitted"].startswith("2024-01-")
+    dates = next(each for each in shown["differences"] if each["column"] == "admitted")
+    assert dates["members"] < "2024-02" < dates["all_rows"]
+
+
+@pytest.mark.filterwarnings("ignore::mixsearch.errors.UncertainSizeWarning")
+@pytest.mark.parametrize(("n_levels", "seed"), [(2, 0), (4, 1)])
+def test_the_sign_of_a_category_is_that_of_the_category_shown_first(n_levels, seed):
+    rng = np.random.default_rng(seed)
+    labels = np.repeat([0, 1], [60, 140])
+    kinds = np.array(["a", "b", "c", "d"])[:n_levels]
+    kind = np.where((labels == 0) & (rng.random(200) < 0.8), kinds[seed % n_levels], rng.choice(kinds, 200))
+    numbers = rng.normal(size=(200, 2)) + 8 * labels[:, None]
+    search = TableSearch().fit({"x": numbers[:, 0], "y": numbers[:, 1], "kind": kind})
+    for own in ([0, 1, 2], [100, 101, 102]):
+        by_column = {each.column: each for each in search.search(own).differences()}
+        members, all_rows = by_column["kind"].members, by_column["kind"].all_rows
+        first = next(iter(members))
+        assert np.sign(by_column["kind"].effect) == np.sign(members[first] - all_rows[first])
+        assert np.sign(by_column["x"].effect) == np.sign(by_column["x"].members - by_column["x"].all_rows)
+
+
+@pytest.mark.filterwarnings("ignore::mixsearch.errors.SearchWarning")
+def test_nothing_sets_all_rows_apart():
+    rng = np.random.default_rng(0)
+    table = {"x": rng.normal(size=90) + 1e3, "y": rng.normal(size=90) / 7, "kind": rng.choice(["a", "b", "c"], 90)}
+    found = TableSearch().fit(table).search(range(90))
+    assert [each.effect for each in found.differences()] == [0, 0, 0]
+    assert "█" not in repr(found)
+    assert "none sets the members apart from all rows" in repr(found)
