@@ -15,7 +15,7 @@ import zipfile
 from email import message_from_bytes
 from pathlib import Path
 
-LARGE = {"sentence-transformers", "dev"}
+LARGE = {"dev"}
 
 
 def list_extras(wheel: Path) -> list[str]:
