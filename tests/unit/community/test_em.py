@@ -81,14 +81,3 @@ def test_assortative_densities_are_the_same_between_all_communities():
     assert np.all(np.diag(beliefs.model.affinity) > between[0])
     assert beliefs.shows_communities
     assert np.mean(np.argmax(beliefs.posterior, axis=1) == data.labels) > 0.95
-
-
-def test_assortative_beliefs_show_nothing_if_members_avoid_each_other():
-    rng = np.random.default_rng(0)
-    labels = rng.integers(2, size=800)
-    upper = np.triu(rng.random((800, 800)) < np.where(labels[:, None] == labels, 0.005, 0.03), k=1)
-    links = Links(sp.csr_array(upper + upper.T, dtype=float))
-    start = 0.8 * np.eye(2)[labels] + 0.1
-    options = EMOptions(max_iter=50, tol=1e-3)
-    assert propagate(links, start, options).shows_communities
-    assert not propagate(links, start, options, assortative=True).shows_communities

@@ -49,11 +49,6 @@ def test_rows_held_out_have_the_membership_of_their_group(planted, search, targe
     assert membership[labels == target].min() > membership[labels != target].max()
 
 
-def test_rows_of_the_table_have_their_own_membership(planted, found):
-    unnamed = np.setdiff1d(np.arange(330), [*found.like, *found.not_like])
-    assert_allclose(found.membership_of(planted[0].iloc[unnamed]), found.membership[unnamed], atol=1e-12)
-
-
 def test_rows_held_out_may_come_in_any_kind_of_table(planted, found):
     table = planted[0].iloc[[5, 200, 300]]
     expected = found.membership_of(table)
@@ -61,19 +56,6 @@ def test_rows_held_out_may_come_in_any_kind_of_table(planted, found):
     assert len(found.membership_of(table.iloc[:0])) == 0
     with pytest.raises(SearchError, match="missing: price"):
         found.membership_of(table[["area", "city"]])
-
-
-def test_as_many_rows_are_called_members_as_there_are(found):
-    called = found.predict()
-    assert called.sum() == found.n_members.n
-    assert found.membership[called].min() >= found.membership[~called].max()
-    assert found.n_members.low <= found.n_members.n <= found.n_members.high
-
-
-def test_more_examples_give_a_narrower_interval(planted, search):
-    rows = np.flatnonzero((planted[1] == 0) & (planted[0]["city"] == "Oslo"))
-    few, many = search.search(rows[:1]).n_members, search.search(rows[:10]).n_members
-    assert many.high / many.n < few.high / few.n or many.low / many.n > few.low / few.n
 
 
 def test_confidence_is_the_mean_of_the_members_that_are_no_examples(found):

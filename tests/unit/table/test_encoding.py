@@ -1,6 +1,5 @@
 import sys
 from datetime import date, datetime, timedelta
-from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -9,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mixsearch.errors import SearchError, TextAmongNumbersWarning
-from mixsearch.table import TableEncoder, get_values
+from mixsearch.table import TableEncoder
 
 N = 400
 
@@ -76,14 +75,6 @@ def test_every_kind_of_table_gives_the_same_features(convert):
     assert_allclose(expected.transform(table), expected.transform(columns), atol=1e-9)
 
 
-def test_a_frame_with_a_method_to_arrow_is_read_through_it():
-    class Frame:
-        def to_arrow(self):
-            return pa.table(make_columns())
-
-    assert_allclose(TableEncoder().fit_transform(Frame()), TableEncoder().fit_transform(make_columns()), atol=1e-9)
-
-
 def test_polars_frames_need_no_pyarrow(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     columns = make_columns()
@@ -111,11 +102,6 @@ def test_more_rows_than_a_chunk_and_than_the_sorted_sample_are_standardised_exac
     assert_allclose(np.corrcoef(features[:, 1], X[:, 1])[0, 1], 1)
 
 
-def test_a_record_array_has_named_columns():
-    records = np.array([(1.5, "a"), (2.5, "b"), (4.0, "a"), (1.0, "b")], dtype=[("size", float), ("kind", "U1")])
-    assert TableEncoder().fit(records).feature_names_ == ("size", "kind=a", "kind=b")
-
-
 def test_missing_numbers_become_the_median():
     values = np.random.default_rng(3).exponential(size=1000)
     holed = values.copy()
@@ -141,18 +127,9 @@ def test_many_missing_numbers_have_a_feature_of_their_own():
 def test_a_missing_category_is_a_category():
     encoder = TableEncoder().fit({"city": ["Rome", None, "Oslo", "Rome", float("nan"), "Oslo"]})
     assert encoder.feature_names_ == ("city=Oslo", "city=Rome", "city missing")
-    features = encoder.transform({"city": [None, "Rome"]})
+    features = encoder.transform({"city": [None, "Lima"]})
+    assert not features[1].any()  # an unknown category
     assert encoder.to_units(features[0])["city"] == pytest.approx({"missing": 1, "Oslo": 0, "Rome": 0}, abs=1e-9)
-
-
-def test_an_unknown_category_becomes_zeros():
-    encoder = TableEncoder().fit({"city": ["Rome", "Oslo", "Oslo", "Rome"]})
-    assert not encoder.transform({"city": ["Lima", None]}).any()
-
-
-def test_unused_levels_of_a_categorical_are_no_features_and_integer_levels_are_categories():
-    table = pd.DataFrame({"grade": pd.Categorical([1, 2, 2, 1], categories=[1, 2, 3])})
-    assert TableEncoder().fit(table).feature_names_ == ("grade=1", "grade=2")
 
 
 def test_a_category_that_nearly_all_rows_share_puts_the_others_not_far_away():
@@ -230,12 +207,6 @@ def test_text_of_which_nearly_all_is_numbers_is_read_as_numbers(make, n_others):
     assert_allclose(encoder.get_column(make({"x": texts}), "x").values, numbers)
 
 
-def test_decimals_stored_as_text_and_marks_of_missing_values_need_no_note():
-    texts, numbers = make_text(0)
-    texts[3], numbers[3] = "n/a", np.nan
-    assert_allclose(TableEncoder().fit_transform({"x": texts}), TableEncoder().fit_transform({"x": numbers}))
-
-
 @pytest.mark.parametrize(
     "texts",
     [
@@ -277,16 +248,6 @@ def test_times_with_a_zone_are_in_utc():
         assert encoder.to_units(encoder.transform(each)[4]) == {"t": expected}
 
 
-def test_durations_and_decimals_are_numbers():
-    spans = [timedelta(hours=int(hours)) for hours in np.random.default_rng(8).integers(0, 99, size=N)]
-    prices = [Decimal(number) / 4 for number in range(5, N + 5)]
-    table = {"span": spans, "price": prices}
-    for each in (table, pd.DataFrame(table), pa.table(table)):
-        encoder = TableEncoder().fit(each)
-        point = encoder.to_units(encoder.transform(each)[3])
-        assert point == pytest.approx({"span": spans[3] / timedelta(days=1), "price": float(prices[3])})
-
-
 def test_numbers_and_shares_of_a_group_come_back_in_units():
     columns = make_columns()
     encoder = TableEncoder().fit(columns)
@@ -319,18 +280,11 @@ def test_a_rare_group_far_away_is_not_clipped():
     assert abs(encoder.to_units(center)["price"] - prices[970:].mean()) < 5
 
 
-@pytest.mark.parametrize(("shift", "scale"), [(1e12, 1.0), (0.0, 1e140), (0.0, 1e-200), (-1e-30, 1e-35)])
+@pytest.mark.parametrize(("shift", "scale"), [(1e12, 1.0), (0.0, 1e140), (0.0, 1e-200)])
 def test_magnitudes_do_not_matter(shift, scale):
     values = np.random.default_rng(11).normal(size=N)
     features = TableEncoder().fit_transform({"x": shift + scale * values})
     assert_allclose(features[:, 0], (values - values.mean()) / values.std(), atol=1e-3)
-
-
-def test_numbers_that_are_mostly_zero_keep_the_others():
-    values = np.zeros(1000)
-    values[:60] = np.random.default_rng(12).uniform(5, 9, size=60)
-    encoder = TableEncoder().fit({"x": values})
-    assert_allclose(encoder.to_units(encoder.transform({"x": values})[:60].mean(axis=0))["x"], values[:60].mean())
 
 
 def test_the_largest_floats_do_not_overflow():
@@ -367,12 +321,6 @@ def test_repeated_names_are_an_error_if_they_are_used():
         assert TableEncoder().fit(table, columns=["b"]).columns_ == ("b",)
 
 
-def test_transform_takes_columns_in_any_order_and_ignores_others():
-    table = pd.DataFrame(make_columns())
-    encoder = TableEncoder().fit(table)
-    assert_allclose(encoder.transform(table[table.columns[::-1]].assign(more=1)), encoder.transform(table))
-
-
 def test_transform_needs_the_columns_of_the_fit():
     encoder = TableEncoder().fit(make_columns())
     with pytest.raises(SearchError, match="It has 1, the fit had 5; missing: rooms, city, garden, built") as raised:
@@ -389,14 +337,6 @@ def test_transform_needs_the_kinds_of_the_fit():
         encoder.transform({"x": ["a"]})
     assert raised.value.code == "other_kind"
     assert_allclose(encoder.transform({"x": [None]}), encoder.transform({"x": [2.0]}))
-
-
-def test_the_values_of_a_column_come_as_they_are():
-    columns = make_columns()
-    for table in (columns, pd.DataFrame(columns), pa.table(columns)):
-        assert get_values(table, "city") == columns["city"]
-        assert get_values(table, "rooms") == columns["rooms"]
-    assert get_values(np.array([[1, 2], [3, 4]]), "x1") == [2, 4]
 
 
 @pytest.mark.parametrize("columns", [None, ["size", "number"]])

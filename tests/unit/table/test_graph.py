@@ -38,14 +38,6 @@ def test_visits_solve_the_equations_of_the_walk():
     assert_allclose(walk.visits(starts), expected, atol=2e-3 * expected.max())
 
 
-def test_visits_from_several_starts_add_up():
-    X, labels = two_blobs(distance=2.0)
-    walk = make_graph(X, labels).with_examples(3)
-    alone = np.eye(len(X))[:, [0, 7, 60]]
-    together = walk.visits(alone.sum(axis=1, keepdims=True))[:, 0]
-    assert_allclose(walk.visits(alone).sum(axis=1), together, atol=2e-3 * together.max())
-
-
 def test_edges_are_symmetric_and_join_the_nearest_rows():
     X, _ = two_blobs(distance=1.0)
     edges = make_graph(X).edges.toarray()
@@ -72,13 +64,6 @@ def test_the_walk_is_scaled_by_its_degrees():
     kept = graph.kept_between + 2 / (2 + _graph.EXAMPLES_FOR_EDGES)
     same = labels[:, None] == labels
     assert_allclose(weights, graph.edges.toarray() * (same + kept))
-
-
-def test_a_walk_stays_in_its_part_of_a_disconnected_graph():
-    X, labels = two_blobs()
-    visits = make_graph(X, labels).with_examples(1).visits(np.eye(len(X))[:, [3]])[:, 0]
-    assert (visits[labels == 0] > 0).all()
-    assert not visits[labels == 1].any()
 
 
 def test_edges_between_components_count_less_if_components_are_clusters():
@@ -135,14 +120,6 @@ def choose(X, resp, max_nodes):
     return choose_nodes(rows, max_nodes)[0]
 
 
-def test_few_rows_are_all_nodes():
-    X, resp = draw()
-    nodes = choose(X, resp, 200)
-    assert nodes.rows.tolist() == list(range(200))
-    assert nodes.of_row.tolist() == list(range(200))
-    assert (nodes.sizes == 1).all()
-
-
 @pytest.mark.parametrize("max_nodes", [2, 67])
 def test_other_rows_have_the_nearest_node_of_their_component(max_nodes, monkeypatch):
     monkeypatch.setattr(_graph, "CHUNK_ROWS", 16)
@@ -156,14 +133,6 @@ def test_other_rows_have_the_nearest_node_of_their_component(max_nodes, monkeypa
         own = [node for node in nodes.rows if component[node] == component[row]] or nodes.rows.tolist()
         expected = row if row in nodes.rows else min(own, key=lambda node: np.linalg.norm(X[node] - X[row]))
         assert nodes.rows[found] == expected
-
-
-def test_components_far_out_have_their_nearest_node_too():
-    X, resp = draw()
-    resp = np.eye(4)[resp.argmax(axis=1)]
-    far = X + 1e4 * resp[:, :3]
-    expected, found = (find_nearest(rows, resp, rows[::3], resp[::3]) for rows in (X, far))
-    assert found.tolist() == expected.tolist()
 
 
 def test_a_component_without_nodes_has_the_nearest_of_all():

@@ -55,11 +55,6 @@ def test_every_missing_mark_is_missing(tmp_path):
     assert read_text(tmp_path, text)["a"].to_pylist() == [None] * len(MISSING_MARKS) + [7]
 
 
-def test_decimal_commas_are_read_beside_semicolons(tmp_path):
-    table = read_text(tmp_path, "a;b;c\n1,5;x;1,2,3\n-2;y;4\n;z;5\n")
-    assert table.to_pydict() == {"a": [1.5, -2, None], "b": ["x", "y", "z"], "c": ["1,2,3", "4", "5"]}
-
-
 @pytest.mark.parametrize(
     ("values", "expected"),
     [
@@ -119,18 +114,6 @@ def test_files_that_cannot_be_read_say_why(tmp_path, name, data, code, sentence)
         read_table(path)
     assert raised.value.code == code
     assert repr(str(path)) in str(raised.value)
-
-
-def test_values_of_a_column_of_json_that_differ_in_type_are_text(tmp_path):
-    data = b'{"a": 1, "b": {"c": 1}}\n{"a": "x", "b": 2}\n'
-    assert read_text(tmp_path, data, "a.jsonl").to_pydict() == {"a": ["1", "x"], "b": ['{"c": 1}', "2"]}
-
-
-def test_the_number_of_a_wrong_row_is_found_in_a_large_file(tmp_path):
-    rows = ["1,2"] * 30_000
-    rows[20_000] = "1,2,3"
-    with pytest.raises(SearchError, match="Row 20,002 of .* has 3 values"):
-        read_text(tmp_path, "\n".join(["a,b", *rows]))
 
 
 def test_a_missing_file_names_those_there_are(tmp_path):

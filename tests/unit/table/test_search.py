@@ -2,7 +2,6 @@ import pickle
 from itertools import product
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose
@@ -149,15 +148,6 @@ def test_copies_of_all_rows_have_the_membership_of_their_original(planted):
     assert (np.repeat(labels, n_copies)[order[: 100 * n_copies]] == 0).all()
 
 
-def test_missing_values_and_categories_are_used(planted):
-    X, labels = planted
-    rng = np.random.default_rng(2)
-    numbers = np.where(rng.random(len(X)) < 0.2, np.nan, X[:, 0])
-    names = np.array(["north", "south", "south"])[labels]
-    found = mixsearch.find({"number": numbers, "name": names}, like=np.flatnonzero(labels == 0)[:4])
-    assert_finds(found, labels == 0)
-
-
 def test_fewer_nodes_than_rows_give_nearly_the_same_answer(monkeypatch):
     X, labels = draw(sizes=(700, 500, 300))
     max_nodes = 300
@@ -221,13 +211,6 @@ def test_rows_of_their_own_are_as_good_as_their_positions(planted, search):
     unnamed = np.delete(np.arange(260), rows + others)
     assert_allclose(found.membership[unnamed], expected.membership[unnamed], atol=1e-6)
     assert found.membership[rows].max() < 1
-
-
-def test_the_table_is_not_changed(planted):
-    table = pd.DataFrame(planted[0].copy())
-    before = table.copy()
-    mixsearch.find(table, like=[1]).to_frame()
-    pd.testing.assert_frame_equal(table, before)
 
 
 def test_estimators_are_cloned_and_pickled(planted, search):
@@ -326,13 +309,6 @@ def test_rows_with_missing_values_do_not_connect_two_groups():
         assert not search.search(own).doubts
 
 
-def test_a_small_component_joins_only_one_of_two_large_ones():
-    chain = np.diag([90.0, 90.0, 90.0]) + 5 * (np.eye(3, k=1) + np.eye(3, k=-1))
-    assert_allclose(_fit._merge_linked(chain)[:, 0], 1)
-    between = np.array([[90.0, 0.1, 0.5], [0.1, 90.0, 0.4], [0.5, 0.4, 8.0]])
-    assert_allclose(_fit._merge_linked(between)[:, :2], [[1, 0], [0, 1], [1, 0]])
-
-
 @pytest.mark.parametrize("like", ["r5", np.array(["r5"])])
 def test_ids_name_rows_if_the_fit_has_a_column_of_them(planted, like):
     table = {"x": planted[0][:, 0], "y": planted[0][:, 1], "name": [f"r{row}" for row in range(260)]}
@@ -343,17 +319,6 @@ def test_ids_name_rows_if_the_fit_has_a_column_of_them(planted, like):
         mixsearch.find(table, like="r999", id="name")
     with pytest.raises(HintError, match="like must be positions of rows"):
         mixsearch.find(table, like=like)
-
-
-@pytest.mark.parametrize("columns", [None, ["x", "y", "z"]])
-def test_columns_are_left_out_by_name(planted, columns):
-    X, labels = planted
-    noise = np.random.default_rng(0).normal(size=len(X))
-    table = pd.DataFrame({"x": X[:, 0], "y": X[:, 1], "z": noise, "label": labels.astype(float)})
-    search = TableSearch().fit(table, columns=columns, without=["label", "z"])
-    assert search.columns_ == ("x", "y")
-    assert mixsearch.find(table, 0, without=["label", "z"])._fit.encoder.columns_ == ("x", "y")
-    assert TableSearch().fit(X, without=[1]).columns_ == ("x0", "x2")
 
 
 def test_a_number_of_members_that_is_hardly_known_is_a_doubt():

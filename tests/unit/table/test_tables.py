@@ -1,14 +1,11 @@
 """Tables of any kind: further columns, numbers, rows and ids."""
 
-import sys
-
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
 from numpy.testing import assert_array_equal
 
-from mixsearch import TableSearch
 from mixsearch.errors import HintError, RepeatedIdsWarning, SearchError
 from mixsearch.table import find_rows, get_numbers, get_rows, list_numeric_columns, with_columns
 
@@ -49,20 +46,6 @@ def test_polars_stays_polars():
     assert isinstance(frame, polars.DataFrame)
     assert set(frame.columns) == {"a", "b", "membership", "is_member"}
     assert frame["is_member"].to_list() == MORE["is_member"].tolist()
-
-
-def test_without_pandas_the_error_says_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(SearchError, match="pip install pandas") as caught:
-        with_columns(X, MORE)
-    assert caught.value.code == "package_missing"
-
-
-def test_columns_of_the_same_name_are_replaced():
-    table = pd.DataFrame({"a": X[:, 0], "membership": X[:, 1]})
-    found = TableSearch().fit(table).search(like=[1, 2])
-    assert found.to_frame()["membership"].tolist() == found.membership.tolist()
-    assert table["membership"].tolist() == X[:, 1].tolist()
 
 
 TABLE = pa.table(
