@@ -1,11 +1,8 @@
 """One community from a few of its members."""
 
-import pickle
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.base import clone
 
 from mixsearch import CommunitySearch
 from mixsearch.datasets import make_communities
@@ -155,14 +152,6 @@ def test_nodes_without_links_are_no_hint():
     with pytest.raises(SearchError) as caught:
         fitted.search(examples=[600, 601])
     assert caught.value.code == "examples_without_links"
-
-
-def test_a_search_is_cloned_and_pickled(search, planted):
-    assert clone(search).get_params() == search.get_params()
-    again = pickle.loads(pickle.dumps(search))
-    nodes = planted.known(0, 3)
-    np.testing.assert_allclose(again.search(examples=nodes).membership, search.search(examples=nodes).membership)
-    assert again.transform(planted.adjacency[:5]).shape == (5, 4)
 
 
 def test_the_order_of_the_nodes_does_not_matter(planted):

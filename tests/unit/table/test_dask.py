@@ -11,7 +11,6 @@ from tests.unit.table.planted import group_of_row, make_patients
 
 from mixsearch import SearchError, TableSearch, find
 from mixsearch.datasets import make_gaussian_mixture
-from mixsearch.errors import TextAmongNumbersWarning
 from mixsearch.table import _fit, _summaries, describe_members, get_rows
 from mixsearch.table._encoding import TableEncoder
 
@@ -68,16 +67,6 @@ def test_a_data_frame_is_encoded_as_in_memory(ends):
     assert (there.n_components_, there.covariance_) == (here.n_components_, here.covariance_)
     rows = np.arange(len(frame))
     assert_allclose(there._fit.take_features(rows), here._fit.take_features(rows), atol=1e-10)
-
-
-def test_text_that_is_nearly_all_numbers_is_read_as_in_memory():
-    frame, ends = make_frame(), [1, 1, 13, 120, 150]
-    frame["text"] = [*map(str, frame["weight (kg)"][:-3]), "unknown", None, "$12.50"]
-    with pytest.warns(TextAmongNumbersWarning, match=r"has 2 values that are not numbers \('\$12.50', 'unknown'\)"):
-        there, here = TableEncoder().fit(split(frame, ends)), TableEncoder().fit(frame)
-    assert "text" in there.columns_
-    assert there.columns_ == here.columns_
-    assert_allclose(there.transform(frame), here.transform(frame), atol=1e-10)
 
 
 @pytest.mark.parametrize("max_nodes", [1000, 60])

@@ -339,16 +339,6 @@ def test_transform_needs_the_kinds_of_the_fit():
     assert_allclose(encoder.transform({"x": [None]}), encoder.transform({"x": [2.0]}))
 
 
-@pytest.mark.parametrize("columns", [None, ["size", "number"]])
-def test_the_column_that_names_the_rows_is_not_used(columns):
-    rng = np.random.default_rng(0)
-    table = {"number": rng.permutation(40) * 3.5, "size": rng.normal(size=40)}
-    assert TableEncoder().fit(table, columns).columns_ != ("size",)
-    encoder = TableEncoder().fit(table, columns, id="number")
-    assert encoder.columns_ == ("size",)
-    assert encoder.dropped_columns_ == {"number": "it names the rows"}
-
-
 @pytest.fixture
 def embedded():
     """Vectors of two groups, far from each other, and one that is missing."""
@@ -381,9 +371,3 @@ def test_vectors_must_be_vectors_of_one_length(embedded):
     with pytest.raises(SearchError) as raised:
         TableEncoder().fit(table, vectors="e").transform({"e": [np.ones(3)]})
     assert raised.value.code == "other_dimension"
-
-
-def test_vectors_of_several_lengths_are_left_out():
-    encoder = TableEncoder().fit({"e": [[1.0], [1.0, 2.0], [3.0]], "x": [1.0, 2.0, 4.0]})
-    assert encoder.columns_ == ("x",)
-    assert "vectors of one length" in encoder.dropped_columns_["e"]

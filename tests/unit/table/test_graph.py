@@ -85,14 +85,6 @@ def test_whitening_counts_if_it_brings_neighbours_of_a_component_together():
     assert same.sum() > 1.5 * alone.sum()
 
 
-@pytest.mark.parametrize("n", [2, 30])
-def test_equal_rows_have_a_graph(n):
-    graph = make_graph(np.zeros((n, 2)))
-    visits = graph.with_examples(1).visits(np.eye(n)[:, [0]])
-    assert np.isfinite(visits).all()
-    assert graph.edges.nnz > 0
-
-
 def test_copies_of_a_row_are_its_neighbours():
     X, labels = two_blobs(distance=1.0)
     copies = np.ones(len(X))

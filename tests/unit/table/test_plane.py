@@ -25,16 +25,6 @@ def test_clouds_are_apart_in_the_plane():
     assert min(distances) > 4 * spread
 
 
-def test_groups_have_all_rows_and_typical_ones_of_their_own():
-    X, labels = clouds()
-    plane = place_rows(TableSearch().fit(X))
-    assert sum(group.n_rows for group in plane.groups) == pytest.approx(len(X), abs=len(plane.groups))
-    for k, group in enumerate(plane.groups):
-        rows = list(group.typical_rows)
-        assert np.all(plane.group[np.searchsorted(plane.rows, rows)] == k)
-        assert len(set(labels[rows].tolist())) <= 1
-
-
 def test_of_many_rows_some_are_placed_in_order():
     X, _ = clouds(n=400)
     search = TableSearch().fit(X)

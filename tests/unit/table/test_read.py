@@ -116,15 +116,6 @@ def test_files_that_cannot_be_read_say_why(tmp_path, name, data, code, sentence)
     assert repr(str(path)) in str(raised.value)
 
 
-def test_a_missing_file_names_those_there_are(tmp_path):
-    write(tmp_path / "houses.csv", "a\n1\n")
-    with pytest.raises(SearchError, match=r"No file .*house.csv'. The folder .* has: houses.csv\.") as raised:
-        read_table(tmp_path / "house.csv")
-    assert raised.value.code == "file_missing"
-    with pytest.raises(SearchError, match=r"No file .*a.csv'\.$"):
-        read_table(tmp_path / "nowhere" / "a.csv")
-
-
 @pytest.mark.parametrize("name", ["a.tsv", "a.csv.xz", "a.parquet", "a.jsonl.zst", "a.json"])
 def test_what_is_written_is_read_again(tmp_path, name):
     write_table(ROWS, tmp_path / name)

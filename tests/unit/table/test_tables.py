@@ -114,8 +114,3 @@ def test_ids_that_are_in_no_row_are_listed():
         find_rows(["a", "b", "c", "d"], ["z", "b", 9])
     assert e.value.code == "unknown_rows"
     assert e.value.fields["missing_ids"] == ["z", "9"]
-
-
-def test_one_id_needs_no_list():
-    assert find_rows(["ab", "a", "b"], "ab").tolist() == [0]
-    assert find_rows([11, 12], 12).tolist() == [1]
