@@ -26,7 +26,7 @@ export function membersAnswer(found, groups, act) {
 
 /** Create the tables of rows that go with an answer. */
 export function memberRows({ answer }, act) {
-  return [rowTable("Typical rows", answer.typical_rows, act.choose)];
+  return [rowTable("Label these next", answer.ask_next, act.choose), rowTable("Typical rows", answer.typical_rows)];
 }
 
 export function lineAnswer(found, act) {
