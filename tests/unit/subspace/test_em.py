@@ -7,7 +7,6 @@ from scipy.stats import multivariate_normal, ortho_group
 from mixsearch import SubspaceSearch
 from mixsearch.core.em import EMOptions, EMResult
 from mixsearch.datasets import make_hint, make_subspaces
-from mixsearch.errors import NotRefinedWarning
 from mixsearch.subspace._em import fit_mixture
 from mixsearch.subspace._refinement import refine_subspace
 
@@ -153,30 +152,7 @@ def test_the_only_subspace_is_that_of_the_top_eigenvectors():
     assert found.stderr.weight == pytest.approx(0, abs=1e-9)
 
 
-def test_fewer_samples_than_features_will_do():
-    wide = make_subspaces(200, 300, 2, dim=2, deviation=0.05, random_state=2)
-    found = SubspaceSearch(2, dim=2).fit(wide.X).search(examples=wide.X[wide.labels == 1][:3], refine=True)
-    assert gap(found.basis, wide.bases[1]) < 0.3
-    assert found.stderr.basis.shape == (300, 2)
-
-
-def test_membership_of_a_refined_subspace_agrees_with_the_labels():
-    found = search.search(examples=members(2), refine=True)
-    plain = found.moment_estimate
-    own = data.labels == 2
-    wrong = [np.mean((answer.membership(data.X) > 0.5) != own) for answer in (found, plain)]
-    assert wrong[0] <= wrong[1]
-    assert wrong[0] < 0.1
-
-
 def test_a_subspace_left_without_samples_is_not_refined():
     fitted = fit_mixture(search._family, np.split(np.eye(6), 3, axis=1), EMOptions(5, 0.01))
     empty = fitted.state._replace(weights=np.array([1e-300, 0.5, 0.5]))
     assert refine_subspace(search._family, EMResult(empty, fitted.objectives), 0) is None
-
-
-def test_the_moment_estimate_is_returned_with_a_warning_if_refinement_fails(monkeypatch):
-    monkeypatch.setattr("mixsearch.subspace._candidates.refine_subspace", lambda *_: None)
-    with pytest.warns(NotRefinedWarning, match="moment estimate is returned"):
-        found = search.search(examples=members(0), refine=True)
-    assert found._refined is None

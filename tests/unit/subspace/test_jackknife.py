@@ -55,17 +55,3 @@ def test_a_clear_hint_is_sure_and_one_between_two_subspaces_is_not():
     tie = scipy.linalg.lstsq(np.vstack([data.bases[0].T, data.bases[1].T]), np.array([1.0, 0, 1, 0]))[0]
     between = SubspaceSearch(3, dim=2).fit(data.X).search(tie, refine=True)
     assert 0.02 < between.confidence < 0.98
-
-
-def test_an_alternative_of_a_clear_hint_has_no_confidence():
-    alternative = found.alternatives[0]
-    assert alternative.confidence < 0.01
-
-
-@pytest.mark.filterwarnings("ignore::mixsearch.errors.DoubtfulExamplesWarning")
-def test_the_confidence_of_one_example_is_its_membership():
-    search = SubspaceSearch(3, dim=2).fit(data.X)
-    near_zero = data.X[np.argsort(np.linalg.norm(data.X, axis=1))[:1]]
-    answer = search.search(examples=near_zero, refine=True)
-    assert answer.confidence == pytest.approx(float(answer.membership(near_zero)[0]))
-    assert answer.confidence < 0.9

@@ -7,9 +7,9 @@ from tests.unit.subspace.planted import draw_flats, draw_loops
 
 from mixsearch import SubspaceSearch
 from mixsearch.datasets import make_subspaces
-from mixsearch.errors import ArgumentError, DoubtfulExamplesWarning, collect_warnings
+from mixsearch.errors import DoubtfulExamplesWarning, collect_warnings
 from mixsearch.subspace._em import SubspaceMixture
-from mixsearch.subspace._reconstruction import _Predictor
+from mixsearch.subspace._shared import _Predictor
 
 loops, loop_labels = draw_loops()
 
@@ -70,32 +70,6 @@ def test_every_subspace_has_a_dimension_of_its_own(offset):
         assert found.stderr.basis.shape == found.basis.shape
         assert roc_auc_score(labels == label, found.membership(X)) > 0.95
     assert search.dim_ == 4 + bool(offset)
-
-
-def test_a_direction_finds_a_subspace_with_its_own_dimension():
-    X, labels = draw_flats((1, 3))
-    direction = np.linalg.svd(X[labels == 0])[2][0]
-    with collect_warnings():
-        found = SubspaceSearch(2, dim="auto").fit(X).search(direction)
-    assert found.basis.shape[1] == 1
-
-
-def test_answers_are_refined_unless_they_are_the_papers():
-    data = make_subspaces(600, 20, 3, dim=2, random_state=0)
-    examples = data.X[data.labels == 0][:5]
-    found = SubspaceSearch(3, dim=2).fit(data.X).search(examples=examples)
-    assert np.abs(found.basis - found.moment_estimate.basis).max() > 1e-6
-    paper = SubspaceSearch(3, dim=2, preset="paper").fit(data.X)
-    with collect_warnings():
-        plain = paper.search(examples=examples)
-    assert_allclose(plain.basis, plain.moment_estimate.basis)
-
-
-def test_options_are_checked():
-    with pytest.raises(ArgumentError, match="self_expression"):
-        SubspaceSearch(2, self_expression="maybe").fit(loops)
-    with pytest.raises(ArgumentError, match="dim"):
-        SubspaceSearch(2, dim="auto", preset="paper").fit(loops)
 
 
 def test_features_are_predicted_by_the_conditional_mean():
