@@ -161,11 +161,3 @@ def test_what_cannot_be_answered_is_a_code(client, clouds):
     refused(client, wide, "", 422, "table_too_large")
 
 
-def test_values_that_are_not_numbers_are_noted_in_every_answer(client):
-    rng = np.random.default_rng(2)
-    width = [*map(str, rng.normal(size=80)), "unknown"]
-    table = bring(client, {"width": width, "height": rng.normal(size=81)}, "mixed.csv")
-    for like in ([3], [4]):
-        answer = ask(client, table, "/members", like=like)
-        assert "width" in answer["answer"]["columns"]
-        assert "text_among_numbers" in [each["code"] for each in answer["warnings"]]

@@ -53,19 +53,6 @@ def test_a_graph_without_triangles_closes_nothing():
     assert closure_with_truth(pairs, np.array([0, 0, 1, 1, 1, 1])) == (0, 0)
 
 
-def test_another_grouping_than_the_one_meant_is_not_sure():
-    adjacency, labels = circle()
-    with collect_warnings():
-        fitted = CommunitySearch(3).fit(adjacency)
-        answers = [fitted.search(examples=np.flatnonzero(labels == arc)[40:60:8]) for arc in range(N_ARCS)]
-    for arc, found in enumerate(answers):
-        doubt = next(each for each in found.doubts if each.code == "not_block_model")
-        assert doubt.fields["ratio"] > 2
-        # Each of three communities holds two of the six arcs.
-        assert np.mean((found.membership > 0.5) == (labels == arc)) < 0.95
-        assert found.confidence < 0.95
-
-
 N_GROUPS, N_EACH = 6, 80
 
 

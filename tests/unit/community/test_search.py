@@ -115,18 +115,6 @@ def test_weights_in_other_units_give_the_same_answer(planted):
     np.testing.assert_allclose(one.membership, other.membership, atol=1e-3)
 
 
-def test_names_are_used_throughout(planted):
-    names = [f"n{node}" for node in range(2000)]
-    fitted = CommunitySearch(4).fit(planted.adjacency, names=names)
-    found = fitted.search(examples=[names[node] for node in planted.known(3, 3)])
-    assert all(planted.labels[int(name[1:])] == 3 for name, _ in found.typical(20))
-    assert set(found.members) <= set(names)
-    table = found.to_frame()
-    assert list(table.columns) == ["node", "membership", "is_member"]
-    assert list(table["node"]) == names
-    np.testing.assert_array_equal(table["is_member"], found.membership > 0.5)
-
-
 def test_labels_find_the_community_at_once(planted):
     y = np.full(2000, -1)
     y[planted.known(2, 3)] = 1

@@ -103,16 +103,6 @@ def test_too_few_subspaces_are_noticed_by_the_fit_and_by_the_answer(refine):
     assert found.confidence < 0.97
 
 
-def test_a_subspace_apart_from_what_the_span_lacks_is_not_doubted():
-    rng = np.random.default_rng(6)
-    labels, scales = rng.choice(3, size=9000, p=[0.45, 0.45, 0.1]), np.array([3.0, 3.0, 0.7])
-    inside = np.einsum("ndr,nr->nd", np.eye(20)[:, :6].reshape(20, 3, 2).transpose(1, 0, 2)[labels],
-                       scales[labels, None] * rng.normal(size=(9000, 2)))  # fmt: skip
-    with pytest.warns(UnlikelyMixtureWarning, match="6 directions stand out"):
-        fitted = SubspaceSearch(2, dim=2).fit(inside + 0.1 * rng.normal(size=(9000, 20)))
-    assert ask(fitted, hint=np.eye(20)[0] + np.eye(20)[1]).doubts == ()
-
-
 @pytest.mark.parametrize("refine", [False, True])
 @pytest.mark.filterwarnings("ignore::mixsearch.WeakHintWarning")
 def test_subspaces_of_noise_alone_are_never_sure(refine):

@@ -73,14 +73,6 @@ def test_no_iteration_lowers_the_likelihood_and_max_iter_limits_them():
     assert search.search(examples=members(1), refine=False)._refined is None
 
 
-def test_refinement_finds_the_subspace_that_contains_most_of_the_hint_even_from_the_printed_algorithm():
-    first, second = data.bases[0] @ [1, 0], data.bases[1] @ [0.6, 0.6]
-    printed = SubspaceSearch(3, dim=2, preset="paper").fit(data.X)
-    found = printed.search(first + second / np.linalg.norm(second) * 0.85, refine=True)
-    assert gap(found.basis, data.bases[0]) < 0.2
-    assert gap(found.moment_estimate.basis, data.bases[0]) > 0.5
-
-
 def test_rotating_the_samples_rotates_the_refined_subspace():
     turn = ortho_group.rvs(40, random_state=1)
     v = make_hint(data.bases, 2, gamma=0.9)

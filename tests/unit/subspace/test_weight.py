@@ -59,17 +59,6 @@ def test_the_standard_error_of_a_weight_from_fourth_moments_is_its_spread():
     assert np.sqrt(np.mean(np.square(deviations))) == pytest.approx(1, abs=0.3)
 
 
-def test_a_subspace_has_noise_of_its_own_before_refinement():
-    rng = np.random.default_rng(5)
-    bases, deviations = np.linalg.qr(rng.normal(size=(2, 20, 2)))[0], np.array([0.2, 0.5])
-    labels = np.arange(8000) % 2
-    X = np.einsum("ndr,nr->nd", bases[labels], rng.normal(size=(8000, 2)))
-    X += deviations[labels][:, None] * rng.normal(size=X.shape)
-    search = SubspaceSearch(2, dim=2).fit(X)
-    for basis, deviation in zip(bases, deviations, strict=True):
-        assert search.search(basis @ [1, 1]).noise_variance == pytest.approx(deviation**2, rel=0.1)
-
-
 def test_an_answer_without_its_samples_still_knows_its_weight_and_members():
     X, bases = draw(0, (1.0, 1.0, 1.0))
     found = SubspaceSearch(3, dim=2).fit(X).search(bases[0] @ [1, 1])

@@ -248,18 +248,6 @@ def test_times_with_a_zone_are_in_utc():
         assert encoder.to_units(encoder.transform(each)[4]) == {"t": expected}
 
 
-def test_numbers_and_shares_of_a_group_come_back_in_units():
-    columns = make_columns()
-    encoder = TableEncoder().fit(columns)
-    rows = [i for i, city in enumerate(columns["city"]) if city != "Lima"][:50]
-    point = encoder.to_units(encoder.transform(columns)[rows].mean(axis=0))
-    assert_allclose(point["area"], np.mean([columns["area"][i] for i in rows]))
-    share = np.mean([columns["city"][i] == "Oslo" for i in rows])
-    assert point["city"] == pytest.approx({"Oslo": share, "Rome": 1 - share, "Lima": 0}, abs=1e-9)
-    assert next(iter(point["city"])) == max(point["city"], key=point["city"].get)
-    assert_allclose(encoder.scales["area"], np.std(columns["area"]))
-
-
 def test_a_few_wild_values_do_not_spoil_the_scale():
     values = np.random.default_rng(9).normal(50, 2, size=1000)
     wild = values.copy()

@@ -137,17 +137,6 @@ def test_units_constant_columns_and_kinds_of_tables_change_nothing(planted, sear
     assert_allclose(found.membership, expected.membership, atol=0.02)
 
 
-def test_copies_of_all_rows_have_the_membership_of_their_original(planted):
-    X, labels = planted
-    n_copies = 15
-    found = TableSearch().fit(np.repeat(X, n_copies, axis=0)).search(like=[2 * n_copies, 5 * n_copies])
-    copies = found.membership.reshape(len(X), n_copies)
-    copies = np.delete(copies, [2, 5], axis=0)  # the examples themselves are surely members, their copies likely
-    assert_allclose(copies, np.repeat(copies[:, :1], n_copies, axis=1), atol=1e-12)
-    order = np.argsort(-found.score, kind="stable")
-    assert (np.repeat(labels, n_copies)[order[: 100 * n_copies]] == 0).all()
-
-
 def test_fewer_nodes_than_rows_give_nearly_the_same_answer(monkeypatch):
     X, labels = draw(sizes=(700, 500, 300))
     max_nodes = 300
