@@ -57,15 +57,6 @@ def test_moments_lead_to_where_the_truth_does():
     assert found[0].posterior.max(axis=1).mean() == pytest.approx(accuracy, abs=0.03)
 
 
-def test_densities_are_learned():
-    data = make_communities(3000, 2, mean_degree=30, signal=6, weights=[0.3, 0.7], random_state=0)
-    found = propagate(Links(data.adjacency), 0.6 * np.eye(2)[data.labels] + 0.2, EMOptions(100, 1e-4))
-    np.testing.assert_allclose(found.model.weights, [0.3, 0.7], atol=0.03)
-    ends = data.weights * (data.affinity @ data.weights)  # shares of all ends of links
-    within = data.affinity / np.outer(ends / data.weights, ends / data.weights)
-    np.testing.assert_allclose(found.model.affinity, within, rtol=0.1)
-
-
 def test_nodes_without_links_keep_the_prior():
     adjacency = sp.block_diag([tree(np.ones(7)), sp.csr_array((2, 2))], format="csr")
     found = propagate(Links(sp.csr_array(adjacency)), np.full((10, 2), 0.5), EMOptions(20, 1e-6))

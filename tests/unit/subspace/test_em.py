@@ -135,15 +135,6 @@ def test_single_precision_and_sparse_samples_give_the_same():
         assert_allclose(other.stderr.basis.mean(), plain.stderr.basis.mean(), rtol=0.05)
 
 
-def test_the_only_subspace_is_that_of_the_top_eigenvectors():
-    own = data.X[data.labels == 0]
-    found = SubspaceSearch(1, dim=2).fit(own).search(own[0], refine=True)
-    assert gap(found.basis, oracle(0)) < 1e-6
-    assert found.weight == pytest.approx(1)
-    assert found.confidence == 1
-    assert found.stderr.weight == pytest.approx(0, abs=1e-9)
-
-
 def test_a_subspace_left_without_samples_is_not_refined():
     fitted = fit_mixture(search._family, np.split(np.eye(6), 3, axis=1), EMOptions(5, 0.01))
     empty = fitted.state._replace(weights=np.array([1e-300, 0.5, 0.5]))

@@ -107,11 +107,3 @@ def test_samples_far_from_zero_are_seen_from_nearer():
     far = Nodes.of(X + 1e6)
     assert np.linalg.norm(far.samples - far.origin, axis=1).max() < 100
     assert not Nodes.of(X).origin.any()
-
-
-def test_samples_that_are_zero_express_nothing():
-    X, _ = draw_flats((2, 2), n=40)
-    X[3] = 0
-    expression = Nodes.of(X).express(Ridge(0.1, np.zeros(len(X))))
-    assert np.all(np.isfinite(expression.walk.graph.data))
-    assert not expression.express(X[[3]]).toarray().any()

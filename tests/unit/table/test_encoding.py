@@ -309,19 +309,14 @@ def test_repeated_names_are_an_error_if_they_are_used():
         assert TableEncoder().fit(table, columns=["b"]).columns_ == ("b",)
 
 
-def test_transform_needs_the_columns_of_the_fit():
-    encoder = TableEncoder().fit(make_columns())
-    with pytest.raises(SearchError, match="It has 1, the fit had 5; missing: rooms, city, garden, built") as raised:
-        encoder.transform({"area": [1.0]})
-    assert raised.value.code == "other_columns"
+def test_transform_needs_the_columns_and_kinds_of_the_fit():
     X = np.random.default_rng(15).normal(size=(9, 3))
-    with pytest.raises(SearchError, match="It has 4, the fit had 3"):
-        TableEncoder().fit(X).transform(np.hstack([X, X[:, :1]]))
-
-
-def test_transform_needs_the_kinds_of_the_fit():
+    for table, other in ((make_columns(), {"area": [1.0]}), (X, np.hstack([X, X[:, :1]]))):
+        with pytest.raises(SearchError) as raised:
+            TableEncoder().fit(table).transform(other)
+        assert raised.value.code == "other_columns"
     encoder = TableEncoder().fit({"x": [1.0, 2.0, 5.0]})
-    with pytest.raises(SearchError, match="'x' had numbers at the fit, but has categories now") as raised:
+    with pytest.raises(SearchError) as raised:
         encoder.transform({"x": ["a"]})
     assert raised.value.code == "other_kind"
     assert_allclose(encoder.transform({"x": [None]}), encoder.transform({"x": [2.0]}))

@@ -1,4 +1,3 @@
-import pickle
 from itertools import product
 
 import numpy as np
@@ -6,7 +5,6 @@ import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import spearmanr
-from sklearn.base import clone
 from sklearn.datasets import load_digits, make_moons
 from sklearn.metrics import roc_auc_score
 
@@ -192,15 +190,6 @@ def test_rows_of_their_own_are_as_good_as_their_positions(planted, search):
     unnamed = np.delete(np.arange(260), rows + others)
     assert_allclose(found.membership[unnamed], expected.membership[unnamed], atol=1e-6)
     assert found.membership[rows].max() < 1
-
-
-def test_estimators_are_cloned_and_pickled(planted, search):
-    tuned = TableSearch("tied", max_components=4)
-    assert clone(tuned).get_params() == {"covariance": "tied", "max_components": 4}
-    expected = search.search(like=[2, 5])
-    for again in (pickle.loads(pickle.dumps(search)).search(like=[2, 5]), pickle.loads(pickle.dumps(expected))):
-        assert_allclose(again.membership, expected.membership, atol=1e-9)
-        assert repr(again) == repr(expected)
 
 
 @pytest.mark.parametrize(
