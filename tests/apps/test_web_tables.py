@@ -159,5 +159,3 @@ def test_what_cannot_be_answered_is_a_code(client, clouds):
     refused(client, clouds, "/line", 422, "not_numbers", y="width", x="city", like=[1])
     wide = bring(client, {"a": range(150_000), "b": range(150_000)})
     refused(client, wide, "", 422, "table_too_large")
-
-
