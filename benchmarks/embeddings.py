@@ -1,16 +1,15 @@
-"""Rows like a few in a column of vectors, or like words: `TableSearch` compared with cosines, a regression and a walk.
+"""Rows like a few in a column of vectors: `TableSearch` compared with cosines, a regression and a walk.
 
 Vectors of texts are 200 dimensions of tf-idf, of length 1: no model to download. Each label is searched from five
 random texts, and all others are ranked: area under the ROC curve / average precision, means over labels and draws. "k"
-is the largest number of components that `TableSearch` may choose; `GaussianSearch` takes it as it is. Then each label
-is searched from one word, unless that has no vector.
+is the largest number of components that `TableSearch` may choose; `GaussianSearch` takes it as it is.
 """
 
 from __future__ import annotations
 
 import argparse
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +19,7 @@ from row_rankings import Rank, pu_logistic_regression, random_walk
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics import average_precision_score, roc_auc_score
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer
 
 from mixsearch import GaussianSearch
@@ -29,7 +28,6 @@ from mixsearch.errors import SearchWarning
 from mixsearch.table import TableSearch
 
 N_EXAMPLES, N_DRAWS, N_DIMENSIONS, MAX_TEXTS = 5, 2, 200, 6000
-# The way from a text to its nearest rows was chosen on the first two.
 CORPORA = ("bbc", "dbpedia", "newsgroups")
 NUMBERS = (5, 10, 20)
 
@@ -39,8 +37,6 @@ class Texts(NamedTuple):
 
     vectors: Array  # (n, d)
     labels: Array  # (n,)
-    embedder: Pipeline
-    words: Mapping[str, str]  # one for each label that has one
 
 
 class Quality(NamedTuple):
@@ -62,7 +58,7 @@ def load_texts(name: str, max_texts: int) -> Texts:
     vectors = embedder.fit_transform(map(source.text, rows))
     known = vectors.any(axis=1)
     labels = np.array([source.labels(row)[0] for row in rows])
-    return Texts(vectors[known], labels[known], embedder, source.groups)
+    return Texts(vectors[known], labels[known])
 
 
 def _table_search(X: Array, k: int) -> Rank:
@@ -103,19 +99,6 @@ def measure_examples(texts: Texts, rank: Rank, n_draws: int) -> Quality:
     return Quality(*np.mean(found, axis=0))
 
 
-def measure_words(texts: Texts) -> dict[str, Quality]:
-    """Return the quality of answers to one word for each label, as a text."""
-    search = TableSearch(embedder=texts.embedder.transform).fit({"vector": list(texts.vectors)}, vectors="vector")
-    found: dict[str, list[Quality]] = {"TableSearch, one word": [], "cosine to the word": []}
-    for label, word in texts.words.items():
-        members = texts.labels == label
-        vector = texts.embedder.transform([word])[0]
-        if vector.any():
-            found["TableSearch, one word"].append(_measure(members, search.search(like_texts=[word]).score))
-            found["cosine to the word"].append(_measure(members, texts.vectors @ vector))
-    return {method: Quality(*np.mean(each, axis=0)) for method, each in found.items()}
-
-
 def _measure(members: Array, scores: Array) -> Quality:
     return Quality(float(roc_auc_score(members, scores)), float(average_precision_score(members, scores)))
 
@@ -130,8 +113,6 @@ def run(*, quick: bool = False) -> None:
     for texts in corpora.values():
         for method, make in make_methods(quick=quick).items():
             quality = measure_examples(texts, make(texts.vectors), 1 if quick else N_DRAWS)
-            rows.setdefault(method, []).append(quality)
-        for method, quality in measure_words(texts).items():
             rows.setdefault(method, []).append(quality)
     sizes = [f"{name}, {len(texts.labels):,} texts, {len(set(texts.labels))} labels" for name, texts in corpora.items()]
     print_table(

@@ -3,9 +3,9 @@
     python benchmarks/kill_commands.py
     python benchmarks/kill_commands.py --kills 200 --only export,segment
 
-Before each kill there is an old file, or a saved fit of another table. After it there must be the old or a whole new
-one; after the next run that is not killed, no temporary file. `kill_update.py` and `kill_writer.py` do so for indexes.
-Exits with 1 if something is broken.
+Before each kill there is an old file. After it there must be the old or a whole new one; after the next run that is
+not killed, no temporary file. `kill_update.py` and `kill_writer.py` do so for indexes. Exits with 1 if something is
+broken.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import argparse
 import json
 import os
 import random
-import shutil
 import signal
 import sys
 import tempfile
@@ -29,20 +28,15 @@ from damage_index import build_corpus
 from hostile_inputs import run_command
 from PIL import Image
 
-from mixsearch import SearchError, TableSearch
-from mixsearch.storage import MANIFEST_NAME
-from mixsearch.table._storage import open_fit
-
 OLD = b"old"
 
 
 class Writer(NamedTuple):
-    """A command that writes a file, or a folder in the place of an old one."""
+    """A command that writes a file."""
 
     arguments: list[str]
     output: str
     is_whole: Callable[[bytes], bool]
-    old: Path | None = None
 
 
 def is_table(n_rows: int) -> Callable[[bytes], bool]:
@@ -78,13 +72,6 @@ def is_parquet(data: bytes) -> bool:
     return data[:4] == data[-4:] == b"PAR1"
 
 
-def save_old_fit(folder: Path) -> Path:
-    """Save the fit of another table, and return where."""
-    rng = np.random.default_rng(1)
-    TableSearch().fit(rng.normal(size=(100, 3))).save(folder / "old.fit")
-    return folder / "old.fit"
-
-
 def make_writers(folder: Path) -> dict[str, Writer]:
     """Write what the commands read, and return them."""
     build_corpus(folder)
@@ -107,33 +94,12 @@ def make_writers(folder: Path) -> dict[str, Writer]:
         "report to Excel": Writer(["report", "whole.index", "sushi1", "-o", "r.xlsx"], "r.xlsx", is_zip),
         "topic --plot": Writer(["topic", "whole.index", "sushi1", "--plot", "t.png"], "t.png", is_png),
         "find": Writer(["find", *found, "-o", "f.csv"], "f.csv", is_table(300)),
-        "find --save": Writer(["find", *found, "--save", "t.fit", "--overwrite"], "t.fit", bool, save_old_fit(folder)),
         "regress": Writer(["regress", *found, "--y", "b", "--x", "a", "-o", "g.csv"], "g.csv", is_table(300)),
         "subspace": Writer(["subspace", *found, "--dim", "1", "-o", "s.csv"], "s.csv", is_table(300)),
         "community": Writer(["community", "edges.csv", "--like", "n0,n2", "-o", "c.csv"], "c.csv", is_table(n_nodes)),
         "segment": Writer([*segment, "-o", "o.png"], "o.png", is_png),
         "segment --save-model": Writer([*segment, "--save-model", "m.json"], "m.json", is_json),
     }
-
-
-def put_old(writer: Writer, output: Path) -> None:
-    """Put the old file or folder where the command writes."""
-    if writer.old is None:
-        output.write_bytes(OLD)
-    else:
-        shutil.rmtree(output, ignore_errors=True)
-        shutil.copytree(writer.old, output)
-
-
-def read_output(output: Path) -> bytes:
-    """Return the bytes of a file, or the manifest of a folder whose files all have the right checksums."""
-    if not output.is_dir():
-        return output.read_bytes()
-    try:
-        open_fit(output).verify()
-    except SearchError:
-        return b""
-    return (output / MANIFEST_NAME).read_bytes()
 
 
 def start(writer: Writer, folder: Path) -> int:
@@ -157,14 +123,13 @@ def run_whole(writer: Writer, folder: Path) -> float:
 def kill(writer: Writer, folder: Path, seconds: float) -> str:
     """Kill a command after a time, and say what it left."""
     output = folder / writer.output
-    put_old(writer, output)
-    before = read_output(output)
+    output.write_bytes(OLD)
     child = start(writer, folder)
     time.sleep(seconds)
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
-    left = read_output(output)
-    return "old" if left == before else "new" if writer.is_whole(left) else "BROKEN"
+    left = output.read_bytes()
+    return "old" if left == OLD else "new" if writer.is_whole(left) else "BROKEN"
 
 
 def list_temporary(folder: Path) -> list[Path]:
@@ -176,7 +141,7 @@ def try_command(writer: Writer, folder: Path, kills: int, dice: random.Random) -
     """Kill a command many times, and count what it left."""
     run_whole(writer, folder)  # imports of its own are made in every process, but files are cached from here on
     usual = run_whole(writer, folder)
-    if not writer.is_whole(read_output(folder / writer.output)):
+    if not writer.is_whole((folder / writer.output).read_bytes()):
         raise RuntimeError(f"{' '.join(writer.arguments)} did not write a whole file.")
     # Most files are written at the end.
     found = Counter(kill(writer, folder, usual * dice.triangular(0, 1.2, 0.95)) for _ in range(kills))

@@ -10,8 +10,9 @@ from sklearn.datasets import load_wine
 import mixsearch
 from mixsearch.plots import plot_members
 
-wine = load_wine(as_frame=True)
-found = mixsearch.find(wine.data, like=[3, 17, 40])
+wine = load_wine()
+table = dict(zip(wine.feature_names, wine.data.T, strict=True))
+found = mixsearch.find(table, like=[3, 17, 40])
 print(found)
 
 # %%
@@ -25,8 +26,3 @@ figure
 
 members = found.membership > 0.5
 print(f"{members.sum()} members, {(wine.target[members] == 0).sum()} of them of the same grape")
-
-# %%
-# Which rows would make the answer surer, if you could look at them?
-
-print(found.ask_next(3))

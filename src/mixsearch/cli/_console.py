@@ -41,8 +41,6 @@ _OTHER_NAMES = {
     "examples": "--like",
     "not_seeds": "--not-seed",
     "seeds": "--seed",
-    "like_texts": "--like-text",
-    "not_like_texts": "--not-like-text",
     "hosts": "--allow-host",
     "ids": "--id",
     "rows": "--row",

@@ -51,16 +51,15 @@ def _panel(answer: TableAnswer, seconds: float, width: int) -> Panel:
     parts: list[RenderableType] = [facts]
     if _list_apart(answer):
         parts += [_head("What sets the members apart"), _columns(answer)]
-    for name, rows in (("Typical rows", answer.typical_rows), ("Rows to look at next", answer.ask_next)):
-        if rows:
-            parts += [_head(name), _rows(answer, rows, width)]
+    if answer.typical_rows:
+        parts += [_head("Typical rows"), _rows(answer, answer.typical_rows, width)]
     if answer.dropped_columns:
         parts += [_head("Columns left out"), Text("\n".join(_list_dropped(answer)))]
     return Panel(
         Group(*parts),
         box=box.ROUNDED,
         border_style="dim",
-        title=Text(f"Rows like {_name_examples(answer.like, answer.like_texts)}", style="bold not dim"),
+        title=Text(f"Rows like {_name_examples(answer.like)}", style="bold not dim"),
         title_align="left",
         subtitle=f"{1000 * seconds:,.0f} ms",
         subtitle_align="right",
@@ -73,17 +72,16 @@ def _head(title: str) -> Text:
 
 def _lines(answer: TableAnswer) -> Iterator[tuple[str, str]]:
     """Yield the name of a fact and the fact, one for each line."""
-    yield "like", _name_examples(answer.like, answer.like_texts)
-    if answer.not_like or answer.not_like_texts:
-        yield "not like", _name_examples(answer.not_like, answer.not_like_texts)
+    yield "like", _name_examples(answer.like)
+    if answer.not_like:
+        yield "not like", _name_examples(answer.not_like)
     yield from _facts(answer)
     for each in _list_apart(answer)[:_MAX_COLUMNS]:
         members, all_rows = _format_difference(each)
         yield "column", f"{each.column}  {members}  (all rows {all_rows})  {each.effect:+.2f} sd"
-    for name, rows in (("row", answer.typical_rows), ("next", answer.ask_next)):
-        for row in rows:
-            values = ", ".join(f"{column}={_format_value(row.values[column])}" for column in _list_columns(answer, row))
-            yield name, "  ".join(filter(None, [_name_row(row), plain_chance(row.membership), values]))
+    for row in answer.typical_rows:
+        values = ", ".join(f"{column}={_format_value(row.values[column])}" for column in _list_columns(answer, row))
+        yield "row", "  ".join(filter(None, [_name_row(row), plain_chance(row.membership), values]))
     for line in _list_dropped(answer):
         yield "left out", line
 
@@ -146,8 +144,8 @@ def _name_row(row: ShownRow) -> str:
     return str(row.row if row.id is None else row.id)
 
 
-def _name_examples(rows: Sequence[ShownRow], texts: Sequence[str]) -> str:
-    names = [*map(_name_row, rows), *map(repr, texts)]
+def _name_examples(rows: Sequence[ShownRow]) -> str:
+    names = list(map(_name_row, rows))
     more = f" and {len(names) - _MAX_EXAMPLES} more" if len(names) > _MAX_EXAMPLES else ""
     return ", ".join(names[:_MAX_EXAMPLES]) + more
 

@@ -39,15 +39,7 @@ WithoutOption = Annotated[
 VectorsOption = Annotated[
     str | None,
     typer.Option(
-        metavar="COLUMN",
-        help="Use only this column of vectors, or of texts for --embedder; with --columns, both.",
-        rich_help_panel=SEARCH,
-    ),
-]
-EmbedderOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME", help="Model for texts: model2vec:... or sentence-transformers:...", rich_help_panel=SEARCH
+        metavar="COLUMN", help="Use only this column of vectors; with --columns, both.", rich_help_panel=SEARCH
     ),
 ]
 CovarianceOption = Annotated[

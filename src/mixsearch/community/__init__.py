@@ -8,8 +8,8 @@ if TYPE_CHECKING:
     from mixsearch.community._component import Community
     from mixsearch.community._graph import Graph, as_graph, graph_from_links
     from mixsearch.community._moments import fit_community
-    from mixsearch.community._rank_selection import GraphSpectrum
     from mixsearch.community._search import CommunitySearch
+    from mixsearch.community._spectrum import GraphSpectrum
 else:
     __getattr__, __dir__ = lazy_front(__name__)
 

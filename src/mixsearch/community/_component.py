@@ -11,8 +11,7 @@ import numpy as np
 
 from mixsearch._typing import Array, DataFrame
 from mixsearch.community._graph import Graph
-from mixsearch.community._jackknife import refined_community_errors
-from mixsearch.community._refinement import RefinedCommunity, rough_posterior
+from mixsearch.community._refinement import RefinedCommunity, refined_community_errors, rough_posterior
 from mixsearch.core.doubts import trust
 from mixsearch.core.example_fit import ExampleFit, ExampleNames, posterior_of_all
 from mixsearch.core.jackknife import StandardErrors

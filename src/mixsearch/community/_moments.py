@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from mixsearch._typing import Array
-from mixsearch.community._eigen import lanczos_eigenpairs
+from mixsearch.community._spectrum import lanczos_eigenpairs
 from mixsearch.core.eigen import orient
 from mixsearch.core.frame import Frame, frame_from_eigenpairs
 from mixsearch.core.moments import Hinted, Replicates

@@ -1,4 +1,4 @@
-"""Search for a community: the scikit-learn face of block models."""
+"""Search in graphs: fit once, then find the community that a hint means."""
 
 from __future__ import annotations
 
@@ -11,23 +11,25 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mixsearch._typing import Array, GraphLike, Samples
-from mixsearch.community._closure import Closure, measure_closure
 from mixsearch.community._component import Community
-from mixsearch.community._doubts import avoiding_members, fit_doubts, not_block_model, undetectable
 from mixsearch.community._em import Beliefs, Links, estimate_model
 from mixsearch.community._graph import Graph, as_graph
 from mixsearch.community._moments import CommunityFamily, fit_community
-from mixsearch.community._rank_selection import MAX_COMMUNITIES, GraphSpectrum, find_spectrum
 from mixsearch.community._refinement import (
+    Closure,
     RefinedCommunity,
     RefinedGraph,
     choose_community,
+    communities_meant,
     count_assortative,
+    measure_closure,
     refine_community,
     refine_graph,
     rough_closure,
+    walk_agreement,
+    walk_membership,
 )
-from mixsearch.community._walk import communities_meant, walk_agreement, walk_membership
+from mixsearch.community._spectrum import MAX_COMMUNITIES, GraphSpectrum, find_spectrum
 from mixsearch.core.doubts import add_doubts, check_lead, lower_trust
 from mixsearch.core.em import EMOptions, em_options, not_refined
 from mixsearch.core.estimator import BaseSearch, MixtureCache, RandomState
@@ -38,9 +40,11 @@ from mixsearch.core.walk import Walk
 from mixsearch.data.partitions import partition_in_memory
 from mixsearch.errors import (
     HintIgnoredWarning,
+    Option,
     RankError,
     SearchError,
     SearchWarning,
+    UnlikelyMixtureWarning,
     warn_user,
 )
 
@@ -58,6 +62,7 @@ _AGREEMENT_POWER = 2
 # And by this: of the answers that would be sure otherwise, nine of ten were right on the graphs that constants were
 # chosen on (benchmarks/community_graphs.py). There are communities within communities, and a hint may mean another one.
 _NOT_BLOCK_TRUST = 0.9
+_MAX_EIGENVALUES = 10
 
 
 class CommunitySearch(BaseSearch[CommunityFamily]):
@@ -332,3 +337,58 @@ class CommunitySearch(BaseSearch[CommunityFamily]):
 
     def _whiten(self, X: Samples) -> Array:
         return self._family.frame.whiten(X)
+
+
+def fit_doubts(spectrum: GraphSpectrum, n_components: int) -> list[UnlikelyMixtureWarning]:
+    """Return doubts about the number of communities requested; that none can be detected is a doubt of the answer."""
+    n_signal = spectrum.n_components
+    facts = {"n_components": n_components, "n_signal": n_signal, "argument": Option("n_components")}
+    if n_signal == 1 or n_signal == n_components:
+        return []
+    if n_signal > n_components:
+        return [
+            UnlikelyMixtureWarning(
+                "More communities stand out in the links than {n_components}: those fitted may be several together. "
+                "Fit more of them ({argument}).",
+                code="too_few_components",
+                **facts,
+            )
+        ]
+    return [
+        UnlikelyMixtureWarning(
+            "{n_components} communities were requested, but only {n_signal} stand out in the links: some may be noise. "
+            "Fit fewer of them ({argument}), or provide more links.",
+            code="too_many_components",
+            **facts,
+        )
+    ]
+
+
+def avoiding_members(inside: float) -> UnlikelyMixtureWarning:
+    return UnlikelyMixtureWarning(
+        "The members of the community found have {inside:.2f} times as many links among each other as by chance: they "
+        "have the same neighbours, and hardly each other. This may not be what you mean by a community.",
+        code="avoiding_members",
+        inside=inside,
+    )
+
+
+def undetectable(spectrum: GraphSpectrum) -> UnlikelyMixtureWarning:
+    return UnlikelyMixtureWarning(
+        "The links show no communities: those of a graph without any, but with the same degrees, would look alike. "
+        "Nobody can tell members from others by such links, so every node has the same membership. Provide more links.",
+        code="undetectable",
+        eigenvalues=spectrum.values[:_MAX_EIGENVALUES].tolist(),
+        threshold=spectrum.edge,
+    )
+
+
+def not_block_model(ratio: float, agreement: float) -> UnlikelyMixtureWarning:
+    """Return the doubt that links between neighbours are not explained by communities."""
+    return UnlikelyMixtureWarning(
+        "Two neighbours of a node are linked {ratio:.2g} times as often as these communities explain: the links do not "
+        "follow a block model. A random walk from the nodes of the hint finds {percent:.0f}% of their community.",
+        code="not_block_model",
+        ratio=ratio,
+        percent=100 * agreement,
+    )

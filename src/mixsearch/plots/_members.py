@@ -261,7 +261,7 @@ def _draw_legend(axes: Axes, shown: _Shown) -> None:
 
 def _describe(found: TableComponent, shown: _Shown, id: str | None) -> tuple[str, str]:
     """Return a title and a subtitle."""
-    named = [*found.name_rows(found.like, id), *map(repr, found.like_texts)]
+    named = found.name_rows(found.like, id)
     listed = ", ".join(named[:_MAX_LISTED]) + (", ..." if len(named) > _MAX_LISTED else "")
     n, low, high = found.n_members
     n_rows = len(shown.membership)

@@ -6,12 +6,10 @@ from mixsearch._front import lazy_front
 
 if TYPE_CHECKING:
     from mixsearch.subspace._component import Subspace
-    from mixsearch.subspace._dimension import choose_dim
-    from mixsearch.subspace._family import SubspaceFamily
-    from mixsearch.subspace._fit import fit_subspace
+    from mixsearch.subspace._family import SubspaceFamily, fit_subspace
     from mixsearch.subspace._jackknife import SubspaceErrors
     from mixsearch.subspace._search import SubspaceSearch
 else:
     __getattr__, __dir__ = lazy_front(__name__)
 
-__all__ = ["Subspace", "SubspaceErrors", "SubspaceFamily", "SubspaceSearch", "choose_dim", "fit_subspace"]
+__all__ = ["Subspace", "SubspaceErrors", "SubspaceFamily", "SubspaceSearch", "fit_subspace"]

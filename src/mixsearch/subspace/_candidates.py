@@ -13,18 +13,25 @@ from mixsearch.core.em import MAX_ITER, EMOptions, EMResult
 from mixsearch.core.example_fit import ExampleFit
 from mixsearch.core.moments import Hinted, Replicates
 from mixsearch.subspace._em import SubspaceMixture, fit_mixture, min_noise
-from mixsearch.subspace._examples import Gaussian, fit_examples
-from mixsearch.subspace._extraction import extract_subspace, remaining_subspaces, settle_subspace
+from mixsearch.subspace._extraction import (
+    MomentWeight,
+    extract_subspace,
+    moment_weight,
+    remaining_subspaces,
+    settle_subspace,
+    trace_share,
+)
 from mixsearch.subspace._family import SubspaceFamily
 from mixsearch.subspace._posterior import (
+    Gaussian,
+    fit_examples,
     match_subspace,
     posterior_of_examples,
     simulate_projections,
     squared_projections,
 )
 from mixsearch.subspace._refinement import RefinedSubspace, refine_subspace
-from mixsearch.subspace._starts import choose_fit, find_own_dims
-from mixsearch.subspace._weight import MomentWeight, moment_weight, trace_share
+from mixsearch.subspace._shared import choose_fit, find_own_dims
 
 # How the mixture is fitted for the confidence of an estimate that was not refined.
 DEFAULT_OPTIONS = EMOptions(MAX_ITER, 0.01)

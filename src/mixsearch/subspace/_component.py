@@ -22,13 +22,11 @@ from mixsearch.display import Card, plain_number
 from mixsearch.errors import DoubtfulExamplesWarning, SearchWarning
 from mixsearch.subspace._candidates import SubspaceCandidates
 from mixsearch.subspace._em import SubspaceMixture, min_noise, responsibilities, span_coordinates
+from mixsearch.subspace._extraction import MomentWeight
 from mixsearch.subspace._family import SubspaceFamily
-from mixsearch.subspace._jackknife import SubspaceErrors, subspace_errors
-from mixsearch.subspace._refined_jackknife import refined_subspace_errors
-from mixsearch.subspace._refinement import MemberSpan, RefinedSubspace
+from mixsearch.subspace._jackknife import SubspaceErrors, refined_subspace_errors, subspace_errors
+from mixsearch.subspace._refinement import MemberSpan, RefinedSubspace, WalkedMembers
 from mixsearch.subspace._span_check import has_no_signal, trust_in_members, trust_in_moments
-from mixsearch.subspace._walked import WalkedMembers
-from mixsearch.subspace._weight import MomentWeight
 
 # Examples of an answer that was not refined are looked at more closely if one is a member with less probability.
 MIN_MEMBERSHIP = 0.05

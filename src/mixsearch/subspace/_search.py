@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.stats import chi2
 
 from mixsearch._typing import Array, Samples, SamplesLike
 from mixsearch.core.doubts import add_doubts, check_information, check_lead, lower_trust
@@ -15,9 +16,12 @@ from mixsearch.core.em import EMOptions, EMResult, em_options, not_refined
 from mixsearch.core.estimator import MixtureCache, RandomState, SemiSupervised, warn_no_signal
 from mixsearch.core.extraction import Extraction
 from mixsearch.core.fitted import Preset
+from mixsearch.core.held_out import spherical_spectrum
 from mixsearch.core.hints import check_one_hint, hint_from_direction
 from mixsearch.core.noise_edge import SignalCheck
-from mixsearch.core.outliers import find_outliers
+from mixsearch.core.outliers import MIN_MEMBERS, find_outliers
+from mixsearch.core.rank_selection import Spectrum
+from mixsearch.core.second_moment import MeasuredPartition, MeasuredSamples
 from mixsearch.core.separation import check_separation
 from mixsearch.core.validation import (
     AUTO,
@@ -28,22 +32,24 @@ from mixsearch.core.validation import (
     check_positive_int,
     reject_unknown_arguments,
 )
+from mixsearch.data.chunks import ArraySum
 from mixsearch.data.partitions import Partitions, SamplePartition
-from mixsearch.errors import ArgumentError, HintError, Option, WeakHintWarning, warn_user
+from mixsearch.errors import ArgumentError, CenteredWarning, HintError, Option, WeakHintWarning, warn_user
 from mixsearch.subspace._candidates import Outside, SubspaceCandidates
 from mixsearch.subspace._component import Subspace
 from mixsearch.subspace._em import SubspaceMixture
-from mixsearch.subspace._family import SubspaceFamily
-from mixsearch.subspace._fit import fit_subspace
-from mixsearch.subspace._location import MIN_P_VALUE, centered_warning, find_subspace_members, off_origin_p_value
-from mixsearch.subspace._own_dims import choose_shape
-from mixsearch.subspace._rank_selection import subspace_spectrum
-from mixsearch.subspace._shared import SharedFit, share_fit
+from mixsearch.subspace._family import SubspaceFamily, fit_subspace
+from mixsearch.subspace._refinement import WalkedMembers
+from mixsearch.subspace._shared import SharedFit, choose_shape, share_fit
 from mixsearch.subspace._span_check import fit_doubts, no_whole_subspaces, span_doubts
-from mixsearch.subspace._walked import WalkedMembers
 
 # Examples may be near zero, where all subspaces meet: only with less confidence than this is their lead doubted.
 MIN_EXAMPLE_CONFIDENCE = 0.8
+# Samples of subspaces through zero have a mean this far from it in fewer than one of a million fits.
+MIN_P_VALUE = 1e-6
+# Far samples are members of a subspace that contains all but this share of their squared length, relative to the share
+# that a random subspace leaves.
+MAX_OUTSIDE = 0.2
 
 
 class SubspaceSearch(SemiSupervised[SubspaceFamily]):
@@ -320,3 +326,90 @@ def _lead_doubts(found: Subspace) -> list[WeakHintWarning]:
     is_known = any(isinstance(doubt, WeakHintWarning) for doubt in found.doubts)
     # Projections are simulated with the subspaces as they are: a tie may look certain.
     return check_lead(found) or ([] if is_known else check_separation(found.separation))
+
+
+def off_origin_p_value(measured: MeasuredSamples) -> float:
+    """Return how often samples of subspaces through zero have a mean as far from it, at most.
+
+    Parameters
+    ----------
+    measured : MeasuredSamples
+
+    Returns
+    -------
+    float
+
+    Notes
+    -----
+    n |mean|² is a sum of squares of normal variables, whose variances sum to the trace of the covariance. Far out no
+    such sum is more likely than a single square with all of the variance.
+    """
+    variance = float(measured.partitions.reduce(_sum_squares).total) / measured.partitions.n_rows
+    energy = float(measured.mean @ measured.mean) * measured.partitions.n_rows
+    return float(chi2.sf(energy / variance, 1)) if variance > 0 else 1.0
+
+
+def _sum_squares(partition: MeasuredPartition) -> ArraySum:
+    return ArraySum(float(np.sum(partition.squares)))
+
+
+def centered_warning(p_value: float) -> CenteredWarning:
+    """Return the warning that samples are taken relative to their mean."""
+    return CenteredWarning(
+        "The samples lie off the origin, so subspaces are taken through their mean. If they contain zero, set "
+        "{argument} to False.",
+        p_value=p_value,
+        argument=Option("center"),
+    )
+
+
+def find_subspace_members(samples: Array, dim: int) -> Array:
+    """Return which far samples lie in a subspace with enough others to be its members, (n,).
+
+    Parameters
+    ----------
+    samples : array of shape (n, d)
+        Relative to the mean of all samples.
+    dim : int
+        r, the dimension of a subspace.
+
+    Returns
+    -------
+    array of bool of shape (n,)
+    """
+    n, d = samples.shape
+    is_member, min_members = np.zeros(n, dtype=bool), 2 * dim + MIN_MEMBERS
+    limit = MAX_OUTSIDE * (1 - dim / d)
+    units = samples / np.linalg.norm(samples, axis=1, keepdims=True)
+    while np.sum(~is_member) >= min_members:
+        rest = units[~is_member]
+        basis = np.linalg.svd(rest, full_matrices=False)[2][:dim]
+        inside = 1 - np.sum((rest @ basis.T) ** 2, axis=1) < limit
+        if inside.sum() < min_members:
+            break
+        is_member[np.flatnonzero(~is_member)[inside]] = True
+    return is_member
+
+
+def subspace_spectrum(
+    partitions: Partitions[SamplePartition], *, dim: int, seed: int, center: Array | None = None
+) -> Spectrum:
+    """Count the subspaces: the signal directions over the dimension of each, rounded, and at least one.
+
+    Parameters
+    ----------
+    partitions : Partitions of samples of shape (n, d)
+    dim : int
+        r, the dimension of each subspace.
+    seed : int
+        Seed of the eigensolver's starting block.
+    center : array of shape (d,), optional
+        The point that all subspaces contain; zero by default.
+
+    Returns
+    -------
+    Spectrum
+    """
+    d = partitions.n_features
+    origin = np.zeros(d) if center is None else center
+    return spherical_spectrum(partitions, origin, lambda n: max(min(round(n / dim), (d - 1) // dim), 1), seed)

@@ -5,19 +5,16 @@ from typing import TYPE_CHECKING
 from mixsearch._front import lazy_front
 
 if TYPE_CHECKING:
-    from mixsearch.table._answer import ShownRow, TableAnswer, describe_members
     from mixsearch.table._columns import Column
-    from mixsearch.table._component import MemberCount, TableComponent
+    from mixsearch.table._component import MemberCount, ShownRow, TableAnswer, TableComponent, describe_members
     from mixsearch.table._differences import ColumnDifference
     from mixsearch.table._encoding import TableEncoder
-    from mixsearch.table._frames import with_columns
-    from mixsearch.table._numbers import get_numbers, list_numeric_columns
     from mixsearch.table._plane import RowGroup, RowPlane, place_rows
     from mixsearch.table._read import read_table, write_table
-    from mixsearch.table._rows import check_positions, find_rows, get_rows
-    from mixsearch.table._sampling import spread_rows
+    from mixsearch.table._rows import check_positions, find_rows, get_rows, spread_rows
     from mixsearch.table._search import TableSearch, find
-    from mixsearch.table._tables import get_column, get_values
+    from mixsearch.table._source import with_columns
+    from mixsearch.table._tables import get_column, get_numbers, get_values, list_numeric_columns
 else:
     __getattr__, __dir__ = lazy_front(__name__)
 

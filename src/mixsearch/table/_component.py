@@ -1,11 +1,12 @@
-"""The rows of a table that are like a few of them."""
+"""The rows of a table that are like a few of them, and the answer as plain data."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -13,17 +14,15 @@ from mixsearch._typing import Array, DataFrame, TableLike
 from mixsearch.core.members import Members
 from mixsearch.core.separation import verdict_by_confidence
 from mixsearch.data.dask import dask_tables, is_dask
+from mixsearch.data.files.types import to_json
 from mixsearch.display import Card, plain_chance
 from mixsearch.errors import Option, SearchWarning, UncertainSizeWarning
 from mixsearch.table._differences import ColumnDifference, Labels, list_differences
 from mixsearch.table._fit import TableFit
-from mixsearch.table._questions import choose_candidates, choose_questions
 from mixsearch.table._tables import find_columns
 
 # Neighbours of different components agree with the mixture if edges between them keep at most this part.
 MAX_KEPT = 0.15
-# Questions are about rows up to this rank, relative to the number of members.
-MAX_ASKED = 4.0
 # The number of members is doubted if the ends of its interval are further apart than the first factor, more than this
 # part of all rows is called members, and more than the last factor times the rows of the examples' components.
 # Confidence is then at most this. How they were chosen: docs/decisions/tables.md.
@@ -56,8 +55,6 @@ class TableComponent:
     ----------
     like, not_like : tuple of int
         The positions of the examples, sorted; empty if they are new rows.
-    like_texts, not_like_texts : tuple of str
-        The examples that are texts.
     doubts : tuple of SearchWarning
         Reasons not to trust the answer.
 
@@ -77,8 +74,6 @@ class TableComponent:
 
     like: tuple[int, ...]
     not_like: tuple[int, ...]
-    like_texts: tuple[str, ...]
-    not_like_texts: tuple[str, ...]
     doubts: tuple[SearchWarning, ...]
     _n_examples: int
     _fit: TableFit
@@ -178,26 +173,8 @@ class TableComponent:
         -------
         array of int, shape (n,)
         """
-        return self._without_examples(self._order)[:n]
-
-    def ask_next(self, n: int = 5) -> Array:
-        """Return the positions of rows to label next: each is the middle of a cluster of likely members.
-
-        Parameters
-        ----------
-        n : int, default=5
-            How many.
-
-        Returns
-        -------
-        array of int, shape (n,)
-            The likeliest member first.
-        """
-        order = self._without_examples(self._order)
-        # Beyond these, rows are hardly members.
-        order = order[: max(round(MAX_ASKED * self._members.n), n)]
-        order = order[choose_candidates(len(order), n)]
-        return np.asarray(order[choose_questions(self._fit.take_features(order), self.membership[order], n)])
+        order = self._order
+        return np.asarray(order[~np.isin(order, [*self.like, *self.not_like])][:n])
 
     def differences(self) -> list[ColumnDifference]:
         """Return the columns, those that distinguish the members most first.
@@ -240,13 +217,10 @@ class TableComponent:
         find_columns(self._fit.source, [column])
         return list(dict.fromkeys(str(values[column]) for values in self._fit.source.get_rows(rows)))
 
-    def _without_examples(self, rows: Array) -> Array:
-        return np.asarray(rows[~np.isin(rows, [*self.like, *self.not_like])])
-
     def _card(self) -> Card:
         n, low, high = self.n_members
         columns = self.differences()[:10]
-        named = [*self.name_rows(self.like), *map(repr, self.like_texts)]
+        named = self.name_rows(self.like)
         listed = ", ".join(named[:5]) + (", ..." if len(named) > 5 else "")
         return Card(
             title=f"Rows like {listed or f'{self._n_examples} given ones'}",
@@ -271,8 +245,8 @@ class TableComponent:
         if is_known or self.confidence <= MAX_UNCERTAIN:
             return self
         doubt = UncertainSizeWarning(
-            "The number of members is uncertain: between {low:,} and {high:,} of {n_rows:,} rows. Label a few rows, "
-            "such as those to look at next (ask_next), and add them to {like} or {not_like}.",
+            "The number of members is uncertain: between {low:,} and {high:,} of {n_rows:,} rows. Label a few rows "
+            "and add them to {like} or {not_like}.",
             low=low,
             high=high,
             n_rows=self._fit.n_rows,
@@ -287,3 +261,140 @@ class TableComponent:
 
     def _repr_html_(self) -> str:
         return self._card().html()
+
+
+@dataclass(frozen=True)
+class ShownRow:
+    """A row of the table.
+
+    Parameters
+    ----------
+    row : int
+        Its position.
+    id : Any
+        Its value in the id column; None without one.
+    membership : float
+        The probability that it is a member.
+    values : dict from str to value
+        Its values by the names of their columns.
+    """
+
+    row: int
+    id: Any
+    membership: float
+    values: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class TableAnswer:
+    """The members of a table as plain data. Most fields are those of `TableComponent`.
+
+    Parameters
+    ----------
+    n_table_rows : int
+        The number of rows of the table.
+    id : str or None
+        The id column.
+    like, not_like : list of ShownRow
+        The examples.
+    n_members : MemberCount
+        How many rows are members, with a 95% interval.
+    confidence : float
+        The mean probability of the rows called members to be members.
+    verdict : str
+        The confidence as a code.
+    carried_by : str
+        "mixture" or "neighbours".
+    differences : list of ColumnDifference
+        The columns, those that set the members apart first.
+    typical_rows : list of ShownRow
+        The likeliest members that are not examples.
+    n_components : int
+        The number of components of the mixture.
+    covariance : str
+        The shape of the components.
+    columns : list of str
+        The columns in use.
+    dropped_columns : dict from str to str
+        The other columns, each with the reason.
+    """
+
+    n_table_rows: int
+    id: str | None
+    like: list[ShownRow]
+    not_like: list[ShownRow]
+    n_members: MemberCount
+    confidence: float
+    verdict: str
+    carried_by: str
+    differences: list[ColumnDifference]
+    typical_rows: list[ShownRow]
+    n_components: int
+    covariance: str
+    columns: list[str]
+    dropped_columns: dict[str, str]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the answer as JSON has it: dates as text, None for numbers that are not finite.
+
+        Returns
+        -------
+        dict
+        """
+        fields = asdict(self) | {
+            "n_members": self.n_members._asdict(),
+            "differences": [each._asdict() for each in self.differences],
+        }
+        plain: dict[str, Any] = json.loads(to_json(fields))
+        return plain
+
+
+def describe_members(found: TableComponent, *, n_rows: int = 10, id: str | None = None) -> TableAnswer:
+    """Return the members of a table as plain data.
+
+    Parameters
+    ----------
+    found : TableComponent
+        As a search returns it.
+    n_rows : int, default=10
+        How many of the most typical rows to show.
+    id : str, optional
+        The column that names the rows.
+
+    Returns
+    -------
+    TableAnswer
+
+    Examples
+    --------
+    >>> from mixsearch import find
+    >>> found = find({"x": [1.0, 1.1, 0.9, 9.0, 9.2, 8.9], "name": list("abcdef")}, like=[0])
+    >>> describe_members(found, id="name").like[0].id
+    'a'
+    """
+    fit = found._fit
+    if id is not None:
+        find_columns(fit.source, [id])
+
+    def show(rows: Sequence[int] | Array) -> list[ShownRow]:
+        return [
+            ShownRow(int(row), None if id is None else values[id], float(found.membership[row]), values)
+            for row, values in zip(rows, fit.source.get_rows(rows), strict=True)
+        ]
+
+    return TableAnswer(
+        n_table_rows=fit.n_rows,
+        id=id,
+        like=show(found.like),
+        not_like=show(found.not_like),
+        n_members=found.n_members,
+        confidence=found.confidence,
+        verdict=found.verdict,
+        carried_by=found.carried_by,
+        differences=found.differences(),
+        typical_rows=show(found.typical_rows(n_rows)),
+        n_components=len(fit.mixture.weights),
+        covariance=fit.mixture.shape,
+        columns=list(fit.encoder.columns_),
+        dropped_columns=dict(fit.encoder.dropped_columns_),
+    )

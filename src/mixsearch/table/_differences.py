@@ -9,7 +9,7 @@ import numpy as np
 from mixsearch._typing import Array
 from mixsearch.data.partitions import Partitions
 from mixsearch.table._encoding import TableEncoder
-from mixsearch.table._nodes import NodeRows
+from mixsearch.table._graph import NodeRows
 
 # Differences this small, in standard deviations, are rounding.
 _ROUNDING = 1e-9

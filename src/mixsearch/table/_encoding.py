@@ -12,11 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 from mixsearch._typing import Array
 from mixsearch.core.validation import check_positive_int
 from mixsearch.data.partitions import Partitions, SamplePartition
-from mixsearch.errors import Option, SearchError
-from mixsearch.table._column_choice import KIND_NAMES, check_unique, choose_columns
+from mixsearch.errors import SearchError
 from mixsearch.table._columns import Column, read_texts
-from mixsearch.table._embedding import Embedder, embed_column
-from mixsearch.table._features import Features, NumberFeatures, VectorFeatures
+from mixsearch.table._features import KIND_NAMES, Features, NumberFeatures, check_unique, choose_columns
 from mixsearch.table._source import TableSource, open_source
 from mixsearch.table._summaries import ColumnsPartition
 from mixsearch.table._tables import Table, find_columns, get_column, open_table
@@ -36,8 +34,6 @@ class TableEncoder(BaseEstimator):
     ----------
     max_categories : int
         A column of text with more different values is left out.
-    embedder : callable, object with `encode`, or str, optional
-        Turns texts into vectors, for a column that `vectors` names.
 
     Attributes
     ----------
@@ -65,9 +61,8 @@ class TableEncoder(BaseEstimator):
     {'area': 60.0, 'city': {'Rome': 1.0, 'Oslo': 0.0}}
     """
 
-    def __init__(self, max_categories: int = 20, *, embedder: Embedder = None) -> None:
+    def __init__(self, max_categories: int = 20) -> None:
         self.max_categories = max_categories
-        self.embedder = embedder
 
     def fit(
         self,
@@ -91,8 +86,7 @@ class TableEncoder(BaseEstimator):
         id : str, optional
             The column that names the rows. It is not used.
         vectors : str, optional
-            A column of vectors, or of texts that the embedder turns into vectors. It is used alone, or together with
-            `columns`.
+            A column of vectors. It is used alone, or together with `columns`.
 
         Returns
         -------
@@ -123,21 +117,15 @@ class TableEncoder(BaseEstimator):
     ) -> Partitions[ColumnsPartition]:
         """Fit, and return the columns in use."""
         check_positive_int("max_categories", self.max_categories)
-        chosen = choose_columns(source, columns, without, id, vectors, self.max_categories, self.embedder)
-        self._set_features(chosen.features, chosen.dropped, n_columns=len(source.names), is_named=source.is_named)
-        return chosen.rows
-
-    def _set_features(
-        self, features: tuple[Features, ...], dropped: dict[str, str], *, n_columns: int, is_named: bool
-    ) -> Self:
-        self._features = features
-        self._n_columns, self._is_named = n_columns, is_named
-        self.dropped_columns_ = dropped
+        chosen = choose_columns(source, columns, without, id, vectors, self.max_categories)
+        self._features = chosen.features
+        self._n_columns, self._is_named = len(source.names), source.is_named
+        self.dropped_columns_ = chosen.dropped
         self.columns_ = tuple(each.name for each in self._features)
         self.feature_names_ = tuple(name for each in self._features for name in each.names)
         self.column_of_feature_ = np.repeat(np.arange(len(self.columns_)), [len(each.names) for each in self._features])
         self.column_of_feature_.flags.writeable = False
-        return self
+        return chosen.rows
 
     def transform(self, table: Any) -> Array:
         """Return the features of the rows of a table.
@@ -189,8 +177,7 @@ class TableEncoder(BaseEstimator):
         id : str, optional
             The column that names the rows. It is not used.
         vectors : str, optional
-            A column of vectors, or of texts that the embedder turns into vectors. It is used alone, or together with
-            `columns`.
+            A column of vectors. It is used alone, or together with `columns`.
 
         Returns
         -------
@@ -256,37 +243,7 @@ class TableEncoder(BaseEstimator):
         fitted = next((each for each in self._features if each.name == name), None)
         return read_texts(column) if isinstance(fitted, NumberFeatures) and fitted.from_text else column
 
-    def find_vectors(self, column: str | None = None) -> tuple[VectorFeatures, slice]:
-        """Return the column of vectors of the fit, and which features it has.
-
-        Parameters
-        ----------
-        column : str, optional
-            Its name, if there are several.
-
-        Returns
-        -------
-        features : VectorFeatures
-        span : slice
-        """
-        check_is_fitted(self)
-        found = [
-            (each, span)
-            for each, span in zip(self._features, self._list_spans(), strict=True)
-            if isinstance(each, VectorFeatures) and column in (None, each.name)
-        ]
-        if len(found) != 1:
-            raise SearchError(
-                "Texts are compared with one column of vectors, but {n} are in use. Name it with {argument}.",
-                code="no_vectors",
-                n=len(found),
-                argument=Option("vectors"),
-            )
-        return found[0]
-
     def _check_kind(self, features: Features, column: Column) -> Column:
-        if features.kind == "vector" and self.embedder is not None:
-            column = embed_column(column, self.embedder)
         if isinstance(features, NumberFeatures) and features.from_text:
             column = read_texts(column)
         if column.kind not in (features.kind, "empty"):

@@ -12,11 +12,9 @@ from mixsearch._typing import Array, TableLike
 from mixsearch.data.partitions import Partition, Partitions, SamplePartition
 from mixsearch.data.threads import one_blas_thread
 from mixsearch.gaussian import SHAPES, Shape, ShapedMixture, choose_mixture
-from mixsearch.table._embedding import Embedder
 from mixsearch.table._encoding import TableEncoder
-from mixsearch.table._graph import NeighbourGraph, build_graph
-from mixsearch.table._nodes import NodeRows, Nodes, PlacedRows, choose_nodes, find_nearest
-from mixsearch.table._sampling import spread_rows
+from mixsearch.table._graph import NeighbourGraph, NodeRows, Nodes, PlacedRows, build_graph, choose_nodes, find_nearest
+from mixsearch.table._rows import spread_rows
 from mixsearch.table._source import TableSource, open_source
 
 # The mixture is chosen on at most this many rows.
@@ -61,7 +59,6 @@ class TableFit:
     node_features: Array  # (m, p)
     node_resp: Array  # (m, k)
     graph: NeighbourGraph
-    vectors: str | None = None  # the column of vectors that texts are compared with
     id: str | None = None  # the column that names the rows
 
     @property
@@ -104,11 +101,9 @@ class TableFit:
         return project(X, self.axes[:, : len(self.whitener)])
 
 
-def fit_table(
-    table: TableLike, use: ColumnChoice, embedder: Embedder, covariance: Shape | None, max_components: int
-) -> TableFit:
+def fit_table(table: TableLike, use: ColumnChoice, covariance: Shape | None, max_components: int) -> TableFit:
     """Encode a table, choose a mixture, and connect its rows with their neighbours."""
-    source, encoder = open_source(table), TableEncoder(embedder=embedder)
+    source, encoder = open_source(table), TableEncoder()
     encoded = encoder._fit_rows(source, *use)
     n_features = len(encoder.feature_names_)
     if n_features > MAX_FEATURES:
@@ -139,7 +134,6 @@ def fit_table(
         values.features,
         values.resp,
         graph,
-        use.vectors,
         use.id,
     )
 

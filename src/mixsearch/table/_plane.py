@@ -9,7 +9,7 @@ import numpy as np
 from mixsearch._typing import Array
 from mixsearch.core.validation import check_positive_int
 from mixsearch.table._fit import TableFit
-from mixsearch.table._sampling import spread_rows
+from mixsearch.table._rows import spread_rows
 from mixsearch.table._search import TableSearch
 
 # Where the components have fewer directions than a plane, the rows themselves choose the others.

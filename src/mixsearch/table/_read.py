@@ -35,9 +35,9 @@ def read_table(path: str | os.PathLike[str], *, no_header: bool = False, skip_ba
     ----------
     path : str or path
         A file of CSV, TSV, JSON lines, a JSON array, Parquet, Arrow or Feather, an Excel workbook, or an SQLite
-        database; or a folder of Parquet or Arrow files, such as a Hugging Face dataset. Name a table or a
-        sheet after two colons: "shop.sqlite::reviews". Files of text may be compressed: .gz, .bz2, .xz or .zst. The
-        format is recognised by the first bytes of a file, and by its name.
+        database; or a folder of Parquet or Arrow files, such as a Hugging Face dataset. Name a table or a sheet after
+        two colons: "shop.sqlite::reviews". Files of text may be compressed: .gz, .bz2, .xz or .zst. The format is
+        recognised by the first bytes of a file, and by its name.
     no_header : bool
         Whether the first row of CSV, TSV and Excel is data. Columns are then called "column 1", "column 2" and so on.
     skip_bad_rows : bool

@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable
-from typing import Any, Literal, Self, TypeAlias
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal, NamedTuple, Self, TypeAlias
 
+import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from mixsearch._typing import TableLike
+from mixsearch._typing import Array, TableLike
 from mixsearch.core.members import find_members
 from mixsearch.core.validation import check_choice, check_positive_int
-from mixsearch.core.visits import Visits
-from mixsearch.errors import warn_user
+from mixsearch.core.visits import Visits, start_at
+from mixsearch.errors import DoubtfulExamplesWarning, HintError, Option, warn_user
 from mixsearch.gaussian import SHAPES, Shape
 from mixsearch.table._component import TableComponent
-from mixsearch.table._embedding import Embedder
-from mixsearch.table._examples import check_examples, expected_size, find_doubts, read_examples
 from mixsearch.table._fit import ColumnChoice, TableFit, fit_table
-from mixsearch.table._storage import open_fit, restore_fit, save_fit
+from mixsearch.table._rows import check_positions, find_rows
+from mixsearch.table._tables import get_values
 
 Covariance = Literal["auto"] | Shape
 RowsLike: TypeAlias = int | str | Iterable[int] | Iterable[str] | TableLike
+# An example is doubted if fewer other examples than this are expected in its group, or if its group is that of most
+# examples with a lower probability.
+MIN_SAME = 0.05
+MAX_LISTED = 10
 
 
 class TableSearch(BaseEstimator):
@@ -34,10 +37,6 @@ class TableSearch(BaseEstimator):
         The shape of the components of the mixture. "auto" chooses the one with the best Bayesian information criterion.
     max_components : int, default=15
         The mixture has at most this many components; the criterion chooses how many.
-    embedder : callable, object with `encode`, or str, optional
-        Turns texts into vectors, for examples that are texts and for a column of texts: a function from a list of texts
-        to an array, an object with such a method `encode`, or the name of a model, "model2vec:..." or
-        "sentence-transformers:...".
 
     Attributes
     ----------
@@ -76,10 +75,9 @@ class TableSearch(BaseEstimator):
     1.0
     """
 
-    def __init__(self, covariance: Covariance = "auto", *, max_components: int = 15, embedder: Embedder = None) -> None:
+    def __init__(self, covariance: Covariance = "auto", *, max_components: int = 15) -> None:
         self.covariance = covariance
         self.max_components = max_components
-        self.embedder = embedder
 
     def fit(
         self,
@@ -107,8 +105,7 @@ class TableSearch(BaseEstimator):
         id : str, optional
             The column that names the rows. It is not used as a feature. Examples may then be ids.
         vectors : str, optional
-            A column of vectors, or of texts that the embedder turns into vectors. It is used alone, or together with
-            `columns`.
+            A column of vectors. It is used alone, or together with `columns`.
 
         Returns
         -------
@@ -118,16 +115,16 @@ class TableSearch(BaseEstimator):
         check_positive_int("max_components", self.max_components)
         shape = None if self.covariance == "auto" else self.covariance
         use = ColumnChoice(columns, without, id, vectors)
-        return self._set_fit(fit_table(table, use, self.embedder, shape, self.max_components))
+        fit = fit_table(table, use, shape, self.max_components)
+        self._fit = fit
+        self.table_ = fit.table
+        self.columns_ = fit.encoder.columns_
+        self.dropped_columns_ = fit.encoder.dropped_columns_
+        self.n_components_ = len(fit.mixture.weights)
+        self.covariance_ = fit.mixture.shape
+        return self
 
-    def search(
-        self,
-        like: RowsLike = (),
-        *,
-        not_like: RowsLike = (),
-        like_texts: Iterable[str] = (),
-        not_like_texts: Iterable[str] = (),
-    ) -> TableComponent:
+    def search(self, like: RowsLike, *, not_like: RowsLike = ()) -> TableComponent:
         """Find the rows that are like a few of them.
 
         Parameters
@@ -137,9 +134,6 @@ class TableSearch(BaseEstimator):
             the columns of the table.
         not_like : int, str, iterable of int or str, array of bool of shape (n,), or table, optional
             Rows that are not members.
-        like_texts, not_like_texts : iterable of str, optional
-            Texts that describe members, and others. The embedder turns them into vectors, which are compared with those
-            of the table.
 
         Returns
         -------
@@ -154,17 +148,14 @@ class TableSearch(BaseEstimator):
         """
         check_is_fitted(self)
         fit = self._fit
-        members = read_examples("like", like, like_texts, fit, self.embedder)
-        others = read_examples("not_like", not_like, not_like_texts, fit, self.embedder)
+        members, others = read_examples("like", like, fit), read_examples("not_like", not_like, fit)
         check_examples(members, others)
         walk = fit.graph.with_examples(len(members.nodes) + len(others.nodes))
-        visits = Visits.of(walk, members.starts, others.starts)
+        visits = Visits.of(walk, *(start_at(each.nodes, len(fit.node_resp)) for each in (members, others)))
         expected = expected_size(members, visits, fit)
         found = TableComponent(
-            like=members.list_positions(),
-            not_like=others.list_positions(),
-            like_texts=members.texts,
-            not_like_texts=others.texts,
+            like=tuple(members.positions.tolist()),
+            not_like=tuple(others.positions.tolist()),
             doubts=tuple(find_doubts(members, fit)),
             _n_examples=len(members.nodes),
             _fit=fit,
@@ -177,65 +168,19 @@ class TableSearch(BaseEstimator):
             warn_user(doubt)
         return found
 
-    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-        """Write the fitted search with its table to a folder, without pickle. `load` opens it at once.
-
-        Parameters
-        ----------
-        path : path
-            A folder that does not exist yet. It is written completely or not at all.
-        overwrite : bool, default=False
-            Replace a search that was saved there before.
-        """
-        check_is_fitted(self)
-        name = self.embedder if isinstance(self.embedder, str) else None
-        save_fit(self._fit, self.get_params(deep=False) | {"embedder": name}, path, overwrite=overwrite)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str], *, embedder: Embedder = None) -> Self:
-        """Open a search that was saved. Its arrays are mapped from the files; the table is a `pyarrow.Table`.
-
-        Parameters
-        ----------
-        path : path
-            The folder.
-        embedder : callable, object with `encode`, or str, optional
-            The embedder, if it is not a name: functions and objects are not saved.
-
-        Returns
-        -------
-        TableSearch
-        """
-        folder = open_fit(path)
-        parameters = folder.facts["search"]
-        chosen = parameters.get("embedder") if embedder is None else embedder
-        return cls(**parameters | {"embedder": chosen})._set_fit(restore_fit(folder, chosen))
-
-    def _set_fit(self, fit: TableFit) -> Self:
-        self._fit = fit
-        self.table_ = fit.table
-        self.columns_ = fit.encoder.columns_
-        self.dropped_columns_ = fit.encoder.dropped_columns_
-        self.n_components_ = len(fit.mixture.weights)
-        self.covariance_ = fit.mixture.shape
-        return self
-
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_fit")
 
 
 def find(
     table: TableLike,
-    like: RowsLike = (),
+    like: RowsLike,
     not_like: RowsLike = (),
     *,
     columns: Iterable[Any] | None = None,
     without: Iterable[Any] = (),
     id: str | None = None,
     vectors: str | None = None,
-    like_texts: Iterable[str] = (),
-    not_like_texts: Iterable[str] = (),
-    embedder: Embedder = None,
     covariance: Covariance = "auto",
     max_components: int = 15,
 ) -> TableComponent:
@@ -256,12 +201,7 @@ def find(
     id : str, optional
         The column that names the rows. It is not used as a feature.
     vectors : str, optional
-        A column of vectors, or of texts that the embedder turns into vectors. It is used alone, or together with
-        `columns`.
-    like_texts, not_like_texts : iterable of str, optional
-        Texts that describe members, and others.
-    embedder : callable, object with `encode`, or str, optional
-        Turns texts into vectors.
+        A column of vectors. It is used alone, or together with `columns`.
     covariance : {"auto", "spherical", "diagonal", "tied", "low-rank", "full"}, default="auto"
         The shape of the components of the mixture.
     max_components : int, default=15
@@ -283,6 +223,138 @@ def find(
     >>> len(found.membership)
     150
     """
-    search = TableSearch(covariance, max_components=max_components, embedder=embedder)
+    search = TableSearch(covariance, max_components=max_components)
     search.fit(table, columns=columns, without=without, id=id, vectors=vectors)
-    return search.search(like, not_like=not_like, like_texts=like_texts, not_like_texts=not_like_texts)
+    return search.search(like, not_like=not_like)
+
+
+class Examples(NamedTuple):
+    """Rows that a search starts from."""
+
+    positions: Array  # in the table, each once; none if they are rows of their own
+    nodes: Array  # the node that stands for each example, (q,)
+    resp: Array  # (q, k)
+
+    @property
+    def names(self) -> list[Any]:
+        """The position of each example; its number if it is a new row."""
+        return self.positions.tolist() or list(range(len(self.nodes)))
+
+
+def read_examples(argument: str, rows: Any, fit: TableFit) -> Examples:
+    """Return the examples that an argument names: positions, a mask or a table with rows."""
+    if _is_table(rows):
+        positions = np.empty(0, dtype=np.intp)
+        nodes, resp = fit.find_nodes(rows)
+    else:
+        positions = _read_positions(argument, rows, fit)
+        nodes, resp = fit.nodes.of_row[positions], fit.posterior(fit.take_features(positions))
+    return Examples(positions, nodes, resp)
+
+
+def check_examples(like: Examples, not_like: Examples) -> None:
+    """Raise an error if there is no example, or a row is both a member and no member."""
+    if not len(like.nodes):
+        raise HintError("{argument} names no row.", code="no_rows_named", argument=Option("like"))
+    both = np.intersect1d(like.positions, not_like.positions)
+    if len(both):
+        raise HintError(
+            "Rows cannot be given both as members and as non-members: {rows}.",
+            code="contradicting_rows",
+            rows=", ".join(map(str, both.tolist())),
+        )
+
+
+def expected_size(examples: Examples, visits: Visits, fit: TableFit) -> float:
+    """Return the number of rows in the component of an example, the geometric mean over examples.
+
+    Of rows that walks from rows that are not members visit as well, only a part counts.
+    """
+    weights = fit.nodes.sizes[:, None] * fit.node_resp
+    part = visits.part() @ weights / np.maximum(weights.sum(axis=0), np.finfo(np.float64).tiny)
+    return float(np.exp(np.mean(np.log(np.maximum(examples.resp @ (fit.component_sizes * part), 1.0)))))
+
+
+def find_doubts(examples: Examples, fit: TableFit) -> list[DoubtfulExamplesWarning]:
+    """Return the doubt that some examples are in other groups of rows than the others, if there are such.
+
+    They have no other example in their group, or are not in that of most examples.
+    """
+    of_group = examples.resp @ fit.groups
+    n_in_group = of_group.sum(axis=0)
+    n_same = np.einsum("ij,ij->i", of_group, n_in_group - of_group)
+    far = np.flatnonzero((n_same < MIN_SAME) | (of_group[:, np.argmax(n_in_group)] < MIN_SAME)).tolist()
+    return [_far_from_others(examples, far)] if far and len(n_same) > 1 else []
+
+
+def _far_from_others(examples: Examples, far: list[int]) -> DoubtfulExamplesWarning:
+    rows = [examples.names[index] for index in far]
+    listed = ", ".join(map(str, rows[:MAX_LISTED])) + (", ..." if len(rows) > MAX_LISTED else "")
+    if len(rows) == len(examples.nodes):
+        sentence = "The {n_examples} examples are far from each other: rows {listed}. Search for each group by itself."
+    elif len(rows) > 1:
+        sentence = (
+            "Of the {n_examples} examples, {n_far} are far from the others: rows {listed}. Leave out those that may be "
+            "wrong, or search for each group by itself."
+        )
+    else:
+        sentence = (
+            "Of the {n_examples} examples, one is far from all others: row {listed}. Leave it out if it may be wrong."
+        )
+    return DoubtfulExamplesWarning(
+        sentence,
+        code="examples_disagree",
+        n_examples=len(examples.nodes),
+        n_far=len(rows),
+        listed=listed,
+        rows=rows,
+    )
+
+
+def _is_table(rows: Any) -> bool:
+    if isinstance(rows, np.ndarray):
+        return rows.ndim == 2 or rows.dtype.names is not None
+    if isinstance(rows, list | tuple):
+        return bool(rows) and isinstance(rows[0], list | tuple | np.ndarray)
+    return isinstance(rows, Mapping) or hasattr(rows, "columns")
+
+
+def _read_positions(argument: str, rows: Any, fit: TableFit) -> Array:
+    """Return positions of rows, each once and in order."""
+    n_rows = fit.n_rows
+    if isinstance(rows, str) or (isinstance(rows, int | np.integer) and not isinstance(rows, bool)):
+        rows = [rows]
+    if isinstance(rows, bytes) or not isinstance(rows, Iterable):
+        raise _bad_rows(argument, rows)
+    rows = rows if isinstance(rows, np.ndarray) else list(rows)
+    if fit.id is not None and len(rows) and all(isinstance(row, str) for row in rows):
+        return np.unique(find_rows(get_values(fit.table, fit.id), rows))
+    positions = np.asarray(rows)
+    if positions.size == 0:
+        return np.empty(0, dtype=np.intp)
+    if positions.ndim != 1 or positions.dtype.kind not in "iub":
+        raise _bad_rows(argument, positions.ravel()[:3].tolist())
+    if positions.dtype.kind == "b":
+        return _check_mask(argument, positions, n_rows)
+    return np.unique(check_positions(argument, positions, n_rows))
+
+
+def _check_mask(argument: str, mask: Array, n_rows: int) -> Array:
+    if len(mask) != n_rows:
+        raise HintError(
+            "{argument} is a mask of {length} booleans, but the table has {n_rows} rows.",
+            code="bad_mask",
+            argument=Option(argument),
+            length=len(mask),
+            n_rows=n_rows,
+        )
+    return np.flatnonzero(mask)
+
+
+def _bad_rows(argument: str, value: Any) -> HintError:
+    return HintError(
+        "{argument} must be positions of rows, as integers, a mask or a table with rows, got {value!r}.",
+        code="bad_rows",
+        argument=Option(argument),
+        value=value,
+    )

@@ -12,7 +12,7 @@ import numpy as np
 from mixsearch._typing import Array
 from mixsearch.data.partitions import BlockPartition, Partition
 from mixsearch.table._columns import Column, Kind, TextKind, judge_text, read_texts
-from mixsearch.table._sampling import draw_uniform
+from mixsearch.table._rows import draw_uniform
 from mixsearch.table._tables import open_table
 
 # Order statistics of more values come from a sample.

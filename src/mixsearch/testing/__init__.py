@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING
 from mixsearch._front import lazy_front
 
 if TYPE_CHECKING:
-    from mixsearch.testing._family import ExactSamples, check_family
+    from mixsearch.testing._family import ExactSamples, SplitPartitions, check_family
     from mixsearch.testing._self_test import Check, Outcome, run_self_test
-    from mixsearch.testing._split_partitions import SplitPartitions
 else:
     __getattr__, __dir__ = lazy_front(__name__)
 

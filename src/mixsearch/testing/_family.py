@@ -1,9 +1,11 @@
-"""Checks for families: one call tests a new one against the contract of `mixsearch.core.family`."""
+"""Check a family against the contract of `mixsearch.core.family`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,8 +15,11 @@ from mixsearch._typing import Array, Samples
 from mixsearch.core.extraction import extract_by_whitening
 from mixsearch.core.family import Family
 from mixsearch.core.frame import Frame
+from mixsearch.data.chunks import Sums, add_sums
 from mixsearch.data.partitions import Partitions, SamplePartition, partition_in_memory
-from mixsearch.testing._split_partitions import split_rows
+from mixsearch.data.partitions import S
+from mixsearch.data.partitions import T
+from mixsearch.data.partitions import LocalPartitions
 
 Fit = Callable[[Partitions[SamplePartition]], Family]
 # Groups of the jackknife that are compared with a refit, and how far they may differ: terms of second order in 1/B.
@@ -244,3 +249,95 @@ def _assert_close(found: ArrayLike, expected: ArrayLike, tol: float, claim: str)
     scale = max(float(np.abs(two).max(initial=0.0)), 1e-300)
     error = float(np.abs(one - two).max(initial=0.0)) / scale
     assert error <= tol, f"{claim}: relative difference {error:.2g}, allowed {tol:.2g}"
+
+
+@dataclass(frozen=True, eq=False)
+class SplitPartitions(Partitions[S]):
+    """Several partitions in one process, to test what a cluster would compute.
+
+    Attributes
+    ----------
+    layout : Layout
+        Number of rows and features, and the type of the samples.
+    parts : tuple of Partition
+        The partitions, in the order of their rows.
+    """
+
+    parts: tuple[S, ...]
+
+    def reduce(self, summarize: Callable[..., Sums], *shared: Any) -> Sums:
+        """Sum a function over all partitions.
+
+        Parameters
+        ----------
+        summarize : callable
+            From a partition and `shared` to a named tuple of values that can be added.
+        *shared
+            Further arguments of the function.
+
+        Returns
+        -------
+        named tuple
+            Added field by field.
+        """
+        return reduce(add_sums, [summarize(part, *shared) for part in self.parts])
+
+    def map(self, change: Callable[..., T], *shared: Any) -> SplitPartitions[T]:
+        """Apply a function to every partition.
+
+        Parameters
+        ----------
+        change : callable
+            From a partition and `shared` to a partition.
+        *shared
+            Further arguments of the function.
+
+        Returns
+        -------
+        SplitPartitions
+        """
+        return SplitPartitions(self.layout, tuple(change(part, *shared) for part in self.parts))
+
+    def map_reduce(self, step: Callable[..., tuple[T, Sums]], *shared: Any) -> tuple[SplitPartitions[T], Sums]:
+        """Apply a function to every partition, and sum its second return value.
+
+        Parameters
+        ----------
+        step : callable
+            From a partition and `shared` to a partition and a named tuple of values that can be added.
+        *shared
+            Further arguments of the function.
+
+        Returns
+        -------
+        partitions : SplitPartitions
+        sums : named tuple
+        """
+        changed, sums = zip(*(step(part, *shared) for part in self.parts), strict=True)
+        return SplitPartitions(self.layout, tuple(changed)), reduce(add_sums, sums)
+
+    def persist(self) -> SplitPartitions[S]:
+        """Return the partitions unchanged: nothing is lazy here.
+
+        Returns
+        -------
+        SplitPartitions
+        """
+        return self
+
+    def collect(self) -> LocalPartitions[S]:
+        """Join all partitions into one.
+
+        Returns
+        -------
+        LocalPartitions
+        """
+        return LocalPartitions(self.layout, type(self.parts[0]).joined(list(self.parts)))
+
+
+def split_rows(X: Samples, cuts: Sequence[int], y: Array | None = None) -> SplitPartitions[SamplePartition]:
+    """Split samples into partitions at some rows."""
+    whole = partition_in_memory(X, y)
+    bounds = pairwise([0, *cuts, X.shape[0]])
+    parts = [SamplePartition(a, X[a:b], None if y is None else y[a:b]) for a, b in bounds]
+    return SplitPartitions(whole.layout, tuple(parts))

@@ -57,15 +57,6 @@ def test_moments_lead_to_where_the_truth_does():
     assert found[0].posterior.max(axis=1).mean() == pytest.approx(accuracy, abs=0.03)
 
 
-def test_densities_are_learned():
-    data = make_communities(3000, 2, mean_degree=30, signal=6, weights=[0.3, 0.7], random_state=0)
-    found = propagate(Links(data.adjacency), 0.6 * np.eye(2)[data.labels] + 0.2, EMOptions(100, 1e-4))
-    np.testing.assert_allclose(found.model.weights, [0.3, 0.7], atol=0.03)
-    ends = data.weights * (data.affinity @ data.weights)  # shares of all ends of links
-    within = data.affinity / np.outer(ends / data.weights, ends / data.weights)
-    np.testing.assert_allclose(found.model.affinity, within, rtol=0.1)
-
-
 def test_nodes_without_links_keep_the_prior():
     adjacency = sp.block_diag([tree(np.ones(7)), sp.csr_array((2, 2))], format="csr")
     found = propagate(Links(sp.csr_array(adjacency)), np.full((10, 2), 0.5), EMOptions(20, 1e-6))
@@ -81,14 +72,3 @@ def test_assortative_densities_are_the_same_between_all_communities():
     assert np.all(np.diag(beliefs.model.affinity) > between[0])
     assert beliefs.shows_communities
     assert np.mean(np.argmax(beliefs.posterior, axis=1) == data.labels) > 0.95
-
-
-def test_assortative_beliefs_show_nothing_if_members_avoid_each_other():
-    rng = np.random.default_rng(0)
-    labels = rng.integers(2, size=800)
-    upper = np.triu(rng.random((800, 800)) < np.where(labels[:, None] == labels, 0.005, 0.03), k=1)
-    links = Links(sp.csr_array(upper + upper.T, dtype=float))
-    start = 0.8 * np.eye(2)[labels] + 0.1
-    options = EMOptions(max_iter=50, tol=1e-3)
-    assert propagate(links, start, options).shows_communities
-    assert not propagate(links, start, options, assortative=True).shows_communities

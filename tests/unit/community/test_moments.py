@@ -8,7 +8,6 @@ import scipy.sparse as sp
 
 from mixsearch.community import fit_community
 from mixsearch.data.partitions import partition_in_memory
-from mixsearch.datasets import make_communities
 from mixsearch.errors import SearchError
 
 K = 2
@@ -48,16 +47,6 @@ def test_the_moments_are_those_of_pairs_and_triples_of_different_links(weighted)
     hint = np.array([0.3, -1.2])
     expected = np.einsum("abc,ai,bj,ck,k->ij", third, W, W, W, hint)
     np.testing.assert_allclose(family.hinted(hint).matrix, expected, atol=1e-10)
-
-
-def test_the_moments_of_the_model_are_met_by_many_links():
-    data = make_communities(3000, 3, mean_degree=60, signal=20, weights=[0.2, 0.3, 0.5], random_state=0)
-    family = fit_community(partition_in_memory(data.adjacency), 3, seed=0)
-    centers = data.affinity[:, data.labels]
-    centers = centers / centers.sum(axis=1, keepdims=True)
-    weights = np.bincount(data.labels) / len(data.labels)
-    points = family.frame.whiten(centers)
-    np.testing.assert_allclose((points.T * weights) @ points, np.eye(3), atol=0.15)
 
 
 def test_a_graph_whose_nodes_have_two_links_at_most_says_nothing():

@@ -14,7 +14,7 @@ from mixsearch.data.partitions import partition_in_memory
 from mixsearch.datasets import make_gaussian_mixture, make_mixed_regression, make_subspaces, make_topics
 from mixsearch.gaussian._rank_selection import gaussian_spectrum
 from mixsearch.regression._rank_selection import regression_spectrum
-from mixsearch.subspace._rank_selection import subspace_spectrum
+from mixsearch.subspace._search import subspace_spectrum
 from mixsearch.topics._documents import corpus_in_memory
 from mixsearch.topics._rank_selection import topic_spectrum
 

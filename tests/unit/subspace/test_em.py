@@ -7,7 +7,6 @@ from scipy.stats import multivariate_normal, ortho_group
 from mixsearch import SubspaceSearch
 from mixsearch.core.em import EMOptions, EMResult
 from mixsearch.datasets import make_hint, make_subspaces
-from mixsearch.errors import NotRefinedWarning
 from mixsearch.subspace._em import fit_mixture
 from mixsearch.subspace._refinement import refine_subspace
 
@@ -74,14 +73,6 @@ def test_no_iteration_lowers_the_likelihood_and_max_iter_limits_them():
     assert search.search(examples=members(1), refine=False)._refined is None
 
 
-def test_refinement_finds_the_subspace_that_contains_most_of_the_hint_even_from_the_printed_algorithm():
-    first, second = data.bases[0] @ [1, 0], data.bases[1] @ [0.6, 0.6]
-    printed = SubspaceSearch(3, dim=2, preset="paper").fit(data.X)
-    found = printed.search(first + second / np.linalg.norm(second) * 0.85, refine=True)
-    assert gap(found.basis, data.bases[0]) < 0.2
-    assert gap(found.moment_estimate.basis, data.bases[0]) > 0.5
-
-
 def test_rotating_the_samples_rotates_the_refined_subspace():
     turn = ortho_group.rvs(40, random_state=1)
     v = make_hint(data.bases, 2, gamma=0.9)
@@ -144,39 +135,7 @@ def test_single_precision_and_sparse_samples_give_the_same():
         assert_allclose(other.stderr.basis.mean(), plain.stderr.basis.mean(), rtol=0.05)
 
 
-def test_the_only_subspace_is_that_of_the_top_eigenvectors():
-    own = data.X[data.labels == 0]
-    found = SubspaceSearch(1, dim=2).fit(own).search(own[0], refine=True)
-    assert gap(found.basis, oracle(0)) < 1e-6
-    assert found.weight == pytest.approx(1)
-    assert found.confidence == 1
-    assert found.stderr.weight == pytest.approx(0, abs=1e-9)
-
-
-def test_fewer_samples_than_features_will_do():
-    wide = make_subspaces(200, 300, 2, dim=2, deviation=0.05, random_state=2)
-    found = SubspaceSearch(2, dim=2).fit(wide.X).search(examples=wide.X[wide.labels == 1][:3], refine=True)
-    assert gap(found.basis, wide.bases[1]) < 0.3
-    assert found.stderr.basis.shape == (300, 2)
-
-
-def test_membership_of_a_refined_subspace_agrees_with_the_labels():
-    found = search.search(examples=members(2), refine=True)
-    plain = found.moment_estimate
-    own = data.labels == 2
-    wrong = [np.mean((answer.membership(data.X) > 0.5) != own) for answer in (found, plain)]
-    assert wrong[0] <= wrong[1]
-    assert wrong[0] < 0.1
-
-
 def test_a_subspace_left_without_samples_is_not_refined():
     fitted = fit_mixture(search._family, np.split(np.eye(6), 3, axis=1), EMOptions(5, 0.01))
     empty = fitted.state._replace(weights=np.array([1e-300, 0.5, 0.5]))
     assert refine_subspace(search._family, EMResult(empty, fitted.objectives), 0) is None
-
-
-def test_the_moment_estimate_is_returned_with_a_warning_if_refinement_fails(monkeypatch):
-    monkeypatch.setattr("mixsearch.subspace._candidates.refine_subspace", lambda *_: None)
-    with pytest.warns(NotRefinedWarning, match="moment estimate is returned"):
-        found = search.search(examples=members(0), refine=True)
-    assert found._refined is None

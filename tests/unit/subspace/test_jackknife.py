@@ -8,10 +8,6 @@ from mixsearch.datasets import make_subspaces
 
 pytestmark = pytest.mark.filterwarnings("ignore::mixsearch.WeakHintWarning")
 
-data = make_subspaces(3000, 20, 3, dim=2, deviation=0.2, random_state=4)
-hint = data.bases[0] @ [1, 1]
-found = SubspaceSearch(3, dim=2).fit(data.X).search(hint, refine=True)
-
 
 def rotate(basis, onto):
     return basis @ scipy.linalg.polar(basis.T @ onto)[0]
@@ -33,13 +29,6 @@ def test_standard_errors_are_the_spread_over_fresh_samples():
         assert own.stderr.weight == pytest.approx(np.std([other.weight for other in rest]), rel=0.4)
 
 
-def test_the_weight_of_known_members_has_the_error_of_a_share():
-    clear = make_subspaces(4000, 20, 2, dim=3, deviation=0.01, random_state=0)
-    answer = SubspaceSearch(2, dim=3).fit(clear.X).search(examples=clear.X[clear.labels == 0][:6], refine=True)
-    share = np.mean(clear.labels == 0)
-    assert answer.stderr.weight == pytest.approx(np.sqrt(share * (1 - share) / 4000), rel=0.3)
-
-
 def test_errors_of_moments_are_those_of_fits_without_a_group():
     few = make_subspaces(1200, 10, 2, dim=2, deviation=0.2, random_state=2)
     v = few.bases[0] @ [1, 1]
@@ -47,25 +36,3 @@ def test_errors_of_moments_are_those_of_fits_without_a_group():
     without = [few.X[np.arange(1200) % 40 != group] for group in range(40)]
     bases = [rotate(SubspaceSearch(2, dim=2).fit(X).search(v).basis, answer.basis) for X in without]
     assert_allclose(answer.stderr.basis, np.sqrt(39 * np.var(bases, axis=0)), rtol=0.1)
-
-
-def test_a_clear_hint_is_sure_and_one_between_two_subspaces_is_not():
-    assert found.confidence > 0.99
-    assert found.moment_estimate.confidence > 0.99
-    tie = scipy.linalg.lstsq(np.vstack([data.bases[0].T, data.bases[1].T]), np.array([1.0, 0, 1, 0]))[0]
-    between = SubspaceSearch(3, dim=2).fit(data.X).search(tie, refine=True)
-    assert 0.02 < between.confidence < 0.98
-
-
-def test_an_alternative_of_a_clear_hint_has_no_confidence():
-    alternative = found.alternatives[0]
-    assert alternative.confidence < 0.01
-
-
-@pytest.mark.filterwarnings("ignore::mixsearch.errors.DoubtfulExamplesWarning")
-def test_the_confidence_of_one_example_is_its_membership():
-    search = SubspaceSearch(3, dim=2).fit(data.X)
-    near_zero = data.X[np.argsort(np.linalg.norm(data.X, axis=1))[:1]]
-    answer = search.search(examples=near_zero, refine=True)
-    assert answer.confidence == pytest.approx(float(answer.membership(near_zero)[0]))
-    assert answer.confidence < 0.9

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 from mixsearch.data.partitions import N_GROUPS, partition_in_memory
 from mixsearch.datasets import make_subspaces
-from mixsearch.subspace._fit import fit_subspace
+from mixsearch.subspace._family import fit_subspace
 
 data = make_subspaces(800, 12, 2, dim=2, deviation=0.3, random_state=0)
 
@@ -59,10 +59,3 @@ def test_noise_that_differs_between_subspaces_leaves_no_trace_in_the_hinted_mome
     assert_allclose(own, W.T @ exact @ W, atol=0.15)
     one_level = replace(family, noise=None).hinted(v @ family.frame.basis * np.sqrt(family.frame.values)).matrix
     assert np.abs(one_level - W.T @ exact @ W).max() > 3 * np.abs(own - W.T @ exact @ W).max()
-
-
-def test_without_a_group_left_out_the_moment_is_that_of_the_search():
-    family = fit_subspace(partition_in_memory(data.X), 2, dim=2, paper=False, seed=0)
-    hints = np.random.default_rng(2).normal(size=(1, 4))
-    replicates = family.leave_one_out(hints)
-    assert_allclose(replicates.hinted.mean(axis=0), family.hinted(hints).matrix, rtol=0.02, atol=0.02)

@@ -2,14 +2,16 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import multivariate_normal
+from sklearn.linear_model import Ridge as RidgeRegression
 from sklearn.metrics import roc_auc_score
 from tests.unit.subspace.planted import draw_flats, draw_loops
 
 from mixsearch import SubspaceSearch
 from mixsearch.datasets import make_subspaces
-from mixsearch.errors import ArgumentError, DoubtfulExamplesWarning, collect_warnings
+from mixsearch.errors import DoubtfulExamplesWarning, collect_warnings
 from mixsearch.subspace._em import SubspaceMixture
-from mixsearch.subspace._reconstruction import _Predictor
+from mixsearch.subspace._expression import N_EDGES, RIDGE_FACTOR, Nodes, Ridge
+from mixsearch.subspace._shared import _Predictor
 
 loops, loop_labels = draw_loops()
 
@@ -40,17 +42,6 @@ def test_samples_that_express_each_other_carry_the_answer_where_no_subspace_suit
     assert roc_auc_score(is_member, mixture.membership(loops)[others]) < 0.97
 
 
-def test_the_subspace_is_that_of_the_members_without_standard_errors():
-    found = search_loops([70, 85, 100])
-    members = loops[loop_labels == 1] - found.center
-    first = np.linalg.svd(members, full_matrices=False)[2][0]
-    assert abs(first @ found.basis[:, 0]) > 0.95
-    assert np.isnan(found.stderr.weight)
-    assert np.isnan(found.stderr.basis).all()
-    assert found.moment_estimate.carried_by == "mixture"
-    assert "self-expression" in repr(found)
-
-
 def test_an_example_of_another_loop_is_doubted():
     assert not search_loops([70, 85, 100]).doubts
     doubts = search_loops([70, 85, 100, 300]).doubts
@@ -72,32 +63,6 @@ def test_every_subspace_has_a_dimension_of_its_own(offset):
     assert search.dim_ == 4 + bool(offset)
 
 
-def test_a_direction_finds_a_subspace_with_its_own_dimension():
-    X, labels = draw_flats((1, 3))
-    direction = np.linalg.svd(X[labels == 0])[2][0]
-    with collect_warnings():
-        found = SubspaceSearch(2, dim="auto").fit(X).search(direction)
-    assert found.basis.shape[1] == 1
-
-
-def test_answers_are_refined_unless_they_are_the_papers():
-    data = make_subspaces(600, 20, 3, dim=2, random_state=0)
-    examples = data.X[data.labels == 0][:5]
-    found = SubspaceSearch(3, dim=2).fit(data.X).search(examples=examples)
-    assert np.abs(found.basis - found.moment_estimate.basis).max() > 1e-6
-    paper = SubspaceSearch(3, dim=2, preset="paper").fit(data.X)
-    with collect_warnings():
-        plain = paper.search(examples=examples)
-    assert_allclose(plain.basis, plain.moment_estimate.basis)
-
-
-def test_options_are_checked():
-    with pytest.raises(ArgumentError, match="self_expression"):
-        SubspaceSearch(2, self_expression="maybe").fit(loops)
-    with pytest.raises(ArgumentError, match="dim"):
-        SubspaceSearch(2, dim="auto", preset="paper").fit(loops)
-
-
 def test_features_are_predicted_by_the_conditional_mean():
     rng = np.random.default_rng(0)
     bases = np.array([np.linalg.qr(rng.normal(size=(6, 2)))[0] for _ in range(2)])
@@ -113,3 +78,32 @@ def test_features_are_predicted_by_the_conditional_mean():
     resp = np.array(odds) / np.sum(odds, axis=0)
     expected = np.sum((X[:, unknown] - np.einsum("kn,knb->nb", resp, predictions)) ** 2, axis=1)
     assert_allclose(_Predictor.of(mixture, np.eye(6), known, unknown).errors(X), expected)
+
+
+@pytest.mark.parametrize(("n", "d"), [(30, 50), (60, 20)])
+def test_edges_are_the_largest_coefficients_of_a_ridge_regression_on_all_others(n, d):
+    nodes = Nodes.of(np.random.default_rng(0).normal(size=(n, d)))
+    graph = nodes.express(Ridge(0.05, np.zeros(n))).walk.graph.toarray() > 0
+    largest = np.zeros((n, n), dtype=bool)
+    for i in range(n):
+        others = np.delete(np.arange(n), i)
+        model = RidgeRegression(alpha=0.05 * RIDGE_FACTOR, fit_intercept=False)
+        coefficients = model.fit(nodes.units[others].T, nodes.units[i]).coef_
+        largest[i, others[np.argsort(-np.abs(coefficients))[:N_EDGES]]] = True
+    assert np.array_equal(graph, largest | largest.T)
+
+
+def test_a_node_expresses_itself_alone_and_others_have_weights_that_sum_to_one():
+    X, _ = draw_flats((2, 2), n=40)
+    expression = Nodes.of(X).express(Ridge(0.1, np.zeros(len(X))))
+    assert_allclose(expression.express(X).toarray(), np.eye(len(X)))
+    weights = expression.express(X[:5] + 0.01).toarray()
+    assert_allclose(weights.sum(axis=1), 1)
+    assert np.all((weights > 0).sum(axis=1) == N_EDGES)
+
+
+def test_samples_far_from_zero_are_seen_from_nearer():
+    X, _ = draw_flats((2, 2), n=50)
+    far = Nodes.of(X + 1e6)
+    assert np.linalg.norm(far.samples - far.origin, axis=1).max() < 100
+    assert not Nodes.of(X).origin.any()

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 
 from mixsearch import SubspaceSearch
 from mixsearch.data.partitions import DetachedPartitions
-from mixsearch.subspace._weight import trace_share
+from mixsearch.subspace._extraction import trace_share
 
 # The moments of two normal coordinates up to the fourth: half of the mass at zero, the rest on a hexagon of radius 2.
 ANGLES = np.arange(6) * np.pi / 3
@@ -57,26 +57,6 @@ def test_the_standard_error_of_a_weight_from_fourth_moments_is_its_spread():
         assert found._moment_weight.is_fourth
         deviations.append((found.weight - 0.5) / found.stderr.weight)
     assert np.sqrt(np.mean(np.square(deviations))) == pytest.approx(1, abs=0.3)
-
-
-def test_equal_variances_are_rarely_taken_for_different_ones():
-    n_fourth = 0
-    for seed in range(30):
-        X, bases = draw(seed, (1.0, 1.0, 1.0))
-        search = SubspaceSearch(3, dim=2).fit(X)
-        n_fourth += search.search(bases[0] @ [1, 1])._moment_weight.is_fourth
-    assert n_fourth <= 3
-
-
-def test_a_subspace_has_noise_of_its_own_before_refinement():
-    rng = np.random.default_rng(5)
-    bases, deviations = np.linalg.qr(rng.normal(size=(2, 20, 2)))[0], np.array([0.2, 0.5])
-    labels = np.arange(8000) % 2
-    X = np.einsum("ndr,nr->nd", bases[labels], rng.normal(size=(8000, 2)))
-    X += deviations[labels][:, None] * rng.normal(size=X.shape)
-    search = SubspaceSearch(2, dim=2).fit(X)
-    for basis, deviation in zip(bases, deviations, strict=True):
-        assert search.search(basis @ [1, 1]).noise_variance == pytest.approx(deviation**2, rel=0.1)
 
 
 def test_an_answer_without_its_samples_still_knows_its_weight_and_members():

@@ -1,21 +1,16 @@
-import pickle
 from itertools import product
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import spearmanr
-from sklearn.base import clone
 from sklearn.datasets import load_digits, make_moons
-from sklearn.exceptions import NotFittedError
 from sklearn.metrics import roc_auc_score
 
 import mixsearch
 from mixsearch import TableSearch
 from mixsearch.errors import ArgumentError, DoubtfulExamplesWarning, HintError, SearchError, UncertainSizeWarning
-from mixsearch.gaussian import SHAPES
 from mixsearch.table import _fit
 
 SIZES = (120, 80, 60)
@@ -60,7 +55,7 @@ def test_categories_that_all_groups_share_do_not_split_a_group():
 
 
 @pytest.mark.parametrize("target", range(3))
-@pytest.mark.parametrize("n_examples", [1, 2, 5, 20])
+@pytest.mark.parametrize("n_examples", [1, 5])
 def test_examples_find_their_cluster(planted, search, target, n_examples):
     own = np.flatnonzero(planted[1] == target)
     rows = np.random.default_rng(n_examples).choice(own, n_examples, replace=False)
@@ -70,13 +65,6 @@ def test_examples_find_their_cluster(planted, search, target, n_examples):
     assert low <= len(own) <= high
     assert found.like == tuple(sorted(rows.tolist()))
     assert not found.doubts
-
-
-def test_the_mixture_is_that_of_the_planted_clusters(search):
-    assert search.n_components_ == 3
-    assert search.covariance_ in SHAPES
-    assert search.columns_ == ("x0", "x1", "x2")
-    assert search.dropped_columns_ == {}
 
 
 @pytest.mark.parametrize("side", [0, 1])
@@ -106,6 +94,13 @@ def test_rows_that_are_no_members_take_their_cluster_out():
     assert after > max(0.95, before)
 
 
+@pytest.mark.parametrize("like", [[9, 2, 5, 9], {2, 5, 9}, (np.int64(2), 5, -251), np.isin(np.arange(260), [2, 5, 9])])
+def test_rows_may_be_named_in_several_ways(search, like):
+    found, expected = search.search(like=like, not_like=150), search.search(like=[2, 5, 9], not_like=[150])
+    assert (found.like, found.not_like) == ((2, 5, 9), (150,))
+    assert_allclose(found.membership, expected.membership, atol=1e-6)
+
+
 def test_examples_are_surely_members_and_the_others_are_none(search):
     found = search.search(like=[0, 5], not_like=[1, 150])
     assert found.membership[[0, 5]].tolist() == [1, 1]
@@ -113,25 +108,6 @@ def test_examples_are_surely_members_and_the_others_are_none(search):
     assert (found.like, found.not_like) == ((0, 5), (1, 150))
     assert found.predict()[[0, 5]].all()
     assert not found.predict()[[1, 150]].any()
-
-
-def test_order_and_repetition_of_examples_do_not_matter(search):
-    expected = search.search(like=[2, 5, 9], not_like=[130, 150])
-    for like, not_like in [([9, 2, 5], [150, 130]), ([5, 2, 9, 9, 2], (130, 150, 130)), ({2, 5, 9}, {130, 150})]:
-        found = search.search(like=like, not_like=not_like)
-        assert found.like == expected.like
-        assert_allclose(found.membership, expected.membership, atol=1e-6)
-
-
-def test_rows_are_counted_from_the_end_too(search):
-    assert search.search(like=[-1, -3]).like == (257, 259)
-
-
-def test_a_mask_names_its_rows(planted, search):
-    mask = np.zeros(260, dtype=bool)
-    mask[[2, 5, 9]] = True
-    for like in (mask, mask.tolist(), pd.Series(mask)):
-        assert search.search(like=like).like == (2, 5, 9)
 
 
 def test_permuted_rows_have_permuted_answers(planted, search):
@@ -147,14 +123,11 @@ def test_permuted_rows_have_permuted_answers(planted, search):
 @pytest.mark.parametrize(
     "change",
     [
-        lambda X: X * [1e6, 1, 1],
         lambda X: X * [1, 1, -1e-3] + [5e3, 0, 0],
         lambda X: np.column_stack([X, np.full(len(X), 7.0)]),
-        lambda X: X[:, [2, 0, 1]],
-        lambda X: pd.DataFrame(X, columns=["a", "b", "c"]),
         lambda X: pa.table({"a": X[:, 0], "b": X[:, 1], "c": X[:, 2]}),
     ],
-    ids=["scaled", "shifted", "constant column", "other order", "pandas", "pyarrow"],
+    ids=["scaled and shifted", "constant column", "pyarrow"],
 )
 def test_units_constant_columns_and_kinds_of_tables_change_nothing(planted, search, change):
     found = TableSearch().fit(change(planted[0])).search(like=[2, 5, 9])
@@ -162,39 +135,9 @@ def test_units_constant_columns_and_kinds_of_tables_change_nothing(planted, sear
     assert_allclose(found.membership, expected.membership, atol=0.02)
 
 
-@pytest.mark.parametrize("n_copies", [2, 15])
-def test_copies_of_all_rows_have_the_membership_of_their_original(planted, n_copies):
-    X, labels = planted
-    found = TableSearch().fit(np.repeat(X, n_copies, axis=0)).search(like=[2 * n_copies, 5 * n_copies])
-    copies = found.membership.reshape(len(X), n_copies)
-    copies = np.delete(copies, [2, 5], axis=0)  # the examples themselves are surely members, their copies likely
-    assert_allclose(copies, np.repeat(copies[:, :1], n_copies, axis=1), atol=1e-12)
-    order = np.argsort(-found.score, kind="stable")
-    assert (np.repeat(labels, n_copies)[order[: 100 * n_copies]] == 0).all()
-
-
-def test_missing_values_and_categories_are_used(planted):
-    X, labels = planted
-    rng = np.random.default_rng(2)
-    numbers = np.where(rng.random(len(X)) < 0.2, np.nan, X[:, 0])
-    names = np.array(["north", "south", "south"])[labels]
-    found = mixsearch.find({"number": numbers, "name": names}, like=np.flatnonzero(labels == 0)[:4])
-    assert_finds(found, labels == 0)
-
-
-def test_only_the_columns_asked_for_are_used(planted):
-    X, labels = planted
-    table = pd.DataFrame(X, columns=["a", "b", "c"])
-    search = TableSearch().fit(table, columns=["a"])
-    assert search.columns_ == ("a",)
-    # Without b, the third cluster is at the place of the first one.
-    found = search.search(like=[2, 5, 9])
-    assert found.membership[labels == 1].max() < found.membership[labels != 1].min()
-
-
-@pytest.mark.parametrize("max_nodes", [300, 800])
-def test_fewer_nodes_than_rows_give_nearly_the_same_answer(monkeypatch, max_nodes):
+def test_fewer_nodes_than_rows_give_nearly_the_same_answer(monkeypatch):
     X, labels = draw(sizes=(700, 500, 300))
+    max_nodes = 300
     search = TableSearch().fit(X)
     monkeypatch.setattr(_fit, "MAX_NODES", max_nodes)
     monkeypatch.setattr(_fit, "N_NODES", max_nodes)
@@ -210,46 +153,23 @@ def test_fewer_nodes_than_rows_give_nearly_the_same_answer(monkeypatch, max_node
         assert spearmanr(found.score[own], expected.score[own]).statistic > 0.15
 
 
-def test_a_mixture_of_some_rows_serves_all(planted, monkeypatch):
-    monkeypatch.setattr(_fit, "MAX_MIXTURE_ROWS", 100)
-    order = np.random.default_rng(3).permutation(len(planted[0]))
-    found = TableSearch().fit(planted[0][order]).search(np.flatnonzero(planted[1][order] == 1)[:3])
-    assert_finds(found, planted[1][order] == 1)
-
-
-@pytest.mark.parametrize("n_rows", [2, 3, 4, 12])
-def test_small_tables_have_answers(planted, n_rows):
-    X = planted[0][np.linspace(0, 259, n_rows).astype(int)]
-    found = mixsearch.find(X, like=[0])
-    assert found.membership[0] == 1
-    assert ((found.membership >= 0) & (found.membership <= 1)).all()
-    assert 1 <= found.predict().sum() <= n_rows
-    assert len(found.ask_next()) == min(5, n_rows - 1)
-    assert repr(found)
-
-
 @pytest.mark.parametrize(
     "table",
     [
+        [[0.0], [1.0]],
         [[0.0], [1.0], [5.0], [5.5]],
         {"name": ["a", "b"] * 30},
         {"name": ["a", "b", "c"] * 20, "number": [1.0, 2.0, 3.0] * 20},
         np.vstack([np.ones((40, 2)), [[2.0, 3.0]]]),
     ],
-    ids=["one column", "categories", "few points", "all rows but one equal"],
+    ids=["two rows", "one column", "categories", "few points", "all rows but one equal"],
 )
 def test_tables_of_few_points_have_answers(table):
     found = mixsearch.find(table, like=[0])
     assert np.isfinite(found.membership).all()
     assert np.isfinite(found.score).all()
     assert found.differences()
-
-
-def test_equal_rows_are_members_of_the_same():
-    found = mixsearch.find({"name": ["a", "b", "c"] * 30}, like=[0, 3, 6])
-    by_name = found.membership.reshape(30, 3)[3:]
-    assert_allclose(by_name, np.tile(by_name[0], (27, 1)))
-    assert by_name[0, 0] > 2 * by_name[0, 1:].max()
+    assert repr(found)
 
 
 def test_all_rows_may_be_examples(search):
@@ -257,21 +177,10 @@ def test_all_rows_may_be_examples(search):
         found = search.search(like=range(260))
     assert found.predict().all()
     assert found.n_members == (260, 260, 260)
-    assert len(found.ask_next()) == len(found.typical_rows()) == 0
+    assert len(found.typical_rows()) == 0
     everything = search.search(like=range(120), not_like=range(120, 260))
     assert everything.n_members == (120, 120, 120)
     assert everything.predict().tolist() == [True] * 120 + [False] * 140
-
-
-@pytest.mark.parametrize("kind", [np.asarray, lambda X: pd.DataFrame(X, columns=["x0", "x1", "x2"]), np.ndarray.tolist])
-def test_examples_may_be_rows_of_their_own(planted, search, kind):
-    new, new_labels = draw(seed=9)
-    for target in range(3):
-        own = np.flatnonzero(new_labels == target)[:6]
-        found = search.search(like=kind(new[own]))
-        assert found.like == ()
-        assert_finds(found, planted[1] == target)
-        assert "Rows like 6 given ones" in repr(found)
 
 
 def test_rows_of_their_own_are_as_good_as_their_positions(planted, search):
@@ -283,91 +192,31 @@ def test_rows_of_their_own_are_as_good_as_their_positions(planted, search):
     assert found.membership[rows].max() < 1
 
 
-def test_fitting_again_replaces_the_table(planted):
-    search = TableSearch().fit(planted[0])
-    first = search.search(like=[2, 5])
-    search.fit(planted[0][:50, :2])
-    assert search.columns_ == ("x0", "x1")
-    assert len(search.search(like=[2, 5]).membership) == 50
-    assert len(first.membership) == 260
-    assert len(first.membership_of(planted[0][:3])) == 3
-
-
-def test_the_table_is_not_changed(planted):
-    table = pd.DataFrame(planted[0].copy())
-    before = table.copy()
-    mixsearch.find(table, like=[1]).to_frame()
-    pd.testing.assert_frame_equal(table, before)
-
-
-def test_estimators_are_cloned_and_pickled(planted, search):
-    tuned = TableSearch("tied", max_components=4)
-    assert clone(tuned).get_params() == {"covariance": "tied", "max_components": 4, "embedder": None}
-    expected = search.search(like=[2, 5])
-    for again in (pickle.loads(pickle.dumps(search)).search(like=[2, 5]), pickle.loads(pickle.dumps(expected))):
-        assert_allclose(again.membership, expected.membership, atol=1e-9)
-        assert repr(again) == repr(expected)
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-def test_the_shape_of_the_components_can_be_chosen(planted, shape):
-    search = TableSearch(shape, max_components=3).fit(planted[0])
-    assert search.covariance_ == shape
-    assert search.n_components_ <= 3
-    assert_finds(search.search(like=[2, 5, 9]), planted[1] == 0)
-
-
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("like", "not_like", "code"),
     [
-        ({"covariance": "round"}, "covariance"),
-        ({"max_components": 0}, "max_components"),
-        ({"max_components": 2.5}, "max_components"),
+        ([], (), "no_rows_named"),
+        (np.empty((0, 3)), (), "no_rows_named"),
+        ([0, -261], (), "row_out_of_range"),
+        ([1.0, 2.5], (), "bad_rows"),
+        ("12", (), "bad_rows"),
+        (True, (), "bad_rows"),
+        ([0], None, "bad_rows"),
+        ([0], [True, False], "bad_mask"),
+        ([[1.0, 2.0]], (), "other_columns"),
+        ([1, 2, 5], [2, 5, 9], "contradicting_rows"),
     ],
 )
-def test_bad_options_are_refused(planted, arguments, message):
-    with pytest.raises(ArgumentError, match=message):
-        TableSearch(**arguments).fit(planted[0])
-
-
-def test_a_search_before_a_fit_is_refused():
-    with pytest.raises(NotFittedError):
-        TableSearch().search(like=[0])
-
-
-@pytest.mark.parametrize(
-    ("like", "code", "message"),
-    [
-        ([], "no_rows_named", "like names no row."),
-        (np.zeros(260, dtype=bool), "no_rows_named", "like names no row."),
-        (np.empty((0, 3)), "no_rows_named", "like names no row."),
-        ([260], "row_out_of_range", "like names row 260, but the table has 260 rows, from 0 to 259."),
-        ([0, -261], "row_out_of_range", "like names row -261, but the table has 260 rows"),
-        ([1.0, 2.5], "bad_rows", r"like must be positions of rows, .* got \[1.0, 2.5\]"),
-        (["a"], "bad_rows", r"got \['a'\]"),
-        ("12", "bad_rows", r"got \['12'\]"),
-        (True, "bad_rows", "got True"),
-        (2.5, "bad_rows", "got 2.5"),
-        (260, "row_out_of_range", "like names row 260"),
-        (None, "bad_rows", "got None"),
-        ([True, False], "bad_mask", "like is a mask of 2 booleans, but the table has 260 rows."),
-        ([[1.0, 2.0]], "other_columns", "It has 2, the fit had 3"),
-    ],
-)
-def test_bad_examples_are_refused(search, like, code, message):
-    with pytest.raises(SearchError, match=message) as caught:
-        search.search(like=like)
+def test_bad_examples_are_refused(search, like, not_like, code):
+    with pytest.raises(SearchError) as caught:
+        search.search(like=like, not_like=not_like)
     assert caught.value.code == code
-    if code not in ("no_rows_named", "other_columns"):
-        with pytest.raises(HintError, match="not_like") as caught:
-            search.search(like=[0], not_like=like)
-        assert caught.value.code == code
 
 
-def test_a_row_cannot_be_both(search):
-    with pytest.raises(HintError, match="both as members and as non-members: 2, 5") as caught:
-        search.search(like=[1, 2, 5], not_like=[2, 5, 9])
-    assert caught.value.code == "contradicting_rows"
+@pytest.mark.parametrize("options", [{"covariance": "round"}, {"max_components": 0}, {"max_components": 2.5}])
+def test_bad_options_are_refused(planted, options):
+    with pytest.raises(ArgumentError, match=next(iter(options))):
+        TableSearch(**options).fit(planted[0])
 
 
 @pytest.mark.parametrize("as_rows", [False, True])
@@ -381,12 +230,7 @@ def test_an_example_far_from_all_others_is_a_doubt(planted, search, as_rows):
     assert str(caught[0].message) == str(found.doubts[0])
 
 
-def test_examples_of_different_clusters_are_all_named(search):
-    with pytest.warns(DoubtfulExamplesWarning, match="The 3 examples are far from each other: rows 2, 150, 250"):
-        search.search(like=[2, 150, 250])
-
-
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_examples_of_one_cluster_are_no_doubt(planted, search, seed):
     """Warnings are errors: the farthest rows of a cluster are its members."""
     X, labels = planted
@@ -395,16 +239,6 @@ def test_examples_of_one_cluster_are_no_doubt(planted, search, seed):
         distances = np.linalg.norm(X[own] - X[own].mean(axis=0), axis=1)
         outer = own[np.argsort(-distances)[:6]]
         assert not search.search(np.random.default_rng(seed).choice(outer, 3, replace=False)).doubts
-
-
-@pytest.mark.parametrize(("sizes", "n_far"), [((3, 3), 3), ((2, 2), 2), ((5, 2), 2), ((4, 1), 1)])
-def test_examples_of_two_groups_are_doubted(planted, search, sizes, n_far):
-    rows = [np.flatnonzero(planted[1] == group)[:n] for group, n in enumerate(sizes)]
-    with pytest.warns(DoubtfulExamplesWarning, match=f"Of the {sum(sizes)} examples, .*far from") as warned:
-        found = search.search(np.concatenate(rows))
-    assert warned[0].message.code == "examples_disagree"
-    assert len(found.doubts[0].fields["rows"]) == n_far
-    assert set(found.doubts[0].fields["rows"]) in (set(rows[0].tolist()), set(rows[1].tolist()))
 
 
 def draw_with_missing(seed=0, n=400):
@@ -422,27 +256,13 @@ def test_rows_with_missing_values_do_not_connect_two_groups():
     search = TableSearch().fit(table)
     with pytest.warns(DoubtfulExamplesWarning, match="The 2 examples are far from each other: rows 0, 399"):
         search.search([0, 399])
-    for target, seed in product(range(2), range(5)):
+    for target, seed in product(range(2), range(2)):
         own = np.random.default_rng(seed).choice(np.flatnonzero(labels == target), 4, replace=False)
         assert not search.search(own).doubts
 
 
-def test_a_small_component_joins_only_one_of_two_large_ones():
-    chain = np.diag([90.0, 90.0, 90.0]) + 5 * (np.eye(3, k=1) + np.eye(3, k=-1))
-    assert_allclose(_fit._merge_linked(chain)[:, 0], 1)
-    between = np.array([[90.0, 0.1, 0.5], [0.1, 90.0, 0.4], [0.5, 0.4, 8.0]])
-    assert_allclose(_fit._merge_linked(between)[:, :2], [[1, 0], [0, 1], [1, 0]])
-
-
-@pytest.mark.parametrize("row", [5, np.int64(5), -255])
-def test_one_row_needs_no_list(planted, search, row):
-    found = search.search(like=row, not_like=150)
-    assert (found.like, found.not_like) == ((5,), (150,))
-    assert mixsearch.find(planted[0], like=row, not_like=150).like == (5,)
-
-
-@pytest.mark.parametrize("like", ["r5", ["r5"], np.array(["r5"]), ("r5", "r5")])
-def test_ids_name_rows_if_the_fit_has_a_column_of_them(planted, like, tmp_path):
+@pytest.mark.parametrize("like", ["r5", np.array(["r5"])])
+def test_ids_name_rows_if_the_fit_has_a_column_of_them(planted, like):
     table = {"x": planted[0][:, 0], "y": planted[0][:, 1], "name": [f"r{row}" for row in range(260)]}
     found = mixsearch.find(table, like=like, not_like="r150", id="name")
     assert (found.like, found.not_like) == ((5,), (150,))
@@ -451,32 +271,6 @@ def test_ids_name_rows_if_the_fit_has_a_column_of_them(planted, like, tmp_path):
         mixsearch.find(table, like="r999", id="name")
     with pytest.raises(HintError, match="like must be positions of rows"):
         mixsearch.find(table, like=like)
-    TableSearch().fit(table, id="name").save(tmp_path / "fit")
-    assert TableSearch.load(tmp_path / "fit").search(like).like == (5,)
-
-
-@pytest.mark.parametrize("columns", [None, ["x", "y", "z"]])
-def test_columns_are_left_out_by_name(planted, columns):
-    X, labels = planted
-    noise = np.random.default_rng(0).normal(size=len(X))
-    table = pd.DataFrame({"x": X[:, 0], "y": X[:, 1], "z": noise, "label": labels.astype(float)})
-    search = TableSearch().fit(table, columns=columns, without=["label", "z"])
-    assert search.columns_ == ("x", "y")
-    assert mixsearch.find(table, 0, without=["label", "z"])._fit.encoder.columns_ == ("x", "y")
-    assert TableSearch().fit(X, without=[1]).columns_ == ("x0", "x2")
-
-
-def test_columns_to_leave_out_that_are_wrong_are_named(planted):
-    table = {"age": planted[0][:, 0], "weight": planted[0][:, 1]}
-    with pytest.raises(SearchError, match="no column 'weights'.*Did you mean 'weight'") as caught:
-        TableSearch().fit(table, without=["weights"])
-    assert caught.value.code == "unknown_column"
-    with pytest.raises(SearchError, match=r"without must be a list of names, got 'age'. Pass \['age'\]"):
-        TableSearch().fit(table, without="age")
-    with pytest.raises(SearchError, match=r"no column that can be used: 'age' \(left out on request\); 'weight'"):
-        TableSearch().fit(table, without=["weight", "age"])
-    with pytest.raises(SearchError, match="'age' is neither: it is left out"):
-        TableSearch().fit(table, without=["age"], vectors="age")
 
 
 def test_a_number_of_members_that_is_hardly_known_is_a_doubt():
@@ -498,7 +292,7 @@ def test_a_number_of_members_that_is_hardly_known_is_a_doubt():
     assert (digit[called] == 3).mean() < 0.5
 
 
-@pytest.mark.parametrize("n_examples", [1, 3, 5])
+@pytest.mark.parametrize("n_examples", [1, 5])
 def test_a_clean_cluster_of_most_rows_is_no_doubt(n_examples):
     X, _ = draw(sizes=(400, 80, 60))
     found = TableSearch().fit(X).search(range(n_examples))  # warnings are errors

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from mixsearch.community._rank_selection import count_apart, find_spectrum
+from mixsearch.community._spectrum import count_apart, find_spectrum
 from mixsearch.datasets import make_communities
 
 
@@ -12,11 +12,6 @@ from mixsearch.datasets import make_communities
 def test_communities_count_beyond_the_threshold(signal, expected):
     data = make_communities(3000, 5, mean_degree=15, signal=signal, random_state=0)
     assert find_spectrum(data.adjacency, seed=0).n_components == expected
-
-
-def test_more_communities_than_were_tried_first():
-    data = make_communities(3000, 24, mean_degree=25, signal=12, random_state=0)
-    assert find_spectrum(data.adjacency, seed=0).n_components == 24
 
 
 def test_the_count_is_that_of_negative_eigenvalues_of_the_bethe_hessian():
@@ -46,13 +41,6 @@ def test_a_star_keeps_its_hub():
     star = np.zeros((40, 40))
     star[0, 1:] = star[1:, 0] = 1.0
     assert find_spectrum(sp.csr_array(star), seed=0).n_components <= 2
-
-
-def test_no_more_eigenvalues_than_asked_for_are_computed():
-    data = make_communities(3000, 24, mean_degree=25, signal=12, random_state=0)
-    spectrum = find_spectrum(data.adjacency, max_values=20, seed=0)
-    assert len(spectrum.values) == spectrum.n_components == 20
-    assert spectrum.is_full
 
 
 def test_parts_of_a_community_count_once():

@@ -1,0 +1,116 @@
+"""Tables of any kind: further columns, numbers, rows and ids."""
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from numpy.testing import assert_array_equal
+
+from mixsearch.errors import HintError, RepeatedIdsWarning, SearchError
+from mixsearch.table import find_rows, get_numbers, get_rows, list_numeric_columns, with_columns
+
+X = np.random.default_rng(0).normal(size=(30, 2))
+MORE = {"membership": np.linspace(0, 1, 30), "is_member": np.arange(30) > 12}
+
+
+def check(frame, names):
+    frame = frame.to_pandas() if isinstance(frame, pa.Table) else frame
+    assert list(frame.columns) == [*names, "membership", "is_member"]
+    assert frame["membership"].tolist() == MORE["membership"].tolist()
+    assert frame["is_member"].tolist() == MORE["is_member"].tolist()
+    for name, column in zip(names, X.T, strict=True):
+        assert frame[name].tolist() == column.tolist()
+
+
+@pytest.mark.parametrize(
+    ("table", "names"),
+    [
+        (X, ["x0", "x1"]),
+        ({"a": X[:, 0], "b": X[:, 1]}, ["a", "b"]),
+        (pd.DataFrame(X, columns=["a", "b"], index=np.arange(30) + 100), ["a", "b"]),
+        (pa.table({"a": X[:, 0], "b": X[:, 1]}), ["a", "b"]),
+    ],
+    ids=["array", "dict", "pandas", "pyarrow"],
+)
+def test_tables_become_frames_with_further_columns(table, names):
+    frame = with_columns(table, MORE)
+    check(frame, names)
+    if isinstance(table, pd.DataFrame):
+        assert frame.index.tolist() == table.index.tolist()
+
+
+def test_polars_stays_polars():
+    polars = pytest.importorskip("polars")
+    table = polars.DataFrame({"a": X[:, 0], "b": X[:, 1], "is_member": X[:, 0]})
+    frame = with_columns(table, MORE)
+    assert isinstance(frame, polars.DataFrame)
+    assert set(frame.columns) == {"a", "b", "membership", "is_member"}
+    assert frame["is_member"].to_list() == MORE["is_member"].tolist()
+
+
+TABLE = pa.table(
+    {
+        "area": [50, None, 70],
+        "new": [True, None, False],
+        "city": ["Rome", "Oslo", None],
+        "rate": [1.5, float("inf"), float("nan")],
+    }
+)
+
+
+@pytest.mark.parametrize("table", [TABLE, TABLE.to_pandas(), TABLE.to_pydict()])
+def test_numbers_and_booleans_are_numbers_and_what_is_not_finite_is_missing(table):
+    nan = np.nan
+    assert_array_equal(get_numbers(table, ["rate", "new", "area"]), [[1.5, 1, 50], [nan, nan, nan], [nan, 0, 70]])
+    assert list_numeric_columns(table) == ["area", "new", "rate"]
+
+
+@pytest.mark.parametrize(("columns", "code"), [(["area", "city"], "not_numbers"), ([], "no_columns")])
+def test_columns_that_are_no_numbers_are_refused(columns, code):
+    with pytest.raises(SearchError) as raised:
+        get_numbers(TABLE, columns, "x")
+    assert raised.value.code == code
+
+
+@pytest.mark.parametrize("table", [TABLE, TABLE.to_pandas(), TABLE.to_pydict()])
+def test_rows_of_any_table_are_read(table):
+    assert get_rows(table, []) == []
+    assert [row["city"] for row in get_rows(table, [1, 0])] == ["Oslo", "Rome"]
+
+
+def test_a_column_is_added_or_replaced_and_nan_is_missing():
+    once = with_columns(TABLE, {"membership": np.array([0.1, np.nan, 0.9])})
+    assert once.column_names == [*TABLE.column_names, "membership"]
+    assert once["membership"].to_pylist() == [0.1, None, 0.9]
+    twice = with_columns(once, {"membership": np.zeros(3)})
+    assert twice["membership"].to_pylist() == [0, 0, 0]
+    assert twice.num_columns == once.num_columns
+
+
+@pytest.mark.parametrize(
+    ("values", "wanted"),
+    [
+        (["a", "b", "c"], ["c", "a"]),
+        ([10, 20, 30], ["30", " 10"]),
+        (np.array([10.0, 20.0, 30.5]), ["30.5", "10"]),
+        (["10", "20", "30"], [30, 10.0]),
+    ],
+)
+def test_rows_come_in_the_order_of_their_ids(values, wanted):
+    assert find_rows(values, wanted).tolist() == [2, 0]
+
+
+def test_an_id_of_several_rows_gives_all_and_a_repeated_id_counts_once():
+    with pytest.warns(RepeatedIdsWarning, match="The id a names 2 rows, and all of them are taken") as caught:
+        assert find_rows(["a", "b", "a"], ["a", "a"]).tolist() == [0, 2]
+    assert (caught[0].message.code, caught[0].message.fields["ids"]) == ("repeated_ids", ["a"])
+    assert find_rows(["a", "b", "a"], ["b"]).tolist() == [1]
+
+
+def test_ids_that_are_in_no_row_are_listed():
+    with pytest.raises(
+        HintError, match=r"2 of 3 ids are in none of the 4 rows: z, 9. The ids begin with a, b, c, d"
+    ) as e:
+        find_rows(["a", "b", "c", "d"], ["z", "b", 9])
+    assert e.value.code == "unknown_rows"
+    assert e.value.fields["missing_ids"] == ["z", "9"]
