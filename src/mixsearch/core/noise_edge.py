@@ -98,7 +98,7 @@ class SignalCheck:
                     "The number of directions that stand out from the noise is {n_signal}, but {n_components} "
                     + pluralize(n_used + 1, "component differs", "components differ")
                     + " in {n_used} at most: there are more components, or clusters that are not "
-                    "spherical. Fit more of them ({argument}), or make them spherical (WithinWhitener).",
+                    "spherical. Fit more of them ({argument}).",
                     code="too_few_components",
                     argument=Option("n_components"),
                     **facts,

@@ -29,8 +29,6 @@ _MAX_ROUNDS = 10
 _MAX_BARS = 15
 _ARRAYS = ("found", "held_out", "stderr", "counts")
 _SCALARS = ("noise", "threshold", "min_held", "n_components")
-# Stored files have another key for this attribute.
-_STORED_AS = {"min_held": "least_held"}
 
 
 class FoldSums(NamedTuple):
@@ -117,7 +115,7 @@ class Spectrum:
         dict
         """
         arrays = {name: getattr(self, name).tolist() for name in _ARRAYS}
-        return arrays | {_STORED_AS.get(name, name): getattr(self, name) for name in _SCALARS}
+        return arrays | {name: getattr(self, name) for name in _SCALARS}
 
     @classmethod
     def from_dict(cls, stored: dict[str, Any]) -> Spectrum:
@@ -132,7 +130,7 @@ class Spectrum:
         -------
         Spectrum
         """
-        scalars = {name: stored[_STORED_AS.get(name, name)] for name in _SCALARS}
+        scalars = {name: stored[name] for name in _SCALARS}
         return cls(**scalars | {name: np.array(stored[name]) for name in _ARRAYS})
 
     def _card(self) -> Card:

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from mixsearch.gaussian._growth import choose_mixture
     from mixsearch.gaussian._search import GaussianSearch
     from mixsearch.gaussian._shapes import SHAPES, Shape, ShapedMixture
-    from mixsearch.gaussian._whitener import WithinWhitener
 else:
     __getattr__, __dir__ = lazy_front(__name__)
 
@@ -22,7 +21,6 @@ __all__ = [
     "GaussianSearch",
     "Shape",
     "ShapedMixture",
-    "WithinWhitener",
     "choose_mixture",
     "fit_gaussian",
 ]
