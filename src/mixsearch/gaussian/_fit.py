@@ -10,8 +10,7 @@ import numpy as np
 from mixsearch._typing import Array, Matrix
 from mixsearch.core.eigen import OVERSAMPLING, top_eigenpairs
 from mixsearch.core.frame import Frame, frame_from_eigenpairs, project
-from mixsearch.core.noise_edge import SignalCheck, check_spectrum
-from mixsearch.core.noise_rank import noise_rank
+from mixsearch.core.noise_edge import SignalCheck, check_spectrum, noise_rank
 from mixsearch.core.second_moment import (
     MeasuredPartition,
     MeasuredSamples,

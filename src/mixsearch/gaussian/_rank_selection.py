@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from mixsearch.core.held_out import spherical_spectrum
-from mixsearch.core.rank_selection import Spectrum
+from mixsearch.core.rank_selection import Spectrum, spherical_spectrum
 from mixsearch.core.second_moment import sample_mean_of
 from mixsearch.data.partitions import Partitions, SamplePartition
 

@@ -14,7 +14,7 @@ from mixsearch.core.doubts import add_doubts
 from mixsearch.core.em import em_options
 from mixsearch.core.estimator import RandomState, SemiSupervised
 from mixsearch.core.extraction import Extraction, ExtractionOptions
-from mixsearch.core.fitted import Preset
+from mixsearch.core.family import Preset
 from mixsearch.core.hints import check_one_hint, hint_from_direction
 from mixsearch.core.noise_edge import SignalCheck
 from mixsearch.core.outliers import find_outliers

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from mixsearch._typing import Array
-from mixsearch.core.covariances import (
+from mixsearch.core.posterior import (
     MIN_PRIOR,
     MIN_VARIANCE,
     precision_factor,

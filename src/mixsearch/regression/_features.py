@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mixsearch._typing import Array, Samples
-from mixsearch.core.covariances import MIN_VARIANCE, average_covariance, precision_factor, shrink_covariances
+from mixsearch.core.posterior import MIN_VARIANCE, average_covariance, precision_factor, shrink_covariances
 from mixsearch.regression._design import Design
 
 

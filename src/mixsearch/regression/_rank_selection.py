@@ -5,8 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from mixsearch._typing import Array
-from mixsearch.core.held_out import MAX_DIRECTIONS, evaluate_directions, second_moment_without, split_folds
-from mixsearch.core.rank_selection import Folds, FoldSums, Spectrum, find_spectrum, max_directions
+from mixsearch.core.rank_selection import (
+    MAX_DIRECTIONS,
+    Folds,
+    FoldSums,
+    Spectrum,
+    evaluate_directions,
+    find_spectrum,
+    max_directions,
+    second_moment_without,
+    split_folds,
+)
 from mixsearch.core.second_moment import blas_threads_for
 from mixsearch.data.chunks import add_all
 from mixsearch.data.partitions import Partitions, SamplePartition

@@ -15,7 +15,7 @@ from mixsearch.core.doubts import MIN_P_VALUE
 from mixsearch.core.em import EMOptions, em_options
 from mixsearch.core.estimator import BaseSearch, MixtureCache, RandomState, warn_no_signal
 from mixsearch.core.extraction import Extraction, ExtractionOptions
-from mixsearch.core.fitted import Preset
+from mixsearch.core.family import Preset
 from mixsearch.core.hints import check_one_hint, hint_from_direction
 from mixsearch.core.validation import (
     AUTO,

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mixsearch._typing import Array
-from mixsearch.core.held_out import spherical_spectrum
-from mixsearch.core.rank_selection import Spectrum
+from mixsearch.core.rank_selection import Spectrum, spherical_spectrum
 from mixsearch.data.partitions import Partitions, SamplePartition
 
 

@@ -9,8 +9,7 @@ import numpy as np
 
 from mixsearch._typing import Array, Samples
 from mixsearch.core.example_fit import examples_disagree
-from mixsearch.core.members import Members, find_members
-from mixsearch.core.visits import Visits, start_at
+from mixsearch.core.walk import Members, Visits, find_members, start_at
 from mixsearch.errors import DoubtfulExamplesWarning
 from mixsearch.subspace._expression import SelfExpression
 from mixsearch.subspace._family import SubspaceFamily

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
-from mixsearch.core.visits import Visits, start_at
+from mixsearch.core.walk import Visits, start_at
 from mixsearch.errors import DoubtfulExamplesWarning, HintError, Option
 from mixsearch.table._embedding import Embedder
 from mixsearch.table._fit import TableFit

@@ -10,9 +10,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from mixsearch._typing import TableLike
-from mixsearch.core.members import find_members
 from mixsearch.core.validation import check_choice, check_positive_int
-from mixsearch.core.visits import Visits
+from mixsearch.core.walk import Visits, find_members
 from mixsearch.errors import warn_user
 from mixsearch.gaussian import SHAPES, Shape
 from mixsearch.table._component import TableComponent

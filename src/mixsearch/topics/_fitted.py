@@ -13,7 +13,7 @@ from mixsearch._typing import Array, Samples, SamplesLike
 from mixsearch.core.doubts import add_doubts
 from mixsearch.core.em import MAX_ITER, EMOptions, em_options
 from mixsearch.core.extraction import Extraction, ExtractionOptions
-from mixsearch.core.fitted import FittedMixture
+from mixsearch.core.family import FittedMixture
 from mixsearch.core.hints import check_one_hint, hint_from_direction
 from mixsearch.core.rank_selection import Spectrum
 from mixsearch.core.validation import FLOAT_DTYPES, check_choice, check_positive_int, check_samples

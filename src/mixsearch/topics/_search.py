@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from mixsearch._typing import Array, Samples, SamplesLike
 from mixsearch.core.estimator import RandomState, SemiSupervised, warn_no_signal
 from mixsearch.core.extraction import Extraction
-from mixsearch.core.fitted import Preset
+from mixsearch.core.family import Preset
 from mixsearch.core.validation import AUTO, check_n_components
 from mixsearch.data.partitions import Partitions, SamplePartition
 from mixsearch.display import pluralize

@@ -5,8 +5,7 @@ from numpy.testing import assert_allclose
 from tests.populations import Mixture, draw_mixture
 
 from mixsearch import Moments, SearchError, WeakHintWarning, search_moments
-from mixsearch.core.cancellation import NUCLEAR_PENALTY, CancellationRule, find_rate
-from mixsearch.core.extraction import Extraction
+from mixsearch.core.extraction import NUCLEAR_PENALTY, CancellationRule, Extraction, find_rate
 from mixsearch.errors import HintError, NoMassError, RankError
 
 MIXTURE = draw_mixture(3, 4, 9)

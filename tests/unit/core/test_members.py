@@ -3,16 +3,17 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
-from mixsearch.core.members import (
+from mixsearch.core.walk import (
     CutFacts,
+    Visits,
+    Walk,
     _find_cut,
     count_interval,
     find_members,
     membership_by_rank,
+    start_at,
     sweep_conductance,
 )
-from mixsearch.core.visits import Visits, start_at
-from mixsearch.core.walk import Walk
 from mixsearch.table._graph import NeighbourGraph, build_graph
 
 

@@ -1,8 +1,8 @@
 import numpy as np
 from numpy.testing import assert_allclose
 
-from mixsearch.core import visits as visits_module
-from mixsearch.core.visits import Visits, score_nodes, start_at
+from mixsearch.core import walk as walk_module
+from mixsearch.core.walk import Visits, score_nodes, start_at
 from mixsearch.table._graph import build_graph
 
 
@@ -34,7 +34,7 @@ def test_visits_are_the_sum_over_examples():
 def test_only_some_of_many_examples_are_left_out_in_turn(monkeypatch):
     walk, nodes = make_walk(), np.arange(0, 60, 3)
     full = visit(walk, nodes, np.array([1]))
-    monkeypatch.setattr(visits_module, "MAX_TESTED", 5)
+    monkeypatch.setattr(walk_module, "MAX_TESTED", 5)
     few = visit(walk, nodes, np.array([1]))
     assert few.alone.shape == (60, 5)
     assert few.n_examples == 20

@@ -4,7 +4,7 @@ from numpy.testing import assert_allclose
 from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
 
-from mixsearch.core.covariances import MIN_PRIOR, MIN_VARIANCE
+from mixsearch.core.posterior import MIN_PRIOR, MIN_VARIANCE
 from mixsearch.gaussian._shapes import CHUNK_ROWS, SHAPES, m_step, run_shaped_em
 
 WEIGHTS = np.array([0.5, 0.3, 0.2])

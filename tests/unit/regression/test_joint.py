@@ -6,8 +6,8 @@ from numpy.testing import assert_allclose
 from scipy.stats import multivariate_normal
 
 from mixsearch import RegressionSearch
-from mixsearch.core.covariances import precision_factor, shrink_covariances
 from mixsearch.core.em import EMOptions
+from mixsearch.core.posterior import precision_factor, shrink_covariances
 from mixsearch.data.partitions import partition_in_memory
 from mixsearch.datasets import make_mixed_regression
 from mixsearch.errors import ArgumentError, DoubtfulExamplesWarning
