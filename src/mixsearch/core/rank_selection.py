@@ -148,14 +148,17 @@ class Spectrum:
         return cls(**scalars | {name: np.array(stored[name]) for name in _ARRAYS})
 
     def _card(self) -> Card:
+        at_least = f", if {self.min_held:.0%} of its value hold on held-out samples" if self.min_held else ""
+        errors, kinds = self.stderr.tolist(), ["" if counts else " (noise)" for counts in self.counts]
+        names = [f"{i + 1} ± {plain_number(error)}{kinds[i]}" for i, error in enumerate(errors[:_MAX_BARS])]
         return Card(
             title=f"Spectrum with {self.n_signal} of {len(self.counts)} directions above the noise",
             facts=[
                 ("components", f"{self.n_components:,}"),
                 ("noise level", plain_number(self.noise)),
-                ("a direction counts", f"from {self.threshold:.1f} standard errors on{_describe_min(self.min_held)}"),
+                ("a direction counts", f"from {self.threshold:.1f} standard errors on{at_least}"),
             ],
-            bars=[(_describe_direction(self, i), float(value)) for i, value in enumerate(self.held_out[:_MAX_BARS])],
+            bars=list(zip(names, self.held_out.tolist(), strict=False)),
             bars_title="each direction on held-out samples",
         )
 
@@ -164,14 +167,6 @@ class Spectrum:
 
     def _repr_html_(self) -> str:
         return self._card().html()
-
-
-def _describe_min(min_held: float) -> str:
-    return f", if {min_held:.0%} of its value hold on held-out samples" if min_held else ""
-
-
-def _describe_direction(spectrum: Spectrum, i: int) -> str:
-    return f"{i + 1} ± {plain_number(float(spectrum.stderr[i]))}{'' if spectrum.counts[i] else ' (noise)'}"
 
 
 def find_spectrum(

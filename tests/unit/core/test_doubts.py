@@ -35,11 +35,6 @@ def test_a_tie_is_among_the_doubts_of_the_answer() -> None:
     assert "hardly singles out" in repr(doubted[0])
 
 
-def test_a_clear_lead_leaves_no_doubts() -> None:
-    data = make_gaussian_mixture(2000, 10, 3, random_state=0)
-    assert GaussianSearch(3).fit(data.X).search(make_hint(data.centers, 0)).doubts == ()
-
-
 def test_the_lead_of_simulated_scores_has_the_quantiles_of_their_ratio() -> None:
     rng = np.random.default_rng(0)
     preferences = rng.normal((4.0, 2.0), 0.1, size=(N_DRAWS, 2))
@@ -59,7 +54,7 @@ def test_a_lead_over_a_negative_score_is_infinite_and_that_of_the_other_is_zero(
 @pytest.mark.filterwarnings("ignore::mixsearch.WeakHintWarning")
 def test_the_interval_of_the_separation_holds_the_true_one() -> None:
     inside = []
-    for seed in range(40):
+    for seed in range(20):
         data = make_gaussian_mixture(1000, 20, 4, deviation=1.0, norm=4.0, random_state=seed)
         hint = make_hint(data.centers, 0, gamma=0.6, random_state=seed)
         scores = np.sort(data.centers @ hint)[::-1]
@@ -72,7 +67,7 @@ def test_the_interval_of_the_separation_holds_the_true_one() -> None:
 @pytest.mark.parametrize("deviations", [1.0, (0.5, 1.0, 2.0, 2.0)])
 def test_a_direction_that_says_nothing_is_doubted(offset, deviations) -> None:
     doubted = []
-    for seed in range(20):
+    for seed in range(10):
         rng = np.random.default_rng(seed)
         centers, labels = 3 * rng.normal(size=(4, 20)), rng.integers(4, size=1000)
         X = centers[labels] + rng.normal(size=(1000, 20)) * np.broadcast_to(deviations, 4)[labels, None]
@@ -129,11 +124,3 @@ def test_the_part_of_a_hint_in_the_signal_space_is_reported() -> None:
     assert search.search(inside).hint_in_signal == pytest.approx(1, abs=0.01)
     assert search.search(hint).hint_in_signal == pytest.approx(0.5, abs=0.01)
     assert search.search(examples=data.X[data.labels == 0][:3]).hint_in_signal > 0.9
-
-
-@pytest.mark.filterwarnings("ignore::mixsearch.SearchWarning")
-def test_one_component_has_no_lead_to_show() -> None:
-    data = make_gaussian_mixture(500, 5, 3, random_state=0)
-    for k in (1, 3):
-        found = GaussianSearch(k, covariance="full").fit(data.X).search(data.centers[0])
-        assert ("separation" in repr(found)) == (k > 1)

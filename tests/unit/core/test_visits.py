@@ -46,10 +46,3 @@ def test_only_some_of_many_examples_are_left_out_in_turn(monkeypatch):
 def test_visits_from_no_members_lower_the_score():
     score = score_nodes(np.array([1.0, 1.0, 1.0, 0.0]), np.array([0.0, 1.0, 3.0, 0.0]))
     assert_allclose(score, [1, 1 / 2, 1 / 4, 0])
-
-
-def test_the_part_of_the_visits_from_examples_is_1_without_others():
-    walk = make_walk()
-    assert_allclose(visit(walk, np.array([3, 8]), np.array([], dtype=int)).part(), 1)
-    part = visit(walk, np.array([3]), np.array([3])).part()
-    assert_allclose(part, 0.5)

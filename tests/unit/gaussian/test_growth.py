@@ -2,8 +2,14 @@ import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
-from mixsearch.gaussian._growth import GrownMixture, choose_mixture, exchange_components, grow_mixture
-from mixsearch.gaussian._shapes import SHAPES, run_shaped_em
+from mixsearch.gaussian._shapes import (
+    SHAPES,
+    GrownMixture,
+    choose_mixture,
+    exchange_components,
+    grow_mixture,
+    run_shaped_em,
+)
 
 D = 5
 
@@ -29,31 +35,14 @@ def draw(shape, *, sizes=(300, 200, 150), seed=0):
     return X - X.mean(axis=0), labels
 
 
-@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("shape", SHAPES)
-def test_the_planted_number_and_shape_are_found(shape, seed):
-    X, labels = draw(shape, seed=seed)
+def test_the_planted_number_and_shape_are_found(shape):
+    X, labels = draw(shape)
     grown = choose_mixture(X)
     assert len(grown.mixture.weights) == 3
     assert adjusted_rand_score(labels, grown.resp.argmax(axis=1)) > 0.98
     # All axes but one of their own are as many parameters as full covariances.
     assert grown.mixture.shape in (shape, "low-rank" if shape == "full" else shape)
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-def test_one_blob_stays_one(shape):
-    X, _ = draw(shape, sizes=(400,), seed=2)
-    assert len(choose_mixture(X).mixture.weights) == 1
-
-
-def test_more_components_than_features_are_found():
-    rng = np.random.default_rng(3)
-    grid = np.array([(x, y) for x in range(3) for y in range(3)], dtype=float)
-    labels = np.repeat(np.arange(9), 60)
-    X = grid[labels] + 0.1 * rng.normal(size=(540, 2))
-    grown = choose_mixture(X - X.mean(axis=0))
-    assert len(grown.mixture.weights) == 9
-    assert adjusted_rand_score(labels, grown.resp.argmax(axis=1)) > 0.98
 
 
 def test_a_rare_group_far_out_is_found():
@@ -63,23 +52,6 @@ def test_a_rare_group_far_out_is_found():
     rare = resp[-15:].mean(axis=0).argmax()
     assert resp[-15:, rare].min() > 0.9
     assert resp[:600, rare].mean() < 0.01
-
-
-def test_the_number_of_components_is_limited():
-    X, _ = draw("spherical")
-    assert len(grow_mixture(X, "spherical", 2).mixture.weights) == 2
-    assert len(grow_mixture(X, "spherical", 1).mixture.weights) == 1
-
-
-def test_only_the_shapes_asked_for_are_tried():
-    X, _ = draw("full")
-    assert choose_mixture(X, shapes=("spherical", "tied")).mixture.shape in ("spherical", "tied")
-
-
-def test_many_features_leave_full_covariances_to_those_who_ask_for_them():
-    X = np.random.default_rng(5).normal(size=(60, 50))
-    assert choose_mixture(X).mixture.shape != "full"
-    assert choose_mixture(X, shapes=("full",)).mixture.shape == "full"
 
 
 def degenerate(name):
@@ -116,21 +88,9 @@ def test_degenerate_rows_have_a_mixture(name, shape):
     assert np.allclose(grown.resp.sum(axis=1), 1)
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-def test_two_points_are_two_components(shape):
-    resp = grow_mixture(degenerate("two points"), shape, 15).resp
-    assert resp.shape[1] == 2
-    assert resp[:30].mean(axis=0).argmax() != resp[30:].mean(axis=0).argmax()
-
-
 @pytest.mark.parametrize("name", ["two rows", "three rows", "all rows equal", "all zeros", "one column"])
 def test_rows_without_groups_are_one_component(name):
     assert len(choose_mixture(degenerate(name)).mixture.weights) == 1
-
-
-@pytest.mark.parametrize("shape", [shape for shape in SHAPES if shape != "spherical"])
-def test_a_constant_column_adds_no_component(shape):
-    assert len(grow_mixture(degenerate("a constant column"), shape, 15).mixture.weights) == 1
 
 
 @pytest.mark.parametrize("shape", SHAPES)

@@ -69,9 +69,8 @@ def test_different_regressions_are_not_merged(data):
 
 
 @pytest.mark.filterwarnings("ignore::mixsearch.errors.UnlikelyMixtureWarning")
-@pytest.mark.parametrize("seed", range(3))
-def test_two_components_too_many_leave_a_recognised_answer_sure(seed):
-    data = make_mixed_regression(20_000, 10, 3, deviation=NOISE, random_state=seed)
+def test_two_components_too_many_leave_a_recognised_answer_sure():
+    data = make_mixed_regression(20_000, 10, 3, deviation=NOISE, random_state=0)
     found = RegressionSearch(5).fit(data.X, data.y).search(make_hint(data.centers, 0, gamma=0.9))
     apart = np.linalg.norm(data.centers[1:] - data.centers[0], axis=1).min()
     assert np.linalg.norm(found.center - data.centers[0]) < apart / 2

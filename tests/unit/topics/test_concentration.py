@@ -33,19 +33,6 @@ def test_an_estimated_sum_does_as_well_as_the_true_one():
     assert error("auto") < 0.7 * error(0.01)
 
 
-def test_an_estimate_of_an_earlier_fit_is_forgotten():
-    data = make_topics(1000, 60, 3, mean_length=100, alpha=0.3, random_state=0)
-    search = fit(data, "auto", 3)
-    assert not hasattr(search.set_params(alpha0=1.0).fit(data.counts), "alpha0_")
-
-
-def test_the_estimate_is_stored(tmp_path):
-    data = make_topics(1000, 60, 3, mean_length=100, alpha=0.3, random_state=0)
-    search = TopicSearch(3, alpha0="auto", damping=False).fit(data.counts, vocabulary=data.vocabulary)
-    search.save(tmp_path / "topics")
-    assert TopicSearch.load(tmp_path / "topics")._family.alpha0 == pytest.approx(search.alpha0_)
-
-
 @pytest.mark.parametrize(
     ("options", "counts", "code"),
     [

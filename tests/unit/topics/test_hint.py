@@ -57,24 +57,19 @@ def test_a_pattern_counts_as_one_word_that_stands_for_all_that_match():
     assert hint.phrases == ()
 
 
-@pytest.mark.parametrize("words", ["*", "**", "?", {"sushi": 1, "*": 1}, {"sushi": 1, "*": -1}])
+@pytest.mark.parametrize("words", ["*", {"sushi": 1, "*": -1}])
 def test_a_pattern_without_letters_is_refused(words):
     with pytest.raises(HintError, match=r"does not choose a word: it has no letters. Write how words begin") as caught:
         hint_from_words(words, COLUMNS, FREQUENCIES)
     assert caught.value.code == "pattern_without_letters"
 
 
-@pytest.mark.parametrize("number", ["2019", "3.14", "٢٠١٩"])
+@pytest.mark.parametrize("number", ["3.14", "٢٠١٩"])
 def test_a_number_says_that_numbers_are_not_counted(number):
     with pytest.raises(UnknownWordError, match="not among the 4 words: numbers alone are not counted") as caught:
         hint_from_words(number, COLUMNS, FREQUENCIES)
     assert caught.value.code == "number_not_counted"
     assert caught.value.describe(lambda name: f"--{name}").endswith("make the index with another --token_pattern.")
-
-
-def test_an_unknown_number_is_like_any_word_where_numbers_are_counted():
-    with pytest.raises(UnknownWordError, match="'2019' is not among the 4 words. Nearest: 2018"):
-        hint_from_words("2019", {"sushi": 0, "burger": 1, "rice": 2, "2018": 3}, FREQUENCIES)
 
 
 def test_a_phrase_that_the_vocabulary_has_is_one_word():
@@ -94,16 +89,6 @@ def test_an_absent_word_among_others_is_skipped_with_a_warning():
     with pytest.warns(SkippedWordsWarning, match="Skipped: 'sushy' is not among the 4 words. Nearest: sushi"):
         hint = hint_from_words(["rice", "sushy"], COLUMNS, FREQUENCIES)
     assert hint.columns.tolist() == [2]
-
-
-def test_words_to_avoid_alone_cannot_stand_in_for_an_absent_one():
-    with pytest.raises(UnknownWordError, match="'sushy'"):
-        hint_from_words({"sushy": 1, "burger": -1}, COLUMNS, FREQUENCIES)
-
-
-def test_a_pattern_that_matches_nothing_says_so():
-    with pytest.raises(UnknownWordError, match="None of the 4 words matches 'encrypt\\*'"):
-        hint_from_words("encrypt*", COLUMNS, FREQUENCIES)
 
 
 @pytest.mark.parametrize(
