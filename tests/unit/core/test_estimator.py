@@ -17,11 +17,11 @@ from sklearn.preprocessing import StandardScaler
 
 from mixsearch import GaussianSearch, RegressionSearch, SearchError, SubspaceSearch, TopicSearch
 from mixsearch.datasets import make_gaussian_mixture, make_mixed_regression, make_subspaces, make_topics
-from mixsearch.errors import HintIgnoredWarning, RankError
+from mixsearch.errors import HintIgnoredWarning
 
 gaussian = make_gaussian_mixture(1000, 12, 4, random_state=0)
-regression = make_mixed_regression(30000, 6, 3, random_state=0)
-subspaces = make_subspaces(3000, 20, 3, dim=2, random_state=0)
+regression = make_mixed_regression(10000, 6, 3, random_state=0)
+subspaces = make_subspaces(1200, 20, 3, dim=2, random_state=0)
 topics = make_topics(800, 60, 4, mean_length=40, random_state=0)
 
 
@@ -93,14 +93,6 @@ def test_search_many_keeps_the_order_and_equals_one_search_at_a_time(case):
         assert len(many) == 3
         for found in many:
             assert_allclose(parameter(found), parameter(search.search(**hint)), atol=1e-12)
-
-
-def test_search_many_finds_every_component_from_a_hint_on_each():
-    search = GaussianSearch(4).fit(gaussian.X)
-    found = search.search_many(list(gaussian.centers))
-    assert_allclose([part.center for part in found], gaussian.centers, atol=0.5)
-    by_examples = search.search_many([gaussian.X[gaussian.labels == i][:3] for i in range(4)], by="examples")
-    assert_allclose([part.center for part in by_examples], gaussian.centers, atol=0.5)
 
 
 @pytest.mark.filterwarnings("ignore::mixsearch.WeakHintWarning", "ignore::mixsearch.errors.UnlikelyMixtureWarning")
@@ -222,14 +214,6 @@ def test_an_argument_that_does_not_exist_names_those_that_do():
 def test_a_fit_that_cannot_be_says_the_limit_and_why(search, message):
     with pytest.raises(SearchError, match=message):
         search.fit(gaussian.X)
-
-
-def test_repeated_samples_say_which_rank_was_found():
-    X = np.repeat(np.eye(5)[:2], 10, axis=0)
-    with pytest.raises(
-        RankError, match="covariance has rank 1, but 3 components need rank 2.*Fit at most 2 components"
-    ):
-        GaussianSearch(3).fit(X)
 
 
 @pytest.mark.parametrize("case", CASES)

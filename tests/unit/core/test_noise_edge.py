@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from mixsearch import GaussianSearch
 from mixsearch.core.noise_edge import noise_edge
@@ -25,7 +26,7 @@ def test_the_edge_of_equal_noise_is_that_of_marchenko_and_pastur():
 def test_noise_of_any_variances_stays_below_the_edge_but_not_far(n, d, ratio):
     rng = np.random.default_rng(n + ratio)
     largest = []
-    for _ in range(10):
+    for _ in range(5):
         X = rng.normal(size=(n, d)) * np.sqrt(np.where(rng.random(n) < 0.1, ratio, 1))[:, None]
         energies = np.sum(X**2, axis=1)
         value = np.linalg.svd(X, compute_uv=False)[0] ** 2 / n
@@ -70,8 +71,58 @@ def test_a_fit_with_too_many_components_says_so():
     assert family.supported().n_components == 3
 
 
-def test_components_that_nothing_tells_apart_are_doubted():
-    X = np.random.default_rng(0).normal(size=(1000, 6))
-    with pytest.warns(UnlikelyMixtureWarning, match="nothing separates components.*2 components") as caught:
-        family = GaussianSearch(2).fit(X)._family
-    assert (caught[0].message.code, family.supported().n_components) == ("no_signal", 1)
+data = make_gaussian_mixture(2000, 20, 3, deviation=0.5, random_state=0)
+few = make_gaussian_mixture(200, 280, 3, deviation=0.5, norm=30, random_state=0)
+
+
+def fit(X):
+    return fit_gaussian(partition_in_memory(X), 3, paper=False, seed=0)
+
+
+def spoil(X, kind):
+    rng = np.random.default_rng(1)
+    if kind == "constant":
+        return np.hstack([X, np.full((len(X), X.shape[1]), 3.7)])
+    if kind == "nearly constant":
+        return np.hstack([X, 1e-3 * rng.normal(size=X.shape)])
+    return np.hstack([X, X])[:, rng.permutation(2 * X.shape[1])]
+
+
+@pytest.mark.parametrize("kind", ["constant", "nearly constant", "repeated"])
+def test_features_without_noise_of_their_own_do_not_count(kind):
+    plain, spoiled = fit(data.X), fit(spoil(data.X, kind))
+    scale = 2 if kind == "repeated" else 1  # of the variance: each repeated direction is √2 times longer
+    assert spoiled.noise.n_dims == plain.noise.n_dims == 18
+    assert spoiled.noise_variance == pytest.approx(scale * plain.noise_variance, rel=1e-3)
+    assert spoiled.doubts == ()
+
+
+@pytest.mark.parametrize("kind", ["constant", "repeated"])
+@pytest.mark.parametrize("as_samples", [np.asarray, sp.csr_array, np.float32])
+def test_more_features_than_samples_are_compared_directly(kind, as_samples):
+    assert fit(as_samples(spoil(few.X, kind))).noise.n_dims == 278
+
+
+def test_fewer_samples_than_features_do_not_lower_the_rank():
+    assert fit(few.X).noise.n_dims == 278
+
+
+def test_a_linear_dependence_counts():
+    total = data.X.sum(axis=1, keepdims=True)
+    assert fit(np.hstack([data.X, total])).noise.n_dims == 18
+
+
+def test_an_answer_does_not_depend_on_constant_features():
+    spoiled = GaussianSearch(3).fit(spoil(data.X, "constant"))
+    plain = GaussianSearch(3).fit(data.X)
+    v = data.centers[0] - data.centers.mean(axis=0)
+    found, wanted = spoiled.search(np.append(v, np.zeros(20))), plain.search(v)
+    assert found.weight == pytest.approx(wanted.weight, rel=1e-8)
+    assert found.noise_variance == pytest.approx(wanted.noise_variance, rel=1e-8)
+    np.testing.assert_allclose(found.center[:20], wanted.center, atol=1e-8)
+
+
+def test_far_components_are_not_taken_for_noise():
+    X = make_gaussian_mixture(2000, 20, 5, norm=500, random_state=0).X
+    family = fit_gaussian(partition_in_memory(X), 3, paper=False, seed=0)
+    assert [each.code for each in family.doubts] == ["too_few_components"]

@@ -49,22 +49,6 @@ def test_standard_errors_are_those_of_refits(data, target, refine):
     )
 
 
-def test_scores_vary_as_those_of_refits(data):
-    found = GaussianSearch(3).fit(data.X).search(hint_beside(data, 1))
-    scores = jackknife(np.array([other.scores for other in refits(data, 1)]))
-    axes = found._rivals[:, np.argsort(-np.einsum("ai,ab,bi->i", found._rivals, found._hinted.matrix, found._rivals))]
-    replicates = found._replicates
-    roots = [np.linalg.cholesky(np.linalg.inv(second)) for second in replicates.second]
-    along = np.array(
-        [
-            np.diag(axes.T @ L @ (L.T @ R @ L) @ np.linalg.inv(L) @ axes)
-            for L, R in zip(roots, replicates.hinted, strict=True)
-        ]
-    )
-    along += found._hint_shifts() @ axes / (found._hinted.mean @ axes)
-    assert_allclose(jackknife(along), scores, rtol=0.05)
-
-
 def test_leaving_out_a_block_gives_the_moments_of_the_others(data):
     search = GaussianSearch(3).fit(data.X)
     model, hint = search._family, search._family.frame.project_hint(make_hint(data.centers, 1))

@@ -4,7 +4,6 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from sklearn.metrics import roc_auc_score
 from tests.populations import draw_mixture
 
 from mixsearch import GaussianSearch, SearchError
@@ -22,15 +21,6 @@ def test_a_component_comes_with_a_variance_of_its_own(target):
     found = search.search(make_hint(data.centers, target))
     assert found.noise_variance == pytest.approx(data.deviations[target] ** 2, rel=0.15)
     assert found.weight == pytest.approx(0.2, rel=0.1)
-
-
-def test_membership_is_a_probability_that_tells_members_from_others():
-    found = search.search(make_hint(data.centers, 2))
-    members = found.membership(data.X)
-    assert members.min() >= 0
-    assert members.max() <= 1
-    assert roc_auc_score(data.labels == 2, members) > 0.999
-    assert members.mean() == pytest.approx(0.2, abs=0.02)
 
 
 def test_membership_takes_sparse_samples_and_refuses_other_widths():

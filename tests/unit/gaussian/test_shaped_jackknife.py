@@ -35,14 +35,3 @@ def test_replicates_are_those_of_em_without_each_group(shape):
     refits = [run_em(np.delete(X, rows, axis=0), np.delete(resp, rows, axis=0), shape)[0] for rows in groups]
     assert_allclose(jackknife(found.centers), jackknife(np.array([each.centers for each in refits])), rtol=0.1)
     assert_allclose(jackknife(found.weights), jackknife(np.array([each.weights for each in refits])), rtol=0.1)
-
-
-def test_components_far_apart_have_the_errors_of_means():
-    data = draw("spherical", n=N, overlap=0.1)
-    mixture, _ = run_em(data.X, np.eye(3)[data.labels], "spherical")
-    units = Units(np.zeros(4), np.ones(4), np.ones(4))
-    found = replicate_mixture(partition_in_memory(data.X), mixture, units, min_variance(data.X), data.X)
-    for index in range(3):
-        members = data.X[data.labels == index]
-        expected = members.std(axis=0) / np.sqrt(len(members))
-        assert_allclose(jackknife(found.centers[:, index]), expected, rtol=0.4)  # of forty groups

@@ -104,17 +104,6 @@ def test_there_may_be_more_components_than_features():
         assert_allclose(found.center, [1, 1], atol=0.1)
 
 
-def test_em_of_all_samples_is_nearer_to_the_truth_than_that_of_a_part():
-    data = draw("full", n=30_000, overlap=2.0)
-    fitted = GaussianSearch(3, covariance="full").fit(data.X)
-    errors = []
-    for target in range(3):
-        found = fitted.search(examples=data.members(target, 20), refine=True)
-        errors.append([np.linalg.norm(each.center - CENTERS[target] / 2) for each in (found, found.moment_estimate)])
-        assert np.all(found.stderr.center < found.moment_estimate.stderr.center)
-    assert np.mean(errors, axis=0)[0] < 0.6 * np.mean(errors, axis=0)[1]
-
-
 @pytest.mark.filterwarnings("ignore::mixsearch.errors.DoubtfulExamplesWarning")
 def test_examples_that_the_mixture_contradicts_are_held_in_their_component():
     """Members of one of two overlapping components, all from the side of the other one."""

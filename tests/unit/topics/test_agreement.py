@@ -7,7 +7,6 @@ from numpy.testing import assert_allclose
 from mixsearch import TopicSearch
 from mixsearch.datasets import make_topics
 from mixsearch.errors import DoubtfulExamplesWarning, WeakHintWarning, collect_warnings
-from mixsearch.topics._confidence import _least_alike
 
 data = make_topics(1500, 80, 4, mean_length=60, random_state=3)
 MEMBERS = np.argsort(-data.shares, axis=0)[:6].T  # rows of documents, six of each topic
@@ -34,12 +33,6 @@ def test_documents_of_two_topics_are_doubted(search, refine):
     assert found.doubts[0].fields["rows"] in ([0, 1, 2], [3, 4, 5])
     assert len(warned) == 1
     assert found.confidence < 0.01
-
-
-@each_fit
-def test_the_document_of_another_topic_is_named(search):
-    with pytest.warns(DoubtfulExamplesWarning, match="Example 2 of 5 .counted from 0. looks like another component"):
-        search.search(documents=data.counts[[*MEMBERS[0, :2], MEMBERS[1, 0], *MEMBERS[0, 2:4]]])
 
 
 @each_fit
@@ -85,16 +78,6 @@ def test_words_to_avoid_and_words_of_all_topics_do_not_disagree(search):
         with collect_warnings():
             found = search.search(words=words)
         assert "words_disagree" not in [doubt.code for doubt in found.doubts]
-
-
-@pytest.mark.parametrize("n", [2, 30])
-def test_the_groups_that_are_least_alike_are_those_of_orthogonal_directions(n):
-    rng = np.random.default_rng(n)
-    directions = np.linalg.qr(rng.normal(size=(8, 2)))[0].T
-    is_second = np.arange(n) % 2 == 1
-    units = directions[is_second.astype(int)] + 0.05 * rng.normal(size=(n, 8))
-    group = _least_alike(units / np.linalg.norm(units, axis=1, keepdims=True))
-    assert np.array_equal(group, is_second) or np.array_equal(group, ~is_second)
 
 
 def test_the_words_of_a_hint_add_up_to_it():

@@ -17,14 +17,6 @@ def topic():
     return search.search(words=data.vocabulary[data.labelled_word(2)])
 
 
-def test_words_by_probability_are_the_likeliest(topic):
-    words = topic.top_words(80, by="probability")
-    assert [p for _, p in words] == sorted((p for _, p in words), reverse=True)
-    assert sum(p for _, p in words) == pytest.approx(1)
-    truth = {data.vocabulary[i] for i in np.argsort(-data.topics[2])[:5]}
-    assert truth & {word for word, _ in words[:5]}
-
-
 @pytest.mark.parametrize("method", ["whitening", "cancellation"])
 def test_the_first_alternatives_are_those_of_the_topic(method):
     found = search.search(words=data.vocabulary[data.labelled_word(2)], method=method)
@@ -34,12 +26,6 @@ def test_the_first_alternatives_are_those_of_the_topic(method):
         for one, other in zip(first, topic.alternatives, strict=False):
             assert_allclose(one.center, other.center, atol=1e-12)
             assert (one.weight, one.share) == (other.weight, other.share)
-
-
-def test_documents_are_those_with_the_largest_share_of_the_topic(topic):
-    rows = [row for row, _ in topic.documents(20)]
-    assert data.shares[rows, 2].mean() > 0.9
-    assert all(0 <= share <= 1 for _, share in topic.documents(20))
 
 
 def test_shares_of_new_documents_are_estimated_without_bias(topic):

@@ -3,7 +3,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mixsearch.errors import HintError, SkippedWordsWarning, UnknownWordError
-from mixsearch.topics._hint import hint_from_words, parse_words
+from mixsearch.topics._hint import hint_from_words, parse_words, suggest_words
 
 COLUMNS = {"sushi": 0, "burger": 1, "rice": 2, "unseen": 3}
 FREQUENCIES = np.array([0.1, 0.5, 0.4, 0.0])
@@ -123,3 +123,28 @@ def test_a_word_that_is_wanted_and_avoided_is_an_error():
         parse_words("sushi rice -sushi")
     assert raised.value.code == "contradicting_words"
     assert parse_words("sushi sushi^2") == {"sushi": 2.0}
+
+
+VOCABULARY = ["restaurant", "restaurants", "service", "surface", "server", "great", "treat", "grate", "sushi", "café"]
+WORD_FREQUENCIES = np.array([30.0, 10, 50, 2, 8, 90, 5, 1, 20, 4])
+
+
+@pytest.mark.parametrize(
+    ("slip", "right"),
+    [
+        ("restuarant", "restaurant"),  # swapped
+        ("sushy", "sushi"),  # replaced
+        ("cafe", "café"),
+    ],
+)
+def test_the_word_with_the_fewest_slips_comes_first(slip, right):
+    assert suggest_words(slip, VOCABULARY, WORD_FREQUENCIES)[0] == right
+
+
+def test_of_equally_near_words_those_with_the_same_first_letter_come_first_and_then_frequent_ones():
+    assert suggest_words("great", ["treat", "greet", "groat"], np.array([9.0, 1.0, 5.0])) == ["groat", "greet", "treat"]
+
+
+def test_words_of_other_spelling_are_not_offered():
+    assert suggest_words("xylophone", VOCABULARY, WORD_FREQUENCIES) == []
+    assert suggest_words("foo", ["bar", "bat"], np.ones(2)) == []

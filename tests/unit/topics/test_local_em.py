@@ -24,6 +24,14 @@ from mixsearch.topics._evidence import (
     word_typicality,
 )
 from mixsearch.topics._local_em import LocalState, _e_step, _m_step
+from mixsearch.topics._unit_vectors import (
+    BROAD_POWER,
+    FINE_POWER,
+    N_LEADING,
+    broad_places,
+    project_places,
+    sum_places,
+)
 
 
 @cache
@@ -252,3 +260,24 @@ def test_a_topic_without_words_of_its_own_is_the_whole_corpus():
     assert found.weight == pytest.approx(found.moment_estimate.weight, rel=1e-6)
     assert_allclose(found.membership(counts), found.weight)
     assert_allclose(found.membership(sp.csr_array((2, 8))), 0)
+
+
+def draw_places(seed, k):
+    """Whitened counts, the eigenvalues, and both places of each document; the first document has no words."""
+    rng = np.random.default_rng(seed)
+    projected, values = rng.normal(size=(7, k)), np.sort(rng.uniform(0.1, 3, k))[::-1]
+    projected[0] = 0
+    vectors = [projected * values**FINE_POWER, projected * values**BROAD_POWER * (np.arange(k) < N_LEADING)]
+    lengths = [np.linalg.norm(each, axis=1, keepdims=True) for each in vectors]
+    return projected, values, [each / np.maximum(size, 1e-300) for each, size in zip(vectors, lengths, strict=True)]
+
+
+@given(seed=st.integers(0, 2**32 - 1), k=st.sampled_from([1, 5, N_LEADING + 3]))
+def test_sums_and_products_of_places_are_those_of_unit_vectors(seed, k):
+    projected, values, places = draw_places(seed, k)
+    rng = np.random.default_rng(seed)
+    weights, directions = rng.normal(size=7), rng.normal(size=(2, k))
+    assert_allclose(sum_places(projected, values, weights), [weights @ each for each in places], atol=1e-12)
+    wanted = np.column_stack([each @ direction for each, direction in zip(places, directions, strict=True)])
+    assert_allclose(project_places(projected, values, directions), wanted, atol=1e-12)
+    assert_allclose(broad_places(projected, values), places[1], atol=1e-12)

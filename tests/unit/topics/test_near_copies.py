@@ -59,13 +59,6 @@ def test_fixed_words_are_in_nearly_all_copies_and_the_rarest_come_first():
     assert not len(list_fixed_words(sp.csr_array(counts[:, :403]), weights[:403]))
 
 
-def test_documents_of_a_small_vocabulary_look_like_copies_but_have_no_fixed_words():
-    counts = sp.csr_array(np.random.default_rng(5).multinomial(15, np.full(20, 0.05), 100))
-    copies = find_copies(counts, np.ones(20))
-    assert copies.are_usual
-    assert not len(list_fixed_words(counts[copies.largest], np.ones(20)))
-
-
 @pytest.fixture(scope="module")
 def templates():
     """Eight topics of 40 words, and a template in a fifth of the documents with the hint in 150 of its slots."""

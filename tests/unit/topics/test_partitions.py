@@ -122,18 +122,6 @@ def test_local_em_finds_the_same_words_and_documents(hint):
     assert one.stderr.weight == pytest.approx(other.stderr.weight, abs=1e-3)
 
 
-def test_local_em_on_many_documents_samples_their_levels(monkeypatch):
-    monkeypatch.setattr("mixsearch.topics._evidence.MAX_LEVELS", 100)
-    monkeypatch.setattr("mixsearch.topics._local_em.MAX_NEAR_WORDS", 1500)
-    whole, pieces = fit_cached(CUTS)
-    labelled = corpus()[2]
-    one, other = (each.search(words=[labelled[3]])._refined for each in (whole, pieces))
-    assert len(one.state.documents) < 100
-    assert_array_equal(one.state.documents, other.state.documents)
-    assert one.base == pytest.approx(other.base, abs=1e-6)
-    assert_allclose(one.typicality, other.typicality, atol=1e-6)
-
-
 def test_what_is_wrong_with_counts_is_said_as_of_all_documents():
     def message(counts, **options):
         found = []

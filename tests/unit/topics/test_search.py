@@ -70,18 +70,6 @@ def test_the_moment_estimate_is_the_search_without_refinement(hint):
     assert_close(estimate.top_words(5), wanted.top_words(5))
 
 
-@pytest.mark.parametrize(
-    "options", [{"moments": "plugin"}, {"weights": "uniform"}, {"metric": 0.0}, {"n_components": 2}]
-)
-def test_local_em_works_with_every_kind_of_fit(options):
-    fitted = TopicSearch(**({"n_components": 4} | options)).fit(data.counts, vocabulary=data.vocabulary)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", WeakHintWarning)  # two components for four topics
-        found = fitted.search(WORDS[2])
-    assert WORDS[2] in {word for word, _ in found.top_words(80)}
-    assert np.corrcoef(found.probabilities, data.topics[2])[0, 1] > 0.8
-
-
 def test_typical_words_distinguish_topics_even_if_the_likeliest_are_those_of_the_language():
     counts = with_columns(np.full((400, 1), 30))
     found = TopicSearch(2).fit(counts).search(words=[3])
