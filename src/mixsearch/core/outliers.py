@@ -195,7 +195,7 @@ def isolated_rows(
     """
     if len(far.rows) < MIN_MEMBERS:
         return far.rows
-    samples = partitions.take_rows(far.rows).collect().partition.samples
+    samples: Any = partitions.take_rows(far.rows).collect().partition.samples
     is_member = _is_grouped(samples, center, MAX_SPREAD * far.median)
     if find_members is not None:
         dense = np.asarray(samples.toarray() if sp.issparse(samples) else samples, dtype=np.float64)

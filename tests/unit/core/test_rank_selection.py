@@ -93,8 +93,8 @@ def test_regressions_are_shown_by_the_covariance_of_squares():
     ],
 )
 def test_the_number_of_gaussians_is_found_in_nearly_all_runs(n, d, k, deviation):
-    runs = (make_gaussian_mixture(n, d, k, deviation=deviation, random_state=seed).X for seed in range(10))
-    assert sum(gaussian_spectrum(partition_in_memory(X), seed=0).n_components == k for X in runs) >= 9
+    runs = (make_gaussian_mixture(n, d, k, deviation=deviation, random_state=seed).X for seed in range(5))
+    assert sum(gaussian_spectrum(partition_in_memory(X), seed=0).n_components == k for X in runs) >= 4
 
 
 @pytest.mark.parametrize(("n", "d"), [(60, 2), (300, 6), (60, 90)])
@@ -102,8 +102,8 @@ def test_the_number_of_gaussians_is_found_in_nearly_all_runs(n, d, k, deviation)
 def test_noise_alone_is_one_gaussian_in_nearly_all_runs(n, d, tails):
     rng = np.random.default_rng(0)
     draw = rng.standard_normal if tails == "normal" else lambda size: rng.standard_t(5, size=size)
-    found = [gaussian_spectrum(partition_in_memory(draw(size=(n, d))), seed=0).n_components for _ in range(20)]
-    assert np.count_nonzero(np.array(found) > 1) <= 2
+    found = [gaussian_spectrum(partition_in_memory(draw(size=(n, d))), seed=0).n_components for _ in range(10)]
+    assert np.count_nonzero(np.array(found) > 1) <= 1
 
 
 @pytest.mark.parametrize(("d", "k"), [(10, 1), (10, 2), (20, 3)])
@@ -193,9 +193,8 @@ def test_where_samples_are_and_in_which_units_does_not_matter():
     assert_allclose(other.counts, one.counts)
 
 
-@pytest.mark.parametrize("n_features", [40, 1500])
-def test_sparse_samples_show_what_dense_ones_do(n_features):
-    data = make_gaussian_mixture(150, n_features, 3, random_state=0)
+def test_sparse_samples_show_what_dense_ones_do():
+    data = make_gaussian_mixture(150, 40, 3, random_state=0)
     X = np.where(np.abs(data.X) > 0.5, data.X, 0)
     dense, sparse = (
         gaussian_spectrum(partition_in_memory(X), seed=0),

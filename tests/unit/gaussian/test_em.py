@@ -65,6 +65,7 @@ def test_components_of_different_variance_come_out_as_the_likeliest_ones(largest
         assert found.noise_variance == pytest.approx(variances[target], rel=2e-3)
 
 
+@pytest.mark.slow
 def test_outside_the_signal_space_the_center_is_the_likeliest_one():
     """Compared with EM of only the centers outside the signal space."""
     deviations = np.array([2.0, 3.0, 4.0])

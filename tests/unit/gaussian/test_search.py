@@ -118,9 +118,10 @@ def test_examples_outside_of_their_own_component_are_a_doubt():
     assert "no_example_belongs" not in [doubt.code for doubt in found.doubts]
 
 
-@pytest.mark.parametrize("d", [20, 400, 1200])
-def test_the_noise_level_of_the_authors_is_the_smallest_eigenvalue_of_the_covariance(d):
-    data = make_gaussian_mixture(1500, d, 3, deviation=0.5, random_state=0)
+@pytest.mark.parametrize("dense_limit", [5, 1000])
+def test_the_noise_level_of_the_authors_is_the_smallest_eigenvalue_of_the_covariance(dense_limit, monkeypatch):
+    monkeypatch.setattr("mixsearch.core.second_moment.DENSE_LIMIT", dense_limit)
+    data = make_gaussian_mixture(1500, 100, 3, deviation=0.5, random_state=0)
     search = GaussianSearch(3, preset="paper", noise_eigenvalue="smallest").fit(data.X)
     values = np.linalg.eigvalsh(np.cov(data.X.T, bias=True))
     assert search.noise_variance_ == pytest.approx(values[0], abs=1e-3)

@@ -12,10 +12,10 @@ from mixsearch.gaussian._shaped_fit import replicate_mixture
 from mixsearch.gaussian._shapes import SHAPES, m_step, min_variance
 from mixsearch.gaussian._units import Units
 
-N = 1200
+N = 800
 
 
-def run_em(X, resp, shape, n_iter=80):
+def run_em(X, resp, shape, n_iter=40):
     """Run a fixed number of EM iterations: shrunk covariances may lower the likelihood slightly."""
     for _ in range(n_iter):
         mixture = m_step(X, resp, shape)

@@ -152,10 +152,9 @@ def without(rows, *arrays):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("refine", [False, True])
-@pytest.mark.parametrize("shift", [0.0, 2.0])
-def test_standard_errors_are_those_of_fits_without_one_group(refine, shift):
-    data = make_mixed_regression(8000, 4, 2, deviation=0.3, intercept=0.5, random_state=4)
-    X = data.X @ (np.eye(4) + 0.2) + shift
+def test_standard_errors_are_those_of_fits_without_one_group(refine):
+    data = make_mixed_regression(6000, 4, 2, deviation=0.3, intercept=0.5, random_state=4)
+    X = data.X @ (np.eye(4) + 0.2) + 2.0
     v = np.linalg.solve(np.eye(4) + 0.2, data.centers[0])
     found = RegressionSearch(2).fit(X, data.y).search(v, refine=refine, tol=1e-6)
     refits = []
