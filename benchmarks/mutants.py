@@ -79,13 +79,7 @@ MUTANTS = (
     Mutant(
         "FALSE_ALARM", "core/rank_selection.py", r"^(FALSE_ALARM = )0\.002", "0.5", ("core/test_rank_selection.py",)
     ),
-    Mutant(
-        "WEAK_SEPARATION",
-        "core/separation.py",
-        r"^(WEAK_SEPARATION = )1\.1",
-        "1.0",
-        ("gaussian", "core/test_separation.py"),
-    ),
+    Mutant("WEAK_SEPARATION", "core/separation.py", r"^(WEAK_SEPARATION = )1\.1", "1.0", ("core/test_generic.py",)),
     Mutant("OVERSAMPLING", "core/eigen.py", r"^(OVERSAMPLING = )10\b", "0", ("core/test_eigen.py",)),
     Mutant("GAP", "index/layout.py", r"^(GAP = )0\.014", "-0.05", MAP),
     Mutant("HELD_OUT", "topics/_rank_selection.py", r"^(\w+_HELD\w* = )0\.5", "0.0", TOPICS),

@@ -110,19 +110,3 @@ def test_fewer_samples_than_features_do_not_lower_the_rank():
 def test_a_linear_dependence_counts():
     total = data.X.sum(axis=1, keepdims=True)
     assert fit(np.hstack([data.X, total])).noise.n_dims == 18
-
-
-def test_an_answer_does_not_depend_on_constant_features():
-    spoiled = GaussianSearch(3).fit(spoil(data.X, "constant"))
-    plain = GaussianSearch(3).fit(data.X)
-    v = data.centers[0] - data.centers.mean(axis=0)
-    found, wanted = spoiled.search(np.append(v, np.zeros(20))), plain.search(v)
-    assert found.weight == pytest.approx(wanted.weight, rel=1e-8)
-    assert found.noise_variance == pytest.approx(wanted.noise_variance, rel=1e-8)
-    np.testing.assert_allclose(found.center[:20], wanted.center, atol=1e-8)
-
-
-def test_far_components_are_not_taken_for_noise():
-    X = make_gaussian_mixture(2000, 20, 5, norm=500, random_state=0).X
-    family = fit_gaussian(partition_in_memory(X), 3, paper=False, seed=0)
-    assert [each.code for each in family.doubts] == ["too_few_components"]

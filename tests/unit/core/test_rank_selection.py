@@ -128,12 +128,6 @@ def test_the_number_of_topics_is_found(k):
     assert topic_spectrum(corpus_in_memory(counts_of(n_topics=k, seed=1)), **OPTIONS).n_components == k
 
 
-def test_pairs_of_a_word_with_itself_are_no_topics_of_the_plug_in():
-    frequencies = counts_of(n_topics=3, seed=2) / 30.0
-    spectrum = topic_spectrum(corpus_in_memory(sp.csr_array(frequencies)), **OPTIONS | {"distinct": False})
-    assert spectrum.n_components == 3
-
-
 def assert_same_spectrum(one, many):
     assert 0 < one.n_signal == many.n_signal
     for name in ("found", "held_out", "stderr", "noise"):

@@ -94,9 +94,3 @@ def test_a_component_split_in_vain_is_exchanged_for_one_that_stands_for_two(shap
     exchanged = exchange_components(X, grown)
     assert exchanged.n_components == 3
     assert adjusted_rand_score(labels, exchanged.resp.argmax(axis=1)) > 0.98
-
-
-def test_a_good_mixture_is_left_as_it_is():
-    X, _ = draw("diagonal")
-    grown = choose_mixture(X)
-    assert exchange_components(X, grown) is grown

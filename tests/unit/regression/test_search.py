@@ -19,17 +19,6 @@ def test_a_regression_is_found_with_its_intercept(target):
     assert found.weight == pytest.approx(data.weights[target], rel=0.15)
 
 
-def test_a_design_of_any_mean_and_covariance_is_mapped_back():
-    rng = np.random.default_rng(0)
-    mix, shift = rng.normal(size=(8, 8)), 5 * rng.normal(size=8)
-    X = data.X @ mix + shift
-    y = data.y + 7
-    found = RegressionSearch(3).fit(X, y).search(hint=np.linalg.solve(mix, make_hint(data.centers, 1)))
-    assert np.linalg.norm(mix @ found.center - data.centers[1]) < 0.25
-    members = data.labels == 1
-    assert (y[members] - found.predict(X[members])).std() < 0.4
-
-
 @pytest.mark.parametrize("options", [{}, {"preset": "paper", "fit_intercept": True}, {"design": "standard"}])
 def test_the_noise_variance_of_a_fit_is_the_average_over_its_regressions(options):
     noisy = make_mixed_regression(60_000, 5, 2, intercept=0.5, deviation=1.0, random_state=4)
@@ -121,12 +110,6 @@ def test_memberships_are_probabilities_that_can_be_believed():
     assert members.mean() == pytest.approx(data.weights[2], abs=0.06)
     brier = np.mean((members - (data.labels == 2)) ** 2)
     assert brier < 0.6 * data.weights[2] * (1 - data.weights[2])
-
-
-def test_search_many_takes_pairs_of_examples():
-    pairs = [(data.X[data.labels == i][:50], data.y[data.labels == i][:50]) for i in range(2)]
-    for i, found in enumerate(search.search_many(pairs, by="examples")):
-        assert np.linalg.norm(found.center - data.centers[i]) < 0.25
 
 
 @pytest.mark.parametrize("row", range(3))  # some of them round, some do not

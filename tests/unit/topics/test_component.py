@@ -97,11 +97,6 @@ def test_negative_counts_are_refused():
         TopicSearch(4).fit(counts)
 
 
-def test_a_vocabulary_of_the_wrong_length_is_refused():
-    with pytest.raises(SearchError, match="vocabulary has 79 words, but the counts have 80 columns"):
-        TopicSearch(4).fit(data.counts, vocabulary=data.vocabulary[:-1])
-
-
 def test_more_topics_than_the_corpus_supports_are_cut_with_a_warning():
     with pytest.warns(FewerComponentsWarning, match="The corpus supports .* topics, but 80 were requested"):
         fitted = TopicSearch(80, alpha0=0.8, damping=False).fit(data.counts)

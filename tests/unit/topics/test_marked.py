@@ -40,13 +40,6 @@ def test_documents_that_are_not_about_it_rule_a_topic_out():
         assert np.mean(subjects_of(found) == topic) > 0.9
 
 
-def test_documents_of_one_topic_against_those_of_another():
-    mixed = [*MEMBERS[2, :3], *MEMBERS[3, :3]]
-    for topic, other in ((2, 3), (3, 2)):
-        found = quiet(documents=mixed, not_documents=MEMBERS[other, 3:7])
-        assert np.mean(subjects_of(found) == topic) > 0.9
-
-
 def test_documents_that_are_not_about_it_are_never_listed():
     first = [row for row, _ in quiet(words=WORDS[0]).documents(10)]
     found = quiet(words=WORDS[0], not_documents=first[:4])

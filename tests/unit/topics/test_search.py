@@ -110,13 +110,6 @@ def test_a_phrase_begins_from_the_documents_that_hold_all_of_its_words():
     assert dict(phrase)["broadway"] > dict(words).get("broadway", 0)
 
 
-def test_the_more_documents_stand_for_all_the_nearer_the_answer():
-    whole = plain.search(WORDS[1]).center
-    errors = [np.linalg.norm(plain.search(WORDS[1], max_documents=n).center - whole) for n in (30, 120, 480)]
-    assert errors == sorted(errors, reverse=True)
-    assert errors[-1] < 0.05 * np.linalg.norm(whole)
-
-
 def test_narrower_searches_use_twice_the_components_and_broader_ones_half():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", WeakHintWarning)  # two components for four topics
