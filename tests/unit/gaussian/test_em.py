@@ -50,6 +50,7 @@ def em_from_truth(X, weights, centers, variances):
     return weights, centers, variances
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("preset", ["default", "paper"])
 @pytest.mark.parametrize("largest", [2.0, 8.0])
 def test_components_of_different_variance_come_out_as_the_likeliest_ones(largest, preset):

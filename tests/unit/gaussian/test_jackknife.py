@@ -36,6 +36,7 @@ def refits(data, target, **options):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("refine", [False, True])
 @pytest.mark.parametrize("target", [0, 2])
 def test_standard_errors_are_those_of_refits(data, target, refine):

@@ -119,6 +119,7 @@ def test_a_single_regression_is_least_squares():
     assert found.confidence == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fit_intercept", [True, False])
 def test_sparse_samples_are_refined_like_dense_ones(fit_intercept):
     rng = np.random.default_rng(3)

@@ -66,6 +66,7 @@ def test_hinted_moments_in_pieces_are_those_of_all_rows(n_components, n_features
     assert_allclose(many.tensor(basis), one.tensor(basis), rtol=1e-8, atol=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("max_collected", [0, 10**9])
 @pytest.mark.parametrize("intercept", [True, False])
 def test_more_regressions_than_features_in_pieces(intercept, max_collected, monkeypatch):
@@ -80,6 +81,7 @@ def test_more_regressions_than_features_in_pieces(intercept, max_collected, monk
     assert one.center == pytest.approx([1.0], abs=0.05)
 
 
+@pytest.mark.slow
 def test_sparse_regressions_in_pieces_are_those_of_all_rows():
     rng = np.random.default_rng(3)
     X = sp.csr_array(rng.standard_normal((2000, 5)))

@@ -82,6 +82,7 @@ def test_examples_are_pairs(examples, message, code):
     assert raised.value.code == code
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fit_intercept", [True, False])
 def test_lines_through_zero_are_found_wherever_x_has_its_mean(fit_intercept):
     lines = make_mixed_regression(40_000, 5, 2, random_state=3)
@@ -92,6 +93,7 @@ def test_lines_through_zero_are_found_wherever_x_has_its_mean(fit_intercept):
     assert found.intercept == pytest.approx(0, abs=0.2 if fit_intercept else 0)
 
 
+@pytest.mark.slow
 def test_coefficients_that_cancel_are_reported():
     rng = np.random.default_rng(0)
     X, sign = rng.normal(size=(20_000, 4)), rng.choice([-1, 1], size=20_000)

@@ -59,6 +59,7 @@ def test_more_lines_than_features_need_examples_and_likelihood(question):
     assert error.value.fields["n_components"] == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_components", [3, "auto"])
 def test_as_many_lines_as_features_are_found_from_examples_also_if_moments_lack_one(n_components):
     rng = np.random.default_rng(0)

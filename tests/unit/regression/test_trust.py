@@ -106,6 +106,7 @@ def test_normal_x_is_not_refined_by_default(data, search):
         search.search(hint, refine="maybe")
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::mixsearch.errors.SearchWarning")
 def test_one_regression_too_few_is_doubted_only_if_the_answer_depends_on_it(data):
     search = RegressionSearch(2).fit(data.X[:4000], data.y[:4000])
@@ -124,6 +125,7 @@ def test_a_single_line_through_two_is_doubted():
     assert found.confidence < 0.01
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_components", [1, 2, 3])
 def test_the_likelihood_counts_regressions_where_moments_cannot(n_components):
     X, y, _, _ = exponential(800, 4, n_components, seed=1)

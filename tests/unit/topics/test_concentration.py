@@ -12,6 +12,7 @@ def fit(data, alpha0, k=5):
     return TopicSearch(k, alpha0=alpha0, damping=False).fit(data.counts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alpha", [0.1, 0.6])
 def test_the_sum_is_found_within_its_error_bar(alpha):
     data = make_topics(4000, 200, 5, mean_length=200, alpha=alpha, random_state=0)
