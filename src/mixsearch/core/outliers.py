@@ -198,7 +198,8 @@ def isolated_rows(
     samples: Any = partitions.take_rows(far.rows).collect().partition.samples
     is_member = _is_grouped(samples, center, MAX_SPREAD * far.median)
     if find_members is not None:
-        dense = np.asarray(samples.toarray() if sp.issparse(samples) else samples, dtype=np.float64)
+        is_sparse = sp.issparse(samples)
+        dense = np.asarray(samples.toarray() if is_sparse else samples, dtype=np.float64)
         is_member = is_member | find_members(dense - center)
     return np.asarray(far.rows[~is_member])
 
