@@ -26,6 +26,7 @@ import second_moment
 import segment_choices
 import segment_trust
 import segments
+import small_tables
 import subspace_tables
 import table_confidence
 import table_scale
@@ -42,7 +43,6 @@ import web_memory
 import web_points
 import web_start
 import web_typing
-import whitened_tables
 from measuring import N_THREADS, machine
 from threadpoolctl import threadpool_limits
 
@@ -62,7 +62,7 @@ BENCHMARKS = {
     "tables": tables,
     "table_scale": table_scale,
     "regression_tables": regression_tables,
-    "whitened_tables": whitened_tables,
+    "small_tables": small_tables,
     "subspace_tables": subspace_tables,
     "quality": quality,
     "verdict": verdict,
@@ -100,7 +100,7 @@ ON_REQUEST = (
     "table_confidence",
     "tables",
     "table_scale",
-    "whitened_tables",
+    "small_tables",
     "quality",
     "segments",
     "segment_choices",

@@ -35,7 +35,7 @@ from mixsearch._typing import Array
 from mixsearch.core.doubts import trust
 from mixsearch.core.example_fit import confidence_without_model
 from mixsearch.errors import SearchError, collect_warnings
-from mixsearch.gaussian._em import feature_partitions, run_spherical_em
+from mixsearch.gaussian._mixture import feature_partitions, run_spherical_em
 from mixsearch.gaussian._subset import DEFAULT_OPTIONS, _draw_start, fit_subset
 
 MIN_ROWS, MIN_F1 = 20, 0.5

@@ -28,7 +28,7 @@ from sklearn.linear_model import QuantileRegressor
 from threadpoolctl import threadpool_limits
 
 from mixsearch._typing import Array, TableLike
-from mixsearch.core.members import (
+from mixsearch.core.walk import (
     CURVE,
     INTERVAL,
     MAX_NARROWING,

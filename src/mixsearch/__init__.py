@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from mixsearch.core.moments import Moments
     from mixsearch.core.rank_selection import Spectrum
     from mixsearch.errors import SearchError, SearchWarning, WeakHintWarning
-    from mixsearch.gaussian import GaussianComponent, GaussianSearch, WithinWhitener
+    from mixsearch.gaussian import GaussianComponent, GaussianSearch
     from mixsearch.regression import RegressionComponent, RegressionSearch
     from mixsearch.segmentation import Segmentation, segment
     from mixsearch.subspace import Subspace, SubspaceErrors, SubspaceSearch
@@ -45,7 +45,6 @@ __all__ = [
     "Topic",
     "TopicSearch",
     "WeakHintWarning",
-    "WithinWhitener",
     "find",
     "search_family",
     "search_moments",

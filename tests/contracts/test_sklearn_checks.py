@@ -3,14 +3,13 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from mixsearch import GaussianSearch, RegressionSearch, SubspaceSearch, TopicSearch, WithinWhitener
+from mixsearch import GaussianSearch, RegressionSearch, SubspaceSearch, TopicSearch
 
 
 @pytest.mark.filterwarnings("ignore")  # the checks pass labels and targets without a meaning for these models
 @parametrize_with_checks(
     [
         GaussianSearch(n_components=2),
-        WithinWhitener(),
         TopicSearch(n_components=2),
         RegressionSearch(n_components=1),
         RegressionSearch(n_components=1, fit_intercept=False),

@@ -12,8 +12,7 @@ from mixsearch import Moments, search_moments
 from mixsearch.core.extraction import Extraction, extract
 from mixsearch.core.moments import Hinted
 from mixsearch.data.partitions import partition_in_memory
-from mixsearch.gaussian._family import GaussianFamily
-from mixsearch.gaussian._moments import NoiseSpace
+from mixsearch.gaussian._family import GaussianFamily, NoiseSpace
 from mixsearch.regression._design import Design
 from mixsearch.regression._family import RegressionFamily
 from mixsearch.subspace._extraction import extract_subspace

@@ -55,14 +55,6 @@ def test_average_precision_agrees_with_scikit_learn_also_where_scores_are_equal(
     assert_allclose(average_precision(relevant, scores), average_precision_score(relevant, scores))
 
 
-def test_a_perfect_ranking_has_precision_one():
-    assert average_precision([0, 1, 1, 0], [-1, 7, 3, 2]) == 1
-
-
-def test_equal_scores_rank_like_a_random_order():
-    assert average_precision([1, 0, 0, 1, 0], np.zeros(5)) == 0.4
-
-
 def test_a_ranking_without_anything_to_find_is_refused():
     with pytest.raises(SearchError, match="None of the 3 samples is relevant"):
         average_precision([0, 0, 0], [1, 2, 3])
@@ -73,44 +65,16 @@ def test_a_score_for_every_sample_is_needed():
         average_precision([0, 1, 0], [1, 2])
 
 
-@pytest.mark.parametrize("seed", range(8))
-@pytest.mark.parametrize("form", [np.asarray, sp.csr_array, sp.csr_matrix, lambda counts: counts.tolist()])
-def test_pmi_with_a_seed_agrees_with_counting_pairs(seed, form):
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array, lambda counts: counts.tolist()])
+def test_scores_agree_with_counting_pairs(seed, form):
     counts = random_counts(seed)
-    expected = np.mean([pmi_of_pair(counts, "moon", word) for word in WORDS])
-    assert_allclose(Reference(form(counts), WORDS).pmi("moon", WORDS), expected, atol=1e-12)
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_npmi_with_a_seed_agrees_with_counting_pairs(seed):
-    counts = random_counts(seed)
-    expected = np.mean([npmi_of_pair(counts, "moon", word) for word in WORDS])
-    assert_allclose(Reference(counts, WORDS).npmi_with("moon", WORDS), expected, atol=1e-12)
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_npmi_agrees_with_counting_pairs(seed):
-    counts = random_counts(seed)
-    expected = np.mean([npmi_of_pair(counts, a, b) for a, b in combinations(WORDS, 2)])
-    assert_allclose(Reference(counts, WORDS).npmi(WORDS), expected, atol=1e-12)
-
-
-def test_the_seed_among_the_words_counts_with_its_own_rarity():
-    reference = Reference([[1], [0], [0], [0]], ["moon"])
-    assert_allclose(reference.pmi("moon", ["moon"]), math.log(4))
-
-
-def test_words_never_together_are_at_best_independent():
-    apart = Reference([[1, 0], [0, 1], [0, 0], [0, 0], [0, 0]], ["moon", "tax"])
-    assert apart.pmi("moon", ["tax"]) == 0
-    often = Reference([[1, 0]] * 4 + [[0, 1]] * 4, ["moon", "tax"])
-    assert_allclose(often.pmi("moon", ["tax"]), math.log(1 / 2))
-
-
-def test_npmi_ends_at_one_and_minus_one():
-    reference = Reference([[1, 1, 0], [1, 1, 0], [0, 0, 1]], ["moon", "orbit", "tax"])
-    assert_allclose(reference.npmi(["moon", "orbit"]), 1)
-    assert_allclose(reference.npmi(["orbit", "tax"]), -1)
+    reference = Reference(form(counts), WORDS)
+    pmi, npmi = ([score(counts, "moon", word) for word in WORDS] for score in (pmi_of_pair, npmi_of_pair))
+    every_pair = [npmi_of_pair(counts, a, b) for a, b in combinations(WORDS, 2)]
+    assert_allclose(reference.pmi("moon", WORDS), np.mean(pmi), atol=1e-12)
+    assert_allclose(reference.npmi_with("moon", WORDS), np.mean(npmi), atol=1e-12)
+    assert_allclose(reference.npmi(WORDS), np.mean(every_pair), atol=1e-12)
 
 
 def test_unknown_words_count_as_nothing_known():
@@ -128,23 +92,15 @@ def test_stored_zeros_hold_no_word():
     assert "tax" not in Reference(counts, ["moon", "tax"])
 
 
-@pytest.mark.parametrize("score", [Reference.pmi, Reference.npmi_with])
-def test_an_unknown_seed_is_named(score):
-    with pytest.raises(SearchError, match="None of the 1 units of the reference contains 'sushi'"):
-        score(Reference([[1]], ["moon"]), "sushi", ["moon"])
-
-
-@pytest.mark.parametrize("score", [Reference.pmi, Reference.npmi_with])
-def test_scores_with_a_seed_need_words(score):
-    with pytest.raises(SearchError, match="No words to score"):
-        score(Reference([[1]], ["moon"]), "moon", [])
-
-
-def test_npmi_needs_a_pair():
-    with pytest.raises(SearchError, match="Pairs need at least 2 words, got 1"):
-        Reference([[1]], ["moon"]).npmi(["moon"])
-
-
-def test_the_vocabulary_must_match_the_columns():
-    with pytest.raises(SearchError, match="The vocabulary has 2 words, but the counts have 1 columns"):
-        Reference([[1]], ["moon", "tax"])
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda reference: reference.pmi("sushi", ["moon"]), "None of the 1 units of the reference contains 'sushi'"),
+        (lambda reference: reference.npmi_with("moon", []), "No words to score"),
+        (lambda reference: reference.npmi(["moon"]), "Pairs need at least 2 words, got 1"),
+        (lambda _: Reference([[1]], ["moon", "tax"]), "The vocabulary has 2 words, but the counts have 1 columns"),
+    ],
+)
+def test_what_cannot_be_scored_is_named(ask, message):
+    with pytest.raises(SearchError, match=message):
+        ask(Reference([[1]], ["moon"]))

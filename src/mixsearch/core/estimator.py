@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mixsearch._typing import Array, Samples, SamplesLike
-from mixsearch.core.fitted import F, FittedMixture
+from mixsearch.core.family import F, FittedMixture
 from mixsearch.core.noise_edge import no_signal
 from mixsearch.core.rank_selection import N_FOLDS, Spectrum
 from mixsearch.core.validation import (

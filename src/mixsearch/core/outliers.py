@@ -94,19 +94,14 @@ def find_outliers(
     if not len(far.rows):
         return Outliers(far.rows, partitions.n_rows, partitions, measured)
     for _ in range(MAX_ROUNDS):
-        center = _mean_without(partitions, measured.mean, far.rows)
+        share = len(far.rows) / partitions.n_rows
+        center = np.asarray((measured.mean - share * sample_mean_of(partitions.take_rows(far.rows))) / (1 - share))
         before, far = far, find_far(partitions, _distances, center)
         if np.array_equal(before.rows, far.rows):
             break
     rows = isolated_rows(partitions, far, center, find_members)
     samples = partitions.drop_rows(rows).persist()
     return Outliers(rows, partitions.n_rows, samples, measure_samples(samples))
-
-
-def _mean_without(partitions: Partitions[SamplePartition], mean: Array, rows: Array) -> Array:
-    """Return the mean of all samples but some, given the mean of all."""
-    share = len(rows) / partitions.n_rows
-    return np.asarray((mean - share * sample_mean_of(partitions.take_rows(rows))) / (1 - share))
 
 
 def _distances(partition: SamplePartition, center: Array) -> Array:
@@ -200,16 +195,13 @@ def isolated_rows(
     """
     if len(far.rows) < MIN_MEMBERS:
         return far.rows
-    samples = partitions.take_rows(far.rows).collect().partition.samples
+    samples: Any = partitions.take_rows(far.rows).collect().partition.samples
     is_member = _is_grouped(samples, center, MAX_SPREAD * far.median)
     if find_members is not None:
-        is_member = is_member | find_members(_dense(samples) - center)
+        is_sparse = sp.issparse(samples)
+        dense = np.asarray(samples.toarray() if is_sparse else samples, dtype=np.float64)
+        is_member = is_member | find_members(dense - center)
     return np.asarray(far.rows[~is_member])
-
-
-def _dense(samples: Any) -> Array:
-    is_sparse = sp.issparse(samples)
-    return np.asarray(samples.toarray() if is_sparse else samples, dtype=np.float64)
 
 
 def _is_grouped(samples: Samples, center: Array, max_square: float) -> Array:

@@ -70,8 +70,9 @@ def separate_rest(tensor: Array, candidates: Candidates) -> Candidates:
     k = candidates.points.shape[0]
     if k <= 2:
         return candidates
-    directions = _unit_columns(candidates.points)
-    complement = _complement(directions[:, 0])
+    lengths = np.linalg.norm(candidates.points, axis=0)
+    directions = np.asarray(candidates.points / np.where(lengths > 0, lengths, 1.0))
+    complement = np.linalg.svd(directions[:, :1])[0][:, 1:]
     U = complement @ _diagonalize(_symmetric(rotate(tensor, complement)), complement.T @ directions[:, 1:])
     hinted = (directions * candidates.scores) @ directions.T
     scores = np.einsum("ai,ab,bi->i", U, hinted, U)
@@ -116,16 +117,6 @@ def separate_directions(directions: Array, tensor_within: Callable[[Array], Arra
     """
     basis = _nearest_orthonormal(directions)
     return np.asarray(basis @ _diagonalize(_symmetric(tensor_within(basis)), np.eye(basis.shape[1])))
-
-
-def _unit_columns(points: Array) -> Array:
-    lengths = np.linalg.norm(points, axis=0)
-    return np.asarray(points / np.where(lengths > 0, lengths, 1.0))
-
-
-def _complement(direction: Array) -> Array:
-    """Return an orthonormal basis of the complement of a unit vector, (k, k-1)."""
-    return np.linalg.svd(direction[:, None])[0][:, 1:]
 
 
 def _symmetric(T: Array) -> Array:

@@ -10,7 +10,7 @@ import numpy as np
 from mixsearch import SubspaceSearch
 from mixsearch._typing import Array
 from mixsearch.baselines import kmeans_subspaces
-from mixsearch.core.fitted import Preset
+from mixsearch.core.family import Preset
 from mixsearch.datasets import SubspacesData, make_hint, make_subspaces
 from mixsearch.experiments._comparison import Comparison
 from mixsearch.experiments._experiment import Case, Experiment, Result, make_cases

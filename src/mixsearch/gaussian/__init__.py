@@ -8,10 +8,8 @@ if TYPE_CHECKING:
     from mixsearch.gaussian._component import GaussianComponent
     from mixsearch.gaussian._family import GaussianFamily
     from mixsearch.gaussian._fit import fit_gaussian
-    from mixsearch.gaussian._growth import choose_mixture
     from mixsearch.gaussian._search import GaussianSearch
-    from mixsearch.gaussian._shapes import SHAPES, Shape, ShapedMixture
-    from mixsearch.gaussian._whitener import WithinWhitener
+    from mixsearch.gaussian._shapes import SHAPES, Shape, ShapedMixture, choose_mixture
 else:
     __getattr__, __dir__ = lazy_front(__name__)
 
@@ -22,7 +20,6 @@ __all__ = [
     "GaussianSearch",
     "Shape",
     "ShapedMixture",
-    "WithinWhitener",
     "choose_mixture",
     "fit_gaussian",
 ]

@@ -1,4 +1,4 @@
-"""Fit of Gaussian mixtures with spherical covariances: signal space, noise level and projected samples."""
+"""Fit of Gaussian mixtures with spherical covariances: rank, signal space, noise level and projected samples."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ import numpy as np
 from mixsearch._typing import Array, Matrix
 from mixsearch.core.eigen import OVERSAMPLING, top_eigenpairs
 from mixsearch.core.frame import Frame, frame_from_eigenpairs, project
-from mixsearch.core.noise_edge import SignalCheck, check_spectrum
-from mixsearch.core.noise_rank import noise_rank
+from mixsearch.core.noise_edge import SignalCheck, check_spectrum, noise_rank
+from mixsearch.core.rank_selection import Spectrum, spherical_spectrum
 from mixsearch.core.second_moment import (
     MeasuredPartition,
     MeasuredSamples,
     blas_threads_for,
     measure_samples,
+    sample_mean_of,
     second_moment,
 )
 from mixsearch.data.chunks import ArraySum
 from mixsearch.data.partitions import Partitions, SamplePartition
-from mixsearch.gaussian._family import GaussianFamily
-from mixsearch.gaussian._moments import GaussianPartition, NoiseSpace
+from mixsearch.gaussian._family import GaussianFamily, GaussianPartition, NoiseSpace
 
 
 def fit_gaussian(
@@ -168,3 +168,19 @@ def _whiten(
     energy = np.asarray(X @ noise_direction - mean @ noise_direction) ** 2
     Y = frame.whiten(X).astype(X.dtype, copy=False)
     return GaussianPartition(partition.first, X, Y, energy, noise.squares(X))
+
+
+def gaussian_spectrum(partitions: Partitions[SamplePartition], *, seed: int) -> Spectrum:
+    """Count the Gaussians: one more than the directions in which their centers differ.
+
+    Parameters
+    ----------
+    partitions : Partitions of samples of shape (n, d)
+    seed : int
+        Seed of the eigensolver's starting block.
+
+    Returns
+    -------
+    Spectrum
+    """
+    return spherical_spectrum(partitions, sample_mean_of(partitions), lambda n_signal: n_signal + 1, seed)

@@ -1,4 +1,4 @@
-"""Standard errors of a refined Gaussian."""
+"""Standard errors of a refined Gaussian, by jackknife and by bootstrap."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mixsearch._typing import Array
+from mixsearch._typing import Array, Samples
 from mixsearch.core.jackknife import Derivatives, StandardErrors, jackknife, newton_replicates
 from mixsearch.core.second_moment import WeightedSums, centered_sums, weighted_sums
 from mixsearch.data.chunks import ArraySum
-from mixsearch.data.partitions import spread_over_groups
-from mixsearch.gaussian._family import GaussianFamily
+from mixsearch.data.partitions import partition_in_memory, spread_over_groups
+from mixsearch.errors import SearchError, collect_warnings
+from mixsearch.gaussian._family import GaussianFamily, GaussianPartition
+from mixsearch.gaussian._fit import fit_gaussian
 from mixsearch.gaussian._mixture import (
     SphericalMixture,
     frame_points,
@@ -19,16 +21,20 @@ from mixsearch.gaussian._mixture import (
     responsibilities,
     signal_units,
 )
-from mixsearch.gaussian._moments import GaussianPartition
 from mixsearch.gaussian._refinement import (
     RefinedGaussian,
     ResponsibilityPartition,
     assign_responsibilities,
+    fit_mixture,
+    refine_gaussian,
     residual_weights,
 )
+from mixsearch.gaussian._subset import DEFAULT_OPTIONS, fit_subset
 
 # Components that share at least this fraction of their samples with the one found make its parameters uncertain.
 MIN_OVERLAP, MAX_OVERLAPPING = 1e-3, 6
+# Refits, and the number of samples that each draws at most: errors fall with the square root of it.
+N_REFITS, MAX_SAMPLES = 40, 2000
 
 
 def refined_gaussian_errors(family: GaussianFamily, refined: RefinedGaussian) -> StandardErrors:
@@ -125,3 +131,47 @@ def _known_information(mixture: SphericalMixture, components: Array, mean: Array
     of_weights = mean.shape[1] * (np.diag(weights) - np.outer(weights, weights))
     information[width - 1 :: width, width - 1 :: width] = of_weights
     return information
+
+
+def bootstrap_errors(family: GaussianFamily, refined: RefinedGaussian) -> StandardErrors:
+    """Return the standard errors of a refined Gaussian from refits.
+
+    Parameters
+    ----------
+    family : GaussianFamily
+    refined : RefinedGaussian
+
+    Returns
+    -------
+    StandardErrors
+
+    Notes
+    -----
+    One Newton step from the maximum of the likelihood shows how the estimate varies near it. If samples do not follow
+    the model, the likelihood has several maxima that are about as likely, and other samples may lead to another one:
+    only refits show that.
+    """
+    part = family.partitions.thin(max(family.partitions.n_rows // MAX_SAMPLES, 1)).collect()
+    n, rng = part.n_rows, np.random.default_rng(0)  # the same answer every time
+    draws = [rng.integers(n, size=n) for _ in range(N_REFITS)]
+    found = [each for rows in draws if (each := _refit(part.partition.samples[rows], family, refined))]
+    if len(found) < 2:
+        return StandardErrors(np.full(len(refined.center), np.inf), np.inf)
+    scale = np.sqrt(n / family.partitions.n_rows)
+    centers, weights = np.array([each.center for each in found]), np.array([each.weight for each in found])
+    return StandardErrors(scale * centers.std(axis=0, ddof=1), float(scale * weights.std(ddof=1)))
+
+
+def _refit(samples: Samples, family: GaussianFamily, refined: RefinedGaussian) -> RefinedGaussian | None:
+    """Return the component of a refit that is nearest to the one found, if they overlap."""
+    with collect_warnings():
+        try:
+            other = fit_gaussian(partition_in_memory(samples), family.n_components, paper=False, seed=0)
+        except SearchError:  # a direction is lost among these samples
+            return None
+    fitted = fit_mixture(other, DEFAULT_OPTIONS, fit_subset(other))
+    centers = other.frame.unwhiten(frame_points(other, fitted.mixture.centers.T, constant=1.0))
+    apart = np.sum((centers - refined.center[:, None]) ** 2, axis=0)
+    index = int(np.argmin(apart))
+    is_near = apart[index] < len(refined.center) * max(refined.noise_variance, float(fitted.mixture.variances[index]))
+    return refine_gaussian(other, fitted, index) if is_near else None

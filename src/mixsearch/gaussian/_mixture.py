@@ -1,21 +1,25 @@
-"""All Gaussians of a mixture in the signal space, and samples as the features that their densities depend on."""
+"""All Gaussians of a mixture in the signal space: densities, features of samples, and EM."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from mixsearch._typing import Array, Samples
 from mixsearch.core.component import Candidates
-from mixsearch.data.chunks import CACHED_ROWS, row_slices
-from mixsearch.gaussian._family import GaussianFamily
-from mixsearch.gaussian._moments import GaussianPartition
+from mixsearch.core.em import EMOptions, EMResult, run_em
+from mixsearch.data.chunks import CACHED_ROWS, row_slices, sum_chunks
+from mixsearch.data.partitions import Partition, Partitions
+from mixsearch.gaussian._family import GaussianFamily, GaussianPartition
 
 # A component starts with at least this fraction of an even weight, so that none vanishes.
 MIN_SHARE = 0.2
 # Samples per chunk of an E-step: its intermediate results stay in cache.
 STEP_ROWS = 8 * CACHED_ROWS
+# A variance is at least this fraction of the average one at the start.
+MIN_VARIANCE = 1e-3
 
 
 class SphericalMixture(NamedTuple):
@@ -150,3 +154,56 @@ def e_step(coefficients: Array, Z: Array) -> tuple[Array, float]:
     total = resp.sum(axis=0)
     resp /= total
     return resp.astype(np.float64), float(top.sum() + np.sum(np.log(total), dtype=np.float64))
+
+
+@dataclass(frozen=True)
+class FeaturePartition(Partition):
+    """Samples as features: log densities are linear in them, and EM needs only their sums."""
+
+    features: Array  # (n, q + 2)
+
+
+def feature_partitions(family: GaussianFamily) -> Partitions[FeaturePartition]:
+    """Return the samples of a fit as features."""
+    return family.partitions.map(_compute_features, signal_units(family)).persist()
+
+
+def _compute_features(partition: GaussianPartition, units: Array) -> FeaturePartition:
+    return FeaturePartition(partition.first, partition_features(partition, units).T)
+
+
+class FeatureSums(NamedTuple):
+    """Sums for the M-step."""
+
+    sums: Array  # of the features, weighted by the responsibilities of each component, (k, q + 2)
+    objective: float
+
+
+def run_spherical_em(
+    partitions: Partitions[FeaturePartition], start: SphericalMixture, options: EMOptions
+) -> EMResult[SphericalMixture]:
+    """Run EM from a mixture."""
+    floor = MIN_VARIANCE * float(start.variances.mean())
+
+    def step(mixture: SphericalMixture) -> tuple[SphericalMixture, float]:
+        sums, objective = partitions.reduce(_feature_sums, mixture.log_densities())
+        return _m_step(sums, partitions.n_rows, start.n_dims, floor), objective
+
+    return run_em(start, step, options)
+
+
+def _m_step(sums: Array, n_rows: int, n_dims: int, floor: float) -> SphericalMixture:
+    sizes = np.maximum(sums[:, -1], np.finfo(np.float64).tiny)
+    centers = sums[:, :-2] / sizes[:, None]
+    variances = (sums[:, -2] / sizes - np.sum(centers**2, axis=1)) / n_dims
+    return SphericalMixture(centers, np.maximum(variances, floor), sizes / n_rows, n_dims)
+
+
+def _feature_sums(partition: FeaturePartition, coefficients: Array) -> FeatureSums:
+    Z = partition.features.T
+
+    def sum_rows(rows: slice) -> FeatureSums:
+        resp, objective = e_step(coefficients, Z[:, rows])
+        return FeatureSums(resp @ Z[:, rows].T, objective)
+
+    return sum_chunks(sum_rows, row_slices(Z.shape[1], STEP_ROWS))

@@ -12,17 +12,17 @@ from mixsearch.core.component import Candidates, Refined
 from mixsearch.core.em import EMOptions, EMResult
 from mixsearch.core.second_moment import WeightedSums, centered_sums, weighted_sums
 from mixsearch.data.partitions import Partition, Partitions
-from mixsearch.gaussian._em import feature_partitions, run_spherical_em
-from mixsearch.gaussian._family import GaussianFamily
+from mixsearch.gaussian._family import GaussianFamily, GaussianPartition
 from mixsearch.gaussian._mixture import (
     SphericalMixture,
+    feature_partitions,
     frame_points,
     mixture_from_moments,
     partition_features,
     responsibilities,
+    run_spherical_em,
     signal_units,
 )
-from mixsearch.gaussian._moments import GaussianPartition
 from mixsearch.gaussian._subset import SubsetFit
 
 
@@ -141,16 +141,6 @@ def refine_gaussian(family: GaussianFamily, fitted: FittedMixture, index: int) -
 
 def _weighted_samples(partition: ResponsibilityPartition, row: Array) -> WeightedSums:
     return weighted_sums(partition.samples, (partition.resp @ row)[:, None])
-
-
-def hint_for_component(family: GaussianFamily, mixture: SphericalMixture, index: int) -> Array:
-    """Return the hint in the frame, (k,), under which one component of a mixture scores and no other does.
-
-    Notes
-    -----
-    Whitened centers are orthogonal to each other, so each is its own best hint.
-    """
-    return frame_points(family, mixture.centers[index][:, None], constant=1.0)[:, 0]
 
 
 def match_candidate(family: GaussianFamily, candidates: Candidates, mixture: SphericalMixture) -> int | None:

@@ -14,7 +14,7 @@ from mixsearch.core.doubts import add_doubts
 from mixsearch.core.em import em_options
 from mixsearch.core.estimator import RandomState, SemiSupervised
 from mixsearch.core.extraction import Extraction, ExtractionOptions
-from mixsearch.core.fitted import Preset
+from mixsearch.core.family import Preset
 from mixsearch.core.hints import check_one_hint, hint_from_direction
 from mixsearch.core.noise_edge import SignalCheck
 from mixsearch.core.outliers import find_outliers
@@ -22,23 +22,20 @@ from mixsearch.core.second_moment import MeasuredSamples
 from mixsearch.core.validation import AUTO, check_choice, check_n_components, check_n_features, check_n_samples
 from mixsearch.data.partitions import Partitions, SamplePartition
 from mixsearch.errors import ArgumentError, SearchWarning, collect_warnings, warn_user
-from mixsearch.gaussian._component import GaussianComponent
+from mixsearch.gaussian._component import GaussianComponent, ShapedComponent, SphericalComponent
 from mixsearch.gaussian._family import GaussianFamily
-from mixsearch.gaussian._fit import fit_gaussian
-from mixsearch.gaussian._rank_selection import gaussian_spectrum
-from mixsearch.gaussian._shaped_component import ShapedComponent
-from mixsearch.gaussian._shaped_fit import Covariance
-from mixsearch.gaussian._shaped_search import (
+from mixsearch.gaussian._fit import fit_gaussian, gaussian_spectrum
+from mixsearch.gaussian._queries import (
     ShapedSearch,
+    SphericalSearch,
     fit_shapes,
     needs_examples,
     reject_spherical_options,
     shaped_only,
     spherical_only,
 )
+from mixsearch.gaussian._shaped_fit import Covariance
 from mixsearch.gaussian._shapes import SHAPES
-from mixsearch.gaussian._spherical_component import SphericalComponent
-from mixsearch.gaussian._spherical_search import SphericalSearch
 from mixsearch.gaussian._units import UNITS_DIFFER, find_unit_ratio, units_differ
 
 # The doubts of a fit that features in different units raise.

@@ -14,9 +14,15 @@ from mixsearch.core.example_fit import TypicalSquares, typical_squares
 from mixsearch.core.noise_edge import noise_edge
 from mixsearch.core.tensor import all_components
 from mixsearch.data.partitions import Partitions
-from mixsearch.gaussian._em import FeaturePartition, feature_partitions, run_spherical_em
 from mixsearch.gaussian._family import GaussianFamily
-from mixsearch.gaussian._mixture import SphericalMixture, mixture_from_moments, responsibilities
+from mixsearch.gaussian._mixture import (
+    FeaturePartition,
+    SphericalMixture,
+    feature_partitions,
+    mixture_from_moments,
+    responsibilities,
+    run_spherical_em,
+)
 
 # The subset has this many samples, and this many per component.
 MIN_SAMPLES, PER_COMPONENT = 2000, 200

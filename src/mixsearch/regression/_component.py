@@ -22,7 +22,6 @@ from mixsearch.core.validation import FLOAT_DTYPES, check_samples
 from mixsearch.data.dask import dask_arrays, is_dask
 from mixsearch.display import Card, plain_chance, plain_number
 from mixsearch.errors import Option, SearchError
-from mixsearch.regression._example_fit import MemberNoise, fit_examples, measure_members
 from mixsearch.regression._family import RegressionFamily
 from mixsearch.regression._jackknife import (
     RefinedScores,
@@ -31,9 +30,8 @@ from mixsearch.regression._jackknife import (
     refined_scores,
 )
 from mixsearch.regression._mixture import RegressionMixture, mixture_from_moments
-from mixsearch.regression._recognition import Recognition, recognise
+from mixsearch.regression._recognition import MemberNoise, Recognition, Rivals, fit_examples, measure_members, recognise
 from mixsearch.regression._refinement import RefinedRegression, convert_to_fit
-from mixsearch.regression._rivals import Rivals
 
 # Named coefficients that `repr` shows.
 MAX_NAMED = 6

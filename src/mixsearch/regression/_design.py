@@ -1,4 +1,4 @@
-"""The design of a regression: how the user's x is standardized, and how coefficients are mapped back."""
+"""The design of a regression: standardized x, features of rows, outliers, and coefficients mapped back."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ import scipy.sparse as sp
 
 from mixsearch._typing import Array, Samples
 from mixsearch.core.frame import project
-from mixsearch.core.second_moment import sample_mean_of
+from mixsearch.core.outliers import MAX_ROUNDS, Outliers, find_far, isolated_rows
+from mixsearch.core.posterior import MIN_VARIANCE, average_covariance, precision_factor, shrink_covariances
+from mixsearch.core.second_moment import sample_mean_of, squared_distances
 from mixsearch.data.chunks import ArraySum, row_slices, sum_chunks
 from mixsearch.data.partitions import Partition, Partitions, SamplePartition
 from mixsearch.errors import Option, SearchError
@@ -225,3 +227,132 @@ def _standardize(partition: SamplePartition, design: Design, offset: float) -> t
     X, responses = partition.samples, np.asarray(partition.responses, dtype=np.float64) - offset
     standardized = StandardizedPartition(partition.first, design.standardize(X), responses, X)
     return standardized, ArraySum(float(responses @ responses))
+
+
+class FeatureGaussians(NamedTuple):
+    """One Gaussian of standardized x for every component.
+
+    The precision of component i is the product of ``factors[i]`` with its transpose.
+    """
+
+    design: Design  # that x was standardized by
+    centers: Array  # (k, r)
+    factors: Array  # (k, r, r)
+
+    def take(self, order: Array) -> FeatureGaussians:
+        """Return the Gaussians of some components."""
+        return FeatureGaussians(self.design, self.centers[order], self.factors[order])
+
+    def standardize(self, X: Samples) -> Array:
+        """Return standardized x, (n, r)."""
+        return self.design.predict(X, np.eye(self.design.n_coordinates))
+
+    def whiten(self, Z: Array) -> Array:
+        """Return x in the units of each component's Gaussian, (k, n, r)."""
+        return np.stack([(Z - center) @ factor for center, factor in zip(self.centers, self.factors, strict=True)])
+
+    def log_densities(self, Z: Array) -> Array:
+        """Return the log density of each component at each standardized x, (n, k)."""
+        squares = np.sum(self.whiten(Z) ** 2, axis=2).T
+        log_scales = np.log(np.einsum("kii->ki", self.factors)).sum(axis=1)
+        return np.asarray(log_scales - 0.5 * (squares + Z.shape[1] * np.log(2 * np.pi)))
+
+    def scores(self, Z: Array, resp: Array) -> Array:
+        """Return derivatives of each sample's log-likelihood by all means and covariances, (n, k (r + r (r + 1) / 2)).
+
+        Up to a linear map, which does not matter to the errors of other parameters.
+        """
+        rows, columns = np.triu_indices(Z.shape[1])
+        own = [
+            np.hstack([u, u[:, rows] * u[:, columns] - (rows == columns)]) * p[:, None]
+            for u, p in zip(self.whiten(Z), resp.T, strict=True)
+        ]
+        return np.hstack(own)
+
+
+def n_feature_parameters(n_components: int, n_features: int) -> int:
+    """Return the number of parameters of Gaussians."""
+    return n_components * (n_features + n_features * (n_features + 1) // 2)
+
+
+def estimate_features(design: Design, squares: Array) -> FeatureGaussians:
+    """Return the Gaussians of standardized x, with shrunk covariances.
+
+    Parameters
+    ----------
+    design : Design
+    squares : array of shape (k, r + 1, r + 1)
+        Σ p ss' for each component, with s = (z, 1).
+
+    Returns
+    -------
+    FeatureGaussians
+    """
+    sizes = squares[:, -1, -1] + np.finfo(np.float64).tiny
+    centers = squares[:, :-1, -1] / sizes[:, None]
+    second = squares[:, :-1, :-1] / sizes[:, None, None]
+    covariances = second - np.einsum("ki,kj->kij", centers, centers)
+    mean_square = float(np.einsum("k,kii->", sizes, second)) / (sizes.sum() * max(centers.shape[1], 1))
+    average = average_covariance(covariances, sizes, MIN_VARIANCE * (mean_square or 1.0))
+    shrunk = shrink_covariances(covariances, sizes, average)
+    return FeatureGaussians(design, centers, precision_factor(shrunk))
+
+
+def find_regression_outliers(
+    partitions: Partitions[SamplePartition], design: str, *, intercept: bool
+) -> Outliers[Standardized]:
+    """Find samples whose x is far from all others, or whose response fits no regression of the others.
+
+    Parameters
+    ----------
+    partitions : Partitions
+        Samples of shape (n, d), with responses.
+    design, intercept
+        As `fit_regression` takes them.
+
+    Returns
+    -------
+    Outliers
+        `measured` holds all other samples, standardized by their own mean and covariance.
+
+    Notes
+    -----
+    As in `find_outliers`, up to 1% of the samples may be anything, and five that are close to each other are not left
+    out because of their x.
+    """
+    samples, found = partitions, standardize(partitions, design, intercept=intercept)
+    left_out, rows = np.zeros(0, dtype=np.int64), _find_rows(found.partitions)
+    for _ in range(MAX_ROUNDS):
+        if np.array_equal(rows, left_out):
+            break
+        left_out, samples = rows, partitions.drop_rows(rows).persist()
+        found = standardize(samples, design, intercept=intercept)
+        rows = _find_rows(standardize_by(partitions, found.design, found.offset)[0])
+    return Outliers(left_out, partitions.n_rows, samples, found)
+
+
+@dataclass(frozen=True)
+class LengthPartition(Partition):
+    """Squares that a single sample must not dominate."""
+
+    lengths: Array  # |z|², (n,)
+    responses: Array  # t² relative to 1 + |z|²/r, (n,): a regression may give a large response where x is large
+
+
+def _measure(partition: StandardizedPartition) -> LengthPartition:
+    lengths, r = squared_distances(partition.samples, np.zeros(partition.samples.shape[1])), partition.samples.shape[1]
+    return LengthPartition(partition.first, lengths, partition.responses**2 / (1 + lengths / max(r, 1)))
+
+
+def _get_lengths(partition: LengthPartition) -> Array:
+    return partition.lengths
+
+
+def _get_responses(partition: LengthPartition) -> Array:
+    return partition.responses
+
+
+def _find_rows(partitions: Partitions[StandardizedPartition]) -> Array:
+    measured = partitions.map(_measure).persist()
+    x, response = find_far(measured, _get_lengths), find_far(measured, _get_responses)
+    return np.union1d(isolated_rows(partitions, x, np.zeros(partitions.n_features)), response.rows)

@@ -15,11 +15,24 @@ from scipy.stats import f
 from mixsearch._typing import Array, Samples
 from mixsearch.core.em import EMOptions
 from mixsearch.data.partitions import SamplePartition
-from mixsearch.regression._em import maximize_likelihood
-from mixsearch.regression._evaluation import Regressors
+from mixsearch.regression._em import (
+    MIN_VARIANCE,
+    draw_starts,
+    fit_line,
+    make_features,
+    maximize_likelihood,
+    rank_starts,
+)
 from mixsearch.regression._family import RegressionFamily
-from mixsearch.regression._joint import MAX_FEATURES, draw_clusters, likeliest_whole
-from mixsearch.regression._mixture import RegressionMixture
+from mixsearch.regression._joint import (
+    MAX_FEATURES,
+    draw_clusters,
+    evaluate_whole,
+    hold_examples,
+    likeliest_whole,
+    mixture_from_resp,
+)
+from mixsearch.regression._mixture import RegressionMixture, Regressors
 from mixsearch.regression._refinement import (
     FittedMixture,
     RefinedRegression,
@@ -27,8 +40,6 @@ from mixsearch.regression._refinement import (
     make_regressors,
     start_step,
 )
-from mixsearch.regression._starts import MIN_VARIANCE, draw_starts, fit_line, make_features, rank_starts
-from mixsearch.regression._whole_em import evaluate_whole, hold_examples, mixture_from_resp
 
 # Examples with a smaller p-value under a regression belong to another one.
 MIN_P_VALUE = 1e-3

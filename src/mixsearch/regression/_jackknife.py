@@ -12,9 +12,8 @@ from mixsearch.core.extraction import prefer
 from mixsearch.core.frame import project
 from mixsearch.core.jackknife import StandardErrors, invert_information
 from mixsearch.regression._design import Design
-from mixsearch.regression._evaluation import Evaluation, evaluate
 from mixsearch.regression._family import RegressionFamily
-from mixsearch.regression._mixture import RegressionMixture
+from mixsearch.regression._mixture import Evaluation, RegressionMixture, evaluate
 from mixsearch.regression._partition import RegressionPartition
 from mixsearch.regression._refinement import RefinedRegression, convert_to_fit, make_regressors
 

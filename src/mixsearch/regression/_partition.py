@@ -1,4 +1,4 @@
-"""Samples of a mixture of regressions with their coordinates in the frame, and sums over them."""
+"""Samples of a mixture of regressions in the frame: sums over them, and whether x is normal."""
 
 from __future__ import annotations
 
@@ -6,14 +6,22 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import ndtr
 
 from mixsearch._typing import Array, Samples
+from mixsearch.core.doubts import MIN_P_VALUE
 from mixsearch.core.frame import Frame
 from mixsearch.core.second_moment import squared_distances
 from mixsearch.core.tensor import sum_cubes
 from mixsearch.data.chunks import ArraySum, row_slices, sum_chunks
-from mixsearch.data.partitions import Partition
+from mixsearch.data.partitions import Partition, Partitions, SamplePartition
+from mixsearch.errors import Option, UnlikelyMixtureWarning
 from mixsearch.regression._design import StandardizedPartition
+
+# Samples that suffice.
+MAX_SAMPLES = 10_000
+# Skewness and excess kurtosis that moments tolerate: their errors hardly grow up to there.
+MAX_SKEWNESS, MAX_KURTOSIS = 0.15, 0.1
 
 
 @dataclass(frozen=True)
@@ -68,3 +76,56 @@ def take_coordinates(partition: RegressionPartition, k: int) -> RegressionPartit
 def weight_function(responses: Array, linear: float) -> Array:
     """Return f(t) = t³ - linear t, (n,)."""
     return responses * (responses * responses - linear)
+
+
+class NormalityCheck(NamedTuple):
+    """The shape of x in the signal space."""
+
+    p_value: float  # how often an x that moments tolerate would look as far from normal
+    skewness: float  # the largest of all coordinates, in absolute value
+    kurtosis: float  # the largest excess
+
+    @property
+    def is_normal(self) -> bool:
+        """Whether moments apply."""
+        return self.p_value >= MIN_P_VALUE
+
+    def doubt(self) -> UnlikelyMixtureWarning:
+        """Return the doubt that moments apply."""
+        return UnlikelyMixtureWarning(
+            "Moments need normal X, but in the directions of the coefficients it has a skewness of {skewness:.2g} and "
+            "an excess kurtosis of {kurtosis:.2g}: the estimate may be far off. Search with {argument}=True.",
+            code="not_normal",
+            skewness=self.skewness,
+            kurtosis=self.kurtosis,
+            argument=Option("refine"),
+        )
+
+
+def check_normality(partitions: Partitions[RegressionPartition], frame: Frame) -> NormalityCheck:
+    """Test the skewness and the kurtosis of standardized x in every coordinate of the frame.
+
+    Parameters
+    ----------
+    partitions : Partitions
+        Samples with their coordinates in the frame.
+    frame : Frame
+
+    Returns
+    -------
+    NormalityCheck
+    """
+    some = partitions.thin(-(-partitions.n_rows // MAX_SAMPLES)).map(_get_coordinates).collect().partition
+    # One row per coordinate: means over few columns would be slow.
+    U = np.ascontiguousarray(some.samples.T, dtype=np.float64) * np.sqrt(frame.values)[:, None]
+    U -= U.mean(axis=1, keepdims=True)
+    U /= np.maximum(U.std(axis=1, keepdims=True), np.finfo(float).tiny)
+    n, squares = U.shape[1], U**2
+    skewness, kurtosis = np.abs((squares * U).mean(axis=1)), np.abs((squares**2).mean(axis=1) - 3)
+    beyond = np.concatenate([(skewness - MAX_SKEWNESS) / np.sqrt(6 / n), (kurtosis - MAX_KURTOSIS) / np.sqrt(24 / n)])
+    p_value = min(1.0, len(beyond) * float(ndtr(-beyond.max(initial=-np.inf))))
+    return NormalityCheck(p_value, float(skewness.max(initial=0.0)), float(kurtosis.max(initial=0.0)))
+
+
+def _get_coordinates(partition: RegressionPartition) -> SamplePartition:
+    return SamplePartition(partition.first, partition.projected)

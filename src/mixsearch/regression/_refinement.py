@@ -14,14 +14,19 @@ from mixsearch.core.em import EMOptions, EMResult
 from mixsearch.core.tensor import all_components, separate_rest
 from mixsearch.data.partitions import SamplePartition
 from mixsearch.regression._design import Design, scale_design
-from mixsearch.regression._em import maximize_likelihood
-from mixsearch.regression._evaluation import START_PER_PARAMETER, START_SAMPLES, Regressors, e_step
+from mixsearch.regression._em import MIN_VARIANCE, maximize_likelihood
 from mixsearch.regression._family import RegressionFamily
 from mixsearch.regression._joint import Joint, choose_model
 from mixsearch.regression._likelier import MAX_STARTED, Comparison, compare, fit_random, take_part
-from mixsearch.regression._mixture import RegressionMixture, mixture_from_moments
+from mixsearch.regression._mixture import (
+    START_PER_PARAMETER,
+    START_SAMPLES,
+    RegressionMixture,
+    Regressors,
+    e_step,
+    mixture_from_moments,
+)
 from mixsearch.regression._partition import RegressionPartition
-from mixsearch.regression._starts import MIN_VARIANCE
 
 # A component starts with at least this fraction of an even weight, and of the variance of y, so that none vanishes.
 MIN_SHARE, MIN_NOISE = 0.2, 0.02

@@ -15,7 +15,7 @@ from mixsearch.core.doubts import MIN_P_VALUE
 from mixsearch.core.em import EMOptions, em_options
 from mixsearch.core.estimator import BaseSearch, MixtureCache, RandomState, warn_no_signal
 from mixsearch.core.extraction import Extraction, ExtractionOptions
-from mixsearch.core.fitted import Preset
+from mixsearch.core.family import Preset
 from mixsearch.core.hints import check_one_hint, hint_from_direction
 from mixsearch.core.validation import (
     AUTO,
@@ -29,17 +29,14 @@ from mixsearch.data.dask import dask_arrays, is_dask
 from mixsearch.data.partitions import Partitions, SamplePartition, partition_in_memory
 from mixsearch.errors import Option, RankError, SparseError, warn_user
 from mixsearch.regression._component import RegressionComponent
-from mixsearch.regression._counting import count_by_likelihood
-from mixsearch.regression._design import Standardized, standardize
+from mixsearch.regression._counting import count_by_likelihood, regression_spectrum
+from mixsearch.regression._design import Standardized, find_regression_outliers, standardize
 from mixsearch.regression._family import RegressionFamily
-from mixsearch.regression._hint import check_pair
 from mixsearch.regression._joint import Joint
 from mixsearch.regression._moments import explained_p_value, fit_regression
-from mixsearch.regression._outliers import find_regression_outliers
-from mixsearch.regression._query import Query
-from mixsearch.regression._rank_selection import regression_spectrum
+from mixsearch.regression._query import Query, check_pair
+from mixsearch.regression._recognition import Rivals
 from mixsearch.regression._refinement import FittedMixture, fit_mixture
-from mixsearch.regression._rivals import Rivals
 
 DESIGNS, JOINT = ("covariance", "standard"), ("auto", True, False)
 

@@ -15,8 +15,8 @@ from mixsearch.core.doubts import add_doubts, check_information, check_lead, low
 from mixsearch.core.em import EMOptions, EMResult, em_options, not_refined
 from mixsearch.core.estimator import MixtureCache, RandomState, SemiSupervised, warn_no_signal
 from mixsearch.core.extraction import Extraction
-from mixsearch.core.fitted import Preset
-from mixsearch.core.held_out import spherical_spectrum
+from mixsearch.core.family import Preset
+from mixsearch.core.rank_selection import spherical_spectrum
 from mixsearch.core.hints import check_one_hint, hint_from_direction
 from mixsearch.core.noise_edge import SignalCheck
 from mixsearch.core.outliers import MIN_MEMBERS, find_outliers

@@ -11,8 +11,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from mixsearch._typing import Array, DataFrame, TableLike
-from mixsearch.core.members import Members
 from mixsearch.core.separation import verdict_by_confidence
+from mixsearch.core.walk import Members
 from mixsearch.data.dask import dask_tables, is_dask
 from mixsearch.data.files.types import to_json
 from mixsearch.display import Card, plain_chance

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from mixsearch.topics._dropped import MAX_DOCUMENTS as MAX_DROPPED_DOCUMENTS
     from mixsearch.topics._dropped import DroppedTable, Postings, load_dropped, store_dropped
     from mixsearch.topics._hint import join_weights, parse_word, parse_words
-    from mixsearch.topics._local_topic import ABOUT_SHARE
+    from mixsearch.topics._local_em import ABOUT_SHARE
     from mixsearch.topics._search import TopicSearch
     from mixsearch.topics._segments import (
         BY_DOCUMENT,

@@ -23,18 +23,17 @@ from mixsearch.data.dask import dask_arrays, is_dask
 from mixsearch.data.reductions import TopRows, top_rows
 from mixsearch.data.threads import one_blas_thread
 from mixsearch.display import Card, plain_number
+from mixsearch.topics._confidence import trust_in_words
 from mixsearch.topics._counts import as_counts
 from mixsearch.topics._documents import SharePartition, TopicPartition, rank_documents
 from mixsearch.topics._em import LdaTopic, divergence_by_word
 from mixsearch.topics._evidence import promote_words
 from mixsearch.topics._hint import WordHint
-from mixsearch.topics._jackknife import floor_errors, local_errors
-from mixsearch.topics._lda_jackknife import include_bias, lda_errors
-from mixsearch.topics._local_topic import LocalTopic
+from mixsearch.topics._jackknife import floor_errors, include_bias, lda_errors, local_errors
+from mixsearch.topics._local_em import LocalTopic
+from mixsearch.topics._mixture import project_to_simplex
 from mixsearch.topics._moments import TopicFamily
 from mixsearch.topics._seeds import find_named
-from mixsearch.topics._signals import trust_in_words
-from mixsearch.topics._simplex import project_to_simplex
 
 # A word in few documents belongs to a topic by chance more easily: this many more are assumed not to be about it.
 DOCUMENTS_ELSEWHERE = 10

@@ -15,7 +15,7 @@ from mixsearch.topics._component import Topic
 from mixsearch.topics._counts import MIN_WORDS
 from mixsearch.topics._documents import CountPartition, TopicPartition, pick_documents
 from mixsearch.topics._fitted import FittedTopics, open_fitted
-from mixsearch.topics._local_topic import ABOUT_SHARE, SCALE_ERROR, LocalTopic
+from mixsearch.topics._local_em import ABOUT_SHARE, SCALE_ERROR, LocalTopic
 from mixsearch.topics._query import index_documents
 from mixsearch.topics._unit_vectors import broad_places, to_unit_length
 from mixsearch.topics._within import DroppedWordsWithin, restrict_family

@@ -13,7 +13,7 @@ from mixsearch._typing import Array, Samples, SamplesLike
 from mixsearch.core.doubts import add_doubts
 from mixsearch.core.em import MAX_ITER, EMOptions, em_options
 from mixsearch.core.extraction import Extraction, ExtractionOptions
-from mixsearch.core.fitted import FittedMixture
+from mixsearch.core.family import FittedMixture
 from mixsearch.core.hints import check_one_hint, hint_from_direction
 from mixsearch.core.rank_selection import Spectrum
 from mixsearch.core.validation import FLOAT_DTYPES, check_choice, check_positive_int, check_samples
@@ -24,14 +24,12 @@ from mixsearch.topics._component import Topic, keep_documents
 from mixsearch.topics._counts import as_counts
 from mixsearch.topics._documents import pick_documents
 from mixsearch.topics._dropped import DroppedWords
-from mixsearch.topics._dropped_matches import match_dropped
 from mixsearch.topics._hint import DroppedHint, WordHint, Words, are_words, hint_from_words
-from mixsearch.topics._marked import NO_DOCUMENTS, MarkedDocuments, mark_documents
+from mixsearch.topics._marked import NO_DOCUMENTS, MarkedDocuments, mark_documents, match_dropped
 from mixsearch.topics._moments import TopicFamily
-from mixsearch.topics._options import TopicOptions, resolve_options
+from mixsearch.topics._options import TopicOptions, are_texts, resolve_options
 from mixsearch.topics._query import TopicQuery, count_enough, index_documents
 from mixsearch.topics._storage import restore_fit
-from mixsearch.topics._texts import are_texts
 
 # Maximum number of iterations of LDA by default: more change the shares of documents, hardly the topics.
 LDA_MAX_ITER = 30

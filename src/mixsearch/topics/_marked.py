@@ -1,9 +1,9 @@
-"""Documents that a person has marked: some are about the topic, others are not."""
+"""Documents that a search starts from: marked by the user, or with most of some words that are not features."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,17 +11,73 @@ import scipy.sparse as sp
 from mixsearch._typing import Array
 from mixsearch.core.moments import Hinted
 from mixsearch.errors import HintError
-from mixsearch.topics._documents import ScoredPartition, local_rows, pick_documents
-from mixsearch.topics._hint import WordHint, mean_frequencies
+from mixsearch.topics._counts import damp
+from mixsearch.topics._documents import WORDS_ELSEWHERE, ScoredPartition, local_rows, pick_documents
+from mixsearch.topics._hint import DroppedHint, WordHint, mean_frequencies
 from mixsearch.topics._moments import TopicFamily
 from mixsearch.topics._ranking import NamedDocuments, mean_of_named, weigh_against
-from mixsearch.topics._seeds import Seeds, seed_from_documents
+from mixsearch.topics._seeds import Seeds, score_listed, seed_from_documents
 
+# So few documents are examples of their topic. More of them stand for all that contain a word.
+MAX_EXAMPLES = 20
 # Indices of documents that are not part of the corpus, or of none.
 NO_DOCUMENTS: Array = np.zeros(0, dtype=np.intp)
 # Words count as much as this many documents: in the signal space, and in the views of words, where the mean of a few
 # documents is much noisier (benchmarks/marked_documents.py).
 WORDS_AS_DOCUMENTS, WORDS_IN_VIEWS_OF_WORDS = 10, 100
+
+
+class Matches(NamedTuple):
+    """Documents with much of the words of a hint."""
+
+    counts: sp.csr_array  # (m, d)
+    named: NamedDocuments  # what they have in common, weighted by how much of the words they contain
+    hint: Array | None  # how they differ from the corpus, in the frame, (k,); None if they are few enough for examples
+    n_documents: int  # that contain one of the words, at least
+
+
+def match_dropped(family: TopicFamily, hint: DroppedHint, *, damping: bool) -> Matches:
+    """Return the documents with most of the words of a hint, without those that contain a word to avoid.
+
+    Parameters
+    ----------
+    family : TopicFamily
+    hint : DroppedHint
+    damping : bool
+        Whether the counts are damped.
+
+    Returns
+    -------
+    Matches
+        If a hint has several words, each enters in proportion to its weight, however frequent it is.
+    """
+    indices = np.unique(np.concatenate([word.documents for word, _ in hint.words]))
+    picked = pick_documents(family.partitions, indices)
+    scores = np.zeros(len(indices))
+    for word, weight in hint.words:
+        own = np.searchsorted(indices, word.documents)
+        counts = damp(word.counts) if damping else word.counts
+        density = counts / (picked.lengths[own] + WORDS_ELSEWHERE)
+        scores[own] += weight * density / density.sum()
+    scores[np.asarray(picked.counts[:, hint.avoid].sum(axis=1)) > 0] = 0
+    rows = np.flatnonzero(scores)
+    if not len(rows):
+        raise HintError(
+            "Every document with much of {words} contains a word to avoid. Leave out that word.",
+            code="all_avoided",
+            words=", ".join(repr(word.word) for word, _ in hint.words),
+        )
+    documents = picked.take(rows)
+    named = mean_of_named(family, documents, indices[rows], scores[rows])
+    frame, n_documents = family.frame, max(word.n_documents for word, _ in hint.words)
+    direction = None if len(rows) <= MAX_EXAMPLES else frame.values * frame.whiten(named.words - family.word_mean)
+    return Matches(documents.counts, named, direction, n_documents)
+
+
+def seed_from_matches(matches: Matches, family: TopicFamily, weight: float) -> Seeds:
+    """Return these documents, as many as contain the words."""
+    marked = family.partitions.map(score_listed, matches.named.indices)
+    return Seeds(marked, 0.0, matches.named, matches.n_documents)
 
 
 @dataclass(frozen=True)
@@ -129,7 +185,9 @@ def mark_documents(family: TopicFamily, counts: sp.csr_array, indices: Array, no
 def _direct(family: TopicFamily, counts: sp.csr_array) -> Array:
     """Return the hint of a few documents in the frame, (k,), of length 1."""
     # In the metric of the frame frequent and rare words are equally noisy.
-    return _to_unit(family.frame.values * family.frame.whiten(mean_frequencies(counts) - family.word_mean))
+    direction = family.frame.values * family.frame.whiten(mean_frequencies(counts) - family.word_mean)
+    length = np.linalg.norm(direction)
+    return np.asarray(direction / length if length > 0 else direction)
 
 
 def weigh_marked(n_documents: int, n_others: int, words_as_documents: float) -> float:
@@ -145,11 +203,6 @@ def weigh_marked(n_documents: int, n_others: int, words_as_documents: float) -> 
 
 def _add(scale: float, hinted: Hinted, other: Hinted) -> Hinted:
     return Hinted(scale * hinted.matrix + other.matrix, hinted.mean, scale * hinted.hint + other.hint)
-
-
-def _to_unit(direction: Array) -> Array:
-    length = np.linalg.norm(direction)
-    return np.asarray(direction / length if length > 0 else direction)
 
 
 def _join(from_words: Seeds | None, own: Seeds | None, indices: Array, n_others: int) -> Seeds:

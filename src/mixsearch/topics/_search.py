@@ -15,17 +15,16 @@ from sklearn.utils.validation import check_is_fitted
 from mixsearch._typing import Array, Samples, SamplesLike
 from mixsearch.core.estimator import RandomState, SemiSupervised, warn_no_signal
 from mixsearch.core.extraction import Extraction
-from mixsearch.core.fitted import Preset
+from mixsearch.core.family import Preset
 from mixsearch.core.validation import AUTO, check_n_components
 from mixsearch.data.partitions import Partitions, SamplePartition
 from mixsearch.display import pluralize
 from mixsearch.errors import FewerComponentsWarning, SearchError, warn_user
 from mixsearch.storage import Folder
 from mixsearch.topics._component import Topic
-from mixsearch.topics._concentration import FIRST_ALPHA0, estimate_alpha0
 from mixsearch.topics._counts import MIN_WORDS, as_counts, check_counts, damp_counts, drop_short_documents
 from mixsearch.topics._documents import WEIGHTINGS, CountPartition
-from mixsearch.topics._fit import Allocate, fit_topics
+from mixsearch.topics._fit import FIRST_ALPHA0, Allocate, estimate_alpha0, fit_topics
 from mixsearch.topics._fitted import FittedTopics, open_fitted
 from mixsearch.topics._marked import MarkedDocuments
 from mixsearch.topics._moments import TopicFamily
@@ -33,14 +32,18 @@ from mixsearch.topics._options import (
     MomentsKind,
     TopicOptions,
     WeightsKind,
+    are_texts,
+    check_corpus,
     check_options,
+    check_vocabulary,
+    explain_too_few_words,
+    fill_missing,
+    make_vectorizer,
     resolve_options,
     uses_distinct_words,
 )
 from mixsearch.topics._rank_selection import topic_spectrum
 from mixsearch.topics._storage import open_search, save_search
-from mixsearch.topics._texts import are_texts, check_corpus, explain_too_few_words, fill_missing, make_vectorizer
-from mixsearch.topics._vocabulary import check_vocabulary
 
 
 class TopicSearch(FittedTopics, SemiSupervised[TopicFamily]):

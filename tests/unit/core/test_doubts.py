@@ -1,3 +1,4 @@
+import math
 import warnings
 
 import numpy as np
@@ -10,6 +11,7 @@ from mixsearch.core.extraction import Extraction, extract_with_rehint
 from mixsearch.core.frame import Frame
 from mixsearch.core.jackknife import N_DRAWS, interval_of_lead, probability_of_first
 from mixsearch.core.moments import Hinted
+from mixsearch.core.separation import verdict, verdict_code, weak_hint
 from mixsearch.datasets import make_gaussian_mixture, make_hint
 
 
@@ -35,11 +37,6 @@ def test_a_tie_is_among_the_doubts_of_the_answer() -> None:
     assert "hardly singles out" in repr(doubted[0])
 
 
-def test_a_clear_lead_leaves_no_doubts() -> None:
-    data = make_gaussian_mixture(2000, 10, 3, random_state=0)
-    assert GaussianSearch(3).fit(data.X).search(make_hint(data.centers, 0)).doubts == ()
-
-
 def test_the_lead_of_simulated_scores_has_the_quantiles_of_their_ratio() -> None:
     rng = np.random.default_rng(0)
     preferences = rng.normal((4.0, 2.0), 0.1, size=(N_DRAWS, 2))
@@ -59,7 +56,7 @@ def test_a_lead_over_a_negative_score_is_infinite_and_that_of_the_other_is_zero(
 @pytest.mark.filterwarnings("ignore::mixsearch.WeakHintWarning")
 def test_the_interval_of_the_separation_holds_the_true_one() -> None:
     inside = []
-    for seed in range(40):
+    for seed in range(20):
         data = make_gaussian_mixture(1000, 20, 4, deviation=1.0, norm=4.0, random_state=seed)
         hint = make_hint(data.centers, 0, gamma=0.6, random_state=seed)
         scores = np.sort(data.centers @ hint)[::-1]
@@ -72,7 +69,7 @@ def test_the_interval_of_the_separation_holds_the_true_one() -> None:
 @pytest.mark.parametrize("deviations", [1.0, (0.5, 1.0, 2.0, 2.0)])
 def test_a_direction_that_says_nothing_is_doubted(offset, deviations) -> None:
     doubted = []
-    for seed in range(20):
+    for seed in range(10):
         rng = np.random.default_rng(seed)
         centers, labels = 3 * rng.normal(size=(4, 20)), rng.integers(4, size=1000)
         X = centers[labels] + rng.normal(size=(1000, 20)) * np.broadcast_to(deviations, 4)[labels, None]
@@ -91,18 +88,6 @@ def test_a_small_lead_that_is_no_noise_is_not_doubted() -> None:
     assert found.separation < 1.1
     assert found.confidence > 0.95
     assert found.doubts == ()
-
-
-@pytest.mark.filterwarnings("ignore::mixsearch.WeakHintWarning")
-def test_the_component_found_as_the_hint_removes_what_a_small_lead_mixes_in() -> None:
-    once, again = [], []
-    for seed in range(8):
-        data = make_gaussian_mixture(4000, 30, 5, deviation=1.0, norm=6.0, random_state=seed)
-        search = GaussianSearch(5).fit(data.X)
-        for errors, rehint in ((once, False), (again, True)):
-            found = search.search(hint_scoring(data.centers, [1.0, 0.95, 0.0, 0.0, 0.0]), rehint=rehint)
-            errors.append(np.linalg.norm(data.centers - found.center, axis=1).min())
-    assert np.mean(again) < 0.7 * np.mean(once)
 
 
 @pytest.mark.parametrize("order", [[0, 1, 2], [2, 1, 0]])
@@ -131,9 +116,24 @@ def test_the_part_of_a_hint_in_the_signal_space_is_reported() -> None:
     assert search.search(examples=data.X[data.labels == 0][:3]).hint_in_signal > 0.9
 
 
-@pytest.mark.filterwarnings("ignore::mixsearch.SearchWarning")
-def test_one_component_has_no_lead_to_show() -> None:
-    data = make_gaussian_mixture(500, 5, 3, random_state=0)
-    for k in (1, 3):
-        found = GaussianSearch(k, covariance="full").fit(data.X).search(data.centers[0])
-        assert ("separation" in repr(found)) == (k > 1)
+@pytest.mark.parametrize(
+    ("separation", "code", "words"),
+    [
+        (math.inf, "clear", "clear match"),
+        (1.5, "distinct", "good match"),
+        (1.2, "close", "match, but the runner-up is close"),
+        (1.0, "ambiguous", "weak match: the runner-up is about as good"),
+        (0.4, "behind", "no match: another component fits the hint better"),
+    ],
+)
+def test_a_larger_lead_gets_a_more_confident_verdict(separation: float, code: str, words: str) -> None:
+    assert verdict(separation) == words
+    assert verdict_code(separation) == code
+
+
+def test_a_component_that_is_behind_is_not_said_to_lead() -> None:
+    assert "leads the runner-up by a factor of only 1.02, where 1 is a tie" in str(weak_hint(1.02))
+    behind = weak_hint(0.88, 0.94)
+    assert "is behind another one by a factor of 0.88, where 1 is a tie, confidence 0.94." in str(behind)
+    assert "leads" not in str(behind)
+    assert behind.fields == {"separation": 0.88, "confidence": 0.94}

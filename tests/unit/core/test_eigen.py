@@ -4,13 +4,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize
-from scipy.sparse.linalg import LinearOperator, aslinearoperator
+from scipy.sparse.linalg import aslinearoperator
 
-from mixsearch.core.eigen import orient, top_eigenpairs
+from mixsearch.core.eigen import top_eigenpairs
 from mixsearch.core.frame import count_above, frame_from_eigenpairs
 from mixsearch.core.jackknife import invert_information
 from mixsearch.errors import RankError
-from mixsearch.topics._simplex import project_to_simplex
+from mixsearch.topics._mixture import project_to_simplex
 
 
 def symmetric_operator(spectrum, seed=0):
@@ -29,7 +29,7 @@ SPECTRA = {
 
 
 @pytest.mark.parametrize("name", SPECTRA)
-@pytest.mark.parametrize("k", [1, 3, 5])
+@pytest.mark.parametrize("k", [1, 5])
 def test_the_block_solver_agrees_with_lapack(name, k):
     A = symmetric_operator(SPECTRA[name])
     found = top_eigenpairs(aslinearoperator(A), k, max_applications=200)
@@ -40,23 +40,17 @@ def test_the_block_solver_agrees_with_lapack(name, k):
 
 
 def test_a_narrow_block_finds_the_same_pairs():
-    A = symmetric_operator(1 / np.arange(1, 401))
-    narrow, wide = (top_eigenpairs(aslinearoperator(A), 30, block=block, tol=1e-9) for block in (8, None))
+    A = symmetric_operator(1 / np.arange(1, 301))
+    narrow, wide = (top_eigenpairs(aslinearoperator(A), 15, block=block, tol=1e-9) for block in (4, None))
     assert_allclose(narrow.values, wide.values, atol=1e-12)
     assert_allclose(narrow.vectors, wide.vectors, atol=1e-6)
 
 
-@pytest.mark.parametrize("times", [5, 30])
+@pytest.mark.parametrize("times", [5, 20])
 def test_equal_eigenvalues_are_found_as_often_as_they_occur(times):
-    A = symmetric_operator(np.r_[np.full(times, 2.0), np.zeros(400 - times)])
+    A = symmetric_operator(np.r_[np.full(times, 2.0), np.zeros(300 - times)])
     for matrix in (A, aslinearoperator(A)):
         assert_allclose(top_eigenpairs(matrix, times).values, np.full(times, 2.0))
-
-
-def test_an_array_is_solved_to_rounding():
-    A = symmetric_operator(np.linspace(0.1, 3, 300))
-    found = top_eigenpairs(A, 5)
-    assert np.linalg.norm(A @ found.vectors - found.vectors * found.values, axis=0).max() < 1e-11
 
 
 def test_the_block_solver_stops_at_its_limit_of_passes():
@@ -73,36 +67,11 @@ def test_a_seed_makes_the_block_solver_repeatable_and_signs_do_not_depend_on_it(
     assert_allclose(other.vectors, one.vectors, atol=1e-6)
 
 
-def test_an_operator_of_few_dimensions_is_solved_exactly():
-    A = symmetric_operator(np.arange(20.0))
-    assert_allclose(top_eigenpairs(aslinearoperator(A), 4).values, [19, 18, 17, 16])
-
-
 def test_single_precision_operators_are_solved_in_single_precision():
     A = symmetric_operator(1 / np.arange(1, 301)).astype(np.float32)
     found = top_eigenpairs(aslinearoperator(A), 3, tol=1e-4)
     assert found.vectors.dtype == np.float32
     assert_allclose(found.values, [1, 1 / 2, 1 / 3], atol=1e-5)
-
-
-def test_what_an_operator_returns_is_left_as_it_is():
-    A, returned = symmetric_operator(1 / np.arange(1, 301)), []
-
-    def apply(Q):
-        returned.append((Q.copy(), A @ Q))
-        return returned[-1][1]
-
-    top_eigenpairs(LinearOperator((300, 300), matvec=lambda q: A @ q, matmat=apply, dtype=float), 3)
-    for Q, image in returned:
-        assert_allclose(image, A @ Q)
-
-
-def test_no_pairs_asked_for_means_none_found():
-    assert top_eigenpairs(np.eye(3), 0).vectors.shape == (3, 0)
-
-
-def test_orient_makes_the_largest_entry_of_each_column_positive():
-    assert_allclose(orient(np.array([[-3.0, 1.0], [2.0, 2.0]])), [[3.0, 1.0], [-2.0, 2.0]])
 
 
 def test_rank_counts_what_exceeds_the_level_by_more_than_rounding():

@@ -17,11 +17,11 @@ from sklearn.preprocessing import StandardScaler
 
 from mixsearch import GaussianSearch, RegressionSearch, SearchError, SubspaceSearch, TopicSearch
 from mixsearch.datasets import make_gaussian_mixture, make_mixed_regression, make_subspaces, make_topics
-from mixsearch.errors import HintError, HintIgnoredWarning, RankError, UnlikelyMixtureWarning
+from mixsearch.errors import HintIgnoredWarning
 
 gaussian = make_gaussian_mixture(1000, 12, 4, random_state=0)
-regression = make_mixed_regression(30000, 6, 3, random_state=0)
-subspaces = make_subspaces(3000, 20, 3, dim=2, random_state=0)
+regression = make_mixed_regression(10000, 6, 3, random_state=0)
+subspaces = make_subspaces(1200, 20, 3, dim=2, random_state=0)
 topics = make_topics(800, 60, 4, mean_length=40, random_state=0)
 
 
@@ -70,15 +70,8 @@ def test_a_pickled_search_gives_the_same_answer(case):
     again = pickle.loads(pickle.dumps(search))
     assert_allclose(parameter(again.search(**hint)), parameter(search.search(**hint)))
     assert_allclose(again.transform(X), search.transform(X))
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_a_found_component_can_be_pickled(case):
-    search, hint, _ = case()
     found = search.search(**hint)
-    again = pickle.loads(pickle.dumps(found))
-    assert_allclose(parameter(again), parameter(found))
-    assert again.separation == found.separation
+    assert_allclose(parameter(pickle.loads(pickle.dumps(found))), parameter(found))
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -102,29 +95,6 @@ def test_search_many_keeps_the_order_and_equals_one_search_at_a_time(case):
             assert_allclose(parameter(found), parameter(search.search(**hint)), atol=1e-12)
 
 
-def test_search_many_finds_every_component_from_a_hint_on_each():
-    search = GaussianSearch(4).fit(gaussian.X)
-    found = search.search_many(list(gaussian.centers))
-    assert_allclose([part.center for part in found], gaussian.centers, atol=0.5)
-    by_examples = search.search_many([gaussian.X[gaussian.labels == i][:3] for i in range(4)], by="examples")
-    assert_allclose([part.center for part in by_examples], gaussian.centers, atol=0.5)
-
-
-def test_search_many_takes_words_lists_and_weights():
-    search, hint, _ = topic_case()
-    word = hint["words"]
-    one, listed, weighted = search.search_many([word, [word], {word: 2.0}], by="words")
-    assert_allclose(one.center, listed.center)
-    assert_allclose(one.center, weighted.center, atol=1e-12)
-
-
-def test_search_many_takes_pairs_of_regression_examples():
-    search, _, _ = regression_case()
-    members = [regression.labels == i for i in range(3)]
-    many = search.search_many([(regression.X[who][:60], regression.y[who][:60]) for who in members], by="examples")
-    assert_allclose([part.center for part in many], regression.centers, atol=0.25)
-
-
 @pytest.mark.filterwarnings("ignore::mixsearch.WeakHintWarning", "ignore::mixsearch.errors.UnlikelyMixtureWarning")
 @pytest.mark.parametrize("case", CASES)
 def test_a_search_with_fewer_components_uses_the_first_of_the_frame(case):
@@ -138,13 +108,6 @@ def test_a_search_with_fewer_components_uses_the_first_of_the_frame(case):
         search.search(**hint, n_components=k + 1)
     with pytest.raises(SearchError, match="must be a positive integer, got 0"):
         search.search(**hint, n_components=0)
-
-
-def test_one_fit_with_fewer_components_equals_a_fit_with_fewer():
-    wide = SubspaceSearch(3, dim=2).fit(subspaces.X)
-    with pytest.warns(UnlikelyMixtureWarning, match="6 directions stand out"):
-        narrow = SubspaceSearch(2, dim=2).fit(subspaces.X)
-    assert_allclose(wide._family.take(2).frame.basis, narrow._family.frame.basis, atol=1e-8)
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -212,12 +175,6 @@ def test_labels_without_a_member_warn_and_find_nothing():
     assert not hasattr(search, "component_")
 
 
-@pytest.mark.filterwarnings("ignore::mixsearch.errors.UnlikelyMixtureWarning")
-def test_labels_of_the_wrong_length_are_refused():
-    with pytest.raises(SearchError, match="y has 3 labels, but X has 1000 samples"):
-        GaussianSearch(2).fit(gaussian.X, [1, -1, -1])
-
-
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_nan_and_infinity_are_refused_at_fit_and_after(case, bad):
@@ -232,34 +189,10 @@ def test_nan_and_infinity_are_refused_at_fit_and_after(case, bad):
         search.transform(broken)
 
 
-@pytest.mark.parametrize("case", [gaussian_case, topic_case, regression_case])
-def test_an_argument_that_does_not_exist_names_those_that_do(case):
-    search, hint, _ = case()
+def test_an_argument_that_does_not_exist_names_those_that_do():
+    search, hint, _ = gaussian_case()
     with pytest.raises(TypeError, match="has no argument 'example'. Its arguments, nearest first: "):
         search.search(**hint, example=1)
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_exactly_one_hint_must_be_given(case):
-    search, hint, _ = case()
-    with pytest.raises(HintError, match="Give exactly one of .*, got none"):
-        search.search()
-    if isinstance(search, TopicSearch):  # words and documents may be of one hint
-        hint, other = {"hint": np.ones(search.n_features_in_)}, {"documents": [0]}
-    else:
-        other = {"examples": np.ones((1, 2))}
-    with pytest.raises(HintError, match="got .* and "):
-        search.search(**hint, **other)
-
-
-@pytest.mark.parametrize("case", [gaussian_case, regression_case, subspace_case])
-def test_a_direction_must_fit_the_samples(case):
-    search, _, X = case()
-    d = X.shape[1]
-    with pytest.raises(HintError, match=f"but samples with {d} features need"):
-        search.search(np.ones(d + 1))
-    with pytest.raises(HintError, match="The hint is zero"):
-        search.search(np.zeros(d))
 
 
 @pytest.mark.parametrize(
@@ -274,9 +207,6 @@ def test_a_direction_must_fit_the_samples(case):
             "3 subspaces of dimension 4 and noise need at least 13 features, but X has n_features=12",
         ),
         (GaussianSearch(0), "n_components must be a positive integer, got 0"),
-        (GaussianSearch(2.5), "n_components must be a positive integer, got 2.5"),
-        (SubspaceSearch(2, dim=0), "dim must be a positive integer, got 0"),
-        (GaussianSearch(2, preset="loud"), "preset must be one of 'default', 'paper', got 'loud'"),
         (SubspaceSearch(2, preset="loud"), "preset must be one of 'default', 'paper', got 'loud'"),
     ],
     ids=str,
@@ -284,42 +214,6 @@ def test_a_direction_must_fit_the_samples(case):
 def test_a_fit_that_cannot_be_says_the_limit_and_why(search, message):
     with pytest.raises(SearchError, match=message):
         search.fit(gaussian.X)
-
-
-def test_as_many_gaussians_as_features_can_be_fitted():
-    data = make_gaussian_mixture(20000, 3, 3, deviation=0.5, random_state=5)
-    search = GaussianSearch(3).fit(data.X)
-    assert search.noise_variance_ == pytest.approx(0.25, rel=0.05)
-    found = search.search(np.linalg.pinv(data.centers)[:, 0])
-    assert_allclose(found.center, data.centers[0], atol=0.3)
-
-
-@pytest.mark.parametrize(
-    ("search", "n", "message"),
-    [
-        (GaussianSearch(4), 4, "4 Gaussians and their noise need at least 5 samples, but X has n_samples=4"),
-        (SubspaceSearch(2, dim=2), 4, "2 subspaces of dimension 2 need at least 5 samples, but X has n_samples=4"),
-    ],
-    ids=str,
-)
-def test_too_few_samples_say_how_many_are_needed(search, n, message):
-    with pytest.raises(SearchError, match=message):
-        search.fit(gaussian.X[:n])
-
-
-def test_repeated_samples_say_which_rank_was_found():
-    X = np.repeat(np.eye(5)[:2], 10, axis=0)
-    with pytest.raises(
-        RankError, match="covariance has rank 1, but 3 components need rank 2.*Fit at most 2 components"
-    ):
-        GaussianSearch(3).fit(X)
-
-
-def test_fewer_samples_than_features_are_enough():
-    data = make_gaussian_mixture(80, 400, 3, random_state=1)
-    found = GaussianSearch(3).fit(data.X).search(examples=data.X[data.labels == 0][:1])
-    oracle = data.X[data.labels == 0].mean(axis=0)
-    assert np.linalg.norm(found.center - data.centers[0]) < 1.3 * np.linalg.norm(oracle - data.centers[0])
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -338,7 +232,3 @@ def test_columns_in_another_order_are_not_scored_silently(case):
         found.membership(frame.iloc[:, :3], *y)
     assert (caught.value.code, caught.value.fields["n_found"]) == ("other_columns", 3)
     assert caught.value.fields["missing"] == ["f3", "f4", "f5"]
-    with pytest.raises(SearchError, match=f"X has {n + 1} columns, but the fit had {n}. Unexpected: more. Pass X"):
-        found.membership(frame.assign(more=0.0), *y)
-    with pytest.raises(SearchError, match="Column 1 of X .* is 'other', .* was 'f1'. Missing: f1. Unexpected: other."):
-        found.membership(frame.rename(columns={"f1": "other"}), *y)

@@ -10,7 +10,6 @@ from mixsearch.core.example_fit import (
     ExampleFit,
     ExampleNames,
     confidence_without_model,
-    list_examples,
     posterior_of_all,
     typical_squares,
 )
@@ -41,14 +40,6 @@ def brute_force(x):
 @pytest.mark.parametrize("x", [[0.3], [0.3, 0.4], [-1.0, 0.6, 0.1], [0.5, 4.2, 4.0, 3.0]])
 def test_the_posterior_of_all_is_the_sum_over_all_draws(x):
     assert_allclose(posterior_of_all(joint(x), np.log(WEIGHTS)), brute_force(x), rtol=1e-6)
-
-
-def test_one_example_cannot_disagree_with_itself():
-    assert posterior_of_all(joint([1.7]), np.log(WEIGHTS)).sum() == pytest.approx(1)
-
-
-def test_examples_of_two_components_leave_nothing():
-    assert posterior_of_all(joint([-9.0, -9.0, 14.0, 14.0]), np.log(WEIGHTS)).sum() < 1e-6
 
 
 def test_members_are_as_far_out_as_their_p_values_say():
@@ -82,28 +73,6 @@ def test_doubts_name_the_examples():
     assert (other.code, other.fields["rows"]) == ("examples_disagree", [2, 4])
     assert str(other).startswith("Examples 2 and 4 of 5 (counted from 0) look like another component.")
     assert fit.confidence == 0
-
-
-def test_a_single_example_needs_no_number():
-    assert str(ExampleFit(1.0, np.ones(1), np.zeros(1), np.zeros(1)).doubts()[0]).startswith(
-        "The example looks like no member"
-    )
-    assert "may as well be of another" in str(ExampleFit(0.4, np.array([0.4]), np.ones(1), np.ones(1)).doubts()[0])
-
-
-def test_examples_that_nobody_can_single_out_are_doubted_together():
-    (doubt,) = ExampleFit(0.1, np.full(3, 0.6), np.ones(3), np.ones(3)).doubts()
-    assert str(doubt).startswith("The 3 examples do not look like members of one component.")
-
-
-def test_typical_members_of_one_component_raise_no_doubt():
-    fit = ExampleFit(0.99, np.full(3, 0.99), np.full(3, 0.3), np.full(3, 0.3))
-    assert fit.doubts() == []
-    assert fit.confidence == pytest.approx(0.99)
-
-
-def test_many_examples_are_listed_in_part():
-    assert list_examples(list(range(12))) == "Examples 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more"
 
 
 def test_examples_with_names_are_called_by_them():

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from mixsearch import GaussianSearch
-from mixsearch.core.noise_edge import SignalCheck, noise_edge
+from mixsearch.core.noise_edge import noise_edge
 from mixsearch.data.partitions import partition_in_memory
 from mixsearch.datasets import make_gaussian_mixture
 from mixsearch.errors import UnlikelyMixtureWarning
@@ -21,11 +22,11 @@ def test_the_edge_of_equal_noise_is_that_of_marchenko_and_pastur():
 
 
 @pytest.mark.parametrize(("n", "d"), [(1000, 40), (300, 200), (200, 500)])
-@pytest.mark.parametrize("ratio", [1, 16, 64])
+@pytest.mark.parametrize("ratio", [1, 64])
 def test_noise_of_any_variances_stays_below_the_edge_but_not_far(n, d, ratio):
     rng = np.random.default_rng(n + ratio)
     largest = []
-    for _ in range(10):
+    for _ in range(5):
         X = rng.normal(size=(n, d)) * np.sqrt(np.where(rng.random(n) < 0.1, ratio, 1))[:, None]
         energies = np.sum(X**2, axis=1)
         value = np.linalg.svd(X, compute_uv=False)[0] ** 2 / n
@@ -37,7 +38,7 @@ def test_noise_of_any_variances_stays_below_the_edge_but_not_far(n, d, ratio):
 @pytest.mark.parametrize("ratio", [1, 64])
 @pytest.mark.parametrize(("n", "d"), [(2000, 10), (600, 100), (300, 600)])
 def test_the_directions_of_a_mixture_are_counted(n, d, ratio):
-    for seed in range(3):
+    for seed in range(2):
         deviation = np.sqrt(np.geomspace(1, ratio, 4))
         norm = 8 * deviation.max() * (d / n + 1) ** 0.5
         X = make_gaussian_mixture(n, d, 4, deviation=deviation, norm=norm, random_state=seed).X
@@ -45,7 +46,7 @@ def test_the_directions_of_a_mixture_are_counted(n, d, ratio):
         assert check(X, 2).n_signal >= 3
 
 
-@pytest.mark.parametrize("n_features", [8, 400, 1200])
+@pytest.mark.parametrize("n_features", [8, 1200])
 def test_all_components_are_counted_if_most_directions_hold_signal_and_if_the_solver_iterates(n_features):
     X = make_gaussian_mixture(3000, n_features, 7, norm=20, random_state=0).X
     assert check(X, 3).n_signal == 6
@@ -70,26 +71,42 @@ def test_a_fit_with_too_many_components_says_so():
     assert family.supported().n_components == 3
 
 
-def test_components_that_nothing_tells_apart_are_doubted():
-    X = np.random.default_rng(0).normal(size=(1000, 6))
-    with pytest.warns(UnlikelyMixtureWarning, match="nothing separates components.*2 components") as caught:
-        family = GaussianSearch(2).fit(X)._family
-    assert (caught[0].message.code, family.supported().n_components) == ("no_signal", 1)
+data = make_gaussian_mixture(2000, 20, 3, deviation=0.5, random_state=0)
+few = make_gaussian_mixture(200, 280, 3, deviation=0.5, norm=30, random_state=0)
 
 
-def test_fewer_components_of_a_fit_have_doubts_of_their_own():
-    family = fit_gaussian(
-        partition_in_memory(make_gaussian_mixture(2000, 10, 4, random_state=0).X), 4, paper=False, seed=0
-    )
-    assert (family.doubts, family.supported().n_components) == ((), 4)
-    assert [each.code for each in family.take(2).doubts] == ["too_few_components"]
+def fit(X):
+    return fit_gaussian(partition_in_memory(X), 3, paper=False, seed=0)
 
 
-def test_shares_are_those_of_what_stands_out():
-    found = SignalCheck(np.array([6.0, 3.0, 1.0, 0.1]), 3)
-    assert [found.share_of(q) for q in (1, 2, 3, 4)] == pytest.approx([0.6, 0.9, 1, 1])
+def spoil(X, kind):
+    rng = np.random.default_rng(1)
+    if kind == "constant":
+        return np.hstack([X, np.full((len(X), X.shape[1]), 3.7)])
+    if kind == "nearly constant":
+        return np.hstack([X, 1e-3 * rng.normal(size=X.shape)])
+    return np.hstack([X, X])[:, rng.permutation(2 * X.shape[1])]
 
 
-def test_one_component_is_spoken_of_as_one():
-    (doubt,) = SignalCheck(np.array([6.0, 3.0, 1.0, 0.1]), 3).doubts(0)
-    assert "is 3, but 1 component differs in 0 at most: there are more components" in str(doubt)
+@pytest.mark.parametrize("kind", ["constant", "nearly constant", "repeated"])
+def test_features_without_noise_of_their_own_do_not_count(kind):
+    plain, spoiled = fit(data.X), fit(spoil(data.X, kind))
+    scale = 2 if kind == "repeated" else 1  # of the variance: each repeated direction is √2 times longer
+    assert spoiled.noise.n_dims == plain.noise.n_dims == 18
+    assert spoiled.noise_variance == pytest.approx(scale * plain.noise_variance, rel=1e-3)
+    assert spoiled.doubts == ()
+
+
+@pytest.mark.parametrize("kind", ["constant", "repeated"])
+@pytest.mark.parametrize("as_samples", [np.asarray, sp.csr_array, np.float32])
+def test_more_features_than_samples_are_compared_directly(kind, as_samples):
+    assert fit(as_samples(spoil(few.X, kind))).noise.n_dims == 278
+
+
+def test_fewer_samples_than_features_do_not_lower_the_rank():
+    assert fit(few.X).noise.n_dims == 278
+
+
+def test_a_linear_dependence_counts():
+    total = data.X.sum(axis=1, keepdims=True)
+    assert fit(np.hstack([data.X, total])).noise.n_dims == 18

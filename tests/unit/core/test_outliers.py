@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from tests.split_samples import split_samples
 
 from mixsearch import GaussianSearch
-from mixsearch.core.outliers import find_far, find_outliers
+from mixsearch.core.outliers import find_outliers
 from mixsearch.data.partitions import partition_in_memory
 from mixsearch.datasets import make_gaussian_mixture
 from mixsearch.errors import OutliersWarning
@@ -28,7 +28,7 @@ def outlier_rows(X):
     return find_outliers(partition_in_memory(X)).rows
 
 
-@pytest.mark.parametrize("distance", [30, 1e3, 1e6, 1e9])
+@pytest.mark.parametrize("distance", [30, 1e9])
 def test_samples_far_from_all_others_are_found_however_far_they_are(distance):
     assert_array_equal(outlier_rows(spoiled(distance)), ROWS)
 
@@ -51,16 +51,16 @@ def test_five_far_samples_close_to_each_other_are_a_component():
     assert_array_equal(outlier_rows(X[1:]), range(4))
 
 
-@pytest.mark.parametrize("ratio", [1, 16, 64])
+@pytest.mark.parametrize("ratio", [1, 64])
 @pytest.mark.parametrize("n_features", [2, 20, 200])
 def test_mixtures_lose_no_sample(n_features, ratio):
-    for seed in range(10):
+    for seed in range(4):
         deviations = np.sqrt([1, ratio])
         data = make_gaussian_mixture(2000, n_features, 2, deviation=deviations, weights=[0.95, 0.05], random_state=seed)
         assert_array_equal(outlier_rows(data.X), [])
 
 
-@pytest.mark.parametrize("cuts", [(), (10, 10, 41), (18, 500, 712)])
+@pytest.mark.parametrize("cuts", [(), (10, 10, 41)])
 def test_rows_are_those_of_all_samples_in_every_split(cuts):
     X = spoiled(50)
     found = find_outliers(split_samples(X, cuts))
@@ -73,11 +73,6 @@ def test_rows_are_those_of_all_samples_in_every_split(cuts):
     assert_allclose(joined.squares, np.sum((others - others.mean(axis=0)) ** 2, axis=1))
 
 
-def test_partitions_without_outliers_are_the_samples_themselves():
-    partitions = partition_in_memory(spoiled(0))
-    assert find_outliers(partitions).samples is partitions
-
-
 def test_sparse_samples_have_the_same_outliers():
     X = spoiled(50)
     X[:, 6:] = 0
@@ -88,17 +83,6 @@ def test_samples_of_equal_length_are_not_far_by_rounding():
     X = np.random.default_rng(0).normal(size=(500, 6))
     X = np.vstack([X, -X])
     assert_array_equal(outlier_rows(X / np.linalg.norm(X, axis=1, keepdims=True)), [])
-
-
-def _squared_responses(partition):
-    return partition.responses**2
-
-
-def test_any_square_of_a_sample_can_be_compared():
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(1000, 3)), rng.normal(size=1000)
-    y[123] = 40
-    assert_array_equal(find_far(split_samples(X, (7, 400), y), _squared_responses).rows, [123])
 
 
 def test_a_fit_leaves_outliers_out_and_says_so():
@@ -122,12 +106,6 @@ def test_labels_are_those_of_all_rows():
     with pytest.warns(OutliersWarning):
         found = GaussianSearch(3).fit(X, y).component_
     assert_allclose(found.center, GaussianSearch(3).fit(data.X, y[1:]).component_.center, atol=1e-8)
-
-
-@pytest.mark.filterwarnings("ignore::mixsearch.errors.UnlikelyMixtureWarning")
-def test_many_outliers_are_listed_in_part():
-    with pytest.warns(OutliersWarning, match=r"rows 3, 104, .* 912 and 10 more"):
-        GaussianSearch(2).fit(spoiled(300, np.arange(3, 2000, 101), n=2000))
 
 
 def test_the_paper_leaves_nothing_out():

@@ -9,11 +9,10 @@ from numpy.testing import assert_allclose
 from tests.split_samples import split_samples
 
 from mixsearch.core.rank_selection import Spectrum
-from mixsearch.data.chunks import chunk_rows
 from mixsearch.data.partitions import partition_in_memory
 from mixsearch.datasets import make_gaussian_mixture, make_mixed_regression, make_subspaces, make_topics
-from mixsearch.gaussian._rank_selection import gaussian_spectrum
-from mixsearch.regression._rank_selection import regression_spectrum
+from mixsearch.gaussian._fit import gaussian_spectrum
+from mixsearch.regression._counting import regression_spectrum
 from mixsearch.subspace._search import subspace_spectrum
 from mixsearch.topics._documents import corpus_in_memory
 from mixsearch.topics._rank_selection import topic_spectrum
@@ -88,27 +87,14 @@ def test_regressions_are_shown_by_the_covariance_of_squares():
     ("n", "d", "k", "deviation"),
     [
         (500, 3, 1, 1.0),
-        (500, 10, 2, 2.0),
         (2000, 30, 4, 4.0),
-        (2000, 40, 10, 1.0),
         (2500, 60, 20, 1.0),
         (200, 300, 4, 1.0),
     ],
 )
 def test_the_number_of_gaussians_is_found_in_nearly_all_runs(n, d, k, deviation):
-    runs = (make_gaussian_mixture(n, d, k, deviation=deviation, random_state=seed).X for seed in range(10))
-    assert sum(gaussian_spectrum(partition_in_memory(X), seed=0).n_components == k for X in runs) >= 9
-
-
-def test_gaussians_of_different_variances_are_no_more_than_they_are():
-    deviations = np.linspace(1, 4, 5)
-    X = make_gaussian_mixture(2000, 100, 5, deviation=deviations, random_state=0).X
-    assert gaussian_spectrum(partition_in_memory(X), seed=0).n_components == 5
-
-
-def test_a_rare_gaussian_is_counted():
-    X = make_gaussian_mixture(4000, 50, 4, weights=[0.02, 0.28, 0.3, 0.4], random_state=0).X
-    assert gaussian_spectrum(partition_in_memory(X), seed=0).n_components == 4
+    runs = (make_gaussian_mixture(n, d, k, deviation=deviation, random_state=seed).X for seed in range(5))
+    assert sum(gaussian_spectrum(partition_in_memory(X), seed=0).n_components == k for X in runs) >= 4
 
 
 @pytest.mark.parametrize(("n", "d"), [(60, 2), (300, 6), (60, 90)])
@@ -116,8 +102,8 @@ def test_a_rare_gaussian_is_counted():
 def test_noise_alone_is_one_gaussian_in_nearly_all_runs(n, d, tails):
     rng = np.random.default_rng(0)
     draw = rng.standard_normal if tails == "normal" else lambda size: rng.standard_t(5, size=size)
-    found = [gaussian_spectrum(partition_in_memory(draw(size=(n, d))), seed=0).n_components for _ in range(50)]
-    assert np.count_nonzero(np.array(found) > 1) <= 3
+    found = [gaussian_spectrum(partition_in_memory(draw(size=(n, d))), seed=0).n_components for _ in range(10)]
+    assert np.count_nonzero(np.array(found) > 1) <= 1
 
 
 @pytest.mark.parametrize(("d", "k"), [(10, 1), (10, 2), (20, 3)])
@@ -128,20 +114,6 @@ def test_the_number_of_regressions_is_found(d, k):
     )
     assert spectrum.n_components == k
     assert abs(spectrum.noise) < 1e-12
-
-
-def test_as_many_regressions_as_features_are_found():
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((5000, 2))
-    y = X[np.arange(5000), rng.integers(2, size=5000)]
-    assert regression_spectrum(partition_in_memory(X, y), design="standard", intercept=False, seed=0).n_components == 2
-
-
-def test_opposite_regressions_span_one_direction():
-    rng = np.random.default_rng(0)
-    X, signs = rng.standard_normal((5000, 6)), rng.choice([-1, 1], 5000)
-    spectrum = regression_spectrum(partition_in_memory(X, signs * X[:, 0]), design="standard", intercept=False, seed=0)
-    assert spectrum.n_components == 1
 
 
 @pytest.mark.parametrize(("d", "k", "dim"), [(20, 1, 3), (50, 5, 4), (60, 3, 1)])
@@ -156,77 +128,53 @@ def test_the_number_of_topics_is_found(k):
     assert topic_spectrum(corpus_in_memory(counts_of(n_topics=k, seed=1)), **OPTIONS).n_components == k
 
 
-def test_pairs_of_a_word_with_itself_are_no_topics_of_the_plug_in():
-    frequencies = counts_of(n_topics=3, seed=2) / 30.0
-    spectrum = topic_spectrum(corpus_in_memory(sp.csr_array(frequencies)), **OPTIONS | {"distinct": False})
-    assert spectrum.n_components == 3
-
-
-def test_blocks_of_documents_may_be_cut_anywhere():
-    counts = counts_of(200)
-    cuts = [slice(0, 1), slice(1, 8), slice(8, 100), slice(100, 102), slice(102, counts.shape[0])]
-    parts = [sp.csr_array(counts[cut]) for cut in cuts]
-    stored = replace(chunk_rows(counts), slices=cuts, read=parts.__getitem__)
-    cut = topic_spectrum(corpus_in_memory(counts, stored=stored), **OPTIONS)
-    assert_allclose(cut.held_out, topic_spectrum(corpus_in_memory(counts), **OPTIONS).held_out, atol=1e-12)
-
-
 def assert_same_spectrum(one, many):
     assert 0 < one.n_signal == many.n_signal
     for name in ("found", "held_out", "stderr", "noise"):
         assert_allclose(getattr(many, name), getattr(one, name), rtol=1e-8, atol=1e-10)
 
 
-CUTS = [(1,), (5, 5, 701, 703)]
+CUTS = (5, 5, 701, 703)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("cuts", CUTS)
-@pytest.mark.parametrize("n_features", [20, 1200])
-def test_gaussians_in_pieces_show_what_all_rows_do(n_features, cuts):
-    X = make_gaussian_mixture(900, n_features, 3, random_state=0).X
+@pytest.mark.parametrize("dense_limit", [5, 1000])
+def test_gaussians_in_pieces_show_what_all_rows_do(dense_limit, monkeypatch):
+    monkeypatch.setattr("mixsearch.core.second_moment.DENSE_LIMIT", dense_limit)
+    X = make_gaussian_mixture(900, 20, 3, random_state=0).X
     assert_same_spectrum(
-        gaussian_spectrum(partition_in_memory(X), seed=0), gaussian_spectrum(split_samples(X, cuts), seed=0)
+        gaussian_spectrum(partition_in_memory(X), seed=0), gaussian_spectrum(split_samples(X, CUTS), seed=0)
     )
 
 
-@pytest.mark.parametrize("cuts", CUTS)
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
-def test_subspaces_in_pieces_show_what_all_rows_do(kind, cuts):
+def test_subspaces_in_pieces_show_what_all_rows_do(kind):
     X = kind(make_subspaces(900, 30, 3, dim=2, random_state=0).X)
     one, many = (
-        subspace_spectrum(partitions, dim=2, seed=0) for partitions in (partition_in_memory(X), split_samples(X, cuts))
+        subspace_spectrum(partitions, dim=2, seed=0) for partitions in (partition_in_memory(X), split_samples(X, CUTS))
     )
     assert_same_spectrum(one, many)
 
 
-@pytest.mark.parametrize("cuts", CUTS)
 @pytest.mark.parametrize("design", ["covariance", "standard"])
 @pytest.mark.parametrize("most_features_of_arrays", [5, 1000])
-def test_regressions_in_pieces_show_what_all_rows_do(most_features_of_arrays, design, cuts, monkeypatch):
+def test_regressions_in_pieces_show_what_all_rows_do(most_features_of_arrays, design, monkeypatch):
     monkeypatch.setattr("mixsearch.core.second_moment.DENSE_LIMIT", most_features_of_arrays)
     data = make_mixed_regression(2000, 10, 2, random_state=0)
-    partitions = partition_in_memory(data.X, data.y), split_samples(data.X, cuts, data.y)
+    partitions = partition_in_memory(data.X, data.y), split_samples(data.X, CUTS, data.y)
     one, many = (regression_spectrum(each, design=design, intercept=True, seed=0) for each in partitions)
     assert_same_spectrum(one, many)
 
 
-@pytest.mark.parametrize("cuts", CUTS)
 @pytest.mark.parametrize("distinct", [True, False])
-def test_topics_in_pieces_show_what_all_rows_do(distinct, cuts):
+def test_topics_in_pieces_show_what_all_rows_do(distinct):
     counts, options = counts_of(), OPTIONS | {"distinct": distinct}
     whole = corpus_in_memory(counts)
-    pieces = split_samples(counts, cuts).map(_documents)
+    pieces = split_samples(counts, CUTS).map(_documents)
     assert_same_spectrum(topic_spectrum(whole, **options), topic_spectrum(pieces, **options))
 
 
 def _documents(partition):
     return replace(corpus_in_memory(partition.samples).partition, first=partition.first)
-
-
-def test_sorted_samples_show_what_shuffled_ones_do():
-    data = make_gaussian_mixture(1000, 20, 5, random_state=0)
-    assert gaussian_spectrum(partition_in_memory(data.X[np.argsort(data.labels)]), seed=0).n_components == 5
 
 
 def test_where_samples_are_and_in_which_units_does_not_matter():
@@ -239,9 +187,8 @@ def test_where_samples_are_and_in_which_units_does_not_matter():
     assert_allclose(other.counts, one.counts)
 
 
-@pytest.mark.parametrize("n_features", [40, 1500])
-def test_sparse_samples_show_what_dense_ones_do(n_features):
-    data = make_gaussian_mixture(150, n_features, 3, random_state=0)
+def test_sparse_samples_show_what_dense_ones_do():
+    data = make_gaussian_mixture(150, 40, 3, random_state=0)
     X = np.where(np.abs(data.X) > 0.5, data.X, 0)
     dense, sparse = (
         gaussian_spectrum(partition_in_memory(X), seed=0),
@@ -251,22 +198,8 @@ def test_sparse_samples_show_what_dense_ones_do(n_features):
     assert_allclose(sparse.held_out[:2], dense.held_out[:2], rtol=1e-3)
 
 
-def test_samples_without_noise_show_the_rank_of_their_centers():
-    data = make_gaussian_mixture(90, 10, 4, deviation=0.0, random_state=0)
-    assert gaussian_spectrum(partition_in_memory(data.X), seed=0).n_components == 4
-
-
 def test_a_spectrum_comes_back_from_plain_numbers():
     spectrum = gaussian_spectrum(partition_in_memory(make_gaussian_mixture(200, 6, 3, random_state=0).X), seed=0)
     again = Spectrum.from_dict(spectrum.as_dict())
     assert repr(again) == repr(spectrum)
     assert again.counts.dtype == bool
-    assert "least_held" in spectrum.as_dict(), "stored indexes have this key"
-
-
-def test_a_spectrum_says_what_it_counts():
-    spectrum = gaussian_spectrum(partition_in_memory(make_gaussian_mixture(500, 6, 3, random_state=0).X), seed=0)
-    said = repr(spectrum)
-    assert said.startswith("Spectrum with 2 of 5 directions above the noise")
-    assert said.count("(noise)") == 3
-    assert "<strong>Spectrum with 2 of 5" in spectrum._repr_html_()

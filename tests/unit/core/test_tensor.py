@@ -37,22 +37,6 @@ def test_components_of_equal_scores_are_told_apart_by_other_contractions(k, seed
     assert_allclose(sharp.scores[order], [3.0] + [1.0] * (k - 1), atol=1e-8)
 
 
-def test_separation_of_the_rest_survives_noise_in_the_moments():
-    mixture, rng = draw_mixture(5, 6, 10), np.random.default_rng(0)
-    exact, points, hinted = hinted_by(mixture, np.array([3.0, 1.0, 1.01, 0.99, 1.0, 1.02]))
-    noise = 0.01 * rng.standard_normal((6, 6, 6))
-    tensor = exact + noise + noise.transpose(0, 2, 1)
-    rough = extract_by_whitening(Hinted(np.tensordot(hinted.hint, tensor, axes=1), hinted.mean, hinted.hint))
-    sharp = separate_rest(tensor, rough)
-
-    def worst(candidates):
-        distances = np.linalg.norm(points[:, :, None] - candidates.points[:, None, :], axis=0)
-        return distances.min(axis=1).max()
-
-    assert worst(sharp) < 0.25
-    assert worst(rough) > 1.0
-
-
 def test_a_single_component_has_no_rest():
     mixture = draw_mixture(0, 1, 3)
     tensor, _, hinted = hinted_by(mixture, np.array([3.0]))

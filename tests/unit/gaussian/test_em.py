@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -8,14 +6,9 @@ from scipy.special import softmax
 from sklearn.mixture import GaussianMixture
 
 from mixsearch import GaussianSearch
-from mixsearch.core.em import EMOptions
 from mixsearch.datasets import make_gaussian_mixture, make_hint
 from mixsearch.errors import NotRefinedWarning
-from mixsearch.gaussian import _spherical_search as estimator
-from mixsearch.gaussian._refinement import fit_from_candidate, fit_mixture, match_candidate, refine_gaussian
-from mixsearch.gaussian._subset import fit_subset
-
-OPTIONS = EMOptions(100, 0.01)
+from mixsearch.gaussian import _queries as estimator
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +24,7 @@ def search(overlapping):
     return GaussianSearch(4).fit(overlapping.X)
 
 
-@pytest.mark.parametrize("target", range(4))
+@pytest.mark.parametrize("target", [0, 3])
 def test_steps_reach_the_maximum_of_the_likelihood(overlapping, search, target):
     found = search.search(make_hint(overlapping.centers, target), refine=True, tol=1e-6)
     peer = GaussianMixture(
@@ -57,8 +50,9 @@ def em_from_truth(X, weights, centers, variances):
     return weights, centers, variances
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("preset", ["default", "paper"])
-@pytest.mark.parametrize("largest", [2.0, 4.0, 8.0])
+@pytest.mark.parametrize("largest", [2.0, 8.0])
 def test_components_of_different_variance_come_out_as_the_likeliest_ones(largest, preset):
     deviations = np.array([1.0, np.sqrt(largest), largest]) / 2
     data = make_gaussian_mixture(8000, 10, 3, deviation=deviations, norm=5.0, random_state=1)
@@ -72,6 +66,7 @@ def test_components_of_different_variance_come_out_as_the_likeliest_ones(largest
         assert found.noise_variance == pytest.approx(variances[target], rel=2e-3)
 
 
+@pytest.mark.slow
 def test_outside_the_signal_space_the_center_is_the_likeliest_one():
     """Compared with EM of only the centers outside the signal space."""
     deviations = np.array([2.0, 3.0, 4.0])
@@ -91,57 +86,10 @@ def test_outside_the_signal_space_the_center_is_the_likeliest_one():
         assert np.linalg.norm(beside - expected) < 0.035 * np.linalg.norm(expected)
 
 
-@pytest.mark.parametrize("deviation", [0.5, 2.0])
-def test_well_separated_gaussians_come_out_as_if_every_label_were_known(deviation):
-    data = make_gaussian_mixture(3000, 60, 5, deviation=deviation, random_state=1)
-    search = GaussianSearch(5).fit(data.X)
-    for target in range(5):
-        found = search.search(make_hint(data.centers, target), refine=True)
-        oracle = data.X[data.labels == target].mean(axis=0)
-        error, best = (np.linalg.norm(center - data.centers[target]) for center in (found.center, oracle))
-        assert error < 1.02 * best
-        assert found.weight == pytest.approx(np.mean(data.labels == target), abs=1e-3)
-
-
-def test_refinement_is_better_than_moments_where_there_is_much_noise():
-    data = make_gaussian_mixture(3000, 100, 5, deviation=3.0, random_state=0)
-    search = GaussianSearch(5).fit(data.X)
-    errors = []
-    for target in range(5):
-        found = search.search(make_hint(data.centers, target), refine=True)
-        errors.append([np.linalg.norm(each.center - data.centers[target]) for each in (found, found.moment_estimate)])
-    refined, moments = np.mean(errors, axis=0)
-    assert refined < 0.9 * moments
-
-
-def test_every_component_gets_its_own_variance():
-    deviations = np.array([0.5, 1.0, 2.0])
-    data = make_gaussian_mixture(6000, 20, 3, deviation=deviations, random_state=0)
-    search = GaussianSearch(3).fit(data.X)
-    for target, deviation in enumerate(deviations):
-        found = search.search(make_hint(data.centers, target), refine=True)
-        assert found.noise_variance == pytest.approx(deviation**2, rel=0.03)
-
-
-def test_the_moment_estimate_stays_available(overlapping, search):
-    hint = make_hint(overlapping.centers, 2)
-    plain, found = search.search(hint), search.search(hint, refine=True)
-    assert_allclose(found.moment_estimate.center, plain.center)
-    assert found.moment_estimate.weight == pytest.approx(plain.weight)
-    assert np.linalg.norm(found.center - plain.center) > 0.01
-    assert all(other._refined is None for other in found.alternatives)
-    assert plain.moment_estimate._refined is None
-
-
 def test_the_log_likelihood_never_falls(overlapping, search):
     objectives = search.search(make_hint(overlapping.centers, 0), refine=True)._refined.objectives
     assert len(objectives) > 2
     assert np.all(np.diff(objectives) >= 0)
-
-
-def test_a_number_bounds_the_steps(overlapping, search):
-    hint = make_hint(overlapping.centers, 0)
-    assert len(search.search(hint, refine=True, max_iter=2, tol=0)._refined.objectives) == 3
 
 
 def test_answers_do_not_depend_on_what_was_asked_before(overlapping):
@@ -152,39 +100,6 @@ def test_answers_do_not_depend_on_what_was_asked_before(overlapping):
     assert_allclose(forward, backward)
     many = there.search_many(hints, refine=True)
     assert_allclose([found.center for found in many], forward)
-
-
-def test_a_component_that_the_mixture_lacks_is_looked_for_from_the_hint(overlapping, search):
-    found = search.search(make_hint(overlapping.centers, 3), refine=True)
-    fitted = fit_mixture(search._family, OPTIONS, fit_subset(search._family))
-    index = int(np.argmin(fitted.mixture.weights))
-    moved = fitted.mixture.with_center(index, 50 + fitted.mixture.centers[index])
-    wrong = fitted._replace(mixture=moved, objectives=(-np.inf,))
-    again = fit_from_candidate(search._family, found._candidates, OPTIONS, wrong)
-    assert again is not None
-    index = match_candidate(search._family, found._candidates, again.mixture)
-    assert index is not None
-    assert_allclose(refine_gaussian(search._family, again, index).center, found.center, atol=0.2)
-
-
-def test_a_direction_whose_component_the_mixture_lacks_means_the_one_of_the_largest_score(overlapping, monkeypatch):
-    search = GaussianSearch(4).fit(overlapping.X)
-    hint = make_hint(overlapping.centers, 1)
-    expected = search.search(hint, refine=True)
-    monkeypatch.setattr(estimator, "fit_from_candidate", lambda *_: None)
-    monkeypatch.setattr(estimator, "match_candidate", lambda *_: None)
-    assert_allclose(search.search(hint, refine=True).center, expected.center)
-    assert_allclose(search.search(hint, refine=True, choose="share").center, expected.center)
-
-
-def test_a_candidate_that_no_likelier_mixture_has_is_no_match(overlapping, search):
-    found = search.search(make_hint(overlapping.centers, 1))
-    nowhere = found._candidates.points.copy()
-    nowhere[1:, 0] += 30
-    lost = replace(found._candidates, points=nowhere)
-    fitted = fit_mixture(search._family, OPTIONS, fit_subset(search._family))
-    assert match_candidate(search._family, lost, fitted.mixture) is None
-    assert fit_from_candidate(search._family, lost, OPTIONS, fitted) is None
 
 
 @pytest.mark.parametrize("by", ["hint", "examples"])
@@ -201,10 +116,10 @@ def test_a_component_without_members_leaves_the_moment_estimate(overlapping, mon
 
 
 @pytest.mark.filterwarnings("ignore::mixsearch.WeakHintWarning")
-@pytest.mark.filterwarnings("ignore::mixsearch.errors.DoubtfulExamplesWarning")  # of 20 members one may be atypical
+@pytest.mark.filterwarnings("ignore::mixsearch.errors.DoubtfulExamplesWarning")  # one may be atypical
 def test_examples_that_score_highest_for_another_component_are_refined_to_their_own(overlapping, search):
     """Even if moments find another component."""
-    for row in range(20):
+    for row in range(8):
         found = search.search(examples=overlapping.X[row : row + 1], refine=True)
         chances = [
             search.search(make_hint(overlapping.centers, i), refine=True).membership(overlapping.X[row : row + 1])[0]
@@ -221,43 +136,6 @@ def test_sparse_and_single_precision_samples_give_the_same(overlapping, search, 
     assert_allclose(other.search(hint, refine=True).center, search.search(hint, refine=True).center, atol=2e-3)
 
 
-@pytest.mark.parametrize("noise", ["default", "paper"])
-def test_both_noise_levels_can_be_refined(noise):
-    data = make_gaussian_mixture(3000, 20, 3, deviation=1.0, random_state=0)
-    found = GaussianSearch(3, preset=noise).fit(data.X).search(make_hint(data.centers, 1), refine=True)
-    oracle = data.X[data.labels == 1].mean(axis=0)
-    assert_allclose(found.center, oracle, atol=0.02)
-    assert found.noise_variance == pytest.approx(1.0, rel=0.05)
-
-
-def test_one_component_is_the_mean_of_all_samples():
-    X = np.random.default_rng(0).normal(3.0, 2.0, size=(500, 4))
-    found = GaussianSearch(1).fit(X).search(np.ones(4), refine=True)
-    assert_allclose(found.center, X.mean(axis=0))
-    assert found.weight == pytest.approx(1.0)
-    assert found.noise_variance == pytest.approx(X.var(axis=0).mean())
-
-
-def test_samples_without_noise_are_their_centers():
-    data = make_gaussian_mixture(300, 10, 3, deviation=0.0, random_state=0)
-    found = GaussianSearch(3).fit(data.X).search(make_hint(data.centers, 2), refine=True)
-    assert_allclose(found.center, data.centers[2], atol=1e-6)
-
-
-def test_two_features_of_one_direction_are_enough():
-    rng = np.random.default_rng(0)
-    X = np.concatenate([rng.normal(-3, 1, size=(500, 2)), rng.normal(3, 1, size=(300, 2))])
-    found = GaussianSearch(2).fit(X).search(np.ones(2), refine=True)
-    assert_allclose(found.center, X[500:].mean(axis=0), atol=0.02)
-
-
-@pytest.mark.filterwarnings("ignore::mixsearch.errors.UnlikelyMixtureWarning")
-def test_refinement_takes_fewer_components_than_were_fitted(overlapping):
-    search = GaussianSearch(4).fit(overlapping.X)
-    found = search.search(make_hint(overlapping.centers, 0), n_components=3, refine=True)
-    assert len(found._refined.mixture.weights) == 3
-
-
 def test_a_component_between_others_is_found_from_its_members():
     rng = np.random.default_rng(0)
     centers = np.array([[-10.0, 0.0, 0.0], [0.0, 2.0, 0.0], [10.0, 0.0, 0.0]])
@@ -271,7 +149,7 @@ def test_a_component_between_others_is_found_from_its_members():
         assert found.confidence > 0.99
 
 
-@pytest.mark.parametrize("unit", [1e-100, 1e-9, 1e9])
+@pytest.mark.parametrize("unit", [1e-100, 1e9])
 def test_refined_answers_come_in_the_units_of_the_samples(overlapping, search, unit):
     examples = overlapping.X[overlapping.labels == 1][:5]
     plain = search.search(examples=examples, refine=True)

@@ -2,8 +2,14 @@ import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
-from mixsearch.gaussian._growth import GrownMixture, choose_mixture, exchange_components, grow_mixture
-from mixsearch.gaussian._shapes import SHAPES, run_shaped_em
+from mixsearch.gaussian._shapes import (
+    SHAPES,
+    GrownMixture,
+    choose_mixture,
+    exchange_components,
+    grow_mixture,
+    run_shaped_em,
+)
 
 D = 5
 
@@ -29,10 +35,9 @@ def draw(shape, *, sizes=(300, 200, 150), seed=0):
     return X - X.mean(axis=0), labels
 
 
-@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("shape", SHAPES)
-def test_the_planted_number_and_shape_are_found(shape, seed):
-    X, labels = draw(shape, seed=seed)
+def test_the_planted_number_and_shape_are_found(shape):
+    X, labels = draw(shape)
     grown = choose_mixture(X)
     assert len(grown.mixture.weights) == 3
     assert adjusted_rand_score(labels, grown.resp.argmax(axis=1)) > 0.98
@@ -40,75 +45,26 @@ def test_the_planted_number_and_shape_are_found(shape, seed):
     assert grown.mixture.shape in (shape, "low-rank" if shape == "full" else shape)
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-def test_one_blob_stays_one(shape):
-    X, _ = draw(shape, sizes=(400,), seed=2)
-    assert len(choose_mixture(X).mixture.weights) == 1
-
-
-def test_more_components_than_features_are_found():
-    rng = np.random.default_rng(3)
-    grid = np.array([(x, y) for x in range(3) for y in range(3)], dtype=float)
-    labels = np.repeat(np.arange(9), 60)
-    X = grid[labels] + 0.1 * rng.normal(size=(540, 2))
-    grown = choose_mixture(X - X.mean(axis=0))
-    assert len(grown.mixture.weights) == 9
-    assert adjusted_rand_score(labels, grown.resp.argmax(axis=1)) > 0.98
-
-
-def test_a_rare_group_far_out_is_found():
-    rng = np.random.default_rng(4)
-    X = np.vstack([rng.normal(size=(600, 4)), 8 + 0.5 * rng.normal(size=(15, 4))])
-    resp = choose_mixture(X).resp
-    rare = resp[-15:].mean(axis=0).argmax()
-    assert resp[-15:, rare].min() > 0.9
-    assert resp[:600, rare].mean() < 0.01
-
-
-def test_the_number_of_components_is_limited():
-    X, _ = draw("spherical")
-    assert len(grow_mixture(X, "spherical", 2).mixture.weights) == 2
-    assert len(grow_mixture(X, "spherical", 1).mixture.weights) == 1
-
-
-def test_only_the_shapes_asked_for_are_tried():
-    X, _ = draw("full")
-    assert choose_mixture(X, shapes=("spherical", "tied")).mixture.shape in ("spherical", "tied")
-
-
-def test_many_features_leave_full_covariances_to_those_who_ask_for_them():
-    X = np.random.default_rng(5).normal(size=(60, 50))
-    assert choose_mixture(X).mixture.shape != "full"
-    assert choose_mixture(X, shapes=("full",)).mixture.shape == "full"
-
-
-def degenerate(name):
-    rng = np.random.default_rng(6)
-    return {
-        "two rows": rng.normal(size=(2, 3)),
-        "three rows": rng.normal(size=(3, 2)),
-        "all rows equal": np.full((20, 3), 0.1),
-        "all zeros": np.zeros((20, 3)),
-        "two points": np.repeat(rng.normal(size=(2, 3)), 30, axis=0),
-        "ten points": np.repeat(rng.normal(size=(10, 2)), 10, axis=0),
-        "a constant column": np.column_stack([rng.normal(size=(100, 2)), np.full(100, 0.3)]),
-        "a repeated column": np.repeat(rng.normal(size=(100, 1)), 3, axis=1),
-        "one column": rng.normal(size=(100, 1)),
-        "fewer rows than columns": rng.normal(size=(10, 30)),
-        "an outlier": np.vstack([rng.normal(size=(50, 2)), [[1e4, 1e4]]]),
-    }[name]
+RNG = np.random.default_rng(6)
+DEGENERATE = {
+    "two rows": RNG.normal(size=(2, 3)),
+    "three rows": RNG.normal(size=(3, 2)),
+    "all rows equal": np.full((20, 3), 0.1),
+    "all zeros": np.zeros((20, 3)),
+    "two points": np.repeat(RNG.normal(size=(2, 3)), 30, axis=0),
+    "ten points": np.repeat(RNG.normal(size=(10, 2)), 10, axis=0),
+    "a constant column": np.column_stack([RNG.normal(size=(100, 2)), np.full(100, 0.3)]),
+    "a repeated column": np.repeat(RNG.normal(size=(100, 1)), 3, axis=1),
+    "one column": RNG.normal(size=(100, 1)),
+    "fewer rows than columns": RNG.normal(size=(10, 30)),
+    "an outlier": np.vstack([RNG.normal(size=(50, 2)), [[1e4, 1e4]]]),
+}
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize(
-    "name",
-    [
-        "two rows", "three rows", "all rows equal", "all zeros", "two points", "ten points", "a constant column",
-        "a repeated column", "one column", "fewer rows than columns", "an outlier",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("name", DEGENERATE)
 def test_degenerate_rows_have_a_mixture(name, shape):
-    X = degenerate(name)
+    X = DEGENERATE[name]
     grown = grow_mixture(X, shape, 15)
     assert np.isfinite(grown.criterion)
     assert np.isfinite(grown.mixture.centers).all()
@@ -116,21 +72,9 @@ def test_degenerate_rows_have_a_mixture(name, shape):
     assert np.allclose(grown.resp.sum(axis=1), 1)
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-def test_two_points_are_two_components(shape):
-    resp = grow_mixture(degenerate("two points"), shape, 15).resp
-    assert resp.shape[1] == 2
-    assert resp[:30].mean(axis=0).argmax() != resp[30:].mean(axis=0).argmax()
-
-
 @pytest.mark.parametrize("name", ["two rows", "three rows", "all rows equal", "all zeros", "one column"])
 def test_rows_without_groups_are_one_component(name):
-    assert len(choose_mixture(degenerate(name)).mixture.weights) == 1
-
-
-@pytest.mark.parametrize("shape", [shape for shape in SHAPES if shape != "spherical"])
-def test_a_constant_column_adds_no_component(shape):
-    assert len(grow_mixture(degenerate("a constant column"), shape, 15).mixture.weights) == 1
+    assert len(choose_mixture(DEGENERATE[name]).mixture.weights) == 1
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -150,9 +94,3 @@ def test_a_component_split_in_vain_is_exchanged_for_one_that_stands_for_two(shap
     exchanged = exchange_components(X, grown)
     assert exchanged.n_components == 3
     assert adjusted_rand_score(labels, exchanged.resp.argmax(axis=1)) > 0.98
-
-
-def test_a_good_mixture_is_left_as_it_is():
-    X, _ = draw("diagonal")
-    grown = choose_mixture(X)
-    assert exchange_components(X, grown) is grown

@@ -4,8 +4,8 @@ from numpy.testing import assert_allclose
 from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
 
-from mixsearch.core.covariances import MIN_PRIOR, MIN_VARIANCE
-from mixsearch.gaussian._shapes import CHUNK_ROWS, SHAPES, m_step, run_shaped_em
+from mixsearch.core.posterior import MIN_PRIOR, MIN_VARIANCE
+from mixsearch.gaussian._shapes import CHUNK_ROWS, SHAPES, m_step
 
 WEIGHTS = np.array([0.5, 0.3, 0.2])
 
@@ -113,57 +113,6 @@ def test_the_m_step_has_the_weighted_moments_of_the_samples(shape):
 def test_parameters_are_counted(shape, of_covariances):
     X, resp = draw(shape, n=20_000)  # so many that no component borrows an axis of another one
     assert m_step(X, np.round(resp), shape).n_parameters == 3 * 4 + 2 + of_covariances
-
-
-def test_low_rank_keeps_the_long_axes_only():
-    rng = np.random.default_rng(1)
-    d, deviations = 8, np.array([5.0, 3.0, *[0.5] * 6])
-    rotation = np.linalg.qr(rng.normal(size=(d, d)))[0]
-    X = (rng.normal(size=(3000, d)) * deviations) @ rotation.T
-    mixture = m_step(X, np.ones((3000, 1)), "low-rank")
-    values, axes = np.linalg.eigh(mixture.covariances[0])
-    assert_allclose(values[:6], values[0], rtol=1e-8)
-    assert_allclose(np.sqrt(values[[-1, -2, 0]]), [5, 3, 0.5], rtol=0.05)
-    assert_allclose(np.abs(np.sum(axes[:, [-1, -2]] * rotation[:, :2], axis=0)), 1, atol=0.01)
-    # Two directions of 8 dimensions, orthogonal to each other, with their variances and one for all others.
-    assert mixture.n_parameters == d + (7 + 6) + 2 + 1
-
-
-def test_a_low_rank_component_without_long_axes_is_a_sphere():
-    X = np.random.default_rng(2).normal(size=(2000, 6))
-    covariance = m_step(X, np.ones((2000, 1)), "low-rank").covariances[0]
-    assert_allclose(covariance, covariance[0, 0] * np.eye(6), atol=1e-8)
-
-
-def test_the_criterion_is_half_of_the_usual_one():
-    X, resp = draw("diagonal")
-    mixture = m_step(X, resp, "diagonal")
-    usual = mixture.n_parameters * np.log(len(X)) - 2 * -1234.5
-    assert mixture.bic(-1234.5, len(X)) == pytest.approx(usual / 2)
-
-
-@pytest.mark.parametrize("shape", ["spherical", "diagonal", "tied", "full"])
-def test_em_does_not_lower_the_likelihood(shape):
-    X, resp = draw(shape, seed=3)
-    resp = np.random.default_rng(0).dirichlet(np.ones(3), size=len(X))
-    likelihoods = []
-    for _ in range(25):
-        mixture = m_step(X, resp, shape)
-        resp, totals = mixture.posterior(X)
-        likelihoods.append(totals.mean())
-    # Shrunk covariances are not those of the maximum, so the last steps may lose a little.
-    assert np.diff(likelihoods).min() > -2e-3
-    assert likelihoods[-1] > likelihoods[0]
-
-
-def test_em_ends_when_it_gains_little_and_returns_what_belongs_together():
-    X, resp = draw("diagonal", seed=4)
-    mixture, resp, log_likelihood = run_shaped_em(X, resp, "diagonal", max_iter=100, tol=1e-6)
-    posterior, totals = mixture.posterior(X)
-    assert_allclose(resp, posterior)
-    assert log_likelihood == pytest.approx(totals.sum())
-    again = m_step(X, resp, "diagonal").posterior(X)[1].sum()
-    assert abs(again - log_likelihood) < 1e-5 * len(X)
 
 
 @pytest.mark.parametrize("shape", [shape for shape in SHAPES if shape != "spherical"])

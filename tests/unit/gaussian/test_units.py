@@ -7,7 +7,7 @@ from tests.split_samples import split_samples
 from mixsearch import GaussianSearch
 from mixsearch.datasets import make_gaussian_mixture
 from mixsearch.errors import UnlikelyMixtureWarning, collect_warnings
-from mixsearch.gaussian._units import measure_units, scale_samples
+from mixsearch.gaussian._units import measure_units
 
 X = np.random.default_rng(0).normal(size=(400, 3)) * [100.0, 1.0, 0.01] + [1e6, 0.0, -3.0]
 
@@ -32,18 +32,6 @@ def test_rounding_of_a_constant_feature_is_no_information():
     assert units.varies.tolist() == [True, False]
     assert not units.standardize(constant)[:, 1].any()
     assert_allclose(units.restore(units.standardize(constant)), constant)
-
-
-def test_a_density_is_larger_by_the_volume_of_a_unit():
-    units = measure_units(split_samples(X, []), is_scaled=True)
-    assert units.log_volume == pytest.approx(np.log(X.std(axis=0)).sum())
-
-
-def test_scaled_samples_stay_sparse():
-    scale = np.array([2.0, 4.0, 8.0])
-    scaled = scale_samples(split_samples(sp.csr_array(X), []).parts[0], scale).samples
-    assert sp.issparse(scaled)
-    assert_allclose(scaled.toarray(), X / scale)
 
 
 def test_units_that_differ_are_said_once_with_the_first_thing_to_do():

@@ -13,7 +13,7 @@ PRINTED = {"method": "cancellation", "projected": False}
 
 @pytest.mark.parametrize("normaliser", ["mean", "hinted"])
 @pytest.mark.parametrize("rule", ["psd", "nuclear"])
-@pytest.mark.parametrize("k", [2, 10, 50])
+@pytest.mark.parametrize("k", [2, 10])
 def test_samples_without_noise_give_the_component(k, rule, normaliser):
     rng = np.random.default_rng(k)
     centers, counts = rng.normal(size=(k, k + 20)), rng.integers(3, 9, size=k)

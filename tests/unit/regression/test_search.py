@@ -2,8 +2,6 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
-from sklearn.linear_model import LinearRegression
-from sklearn.metrics import roc_auc_score
 
 from mixsearch import RegressionSearch, SearchError
 from mixsearch.datasets import make_hint, make_mixed_regression
@@ -21,65 +19,10 @@ def test_a_regression_is_found_with_its_intercept(target):
     assert found.weight == pytest.approx(data.weights[target], rel=0.15)
 
 
-def test_a_few_samples_are_a_hint():
-    members = np.flatnonzero(data.labels == 1)[:60]
-    found = search.search(examples=(data.X[members], data.y[members]))
-    assert np.linalg.norm(found.center - data.centers[1]) < 0.25
-
-
-def test_prediction_is_the_line_that_was_found():
-    found = search.search(make_hint(data.centers, 0, gamma=0.95))
-    assert_allclose(found.predict(data.X[:5]), data.X[:5] @ found.center + found.intercept)
-    members = data.labels == 0
-    residual = data.y[members] - found.predict(data.X[members])
-    assert residual.std() < 0.35
-
-
-def test_membership_separates_members_from_others():
-    found = search.search(make_hint(data.centers, 0, gamma=0.95))
-    members = found.membership(data.X, data.y)
-    assert roc_auc_score(data.labels == 0, members) > 0.85
-
-
-def test_a_design_of_any_mean_and_covariance_is_mapped_back():
-    rng = np.random.default_rng(0)
-    mix, shift = rng.normal(size=(8, 8)), 5 * rng.normal(size=8)
-    X = data.X @ mix + shift
-    y = data.y + 7
-    found = RegressionSearch(3).fit(X, y).search(hint=np.linalg.solve(mix, make_hint(data.centers, 1)))
-    assert np.linalg.norm(mix @ found.center - data.centers[1]) < 0.25
-    members = data.labels == 1
-    assert (y[members] - found.predict(X[members])).std() < 0.4
-
-
-def test_a_single_regression_is_least_squares():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(500, 4)) @ rng.normal(size=(4, 4)) + 2
-    y = X @ [1.0, -2, 3, 0.5] + 4 + 0.1 * rng.normal(size=500)
-    found = RegressionSearch(1).fit(X, y).search(hint=[1.0, -2, 3, 0.5])
-    peer = LinearRegression().fit(X, y)
-    assert_allclose(found.center, peer.coef_, rtol=1e-8)
-    assert found.intercept == pytest.approx(peer.intercept_)
-
-
-def test_the_noise_variance_of_a_single_regression_is_that_of_least_squares():
-    rng = np.random.default_rng(1)
-    X = rng.exponential(size=(500, 4)) @ rng.normal(size=(4, 4)) + 2
-    y = X @ [1.0, -2, 3, 0.5] + 4 + rng.normal(size=500)
-    residuals = y - LinearRegression().fit(X, y).predict(X)
-    assert RegressionSearch(1).fit(X, y).noise_variance_ == pytest.approx(np.mean(residuals**2))
-
-
 @pytest.mark.parametrize("options", [{}, {"preset": "paper", "fit_intercept": True}, {"design": "standard"}])
 def test_the_noise_variance_of_a_fit_is_the_average_over_its_regressions(options):
     noisy = make_mixed_regression(60_000, 5, 2, intercept=0.5, deviation=1.0, random_state=4)
     assert RegressionSearch(2, **options).fit(noisy.X, noisy.y).noise_variance_ == pytest.approx(1, rel=0.1)
-
-
-def test_more_regressions_than_features_have_no_noise_variance_from_moments():
-    again = RegressionSearch(1).fit(data.X[:50, :1], data.y[:50])
-    assert hasattr(again, "noise_variance_")
-    assert not hasattr(again.set_params(n_components=2).fit(data.X[:50, :1], data.y[:50]), "noise_variance_")
 
 
 def test_sparse_samples_need_the_standard_design():
@@ -119,18 +62,6 @@ def test_a_constant_response_has_no_regressions():
         RegressionSearch(2).fit(data.X[:200], np.ones(200))
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"design": "free"}, "design must be one of"),
-        ({"preset": "loud"}, "preset must be one of"),
-    ],
-)
-def test_a_fit_that_cannot_be_says_why(options, message):
-    with pytest.raises(SearchError, match=message):
-        RegressionSearch(**options).fit(data.X, data.y)
-
-
 def test_too_few_samples_say_how_many_are_needed():
     with pytest.raises(
         SearchError, match="2 regressions .* on 8 features need at least 9 samples, but X has n_samples=8"
@@ -151,17 +82,10 @@ def test_examples_are_pairs(examples, message, code):
     assert raised.value.code == code
 
 
-def test_as_many_regressions_as_features_can_be_fitted():
-    rng = np.random.default_rng(0)
-    X, labels = rng.normal(size=(60_000, 2)), rng.choice(2, size=60_000, p=[0.4, 0.6])
-    y = X[np.arange(60_000), labels]
-    found = RegressionSearch(2).fit(X, y).search([1.0, 0.2])
-    assert_allclose(found.center, [1, 0], atol=0.1)
-
-
+@pytest.mark.slow
 @pytest.mark.parametrize("fit_intercept", [True, False])
 def test_lines_through_zero_are_found_wherever_x_has_its_mean(fit_intercept):
-    lines = make_mixed_regression(100_000, 5, 2, random_state=3)
+    lines = make_mixed_regression(40_000, 5, 2, random_state=3)
     X = lines.X + 1.0
     y = (X * lines.centers[lines.labels]).sum(axis=1)
     found = RegressionSearch(2, fit_intercept=fit_intercept).fit(X, y).search(make_hint(lines.centers, 0))
@@ -169,6 +93,7 @@ def test_lines_through_zero_are_found_wherever_x_has_its_mean(fit_intercept):
     assert found.intercept == pytest.approx(0, abs=0.2 if fit_intercept else 0)
 
 
+@pytest.mark.slow
 def test_coefficients_that_cancel_are_reported():
     rng = np.random.default_rng(0)
     X, sign = rng.normal(size=(20_000, 4)), rng.choice([-1, 1], size=20_000)
@@ -189,64 +114,18 @@ def test_memberships_are_probabilities_that_can_be_believed():
     assert brier < 0.6 * data.weights[2] * (1 - data.weights[2])
 
 
-def test_columns_may_come_in_any_units():
-    units = 10.0 ** np.arange(-8, 8, 2)
-    v = make_hint(data.centers, 0, gamma=0.95)
-    plain, scaled = search.search(v), RegressionSearch(3).fit(data.X * units, data.y).search(v / units)
-    assert_allclose(scaled.center * units, plain.center, atol=1e-8)
-
-
-def test_new_samples_must_have_the_right_width():
-    found = search.search(make_hint(data.centers, 0, gamma=0.95))
-    with pytest.raises(SearchError, match="X has 2 features, but the component has 8"):
-        found.membership(data.X[:5, :2], data.y[:5])
-
-
-@pytest.mark.parametrize("kind", [tuple, list])
-def test_search_many_takes_pairs_of_examples(kind):
-    pairs = [kind([data.X[data.labels == i][:50], data.y[data.labels == i][:50]]) for i in range(2)]
-    for i, found in enumerate(search.search_many(pairs, by="examples")):
-        assert np.linalg.norm(found.center - data.centers[i]) < 0.25
-
-
-def test_sparse_matrices_and_sparse_arrays_and_dense_ones_are_the_same():
-    X, y, members = data.X[:3000], data.y[:3000], np.flatnonzero(data.labels[:3000] == 1)[:20]
-    found = [
-        RegressionSearch(3, design="standard").fit(kind(X), y).search(examples=(X[members], y[members]))
-        for kind in (np.asarray, sp.csr_array, sp.csr_matrix)
-    ]
-    for each in found[1:]:
-        assert_allclose(each.center, found[0].center, atol=1e-8)
-        assert_allclose(each.stderr.center, found[0].stderr.center, rtol=1e-6)
-
-
-@pytest.mark.parametrize("n_components", [1, 2, 3])
-def test_without_a_block_the_second_moment_of_fewer_components_stays_near_the_identity(n_components):
-    found = search.search(make_hint(data.centers, 0, gamma=0.95), n_components=n_components)
-    second = found._replicates.second.mean(axis=0)
-    assert_allclose(second, np.eye(n_components), atol=1e-4)
-    assert found.stderr.weight > 1e-6
-
-
-def test_examples_with_columns_in_another_order_are_refused():
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(data.X[:500], columns=list("abcdefgh"))
-    named = RegressionSearch(2).fit(frame, data.y[:500])
-    with pytest.raises(SearchError, match="Column 0 of X .counted from 0. is 'h', but that of the fit was 'a'"):
-        named.search(examples=(frame.iloc[:9, ::-1], data.y[:9]))
-
-
-@pytest.mark.parametrize("row", range(8))  # some of them round, some do not
+@pytest.mark.parametrize("row", range(3))  # some of them round, some do not
 def test_copies_of_one_example_are_named(row):
     with pytest.raises(HintError, match="all of them are the same") as raised:
         search.search(examples=(np.repeat(data.X[row : row + 1], 5, axis=0), np.repeat(data.y[row], 5)))
     assert raised.value.code == "examples_uninformative"
 
 
+@pytest.mark.slow
 def test_predictions_have_standard_errors_that_match_their_spread():
     at = np.array([[0.0, 0.0, 0.0], [1.0, 2.0, 0.0]])
     predictions, errors = [], []
-    for seed in range(40):
+    for seed in range(20):
         rng = np.random.default_rng(seed)
         X, labels = rng.normal([3, 0, 1], 1.0, (300, 3)), rng.integers(2, size=300)
         centers = np.array([[3.0, 0, -1], [-2, 1, 2]])
@@ -255,7 +134,7 @@ def test_predictions_have_standard_errors_that_match_their_spread():
         found = RegressionSearch(2).fit(X, y).search(examples=(X[few], y[few]), refine=True)
         predictions.append(found.predict(at))
         errors.append(found.predict_stderr(at))
-    assert_allclose(np.mean(errors, axis=0), np.std(predictions, axis=0), rtol=0.3)
+    assert_allclose(np.mean(errors, axis=0), np.std(predictions, axis=0), rtol=0.4)
 
 
 def test_predictions_from_moments_have_no_standard_errors():

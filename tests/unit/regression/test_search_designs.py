@@ -19,10 +19,9 @@ def two_lines(seed, n=300):
     return X, np.where(labels, diagonal, flat), labels
 
 
-@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("target", [0, 1])
-def test_two_lines_on_one_feature_are_found_from_five_examples(seed, target):
-    X, y, labels = two_lines(seed)
+def test_two_lines_on_one_feature_are_found_from_five_examples(target):
+    X, y, labels = two_lines(0)
     # Samples near the crossing of the lines could belong to either: examples are clear members.
     few = np.flatnonzero((labels == target) & (np.abs(X[:, 0] - 2) > 0.2))[:5]
     found = RegressionSearch(2).fit(X, y).search(examples=(X[few], y[few]), refine=True)
@@ -60,10 +59,10 @@ def test_more_lines_than_features_need_examples_and_likelihood(question):
     assert error.value.fields["n_components"] == 2
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.slow
 @pytest.mark.parametrize("n_components", [3, "auto"])
-def test_as_many_lines_as_features_are_found_from_examples_also_if_moments_lack_one(n_components, seed):
-    rng = np.random.default_rng(seed)
+def test_as_many_lines_as_features_are_found_from_examples_also_if_moments_lack_one(n_components):
+    rng = np.random.default_rng(0)
     X, labels = rng.standard_normal((600, 3)), rng.integers(3, size=600)
     centers, intercepts = np.array([[3.0, 0, -1], [-2, 1, 2], [0, -3, 1]]), np.array([0.0, 4, -2])
     y = np.einsum("ij,ij->i", X, centers[labels]) + intercepts[labels] + 0.3 * rng.standard_normal(600)
@@ -105,12 +104,6 @@ def test_lines_through_zero_refuse_columns_that_add_up_to_an_intercept():
     with pytest.raises(SearchError, match="columns of X add up to a constant.*that is an intercept") as raised:
         RegressionSearch(1, fit_intercept=False).fit(X, X[:, 0])
     assert raised.value.code == "constant_columns"
-
-
-def test_coefficients_without_names_are_numbered():
-    X, y, _ = two_lines(0)
-    found = RegressionSearch(1).fit(X, y).search([1.0])
-    assert found.coefficients == {"x0": found.center[0]}
 
 
 def test_refined_regressions_follow_the_units_of_their_columns():

@@ -19,12 +19,20 @@ from mixsearch.topics._evidence import (
     TYPICAL_LIFT,
     USUAL_SHARE,
     document_shares,
+    promote_words,
     sum_evidence,
     word_evidence,
     word_typicality,
 )
-from mixsearch.topics._local_em import _e_step, _m_step
-from mixsearch.topics._local_topic import LocalState, LocalTopic
+from mixsearch.topics._local_em import LocalState, _e_step, _m_step
+from mixsearch.topics._unit_vectors import (
+    BROAD_POWER,
+    FINE_POWER,
+    N_LEADING,
+    broad_places,
+    project_places,
+    sum_places,
+)
 
 
 @cache
@@ -101,19 +109,6 @@ def test_the_evidence_of_a_word_is_its_chance_to_be_of_the_topic_in_a_document_o
     assert 0 < np.count_nonzero(found) < 12
 
 
-def test_if_lists_are_long_only_the_strongest_words_count(monkeypatch):
-    model = small_model()
-    p = np.random.default_rng(1).dirichlet(np.full(12, 0.5))
-    all_of_them = word_evidence(model, p)
-    lengths = np.diff(model.local.by_word.indptr)
-    monkeypatch.setattr(topics, "MAX_POSTINGS", int(lengths[all_of_them > 0].sum()) - 1)
-    some = word_evidence(model, p)
-    left = (all_of_them > 0) & (some == 0)
-    assert left.any()
-    assert_array_equal(some[~left], all_of_them[~left])
-    assert some[some > 0].min() >= all_of_them[left].max()
-
-
 @given(
     values=st.lists(st.one_of(st.just(0.0), st.floats(0, 1), st.sampled_from([0.25, 0.5])), min_size=1, max_size=40),
     part=st.sampled_from([0.0, 0.3, 0.5, 0.99, 1.0, 2.0]),
@@ -151,30 +146,6 @@ def test_the_score_of_a_document_is_the_sum_of_the_evidence_of_its_words():
     assert_array_equal(sum_evidence(documents, np.zeros(12)), np.zeros(60))
 
 
-@given(seed=st.integers(0, 2**32 - 1), share=st.floats(0, 1))
-def test_the_share_in_the_expected_counts_of_a_document_is_the_true_one(seed, share):
-    rng = np.random.default_rng(seed)
-    topic, rest = rng.dirichlet(np.ones(9), 2)
-    evidence = rng.random(9)
-    base = rest @ evidence
-    refined = LocalTopic(
-        center=topic,
-        weight=0.0,
-        objectives=(),
-        evidence=evidence,
-        base=base,
-        gain=topic @ evidence - base,
-        scored=None,
-        typicality=np.zeros(0),
-        largest=np.zeros(0, dtype=int),
-        named=None,
-        family=None,
-        state=LocalState(*[np.zeros(0)] * 4),
-    )
-    counts = sp.csr_array(30 * (share * topic + (1 - share) * rest)[None, :])
-    assert_allclose(refined.share(counts, np.array([30.0])), share, atol=1e-9 / abs(refined.gain))
-
-
 @given(members=st.integers(5, 20), seed=st.integers(0, 99))
 def test_typicality_is_the_divergence_of_the_topic_s_documents_from_all(members, seed):
     model = small_model()
@@ -189,13 +160,8 @@ def test_typicality_is_the_divergence_of_the_topic_s_documents_from_all(members,
         assert found[word] == pytest.approx(wanted, abs=1e-6)
 
 
-@given(scores=st.lists(st.sampled_from([-1.0, 0.0, 0.5, 2.0]), min_size=1, max_size=30), n=st.integers(1, 35))
-def test_the_best_rows_are_the_first_of_a_stable_order(scores, n):
-    assert_array_equal(top_rows(np.array(scores), n), np.argsort(-np.array(scores), kind="stable")[:n])
-
-
-@pytest.mark.parametrize("digits", [0, 1, 4, 16])
-@pytest.mark.parametrize("n", [1, 10, 900, 5000])
+@pytest.mark.parametrize("digits", [0, 4])
+@pytest.mark.parametrize("n", [1, 5000])
 def test_the_best_of_many_rows_are_found_from_a_part_of_them(digits, n):
     scores = np.round(np.random.default_rng(n).standard_normal(60_000) ** 3, digits)
     assert_array_equal(top_rows(scores, n), np.argsort(-scores, kind="stable")[:n])
@@ -253,27 +219,10 @@ def test_a_rare_topic_is_found_that_moments_alone_do_not_see(found):
     assert not words_of(found.moment_estimate) & set(OWN)
 
 
-def test_the_likeliest_words_of_a_rare_topic_are_its_own(found):
-    assert len(words_of(found, by="probability") & set(OWN)) >= 12
-    assert not words_of(found.moment_estimate, by="probability") & set(OWN)
-
-
 def test_the_documents_of_a_rare_topic_come_first(found):
     members = set(planted()[1].tolist())
     assert {row for row, _ in found.documents(N_RARE)} == members
     assert len({row for row, _ in found.moment_estimate.documents(N_RARE)} & members) < N_RARE / 2
-
-
-def test_any_word_of_a_rare_topic_leads_to_the_same_words_and_documents(found):
-    rows = {row for row, _ in found.documents(N_RARE)}
-    for word in (0, 7, 14):
-        other = search_in().search(words=[word], n_components="enough")
-        assert words_of(other) == words_of(found)
-        assert {row for row, _ in other.documents(N_RARE)} == rows
-
-
-def test_words_that_point_to_a_rare_topic_are_its_own(found):
-    assert {int(word) for word, _ in found.related_words(15)} == set(OWN)
 
 
 def test_shares_of_a_rare_topic_are_right_on_average(found):
@@ -288,14 +237,6 @@ def test_shares_of_the_corpus_are_those_of_its_counts(found):
     assert_allclose(found.membership(counts), np.clip(shares_of(found), 0, 1), atol=1e-6)
 
 
-def test_the_words_of_a_rare_topic_keep_their_proportions(found):
-    _, _, rare = planted()
-    own = found.probabilities[OWN] / found.probabilities[OWN].sum()
-    assert found.probabilities.sum() == pytest.approx(1, abs=1e-5)
-    # Counts are damped, which flattens them.
-    assert np.corrcoef(own, rare[OWN])[0, 1] > 0.9
-
-
 @pytest.mark.xfail(reason="long documents have more weight in local EM than the short ones that are about the word")
 def test_long_documents_that_name_the_word_once_do_not_carry_the_topic_away():
     found = search_in(20).search(words=[int(OWN[0])], n_components="enough")
@@ -304,13 +245,7 @@ def test_long_documents_that_name_the_word_once_do_not_carry_the_topic_away():
     assert len(rows & set(planted()[1].tolist())) >= 0.9 * N_RARE
 
 
-def test_local_em_gives_the_same_result_every_time(found):
-    again = search_in().search(words=[int(OWN[3])], n_components="enough")
-    assert_array_equal(again.probabilities, found.probabilities)
-    assert_array_equal(shares_of(again), shares_of(found))
-
-
-@pytest.mark.parametrize("weight", [0.1, 0.5, 0.7])
+@pytest.mark.parametrize("weight", [0.1, 0.7])
 def test_topics_of_any_size_have_their_weight(weight):
     """Two topics that share a language, and one of them may have most of the documents."""
     rng = np.random.default_rng(3)
@@ -327,17 +262,6 @@ def test_topics_of_any_size_have_their_weight(weight):
     assert found.weight == pytest.approx(weight, abs=0.15)
 
 
-def test_many_short_documents_have_their_share_of_the_words():
-    rng = np.random.default_rng(4)
-    short = rng.multinomial(8, np.repeat([1 / 6, 0.0], [6, 30]), size=120)
-    long = rng.multinomial(400, np.repeat([0.0, 1 / 30], [6, 30]), size=80)
-    found = TopicSearch(2).fit(sp.csr_array(np.vstack([short, long]))).search(words=[0])
-    lengths = found._family.local.lengths
-    is_short = found._family.local.rows < 120
-    assert found.weight == pytest.approx(lengths[is_short].sum() / lengths.sum(), rel=0.2)
-    assert shares_of(found)[is_short].mean() > 0.8
-
-
 def test_a_topic_without_words_of_its_own_is_the_whole_corpus():
     counts = sp.csr_array(np.ones((60, 8)))
     found = TopicSearch(1).fit(counts).search(documents=[0, 1])
@@ -345,3 +269,41 @@ def test_a_topic_without_words_of_its_own_is_the_whole_corpus():
     assert found.weight == pytest.approx(found.moment_estimate.weight, rel=1e-6)
     assert_allclose(found.membership(counts), found.weight)
     assert_allclose(found.membership(sp.csr_array((2, 8))), 0)
+
+
+def draw_places(seed, k):
+    """Whitened counts, the eigenvalues, and both places of each document; the first document has no words."""
+    rng = np.random.default_rng(seed)
+    projected, values = rng.normal(size=(7, k)), np.sort(rng.uniform(0.1, 3, k))[::-1]
+    projected[0] = 0
+    vectors = [projected * values**FINE_POWER, projected * values**BROAD_POWER * (np.arange(k) < N_LEADING)]
+    lengths = [np.linalg.norm(each, axis=1, keepdims=True) for each in vectors]
+    return projected, values, [each / np.maximum(size, 1e-300) for each, size in zip(vectors, lengths, strict=True)]
+
+
+@given(seed=st.integers(0, 2**32 - 1), k=st.sampled_from([1, 5, N_LEADING + 3]))
+def test_sums_and_products_of_places_are_those_of_unit_vectors(seed, k):
+    projected, values, places = draw_places(seed, k)
+    rng = np.random.default_rng(seed)
+    weights, directions = rng.normal(size=7), rng.normal(size=(2, k))
+    assert_allclose(sum_places(projected, values, weights), [weights @ each for each in places], atol=1e-12)
+    wanted = np.column_stack([each @ direction for each, direction in zip(places, directions, strict=True)])
+    assert_allclose(project_places(projected, values, directions), wanted, atol=1e-12)
+    assert_allclose(broad_places(projected, values), places[1], atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_word_of_the_hint_comes_before_every_word_that_it_surpasses(seed):
+    rng = np.random.default_rng(seed)
+    probabilities, word_mean = rng.dirichlet(np.ones(60), size=2)
+    typicality = np.where(rng.random(60) < 0.7, rng.random(60), 0.0)
+    promoted = promote_words(typicality, [np.array([3]), np.array([10, 20, 30])], probabilities, word_mean)
+    likeliest = [10, 20, 30][np.argmax(probabilities[[10, 20, 30]])]
+    for column in range(60):
+        if column not in (3, likeliest):
+            assert promoted[column] == typicality[column]
+            continue
+        is_surpassed = (probabilities <= probabilities[column]) & (
+            probabilities / word_mean <= probabilities[column] / word_mean[column]
+        )
+        assert promoted[column] == max(typicality[is_surpassed])

@@ -2,13 +2,10 @@
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
 from mixsearch import TopicSearch
 from mixsearch.datasets import make_topics
 from mixsearch.errors import HintError, SearchError, collect_warnings
-from mixsearch.topics._marked import _mix, weigh_marked
-from mixsearch.topics._ranking import NamedDocuments
 
 data = make_topics(1500, 80, 4, mean_length=60, random_state=3)
 SUBJECT = data.shares.argmax(axis=1)
@@ -43,13 +40,6 @@ def test_documents_that_are_not_about_it_rule_a_topic_out():
         assert np.mean(subjects_of(found) == topic) > 0.9
 
 
-def test_documents_of_one_topic_against_those_of_another():
-    mixed = [*MEMBERS[2, :3], *MEMBERS[3, :3]]
-    for topic, other in ((2, 3), (3, 2)):
-        found = quiet(documents=mixed, not_documents=MEMBERS[other, 3:7])
-        assert np.mean(subjects_of(found) == topic) > 0.9
-
-
 def test_documents_that_are_not_about_it_are_never_listed():
     first = [row for row, _ in quiet(words=WORDS[0]).documents(10)]
     found = quiet(words=WORDS[0], not_documents=first[:4])
@@ -64,21 +54,6 @@ def test_marking_what_a_word_means_anyway_keeps_its_topic():
     assert found.confidence > 0.3
 
 
-def test_words_count_less_the_more_documents_say_that_they_mislead():
-    parts = [weigh_marked(3, n_others, 10) for n_others in (0, 1, 3, 100)]
-    assert parts == sorted(parts)
-    assert parts[0] < 0.25
-    assert parts[-1] > 0.95
-
-
-def test_documents_move_a_ranking_less_in_its_words_than_in_the_signal_space():
-    """The mean of three documents is noisier in thousands of words than in a few directions."""
-    named = [NamedDocuments(np.arange(3), 3, *(np.full((2, 4), value) for _ in range(3))) for value in (0.0, 1.0)]
-    mixed = _mix(*named, n_others=0)
-    assert mixed is not None
-    assert mixed.words.max() == mixed.tfidf.max() < 0.5 * mixed.places.min()
-
-
 def test_a_document_cannot_be_both():
     with pytest.raises(HintError, match=r"The same documents \(1\) are marked") as raised:
         search.search(documents=MEMBERS[0, :2], not_documents=MEMBERS[0, 1:3])
@@ -90,17 +65,3 @@ def test_documents_to_avoid_need_something_wanted():
         search.search(not_documents=[1])
     with pytest.raises(SearchError, match="Row 9999 is not a document of this fit"):
         search.search(words=WORDS[0], not_documents=[9999])
-
-
-def test_copies_of_what_is_wanted_and_avoided_cancel_out():
-    counts = sp.csr_array(sp.vstack([data.counts, data.counts[[5, 5]]]))
-    doubled = TopicSearch(4).fit(counts, vocabulary=data.vocabulary)
-    with collect_warnings():
-        found = doubled.search(documents=[1500], not_documents=[1501])
-    assert 1501 not in [row for row, _ in found.documents(1502)]
-    assert np.isfinite(found.probabilities).all()
-
-
-def test_no_documents_are_the_same_as_none():
-    plain, found = quiet(words=WORDS[2]), quiet(words=WORDS[2], not_documents=np.array([], dtype=int))
-    assert np.minimum(plain.probabilities, found.probabilities).sum() > 0.9

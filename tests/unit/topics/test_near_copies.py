@@ -7,8 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from mixsearch import TopicSearch
-from mixsearch.errors import ArgumentError
-from mixsearch.topics._near_copies import MIN_DISTINCT, find_copies, list_fixed_words, thin_copies
+from mixsearch.topics._seeds import find_copies, list_fixed_words, thin_copies
 
 N_WORDS = 500
 HINT, TEMPLATE = 499, np.arange(470, 490)
@@ -42,22 +41,12 @@ def test_copies_among_many_documents_are_estimated_from_a_sample():
     assert copies.n_copies.min() == 1
 
 
-@pytest.mark.parametrize("n", [1, 3])
-def test_documents_without_words_are_no_copies(n):
-    assert np.all(find_copies(sp.csr_array((n, N_WORDS)), np.ones(N_WORDS)).n_copies == 1)
-
-
 def test_about_three_of_each_group_are_kept():
     rng = np.random.default_rng(2)
     counts = np.vstack([np.tile(draw_documents(rng, 1), (90, 1)), draw_documents(rng, 60)])
     kept = thin_copies(sp.csr_array(counts), np.ones(N_WORDS))
     assert 1 <= np.sum(kept < 90) <= 6
     assert np.sum(kept >= 90) == 60
-
-
-def test_all_are_kept_if_hardly_any_would_be_left():
-    counts = sp.csr_array(np.tile(draw_documents(np.random.default_rng(3), 1), (90, 1)))
-    assert len(thin_copies(counts, np.ones(N_WORDS))) == 90 > MIN_DISTINCT
 
 
 def test_fixed_words_are_in_nearly_all_copies_and_the_rarest_come_first():
@@ -68,13 +57,6 @@ def test_fixed_words_are_in_nearly_all_copies_and_the_rarest_come_first():
     weights[405] = 0
     assert list_fixed_words(sp.csr_array(counts), weights).tolist() == [404, 403, 402, 401]
     assert not len(list_fixed_words(sp.csr_array(counts[:, :403]), weights[:403]))
-
-
-def test_documents_of_a_small_vocabulary_look_like_copies_but_have_no_fixed_words():
-    counts = sp.csr_array(np.random.default_rng(5).multinomial(15, np.full(20, 0.05), 100))
-    copies = find_copies(counts, np.ones(20))
-    assert copies.are_usual
-    assert not len(list_fixed_words(counts[copies.largest], np.ones(20)))
 
 
 @pytest.fixture(scope="module")
@@ -124,8 +106,3 @@ def test_documents_with_much_of_a_small_vocabulary_are_no_copies():
     found, plain, merged = (search.search(words=[word], merge_copies=merge) for merge in ("auto", False, True))
     np.testing.assert_allclose(found.probabilities, plain.probabilities)
     assert np.abs(merged.probabilities - plain.probabilities).max() > 1e-3
-
-
-def test_copies_are_merged_or_not_or_as_it_fits(templates):
-    with pytest.raises(ArgumentError, match="merge_copies must be one of True, False, 'auto', got 'often'"):
-        TopicSearch(2).fit(templates[0][:100]).search(words=[HINT], merge_copies="often")

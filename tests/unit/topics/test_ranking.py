@@ -12,11 +12,9 @@ from scipy.optimize import isotonic_regression
 from sklearn.feature_extraction.text import TfidfTransformer
 
 from mixsearch import TopicSearch
-from mixsearch.data.chunks import chunk_rows
 from mixsearch.topics._documents import sample_rows
-from mixsearch.topics._local_topic import fit_falling
+from mixsearch.topics._local_em import fit_falling
 from mixsearch.topics._ranking import MORE_WORDS
-from mixsearch.topics._unit_vectors import inverse_frequency, measure_documents
 
 RARE, BROAD = 0, 40
 
@@ -52,14 +50,6 @@ def test_documents_of_a_rare_topic_come_before_those_of_its_broad_neighbour(coun
     assert np.mean(labels[first] == 0) > 0.9
 
 
-def test_fewer_documents_are_the_first_of_more_and_shares_fall(search):
-    topic = search.search(words=[RARE])
-    few, many = topic.documents(5), topic.documents(50)
-    assert few == many[:5]
-    shares = [share for _, share in many]
-    assert shares == sorted(shares, reverse=True)
-
-
 def test_the_view_of_words_is_the_centroid_less_the_mean_in_units_of_deviation(counts, search):
     damped = sp.csr_array(counts[0].astype(float))
     damped.data = np.log2(1 + damped.data)
@@ -75,23 +65,6 @@ def test_the_view_of_words_is_the_centroid_less_the_mean_in_units_of_deviation(c
     documents = family.partitions.collect().partition
     views = refined.ranking.view(sample_rows(documents, slice(None)))
     np.testing.assert_allclose(views[:, 0], expected * lengths / (lengths + MORE_WORDS), rtol=1e-3, atol=1e-5)
-
-
-def test_each_view_counts_in_units_of_its_spread(search):
-    refined = search.search(words=[RARE])._refined
-    views = refined.ranking.view(sample_rows(refined.family.partitions.collect().partition, slice(None)))
-    # The spread is that of a thousand documents, for all.
-    np.testing.assert_allclose(refined.ranking.weights * views.std(axis=0), 1, rtol=0.2)
-
-
-def test_documents_can_be_measured_again_for_a_search_that_was_stored_without(search):
-    family = search._family
-    documents = family.partitions.collect().partition
-    idf = inverse_frequency(family.document_frequency, family.partitions.n_rows)
-    lengths, mean = measure_documents(chunk_rows(documents.by_document), documents.projected, family.frame.values, idf)
-    np.testing.assert_allclose(lengths, documents.tfidf_lengths, rtol=1e-6)
-    for again, known in zip(mean, family.mean_document, strict=True):
-        np.testing.assert_allclose(again, known, rtol=1e-4, atol=1e-7)
 
 
 def test_documents_that_are_no_part_of_the_corpus_rank_others_like_them_first(counts, search):

@@ -7,8 +7,7 @@ import pytest
 
 from mixsearch import TopicSearch
 from mixsearch.datasets import make_topics
-from mixsearch.errors import collect_warnings
-from mixsearch.topics._signals import Signals, probability_of
+from mixsearch.topics._confidence import Signals, probability_of
 
 N_SUBJECTS, N_OWN, N_COMMON = 20, 30, 60
 
@@ -59,18 +58,6 @@ def test_a_word_of_two_subjects_is_not_trusted(planted):
     again = TopicSearch(N_SUBJECTS).fit(counts)
     assert again.search(words=[counts.shape[1] - 1]).confidence < 0.6
     assert again.search(words=[3 * N_OWN + int(own[3].argmax())]).confidence > 0.7
-
-
-def test_two_documents_are_too_few_to_trust(planted):
-    search, _own, _common, labels = planted
-    counts = search._family.local.by_document.toarray().round(3)
-    counts = np.column_stack([counts, np.zeros(len(counts))])
-    counts[np.flatnonzero(labels == 5)[:2], -1] = 1
-    again = TopicSearch(N_SUBJECTS).fit(np.round(2**counts - 1))
-    with collect_warnings() as caught:
-        found = again.search(words=[counts.shape[1] - 1])
-    assert "rare_hint" in [warning.code for warning in caught]
-    assert found.confidence < 0.5
 
 
 def test_each_signal_counts_in_its_direction():

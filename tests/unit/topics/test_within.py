@@ -68,9 +68,3 @@ def test_too_few_documents_are_one_sentence(search):
     with pytest.raises(SearchError, match="Only 5 documents match") as caught:
         restrict_family(search._family, np.arange(5))
     assert caught.value.code == "too_few_documents"
-
-
-def test_equal_documents_have_one_topic(data):
-    counts = data.counts[[0] * 60 + list(range(1, 400))]
-    search = TopicSearch(3, alpha0=ALPHA, damping=False).fit(counts)
-    assert restrict_family(search._family, np.arange(60)).n_components == 1

@@ -3,16 +3,19 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
-from mixsearch.core.members import (
+from mixsearch.core import walk as walk_module
+from mixsearch.core.walk import (
     CutFacts,
+    Visits,
+    Walk,
     _find_cut,
     count_interval,
     find_members,
     membership_by_rank,
+    score_nodes,
+    start_at,
     sweep_conductance,
 )
-from mixsearch.core.visits import Visits, start_at
-from mixsearch.core.walk import Walk
 from mixsearch.table._graph import NeighbourGraph, build_graph
 
 
@@ -37,14 +40,6 @@ def test_conductance_is_that_of_every_beginning_of_an_order():
     assert_allclose(found[:-1], expected, atol=1e-12)
 
 
-def test_the_best_cut_of_two_cliques_is_between_them():
-    weights = np.kron(np.eye(2), np.ones((5, 5))) - np.eye(10)
-    weights[4, 5] = weights[5, 4] = 0.5
-    found = sweep_conductance(walk_of(weights), np.arange(10))
-    assert np.argmin(found[:-1]) == 4
-    assert found[4] == pytest.approx(0.5 / (5 * 4 + 0.5))
-
-
 def test_membership_falls_with_the_rank_and_is_a_probability():
     for n_examples in (1, 3, 30):
         for cut in (0.0, 0.01, 0.3, 1.0):
@@ -52,24 +47,6 @@ def test_membership_falls_with_the_rank_and_is_a_probability():
             assert (np.diff(membership) < 0).all()
             assert (membership > 0).all()
             assert (membership < 1).all()
-
-
-def test_rows_stay_in_order_if_the_curve_is_steep():
-    """With a clean cut around nearly all rows, membership hardly falls before its end."""
-    membership = membership_by_rank(np.linspace(0.001, 1.01, 2000), CutFacts(20, 0.0, 0.0))
-    assert (np.diff(membership) < 0).all()
-
-
-def test_a_clean_cut_makes_members_surer():
-    ratios = np.array([0.1, 10])
-    clean, blurred = (membership_by_rank(ratios, CutFacts(3, cut, 0.5)) for cut in (0.01, 0.5))
-    assert clean[0] > blurred[0]
-    assert clean[1] < blurred[1]
-
-
-def test_members_are_less_sure_if_hardly_a_row_is_left():
-    few, many = (membership_by_rank(np.array([0.1]), CutFacts(3, 0.1, left))[0] for left in (0.02, 0.5))
-    assert few < many
 
 
 def test_an_interval_contains_its_number_and_narrows_with_examples_and_clean_cuts():
@@ -104,26 +81,6 @@ def test_ranks_of_left_out_examples_say_how_many_members_there_are():
     assert many == pytest.approx(100, rel=0.25)
 
 
-def test_examples_that_rank_early_by_chance_do_not_hide_a_clean_cut():
-    counts, conductances = np.arange(1.0, 1001.0), np.full(999, 0.1)
-    conductances[99] = 0.01
-    ranks = np.array([5.0, 11.0, 30.0, 34.0, 71.0])
-    assert _find_cut(100.0, ranks, counts, conductances) == (100.0, 0.01)
-
-
-def test_one_example_far_from_the_others_hardly_counts():
-    counts, conductances = np.arange(1.0, 5001.0), np.full(4999, 0.5)
-    ranks = np.array([10.0, 30.0, 50.0, 70.0, 90.0])
-    without, _ = _find_cut(100.0, ranks, counts, conductances)
-    with_far, _ = _find_cut(100.0, np.append(ranks, 4000.0), counts, conductances)
-    assert without <= with_far < 2 * without
-
-
-def test_without_a_cut_the_number_of_members_is_the_expected_one():
-    assert _find_cut(5.0, NO_RANKS, np.array([3.0, 6.0]), np.array([0.5])) == (3.0, 0.5)
-    assert _find_cut(5.0, NO_RANKS, np.array([1.0, 5.0, 9.0]), np.array([np.inf, np.inf])) == (5.0, 1.0)
-
-
 @pytest.mark.parametrize("expected", [55.0, 95.0, 1000.0])
 def test_rows_that_no_walk_visits_are_not_counted_as_members(expected):
     assert search([3], expected=expected)[0].n == 50
@@ -155,13 +112,50 @@ def test_the_members_are_the_part_of_the_graph(nodes):
     assert (np.diff(found.membership[order]) <= 1e-15).all()
 
 
-def test_nodes_that_no_walk_visits_have_the_same_membership():
-    found, _, labels = search([3, 30], expected=50.0)
-    assert_allclose(found.membership[labels != 0], found.membership[-1])
-
-
 def test_a_node_counts_as_many_rows_as_it_stands_for():
     sizes = np.full(150, 4.0)
     found, _, labels = search([1, 10, 20, 40], expected=200.0, sizes=sizes)
     assert found.n == 200
     assert found.membership[labels == 0].min() > found.membership[labels != 0].max()
+
+
+def make_walk(seed=0, n=60):
+    X = np.random.default_rng(seed).normal(size=(n, 2))
+    return build_graph(X, X, np.ones((n, 1)), np.ones(n)).with_examples(4)
+
+
+def walk_from(walk, node):
+    return walk.visits(np.eye(len(walk.scale))[:, [node]])[:, 0]
+
+
+def visit(walk, nodes, nodes_not):
+    return Visits.of(walk, *(start_at(each, len(walk.scale)) for each in (nodes, nodes_not)))
+
+
+def test_visits_are_the_sum_over_examples():
+    walk, nodes = make_walk(), np.array([3, 8, 8, 20])
+    visits = visit(walk, nodes, np.array([50, 51]))
+    each = np.column_stack([walk_from(walk, node) for node in nodes])
+    atol = 2e-3 * each.max()
+    assert_allclose(visits.alone, each, atol=atol)
+    assert_allclose(visits.total, each.sum(axis=1), atol=atol)
+    assert_allclose(visits.no_members, (walk_from(walk, 50) + walk_from(walk, 51)) / 4, atol=atol)
+    without_first = score_nodes(each[:, 1:].mean(axis=1), visits.no_members)
+    assert_allclose(visits.left_out()[:, 0], without_first, atol=atol)
+
+
+def test_only_some_of_many_examples_are_left_out_in_turn(monkeypatch):
+    walk, nodes = make_walk(), np.arange(0, 60, 3)
+    full = visit(walk, nodes, np.array([1]))
+    monkeypatch.setattr(walk_module, "MAX_TESTED", 5)
+    few = visit(walk, nodes, np.array([1]))
+    assert few.alone.shape == (60, 5)
+    assert few.n_examples == 20
+    atol = 2e-3 * full.total.max()
+    assert_allclose(few.scores(), full.scores(), atol=atol)
+    assert_allclose(few.left_out(), full.left_out()[:, few.tested], atol=atol)
+
+
+def test_visits_from_no_members_lower_the_score():
+    score = score_nodes(np.array([1.0, 1.0, 1.0, 0.0]), np.array([0.0, 1.0, 3.0, 0.0]))
+    assert_allclose(score, [1, 1 / 2, 1 / 4, 0])

@@ -1,12 +1,11 @@
 """Real tables: each labelled class searched from five random members, compared with other methods.
 
 Figures are areas under the ROC curve over all samples but the five, means over classes and draws; 1 puts every member
-of the class before all others. Every method sees the same features: as they are, standardised, and whitened within,
-that is scaled by the covariance of neighbours until components are round (`mixsearch.WithinWhitener`). Times are
-those of one answer, with its fit, on the features as they are, one thread. Old Faithful has no labels: eruptions of
+of the class before all others. Every method sees the same features: as they are, and standardised. Times are those of
+one answer, with its fit, on the features as they are, one thread. Old Faithful has no labels: eruptions of
 more than three minutes stand for its long ones. Mixtures start from the five and samples at random, or ten times from
-anywhere, and then answer with the component that has most of the five. Images are seen as pixels, by 50 principal
-components, and by these whitened within. Tone perception is a mixture of two lines, one for each way to tune; least
+anywhere, and then answer with the component that has most of the five. Images are seen as pixels and by 50
+principal components. Tone perception is a mixture of two lines, one for each way to tune; least
 squares on either group is beside it.
 """
 
@@ -26,11 +25,10 @@ from measuring import N_THREADS, print_table, seconds
 from refitted_rankings import Ranking, Task
 from sklearn.decomposition import PCA
 from sklearn.metrics import roc_auc_score
-from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from mixsearch import RegressionSearch, WithinWhitener
+from mixsearch import RegressionSearch
 from mixsearch._typing import Array
 from mixsearch.errors import SearchError
 
@@ -56,15 +54,8 @@ class Labelled:
     def views(self) -> dict[str, Array]:
         """The features that methods see."""
         if self.images:
-            # A component has few images: no more neighbours than that.
-            few = min(10, len(self.X) // len(self.classes) // 2)
-            first, second = PCA(N_FACTORS, random_state=0), WithinWhitener(few)
-            names = ("pixels", f"PCA {N_FACTORS}", "whitened within")
-        else:
-            first, second = StandardScaler(), WithinWhitener()
-            names = ("raw", "standardised", "whitened within")
-        ways = (self.X, first.fit_transform(self.X), make_pipeline(first, second).fit_transform(self.X))
-        return dict(zip(names, ways, strict=True))
+            return {"pixels": self.X, f"PCA {N_FACTORS}": PCA(N_FACTORS, random_state=0).fit_transform(self.X)}
+        return {"raw": self.X, "standardised": StandardScaler().fit_transform(self.X)}
 
 
 def as_samples(load: Callable[[], LabelledTable]) -> Callable[[], Labelled]:
