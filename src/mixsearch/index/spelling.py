@@ -20,10 +20,8 @@ _SIGNS = frozenset("*?")
 
 def read_token_options(tokens: Mapping[str, Any]) -> CorpusOptions:
     """Return the options by which an index splits texts, without a limit on the words."""
-    # What indexes of older versions do not say: they took letters without spaces for one word.
-    known = {"segmenter": None, "phrases": False, "stop_words": None, **tokens}
     every_word = {"min_df": 1, "max_df": 1.0, "max_words": sys.maxsize}
-    return CorpusOptions(**{**known, "ngrams": tuple(known["ngrams"]), **every_word, "n_jobs": 1})
+    return CorpusOptions(**{**tokens, "ngrams": tuple(tokens["ngrams"]), **every_word, "n_jobs": 1})
 
 
 def spell_word(word: str, options: CorpusOptions, known: SortedWords, count_documents: Callable[[str], int]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -16,6 +16,7 @@ from mixsearch.data.chunks import ArraySum, RowChunks, chunk_rows
 from mixsearch.data.partitions import Layout, Partition, Partitions
 from mixsearch.data.partitions.local import LocalPartitions, SegmentedPartitions
 from mixsearch.data.reductions import Maximum, PartitionCounts, TopRows, top_rows
+from mixsearch.storage import damage_error
 
 # A short document can show a high share by chance: it is ranked as if it had this many more words on another topic.
 WORDS_ELSEWHERE = 20
@@ -33,6 +34,19 @@ class DocumentPartition(Partition):
     by_document: sp.csr_array  # counts, (n, d)
     lengths: Array  # (n,)
     rows: Array  # rows of the documents in the user's matrix, (n,)
+
+    def read_documents(self, rows: Array | slice) -> sp.csr_array:
+        """Return the counts of some documents, (m, d)."""
+        return check_indices(self.by_document[rows])
+
+
+def check_indices(counts: Any) -> Any:
+    """Return sparse counts after a check of their indices: compiled code follows them, also those of a damaged file."""
+    bound = counts.shape[1] if counts.format == "csr" else counts.shape[0]
+    # Negative numbers are large ones without their sign.
+    if counts.nnz and counts.indices.view(f"u{counts.indices.itemsize}").max() >= bound:
+        raise damage_error("The counts of the corpus are damaged: an index is out of range.")
+    return counts
 
 
 @dataclass(frozen=True)
@@ -85,6 +99,10 @@ class TopicPartition(DocumentPartition):
     triple_weights: Array  # ω / (l(l-1)(l-2)), (n,); ω / l³ for the plug-in
     tfidf_lengths: Array  # (n,)
     projected: Array  # Y, (n, k): whitened counts W'c, not divided by the length
+
+    def read_words(self, columns: Array) -> sp.csc_array:
+        """Return the counts of some words, (n, m)."""
+        return check_indices(self.by_word[:, columns])
 
     def document_weights(self, distinct: bool) -> Array:
         """Return ω, the weight of each document in all averages. All weights of the corpus sum to one.
@@ -239,7 +257,8 @@ def match_documents(
 
 
 def _score_hint(partition: TopicPartition, columns: Array | slice, values: Array) -> HintedPartition:
-    hint_counts: Sparse = partition.by_document if isinstance(columns, slice) else partition.by_word[:, columns]
+    is_every = isinstance(columns, slice)
+    hint_counts: Sparse = check_indices(partition.by_document) if is_every else partition.read_words(columns)
     scores = np.asarray(hint_counts @ values)
     return HintedPartition(**vars(partition), hint_counts=hint_counts, hint_scores=scores, sampled_scores=scores)
 
@@ -361,7 +380,7 @@ def sample_rows(partition: TopicPartition, rows: Array | slice) -> DocumentSampl
         partition.first,
         lengths=partition.lengths[rows],
         projected=partition.projected[rows],
-        counts=partition.by_document[rows],
+        counts=partition.read_documents(rows),
         tfidf_lengths=partition.tfidf_lengths[rows],
     )
 

@@ -18,7 +18,7 @@ from mixsearch.data.partitions.local import LocalPartitions, SegmentedPartitions
 from mixsearch.data.sampling import sample_terms
 from mixsearch.data.threads import n_cores, one_blas_thread
 from mixsearch.errors import HintError, SearchError
-from mixsearch.topics._documents import HintedPartition, TopicPartition, match_documents
+from mixsearch.topics._documents import HintedPartition, TopicPartition, check_indices, match_documents
 from mixsearch.topics._hint import WordHint
 from mixsearch.topics._replicates import replicate_moments, replicate_residuals
 from mixsearch.topics._unit_vectors import MeanDocument
@@ -259,7 +259,7 @@ class HintedSums(NamedTuple):
 
 
 def _word_sums(partition: HintedPartition, distinct: bool) -> HintedSums:
-    matching, counts = np.flatnonzero(partition.sampled_scores != 0), partition.by_document
+    matching, dtype = np.flatnonzero(partition.sampled_scores != 0), partition.by_document.dtype
 
     def sum_rows(part: slice) -> HintedSums:
         rows = matching[part]
@@ -269,7 +269,7 @@ def _word_sums(partition: HintedPartition, distinct: bool) -> HintedSums:
             n_matching=len(rows),
             triple=weighted_gram(Y, by_triple),
             pair=np.asarray(Y.T @ (partition.pair_weights[rows] * scores)),
-            own=np.asarray(counts[rows].T @ by_triple.astype(counts.dtype)) if distinct else np.zeros(0),
+            own=np.asarray(partition.read_documents(rows).T @ by_triple.astype(dtype)) if distinct else np.zeros(0),
         )
 
     n_threads = n_cores() if len(matching) > THREADED_DOCUMENTS else 1
@@ -298,7 +298,7 @@ class OwnSums(NamedTuple):
 
 
 def _own_sums(partition: TopicPartition) -> OwnSums:
-    counts, Y = partition.by_document, partition.projected
+    counts, Y = check_indices(partition.by_document), partition.projected
     return OwnSums(
         pairs=np.asarray(counts.T @ partition.pair_weights),
         triples=np.asarray(counts.T @ partition.triple_weights),

@@ -103,7 +103,7 @@ def _sort_by_document(partition: HintedPartition) -> HintedPartition:
 
 
 def _group_sums(partition: HintedPartition, rows: slice, words: HintedWords, distinct: bool) -> GroupSums:
-    counts, Y = partition.by_document[rows], partition.projected[rows].astype(np.float64, copy=False)
+    counts, Y = partition.read_documents(rows), partition.projected[rows].astype(np.float64, copy=False)
     pair_weights, weights = partition.pair_weights[rows], partition.document_weights(distinct)[rows]
     per_word = weights / partition.lengths[rows]
     triples, own_triples = _triple_sums(partition, rows, words, distinct)
@@ -128,7 +128,7 @@ def _triple_sums(partition: HintedPartition, group: slice, words: HintedWords, d
     if not distinct:
         return triples, np.zeros(0)
     counts = partition.hint_counts[rows]
-    own = np.asarray(partition.by_document[rows].T @ by_triple)
+    own = np.asarray(partition.read_documents(rows).T @ by_triple)
     own[words.columns] -= 2 * words.values * (counts.T @ triple_weights)
     cross = np.asarray(counts @ words.weighted).T @ (Y * triple_weights[:, None])
     return triples - cross - cross.T, own
@@ -167,7 +167,7 @@ def replicate_residuals(family: TopicFamily, direction: Array) -> Array:
 
 
 def _pair_sums(partition: TopicPartition, rows: slice, v: Array, distinct: bool) -> PairSums:
-    counts, pair_weights = partition.by_document[rows], partition.pair_weights[rows]
+    counts, pair_weights = partition.read_documents(rows), partition.pair_weights[rows]
     weights = partition.document_weights(distinct)[rows]
     crossed = np.asarray(counts.T @ (pair_weights * (counts @ v)))
     if distinct:
