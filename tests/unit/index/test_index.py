@@ -36,7 +36,6 @@ from mixsearch.index import (
     open_index,
 )
 from mixsearch.index.build import counts as written
-from mixsearch.index.spelling import read_token_options
 from mixsearch.storage import open_folder
 from mixsearch.text import count_texts
 
@@ -143,7 +142,7 @@ def test_options_of_the_search_reach_the_index(options, tmp_path):
 
 
 def checksums(path):
-    return {name: stored.checksum for name, stored in open_folder(path, kind="topic index", version=2).arrays.items()}
+    return {name: stored.checksum for name, stored in open_folder(path, kind="topic index", version=1).arrays.items()}
 
 
 def test_an_index_is_the_same_to_the_last_byte_in_any_memory(tmp_path, monkeypatch):
@@ -278,14 +277,6 @@ def test_stop_words_of_a_phrase_are_left_out(tmp_path):
     index = open_index(build_index(path, tmp_path / "index", IndexOptions(n_components=3), reading).path)
     assert index.spell("sushi and the rice") == "sushi rice"
     assert index.spell("the") == "the"
-
-
-def test_an_index_of_an_older_version_takes_letters_without_spaces_for_one_word(index, monkeypatch):
-    assert index.spell("机器翻译") != "机器翻译"
-    tokens = {name: value for name, value in index.contents().tokens.items() if name != "segmenter"}
-    monkeypatch.setattr(index, "_token_options", read_token_options(tokens))
-    monkeypatch.delitem(vars(index), "_spelling")
-    assert index.spell("机器翻译") == "机器翻译"
 
 
 def test_accents_are_one_spelling_however_they_are_typed(index):
