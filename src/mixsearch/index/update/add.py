@@ -18,8 +18,7 @@ from mixsearch.index.build.options import OnProgress
 from mixsearch.index.column_file import ID, ROW
 from mixsearch.index.growth import Growth, read_growth, store_growth
 from mixsearch.index.topic_index import TopicIndex
-from mixsearch.index.update.new_documents import Existing, collect_documents
-from mixsearch.index.update.new_segment import write_contents, write_short
+from mixsearch.index.update.new_documents import Existing, collect_documents, write_contents, write_short
 from mixsearch.index.update.remove import DocumentSelection, remove_from, remove_short
 from mixsearch.storage import Folder, FolderWriter, update_folder
 from mixsearch.text import Corpus, CorpusOptions, KeptColumns, KnownWords, has_columns, list_columns, read_corpus
