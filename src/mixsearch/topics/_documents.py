@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -21,6 +21,7 @@ from mixsearch.storage import damage_error
 # A short document can show a high share by chance: it is ranked as if it had this many more words on another topic.
 WORDS_ELSEWHERE = 20
 
+Counts = TypeVar("Counts", sp.csr_array, sp.csc_array)
 # From the lengths of documents to their weights, (n,) -> (n,).
 Weighting = Callable[[Array], Array]
 # The weight of a document in all averages.
@@ -40,9 +41,9 @@ class DocumentPartition(Partition):
         return check_indices(self.by_document[rows])
 
 
-def check_indices(counts: Any) -> Any:
+def check_indices(counts: Counts) -> Counts:
     """Return sparse counts after a check of their indices: compiled code follows them, also those of a damaged file."""
-    bound = counts.shape[1] if counts.format == "csr" else counts.shape[0]
+    bound = sum(counts.shape) - (len(counts.indptr) - 1)  # the columns of counts by row, the rows of counts by column
     # Negative numbers are large ones without their sign.
     if counts.nnz and counts.indices.view(f"u{counts.indices.itemsize}").max() >= bound:
         raise damage_error("The counts of the corpus are damaged: an index is out of range.")
@@ -257,8 +258,9 @@ def match_documents(
 
 
 def _score_hint(partition: TopicPartition, columns: Array | slice, values: Array) -> HintedPartition:
-    is_every = isinstance(columns, slice)
-    hint_counts: Sparse = check_indices(partition.by_document) if is_every else partition.read_words(columns)
+    hint_counts: Sparse = (
+        check_indices(partition.by_document) if isinstance(columns, slice) else partition.read_words(columns)
+    )
     scores = np.asarray(hint_counts @ values)
     return HintedPartition(**vars(partition), hint_counts=hint_counts, hint_scores=scores, sampled_scores=scores)
 
