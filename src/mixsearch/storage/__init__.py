@@ -7,7 +7,7 @@ from mixsearch._front import lazy_front
 if TYPE_CHECKING:
     from mixsearch.storage.arrays import SharedArray
     from mixsearch.storage.disk import explain_os_errors, make_disk_error, write_atomically
-    from mixsearch.storage.manifest import MANIFEST_NAME, StoredArray, damage_error
+    from mixsearch.storage.manifest import MANIFEST_NAME, damage_error
     from mixsearch.storage.publication import update_folder, write_folder
     from mixsearch.storage.reader import Folder, open_folder, read_generation
     from mixsearch.storage.temporary import TemporaryFolder
@@ -24,7 +24,6 @@ __all__ = [
     "FolderWriter",
     "JoinedTexts",
     "SharedArray",
-    "StoredArray",
     "TemporaryFolder",
     "TextWriter",
     "Texts",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -192,7 +191,7 @@ def _encode(text: str | None) -> bytes:
 
 
 class Texts:
-    """A stored column of texts: ``texts[7]`` is one, ``texts.read(rows)`` several, ``list(texts)`` all. Thread-safe.
+    """A stored column of texts: ``texts.read(rows)`` are some, ``list(texts)`` all. Thread-safe.
 
     Parameters
     ----------
@@ -220,9 +219,6 @@ class Texts:
         if blocks[-1].tolist() != [len(self._bytes), len(self._ends)]:
             raise self._damage("its blocks do not cover the texts")
 
-    def __getitem__(self, row: int) -> str:
-        return self.read([operator.index(row)])[0]
-
     def __iter__(self) -> Iterator[str]:
         for block, first in enumerate(self._first_texts[:-1]):
             data, start = self._inflate(block), 0
@@ -236,7 +232,7 @@ class Texts:
         Parameters
         ----------
         rows : array of int of shape (n,)
-            Indices in any order, repeated or not; negative ones count from the end.
+            Indices from 0, in any order, repeated or not.
 
         Returns
         -------
@@ -258,10 +254,10 @@ class Texts:
         if rows.ndim != 1 or not (rows.size == 0 or np.issubdtype(rows.dtype, np.integer)):
             raise TypeError(f"read needs a list of row numbers, got {rows.dtype} of shape {rows.shape}.")
         indices = rows.astype(np.int64)
-        invalid = (indices < -len(self)) | (indices >= len(self))
+        invalid = (indices < 0) | (indices >= len(self))
         if invalid.any():
             raise IndexError(f"Row {indices[invalid][0]:,} is out of range: '{self._name}' has {len(self):,} texts.")
-        return np.where(indices < 0, indices + len(self), indices)
+        return indices
 
     def _inflate(self, block: int) -> bytes:
         packed = self._bytes[self._first_bytes[block] : self._first_bytes[block + 1]]

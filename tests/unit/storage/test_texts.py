@@ -34,16 +34,15 @@ def test_any_texts_come_back_whole_one_by_one_and_in_any_order(lists, data):
         assert list(texts) == given_texts
         assert len(texts) == len(given_texts)
         n = len(given_texts)
-        rows = data.draw(st.lists(st.integers(-n, n - 1), max_size=20)) if n else []
+        rows = data.draw(st.lists(st.integers(0, n - 1), max_size=20)) if n else []
         assert texts.read(rows) == [given_texts[row] for row in rows]
-        assert [texts[row] for row in rows] == [given_texts[row] for row in rows]
 
 
-@pytest.mark.parametrize("row", [3, -4])
+@pytest.mark.parametrize("row", [3, -1])
 def test_a_row_that_is_not_there_is_named(tmp_path, row):
     texts = store_texts(tmp_path / "index", ["a", "b", "c"])
     with pytest.raises(IndexError, match=f"Row {row} is out of range: 'texts' has 3 texts"):
-        texts[row]
+        texts.read([row])
 
 
 @pytest.mark.parametrize(("part", "place", "cause"), [("bytes", -1, "incorrect"), ("ends", 0, "can't decode")])
