@@ -37,7 +37,17 @@ class DocumentPartition(Partition):
     rows: Array  # rows of the documents in the user's matrix, (n,)
 
     def read_documents(self, rows: Array | slice) -> sp.csr_array:
-        """Return the counts of some documents, (m, d)."""
+        """Return the counts of some documents.
+
+        Parameters
+        ----------
+        rows : array of int of shape (m,), or slice
+            Their indices in the partition.
+
+        Returns
+        -------
+        sparse array of shape (m, d)
+        """
         return check_indices(self.by_document[rows])
 
 
@@ -102,7 +112,17 @@ class TopicPartition(DocumentPartition):
     projected: Array  # Y, (n, k): whitened counts W'c, not divided by the length
 
     def read_words(self, columns: Array) -> sp.csc_array:
-        """Return the counts of some words, (n, m)."""
+        """Return the counts of some words.
+
+        Parameters
+        ----------
+        columns : array of int of shape (m,)
+            The columns of the words.
+
+        Returns
+        -------
+        sparse array of shape (n, m)
+        """
         return check_indices(self.by_word[:, columns])
 
     def document_weights(self, distinct: bool) -> Array:
