@@ -164,7 +164,7 @@ def _same(one: Path, other: Path) -> bool:
 
 
 def _checksums(path: Path) -> dict[str, str]:
-    files = open_folder(path, kind="topic index", version=2).arrays
+    files = open_folder(path, kind="topic index", version=1).arrays
     return {name: stored.checksum for name, stored in files.items()}
 
 

@@ -20,7 +20,7 @@ from tests.unit.index.same_answers import assert_same_answers
 from typer.testing import CliRunner
 
 import mixsearch.index.build.cluster as build_cluster
-import mixsearch.index.build.cluster_writer as cluster_writer
+import mixsearch.index.build.cluster as cluster_writer
 from mixsearch import SearchError
 from mixsearch.cli.app import app
 from mixsearch.data.dask import cluster as cluster

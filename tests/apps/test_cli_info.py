@@ -125,7 +125,7 @@ def test_an_index_of_a_newer_version_is_told(files: Files, index: Path, monkeypa
     monkeypatch.setattr("mixsearch.topics._storage.VERSION", 0)
     result = invoke("info", index)
     assert result.exit_code == 1
-    assert "in format 2, but this version reads formats up to 0" in result.stderr
+    assert "in format 1, but this version reads formats up to 0" in result.stderr
 
 
 def test_the_help_has_examples_and_completion_can_be_installed() -> None:

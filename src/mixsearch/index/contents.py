@@ -128,6 +128,6 @@ def read_contents(
 
 
 def _count_short(folder: Folder, n_dropped: int) -> int:
-    """Return the number of documents that are too short; before 0.11 no others were left out than duplicates."""
+    """Return the number of documents that are too short; a saved search has only their number."""
     groups = list_short(folder)
     return sum(len(folder[f"{group}/rows"]) for group in groups) if "n_rows" in folder.facts else n_dropped

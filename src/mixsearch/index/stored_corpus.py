@@ -7,7 +7,6 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from mixsearch.index.facts import check_facts
 from mixsearch.storage import Folder
 from mixsearch.text import CorpusOptions
 from mixsearch.topics import FittedCorpus
@@ -23,7 +22,6 @@ class StoredCorpus:
     """
 
     def __init__(self, folder: Folder) -> None:
-        check_facts(folder)
         self._folder = folder
         self._fitted = FittedCorpus.from_folder(folder)
         self._corpus: Mapping[str, Any] = folder.facts.get("corpus") or {}
@@ -83,7 +81,6 @@ class StoredCorpus:
     @property
     def fitted(self) -> FittedCorpus:
         """The words and documents of the fit."""
-        self._folder.check_postponed()
         return self._fitted
 
     def explain_failures(self) -> AbstractContextManager[None]:

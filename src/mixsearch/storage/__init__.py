@@ -5,17 +5,13 @@ from typing import TYPE_CHECKING
 from mixsearch._front import lazy_front
 
 if TYPE_CHECKING:
-    from mixsearch.storage.block_sums import BlockReader
-    from mixsearch.storage.damage import damage_error
+    from mixsearch.storage.arrays import SharedArray
     from mixsearch.storage.disk import explain_os_errors, make_disk_error, write_atomically
-    from mixsearch.storage.entries import StoredArray
-    from mixsearch.storage.joined_texts import JoinedTexts
-    from mixsearch.storage.manifest import MANIFEST_NAME
+    from mixsearch.storage.manifest import MANIFEST_NAME, damage_error
     from mixsearch.storage.publication import update_folder, write_folder
     from mixsearch.storage.reader import Folder, open_folder, read_generation
-    from mixsearch.storage.shared_array import SharedArray
     from mixsearch.storage.temporary import TemporaryFolder
-    from mixsearch.storage.texts import TEXT_ARRAYS, CompressedTexts, Texts, TextWriter, compress_texts
+    from mixsearch.storage.texts import TEXT_ARRAYS, CompressedTexts, JoinedTexts, Texts, TextWriter, compress_texts
     from mixsearch.storage.writer import FolderWriter
 else:
     __getattr__, __dir__ = lazy_front(__name__)
@@ -23,13 +19,11 @@ else:
 __all__ = [
     "MANIFEST_NAME",
     "TEXT_ARRAYS",
-    "BlockReader",
     "CompressedTexts",
     "Folder",
     "FolderWriter",
     "JoinedTexts",
     "SharedArray",
-    "StoredArray",
     "TemporaryFolder",
     "TextWriter",
     "Texts",

@@ -1,24 +1,23 @@
-"""Arrays as `.npy` files: written as a stream or in any order, memory-mapped for reading, verified on request."""
+"""Files of a folder: arrays as `.npy`, others as they come. Written once, mapped for reading, verified on request."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from hashlib import blake2b
-from mmap import mmap
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, Self, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from mixsearch.errors import StorageError
-from mixsearch.storage.block_sums import Checksums
-from mixsearch.storage.damage import damage_error
 from mixsearch.storage.disk import CHUNK_BYTES, explain_os_errors, reserve_bytes, sync_handle
-from mixsearch.storage.entries import CHECKSUM_BYTES, StoredArray
+from mixsearch.storage.manifest import CHECKSUM_BYTES, StoredArray, StoredFile, damage_error
 
 Array = npt.NDArray[Any]
 OnClose = Callable[[str, StoredArray], None]
@@ -34,7 +33,32 @@ def make_header(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:
     return prefix + repr(fields).encode("ascii").ljust(HEADER_BYTES - 11) + b"\n"
 
 
-class ArrayStream:
+class Stream:
+    """What is written piece by piece: complete at the end of a `with` block, discarded after an error."""
+
+    def append(self, rows: Any) -> None:
+        """Add rows at the end."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Complete what was written."""
+        raise NotImplementedError
+
+    def abandon(self) -> None:
+        """Discard what was written, unless it was closed."""
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        if kind is None:
+            self.close()
+        else:
+            self.abandon()
+
+
+class ArrayStream(Stream):
     """An array of any length that is written row by row, in bounded memory.
 
     Parameters
@@ -56,7 +80,7 @@ class ArrayStream:
     ) -> None:
         self._name, self._path, self._on_close = name, path, on_close
         self._dtype, self._row_shape = dtype, row_shape
-        self._sums, self._rows = Checksums(), 0
+        self._hash, self._rows = blake2b(digest_size=CHECKSUM_BYTES), 0
         with explain_os_errors("write", path):
             self._file: BinaryIO = open(path, "xb", buffering=1 << 20)  # noqa: SIM115
             self._write(bytes(HEADER_BYTES))
@@ -76,7 +100,7 @@ class ArrayStream:
             chunk = np.ascontiguousarray(added[start : start + step], dtype=self._dtype).reshape(-1).view(np.uint8)
             with explain_os_errors("write", self._path):
                 self._write(chunk.data)
-            self._sums.update(chunk)
+            self._hash.update(chunk.data)
         self._rows += len(added)
 
     def close(self) -> None:
@@ -94,7 +118,7 @@ class ArrayStream:
             except BaseException:
                 self.abandon()
                 raise
-        self._on_close(self._name, describe_array(self._path, self._dtype, shape, self._sums))
+        self._on_close(self._name, _describe_array(self._dtype, shape, self._hash.hexdigest()))
 
     def abandon(self) -> None:
         """Discard the array, unless the stream was closed."""
@@ -104,15 +128,6 @@ class ArrayStream:
             self._file.close()  # flushes first, which fails again on a full disk
         with suppress(OSError):
             self._path.unlink()
-
-    def __enter__(self) -> ArrayStream:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
-        if kind is None:
-            self.close()
-        else:
-            self.abandon()
 
     def _write(self, data: bytes | memoryview) -> None:
         try:
@@ -157,31 +172,108 @@ def allocate_array(
         filled.flags.writeable = False
         with explain_os_errors("write", path):
             mapped.flush()
-            _sync_path(path)
+            with open(path, "rb+") as written:
+                sync_handle(written.fileno())
+            checksum = _hash_file(path, HEADER_BYTES)
     except BaseException:
         with suppress(OSError):
             path.unlink()
         raise
-    on_close(name, describe_array(path, dtype, shape, sum_array(filled)))
+    on_close(name, _describe_array(dtype, shape, checksum))
 
 
-def _sync_path(path: Path) -> None:
+@dataclass(frozen=True)
+class SharedArray:
+    """An array file of known shape that several processes write, perhaps on several machines that share the folder.
+
+    It can be pickled. The processes write rows in any order, each row once.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    dtype : str
+        Type of the array.
+    shape : tuple of int
+        Shape of the array.
+    """
+
+    path: Path
+    dtype: str
+    shape: tuple[int, ...]
+
+    @classmethod
+    def create(cls, path: Path, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Self:
+        """Create the file in its full size, with zeros.
+
+        Parameters
+        ----------
+        path : Path
+            The file.
+        dtype : dtype
+            Type of the array.
+        shape : tuple of int
+            Shape of the array.
+
+        Returns
+        -------
+        SharedArray
+        """
+        with explain_os_errors("write", path), open(path, "xb") as file:
+            file.write(make_header(dtype, shape))
+            file.truncate(HEADER_BYTES + math.prod(shape) * dtype.itemsize)
+            sync_handle(file.fileno())
+        return cls(path, dtype.str, shape)
+
+    def write(self, first: int, rows: Array) -> None:
+        """Write rows.
+
+        Parameters
+        ----------
+        first : int
+            Index of the first of them.
+        rows : array of shape (n, ...)
+            The rows: each has the shape of a row of the array.
+        """
+        if rows.shape[1:] != self.shape[1:] or first + len(rows) > self.shape[0]:
+            raise StorageError(
+                "Rows of shape {rows} do not fit into an array of shape {shape} at index {first}.",
+                code="bad_shape",
+                rows=rows.shape,
+                shape=self.shape,
+                first=first,
+            )
+        row_bytes = math.prod(self.shape[1:]) * np.dtype(self.dtype).itemsize
+        data = np.ascontiguousarray(rows, dtype=self.dtype).reshape(-1).view(np.uint8)
+        # Only an existing file: if the writer of the folder has failed, the file must not reappear.
+        with explain_os_errors("write", self.path), open(self.path, "r+b") as file:
+            file.seek(HEADER_BYTES + first * row_bytes)
+            for start in range(0, len(data), CHUNK_BYTES):
+                file.write(data[start : start + CHUNK_BYTES].data)
+            file.flush()
+            sync_handle(file.fileno())
+
+    def finish(self) -> StoredArray:
+        """Return what was stored, with its checksum. This reads the whole file.
+
+        Returns
+        -------
+        StoredArray
+        """
+        with explain_os_errors("read", self.path):
+            return _describe_array(np.dtype(self.dtype), self.shape, _hash_file(self.path, HEADER_BYTES))
+
+
+def _describe_array(dtype: np.dtype[Any], shape: tuple[int, ...], checksum: str) -> StoredArray:
+    size = HEADER_BYTES + math.prod(shape) * dtype.itemsize
+    return StoredArray(size=size, checksum=checksum, dtype=dtype.str, shape=shape)
+
+
+def store_file(path: Path, generation: str) -> StoredFile:
+    """Sync a file that is complete, and return its size and checksum."""
     with open(path, "rb+") as file:
         sync_handle(file.fileno())
-
-
-def sum_array(array: Array) -> Checksums:
-    """Return the checksums of the bytes of an array, read in chunks."""
-    data, sums = array.reshape(-1).view(np.uint8), Checksums()
-    for start in range(0, len(data), CHUNK_BYTES):
-        sums.update(data[start : start + CHUNK_BYTES])
-    return sums
-
-
-def describe_array(path: Path, dtype: np.dtype[Any], shape: tuple[int, ...], sums: Checksums) -> StoredArray:
-    """Return what was stored in a complete file, after writing the sums of its blocks next to it."""
-    size = HEADER_BYTES + math.prod(shape) * dtype.itemsize
-    return StoredArray(dtype.str, shape, size, sums.hexdigest(), sums=sums.store(path, size))
+    return StoredFile(size=path.stat().st_size, checksum=_hash_file(path), generation=generation)
 
 
 def map_array(path: Path, stored: StoredArray) -> Array:
@@ -189,19 +281,12 @@ def map_array(path: Path, stored: StoredArray) -> Array:
 
     The base of the result is a `numpy.memmap`, so joblib passes it to other processes by name.
     """
-    size = path.stat().st_size
-    if size != stored.size:
+    _check_size(path, path.stat().st_size, stored)
+    if stored.size != HEADER_BYTES + stored.n_bytes:
         raise damage_error(
-            "'{path}' has {n_bytes:,} bytes, but {n_written:,} were written.",
+            "'{path}' has {n_bytes:,} bytes, which is not an array of shape {shape}.",
             path=str(path),
-            n_bytes=size,
-            n_written=stored.size,
-        )
-    if size != HEADER_BYTES + stored.n_bytes:
-        raise damage_error(
-            "'{path}' has {n_bytes:,} bytes, which is no array of shape {shape}.",
-            path=str(path),
-            n_bytes=size,
+            n_bytes=stored.size,
             shape=stored.shape,
         )
     return np.asarray(np.memmap(path, dtype=np.dtype(stored.dtype), mode="r", offset=HEADER_BYTES, shape=stored.shape))
@@ -213,13 +298,38 @@ def find_map(array: Array) -> mmap:
     return cast(mmap, mapped._mmap)
 
 
-def verify_array(path: Path, stored: StoredArray) -> None:
+def map_file(path: Path, stored: StoredFile) -> mmap:
+    """Map a file read-only, after a check of its size."""
+    with open(path, "rb") as file:
+        _check_size(path, file.seek(0, 2), stored)
+        return mmap(file.fileno(), 0, access=ACCESS_READ)
+
+
+def _check_size(path: Path, size: int, stored: StoredFile) -> None:
+    if size != stored.size:
+        raise damage_error(
+            "'{path}' has {n_bytes:,} bytes, but {n_written:,} were written.",
+            path=str(path),
+            n_bytes=size,
+            n_written=stored.size,
+        )
+
+
+def verify_file(path: Path, stored: StoredFile) -> None:
     """Read a whole file, and raise `DamagedFolderError` if any byte has changed."""
-    sums = blake2b(digest_size=CHECKSUM_BYTES)
+    header = make_header(np.dtype(stored.dtype), stored.shape) if isinstance(stored, StoredArray) else b""
     # Read, not mapped: a failing disk then raises an error instead of killing the process.
     with open(path, "rb") as file:
-        header = file.read(HEADER_BYTES)
-        while chunk := file.read(CHUNK_BYTES):
-            sums.update(chunk)
-    if header != make_header(np.dtype(stored.dtype), stored.shape) or sums.hexdigest() != stored.checksum:
+        is_same = file.read(len(header)) == header
+    if not is_same or path.stat().st_size != stored.size or _hash_file(path, len(header)) != stored.checksum:
         raise damage_error("'{path}' is damaged: its bytes have changed since they were written.", path=str(path))
+
+
+def _hash_file(path: Path, start: int = 0) -> str:
+    """Return the checksum of a file from some byte on."""
+    found = blake2b(digest_size=CHECKSUM_BYTES)
+    with open(path, "rb") as file:
+        file.seek(start)
+        while chunk := file.read(CHUNK_BYTES):
+            found.update(chunk)
+    return found.hexdigest()

@@ -55,9 +55,7 @@ def acquire_lock(folder: Path) -> int:
     Raises
     ------
     BusyFolderError
-        At once, if another process is writing.
-    FileNotFoundError
-        If the folder was removed meanwhile.
+        At once, if another process is writing, or has just removed the folder that it had made.
     """
     handle = _open_locked(folder / LOCK_NAME)
     _held.add(handle)
@@ -81,10 +79,7 @@ def _open_locked(path: Path) -> int:
             with explain_os_errors("lock", path):
                 locked = _try_lock(handle)
             if not locked:
-                raise BusyFolderError(
-                    "Another process is writing to '{path}'. Wait for it, or choose another folder.",
-                    path=str(path.parent),
-                )
+                raise _busy_error(path.parent)
             if _is_current(handle, path):
                 return handle
         except BaseException:
@@ -97,10 +92,16 @@ def _open_lock_file(path: Path) -> int:
     try:
         return os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
     except FileNotFoundError:
-        raise
+        raise _busy_error(path.parent) from None
     except OSError:
         with explain_os_errors("write to", path.parent):
             raise
+
+
+def _busy_error(folder: Path) -> BusyFolderError:
+    return BusyFolderError(
+        "Another process is writing to '{path}'. Wait for it, or choose another folder.", path=str(folder)
+    )
 
 
 def _is_current(handle: int, path: Path) -> bool:

@@ -3,38 +3,94 @@
 from __future__ import annotations
 
 import json
+import math
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from mixsearch.errors import (
+    DamagedFolderError,
     ForeignFolderError,
     MissingFolderError,
+    Option,
     StorageError,
     UnfinishedFolderError,
 )
-from mixsearch.storage.damage import damage_error
 from mixsearch.storage.disk import explain_os_errors
-from mixsearch.storage.entries import (
-    StoredArray,
-    StoredFile,
-    check_array_name,
-    check_dtype,
-    check_file_name,
-    compute_checksum,
-    is_generation,
-    locate_array,
-    locate_file,
-    locate_sums,
-)
 from mixsearch.storage.lock import LOCK_NAME
 
 MANIFEST_NAME = "manifest.json"
 # In every manifest, to recognise folders of this package.
 FORMAT = "mixsearch folder"
+# 128 bits: a change goes unnoticed with probability 1e-38.
+CHECKSUM_BYTES = 16
+
+_ARRAY_NAME = re.compile(r"[a-z0-9_]+(/[a-z0-9_]+)*")
+_FILE_NAME = re.compile(_ARRAY_NAME.pattern + r"\.[a-z]+")
+_GENERATION_NAME = re.compile(r"data-[0-9a-f]{16}")
+
+
+def damage_error(sentence: str, **fields: Any) -> DamagedFolderError:
+    """Return an error whose sentence ends with what to do about a damaged folder.
+
+    Parameters
+    ----------
+    sentence : str
+        What is damaged, as a template of `str.format` over the fields.
+    **fields
+        The facts.
+
+    Returns
+    -------
+    DamagedFolderError
+    """
+    remedy = "Restore the folder from a copy, or write it again with {option}."
+    return DamagedFolderError(f"{sentence} {remedy}", option=Option("overwrite=True"), **fields)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredFile:
+    """A file of a folder: its size, and a checksum that detects any change.
+
+    Parameters
+    ----------
+    size : int
+        Size of the file in bytes.
+    checksum : str
+        Checksum of the file; of an array, without the header, which follows from its type and shape.
+    generation : str
+        The subfolder that holds the file; empty until it is part of a folder.
+    """
+
+    size: int
+    checksum: str
+    generation: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredArray(StoredFile):
+    """The file of an array, with what is needed to map it without reading it.
+
+    Parameters
+    ----------
+    dtype : str
+        Type of the array.
+    shape : tuple of int
+        Shape of the array.
+    """
+
+    dtype: str
+    shape: tuple[int, ...]
+
+    @property
+    def n_bytes(self) -> int:
+        """The size of the data, without the header."""
+        return math.prod(self.shape) * np.dtype(self.dtype).itemsize
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,25 +106,12 @@ class Manifest:
     arrays: Mapping[str, StoredArray]
     files: Mapping[str, StoredFile]
 
-    @property
-    def generations(self) -> set[str]:
-        """The generations that hold a file of this folder, and the newest one."""
-        return {self.generation, *(path.parts[0] for path in self.paths)}
-
-    @property
-    def paths(self) -> set[Path]:
-        """The files of this folder, relative to it."""
-        found = set()
-        for path, stored in self.list_files(Path()):
-            found |= {path, locate_sums(path)} if stored.sums else {path}
-        return found
-
-    def list_files(self, folder: Path) -> Iterator[tuple[Path, StoredArray | StoredFile]]:
-        """Yield the path of every array and file, with what is known about it."""
+    def locate(self, folder: Path) -> Iterator[tuple[str, Path, StoredFile]]:
+        """Yield the name and path of every array and file, with what is known about it."""
         for name, array in self.arrays.items():
-            yield locate_array(folder, name, array), array
+            yield name, folder / array.generation / f"{name}.npy", array
         for name, file in self.files.items():
-            yield locate_file(folder, name, file), file
+            yield name, folder / file.generation / name, file
 
     def render(self) -> bytes:
         """Return the bytes of the file, with a checksum."""
@@ -85,6 +128,41 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         return value.item()
     raise TypeError(f"Facts are stored as JSON, which cannot hold {value!r}. Use a number, a str, a list or a dict.")
+
+
+def is_generation(name: str) -> bool:
+    """Return whether an entry of a folder is a generation of arrays; nothing else is ever removed."""
+    return _GENERATION_NAME.fullmatch(name) is not None
+
+
+def check_array_name(name: str) -> str:
+    """Reject names that are not plain paths, or that a file system may confuse."""
+    if not _ARRAY_NAME.fullmatch(name):
+        raise StorageError(
+            "'{name}' is not a valid name of an array. Use lower-case letters, digits and '_', separated by '/'.",
+            code="bad_array_name",
+            name=name,
+        )
+    return name
+
+
+def check_file_name(name: str) -> str:
+    """Reject names of files that are not plain paths with an extension."""
+    if not _FILE_NAME.fullmatch(name) or name.endswith(".npy"):
+        raise StorageError(
+            "'{name}' is not a valid name of a file. Use lower-case letters, digits and '_', separated by '/', and an "
+            "extension.",
+            code="bad_file_name",
+            name=name,
+        )
+    return name
+
+
+def check_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Reject types that a plain file cannot hold."""
+    if dtype.hasobject or dtype.fields is not None or dtype.itemsize == 0:
+        raise TypeError(f"An array of {dtype} cannot be stored, only numbers, booleans and texts of fixed length.")
+    return dtype
 
 
 def check_kind(folder: Path, manifest: Manifest, kind: str) -> None:
@@ -106,18 +184,13 @@ def seal(body: str) -> bytes:
 
 
 def _first_line(rest: bytes) -> bytes:
-    return b'{"checksum": "%s",\n' % compute_checksum(rest).encode("ascii")
+    return b'{"checksum": "%s",\n' % blake2b(rest, digest_size=CHECKSUM_BYTES).hexdigest().encode("ascii")
 
 
 def read_manifest(folder: Path) -> Manifest:
     """Read and check the manifest of a folder; each reason why there is none has its own error."""
     with explain_os_errors("read", folder):
         text = _find_manifest(folder).read_bytes()
-    return parse_manifest(text, folder)
-
-
-def parse_manifest(text: bytes, folder: Path) -> Manifest:
-    """Parse a manifest, after a check that no byte has changed."""
     line, newline, rest = text.partition(b"\n")
     if line + newline != _first_line(rest):
         if FORMAT.encode() in text or (folder / LOCK_NAME).exists():
@@ -132,55 +205,6 @@ def parse_manifest(text: bytes, folder: Path) -> Manifest:
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
         path = str(folder / MANIFEST_NAME)
         raise damage_error("'{path}' cannot be parsed ({error}).", path=path, error=repr(error)) from error
-
-
-def _build_manifest(fields: dict[str, Any]) -> Manifest:
-    """Convert the fields; every name is checked before it becomes part of a path."""
-    generation = _check_generation(fields["generation"])
-    return Manifest(
-        kind=_check_type(fields["kind"], str),
-        version=_check_type(fields["version"], int),
-        written_by=_check_type(fields["written_by"], str),
-        created=_check_type(fields["created"], str),
-        generation=generation,
-        facts=_check_type(fields["facts"], dict),
-        arrays={check_array_name(name): _build_array(each, generation) for name, each in fields["arrays"].items()},
-        files={check_file_name(name): _build_file(each) for name, each in fields.get("files", {}).items()},
-    )
-
-
-def _check_generation(name: str) -> str:
-    if not is_generation(name):
-        raise ValueError(f"generation {name!r}")
-    return name
-
-
-def _build_array(fields: dict[str, Any], newest: str) -> StoredArray:
-    check_dtype(np.dtype(fields["dtype"]))
-    generation = _check_generation(fields.get("generation", newest))  # before 0.11 there was one only
-    shape = tuple(_check_size(each) for each in fields["shape"])
-    # Before 1.0 there were no sums of blocks.
-    sums = fields.get("sums", "")
-    size, checksum = _check_size(fields["size"]), _check_type(fields["checksum"], str)
-    return StoredArray(fields["dtype"], shape, size, checksum, generation, _check_type(sums, str))
-
-
-def _build_file(fields: dict[str, Any]) -> StoredFile:
-    size, checksum = _check_size(fields["size"]), _check_type(fields["checksum"], str)
-    sums = _check_type(fields.get("sums", ""), str)
-    return StoredFile(size, checksum, _check_generation(fields["generation"]), sums)
-
-
-def _check_size(size: Any) -> int:
-    if not 0 <= _check_type(size, int) < 1 << 60:
-        raise ValueError(f"size {size!r}")
-    return int(size)
-
-
-def _check_type(value: Any, kind: type) -> Any:
-    if not isinstance(value, kind):
-        raise TypeError(f"{value!r} is not of type {kind.__name__}")
-    return value
 
 
 def _find_manifest(folder: Path) -> Path:
@@ -211,3 +235,49 @@ def _find_manifest(folder: Path) -> Path:
     raise MissingFolderError(
         "Folder '{path}' is empty. Check the path, or write it first.", code="folder_empty", path=str(folder)
     )
+
+
+def _build_manifest(fields: dict[str, Any]) -> Manifest:
+    """Convert the fields; every name is checked before it becomes part of a path."""
+    return Manifest(
+        kind=_check_type(fields["kind"], str),
+        version=_check_type(fields["version"], int),
+        written_by=_check_type(fields["written_by"], str),
+        created=_check_type(fields["created"], str),
+        generation=_check_generation(fields["generation"]),
+        facts=_check_type(fields["facts"], dict),
+        arrays={check_array_name(name): _build_array(each) for name, each in fields["arrays"].items()},
+        files={check_file_name(name): StoredFile(**_check_file(each)) for name, each in fields["files"].items()},
+    )
+
+
+def _build_array(fields: dict[str, Any]) -> StoredArray:
+    check_dtype(np.dtype(fields["dtype"]))
+    shape = tuple(_check_size(each) for each in fields["shape"])
+    return StoredArray(**_check_file(fields), dtype=fields["dtype"], shape=shape)
+
+
+def _check_file(fields: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "size": _check_size(fields["size"]),
+        "checksum": _check_type(fields["checksum"], str),
+        "generation": _check_generation(fields["generation"]),
+    }
+
+
+def _check_generation(name: str) -> str:
+    if not is_generation(name):
+        raise ValueError(f"generation {name!r}")
+    return name
+
+
+def _check_size(size: Any) -> int:
+    if not 0 <= _check_type(size, int) < 1 << 60:
+        raise ValueError(f"size {size!r}")
+    return int(size)
+
+
+def _check_type(value: Any, kind: type) -> Any:
+    if not isinstance(value, kind):
+        raise TypeError(f"{value!r} is not of type {kind.__name__}")
+    return value

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import os
 import secrets
+import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from mixsearch.errors import (
+    DamagedFolderError,
+    FolderExistsError,
+    ForeignFolderError,
+    MissingFolderError,
+    Option,
+    StorageError,
+    UnfinishedFolderError,
+)
 from mixsearch.storage.disk import explain_os_errors, sync_folder, sync_folders, sync_handle
-from mixsearch.storage.manifest import MANIFEST_NAME, Manifest
-from mixsearch.storage.ownership import claim_existing, claim_folder, remove_stale, remove_unpublished
+from mixsearch.storage.lock import LOCK_NAME, acquire_lock, release_lock
+from mixsearch.storage.manifest import MANIFEST_NAME, Manifest, check_kind, is_generation, read_manifest
 from mixsearch.storage.reader import Folder, open_folder
 from mixsearch.storage.writer import FolderWriter
 
@@ -45,8 +55,21 @@ def write_folder(
     are released.
     """
     folder = Path(path)
-    with claim_folder(folder, kind, overwrite=overwrite), _write_generation(folder, kind, version) as out:
-        yield out
+    is_new = _make_folder(folder)
+    try:
+        with explain_os_errors("write to", folder.parent):
+            sync_folder(folder.parent)
+        _check_replaceable(folder, kind, overwrite)
+        with _hold_lock(folder):
+            # Again, now that nobody else can write: another writer may have published in between.
+            _check_replaceable(folder, kind, overwrite)
+            with _write_generation(folder, kind, version) as out:
+                yield out
+    except BaseException:
+        if is_new:
+            with suppress(OSError):
+                folder.rmdir()  # fails if anything is in it, as it should
+        raise
 
 
 @contextmanager
@@ -71,15 +94,82 @@ def update_folder(path: str | os.PathLike[str], *, kind: str, version: int) -> I
         publishes the change; an exception leaves everything as it was.
     """
     folder = Path(path)
-    with claim_existing(folder, kind) as before:
+    read_manifest(folder)  # only a folder that is there gets a lock
+    with _hold_lock(folder):
+        before = read_manifest(folder)
+        check_kind(folder, before, kind)
         now = open_folder(folder, kind=kind, version=version)
         with _write_generation(folder, kind, version, before) as out:
             yield now, out
 
 
 @contextmanager
+def _hold_lock(folder: Path) -> Iterator[None]:
+    """Be the only writer of a folder. A lock file in a folder without a manifest would call it unfinished."""
+    lock = acquire_lock(folder)
+    try:
+        yield
+    except BaseException:
+        with suppress(OSError):
+            if not (folder / MANIFEST_NAME).exists():
+                (folder / LOCK_NAME).unlink()
+        raise
+    finally:
+        release_lock(lock)
+
+
+def _make_folder(folder: Path) -> bool:
+    """Create a folder, and return whether it was not there."""
+    with explain_os_errors("make", folder):
+        try:
+            folder.mkdir()
+        except FileExistsError:
+            if folder.is_dir():
+                return False
+            raise ForeignFolderError(
+                "'{path}' is a file, not a folder. Choose another path.", code="not_a_folder", path=str(folder)
+            ) from None
+        except FileNotFoundError:
+            raise MissingFolderError(
+                "Folder '{path}' does not exist. Create it first.", code="parent_missing", path=str(folder.parent)
+            ) from None
+        return True
+
+
+def _check_replaceable(folder: Path, kind: str, overwrite: bool) -> None:
+    """Reject a folder that is not ours, and one that holds something worth keeping."""
+    try:
+        found = read_manifest(folder)
+    except (MissingFolderError, UnfinishedFolderError):
+        return
+    except ForeignFolderError:
+        raise ForeignFolderError(
+            "'{path}' holds files that mixsearch did not write. Choose a new or an empty folder.", path=str(folder)
+        ) from None
+    except DamagedFolderError:
+        if overwrite:
+            return
+        raise FolderExistsError(
+            "'{path}' holds a damaged {kind}. Choose another folder, or set {option} to replace it.",
+            path=str(folder),
+            kind=kind,
+            option=Option("overwrite"),
+        ) from None
+    check_kind(folder, found, kind)
+    if not overwrite:
+        raise FolderExistsError(
+            "'{path}' already holds a {kind}, created {created}. Choose another folder, or set {option} to replace it.",
+            path=str(folder),
+            kind=kind,
+            created=found.created,
+            option=Option("overwrite"),
+        )
+
+
+@contextmanager
 def _write_generation(folder: Path, kind: str, version: int, before: Manifest | None = None) -> Iterator[FolderWriter]:
-    """Write to a new generation of a claimed folder, and publish it."""
+    """Write to a new generation of a locked folder, and publish it."""
+    _remove_unused(folder)
     staging = folder / f"data-{secrets.token_hex(8)}"
     out = FolderWriter(staging, before)
     try:
@@ -89,9 +179,10 @@ def _write_generation(folder: Path, kind: str, version: int, before: Manifest | 
         _publish(folder, staging, out.finish(kind, version))
     except BaseException:
         out.abandon()
-        remove_unpublished(folder, staging)
+        if not _is_published(folder, staging):
+            shutil.rmtree(staging, ignore_errors=True)
         raise
-    remove_stale(folder)
+    _remove_unused(folder)
 
 
 def _publish(folder: Path, staging: Path, manifest: Manifest) -> None:
@@ -104,3 +195,33 @@ def _publish(folder: Path, staging: Path, manifest: Manifest) -> None:
         sync_folders(staging)
         sync_folder(folder)
         os.replace(staging / MANIFEST_NAME, folder / MANIFEST_NAME)
+
+
+def _is_published(folder: Path, staging: Path) -> bool:
+    """Return whether a writer failed only after the rename; if that is unknown, nothing is removed."""
+    try:
+        return staging.name.encode() in (folder / MANIFEST_NAME).read_bytes()
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+
+
+def _remove_unused(folder: Path) -> None:
+    """Remove the files that the manifest does not name: replaced ones, and those of killed writers."""
+    try:
+        used = {path for _, path, _ in read_manifest(folder).locate(folder)}
+    except (MissingFolderError, UnfinishedFolderError):
+        used = set()
+    except StorageError:
+        return  # it is unknown which files are current
+    with explain_os_errors("write to", folder):
+        # The manifest must have reached the disk before anything that it no longer names is removed.
+        sync_folder(folder)
+        for entry in [entry for entry in folder.iterdir() if is_generation(entry.name)]:
+            if not any(path.is_relative_to(entry) for path in used):
+                shutil.rmtree(entry, ignore_errors=True)
+                continue
+            for path in [path for path in entry.rglob("*") if path.is_file() and path not in used]:
+                with suppress(OSError):  # Windows keeps files that a reader still maps; the next writer tries again
+                    path.unlink()

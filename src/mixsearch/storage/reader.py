@@ -11,19 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from mixsearch.errors import Coded, NewerFolderError, StorageError
-from mixsearch.storage.arrays import Array, find_map, map_array
-from mixsearch.storage.block_sums import BlockReader
-from mixsearch.storage.damage import damage_error, describe_missing, find_missing
+from mixsearch.errors import Coded, DamagedFolderError, NewerFolderError, StorageError
+from mixsearch.storage.arrays import Array, find_map, map_array, map_file, verify_file
 from mixsearch.storage.disk import explain_os_errors
-from mixsearch.storage.entries import StoredArray, StoredFile, locate_array, locate_file
-from mixsearch.storage.files import map_file
-from mixsearch.storage.integrity import Integrity, MappedFile, verify_stored
-from mixsearch.storage.manifest import Manifest, check_kind, read_manifest
-from mixsearch.storage.texts import TEXT_ARRAYS, Texts
+from mixsearch.storage.manifest import Manifest, StoredArray, StoredFile, check_kind, damage_error, read_manifest
+from mixsearch.storage.texts import Texts
 
-# The smallest files are verified when a folder is opened, up to this size in all: some 20 milliseconds.
-VERIFIED_BYTES = 1 << 24
+# Files of at most this size are verified when a folder is opened: a millisecond each.
+SMALL_BYTES = 1 << 20
 
 
 class Folder(Mapping[str, Array]):
@@ -61,67 +56,23 @@ class Folder(Mapping[str, Array]):
         self.arrays: Mapping[str, StoredArray] = manifest.arrays
         self.files: Mapping[str, StoredFile] = manifest.files
         # Map all files now: a writer may remove them at any time, but a map keeps them.
-        self._arrays = {name: map_array(self._array_path(name), stored) for name, stored in self.arrays.items()}
-        self._files = {name: map_file(self._file_path(name), stored) for name, stored in self.files.items()}
-        self._integrity = Integrity(dict(self._list_mapped()))
-        self._integrity.verify_smallest(VERIFIED_BYTES)
+        self._arrays: dict[str, Array] = {}
+        self._files: dict[str, mmap] = {}
+        self._maps: dict[Path, mmap] = {}
+        for name, file, stored in manifest.locate(path):
+            if isinstance(stored, StoredArray):
+                self._arrays[name] = map_array(file, stored)
+                self._maps[file] = find_map(self._arrays[name])
+            else:
+                self._files[name] = self._maps[file] = map_file(file, stored)
+            if stored.size <= SMALL_BYTES:
+                verify_file(file, stored)
 
     def __getitem__(self, name: str) -> Array:
-        array = self.map(name)
-        self._integrity.check(name)
-        return array
-
-    def map(self, name: str) -> Array:
-        """Return an array whose bytes may have changed: the caller compares what it reads, as `blocks` does.
-
-        Parameters
-        ----------
-        name : str
-            Name of the array.
-
-        Returns
-        -------
-        array
-        """
         try:
             return self._arrays[name]
         except KeyError:
             raise KeyError(f"no array '{name}' in '{self.path}', which has: {', '.join(self)}") from None
-
-    def blocks(self, name: str, bound: int | None = None) -> BlockReader:
-        """Return what compares the blocks of an array with their checksums when they are first read.
-
-        Parameters
-        ----------
-        name : str
-            Name of the array.
-        bound : int, optional
-            If it holds indices, which must be from 0 to below this: checked at the same time.
-
-        Returns
-        -------
-        BlockReader
-        """
-        return self._integrity.read_blocks(name, bound)
-
-    def postpone(self, name: str) -> Array:
-        """Return an array that `check_postponed` compares with its checksums.
-
-        Parameters
-        ----------
-        name : str
-            Name of the array.
-
-        Returns
-        -------
-        array
-        """
-        self._integrity.postpone(name)
-        return self.map(name)
-
-    def check_postponed(self) -> None:
-        """Check the arrays whose check was postponed until they are used."""
-        self._integrity.check_postponed()
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._arrays)
@@ -145,12 +96,7 @@ class Folder(Mapping[str, Array]):
         -------
         Texts
         """
-        # Compressed blocks have checksums of their own, which are compared when they are unpacked.
-        parts = {
-            part: self.map(part) if part.endswith("bytes") else self[part]
-            for part in (f"{name}/{each}" for each in TEXT_ARRAYS)
-        }
-        return Texts(parts, name)
+        return Texts(self, name)
 
     def file(self, name: str) -> mmap:
         """Return the bytes of a file in a format of its own.
@@ -164,7 +110,6 @@ class Folder(Mapping[str, Array]):
         -------
         mmap
         """
-        self._integrity.check(name)
         return self._files[name]
 
     def sizes(self) -> dict[str, int]:
@@ -184,14 +129,21 @@ class Folder(Mapping[str, Array]):
 
     def verify(self) -> None:
         """Read every byte, and raise `DamagedFolderError` for the first file that has changed."""
-        for path, stored in self._manifest.list_files(self.path):
-            with self._explain_missing(path, stored):
-                verify_stored(path, stored)
+        for _, path, stored in self._manifest.locate(self.path):
+            with explain_os_errors("read", path):
+                try:
+                    verify_file(path, stored)
+                except FileNotFoundError as error:
+                    self._check_current()
+                    raise _missing_error(path, stored) from error
         self._check_current()
 
     def check_sizes(self) -> None:
         """Raise `DamagedFolderError` if a file was cut in place: reading what is gone would end the process."""
-        self._integrity.check_sizes()
+        for path, mapped in self._maps.items():
+            # The size of the file, also of one that has lost its name.
+            if mapped.size() < len(mapped):
+                raise damage_error("'{path}' was cut while it was in use.", path=str(path))
 
     def times(self) -> tuple[int, ...]:
         """Return when each file was changed, in nanoseconds; 0 for one that is gone.
@@ -200,7 +152,7 @@ class Folder(Mapping[str, Array]):
         -------
         tuple of int
         """
-        return self._integrity.times()
+        return tuple(map(_read_time, self._maps))
 
     @contextmanager
     def explain_failures(self) -> Iterator[None]:
@@ -211,7 +163,6 @@ class Folder(Mapping[str, Array]):
         None
         """
         self.check_sizes()
-        self.check_postponed()
         try:
             yield
         except Coded:
@@ -224,27 +175,6 @@ class Folder(Mapping[str, Array]):
                     "'{path}' cannot be read ({error}).", path=str(self.path), error=str(error).strip()
                 ) from error
             raise
-
-    @contextmanager
-    def _explain_missing(self, path: Path, stored: StoredArray | StoredFile) -> Iterator[Path]:
-        with explain_os_errors("read", path):
-            try:
-                yield path
-            except FileNotFoundError as error:
-                self._check_current()
-                raise describe_missing(path, stored) from error
-
-    def _list_mapped(self) -> Iterator[tuple[str, MappedFile]]:
-        for name, array in self._arrays.items():
-            yield name, MappedFile(self._array_path(name), self.arrays[name], array, find_map(array))
-        for name, file in self._files.items():
-            yield name, MappedFile(self._file_path(name), self.files[name], np.frombuffer(file, np.uint8), file)
-
-    def _array_path(self, name: str) -> Path:
-        return locate_array(self.path, name, self.arrays[name])
-
-    def _file_path(self, name: str) -> Path:
-        return locate_file(self.path, name, self.files[name])
 
     def _check_current(self) -> None:
         if read_manifest(self.path).generation != self.generation:
@@ -279,10 +209,11 @@ def open_folder(path: str | os.PathLike[str], *, kind: str, version: int) -> Fol
         with explain_os_errors("read", folder):
             try:
                 return Folder(folder, manifest)
-            except FileNotFoundError as error:
+            except FileNotFoundError:
                 # A writer may have replaced the folder since the manifest was read; then it names other files now.
                 if manifest.generation == tried:
-                    raise find_missing(folder, manifest.list_files(folder)) from error
+                    _check_files(folder, manifest)
+                    raise
                 tried = manifest.generation
 
 
@@ -314,3 +245,20 @@ def _check_readable(folder: Path, manifest: Manifest, kind: str, version: int) -
             version=version,
             kind=kind,
         )
+
+
+def _check_files(folder: Path, manifest: Manifest) -> None:
+    for _, path, stored in manifest.locate(folder):
+        if not path.exists():
+            raise _missing_error(path, stored)
+
+
+def _missing_error(path: Path, stored: StoredFile) -> DamagedFolderError:
+    return damage_error("'{path}' is missing: {n_bytes:,} bytes were written.", path=str(path), n_bytes=stored.size)
+
+
+def _read_time(path: Path) -> int:
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return 0

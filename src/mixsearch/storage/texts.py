@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import operator
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
-from types import TracebackType
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from mixsearch.errors import DamagedFolderError, StorageError
-from mixsearch.storage.arrays import Array
-from mixsearch.storage.damage import damage_error
+from mixsearch.storage.arrays import Array, Stream
+from mixsearch.storage.manifest import damage_error
 
 # zlib looks back 32 KiB: larger blocks hardly compress better, and reading one text costs one block.
 BLOCK_BYTES = 1 << 16
@@ -38,20 +36,7 @@ TEXT_ARRAYS: Mapping[str, tuple[type[np.generic], tuple[int, ...]]] = {
 }
 
 
-class Stream(Protocol):
-    """An array that is written row by row, such as `ArrayStream`."""
-
-    def append(self, rows: npt.ArrayLike) -> None:
-        """Add rows at the end."""
-
-    def close(self) -> None:
-        """Complete the array."""
-
-    def abandon(self) -> None:
-        """Discard the array."""
-
-
-class TextWriter:
+class TextWriter(Stream):
     """A column of texts that is written as a stream. Texts are read back exactly as they were appended.
 
     Parameters
@@ -105,15 +90,6 @@ class TextWriter:
         for part in self._parts.values():
             part.abandon()
 
-    def __enter__(self) -> TextWriter:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
-        if kind is None:
-            self.close()
-        else:
-            self.abandon()
-
     @contextmanager
     def _abandon_on_error(self) -> Iterator[None]:
         try:
@@ -156,7 +132,7 @@ class CompressedTexts(NamedTuple):
     ends: Array
 
 
-class _MemoryStream:
+class _MemoryStream(Stream):
     """An `ArrayStream` in memory."""
 
     def __init__(self, _: str, dtype: npt.DTypeLike, row_shape: tuple[int, ...]) -> None:
@@ -215,7 +191,7 @@ def _encode(text: str | None) -> bytes:
 
 
 class Texts:
-    """A stored column of texts: ``texts[7]`` is one, ``texts.read(rows)`` several, ``list(texts)`` all. Thread-safe.
+    """A stored column of texts: ``texts.read(rows)`` are some, ``list(texts)`` all. Thread-safe.
 
     Parameters
     ----------
@@ -235,19 +211,6 @@ class Texts:
     def __len__(self) -> int:
         return int(self._first_texts[-1])
 
-    def check_expansion(self, max_ratio: int) -> None:
-        """Raise `DamagedFolderError` if the texts are larger than their compressed bytes explain.
-
-        Parameters
-        ----------
-        max_ratio : int
-            How many bytes of text one compressed byte may stand for. The first mebibyte is always allowed.
-        """
-        last = self._first_texts[1:][np.diff(self._first_texts) > 0] - 1
-        n_bytes = int(self._ends[last].sum(dtype=np.int64))
-        if n_bytes > max_ratio * len(self._bytes) + (1 << 20):
-            raise self._damage(f"{len(self._bytes):,} bytes would unpack to {n_bytes:,}")
-
     def _check_blocks(self, blocks: Array) -> None:
         """Check that the blocks cover all bytes and all texts, in order."""
         is_table = blocks.ndim == 2 and blocks.shape[1] == 2 and len(blocks) > 0
@@ -255,9 +218,6 @@ class Texts:
             raise self._damage("its blocks are not in order")
         if blocks[-1].tolist() != [len(self._bytes), len(self._ends)]:
             raise self._damage("its blocks do not cover the texts")
-
-    def __getitem__(self, row: int) -> str:
-        return self.read([operator.index(row)])[0]
 
     def __iter__(self) -> Iterator[str]:
         for block, first in enumerate(self._first_texts[:-1]):
@@ -272,7 +232,7 @@ class Texts:
         Parameters
         ----------
         rows : array of int of shape (n,)
-            Indices in any order, repeated or not; negative ones count from the end.
+            Indices from 0, in any order, repeated or not.
 
         Returns
         -------
@@ -294,10 +254,10 @@ class Texts:
         if rows.ndim != 1 or not (rows.size == 0 or np.issubdtype(rows.dtype, np.integer)):
             raise TypeError(f"read needs a list of row numbers, got {rows.dtype} of shape {rows.shape}.")
         indices = rows.astype(np.int64)
-        invalid = (indices < -len(self)) | (indices >= len(self))
+        invalid = (indices < 0) | (indices >= len(self))
         if invalid.any():
             raise IndexError(f"Row {indices[invalid][0]:,} is out of range: '{self._name}' has {len(self):,} texts.")
-        return np.where(indices < 0, indices + len(self), indices)
+        return indices
 
     def _inflate(self, block: int) -> bytes:
         packed = self._bytes[self._first_bytes[block] : self._first_bytes[block + 1]]
@@ -322,3 +282,48 @@ class Texts:
 
     def _damage(self, error: Exception | str) -> DamagedFolderError:
         return damage_error("The texts '{name}' are damaged ({error}).", name=self._name, error=str(error))
+
+
+class JoinedTexts:
+    """Columns of texts, one after the other.
+
+    Parameters
+    ----------
+    columns : sequence of Texts
+        The columns, in order.
+    """
+
+    def __init__(self, columns: Sequence[Texts]) -> None:
+        self._columns = list(columns)
+        self._firsts = np.cumsum([0, *map(len, self._columns)])
+
+    def __len__(self) -> int:
+        return int(self._firsts[-1])
+
+    def __iter__(self) -> Iterator[str]:
+        for column in self._columns:
+            yield from column
+
+    def read(self, rows: npt.ArrayLike) -> list[str]:
+        """Return the texts of some rows, in the given order.
+
+        Parameters
+        ----------
+        rows : array of int of shape (n,)
+            Indices from 0, in any order, repeated or not.
+
+        Returns
+        -------
+        list of str
+            One per row.
+        """
+        indices = np.asarray(rows, dtype=np.int64)
+        found = [""] * len(indices)
+        owners = np.searchsorted(self._firsts, indices, side="right") - 1
+        for owner in np.unique(owners).tolist():
+            own = np.flatnonzero(owners == owner)
+            for i, text in zip(
+                own.tolist(), self._columns[owner].read(indices[own] - self._firsts[owner]), strict=True
+            ):
+                found[i] = text
+        return found

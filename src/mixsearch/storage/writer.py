@@ -16,12 +16,24 @@ import numpy as np
 import numpy.typing as npt
 
 from mixsearch.errors import StorageError
-from mixsearch.storage.arrays import Array, ArrayStream, allocate_array, map_array
+from mixsearch.storage.arrays import (
+    Array,
+    ArrayStream,
+    SharedArray,
+    Stream,
+    allocate_array,
+    map_array,
+    store_file,
+)
 from mixsearch.storage.disk import explain_os_errors
-from mixsearch.storage.entries import StoredArray, StoredFile, check_array_name, check_dtype, check_file_name
-from mixsearch.storage.files import store_file
-from mixsearch.storage.manifest import Manifest
-from mixsearch.storage.shared_array import SharedArray
+from mixsearch.storage.manifest import (
+    Manifest,
+    StoredArray,
+    StoredFile,
+    check_array_name,
+    check_dtype,
+    check_file_name,
+)
 from mixsearch.storage.texts import TextWriter
 
 
@@ -48,7 +60,7 @@ class FolderWriter:
         self.staging = staging
         self._stored: dict[str, StoredArray] = {} if before is None else dict(before.arrays)
         self._files: dict[str, StoredFile] = {} if before is None else dict(before.files)
-        self._unfinished: list[ArrayStream | TextWriter] = []
+        self._unfinished: list[Stream] = []
         self._closed = False
 
     def save(self, name: str, array: npt.ArrayLike) -> None:

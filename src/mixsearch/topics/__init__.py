@@ -23,7 +23,6 @@ if TYPE_CHECKING:
         corpus_in_memory,
         join_corpora,
     )
-    from mixsearch.topics._drift import measure_drift
     from mixsearch.topics._dropped import MAX_DOCUMENTS as MAX_DROPPED_DOCUMENTS
     from mixsearch.topics._dropped import DroppedTable, Postings, load_dropped, store_dropped
     from mixsearch.topics._hint import join_weights, parse_word, parse_words
@@ -47,6 +46,7 @@ if TYPE_CHECKING:
     from mixsearch.topics._update import (
         CorpusSums,
         measure_documents_in,
+        measure_drift,
         scale_masses,
         store_changed_sums,
         store_new_segment,

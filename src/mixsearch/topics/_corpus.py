@@ -13,7 +13,7 @@ from mixsearch.data.partitions import Partitions
 from mixsearch.storage import Folder
 from mixsearch.topics._component import Topic
 from mixsearch.topics._counts import MIN_WORDS
-from mixsearch.topics._documents import CountPartition, TopicPartition, pick_documents
+from mixsearch.topics._documents import CountPartition, TopicPartition, check_indices, pick_documents
 from mixsearch.topics._fitted import FittedTopics, open_fitted
 from mixsearch.topics._local_em import ABOUT_SHARE, SCALE_ERROR, LocalTopic
 from mixsearch.topics._query import index_documents
@@ -350,7 +350,7 @@ class FittedCorpus:
         if topic._family.partitions.n_rows == self.partitions.n_rows:
             return topic._corpus_shares()
         segments = self._search._family.segments
-        return np.concatenate([topic._estimate_shares_in(each.by_document) for each in segments])
+        return np.concatenate([topic._estimate_shares_in(check_indices(each.by_document)) for each in segments])
 
     def scale_errors(self, topics: Sequence[Topic]) -> Array:
         """Return the standard errors of the factors by which the shares of topics may be wrong in all documents.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from typing import NamedTuple, Self
+from typing import NamedTuple, Self, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -15,10 +15,12 @@ from mixsearch._typing import Array, Sparse
 from mixsearch.data.chunks import ArraySum, RowChunks, chunk_rows
 from mixsearch.data.partitions import Layout, LocalPartitions, Partition, Partitions, SegmentedPartitions
 from mixsearch.data.reductions import Maximum, PartitionCounts, TopRows, top_rows
+from mixsearch.storage import damage_error
 
 # A short document can show a high share by chance: it is ranked as if it had this many more words on another topic.
 WORDS_ELSEWHERE = 20
 
+Counts = TypeVar("Counts", sp.csr_array, sp.csc_array)
 # From the lengths of documents to their weights, (n,) -> (n,).
 Weighting = Callable[[Array], Array]
 # The weight of a document in all averages.
@@ -32,6 +34,29 @@ class DocumentPartition(Partition):
     by_document: sp.csr_array  # counts, (n, d)
     lengths: Array  # (n,)
     rows: Array  # rows of the documents in the user's matrix, (n,)
+
+    def read_documents(self, rows: Array | slice) -> sp.csr_array:
+        """Return the counts of some documents.
+
+        Parameters
+        ----------
+        rows : array of int of shape (m,), or slice
+            Their indices in the partition.
+
+        Returns
+        -------
+        sparse array of shape (m, d)
+        """
+        return check_indices(self.by_document[rows])
+
+
+def check_indices(counts: Counts) -> Counts:
+    """Return sparse counts after a check of their indices: compiled code follows them, also those of a damaged file."""
+    bound = sum(counts.shape) - (len(counts.indptr) - 1)  # the columns of counts by row, the rows of counts by column
+    # Negative numbers are large ones without their sign.
+    if counts.nnz and counts.indices.view(f"u{counts.indices.itemsize}").max() >= bound:
+        raise damage_error("The counts of the corpus are damaged: an index is out of range.")
+    return counts
 
 
 @dataclass(frozen=True)
@@ -84,6 +109,20 @@ class TopicPartition(DocumentPartition):
     triple_weights: Array  # ω / (l(l-1)(l-2)), (n,); ω / l³ for the plug-in
     tfidf_lengths: Array  # (n,)
     projected: Array  # Y, (n, k): whitened counts W'c, not divided by the length
+
+    def read_words(self, columns: Array) -> sp.csc_array:
+        """Return the counts of some words.
+
+        Parameters
+        ----------
+        columns : array of int of shape (m,)
+            The columns of the words.
+
+        Returns
+        -------
+        sparse array of shape (n, m)
+        """
+        return check_indices(self.by_word[:, columns])
 
     def document_weights(self, distinct: bool) -> Array:
         """Return ω, the weight of each document in all averages. All weights of the corpus sum to one.
@@ -238,7 +277,9 @@ def match_documents(
 
 
 def _score_hint(partition: TopicPartition, columns: Array | slice, values: Array) -> HintedPartition:
-    hint_counts: Sparse = partition.by_document if isinstance(columns, slice) else partition.by_word[:, columns]
+    hint_counts: Sparse = (
+        check_indices(partition.by_document) if isinstance(columns, slice) else partition.read_words(columns)
+    )
     scores = np.asarray(hint_counts @ values)
     return HintedPartition(**vars(partition), hint_counts=hint_counts, hint_scores=scores, sampled_scores=scores)
 
@@ -360,7 +401,7 @@ def sample_rows(partition: TopicPartition, rows: Array | slice) -> DocumentSampl
         partition.first,
         lengths=partition.lengths[rows],
         projected=partition.projected[rows],
-        counts=partition.by_document[rows],
+        counts=partition.read_documents(rows),
         tfidf_lengths=partition.tfidf_lengths[rows],
     )
 

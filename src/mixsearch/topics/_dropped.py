@@ -6,7 +6,7 @@ A word that is too common or too rare to be a feature is still a hint: the docum
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -26,9 +26,6 @@ ADDED = "added"  # came with documents that were added to the corpus
 MAX_DOCUMENTS = {TOO_COMMON: 1000, TOO_RARE: 20, BEYOND_MAX_WORDS: 20, STOP_WORD: 0, ADDED: 200}
 # Counts are stored in a byte.
 MAX_COUNT = 255
-
-# A list of words compresses to about a third. One that claims more than this is made to exhaust the memory.
-MAX_WORD_EXPANSION = 100
 
 _GROUP = "dropped"
 
@@ -144,9 +141,7 @@ class _DroppedList:
 
     def __init__(self, folder: Folder, segment: Segment) -> None:
         self._folder, self._segment = folder, segment
-        facts = folder.facts[segment.place(_GROUP)]
-        self._reasons: Sequence[str] = facts["reasons"]
-        self._max_documents: Mapping[str, int] = facts["max_documents"]
+        self._reasons: Sequence[str] = folder.facts[segment.place(_GROUP)]["reasons"]
 
     def __contains__(self, word: str) -> bool:
         return word in self._index
@@ -156,7 +151,7 @@ class _DroppedList:
         index = self._index.get(word)
         if index is None:
             return None
-        stored = slice(self._starts[index], self._starts[index + 1])
+        stored = slice(*self._read("starts")[index : index + 2])
         return _DroppedEntry(
             self._reasons[self._read("reasons")[index]],
             int(self._read("n_documents")[index]),
@@ -178,21 +173,11 @@ class _DroppedList:
     @cached_property
     def _index(self) -> dict[str, int]:
         words = self._folder.texts(self._segment.place(f"{_GROUP}/words"))
-        words.check_expansion(MAX_WORD_EXPANSION)
         return {word: index for index, word in enumerate(words)}
-
-    @cached_property
-    def _starts(self) -> Array:
-        if self._segment.place(f"{_GROUP}/starts") in self._folder:
-            return self._read("starts")
-        # Written before 0.11, or by a cluster.
-        largest = np.array([self._max_documents[reason] for reason in self._reasons])
-        sizes = np.minimum(self._read("n_documents"), largest[self._read("reasons")])
-        return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
 
 
 def open_dropped(folder: Folder, segments: Sequence[Segment]) -> DroppedWords | None:
-    """Return the dropped words of a folder; None if it was written by a version that did not store them."""
+    """Return the dropped words of a folder; None if it holds a search alone, without the words of a corpus."""
     return DroppedWords(folder, segments) if _GROUP in folder.facts else None
 
 
@@ -239,7 +224,7 @@ def store_dropped(
     out.save(f"{group}/starts", np.searchsorted(postings.words, np.arange(len(words) + 1)))
     out.save(f"{group}/documents", postings.documents.astype(np.int32))
     out.save(f"{group}/counts", np.minimum(postings.counts, MAX_COUNT).astype(np.uint8))
-    out.facts[group] = {"n_words": dict(Counter(reasons)), "reasons": names, "max_documents": MAX_DOCUMENTS}
+    out.facts[group] = {"n_words": dict(Counter(reasons)), "reasons": names}
 
 
 class DroppedTable(NamedTuple):
@@ -278,7 +263,7 @@ def load_dropped(folder: Folder, segment: Segment) -> DroppedTable | None:
     own = _DroppedList(folder, segment)
     names = folder.facts[segment.place(_GROUP)]["reasons"]
     n_documents, documents, counts = (own._read(name) for name in ("n_documents", "documents", "counts"))
-    words = np.repeat(np.arange(len(n_documents)), np.diff(own._starts))
+    words = np.repeat(np.arange(len(n_documents)), np.diff(own._read("starts")))
     postings = Postings(np.asarray(n_documents, dtype=np.int64), words, np.asarray(documents), np.asarray(counts))
     reasons = [names[reason] for reason in own._read("reasons").tolist()]
     return DroppedTable(list(own._index), reasons, postings)

@@ -21,7 +21,7 @@ from mixsearch.data.chunks import ArraySum, RowChunks, chunk_rows, sum_chunks
 from mixsearch.data.partitions import Partitions
 from mixsearch.data.reductions import TopRows
 from mixsearch.data.threads import n_cores
-from mixsearch.topics._documents import DocumentPartition, SharePartition, TopicPartition, rank_documents
+from mixsearch.topics._documents import DocumentPartition, SharePartition, TopicPartition, check_indices, rank_documents
 from mixsearch.topics._mixture import mix_topics
 from mixsearch.topics._moments import TopicFamily
 
@@ -204,7 +204,7 @@ def _initial_posterior(
     posterior = prior + partition.lengths[:, None] * shares / shares.sum(axis=1, keepdims=True)
     weights = partition.document_weights(distinct)
     return PosteriorPartition(
-        partition.first, partition.by_document, partition.lengths, partition.rows, weights, posterior
+        partition.first, check_indices(partition.by_document), partition.lengths, partition.rows, weights, posterior
     )
 
 

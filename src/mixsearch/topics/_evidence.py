@@ -101,7 +101,7 @@ def sum_evidence(partition: TopicPartition, evidence: Array) -> Array:
     n_postings = int(np.diff(partition.by_word.indptr)[words].sum())
 
     def sum_words(part: slice) -> ArraySum:
-        return ArraySum(np.asarray(partition.by_word[:, words[part]] @ weights[part]))
+        return ArraySum(np.asarray(partition.read_words(words[part]) @ weights[part]))
 
     n_threads = n_cores() if n_postings > THREADED_POSTINGS else 1
     total = sum_chunks(sum_words, even_slices(len(words), N_CHUNKS), n_threads).total
@@ -237,5 +237,5 @@ def promote_words(typicality: Array, words: Sequence[Array], probabilities: Arra
 
 def _count_containing(partition: TopicPartition, indices: Array) -> ArraySum:
     """Count how many of some documents contain each word, (d,)."""
-    counts = partition.by_document[local_rows(partition, indices)[1]]
+    counts = partition.read_documents(local_rows(partition, indices)[1])
     return ArraySum(np.bincount(counts.indices, minlength=counts.shape[1]))

@@ -19,7 +19,7 @@ from mixsearch.data.partitions import LocalPartitions, SegmentedPartitions
 from mixsearch.data.reductions import sample_terms
 from mixsearch.data.threads import n_cores, one_blas_thread
 from mixsearch.errors import HintError, SearchError
-from mixsearch.topics._documents import HintedPartition, TopicPartition, match_documents
+from mixsearch.topics._documents import HintedPartition, TopicPartition, check_indices, match_documents
 from mixsearch.topics._hint import WordHint
 from mixsearch.topics._unit_vectors import MeanDocument
 
@@ -116,7 +116,7 @@ def _sort_by_document(partition: HintedPartition) -> HintedPartition:
 
 
 def _group_sums(partition: HintedPartition, rows: slice, words: HintedWords, distinct: bool) -> GroupSums:
-    counts, Y = partition.by_document[rows], partition.projected[rows].astype(np.float64, copy=False)
+    counts, Y = partition.read_documents(rows), partition.projected[rows].astype(np.float64, copy=False)
     pair_weights, weights = partition.pair_weights[rows], partition.document_weights(distinct)[rows]
     per_word = weights / partition.lengths[rows]
     triples, own_triples = _triple_sums(partition, rows, words, distinct)
@@ -141,7 +141,7 @@ def _triple_sums(partition: HintedPartition, group: slice, words: HintedWords, d
     if not distinct:
         return triples, np.zeros(0)
     counts = partition.hint_counts[rows]
-    own = np.asarray(partition.by_document[rows].T @ by_triple)
+    own = np.asarray(partition.read_documents(rows).T @ by_triple)
     own[words.columns] -= 2 * words.values * (counts.T @ triple_weights)
     cross = np.asarray(counts @ words.weighted).T @ (Y * triple_weights[:, None])
     return triples - cross - cross.T, own
@@ -180,7 +180,7 @@ def replicate_residuals(family: TopicFamily, direction: Array) -> Array:
 
 
 def _pair_sums(partition: TopicPartition, rows: slice, v: Array, distinct: bool) -> PairSums:
-    counts, pair_weights = partition.by_document[rows], partition.pair_weights[rows]
+    counts, pair_weights = partition.read_documents(rows), partition.pair_weights[rows]
     weights = partition.document_weights(distinct)[rows]
     crossed = np.asarray(counts.T @ (pair_weights * (counts @ v)))
     if distinct:
@@ -416,7 +416,7 @@ class HintedSums(NamedTuple):
 
 
 def _word_sums(partition: HintedPartition, distinct: bool) -> HintedSums:
-    matching, counts = np.flatnonzero(partition.sampled_scores != 0), partition.by_document
+    matching, dtype = np.flatnonzero(partition.sampled_scores != 0), partition.by_document.dtype
 
     def sum_rows(part: slice) -> HintedSums:
         rows = matching[part]
@@ -426,7 +426,7 @@ def _word_sums(partition: HintedPartition, distinct: bool) -> HintedSums:
             n_matching=len(rows),
             triple=weighted_gram(Y, by_triple),
             pair=np.asarray(Y.T @ (partition.pair_weights[rows] * scores)),
-            own=np.asarray(counts[rows].T @ by_triple.astype(counts.dtype)) if distinct else np.zeros(0),
+            own=np.asarray(partition.read_documents(rows).T @ by_triple.astype(dtype)) if distinct else np.zeros(0),
         )
 
     n_threads = n_cores() if len(matching) > THREADED_DOCUMENTS else 1
@@ -455,7 +455,7 @@ class OwnSums(NamedTuple):
 
 
 def _own_sums(partition: TopicPartition) -> OwnSums:
-    counts, Y = partition.by_document, partition.projected
+    counts, Y = check_indices(partition.by_document), partition.projected
     return OwnSums(
         pairs=np.asarray(counts.T @ partition.pair_weights),
         triples=np.asarray(counts.T @ partition.triple_weights),

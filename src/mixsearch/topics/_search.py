@@ -20,7 +20,6 @@ from mixsearch.core.validation import AUTO, check_n_components
 from mixsearch.data.partitions import Partitions, SamplePartition
 from mixsearch.display import pluralize
 from mixsearch.errors import FewerComponentsWarning, SearchError, warn_user
-from mixsearch.storage import Folder
 from mixsearch.topics._component import Topic
 from mixsearch.topics._counts import MIN_WORDS, as_counts, check_counts, damp_counts, drop_short_documents
 from mixsearch.topics._documents import WEIGHTINGS, CountPartition
@@ -289,13 +288,8 @@ class TopicSearch(FittedTopics, SemiSupervised[TopicFamily]):
         -------
         TopicSearch
         """
-        return cls._from_folder(open_search(path))
-
-    @classmethod
-    def _from_folder(cls, folder: Folder) -> Self:
-        fitted = open_fitted(folder)
-        folder.check_postponed()
-        return cls._from_fitted(fitted, folder.facts["search"])
+        folder = open_search(path)
+        return cls._from_fitted(open_fitted(folder), folder.facts["search"])
 
     @classmethod
     def _from_fitted(cls, fitted: FittedTopics, parameters: Mapping[str, Any]) -> Self:

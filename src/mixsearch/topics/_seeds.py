@@ -229,8 +229,8 @@ def _count_template(partition: TopicPartition, fixed: Array, wanted: Array) -> A
     """Count the documents with all fixed words of a template, and those of them with a wanted word."""
     if not len(fixed):
         return ArraySum(np.zeros(2))
-    rows = np.flatnonzero(np.diff(sp.csr_array(partition.by_word[:, fixed]).indptr) == len(fixed))
-    n_asked = np.count_nonzero(partition.by_document[rows][:, wanted].sum(axis=1))
+    rows = np.flatnonzero(np.diff(sp.csr_array(partition.read_words(fixed)).indptr) == len(fixed))
+    n_asked = np.count_nonzero(partition.read_documents(rows)[:, wanted].sum(axis=1))
     return ArraySum(np.array([len(rows), n_asked]))
 
 
@@ -242,17 +242,17 @@ class DensestDocuments(NamedTuple):
 
 
 def _score_words(partition: TopicPartition, hint: WordHint) -> ScoredPartition:
-    scores = np.asarray(partition.by_word[:, hint.columns] @ hint.values)
+    scores = np.asarray(partition.read_words(hint.columns) @ hint.values)
     for phrase in hint.phrases:
-        scores -= _score_incomplete(phrase, hint, partition.by_word)
+        scores -= _score_incomplete(phrase, hint, partition)
     return ScoredPartition(**vars(partition), scores=scores)
 
 
-def _score_incomplete(phrase: tuple[Array, ...], hint: WordHint, by_word: sp.csc_array) -> Array:
+def _score_incomplete(phrase: tuple[Array, ...], hint: WordHint, partition: TopicPartition) -> Array:
     """Return the scores from words of a phrase in documents that do not contain all of them, (n,)."""
-    is_incomplete = np.any([np.asarray(by_word[:, part].sum(axis=1)) == 0 for part in phrase], axis=0)
+    is_incomplete = np.any([np.asarray(partition.read_words(part).sum(axis=1)) == 0 for part in phrase], axis=0)
     own = np.isin(hint.columns, np.concatenate(phrase))
-    return np.asarray(is_incomplete * (by_word[:, hint.columns[own]] @ hint.values[own]))
+    return np.asarray(is_incomplete * (partition.read_words(hint.columns[own]) @ hint.values[own]))
 
 
 def find_named(family: TopicFamily, hint: WordHint) -> Array:

@@ -13,7 +13,6 @@ from mixsearch._typing import Array
 from mixsearch.data.partitions import Layout, LocalPartitions, Partitions, SegmentedPartitions
 from mixsearch.storage import Folder, FolderWriter
 from mixsearch.topics._documents import TopicPartition
-from mixsearch.topics._stored_counts import check_when_read
 
 # Paths of the sparse counts, by document and by word.
 BY_DOCUMENT, BY_WORD = "documents/counts", "words/counts"
@@ -182,23 +181,18 @@ def open_counts(folder: Folder, segment: Segment, n_words: int) -> tuple[sp.csr_
     by_document, by_word : sparse arrays of shape (n, d)
     """
     shape = (segment.n_documents, n_words)
-    by_document = _open_sparse(folder, segment.place(BY_DOCUMENT), sp.csr_array, shape, n_words)
-    return by_document, _open_sparse(folder, segment.place(BY_WORD), sp.csc_array, shape, segment.n_documents)
+    by_document, by_word = (
+        sparse_from(kind, [folder[segment.place(f"{group}/{part}")] for part in _SPARSE_PARTS], shape)
+        for group, kind in ((BY_DOCUMENT, sp.csr_array), (BY_WORD, sp.csc_array))
+    )
+    return by_document, by_word
 
 
-def _open_sparse(folder: Folder, group: str, kind: Any, shape: tuple[int, int], bound: int) -> Any:
-    data, indices, indptr = (f"{group}/{part}" for part in _SPARSE_PARTS)
-    counts = sparse_from(kind, [folder.map(data), folder.map(indices), folder[indptr]], shape)
-    return check_when_read(counts, [folder.blocks(data), folder.blocks(indices, bound)])
-
-
-def open_segment(folder: Folder, segment: Segment, n_words: int, **known: Array) -> TopicPartition:
+def open_segment(folder: Folder, segment: Segment, n_words: int) -> TopicPartition:
     """Return the documents of a segment, mapped from the files, with weights that sum to one."""
     by_document, by_word = open_counts(folder, segment, n_words)
-    stored = (name for name in DOCUMENTS if name not in known)
-    arrays = known | {name: folder[segment.place(f"documents/{name}")] for name in stored}
-    projected = folder.postpone(segment.place("documents/projected"))
-    return TopicPartition(segment.first, by_document=by_document, by_word=by_word, projected=projected, **arrays)
+    arrays = {name: folder[segment.place(f"documents/{name}")] for name in ("projected", *DOCUMENTS)}
+    return TopicPartition(segment.first, by_document=by_document, by_word=by_word, **arrays)
 
 
 def join_segments(segments: Sequence[Segment], partitions: Sequence[TopicPartition]) -> Partitions[TopicPartition]:

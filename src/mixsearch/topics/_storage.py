@@ -3,44 +3,45 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mixsearch._typing import Array
 from mixsearch.core.frame import Frame
 from mixsearch.core.rank_selection import Spectrum
-from mixsearch.data.chunks import chunk_rows
 from mixsearch.errors import SearchError
 from mixsearch.storage import Folder, FolderWriter, damage_error, open_folder, write_folder
-from mixsearch.topics._consistency import check_arrays
-from mixsearch.topics._documents import TopicPartition
-from mixsearch.topics._dropped import MAX_WORD_EXPANSION, open_dropped
+from mixsearch.topics._dropped import open_dropped
 from mixsearch.topics._moments import RowLengths, TopicFamily
 from mixsearch.topics._segments import (
+    BY_DOCUMENT,
+    BY_WORD,
+    DOCUMENTS,
     Segment,
     count_by_word,
     fits_segment,
     join_segments,
     limit_segments,
     name_fitted,
-    open_counts,
     open_segment,
     read_segments,
     store_arrays,
     store_partition,
     write_segments,
 )
-from mixsearch.topics._unit_vectors import MeanDocument, inverse_frequency, measure_documents
+from mixsearch.topics._unit_vectors import MeanDocument
 
 if TYPE_CHECKING:
     from mixsearch.topics._fitted import FittedTopics
     from mixsearch.topics._search import TopicSearch
 
 KIND = "topic index"
-# 2: segments, columns and short documents. Indexes of format 1 are read, and become 2 when they are changed.
-VERSION = 2
+VERSION = 1
 _WORDS = ("word_mean", "own_pairs", "own_triples", "own_crossed")
+# Indices of up to this many counts are compared with their bounds at once; those of more when they are used.
+MAX_CHECKED = 1 << 20
 
 
 def save_search(search: TopicSearch, path: str | os.PathLike[str], *, overwrite: bool) -> None:
@@ -161,29 +162,26 @@ def restore_fit(search: FittedTopics, folder: Folder) -> None:
     """Load the fit from a folder into a search. Arrays are read when they are used."""
     fit, d = folder.facts["fit"], len(folder["words/word_mean"])
     segments = read_segments(folder)
-    check_arrays(folder, segments)
-    documents, mean = _open_documents(folder, segments, d)
-    frequency = count_by_word(documents)
-    n = sum(segment.n_documents for segment in segments)
+    _check_arrays(folder, segments)
+    documents = [open_segment(folder, segment, d) for segment in segments]
     frame = Frame(folder["frame/basis"], folder["frame/values"], folder["frame/metric"])
     search._family = TopicFamily(
         frame=frame,
         alpha0=float(search._options.alpha0),
         mean=folder["frame/mean"],
         distinct=fit["distinct"],
-        document_frequency=frequency,
-        idf=folder["frame/idf"] if "frame/idf" in folder else inverse_frequency(frequency, n),
-        mean_document=mean,
+        document_frequency=count_by_word(documents),
+        idf=folder["frame/idf"],
+        mean_document=MeanDocument(*(folder[f"mean_document/{name}"] for name in MeanDocument._fields)),
         n_applications=fit["n_applications"],
         row_lengths=RowLengths(frame),
         partitions=join_segments(segments, documents),
-        left_out=_restore_left_out(folder) if fit.get("has_left_out") else None,
-        **{name: folder[f"words/{name}"] for name in _WORDS if name != "own_crossed"},
-        own_crossed=folder.postpone("words/own_crossed"),  # which only searches read
+        left_out=_restore_left_out(folder) if fit["has_left_out"] else None,
+        **{name: folder[f"words/{name}"] for name in _WORDS},
     )
     search.n_features_in_ = d
     search.n_dropped_ = fit["n_dropped"]
-    if fit.get("spectrum") is not None:
+    if fit["spectrum"] is not None:
         search.spectrum_ = Spectrum.from_dict(fit["spectrum"])
     search._set_vocabulary(_read_vocabulary(folder, d) if fit["has_vocabulary"] else None)
     search._dropped = open_dropped(folder, segments)
@@ -191,7 +189,6 @@ def restore_fit(search: FittedTopics, folder: Folder) -> None:
 
 def _read_vocabulary(folder: Folder, n_words: int) -> list[str]:
     words = folder.texts("vocabulary")
-    words.check_expansion(MAX_WORD_EXPANSION)
     if len(words) != n_words:
         raise damage_error(
             "'{path}' is damaged: its vocabulary has {n_found:,} words, but its topics have {n_words:,}.",
@@ -202,22 +199,65 @@ def _read_vocabulary(folder: Folder, n_words: int) -> list[str]:
     return list(words)
 
 
-def _open_documents(
-    folder: Folder, segments: Sequence[Segment], n_words: int
-) -> tuple[list[TopicPartition], MeanDocument]:
-    """Return the documents of all segments, and the mean document."""
-    if "mean_document/tfidf" in folder:
-        mean = MeanDocument(*(folder[f"mean_document/{name}"] for name in MeanDocument._fields))
-        return [open_segment(folder, segment, n_words) for segment in segments], mean
-    # Written before 0.9, so there is one segment, without the lengths.
-    [segment] = segments
-    by_document, by_word = open_counts(folder, segment, n_words)
-    idf = inverse_frequency(np.diff(by_word.indptr), segment.n_documents)
-    lengths, mean = measure_documents(
-        chunk_rows(by_document), folder["documents/projected"], folder["frame/values"], idf
-    )
-    return [open_segment(folder, segment, n_words, tfidf_lengths=lengths)], mean
-
-
 def _restore_left_out(folder: Folder) -> Frame:
     return Frame(folder["left_out/basis"], folder["left_out/values"], folder["frame/metric"])
+
+
+def _check_arrays(folder: Folder, segments: Sequence[Segment]) -> None:
+    """Raise `DamagedFolderError` unless shapes agree and row pointers rise: compiled code trusts them."""
+    d, k = _measure(folder)
+    for name, shape in _list_shapes(folder, segments, d, k):
+        if folder.arrays[name].shape != shape:
+            raise damage_error(
+                "'{path}' is damaged: {name} has the shape {found}, but {needed} fits the other arrays.",
+                path=str(folder.path),
+                name=name,
+                found=folder.arrays[name].shape,
+                needed=shape,
+            )
+    for segment in segments:
+        _check_counts(folder, segment.place(BY_DOCUMENT), segment.n_documents, d)
+        _check_counts(folder, segment.place(BY_WORD), d, segment.n_documents)
+
+
+def _measure(folder: Folder) -> tuple[int, int]:
+    """Return the numbers of words and of components."""
+    shape = folder.arrays["frame/basis"].shape
+    if len(shape) != 2:
+        raise damage_error(
+            "'{path}' is damaged: {name} is not a 2-D array.", path=str(folder.path), name="frame/basis", found=shape
+        )
+    return shape
+
+
+def _list_shapes(folder: Folder, segments: Sequence[Segment], d: int, k: int) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """Yield the arrays that every search has, with their shapes."""
+    yield from ((f"words/{name}", (d,)) for name in ("word_mean", "own_pairs", "own_triples"))
+    yield from {"words/own_crossed": (d, k), "frame/values": (k,), "frame/metric": (d,), "frame/mean": (k,)}.items()
+    yield from ((name, (d,)) for name in ("frame/idf", "mean_document/tfidf", "mean_document/deviation"))
+    for segment in segments:
+        n = segment.n_documents
+        yield segment.place("documents/projected"), (n, k)
+        yield from ((segment.place(f"documents/{name}"), (n,)) for name in DOCUMENTS)
+        for group, length in ((BY_DOCUMENT, n), (BY_WORD, d)):
+            yield segment.place(f"{group}/indptr"), (length + 1,)
+            yield segment.place(f"{group}/data"), folder.arrays[segment.place(f"{group}/indices")].shape
+
+
+def _check_counts(folder: Folder, group: str, n_rows: int, n_columns: int) -> None:
+    starts, indices = folder[f"{group}/indptr"], folder[f"{group}/indices"]
+    if not (_is_integer(starts) and _is_integer(indices) and indices.ndim == 1):
+        reason = "its pointers and indices are not whole numbers"
+    elif starts[0] != 0 or starts[-1] != len(indices) or (starts[1:] < starts[:-1]).any():
+        reason = "its row pointers do not rise from 0 to the number of counts"
+    elif len(indices) <= MAX_CHECKED and len(indices) and not 0 <= indices.min() <= indices.max() < n_columns:
+        reason = "an index is out of range"
+    else:
+        return
+    raise damage_error(
+        "'{path}' is damaged: {name} cannot be read, {reason}.", path=str(folder.path), name=group, reason=reason
+    )
+
+
+def _is_integer(array: Array) -> bool:
+    return bool(np.issubdtype(array.dtype, np.signedinteger))

@@ -14,7 +14,7 @@ from mixsearch.data.chunks import ArraySum, chunk_rows
 from mixsearch.data.threads import n_cores, one_blas_thread
 from mixsearch.display import pluralize
 from mixsearch.errors import SearchError
-from mixsearch.topics._documents import TopicPartition
+from mixsearch.topics._documents import TopicPartition, check_indices
 from mixsearch.topics._dropped import DroppedWord, DroppedWords
 from mixsearch.topics._moments import RowLengths, TopicFamily
 from mixsearch.topics._unit_vectors import measure_documents
@@ -95,7 +95,7 @@ def _sum_documents(partition: TopicPartition, distinct: bool) -> _WithinSums:
     by_document = partition.document_weights(distinct) / partition.lengths
     columns = np.column_stack([by_document, partition.pair_weights, partition.triple_weights])
     gram = weighted_gram(partition.projected, partition.pair_weights, n_threads=n_cores())
-    return _WithinSums(np.asarray(partition.by_document.T @ columns), gram)
+    return _WithinSums(np.asarray(check_indices(partition.by_document).T @ columns), gram)
 
 
 def _turn_frame(family: TopicFamily, gram: Array) -> tuple[Frame, Array]:

@@ -21,7 +21,7 @@ from mixsearch.index import (
     refresh_index,
     remove_documents,
 )
-from mixsearch.index.build.cluster_documents import split_partitions
+from mixsearch.index.build.cluster import split_partitions
 from mixsearch.text import CorpusOptions
 from mixsearch.topics import TopicSearch, _segments, limit_segments, measure_documents_in, sum_corpus
 

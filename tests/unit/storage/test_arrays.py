@@ -1,76 +1,56 @@
 """What is written comes back: arrays of every shape, in a stream or out of order, and the facts."""
 
-import errno
-
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-from tests.unit.storage.writers import KIND, open_marked, write_marked
+from tests.unit.storage.writers import KIND, open_marked
 
+from mixsearch.errors import StorageError
 from mixsearch.storage import open_folder, write_folder
 
 ARRAYS = {
     "floats": np.linspace(0, 1, 7),
     "columns": np.asfortranarray(np.arange(12.0).reshape(3, 4)),
     "every_second": np.arange(20, dtype=np.int16)[::2],
-    "backwards": np.arange(6)[::-1],
     "cube": np.arange(24, dtype=np.uint8).reshape(2, 3, 4),
     "no_rows": np.empty((0, 3), np.float32),
     "no_columns": np.empty((3, 0)),
     "flags": np.array([True, False]),
     "words": np.array(["one", "twenty", ""]),
-    "days": np.array(["2020-01-01"], "datetime64[D]"),
     "big_endian": np.arange(3, dtype=">i4"),
     "many_dimensions": np.ones((1,) * 30),
 }
 
 
-def write_array(path, array):
-    with write_folder(path, kind=KIND, version=1) as out:
-        out.save("group/array", array)
-    return open_marked(path)
-
-
-@pytest.mark.parametrize("name", ARRAYS)
-def test_an_array_comes_back_equal_mapped_and_read_only(tmp_path, name):
-    folder = write_array(tmp_path / "index", ARRAYS[name])
-    found = folder["group/array"]
-    assert_array_equal(found, ARRAYS[name])
-    assert found.dtype == ARRAYS[name].dtype
-    assert not found.flags.writeable
-    assert isinstance(found.base, np.memmap)
+def test_arrays_come_back_equal_mapped_and_read_only_and_numpy_reads_the_files(tmp_path, monkeypatch):
+    monkeypatch.setattr("mixsearch.storage.arrays.CHUNK_BYTES", 20)
+    with write_folder(tmp_path / "index", kind=KIND, version=1) as out:
+        for name, array in ARRAYS.items():
+            out.save(f"group/{name}", array)
+    folder = open_marked(tmp_path / "index")
     folder.verify()
+    for name, array in ARRAYS.items():
+        found = folder[f"group/{name}"]
+        assert_array_equal(found, array)
+        assert found.dtype == array.dtype
+        assert not found.flags.writeable
+        assert isinstance(found.base, np.memmap)
+        (file,) = tmp_path.glob(f"index/data-*/group/{name}.npy")
+        assert_array_equal(np.load(file, allow_pickle=False), array)
 
 
-@pytest.mark.parametrize("name", ARRAYS)
-def test_numpy_reads_the_files_without_this_package(tmp_path, name):
-    write_array(tmp_path / "index", ARRAYS[name])
-    (file,) = tmp_path.glob("index/data-*/group/array.npy")
-    assert_array_equal(np.load(file, allow_pickle=False), ARRAYS[name])
-
-
-def test_blocks_appended_to_a_stream_come_back_as_one_array(tmp_path):
-    blocks = [np.arange(n * 3, dtype=np.int32).reshape(n, 3) for n in (2, 0, 5, 1)]
+def test_rows_appended_to_a_stream_come_back_as_one_array(tmp_path):
+    parts = [np.arange(n * 3, dtype=np.int32).reshape(n, 3) for n in (2, 0, 5, 1)]
     with write_folder(tmp_path / "index", kind=KIND, version=1) as out:
         with out.stream("closed", np.int32, (3,)) as closed:
-            for block in blocks:
-                closed.append(block)
+            for part in parts:
+                closed.append(part)
         left_open = out.stream("left_open", np.int64)
         left_open.append(np.arange(3, dtype=np.int8))
-        left_open.append([])
         left_open.append([7])
     folder = open_marked(tmp_path / "index")
-    assert_array_equal(folder["closed"], np.concatenate(blocks))
+    assert_array_equal(folder["closed"], np.concatenate(parts))
     assert_array_equal(folder["left_open"], [0, 1, 2, 7])
-    folder.verify()
-
-
-def test_a_block_larger_than_a_chunk_is_written_whole(tmp_path, monkeypatch):
-    monkeypatch.setattr("mixsearch.storage.arrays.CHUNK_BYTES", 100)
-    array = np.random.default_rng(0).normal(size=(50, 3)).T
-    folder = write_array(tmp_path / "index", array)
-    assert_array_equal(folder["group/array"], array)
-    folder.verify()
 
 
 def test_an_allocated_array_can_be_filled_out_of_order_and_is_closed_after_that(tmp_path):
@@ -84,67 +64,35 @@ def test_an_allocated_array_can_be_filled_out_of_order_and_is_closed_after_that(
     folder = open_marked(tmp_path / "index")
     assert_array_equal(folder["filled"], [[1, 1], [0, 0], [0, 0], [3, 3]])
     assert folder["empty"].shape == (0, 2)
-    folder.verify()
 
 
-def refuse_to_reserve(handle, start, length):
-    raise OSError(errno.EOPNOTSUPP, "Operation not supported")
-
-
-@pytest.mark.parametrize("there", [False, True])
-def test_where_room_cannot_be_reserved_it_is_filled_with_zeros(tmp_path, monkeypatch, there):
-    monkeypatch.setattr("os.posix_fallocate", refuse_to_reserve, raising=False)
-    if not there:
-        monkeypatch.delattr("os.posix_fallocate")
-    monkeypatch.setattr("mixsearch.storage.disk.CHUNK_BYTES", 100)
-    write_marked(tmp_path / "index", 3)
-    folder = open_marked(tmp_path / "index")
-    assert_array_equal(folder["group/filled"], [3] * 20)
-    folder.verify()
-
-
-def test_an_array_given_up_within_its_own_block_can_be_begun_again(tmp_path):
+def test_an_array_that_processes_write_in_pieces_is_the_array_that_is_saved_at_once(tmp_path):
+    values = np.arange(30, dtype=np.float32).reshape(10, 3)
     with write_folder(tmp_path / "index", kind=KIND, version=1) as out:
-        for begin in (
-            lambda: out.stream("a", np.int8),
-            lambda: out.allocate("b", (3,), np.int8),
-            lambda: out.texts("c"),
-        ):
-            with pytest.raises(ZeroDivisionError), begin():
-                raise ZeroDivisionError
-        out.save("a", np.arange(2))
-    assert list(open_marked(tmp_path / "index")) == ["a"]
+        array = out.share("pieces", values.shape, values.dtype)
+        for first, last in ((4, 10), (0, 3), (3, 4)):
+            array.write(first, values[first:last])
+        with pytest.raises(StorageError) as caught:
+            array.write(8, values[:3])
+        assert caught.value.code == "bad_shape"
+        out.adopt("pieces", array.finish())
+        out.save("whole", values)
+    folder = open_marked(tmp_path / "index")
+    folder.verify()
+    assert_array_equal(folder["pieces"], values)
+    assert folder.arrays["pieces"] == folder.arrays["whole"]
 
 
-def test_facts_and_descriptions_come_back(tmp_path):
+def test_facts_and_sizes_come_back(tmp_path):
     with write_folder(tmp_path / "index", kind="other kind", version=3) as out:
         out.facts.update(count=np.int64(3), share=np.float32(0.5), names=["ü", "\ud800"], nested={"none": None})
+        out.save("group/one", np.arange(3))
+        out.save("group/two", np.arange(4))
+        with out.file("columns.parquet") as path:
+            path.write_bytes(b"columns")
     folder = open_folder(tmp_path / "index", kind="other kind", version=5)
     assert folder.facts == {"count": 3, "share": 0.5, "names": ["ü", "\ud800"], "nested": {"none": None}}
     assert (folder.kind, folder.version) == ("other kind", 3)
-    assert folder.written_by[0].isdigit()
-    assert folder.created.endswith("+00:00")
-
-
-def test_a_folder_is_a_mapping_that_knows_its_sizes(tmp_path):
-    write_marked(tmp_path / "index")
-    folder = open_marked(tmp_path / "index")
-    assert set(folder) == {"saved", "group/streamed", "group/filled", "texts/bytes", "texts/blocks", "texts/ends"}
-    assert "saved" in folder
-    assert "lost" not in folder
-    on_disk = {path: path.stat().st_size for path in tmp_path.glob("index/data-*/**/*.npy")}
-    assert set(folder.sizes()) == {"saved", "group", "texts"}
-    assert sum(folder.sizes().values()) == sum(on_disk.values())
-    assert folder.sizes()["saved"] == folder.arrays["saved"].size
-    assert repr(folder) == f"<Folder '{tmp_path / 'index'}': topic index, 6 arrays, {sum(on_disk.values()):,} bytes>"
-
-
-def test_the_written_version_is_unknown_where_the_package_is_not_installed(tmp_path, monkeypatch):
-    from importlib.metadata import PackageNotFoundError
-
-    def find_nothing(name):
-        raise PackageNotFoundError(name)
-
-    monkeypatch.setattr("mixsearch.storage.writer.find_version", find_nothing)
-    write_marked(tmp_path / "index")
-    assert open_marked(tmp_path / "index").written_by == "unknown"
+    assert folder.file("columns.parquet")[:] == b"columns"
+    on_disk = [path.stat().st_size for path in tmp_path.glob("index/data-*/group/*.npy")]
+    assert folder.sizes() == {"group": sum(on_disk), "columns": 7}

@@ -37,13 +37,6 @@ def test_temporary_files_of_killed_processes_are_removed_by_the_next_writer(tmp_
     assert all(path.exists() for path in kept)
 
 
-def test_a_young_temporary_file_may_belong_to_another_machine(tmp_path):
-    young = leave(tmp_path, find_dead_process(), "a.csv", 0)
-    with write_atomically(tmp_path / "a.csv") as temporary:
-        temporary.write_bytes(b"whole")
-    assert young.exists()
-
-
 def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path):
     (tmp_path / "a.csv").write_bytes(b"old")
 

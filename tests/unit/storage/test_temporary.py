@@ -7,9 +7,7 @@ import sys
 import time
 
 import pytest
-from tests.every_word import every_word
 
-from mixsearch.index import IndexOptions, build_index, open_index
 from mixsearch.storage import TemporaryFolder, temporary
 from mixsearch.storage.temporary import sweep_folders
 
@@ -62,16 +60,3 @@ def test_folders_without_a_lock_and_young_ones_are_left_alone(tmp_path, monkeypa
     os.utime(tmp_path / "mixsearch-tmp-young" / "mixsearch.lock", (old, old))
     sweep_folders(tmp_path)
     assert list_folders(tmp_path) == ["mixsearch-tmp-foreign"]
-
-
-@pytest.mark.parametrize("name", ["mixsearch-reviews", "mixsearch-tmp-reviews"])
-def test_an_index_in_the_folder_for_temporary_files_is_never_swept(tmp_path, name):
-    texts = ["sushi rice fish"] * 9 + ["goal match team"] * 9
-    path = build_index(texts, tmp_path / name, IndexOptions(n_components=2), every_word()).path
-    assert (path / "mixsearch.lock").exists()
-    sweep_folders(tmp_path)
-    assert open_index(path).n_documents == 18
-
-
-def test_a_folder_that_cannot_be_listed_is_no_error(tmp_path):
-    sweep_folders(tmp_path / "missing")

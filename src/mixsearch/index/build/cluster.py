@@ -2,33 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import secrets
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
-from itertools import pairwise
+from dataclasses import dataclass, field, replace
+from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
 
 from mixsearch._typing import Array
 from mixsearch.data.chunks import ArraySum
 from mixsearch.data.dask.cluster import check_workers, connected
 from mixsearch.data.dask.partitions import DaskPartitions
-from mixsearch.data.dask.tasks import compute_tasks, item, task
+from mixsearch.data.dask.tasks import broadcast, compute_tasks, item, on_every_worker, persist_tasks, task
+from mixsearch.data.files.types import ColumnTypes
+from mixsearch.data.partitions import Layout
 from mixsearch.errors import ArgumentError, Option, SearchWarning
-from mixsearch.index.build.cluster_documents import DistributedDocuments, assemble_documents, compute_offsets
-from mixsearch.index.build.cluster_writer import ArrayRows, DistributedWriter
-from mixsearch.index.build.contents import ContentWriter
-from mixsearch.index.build.dropped import write_dropped
-from mixsearch.index.build.fit import choose_search, fit_search
+from mixsearch.index.build.counts import ColumnChunk, concatenate_columns, slice_columns
+from mixsearch.index.build.dropped import DroppedRange, PostingsCollector, write_dropped
+from mixsearch.index.build.fit import check_n_documents, choose_search, fit_search, select_documents
 from mixsearch.index.build.options import IndexOptions, OnProgress
+from mixsearch.index.build.segments import ContentWriter
 from mixsearch.index.build.summary import Built, describe_corpus, summarize_build
-from mixsearch.index.build.transpose import ColumnChunk, concatenate_columns, slice_columns
 from mixsearch.index.column_file import ColumnWriter
 from mixsearch.index.documents import SHORT
-from mixsearch.storage import TEXT_ARRAYS, CompressedTexts, FolderWriter, write_folder
-from mixsearch.text import Corpus, CorpusOptions, DistributedCorpus, inspect_files, read_on_cluster
+from mixsearch.storage import TEXT_ARRAYS, CompressedTexts, FolderWriter, SharedArray, compress_texts, write_folder
+from mixsearch.text import (
+    Corpus,
+    CorpusOptions,
+    CountedPartition,
+    DistributedCorpus,
+    DroppedWords,
+    Vocabulary,
+    inspect_files,
+    read_on_cluster,
+)
 from mixsearch.topics import (
     BY_DOCUMENT,
     BY_WORD,
@@ -40,12 +52,21 @@ from mixsearch.topics import (
     Segment,
     TopicPartition,
     TopicSearch,
+    get_min_words,
+    is_damped,
+    limit_segments,
+    name_fitted,
+    place_in,
     store_search,
     write_segments,
 )
 
 # Counts that one task transposes: 128 MB, and half as much again while it runs.
 _NONZEROS_PER_TASK = 1 << 24
+# Rows of arrays, and the index of the first of them, by the names of the arrays.
+ArrayRows = dict[str, Array]
+Offsets = dict[str, int]
+_MARKER = "seen-by-all"
 
 
 def build_on_cluster(
@@ -301,3 +322,288 @@ def _sum_weights(partition: TopicPartition, distinct: bool) -> float:
 def _get_fit(partition: TopicPartition, names: Sequence[str], mass: float) -> ArrayRows:
     scaled = partition.scale_weights(1 / mass)
     return {f"documents/{name}": getattr(scaled, name) for name in ("projected", *names)}
+
+
+class _Sizes(NamedTuple):
+    """Sizes of one partition, from which its position on disk follows."""
+
+    n_documents: int
+    n_short: int
+    n_nonzeros: int
+    n_blocks: dict[str, int]  # of texts and names
+    n_bytes: dict[str, int]
+
+
+class Contents(NamedTuple):
+    """The stored parts of documents other than counts and texts: columns, and documents that are too short."""
+
+    rows: Array
+    names: list[str] | None
+    columns: Any  # a record batch or table, or None
+
+
+class ShortContents(NamedTuple):
+    """Documents that are too short for a topic."""
+
+    contents: Contents
+    texts: list[str] | None
+
+
+class _Assembled(NamedTuple):
+    """One partition as its worker makes it."""
+
+    partition: CountPartition
+    texts: dict[str, CompressedTexts]  # texts and names, of the same documents
+    sizes: _Sizes
+    dropped: PostingsCollector  # documents numbered from 0
+    contents: list[Contents]
+    short: list[ShortContents]
+
+
+class DistributedDocuments(NamedTuple):
+    """Documents that are long enough, on the workers: all of them, or those of a segment."""
+
+    tasks: list[Any]  # of `CountPartition`, numbered
+    texts: list[Any]  # tasks of their texts and names
+    sizes: list[_Sizes]
+    n_short: int
+    dropped: PostingsCollector
+    contents: list[Any]  # tasks of the `Contents` of each partition
+    short: list[Any]  # tasks of the `ShortContents` of each partition, also of those without other documents
+    segments: list[slice]  # the partitions of each segment
+    dropped_ranges: list[DroppedRange]  # as `write_dropped` takes them
+    name: str = ""  # of the segment
+    first: int = 0  # the index of its first document
+
+    @property
+    def n_documents(self) -> int:
+        """The number of documents."""
+        return sum(each.n_documents for each in self.sizes)
+
+    @property
+    def n_nonzeros(self) -> int:
+        """The number of non-zero counts."""
+        return sum(each.n_nonzeros for each in self.sizes)
+
+    @property
+    def offsets(self) -> list[int]:
+        """The index of each partition's first document."""
+        return compute_offsets(each.n_documents for each in self.sizes)
+
+    def split(self) -> list[DistributedDocuments]:
+        """Return the documents of each segment, without those that are too short."""
+        return [
+            self._replace(
+                tasks=self.tasks[own],
+                texts=self.texts[own],
+                sizes=self.sizes[own],
+                contents=self.contents[own],
+                short=[],
+                name=name_fitted(i),
+                first=sum(each.n_documents for each in self.sizes[: own.start]),
+            )
+            for i, own in enumerate(self.segments)
+        ]
+
+    def partitions(self, n_words: int) -> DaskPartitions[CountPartition]:
+        """Return the documents as a fit takes them."""
+        return DaskPartitions(
+            Layout(self.n_documents, n_words, np.dtype(np.float32), is_sparse=True), tuple(self.tasks)
+        )
+
+
+def compute_offsets(sizes: Iterable[int]) -> list[int]:
+    """Return where each part of a concatenation starts."""
+    return list(accumulate(sizes, initial=0))[:-1]
+
+
+def assemble_documents(corpus: DistributedCorpus, search: TopicSearch, on_progress: OnProgress) -> DistributedDocuments:
+    """Assign columns to the counted words, drop short documents, and number the others."""
+    min_words, vocabulary, dropped = get_min_words(search), broadcast(corpus.words), broadcast(corpus.dropped)
+    types = broadcast(corpus.types)
+    made = persist_tasks(
+        [
+            task(_assemble, partition, vocabulary, dropped, types, first, is_damped(search), min_words)
+            for partition, first in zip(corpus.partitions, corpus.first_rows, strict=True)
+        ],
+        lambda done: on_progress("Sorting words", len(done), len(corpus.partitions), "partitions"),
+    )
+    sizes: list[_Sizes] = compute_tasks([item(each, 2) for each in made])
+    n_documents, n_short = sum(each.n_documents for each in sizes), sum(each.n_short for each in sizes)
+    check_n_documents(n_documents, n_short, min_words, corpus.dropped.left_out)
+    full = [i for i, each in enumerate(sizes) if each.n_documents]
+    offsets = compute_offsets(each.n_documents for each in sizes)
+    nodes = persist_tasks(
+        [task(_number_documents, item(made[i], 0), offsets[i]) for i in full]
+        + [item(made[i], 1) for i in full]
+        + [item(made[i], 4) for i in full]
+        + [item(each, 5) for each in made]
+    )
+    n_full = len(full)
+    sizes = [sizes[i] for i in full]
+    segments = split_partitions([each.n_nonzeros for each in sizes])
+    collected, ranges = PostingsCollector(corpus.dropped), []
+    for j, own in enumerate(segments):
+        before = collected.count_documents()
+        for i in full[own]:
+            collected.merge(compute_tasks([item(made[i], 3)])[0], offsets[i])
+        first, n_own = offsets[full[own.start]], sum(each.n_documents for each in sizes[own])
+        ranges.append(DroppedRange(name_fitted(j), first, first + n_own, collected.count_documents() - before))
+    tasks, texts, contents = (nodes[start : start + n_full] for start in (0, n_full, 2 * n_full))
+    short = nodes[3 * n_full :]
+    ranges = ranges if len(segments) > 1 else []
+    return DistributedDocuments(tasks, texts, sizes, n_short, collected, contents, short, segments, ranges)
+
+
+def split_partitions(n_nonzeros: Sequence[int]) -> list[slice]:
+    """Return which partitions each segment consists of, given the number of counts of each partition."""
+    limits, cuts, n_own = limit_segments(sum(n_nonzeros)), [0], 0
+    for i, n in enumerate(n_nonzeros):
+        if n_own and (n_own >= limits.enough or n_own + n > limits.maximum):
+            cuts.append(i)
+            n_own = 0
+        n_own += n
+    return [slice(*ends) for ends in pairwise([*cuts, len(n_nonzeros)])]
+
+
+def _assemble(
+    partition: CountedPartition,
+    vocabulary: Vocabulary,
+    dropped: DroppedWords,
+    types: ColumnTypes | None,
+    first_row: int,
+    damping: bool,
+    min_words: int,
+) -> _Assembled:
+    counts, rows, texts, names = [], [np.empty(0, dtype=np.int64)], [], []
+    n_short, collected = 0, PostingsCollector(dropped)
+    contents: list[Contents] = []
+    short: list[ShortContents] = []
+    for chunk in partition.chunks(vocabulary, dropped.vocabulary, types):
+        chunk = replace(chunk, rows=chunk.rows + first_row)
+        long_counts, chosen = select_documents(chunk.counts, damping, min_words)
+        collected.add(chunk.dropped[chosen], np.asarray(long_counts.sum(axis=1)), sum(map(len, rows)))
+        counts.append(long_counts)
+        n_short += len(chunk.rows) - len(chosen)
+        own_rows, own_names, own_texts, columns = chunk.take_contents(chosen)
+        rows.append(own_rows)
+        texts += own_texts or []
+        names += own_names or []
+        contents += [] if columns is None else [Contents(own_rows, own_names, columns)]
+        rest = np.setdiff1d(np.arange(len(chunk.rows)), chosen)
+        if len(rest):
+            own_rows, own_names, own_texts, columns = chunk.take_contents(rest)
+            short.append(ShortContents(Contents(own_rows, own_names, columns), own_texts))
+    by_document = sp.csr_array(sp.vstack(counts, "csr")) if counts else sp.csr_array((0, len(vocabulary.words)))
+    counted = CountPartition(
+        first=0,
+        by_document=by_document,
+        by_word=by_document.tocsc(),
+        lengths=np.asarray(by_document.sum(axis=1), np.float64),
+        rows=np.concatenate(rows),
+    )
+    packed = {"texts": compress_texts(texts), "names": compress_texts(names)}
+    n_blocks = {name: len(column.blocks) - 1 for name, column in packed.items()}
+    n_bytes = {name: len(column.bytes) for name, column in packed.items()}
+    sizes = _Sizes(by_document.shape[0], n_short, by_document.nnz, n_blocks, n_bytes)
+    return _Assembled(counted, packed, sizes, collected.limited(), contents, short)
+
+
+def _number_documents(partition: CountPartition, first: int) -> CountPartition:
+    return replace(partition, first=first)
+
+
+@dataclass(frozen=True)
+class DistributedWriter:
+    """Writes the results of tasks to arrays of a folder.
+
+    Parameters
+    ----------
+    out : FolderWriter
+        The folder.
+    is_shared : bool
+        Whether all workers see the folder.
+    files : dict of str to SharedArray
+        The arrays.
+    segment : str, default=""
+        The segment whose arrays are meant.
+    """
+
+    out: FolderWriter
+    is_shared: bool
+    files: dict[str, SharedArray] = field(default_factory=dict)
+    segment: str = ""
+
+    @classmethod
+    def create(cls, out: FolderWriter) -> Self:
+        """Return a writer for a folder, after a check whether the workers see it."""
+        marker, token = out.staging.absolute() / _MARKER, secrets.token_hex(8)
+        marker.write_text(token)
+        try:
+            return cls(out, all(on_every_worker(has_access, str(marker), token).values()))
+        finally:
+            marker.unlink()
+
+    def within(self, segment: str) -> DistributedWriter:
+        """Return a writer for the arrays of a segment."""
+        return replace(self, segment=segment)
+
+    def allocate(self, name: str, shape: tuple[int, ...], dtype: npt.DTypeLike) -> None:
+        """Create an array of zeros."""
+        placed = place_in(self.segment, name)
+        self.files[placed] = self.out.share(placed, shape, dtype)
+
+    def write(
+        self,
+        tasks: Sequence[Any],
+        offsets: Sequence[Offsets],
+        on_done: Callable[[list[int]], None] | None = None,
+    ) -> None:
+        """Write the rows that tasks return.
+
+        Parameters
+        ----------
+        tasks : sequence of tasks
+            Each returns `ArrayRows`.
+        offsets : sequence of dict of str to int
+            For each task, the index of its first row in each array.
+        on_done : callable, optional
+            Called with the indices of the tasks that are done.
+        """
+        report = on_done or (lambda _: None)
+        files = [{name: self.files[place_in(self.segment, name)] for name in own} for own in offsets]
+        if self.is_shared:
+            persist_tasks([task(_write_rows, *each) for each in zip(tasks, files, offsets, strict=True)], report)
+            return
+        for i, (each, own, firsts) in enumerate(zip(tasks, files, offsets, strict=True)):
+            _write_rows(compute_tasks([each])[0], own, firsts)
+            report(list(range(i + 1)))
+
+    def write_here(self, name: str, first: int, rows: Array) -> None:
+        """Write a few rows from this process."""
+        self.files[place_in(self.segment, name)].write(first, rows)
+
+    def finish(self) -> None:
+        """Add the arrays, which are complete, to the folder."""
+        names, files = list(self.files), list(self.files.values())
+        stored = compute_tasks([task(_finish, file) for file in files]) if self.is_shared else map(_finish, files)
+        for name, each in zip(names, stored, strict=True):
+            self.out.adopt(name, each)
+
+
+def has_access(marker: str, token: str) -> bool:
+    """Return whether this process finds a file that another one wrote, and may write to it."""
+    try:
+        with Path(marker).open("r+") as file:
+            return file.read() == token
+    except OSError:
+        return False
+
+
+def _write_rows(rows_by_array: ArrayRows, files: dict[str, SharedArray], offsets: Offsets) -> None:
+    for name, rows in rows_by_array.items():
+        files[name].write(offsets[name], rows)
+
+
+def _finish(file: SharedArray) -> Any:
+    return file.finish()

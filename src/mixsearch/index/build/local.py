@@ -18,7 +18,6 @@ from mixsearch.data.chunks import chunk_rows
 from mixsearch.data.dask import load_with_dask
 from mixsearch.data.partitions import Partitions
 from mixsearch.errors import ArgumentError
-from mixsearch.index.build.contents import ContentWriter
 from mixsearch.index.build.counts import open_columns, open_counts, read_rows, store_by_word
 from mixsearch.index.build.dropped import DroppedRange, PostingsCollector, write_dropped
 from mixsearch.index.build.fit import (
@@ -28,7 +27,7 @@ from mixsearch.index.build.fit import (
     select_documents,
 )
 from mixsearch.index.build.options import DEFAULT_COMPONENTS, IndexOptions, OnProgress
-from mixsearch.index.build.segments import SegmentWriter, StoredSegment
+from mixsearch.index.build.segments import ContentWriter, SegmentWriter, StoredSegment
 from mixsearch.index.build.summary import Built, describe_corpus, summarize_build
 from mixsearch.index.documents import SHORT
 from mixsearch.storage import FolderWriter, write_folder

@@ -17,10 +17,8 @@ from mixsearch.errors import Option, SearchError, SearchWarning
 from mixsearch.index.build.options import OnProgress
 from mixsearch.index.column_file import ID, ROW
 from mixsearch.index.growth import Growth, read_growth, store_growth
-from mixsearch.index.spelling import read_token_options
 from mixsearch.index.topic_index import TopicIndex
-from mixsearch.index.update.new_documents import Existing, collect_documents
-from mixsearch.index.update.new_segment import write_contents, write_short
+from mixsearch.index.update.new_documents import Existing, collect_documents, write_contents, write_short
 from mixsearch.index.update.remove import DocumentSelection, remove_from, remove_short
 from mixsearch.storage import Folder, FolderWriter, update_folder
 from mixsearch.text import Corpus, CorpusOptions, KeptColumns, KnownWords, has_columns, list_columns, read_corpus
@@ -154,7 +152,7 @@ def _choose_reading(index: TopicIndex, given: CorpusOptions | None) -> tuple[Cor
     known = KnownWords(index.vocabulary, tokens.get("stop_words") or ())
     if stored is None and given is not None and given.tokenizer is not None:
         stored = given
-    if stored is None and not tokens and index.has_texts:
+    if stored is None and index.has_texts:
         raise SearchError(
             "The index '{path}' was made with a custom tokenizer. Set {argument} to it.",
             code="no_tokenizer",
@@ -162,8 +160,7 @@ def _choose_reading(index: TopicIndex, given: CorpusOptions | None) -> tuple[Cor
             argument=Option("tokenizer"),
         )
     if stored is None:
-        # Ready counts are taken as they are. Texts are split as the index splits those of a hint (before 0.11).
-        stored = read_token_options(tokens) if tokens else CorpusOptions()
+        stored = CorpusOptions()  # ready counts are taken as they are
     # Words that the corpus chose as stop words were counted before they were left out.
     counted = replace(stored, stop_words=None) if stored.stop_words == "auto" else stored
     if given is None:

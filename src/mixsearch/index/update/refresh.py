@@ -85,8 +85,8 @@ def _check_texts(index: TopicIndex) -> CorpusOptions:
     reading = index.reading
     if reading is None or not index.has_texts:
         raise SearchError(
-            "The index '{path}' cannot be refreshed: it holds no texts, or was made with a custom tokenizer or by a "
-            "version before 0.11. Build it again from the files.",
+            "The index '{path}' cannot be refreshed: it holds no texts, or was made with a custom tokenizer. Build it "
+            "again from the files.",
             code="cannot_refresh",
             path=str(index.path),
         )

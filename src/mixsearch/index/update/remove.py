@@ -15,14 +15,14 @@ from mixsearch.data.chunks import chunk_rows, row_slices
 from mixsearch.data.filters import parse_filter
 from mixsearch.display import pluralize
 from mixsearch.errors import SearchError, SearchWarning
-from mixsearch.index.build.contents import ContentWriter
 from mixsearch.index.build.counts import CountWriter, read_rows, store_by_word
+from mixsearch.index.build.dropped import keep_documents
 from mixsearch.index.build.options import IndexOptions, OnProgress
+from mixsearch.index.build.segments import ContentWriter
 from mixsearch.index.column_file import FILE, drop_known, read_segment
 from mixsearch.index.documents import SHORT, list_short
 from mixsearch.index.growth import Growth, read_growth, store_growth
 from mixsearch.index.topic_index import TopicIndex
-from mixsearch.index.update.dropped import keep_documents, write_table
 from mixsearch.storage import Folder, FolderWriter, update_folder
 from mixsearch.topics import (
     DOCUMENTS,
@@ -37,6 +37,7 @@ from mixsearch.topics import (
     read_segments,
     scale_masses,
     store_changed_sums,
+    store_dropped,
     sum_corpus,
     write_segments,
 )
@@ -331,7 +332,7 @@ def _rewrite(
             stream.append(projected[part][kept[part]])
     table = load_dropped(folder, segment)
     if table is not None:
-        write_table(out, keep_documents(table, kept), segment.name)
+        store_dropped(out, *keep_documents(table, kept), segment=segment.name)
     rows = np.asarray(folder[segment.place("documents/rows")])
     _rewrite_contents(folder, out, index, segment.name, rows, kept)
 

@@ -14,7 +14,7 @@ from tests.unit.index.update.grown_index import (
 )
 
 from mixsearch.errors import BusyFolderError, SearchError, SkippedWordsWarning, collect_warnings
-from mixsearch.index import add_documents, build_index, open_index, refresh_index, remove_documents
+from mixsearch.index import add_documents, build_index, open_index, remove_documents
 from mixsearch.storage import update_folder
 from mixsearch.text import CorpusOptions
 from mixsearch.topics import measure_documents_in, sum_corpus
@@ -206,7 +206,7 @@ def test_a_reader_keeps_what_it_opened(path):
 
 
 def test_two_writers_exclude_each_other(path):
-    with update_folder(path, kind="topic index", version=2), pytest.raises(BusyFolderError):
+    with update_folder(path, kind="topic index", version=1), pytest.raises(BusyFolderError):
         add(path, MORE)
 
 
@@ -233,24 +233,6 @@ def test_a_tokenizer_of_ones_own_is_asked_for_again(tmp_path):
     with pytest.raises(SearchError, match="was made with a custom tokenizer. Set tokenizer to it"):
         add(tmp_path / "index", MORE)
     assert add(tmp_path / "index", MORE, reading=reading).n_documents == 36
-
-
-def test_an_index_of_the_first_format_can_grow(path):
-    """The format of versions before 0.11, without the facts and files that were added later."""
-    with update_folder(path, kind="topic index", version=2) as (_, out):
-        for name in ("n_rows", "n_components", "columns"):
-            del out.facts[name]
-        del out.facts["corpus"]["reading"]
-        for name in ("frame/idf", "dropped/starts", "documents.parquet", "short"):
-            out.remove(name)
-    assert open_index(path).n_rows == 299
-    assert add(path, MORE, reading=CorpusOptions(text="review", id="review_id")).n_documents == 36
-    index = open_index(path)
-    index.verify()
-    assert index.documents([299])[0].name == "r1000"
-    assert index.columns.table["stars"].to_pylist()[:270] == [None] * 270
-    with pytest.raises(SearchError, match="cannot be refreshed"):
-        refresh_index(path)
 
 
 def test_dates_as_text_are_dates_in_added_documents_too(path):
