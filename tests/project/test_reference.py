@@ -61,7 +61,10 @@ def test_the_page_of_the_api_has_every_request_parameter_and_object(pages):
     for path, operations in make_app({}).openapi()["paths"].items():
         for method, operation in operations.items():
             section = page.partition(f"### {method.upper()} {path}\n")[2].partition("\n### ")[0]
-            expected = [operation["description"], *(f"| `{each['name']}` |" for each in operation.get("parameters", ()))]
+            expected = [
+                operation["description"],
+                *(f"| `{each['name']}` |" for each in operation.get("parameters", ())),
+            ]
             missing += [f"{method} {path}: {text}" for text in expected if text not in section]
     assert missing == []
     assert set(re.findall(r"\]\(#(\w+)\)", page)) <= set(re.findall(r"^### (\w+)$", page.lower(), re.M))

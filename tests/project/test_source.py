@@ -61,7 +61,9 @@ def list_public():
 
 
 def list_modules():
-    return [each.name for each in pkgutil.walk_packages(mixsearch.__path__, "mixsearch.") if "__main__" not in each.name]
+    return [
+        each.name for each in pkgutil.walk_packages(mixsearch.__path__, "mixsearch.") if "__main__" not in each.name
+    ]
 
 
 def imports_of(path):

@@ -21,8 +21,7 @@ from mixsearch.core.second_moment import (
     symmetric_operator,
 )
 from mixsearch.data.chunks import ArraySum, add_all, row_slices, sum_chunks
-from mixsearch.data.partitions import Partition, Partitions, SamplePartition
-from mixsearch.data.partitions import S
+from mixsearch.data.partitions import Partition, Partitions, S, SamplePartition
 from mixsearch.display import Card, plain_number
 
 # Row i belongs to fold i mod 3, so sorted rows do no harm. Directions from two thirds of the samples resolve weaker

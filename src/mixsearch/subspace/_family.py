@@ -12,8 +12,7 @@ from mixsearch._typing import Array, Matrix, Samples
 from mixsearch.core.eigen import OVERSAMPLING, top_eigenpairs
 from mixsearch.core.frame import Frame, frame_from_eigenpairs, project
 from mixsearch.core.moments import Hinted, Replicates
-from mixsearch.core.noise_edge import SignalCheck, check_spectrum
-from mixsearch.core.noise_edge import noise_rank
+from mixsearch.core.noise_edge import SignalCheck, check_spectrum, noise_rank
 from mixsearch.core.second_moment import blas_threads_for, second_moment, squared_distances
 from mixsearch.data.chunks import ArraySum
 from mixsearch.data.partitions import Partitions, SamplePartition, leave_one_out

@@ -13,10 +13,9 @@ from mixsearch._typing import Array, Samples
 from mixsearch.core.eigen import OVERSAMPLING, top_eigenpairs
 from mixsearch.core.em import EMResult
 from mixsearch.core.example_fit import examples_disagree
-from mixsearch.core.walk import Members, find_members
 from mixsearch.core.noise_edge import SignalCheck, check_signal
 from mixsearch.core.second_moment import blas_threads_for, second_moment, squared_distances
-from mixsearch.core.walk import Visits, start_at
+from mixsearch.core.walk import Members, Visits, find_members, start_at
 from mixsearch.data.partitions import Partition, Partitions
 from mixsearch.errors import DoubtfulExamplesWarning
 from mixsearch.subspace._em import SubspaceMixture, responsibilities, span_coordinates

@@ -16,11 +16,10 @@ from mixsearch.core.em import EMOptions, EMResult, em_options, not_refined
 from mixsearch.core.estimator import MixtureCache, RandomState, SemiSupervised, warn_no_signal
 from mixsearch.core.extraction import Extraction
 from mixsearch.core.family import Preset
-from mixsearch.core.rank_selection import spherical_spectrum
 from mixsearch.core.hints import check_one_hint, hint_from_direction
 from mixsearch.core.noise_edge import SignalCheck
 from mixsearch.core.outliers import MIN_MEMBERS, find_outliers
-from mixsearch.core.rank_selection import Spectrum
+from mixsearch.core.rank_selection import Spectrum, spherical_spectrum
 from mixsearch.core.second_moment import MeasuredPartition, MeasuredSamples
 from mixsearch.core.separation import check_separation
 from mixsearch.core.validation import (

@@ -10,9 +10,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from mixsearch._typing import Array, TableLike
-from mixsearch.core.walk import find_members
 from mixsearch.core.validation import check_choice, check_positive_int
-from mixsearch.core.walk import Visits, start_at
+from mixsearch.core.walk import Visits, find_members, start_at
 from mixsearch.errors import DoubtfulExamplesWarning, HintError, Option, warn_user
 from mixsearch.gaussian import SHAPES, Shape
 from mixsearch.table._component import TableComponent

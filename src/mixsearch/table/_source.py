@@ -9,11 +9,9 @@ from typing import Any
 import numpy as np
 
 from mixsearch._typing import Array, DataFrame, TableLike
-from mixsearch.data.arrow import import_pyarrow
+from mixsearch.data.arrow import build_frame, import_pyarrow
 from mixsearch.data.dask import dask_tables, is_dask
-from mixsearch.data.arrow import build_frame
-from mixsearch.data.partitions import Layout, Partitions
-from mixsearch.data.partitions import LocalPartitions
+from mixsearch.data.partitions import Layout, LocalPartitions, Partitions
 from mixsearch.table._rows import get_rows
 from mixsearch.table._summaries import ColumnsPartition, convert_block
 from mixsearch.table._tables import name_columns, open_table

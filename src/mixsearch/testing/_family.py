@@ -16,10 +16,7 @@ from mixsearch.core.extraction import extract_by_whitening
 from mixsearch.core.family import Family
 from mixsearch.core.frame import Frame
 from mixsearch.data.chunks import Sums, add_sums
-from mixsearch.data.partitions import Partitions, SamplePartition, partition_in_memory
-from mixsearch.data.partitions import S
-from mixsearch.data.partitions import T
-from mixsearch.data.partitions import LocalPartitions
+from mixsearch.data.partitions import LocalPartitions, Partitions, S, SamplePartition, T, partition_in_memory
 
 Fit = Callable[[Partitions[SamplePartition]], Family]
 # Groups of the jackknife that are compared with a refit, and how far they may differ: terms of second order in 1/B.

@@ -14,8 +14,7 @@ from mixsearch.core.frame import Frame
 from mixsearch.core.moments import Hinted, Replicates
 from mixsearch.core.second_moment import weighted_gram
 from mixsearch.data.chunks import ArraySum, even_slices, row_slices, sum_chunks
-from mixsearch.data.partitions import Partitions, leave_one_out, sums_by_group
-from mixsearch.data.partitions import LocalPartitions, SegmentedPartitions
+from mixsearch.data.partitions import LocalPartitions, Partitions, SegmentedPartitions, leave_one_out, sums_by_group
 from mixsearch.data.reductions import sample_terms
 from mixsearch.data.threads import n_cores, one_blas_thread
 from mixsearch.errors import HintError, SearchError

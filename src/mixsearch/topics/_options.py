@@ -11,8 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch.core.validation import AUTO, check_choice, check_n_components, check_n_features
-from mixsearch.data.dask import is_dask
 from mixsearch.data.arrow import is_missing
+from mixsearch.data.dask import is_dask
 from mixsearch.display import pluralize
 from mixsearch.errors import ArgumentError, Option, SearchError
 from mixsearch.topics._documents import WEIGHTINGS

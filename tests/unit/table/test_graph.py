@@ -6,8 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from mixsearch import TableSearch
 from mixsearch.core.walk import STAY
-from mixsearch.data.partitions import Layout
-from mixsearch.data.partitions import LocalPartitions
+from mixsearch.data.partitions import Layout, LocalPartitions
 from mixsearch.table import _fit, _graph
 from mixsearch.table._graph import N_NEIGHBOURS, PlacedRows, build_graph, choose_nodes, find_nearest
 from mixsearch.table._rows import draw_uniform, spread_rows
