@@ -108,8 +108,6 @@ def make_writers(folder: Path) -> dict[str, Writer]:
         "topic --plot": Writer(["topic", "whole.index", "sushi1", "--plot", "t.png"], "t.png", is_png),
         "find": Writer(["find", *found, "-o", "f.csv"], "f.csv", is_table(300)),
         "find --save": Writer(["find", *found, "--save", "t.fit", "--overwrite"], "t.fit", bool, save_old_fit(folder)),
-        "regress": Writer(["regress", *found, "--y", "b", "--x", "a", "-o", "g.csv"], "g.csv", is_table(300)),
-        "subspace": Writer(["subspace", *found, "--dim", "1", "-o", "s.csv"], "s.csv", is_table(300)),
         "community": Writer(["community", "edges.csv", "--like", "n0,n2", "-o", "c.csv"], "c.csv", is_table(n_nodes)),
         "segment": Writer([*segment, "-o", "o.png"], "o.png", is_png),
         "segment --save-model": Writer([*segment, "--save-model", "m.json"], "m.json", is_json),

@@ -24,8 +24,6 @@ COMMANDS = {
     "remove": "Remove documents from an index, with their texts and columns.",
     "refresh": "Choose words and fit topics of an index again, from its current documents.",
     "find": "Find the rows of a table that are like a few of them.",
-    "regress": "Find the line that a few rows of a table lie on, among several lines.",
-    "subspace": "Find the rows of a table in the same subspace as a few of them.",
     "community": "Find the community of a graph that a few nodes belong to.",
     "segment": "Segment an image, from one pixel of each segment.",
     "serve": "Open a page to search topics as you type, and to segment images by clicks.",

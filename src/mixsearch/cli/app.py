@@ -24,8 +24,6 @@ Examples:
   mixsearch export reviews.index -o documents.parquet
   mixsearch add reviews.index today.csv
   mixsearch find patients.csv --like 12,40,77
-  mixsearch regress sales.csv --y price --x area,rooms --like 3,8,11
-  mixsearch subspace tracks.csv --like 0,4,9
   mixsearch community edges.csv --like alice,bob
   mixsearch segment photo.jpg --seed 120,80 --seed 300,200 -o out.png
   mixsearch demo socket fourier
