@@ -8,7 +8,7 @@ import pytest
 from tests.apps.cli_corpus import invoke
 from tests.dated_corpus import YEARS, draw_rows, make_index
 
-from mixsearch.index import find_changes, open_index
+from mixsearch.index import open_index
 
 ROWS = draw_rows()
 
@@ -81,18 +81,6 @@ def test_a_bad_hint_does_not_stop_the_other_topics(path):
     assert "qqqqq" in result.stderr
 
 
-def test_changes_are_those_of_the_library(path):
-    arguments = ("changes", path, "--before", "year <= 2018", "--after", "year >= 2021", "--n-words", "4")
-    found = find_changes(open_index(path), "year <= 2018", "year >= 2021", n_words=4)
-    printed = json.loads(run(*arguments, "--json").stdout)
-    assert [each["item"] for each in printed["risen_words"]] == [each.item for each in found.risen_words]
-    rows = list(csv.DictReader(io.StringIO(run(*arguments, "--csv").stdout)))
-    assert [row["item"] for row in rows] == [row["item"] for row in found.list_rows()]
-    lines = run(*arguments).stdout
-    for change in (*found.risen_topics, *found.fallen_words):
-        assert change.item in lines
-
-
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
@@ -110,9 +98,3 @@ def test_mistakes_are_one_sentence(path, arguments, code, words):
     result = run(command, path, "sushi", *options, code=code, COLUMNS="300")
     assert words in result.stderr
     assert "Traceback" not in result.stderr
-
-
-def test_changes_between_groups_that_overlap_are_one_sentence(path):
-    result = run("changes", path, "--before", "year <= 2018", "--after", "year <= 2020", "--json", code=1)
-    assert json.loads(result.stdout)["error"]["code"] == "groups_overlap"
-    assert "--before and --after" in result.stderr

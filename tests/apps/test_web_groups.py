@@ -7,7 +7,6 @@ import pytest
 from starlette.testclient import TestClient
 from tests.dated_corpus import draw_rows, open_made
 
-from mixsearch.index import find_changes
 from mixsearch.web import Limits, make_app
 
 ROWS = draw_rows()
@@ -70,15 +69,6 @@ def test_groups_are_those_of_the_library(client, index):
     assert get(client, "/topic/groups", topic="q=sushi", by="shop")["kind"] == "category"
 
 
-def test_changes_are_those_of_the_library(client, index):
-    found = find_changes(index, "year <= 2018", "year >= 2021")
-    answer = get(client, "/changes", before="year <= 2018", after="year >= 2021")
-    assert [each["item"] for each in answer["risen_words"]] == [each.item for each in found.risen_words]
-    assert answer["fallen_topics"][0]["difference"] == pytest.approx(found.fallen_topics[0].difference)
-    table = get(client, "/changes.csv", before="year <= 2018", after="year >= 2021")
-    assert table.splitlines()[0].startswith("kind,direction,item")
-
-
 @pytest.mark.parametrize(
     ("path", "params", "code"),
     [
@@ -89,7 +79,6 @@ def test_changes_are_those_of_the_library(client, index):
         ("/topic/groups", {"topic": "q=judge"}, "one_column_needed"),
         ("/topic/groups", {"topic": "q=judge", "over": "shop"}, "not_ordered"),
         ("/topic/groups", {"topic": "q=qqqqq", "over": "year"}, "unknown_word"),
-        ("/changes", {"before": "year < 2020", "after": "year < 2021"}, "groups_overlap"),
     ],
 )
 def test_mistakes_are_one_coded_sentence(client, path, params, code):

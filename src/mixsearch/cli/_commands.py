@@ -15,7 +15,6 @@ COMMANDS = {
     "index": "Build an index of texts or word counts. Search it with [bold]mixsearch topic[/].",
     "topic": "Find the topic that a hint means, with its words and documents.",
     "overview": "Show the topics of an index, the largest first.",
-    "changes": "Show the topics and words whose share changed between two groups of documents.",
     "info": "Show the contents of an index, how it was built, and its size.",
     "label": "Write the documents of an index with their share of some topics to a table.",
     "report": "Write a report on some topics: one HTML file to share, or Excel.",

@@ -16,7 +16,6 @@ Examples:
   mixsearch index reviews.csv --text review
   mixsearch topic reviews.index sushi
   mixsearch overview reviews.index
-  mixsearch changes reviews.index --before "date < 2024" --after "date >= 2024"
   mixsearch serve reviews.index
   mixsearch info reviews.index
   mixsearch report reviews.index --hints topics.txt -o report.html

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     )
     from mixsearch.index.completion import CorpusWord
     from mixsearch.index.contents import Contents
-    from mixsearch.index.corpus_changes import Change, CorpusChanges, find_changes
     from mixsearch.index.csv_table import map_to_csv, to_csv
     from mixsearch.index.description import describe, describe_columns
     from mixsearch.index.distinct import MAX_WORDS, UnmappedWord
@@ -65,11 +64,9 @@ __all__ = [
     "AnswerOptions",
     "AnswerWarning",
     "Built",
-    "Change",
     "Columns",
     "ComparedWord",
     "Contents",
-    "CorpusChanges",
     "CorpusWord",
     "Document",
     "DocumentPoints",
@@ -104,7 +101,6 @@ __all__ = [
     "compute_overlaps",
     "describe",
     "describe_columns",
-    "find_changes",
     "find_words",
     "group_topics",
     "label_documents",

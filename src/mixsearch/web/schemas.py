@@ -102,17 +102,6 @@ class GroupsRequest(BaseModel):
     where: str | None = Field(None, max_length=MAX_FILTER_LENGTH, description="A filter of the documents.")
 
 
-class ChangesRequest(BaseModel):
-    """Two groups of documents, and what to compare between them."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    before: str = Field(max_length=MAX_FILTER_LENGTH, description="A filter of documents: date < 2024")
-    after: str = Field(max_length=MAX_FILTER_LENGTH, description="A filter of other documents: date >= 2024")
-    n: int = Field(30, ge=1, le=MAX_MAP_WORDS, description="How many words to choose, whose topics are compared.")
-    n_words: int = Field(15, ge=0, le=200, description="Number of words that rose, and that fell.")
-
-
 class MapRequest(BaseModel):
     """Words whose topics are mapped."""
 

@@ -1,4 +1,4 @@
-"""Routes of groups of documents: topics over time and by group, and what changed."""
+"""Routes of groups of documents: topics over time and by group."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Response
 from fastapi import Query as QueryParameter
 
-from mixsearch.index import CorpusChanges, TopicGroups, find_changes, group_topics, make_unique
+from mixsearch.index import TopicGroups, group_topics, make_unique
 from mixsearch.topics import Topic
 from mixsearch.web.errors import RESPONSES
 from mixsearch.web.indexes import ServedIndex
@@ -20,12 +20,11 @@ from mixsearch.web.routes.topics import (
     make_json_response,
     make_query,
 )
-from mixsearch.web.schemas import ChangesRequest, GroupsRequest, TopicRequest, parse_topic_request
+from mixsearch.web.schemas import GroupsRequest, TopicRequest, parse_topic_request
 
 router = APIRouter(prefix="/api/indexes/{index}", tags=["groups"], responses=RESPONSES)
 
 GroupParameters = Annotated[GroupsRequest, QueryParameter()]
-ChangeParameters = Annotated[ChangesRequest, QueryParameter()]
 Topics = tuple[TopicRequest, ...]
 
 
@@ -42,18 +41,6 @@ async def download_groups(index: Index, request: GroupParameters, workers: Pools
     topics = _parse(index, request)
     body = await workers.call(index, encode_groups_as_csv, request, topics, slow=True)
     return make_csv_response(body, index.name, index)
-
-
-@router.get("/changes", response_model=CorpusChanges)
-async def find_corpus_changes(index: Index, request: ChangeParameters, workers: Pools) -> Response:
-    """Find the topics and words whose share changed between two groups of documents."""
-    return make_json_response(await workers.call_cached(index, encode_changes, request, slow=True), index)
-
-
-@router.get("/changes.csv", response_class=Response, responses={200: {"content": {"text/csv": {}}}})
-async def download_changes(index: Index, request: ChangeParameters, workers: Pools) -> Response:
-    """Find what changed, and return it as a table with one change per row."""
-    return make_csv_response(await workers.call(index, encode_changes_as_csv, request, slow=True), index.name, index)
 
 
 def _parse(index: ServedIndex, request: GroupsRequest) -> Topics:
@@ -76,17 +63,3 @@ def encode_groups(index: ServedIndex, request: GroupsRequest, topics: Topics) ->
 def encode_groups_as_csv(index: ServedIndex, request: GroupsRequest, topics: Topics) -> bytes:
     """Return topics in groups as CSV."""
     return _group(index, request, topics).to_csv(for_spreadsheets=True).encode(errors="replace")
-
-
-def _find_changes(index: ServedIndex, request: ChangesRequest) -> CorpusChanges:
-    return find_changes(index.index, request.before, request.after, n=request.n, n_words=request.n_words)
-
-
-def encode_changes(index: ServedIndex, request: ChangesRequest) -> bytes:
-    """Return what changed as JSON."""
-    return encode_json(_find_changes(index, request).as_dict())
-
-
-def encode_changes_as_csv(index: ServedIndex, request: ChangesRequest) -> bytes:
-    """Return what changed as CSV."""
-    return _find_changes(index, request).to_csv(for_spreadsheets=True).encode(errors="replace")
