@@ -102,7 +102,9 @@ def make_writers(folder: Path) -> dict[str, Writer]:
     return {
         "export": Writer(["export", "whole.index", "-o", "x.csv"], "x.csv", is_table(400)),
         "export to Parquet": Writer(["export", "whole.index", "-o", "x.parquet"], "x.parquet", is_parquet),
-        "label": Writer(["label", "whole.index", "sushi1", "-o", "l.csv"], "l.csv", is_table(400)),
+        "export --topics": Writer(
+            ["export", "whole.index", "--topics", "sushi1", "-o", "l.csv"], "l.csv", is_table(400)
+        ),
         "report": Writer(["report", "whole.index", "sushi1", "-o", "r.html"], "r.html", is_html),
         "report to Excel": Writer(["report", "whole.index", "sushi1", "-o", "r.xlsx"], "r.xlsx", is_zip),
         "topic --plot": Writer(["topic", "whole.index", "sushi1", "--plot", "t.png"], "t.png", is_png),

@@ -16,7 +16,6 @@ COMMANDS = {
     "topic": "Find the topic that a hint means, with its words and documents.",
     "overview": "Show the topics of an index, the largest first.",
     "info": "Show the contents of an index, how it was built, and its size.",
-    "label": "Write the documents of an index with their share of some topics to a table.",
     "report": "Write a report on some topics: one HTML file to share, or Excel.",
     "export": "Write the documents of an index to a table, with their columns and texts.",
     "add": "Add documents to an index. They can be searched at once.",

@@ -19,8 +19,7 @@ Examples:
   mixsearch serve reviews.index
   mixsearch info reviews.index
   mixsearch report reviews.index --hints topics.txt -o report.html
-  mixsearch label reviews.index --hints topics.txt -o labelled.parquet
-  mixsearch export reviews.index -o documents.parquet
+  mixsearch export reviews.index --topics sushi,pizza -o labelled.parquet
   mixsearch add reviews.index today.csv
   mixsearch find patients.csv --like 12,40,77
   mixsearch community edges.csv --like alice,bob

@@ -1,4 +1,4 @@
-"""Data frames of pandas, an extra: built from columns, or from a table of PyArrow."""
+"""Data frames of pandas, an extra."""
 
 from __future__ import annotations
 
@@ -13,12 +13,6 @@ from mixsearch.errors import SearchError
 def build_frame(columns: Mapping[str, Any]) -> DataFrame:
     """Return columns as a data frame of pandas."""
     return import_pandas().DataFrame(dict(columns))
-
-
-def arrow_to_frame(table: Any) -> DataFrame:
-    """Return a table of PyArrow as a data frame of pandas."""
-    import_pandas()
-    return table.to_pandas()
 
 
 def import_pandas() -> Any:

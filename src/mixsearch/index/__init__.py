@@ -18,11 +18,9 @@ if TYPE_CHECKING:
     from mixsearch.index.column_file import ROW, StoredColumn
     from mixsearch.index.columns import Columns
     from mixsearch.index.compare import (
-        ComparedWord,
         Outcome,
         answer_queries,
         compare_topics,
-        compare_words,
         name_outcomes,
     )
     from mixsearch.index.completion import CorpusWord
@@ -65,7 +63,6 @@ __all__ = [
     "AnswerWarning",
     "Built",
     "Columns",
-    "ComparedWord",
     "Contents",
     "CorpusWord",
     "Document",
@@ -97,7 +94,6 @@ __all__ = [
     "assign_topics",
     "build_index",
     "compare_topics",
-    "compare_words",
     "compute_overlaps",
     "describe",
     "describe_columns",

@@ -206,61 +206,6 @@ def compare_topics(outcomes: Sequence[Outcome], corpus: Array | None = None) -> 
     return table
 
 
-@dataclass(frozen=True)
-class ComparedWord:
-    """A word, and its probability in each of several topics.
-
-    Parameters
-    ----------
-    word : str
-        The word.
-    corpus : float or None
-        Its frequency in the corpus; None if the vocabulary does not have it.
-    probabilities : tuple of float or None
-        One for each topic; None for a query without one, or if the vocabulary does not have the word.
-    """
-
-    word: str
-    corpus: float | None
-    probabilities: tuple[float | None, ...]
-
-
-def compare_words(index: TopicIndex, outcomes: Sequence[Outcome], words: Sequence[str] = ()) -> list[ComparedWord]:
-    """Return the words of several topics with their probabilities in all of them.
-
-    Parameters
-    ----------
-    index : TopicIndex
-        The index that found them.
-    outcomes : sequence of Outcome
-        What became of some queries.
-    words : sequence of str
-        Further words.
-
-    Returns
-    -------
-    list of ComparedWord
-        The word that is likeliest in one of the topics first.
-    """
-    listed = [each.word for outcome in outcomes if outcome.answer is not None for each in outcome.answer.words]
-    # Without a vocabulary, words are numbers of columns, and others have no meaning.
-    names = list(dict.fromkeys([*listed, *(words if index.vocabulary else ())]))
-    columns = index.fitted.find_columns(names) if names else np.zeros(0, dtype=np.intp)
-    corpus = index.fitted.word_frequencies
-    rows = [
-        ComparedWord(
-            name,
-            None if column < 0 else float(corpus[column]),
-            tuple(
-                None if outcome.topic is None or column < 0 else float(outcome.topic.probabilities[column])
-                for outcome in outcomes
-            ),
-        )
-        for name, column in zip(names, columns, strict=True)
-    ]
-    return sorted(rows, key=lambda row: -max((each or 0.0 for each in row.probabilities), default=0.0))
-
-
 def _answer(index: TopicIndex, query: Query, options: AnswerOptions) -> Outcome:
     start = perf_counter()
     try:

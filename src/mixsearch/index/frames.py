@@ -7,44 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mixsearch._typing import Array, DataFrame
+from mixsearch._typing import Array
 from mixsearch.data.arrow import import_pyarrow
 from mixsearch.data.chunks import row_slices
 from mixsearch.data.files.types import rename_repeated
-from mixsearch.data.frames import arrow_to_frame
 from mixsearch.errors import SearchError
 from mixsearch.index.column_file import ID, ROW
-from mixsearch.index.groups import Topics, name_topics
 from mixsearch.topics import ABOUT_SHARE, Topic
 
 if TYPE_CHECKING:
     from mixsearch.index.compare import Outcome
     from mixsearch.index.topic_index import TopicIndex
 
-SHARE, TEXT = "share", "text"
+TEXT = "text"
 _NEED = "Tables of documents"
 # Documents whose counts and texts are in memory at a time.
 _CHUNK_ROWS = 10_000
-
-
-def documents_frame(index: TopicIndex, indices: Array, shares: Sequence[float], *, text: bool) -> DataFrame:
-    """Return documents, by their indices in the corpus, with their shares of a topic as a data frame of pandas."""
-    table = _read_documents(index, indices, text=text)
-    position = 2 if ID in table.column_names else 1
-    names = rename_repeated([*table.column_names[:position], SHARE, *table.column_names[position:]])
-    return arrow_to_frame(table.add_column(position, SHARE, [list(shares)]).rename_columns(names))
-
-
-def shares_frame(index: TopicIndex, topics: Topics) -> DataFrame:
-    """Return the share of each topic in every document as a data frame of pandas."""
-    named = name_topics(index, topics)
-    arrow = import_pyarrow(_NEED)
-    known = _read_columns(index, np.arange(index.n_documents))
-    table = known.select([name for name in (ROW, ID) if name in known.column_names])
-    shares = [_compute_shares(index, list(named.values()), indices) for indices in _list_indices(index)]
-    columns = np.concatenate(shares).T
-    names = rename_repeated([*table.column_names, *named])
-    return arrow_to_frame(arrow.table([*table.columns, *columns], names=names))
 
 
 def list_documents(index: TopicIndex, *, text: bool = True) -> Any:

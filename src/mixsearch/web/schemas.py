@@ -9,11 +9,11 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from mixsearch.index import MAX_WORDS as MAX_MAP_WORDS
-from mixsearch.index import Answer, AnswerWarning, ComparedWord, CorpusWord, StoredColumn, TypicalDocument
+from mixsearch.index import Answer, AnswerWarning, CorpusWord, StoredColumn, TypicalDocument
 from mixsearch.web.errors import ErrorDetail
 
 MAX_QUERY_LENGTH, MAX_FILTER_LENGTH, MAX_COLUMN_LENGTH = 1000, 2000, 500
-MAX_WORDS, MAX_COMPARED, MAX_COMPARED_WORDS = 64, 8, 200
+MAX_WORDS, MAX_COMPARED = 64, 8
 # Documents of a hint, texts of a hint, and typical documents to skip.
 MAX_DOCUMENTS, MAX_TEXTS, MAX_SKIPPED = 100, 100, 1000
 MAX_INDEX_NAME = 60
@@ -224,7 +224,6 @@ class Comparison(BaseModel):
     own_overlaps: list[list[float | None]] = Field(
         description="The same of what each topic has beyond the corpus: words that all topics have do not count."
     )
-    words: list[ComparedWord] = Field(description="The words of all topics, with their probabilities in each.")
 
 
 class FoundColumn(BaseModel):

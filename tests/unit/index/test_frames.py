@@ -66,46 +66,11 @@ def test_the_words_of_a_topic_are_a_frame(index):
 def test_a_frame_without_pandas_says_what_to_install(index, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     topic = index.search("taxi")
-    for make in (topic.to_frame, lambda: index.documents_frame(topic), lambda: index.shares_frame([topic])):
-        with pytest.raises(SearchError, match="pip install pandas"):
-            make()
-
-
-def test_documents_of_a_topic_come_with_their_columns(index, reviews):
-    topic = index.search("taxi")
-    frame = index.documents_frame(topic, 10, text=True)
-    assert list(frame.columns) == ["row", "id", "share", *KEPT, "text"]
-    assert list(zip(frame["row"], frame["share"], strict=True)) == topic.documents(10)
-    assert (frame["row"] % 3 == ORDER.index("taxi")).all()
-    joined = frame.merge(reviews, left_on="id", right_on="key", suffixes=("", " of input"))
-    assert len(joined) == 10
-    for name in (*KEPT, "text"):
-        assert (joined[name] == joined[f"{name} of input"]).all(), name
-
-
-def test_shares_are_one_row_per_document_and_join_the_input(index, reviews):
-    topics = {name: index.search(name) for name in ORDER}
-    frame = index.shares_frame(topics)
-    assert list(frame.columns) == ["row", "id", *ORDER]
-    assert len(frame) == index.n_documents == len(reviews) - 1
-    assert (frame["id"] == reviews.drop(5)["key"].to_numpy()).all()
-    shares = frame[list(ORDER)].to_numpy()
-    assert (shares.sum(axis=1) <= 1 + 1e-9).all()
-    assert (shares.argmax(axis=1) == frame["row"] % 3).all()
-
-
-def test_topics_without_names_are_named_by_their_words(index):
-    topics = [index.search(name) for name in ("taxi", "taxi", "sushi")]
-    names = list(index.shares_frame(topics).columns[2:])
-    first = ", ".join(word for word, _ in topics[0].top_words(2))
-    assert names[:2] == [first, f"{first} (2)"]
+    with pytest.raises(SearchError, match="pip install pandas"):
+        topic.to_frame()
 
 
 def test_documents_without_names_and_columns_have_rows(plain):
-    topic = plain.search("taxi")
-    assert list(plain.documents_frame(topic, 3).columns) == ["row", "share"]
-    assert list(plain.documents_frame(topic, 3, text=True).columns) == ["row", "share", "text"]
-    assert list(plain.shares_frame({"taxi": topic}).columns) == ["row", "taxi"]
     assert list_documents(plain).schema.names == ["row", "text"]
 
 

@@ -196,6 +196,5 @@ def test_without_h5py_the_extra_is_named(tmp_path, monkeypatch):
 def test_a_marker_gene_finds_the_cells_of_its_type(tmp_path):
     build_index(write_h5ad(tmp_path / "cells.h5ad"), tmp_path / "cells.index", IndexOptions(n_components=3))
     index = open_index(tmp_path / "cells.index")
-    found = index.documents_frame(index.search("MS4"), 40)
-    assert (found["cell_type"] == "B cell").all()
-    assert found["id"].tolist() == [f"cell {row}" for row in found["row"]]
+    found = index.documents([row for row, _ in index.search("MS4").documents(40)])
+    assert {document.columns["cell_type"] for document in found} == {"B cell"}

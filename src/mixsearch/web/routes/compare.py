@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Annotated, Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from fastapi import APIRouter, Response
 from fastapi import Query as QueryParameter
 
 from mixsearch.errors import SearchError
-from mixsearch.index import Outcome, Query, TopicMap, assign_topics, compare_topics, compare_words, map_topics, to_csv
+from mixsearch.index import Outcome, Query, TopicMap, assign_topics, compare_topics, map_topics, to_csv
 from mixsearch.report import make_page, make_report
 from mixsearch.web.errors import RESPONSES, describe_error
 from mixsearch.web.indexes import ServedIndex
@@ -30,7 +29,6 @@ from mixsearch.web.routes.topics import (
 )
 from mixsearch.web.schemas import (
     MAX_COMPARED,
-    MAX_COMPARED_WORDS,
     Comparison,
     MapRequest,
     TopicRequest,
@@ -51,19 +49,12 @@ TopicList = Annotated[
     ),
 ]
 
-MoreWords = Annotated[
-    list[str] | tuple[str, ...],
-    QueryParameter(max_length=MAX_COMPARED_WORDS, description="Further words to compare the topics by."),
-]
-
 
 @router.get("/compare", response_model=Comparison)
-async def compare(index: Index, topics: TopicList, workers: Pools, words: MoreWords = ()) -> Response:
-    """Find several topics, their words side by side, and how much each pair has in common."""
+async def compare(index: Index, topics: TopicList, workers: Pools) -> Response:
+    """Find several topics, and how much each pair has in common."""
     requests = _parse(index, topics)
-    return make_json_response(
-        await workers.call_cached(index, encode_comparison, requests, tuple(words), slow=True), index
-    )
+    return make_json_response(await workers.call_cached(index, encode_comparison, requests, slow=True), index)
 
 
 @router.get("/compare.csv", response_class=Response, responses={200: {"content": {"text/csv": {}}}})
@@ -119,14 +110,13 @@ def _answer(index: ServedIndex, query: Query, request: TopicRequest) -> Outcome:
         return Outcome(query, error=error)
 
 
-def encode_comparison(index: ServedIndex, requests: Sequence[TopicRequest], words: Sequence[str] = ()) -> bytes:
-    """Return several topics as JSON, with additional words."""
+def encode_comparison(index: ServedIndex, requests: Sequence[TopicRequest]) -> bytes:
+    """Return several topics as JSON."""
     outcomes = _answer_all(index, requests)
     comparison = {
         "topics": list(map(_describe, outcomes)),
         "overlaps": compare_topics(outcomes),
         "own_overlaps": compare_topics(outcomes, index.index.fitted.word_frequencies),
-        "words": [asdict(word) for word in compare_words(index.index, outcomes, words)],
     }
     return encode_json(comparison)
 
