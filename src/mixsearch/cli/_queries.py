@@ -26,7 +26,6 @@ class TypedHints:
     words: Sequence[str] = ()
     avoid: Sequence[str] = ()
     texts: Sequence[str] = ()
-    text_file: Path | None = None
     documents: Sequence[int] = ()
     not_documents: Sequence[int] = ()
     hints: Path | None = None
@@ -35,7 +34,7 @@ class TypedHints:
     def __post_init__(self) -> None:
         given = {
             "words": bool(self.words),
-            "--text": bool(self.texts) or self.text_file is not None,
+            "--text": bool(self.texts),
             "--documents": bool(self.documents),
             "--hints": self.hints is not None,
         }
@@ -59,9 +58,8 @@ def read_queries(typed: TypedHints) -> list[indexes.Query]:
     }
     if typed.documents and not typed.words:
         return [indexes.Query(f"document {', '.join(map(str, typed.documents))}", **marked)]
-    texts = [*typed.texts, *([] if typed.text_file is None else [_read(typed.text_file)])]
-    if texts:
-        return [indexes.Query(_shorten(texts[0]), text=tuple(texts))]
+    if typed.texts:
+        return [indexes.Query(_shorten(typed.texts[0]), text=tuple(typed.texts))]
     each = [[word] for word in typed.words] if typed.each else [typed.words]
     return [replace(_make_query(words, typed.avoid), **marked) for words in each]
 

@@ -95,12 +95,6 @@ def topic(
             "--text", metavar="TEXT", help="A text about the topic; repeat for several.", rich_help_panel=_HINTS
         ),
     ] = None,
-    text_file: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="A file with a text about the topic; - for standard input.", rich_help_panel=_HINTS
-        ),
-    ] = None,
     documents: Annotated[
         list[int] | None,
         typer.Option(
@@ -168,15 +162,6 @@ def topic(
             rich_help_panel=_SEARCH,
         ),
     ] = None,
-    merge_copies: Annotated[
-        bool | None,
-        typer.Option(
-            "--merge-copies/--no-merge-copies",
-            help="Count near-copies, such as filled-in templates, less. Default: unless the word means them.",
-            show_default=False,
-            rich_help_panel=_SEARCH,
-        ),
-    ] = None,
     where: Annotated[
         str | None,
         typer.Option(
@@ -223,9 +208,6 @@ def topic(
             rich_help_panel=_GROUPS,
         ),
     ] = None,
-    words_by: Annotated[
-        Literal["typical", "probability"], typer.Option(help="Which words come first.", rich_help_panel=_OUTPUT)
-    ] = "typical",
     alternative: Annotated[
         int,
         typer.Option(
@@ -261,15 +243,12 @@ def topic(
         raise typer.BadParameter("--every needs --over or --by.")
     is_grouped = over is not None or by is not None
     is_each = each or (is_grouped and bool(words))
-    typed = TypedHints(
-        words or (), avoid or (), text or (), text_file, documents or (), not_documents or (), hints, is_each
-    )
+    typed = TypedHints(words or (), avoid or (), text or (), documents or (), not_documents or (), hints, is_each)
     with report_errors(as_json=as_json):
         search: dict[str, Any] = {
             "n_components": n_components or "enough",
             "narrower": narrower - broader,
             "refine": refine,
-            "merge_copies": "auto" if merge_copies is None else merge_copies,
             "where": where,
             "within": within,
         }
@@ -279,7 +258,6 @@ def topic(
             n_documents=n_documents,
             sort_by=sort_by,
             descending=descending,
-            words_by=words_by,
             alternative=alternative,
             errors=errors,
             confidence=errors,

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from mixsearch.data.arrow import pack_batch, unpack_batch
-from mixsearch.errors import Option, SearchError
+from mixsearch.errors import SearchError
 from mixsearch.storage import TemporaryFolder
 from mixsearch.text.count.chunks import Chunk, measure_texts, pack_texts, unpack_texts
 from mixsearch.text.count.ngrams import ChunkCounts
@@ -90,11 +90,10 @@ class Spool:
     def _make_error(self, error: OSError) -> SearchError:
         return SearchError(
             "Cannot write temporary files in {folder!r} ({reason}). Free some space there, or choose another folder "
-            "with {argument} or the environment variable TMPDIR.",
+            "with the environment variable TMPDIR.",
             code="tmp_dir_failed",
             folder=self._parent,
             reason=error.strerror or str(error),
-            argument=Option("tmp_dir"),
         )
 
 
