@@ -1,9 +1,9 @@
-"""Indexes with flipped bits, each searched in a process of its own; `benchmarks/damage_index.py` takes many more."""
+"""Indexes with flipped bits; `benchmarks/robustness/damage_index.py` takes many more."""
 
 import sys
 
 import pytest
-from benchmarks.damage_index import OTHER, SAME, SENTENCE, run
+from benchmarks.robustness.damage_index import OTHER, SAME, SENTENCE, run
 
 pytestmark = [
     pytest.mark.slow,

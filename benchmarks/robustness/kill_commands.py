@@ -1,7 +1,7 @@
 """Kill every command that writes files at random moments, and look at what is left.
 
-    python benchmarks/kill_commands.py
-    python benchmarks/kill_commands.py --kills 200 --only export,segment
+    python benchmarks/robustness/kill_commands.py
+    python benchmarks/robustness/kill_commands.py --kills 200 --only export,segment
 
 Before each kill there is an old file, or a saved fit of another table. After it there must be the old or a whole new
 one; after the next run that is not killed, no temporary file. `kill_update.py` and `kill_writer.py` do so for indexes.

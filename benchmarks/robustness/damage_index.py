@@ -1,8 +1,8 @@
 """Flip bits in copies of an index, search each in a separate process, and count the outcomes.
 
-    python benchmarks/damage_index.py
-    python benchmarks/damage_index.py --n 1000 --verified 0
-    python benchmarks/damage_index.py --n 1000 --crafted
+    python benchmarks/robustness/damage_index.py
+    python benchmarks/robustness/damage_index.py --n 1000 --verified 0
+    python benchmarks/robustness/damage_index.py --n 1000 --crafted
 
 --verified 0 verifies no file when an index is opened, so that small files are read as those of a large index are: block
 by block. With --crafted, the checksums are those of the damaged files, and some manifests tell something else about
