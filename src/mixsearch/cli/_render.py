@@ -129,7 +129,7 @@ def _count(answer: Answer) -> str:
     if answer.n_holding is None:
         return about
     # A document that has one of several words matches; of a phrase, it must have all.
-    is_one = len(answer.hint.split()) == 1
+    is_one = answer.hint.isalnum()
     verbs, what = (("contains", "contain"), "the word") if is_one else (("matches", "match"), "the words")
     return f"{about}; {answer.n_holding:,} {pluralize(answer.n_holding, *verbs)} {what}"
 

@@ -233,4 +233,5 @@ def _describe(
         family=family,
         state=state,
         against=seeds.against,
+        has_hint_documents=seeds.named is not None,
     )

@@ -57,6 +57,7 @@ class LocalTopic(Refined):
     family: TopicFamily  # with all components
     state: LocalState
     against: NamedDocuments | None = None  # what documents that are not about the topic have in common
+    has_hint_documents: bool = True  # False if no document contains the hint: members stand in for `named`
 
     @cached_property
     def ranking(self) -> Ranking:

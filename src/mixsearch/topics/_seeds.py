@@ -11,7 +11,7 @@ from mixsearch._typing import Array
 from mixsearch.data.chunks import ArraySum
 from mixsearch.data.partitions import Partitions
 from mixsearch.data.reductions import Maximum, TopRows, top_rows
-from mixsearch.errors import WeakHintWarning, warn_user
+from mixsearch.errors import UnknownWordError, WeakHintWarning, warn_user
 from mixsearch.topics._documents import (
     DocumentSample,
     ScoredPartition,
@@ -144,6 +144,34 @@ def _score_incomplete(phrase: tuple[Array, ...], hint: WordHint, by_word: sp.csc
     is_incomplete = np.any([np.asarray(by_word[:, part].sum(axis=1)) == 0 for part in phrase], axis=0)
     own = np.isin(hint.columns, np.concatenate(phrase))
     return np.asarray(is_incomplete * (by_word[:, hint.columns[own]] @ hint.values[own]))
+
+
+def check_phrases(family: TopicFamily, hint: WordHint) -> None:
+    """Reject a hint of phrases whose words occur, but never together in one document."""
+    wanted = [term for term in hint.terms if term.weight > 0]
+    if not wanted or any(len(term.parts) == 1 for term in wanted):
+        return
+    if not family.partitions.reduce(_count_complete, [term.parts for term in wanted]).total.any():
+        phrase = wanted[0].word
+        raise UnknownWordError(
+            "No document contains {word!r}: its words occur, but never in the same document. Search for the words one "
+            "by one, without quotes or hyphens: {words}.",
+            code="phrase_without_documents",
+            word=phrase,
+            words=phrase,
+        )
+
+
+def _count_complete(partition: TopicPartition, phrases: list[tuple[Array, ...]]) -> ArraySum:
+    """Count the documents that contain all parts of each phrase, (q,)."""
+    return ArraySum(
+        np.array(
+            [
+                np.count_nonzero(np.all([np.asarray(partition.by_word[:, part].sum(axis=1)) > 0 for part in phrase], 0))
+                for phrase in phrases
+            ]
+        )
+    )
 
 
 def find_named(family: TopicFamily, hint: WordHint) -> Array:

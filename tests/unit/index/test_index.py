@@ -271,6 +271,20 @@ def test_a_name_with_a_number_is_asked_for_as_such_if_the_texts_have_it(tmp_path
     assert counts[[index.vocabulary.index(word) for word in ("gpt", "gpt-4")]].tolist() == [1, 1]
 
 
+def test_a_phrase_whose_words_never_occur_together_is_refused(tmp_path):
+    pairs = [("zero gravity orbit rocket", "day night morning lunch")[i % 2].split() for i in range(200)]
+    texts = [" ".join((*pair, pair[i % 4], f"guest{i % 9}")) for i, pair in enumerate(pairs)]
+    index = open_index(build_index(texts, tmp_path / "index", IndexOptions(n_components=3), every_word()).path)
+    for typed in ("zero-day", "zero day"):
+        with pytest.raises(UnknownWordError) as caught:
+            index.search(typed)
+        assert (caught.value.code, caught.value.word) == ("phrase_without_documents", "zero day")
+    assert index.search({"zero-day": 1.0, "orbit": 1.0}).document_count.n_holding == 100
+    with pytest.warns(WeakHintWarning):
+        nothing_left = index.search({"zero": 1.0, **dict.fromkeys(("gravity", "orbit", "rocket"), -9.0)})
+    assert (nothing_left.document_count.n_holding, nothing_left.confidence) == (0, 0)
+
+
 def test_stop_words_of_a_phrase_are_left_out(tmp_path):
     path = tmp_path / "texts.txt"
     path.write_text("\n".join(TEXTS) + "\n", encoding="utf-8")
@@ -465,10 +479,12 @@ def test_a_corpus_of_common_words_names_the_option_that_left_them_out(tmp_path):
         build_index(texts, tmp_path / "index", IndexOptions(n_components=2))
 
 
-def test_by_default_an_index_has_no_more_topics_than_words(tmp_path):
-    with pytest.warns(FewerComponentsWarning, match="topics, but 35 were requested"):
-        built = build_index(write_jsonl(tmp_path), tmp_path / "index", reading=every_word())
+def test_fewer_topics_than_requested_are_a_warning_but_not_fewer_than_the_default(tmp_path):
+    built = build_index(write_jsonl(tmp_path), tmp_path / "index", reading=every_word())
     assert 3 <= built.n_components < 35
+    with pytest.warns(FewerComponentsWarning) as caught:
+        build_index(write_jsonl(tmp_path), tmp_path / "other", IndexOptions(n_components=35), every_word())
+    assert caught[0].message.fields["n_requested"] == 35
 
 
 def test_more_topics_than_words_are_refused_where_they_are_asked_for(tmp_path):
