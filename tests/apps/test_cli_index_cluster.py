@@ -11,7 +11,7 @@ from distributed import LocalCluster
 from tests.apps.cli_corpus import N_TOPICS, invoke, make_files
 from tests.every_word import every_word
 
-import mixsearch.index.build.cluster_writer as cluster_writer
+import mixsearch.index.build.cluster as cluster_writer
 from mixsearch.index import IndexOptions, build_index, open_index
 from mixsearch.text.count import partitions
 

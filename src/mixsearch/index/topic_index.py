@@ -16,12 +16,10 @@ from mixsearch.errors import collect_warnings
 from mixsearch.index.columns import Columns
 from mixsearch.index.contents import Contents, read_contents
 from mixsearch.index.documents import Document, Documents
-from mixsearch.index.groups import Topics, group_topics
-from mixsearch.index.listed import check_listed
-from mixsearch.index.query import Found, Query, check_hint
+from mixsearch.index.groups import TopicGroups, Topics, group_topics
+from mixsearch.index.query import Found, Query, check_hint, check_listed
 from mixsearch.index.selection import Selection
 from mixsearch.index.spelling import spell_hint
-from mixsearch.index.topic_groups import TopicGroups
 from mixsearch.index.vocabulary import CorpusVocabulary
 from mixsearch.topics import Topic, keep_documents, open_search
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from mixsearch.index.embedding import MAX_LANDMARKS, embed_in_plane
+from mixsearch.index.document_map import MAX_LANDMARKS, embed_in_plane
 
 
 def draw_groups(n, n_groups=6, k=20, noise=0.25, seed=0):

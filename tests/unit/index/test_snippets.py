@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mixsearch.index.snippets import find_words, make_snippet
+from mixsearch.index.description import find_words, make_snippet
 
 FILLING = "nothing of interest here " * 20
 

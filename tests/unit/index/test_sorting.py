@@ -5,7 +5,7 @@ from tests.dated_corpus import draw_rows, open_made
 
 from mixsearch.errors import SearchError
 from mixsearch.index import AnswerOptions, Query, answer_queries, describe
-from mixsearch.index.sorting import sort_documents
+from mixsearch.index.description import sort_documents
 
 ROWS = draw_rows()
 

@@ -9,7 +9,7 @@ from numpy.testing import assert_array_equal
 
 from mixsearch.data import chunks as blocks
 from mixsearch.data.chunks import chunk_rows
-from mixsearch.index.build.transpose import BYTES_PER_NONZERO, open_rows, transpose_rows
+from mixsearch.index.build.counts import BYTES_PER_NONZERO, open_rows, transpose_rows
 
 shapes = st.tuples(st.integers(1, 30), st.integers(1, 12))
 # A column at a time, a few non-zeros, and all at once.

@@ -1,19 +1,26 @@
-"""Counts on their way to disk: by document as they come, then by word."""
+"""Counts on disk, by document and by word."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
-from mixsearch.data.chunks import RowChunks
+from mixsearch.data.chunks import RowChunks, split_rows
 from mixsearch.index.build.options import OnProgress
-from mixsearch.index.build.transpose import open_rows, transpose_rows
 from mixsearch.storage import FolderWriter
 from mixsearch.topics import BY_DOCUMENT, BY_WORD, place_in, sparse_from
+
+# Memory that a non-zero takes while it moves from its row to its column: value and row, of these columns and of those
+# before, which were written last. A chunk of rows is small beside them.
+BYTES_PER_NONZERO = 16
+
+# Maps an array of a file. Each call makes a new map, so that pages of the last one do not stay in memory.
+OpenArray = Callable[[str], Array]
 
 
 class CountWriter:
@@ -111,3 +118,76 @@ def store_by_word(
 
 def _open_array(out: FolderWriter, group: str, part: str) -> Array:
     return out.read(f"{group}/{part}")
+
+
+def open_rows(open_array: OpenArray, n_columns: int) -> RowChunks:
+    """Return chunks of rows from the files data, indices and indptr; each is copied into memory when it is read."""
+    indptr = np.array(open_array("indptr"))
+    slices = split_rows(indptr)
+
+    def read(index: int) -> sp.csr_array:
+        rows = slices[index]
+        start, stop = int(indptr[rows.start]), int(indptr[rows.stop])
+        pointers = (indptr[rows.start : rows.stop + 1] - start).astype(np.int32)
+        data, indices = (np.array(open_array(name)[start:stop]) for name in ("data", "indices"))
+        return sp.csr_array((data, indices, pointers), shape=(len(pointers) - 1, n_columns))
+
+    return RowChunks(slices, read, (len(indptr) - 1, n_columns), int(indptr[-1]), open_array("data").dtype)
+
+
+def transpose_rows(rows: RowChunks, per_column: Array, memory: int) -> Iterator[tuple[Array, Array]]:
+    """Yield the values and rows of the non-zeros, column by column, in chunks that fit the memory.
+
+    Parameters
+    ----------
+    rows : RowChunks of shape (n, d)
+        Read once for each chunk of columns.
+    per_column : array of shape (d,)
+        The number of non-zeros of each column.
+    memory : int
+        Bytes that a chunk may take.
+
+    Yields
+    ------
+    values, rows : array of shape (m,)
+        The non-zeros of the next columns.
+    """
+    ends = np.concatenate([[0], np.cumsum(per_column)])
+    first = 0
+    while first < len(per_column):
+        last = int(np.searchsorted(ends, ends[first] + memory // BYTES_PER_NONZERO, side="right")) - 1
+        last = max(last, first + 1)  # at least one column, however long
+        yield _read_columns(rows, first, last, ends)
+        first = last
+
+
+def _read_columns(rows: RowChunks, first: int, last: int, ends: Array) -> tuple[Array, Array]:
+    chunks = (slice_columns(rows.read(i).tocsc(), first, last, part.start) for i, part in rows.enumerate())
+    return concatenate_columns(chunks, np.diff(ends[first : last + 1]), rows.dtype)
+
+
+class ColumnChunk(NamedTuple):
+    """The non-zeros of some columns in some of the rows, column by column."""
+
+    lengths: Array  # non-zeros of each column
+    values: Array
+    rows: Array  # index of each one's row among all rows
+
+
+def slice_columns(chunk: sp.csc_array, first: int, last: int, first_row: int) -> ColumnChunk:
+    """Return some columns of a chunk of rows."""
+    start, stop = int(chunk.indptr[first]), int(chunk.indptr[last])
+    lengths = np.diff(chunk.indptr[first : last + 1])
+    return ColumnChunk(lengths, chunk.data[start:stop], (chunk.indices[start:stop] + first_row).astype(np.int32))
+
+
+def concatenate_columns(chunks: Iterable[ColumnChunk], per_column: Array, dtype: Any) -> tuple[Array, Array]:
+    """Return the values and rows of whole columns, from chunks in the order of their rows."""
+    ends = np.cumsum(per_column)
+    values, owners = np.empty(int(ends[-1]), dtype=dtype), np.empty(int(ends[-1]), dtype=np.int32)
+    next_free = (ends - per_column).astype(np.int64)
+    for lengths, own_values, own_rows in chunks:
+        positions = np.repeat(next_free - np.cumsum(lengths) + lengths, lengths) + np.arange(len(own_values))
+        values[positions], owners[positions] = own_values, own_rows
+        next_free += lengths
+    return values, owners
