@@ -1,4 +1,4 @@
-"""Convert typed hints to queries: words, texts, rows of documents, or a file of hints."""
+"""Hints as users type them, as queries: words, texts, rows of documents, or a file of hints."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
@@ -17,6 +17,16 @@ from mixsearch.errors import SearchError
 
 _NAMED = re.compile(r"([^:\"]+):\s+(\S.*)")
 _MAX_TITLE = 40
+EachWordArgument = Annotated[
+    list[str] | None, typer.Argument(metavar="WORD", help="Words, phrases and patterns; each is one hint.")
+]
+HintsOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="A file with one hint per line, 'sushi -pizza' or 'name: sushi -pizza'; - for standard input.",
+    ),
+]
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from mixsearch.cli._console import (
-    complete_index,
+    IndexArgument,
     describe,
     describe_for_json,
     print_json,
@@ -16,10 +15,9 @@ from mixsearch.cli._console import (
     report_errors,
     stdout_console,
 )
-from mixsearch.cli._growth import describe_growth
-from mixsearch.cli._keep import parse_keep
 from mixsearch.cli._progress import show_progress
-from mixsearch.cli._render import print_facts
+from mixsearch.cli._render import describe_growth, print_facts
+from mixsearch.cli._units import parse_keep
 from mixsearch.display import pluralize
 from mixsearch.index import Added, Existing, add_documents
 from mixsearch.text import FORMATS, CorpusOptions, Format
@@ -44,9 +42,7 @@ Ctrl-C. The index is changed completely, or not at all."""
 
 
 def add(
-    path: Annotated[
-        Path, typer.Argument(metavar="INDEX", help="Folder made by mixsearch index.", autocompletion=complete_index)
-    ],
+    path: IndexArgument,
     source: Annotated[
         list[str],
         typer.Argument(metavar="SOURCE", help="Files, a folder, a quoted pattern, URLs, or - for standard input."),

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from mixsearch.cli._console import EXIT_ERROR, report_errors, stderr_console
-from mixsearch.cli._index_options import HintsOption, IndexArgument, TableOutputOption
-from mixsearch.cli._outcomes import print_messages
-from mixsearch.cli._queries import TypedHints, read_queries
+from mixsearch.cli._console import EXIT_ERROR, IndexArgument, print_messages, report_errors, stderr_console
+from mixsearch.cli._queries import HintsOption, TypedHints, read_queries
 from mixsearch.cli._table_rows import split_list
 from mixsearch.index import AnswerOptions, answer_queries, label_documents, list_documents, open_index
 from mixsearch.table import write_table
@@ -41,7 +40,9 @@ does not stop the others."""
 
 def export(
     path: IndexArgument,
-    output: TableOutputOption,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="The file to write. It is replaced if it exists.")
+    ],
     topics: Annotated[
         list[str] | None,
         typer.Option(metavar="WORDS", help="Words separated by commas; each is the hint of one topic."),

@@ -12,6 +12,7 @@ import typer
 from mixsearch.cli._console import (
     describe,
     describe_for_json,
+    load_plots,
     print_json,
     print_notes,
     record_warnings,
@@ -19,8 +20,8 @@ from mixsearch.cli._console import (
     spell,
     stderr_console,
     stdout_console,
+    write_figure,
 )
-from mixsearch.cli._figures import load_plots, write_figure
 from mixsearch.cli._members import print_members
 from mixsearch.cli._table_options import (
     OUTPUT,

@@ -9,8 +9,7 @@ import typer
 
 from mixsearch.cli._console import report_errors
 from mixsearch.cli._index_report import run_index
-from mixsearch.cli._keep import parse_keep
-from mixsearch.cli._units import parse_bytes, parse_components, parse_frequency
+from mixsearch.cli._units import parse_bytes, parse_components, parse_frequency, parse_keep
 from mixsearch.index import DEFAULT_COMPONENTS, IndexOptions
 from mixsearch.text import (
     DEFAULT_MAX_DF,
