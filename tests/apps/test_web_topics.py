@@ -7,7 +7,6 @@ import re
 import threading
 from urllib.parse import urlencode
 
-import numpy as np
 import pytest
 from starlette.testclient import TestClient
 from tests.closeness import assert_close
@@ -271,10 +270,6 @@ def test_topics_side_by_side_are_those_asked_for_one_by_one(client, index):
     assert both["overlaps"][0][2] == pytest.approx(shared, abs=1e-6) == both["overlaps"][2][0]
     assert both["overlaps"][0][0] == pytest.approx(1)
     assert both["overlaps"][1] == [None] * 3
-    corpus = index.fitted.word_frequencies
-    own = [np.maximum(topic.probabilities - corpus, 0) for topic in found]
-    beyond = np.minimum(*(each / each.sum() for each in own)).sum()
-    assert both["own_overlaps"][0][2] == pytest.approx(beyond, abs=1e-6)
     rows = list(csv.DictReader(io.StringIO(compare(client, *questions, form=".csv").text)))
     assert {row["hint"] for row in rows} == {"sushi", "zzz", "court"}
 

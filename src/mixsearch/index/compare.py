@@ -167,15 +167,13 @@ def name_outcomes(outcomes: Sequence[Outcome]) -> dict[str, Topic]:
     return topics
 
 
-def compare_topics(outcomes: Sequence[Outcome], corpus: Array | None = None) -> list[list[float | None]]:
+def compare_topics(outcomes: Sequence[Outcome]) -> list[list[float | None]]:
     """Measure what each pair of topics has in common.
 
     Parameters
     ----------
     outcomes : sequence of Outcome
         What became of some queries.
-    corpus : array of shape (d,), optional
-        The frequencies of words in the corpus, to subtract what all topics have in common.
 
     Returns
     -------
@@ -197,8 +195,7 @@ def compare_topics(outcomes: Sequence[Outcome], corpus: Array | None = None) -> 
     found = [position for position, outcome in enumerate(outcomes) if outcome.topic is not None]
     table: list[list[float | None]] = [[None] * len(outcomes) for _ in outcomes]
     if found:
-        topics = np.array([outcome.topic.probabilities for outcome in outcomes if outcome.topic is not None])
-        overlaps = compute_overlaps(topics if corpus is None else take_off_corpus(topics, corpus))
+        overlaps = compute_overlaps([outcome.topic.probabilities for outcome in outcomes if outcome.topic is not None])
         for position, row in zip(found, overlaps.tolist(), strict=True):
             for other, overlap in zip(found, row, strict=True):
                 table[position][other] = overlap

@@ -221,9 +221,6 @@ class Comparison(BaseModel):
     overlaps: list[list[float | None]] = Field(
         description="The sum over words of the smaller probability; null for a hint without a topic."
     )
-    own_overlaps: list[list[float | None]] = Field(
-        description="The same of what each topic has beyond the corpus: words that all topics have do not count."
-    )
 
 
 class FoundColumn(BaseModel):

@@ -116,7 +116,6 @@ def encode_comparison(index: ServedIndex, requests: Sequence[TopicRequest]) -> b
     comparison = {
         "topics": list(map(_describe, outcomes)),
         "overlaps": compare_topics(outcomes),
-        "own_overlaps": compare_topics(outcomes, index.index.fitted.word_frequencies),
     }
     return encode_json(comparison)
 

@@ -1,6 +1,4 @@
-"""Topics and documents of an index as data frames and tables."""
-
-import sys
+"""Documents of an index as tables."""
 
 import duckdb
 import numpy as np
@@ -51,30 +49,11 @@ def answer(index, *words):
     return answer_queries(index, [Query(word, words={word: 1.0}) for word in words])
 
 
-def test_the_words_of_a_topic_are_a_frame(index):
-    topic = index.search("taxi")
-    frame = topic.to_frame()
-    assert list(frame.columns) == ["word", "probability", "lift"]
-    assert len(frame) == len(index.vocabulary)
-    assert frame["probability"].sum() == pytest.approx(1, abs=1e-6)
-    assert [tuple(row) for row in topic.to_frame(3)[["word", "probability"]].to_numpy()] == topic.top_words(3)
-    by_probability = topic.to_frame(5, by="probability", errors=True)
-    assert by_probability["probability"].is_monotonic_decreasing
-    assert (by_probability["stderr"] > 0).all()
-
-
-def test_a_frame_without_pandas_says_what_to_install(index, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    topic = index.search("taxi")
-    with pytest.raises(SearchError, match="pip install pandas"):
-        topic.to_frame()
-
-
 def test_documents_without_names_and_columns_have_rows(plain):
     assert list_documents(plain).schema.names == ["row", "text"]
 
 
-@pytest.mark.parametrize("suffix", ["parquet", "csv", "csv.gz", "jsonl", "xlsx"])
+@pytest.mark.parametrize("suffix", ["parquet", "csv", "xlsx"])
 def test_exported_documents_are_those_of_the_input(index, reviews, tmp_path, suffix):
     path = tmp_path / f"documents.{suffix}"
     write_table(list_documents(index), path)
