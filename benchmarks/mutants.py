@@ -74,7 +74,7 @@ MUTANTS = (
     Mutant("MAX_SAMPLES", "segmentation/_mixture.py", r"^(MAX_SAMPLES = )4000", "40", SEGMENTATION),
     Mutant("MIN_EDGE", "segmentation/_guided_filter.py", r"^(MIN_EDGE = )0\.05", "5.0", SEGMENTATION),
     Mutant("PULL", "index/layout.py", r"^(PULL, PUSH = )0\.5", "0.0", MAP),
-    Mutant("SAME_TOPIC", "index/distinct.py", r"^(SAME_TOPIC = )0\.7\b", "0.999", MAP),
+    Mutant("SAME_TOPIC", "index/map.py", r"^(SAME_TOPIC = )0\.7\b", "0.999", MAP),
     Mutant("completion", "index/completion.py", r"^( +best = np\.argsort\()-", "", ("index/test_completion.py",)),
     Mutant(
         "FALSE_ALARM", "core/rank_selection.py", r"^(FALSE_ALARM = )0\.002", "0.5", ("core/test_rank_selection.py",)

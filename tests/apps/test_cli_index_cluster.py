@@ -11,7 +11,7 @@ from distributed import LocalCluster
 from tests.apps.cli_corpus import N_TOPICS, invoke, make_files
 from tests.every_word import every_word
 
-import mixsearch.index.build.cluster as cluster_writer
+import mixsearch.index.build.cluster as build_cluster
 from mixsearch.index import IndexOptions, build_index, open_index
 from mixsearch.text.count import partitions
 
@@ -53,7 +53,7 @@ def test_an_index_from_a_cluster_is_the_one_from_this_machine(
 ):
     monkeypatch.setattr(partitions, "_MIN_BYTES", 1 << 14)  # several partitions of a small corpus
     if not sees_folder:
-        monkeypatch.setattr(cluster_writer, "on_every_worker", lambda *_: {"worker": False})
+        monkeypatch.setattr(build_cluster, "on_every_worker", lambda *_: {"worker": False})
     source = f"{files.folder}/{pattern}"
     built = build_index(f"file://{source}", tmp_path / "spread.index", FIT, READING, scheduler=scheduler)
     expected = build_index(source, tmp_path / "local.index", FIT, READING)

@@ -6,7 +6,6 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgba
 from matplotlib.container import ErrorbarContainer
-from matplotlib.font_manager import fontManager
 from matplotlib.image import imread
 from numpy.testing import assert_allclose
 from tests.unit.table.planted import make_patients
@@ -27,7 +26,6 @@ from mixsearch.plots import (
     plot_regression,
     plot_spectrum,
     plot_topic,
-    plot_topics,
     save_figure,
 )
 from mixsearch.topics import Topic
@@ -139,22 +137,6 @@ def test_a_counted_spectrum_tells_directions_that_count_from_the_others(counted:
         assert_allclose(points.get_ydata(), counted.held_out[shown])
     assert "4 components: 3 of 19 directions are signal" in texts_of(axes)
     assert axes.get_ylabel().startswith("Signal above the noise level")
-
-
-def draw_topic(word, topics_data):
-    search = TopicSearch(4, alpha0=topics_data.alpha.sum(), damping=False)
-    vocabulary = [f"{word}{i}" for i in range(topics_data.counts.shape[1])]
-    found = search.fit(topics_data.counts, vocabulary=vocabulary).search(words=[topics_data.labelled_word(0)])
-    return plot_topics({word: found})
-
-
-def test_characters_without_a_font_are_named(topics_data, tmp_path, monkeypatch):
-    usual = [entry for entry in fontManager.ttflist if entry.name.startswith("DejaVu")]
-    monkeypatch.setattr(fontManager, "ttflist", usual)
-    with pytest.warns(SearchWarning, match="No font of this machine has 司 寿: the figure shows boxes") as warned:
-        figure = draw_topic("寿司", topics_data)
-    assert warned[0].message.code == "glyphs_missing"
-    assert save_figure(figure, tmp_path / "topics.png").exists()
 
 
 @pytest.fixture(scope="module")

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 import typer
 
 from mixsearch.display import format_share as format_share
-from mixsearch.text import KeptColumns
+
+if TYPE_CHECKING:
+    from mixsearch.text import KeptColumns
 
 _POWERS = "kmgt"
 _BYTES = re.compile(rf"(\d+(?:\.\d+)?)\s*([{_POWERS}])?(i)?b?", re.IGNORECASE)
