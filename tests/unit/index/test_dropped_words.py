@@ -118,14 +118,6 @@ def test_a_phrase_uses_its_features_and_one_without_any_the_documents_of_its_wor
         assert get_subject(index.search("vindaloo vindaloo")) == "food"
 
 
-def test_a_pattern_that_no_feature_matches_stands_for_common_words(index):
-    found = find(index, "tast*")
-    assert [warning.code for warning in found.warnings if warning.code != "weak_hint"] == ["word_too_common"]
-    np.testing.assert_allclose(found.topic.probabilities, find(index, COMMON).topic.probabilities)
-    with pytest.raises(UnknownWordError, match="words matches 'vinda"):
-        find(index, "vinda*")
-
-
 def test_documents_with_a_word_to_avoid_do_not_count(index):
     wanted = find(index, COMMON, **dict.fromkeys(SUBJECTS["food"], -1.0))
     assert get_subject(wanted.topic) != "food"

@@ -3,7 +3,7 @@
 import json
 import warnings
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -317,16 +317,6 @@ def test_an_alternative_lists_the_topic_found_first_as_the_search_found_it(index
     with pytest.raises(HintError, match="Alternative 3 does not exist: the hint has 2 of them") as caught:
         describe(found, AnswerOptions(alternative=3))
     assert caught.value.code == "no_such_alternative"
-
-
-def test_warnings_of_an_answer_are_objects_with_a_code(index):
-    answer = describe(index.find(Query("two", words={"rice": 1.0, "sushy": 1.0})))
-    (warning,) = answer.as_dict()["warnings"]
-    assert answer.as_dict() == asdict(answer)
-    assert warning["code"] == "skipped_words"
-    assert warning["message"].startswith("Skipped: 'sushy'")
-    assert warning["fields"]["suggestions"] == {"sushy": ["sushi"]}
-    assert json.loads(json.dumps(answer.as_dict()))["verdict_code"] in ("clear", "distinct", "close", "ambiguous")
 
 
 def test_topics_of_several_questions_share_a_document(index):

@@ -99,13 +99,6 @@ def test_words_of_one_topic_share_an_entry(index):
     assert found.n_documents == 300
 
 
-def test_a_map_as_plain_data_goes_through_json(index):
-    plain = map_topics(index, ["sushi", "goal", "nonsense"]).as_dict()
-    assert set(plain) == {"topics", "skipped", "n_documents"}
-    assert json.loads(json.dumps(plain))["topics"][0]["words"] == ["sushi"]
-    assert [each["word"] for each in plain["skipped"]] == ["nonsense"]
-
-
 def test_neighbours_are_those_with_most_in_common(index):
     words = ["sushi", "goal", "judge"]
     found = map_topics(index, words, refine=False)
