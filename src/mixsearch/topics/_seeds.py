@@ -20,7 +20,8 @@ from mixsearch.topics._documents import (
     local_rows,
     pick_documents,
 )
-from mixsearch.topics._hint import WordHint
+from mixsearch.topics._dropped import DroppedWords
+from mixsearch.topics._hint import Term, WordHint
 from mixsearch.topics._moments import TopicFamily
 from mixsearch.topics._near_copies import find_copies, list_fixed_words
 from mixsearch.topics._ranking import NamedDocuments, mean_of_named, measure_counts
@@ -146,32 +147,32 @@ def _score_incomplete(phrase: tuple[Array, ...], hint: WordHint, by_word: sp.csc
     return np.asarray(is_incomplete * (by_word[:, hint.columns[own]] @ hint.values[own]))
 
 
-def check_phrases(family: TopicFamily, hint: WordHint) -> None:
+def check_phrases(family: TopicFamily, hint: WordHint, dropped: DroppedWords | None) -> None:
     """Reject a hint of phrases whose words occur, but never together in one document."""
     wanted = [term for term in hint.terms if term.weight > 0]
-    if not wanted or any(len(term.parts) == 1 for term in wanted):
+    if not wanted or any(_occurs(family, term, dropped) for term in wanted):
         return
-    if not family.partitions.reduce(_count_complete, [term.parts for term in wanted]).total.any():
-        phrase = wanted[0].word
-        raise UnknownWordError(
-            "No document contains {word!r}: its words occur, but never in the same document. Search for the words one "
-            "by one, without quotes or hyphens: {words}.",
-            code="phrase_without_documents",
-            word=phrase,
-            words=phrase,
-        )
-
-
-def _count_complete(partition: TopicPartition, phrases: list[tuple[Array, ...]]) -> ArraySum:
-    """Count the documents that contain all parts of each phrase, (q,)."""
-    return ArraySum(
-        np.array(
-            [
-                np.count_nonzero(np.all([np.asarray(partition.by_word[:, part].sum(axis=1)) > 0 for part in phrase], 0))
-                for phrase in phrases
-            ]
-        )
+    phrase = wanted[0].word
+    raise UnknownWordError(
+        "No document contains {word!r}: its words occur, but never in the same document. Search for the words one by "
+        "one, without quotes or hyphens: {words}.",
+        code="phrase_without_documents",
+        word=phrase,
+        words=phrase,
     )
+
+
+def _occurs(family: TopicFamily, term: Term, dropped: DroppedWords | None) -> bool:
+    """Return whether a document contains all words of a term, also those that are not features."""
+    others = [] if dropped is None else [dropped.find(word) for word in term.word.split()]
+    # Of a word in many documents, those with most of it are known.
+    known = [each for each in others if each is not None and 0 < each.n_documents == len(each.documents)]
+    if len(term.parts) == 1 and not known:
+        return True
+    holds = find_named(family, term.hint(family.word_mean)._replace(terms=(term,)))
+    for each in known:
+        holds &= np.isin(np.arange(len(holds)), each.documents)
+    return bool(holds.any())
 
 
 def find_named(family: TopicFamily, hint: WordHint) -> Array:

@@ -11,6 +11,7 @@ from mixsearch.errors import (
     SkippedWordsWarning,
     UnknownWordError,
     WeakHintWarning,
+    collect_warnings,
 )
 from mixsearch.index import IndexOptions, Query, build_index, describe, open_index
 from mixsearch.text import CorpusOptions
@@ -114,6 +115,9 @@ def test_a_phrase_uses_its_features_and_one_without_any_the_documents_of_its_wor
     with pytest.warns(SkippedWordsWarning, match=COMMON):
         found = index.search(f"{COMMON} judge")
     np.testing.assert_allclose(found.probabilities, index.search("judge").probabilities)
+    with collect_warnings(), pytest.raises(UnknownWordError) as raised:
+        index.search("vindaloo judge")  # in no document together
+    assert raised.value.code == "phrase_without_documents"
     with pytest.warns(WeakHintWarning, match="vindaloo"):
         assert get_subject(index.search("vindaloo vindaloo")) == "food"
 
