@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 from mixsearch.datasets import make_reviews
-from mixsearch.index import IndexOptions, build_index, find_changes, open_index
+from mixsearch.index import IndexOptions, build_index, open_index
 from mixsearch.plots import plot_groups
 from mixsearch.text import CorpusOptions
 
@@ -25,10 +25,3 @@ index = open_index(path)
 found = index.group(["delivery", "sushi"], over="date", every="quarter")
 figure = plot_groups(found)
 figure
-
-# %%
-# Without naming a topic: what rose and fell significantly between the first year and the last?
-
-changes = find_changes(index, before="date < 2023", after="date >= 2024")
-for change in changes.risen_topics[:3]:
-    print(f"{change.item}: {change.before:.1%} -> {change.after:.1%}, at least +{change.low:.1%}")

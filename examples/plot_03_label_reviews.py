@@ -9,33 +9,36 @@ pivot table, a regression or a dashboard.
 from pathlib import Path
 from tempfile import mkdtemp
 
-import pandas as pd
+import numpy as np
 from matplotlib.figure import Figure
 
 from mixsearch.datasets import make_reviews
-from mixsearch.index import IndexOptions, build_index, open_index
+from mixsearch.index import IndexOptions, Query, answer_queries, build_index, label_documents, open_index
 from mixsearch.text import CorpusOptions
 
-frame = pd.DataFrame(make_reviews(3_000, random_state=0).to_columns())
 path = Path(mkdtemp()) / "reviews.index"
-build_index(frame, path, IndexOptions(n_components=12), CorpusOptions(text="text"))
+reviews = make_reviews(3_000, random_state=0).to_columns()
+build_index(reviews, path, IndexOptions(n_components=12), CorpusOptions(text="text"))
 index = open_index(path)
 
 # %%
-# One column per topic. The shares of a review add up to at most 1.
+# Three columns per topic: its share of the review, whether the review is about it, and the verdict on the topic. The shares
+# of a review add up to at most 1. The same on the command line: `mixsearch export reviews.index --topics sushi,parking`.
 
-topics = {
-    name: index.search(words) for name, words in {"food": "sushi", "waiters": "waiter staff", "cars": "parking"}.items()
-}
-shares = index.shares_frame(topics)
-labelled = frame.join(shares.set_index("row")[list(topics)])
-labelled.head()
+hints = {"food": ["sushi"], "waiters": ["waiter", "staff"], "cars": ["parking"]}
+queries = [Query(name, dict.fromkeys(words, 1.0)) for name, words in hints.items()]
+labelled = label_documents(index, answer_queries(index, queries)).read_all()
+labelled.column_names
 
 # %%
 # Which topics go with few stars?
 
-by_stars = labelled.groupby("stars")[list(topics)].mean()
+means = labelled.group_by("stars").aggregate([(name, "mean") for name in hints]).sort_by("stars")
 figure = Figure(figsize=(6, 3.2), layout="constrained")
 axes = figure.subplots()
-by_stars.plot.bar(ax=axes, rot=0, ylabel="mean share of a review", xlabel="stars")
+stars = np.array(means["stars"])
+for position, name in enumerate(hints):
+    axes.bar(stars + 0.25 * (position - 1), means[f"{name}_mean"], width=0.25, label=name)
+axes.set(xlabel="stars", ylabel="mean share of a review", xticks=stars)
+axes.legend(frameon=False)
 figure

@@ -1,4 +1,4 @@
-"""Filters, topics over time and by group, and changes on the command line agree with the library."""
+"""Filters, and topics over time and by group, on the command line."""
 
 import csv
 import io
@@ -8,7 +8,7 @@ import pytest
 from tests.apps.cli_corpus import invoke
 from tests.dated_corpus import YEARS, draw_rows, make_index
 
-from mixsearch.index import find_changes, open_index
+from mixsearch.index import open_index
 
 ROWS = draw_rows()
 
@@ -36,15 +36,6 @@ def test_documents_are_listed_with_their_titles_and_dates(path):
     assert f"filter      year = 2017: {n_matching} documents match" in lines
 
 
-def test_a_search_within_speaks_of_the_documents_that_match(path):
-    answer = json.loads(
-        run("topic", path, "sushi", "--where", "shop = 'Oslo'", "--within", "--json", "--n-documents", "8").stdout
-    )
-    assert (answer["where"], answer["within"]) == ("shop = 'Oslo'", True)
-    assert all(document["columns"]["shop"] == "Oslo" for document in answer["documents"])
-    assert "of the documents that match" in run("topic", path, "sushi", "--where", "shop = 'Oslo'", "--within").stdout
-
-
 def test_every_word_is_a_topic_of_its_own_over_time(path):
     found = open_index(path).group(["sushi", "judge"], over="year")
     printed = json.loads(run("topic", path, "sushi", "judge", "--over", "year", "--json").stdout)
@@ -68,41 +59,13 @@ def test_groups_are_shown_by_a_column_and_drawn(path, tmp_path):
     assert "2015 to <2020" in widths
 
 
-def test_missing_values_are_a_note(path):
-    n_missing = sum(row["stars"] is None for row in ROWS)
-    assert (
-        f"{n_missing} documents have no value in column 'stars'" in run("topic", path, "sushi", "--by", "stars").stderr
-    )
-
-
-def test_a_bad_hint_does_not_stop_the_other_topics(path):
-    result = run("topic", path, "sushi", "qqqqq", "--over", "year", code=1)
-    assert result.stdout.startswith("topic       sushi")
-    assert "qqqqq" in result.stderr
-
-
-def test_changes_are_those_of_the_library(path):
-    arguments = ("changes", path, "--before", "year <= 2018", "--after", "year >= 2021", "--n-words", "4")
-    found = find_changes(open_index(path), "year <= 2018", "year >= 2021", n_words=4)
-    printed = json.loads(run(*arguments, "--json").stdout)
-    assert [each["item"] for each in printed["risen_words"]] == [each.item for each in found.risen_words]
-    rows = list(csv.DictReader(io.StringIO(run(*arguments, "--csv").stdout)))
-    assert [row["item"] for row in rows] == [row["item"] for row in found.list_rows()]
-    lines = run(*arguments).stdout
-    for change in (*found.risen_topics, *found.fallen_words):
-        assert change.item in lines
-
-
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
         (("topic", "--over", "year", "--by", "shop"), 2, "either --over or --by"),
         (("topic", "--every", "month"), 2, "--every needs"),
         (("topic", "--over", "yeer"), 1, "The columns are"),
-        (("topic", "--over", "shop"), 1, "--by"),
-        (("topic", "--where", "stars >"), 1, "value"),
         (("topic", "--within"), 1, "--where"),
-        (("topic", "--where", "year > 3000"), 1, "None of the 900 documents"),
     ],
 )
 def test_mistakes_are_one_sentence(path, arguments, code, words):
@@ -110,9 +73,3 @@ def test_mistakes_are_one_sentence(path, arguments, code, words):
     result = run(command, path, "sushi", *options, code=code, COLUMNS="300")
     assert words in result.stderr
     assert "Traceback" not in result.stderr
-
-
-def test_changes_between_groups_that_overlap_are_one_sentence(path):
-    result = run("changes", path, "--before", "year <= 2018", "--after", "year <= 2020", "--json", code=1)
-    assert json.loads(result.stdout)["error"]["code"] == "groups_overlap"
-    assert "--before and --after" in result.stderr

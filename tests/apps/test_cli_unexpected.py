@@ -51,12 +51,6 @@ def test_with_json_it_has_a_code(index, monkeypatch, tmp_path):
     assert shown["fields"]["kind"] == "KeyError"
 
 
-def test_details_that_cannot_be_written_are_said_to_be_missing(index, monkeypatch, tmp_path):
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "missing"))
-    fail(monkeypatch, KeyError("x"))
-    assert "could not be written to a file" in invoke("topic", index, "fish").stderr
-
-
 def test_too_little_memory_and_errors_of_the_system_are_no_bugs(index, monkeypatch):
     fail(monkeypatch, MemoryError())
     assert "This machine does not have enough memory" in invoke("topic", index, "fish").stderr

@@ -5,10 +5,8 @@ import io
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
 from starlette.testclient import TestClient
 
-from mixsearch.datasets import make_subspaces
 from mixsearch.web import Access, Limits, make_app
 from mixsearch.web.processes import start_fork_server
 
@@ -107,44 +105,6 @@ def test_the_labelled_table_has_all_columns_and_two_more(client, clouds):
     assert [rows[3]["id"], rows[3]["is_member"]] == ["r3", "true"]
 
 
-def test_examples_of_a_line_find_it_with_its_band(client):
-    rng = np.random.default_rng(1)
-    x, kind = rng.normal(size=600), np.arange(600) % 3 == 0
-    y = np.where(kind, 1 + 2 * x, 4 - 1.5 * x) + 0.1 * rng.normal(size=600)
-    table = bring(client, {"area": x, "price": y})
-    like = np.flatnonzero(kind)[:8].tolist()
-    found = ask(client, table, "/line", y="price", x="area", like=like)
-    slope = found["coefficients"]["area"]
-    assert_allclose(slope["value"], 2, atol=5 * slope["stderr"])
-    assert slope["stderr"] < 0.05
-    curve = found["curve"]
-    line = found["intercept"]["value"] + slope["value"] * np.array(curve["along"])
-    assert_allclose(curve["line"], line, rtol=1e-3, atol=1e-3)
-    assert min(curve["stderr"]) > 0
-    own, others = (np.array(found["membership"])[each].mean() for each in (kind, ~kind))
-    assert own > others + 0.3
-    assert found["others"][0]["line"] is not None
-    assert (
-        "membership"
-        in client.get(f"/api/tables/{table}/line.csv", params={"y": "price", "x": "area", "like": like}).text.partition(
-            "\n"
-        )[0]
-    )
-    refused(client, table, "/line", 422, "column_used_twice", y="area", x="area", like=like)
-
-
-def test_examples_of_a_subspace_find_it_with_residuals(client):
-    data = make_subspaces(1500, 6, 2, dim=2, deviation=0.05, random_state=0)
-    table = bring(client, {f"x{j}": column for j, column in enumerate(data.X.T)})
-    like = np.flatnonzero(data.labels == 0)[:6].tolist()
-    found = ask(client, table, "/subspace", like=like, dim=2)
-    residual = np.array(found["residual"])
-    assert residual[data.labels == 0].max() < np.median(residual[data.labels == 1])
-    assert (found["dim"], len(found["basis"])) == (2, 2)
-    header = client.get(f"/api/tables/{table}/subspace.csv", params={"like": like, "dim": 2}).text.partition("\n")[0]
-    assert "residual" in header
-
-
 def test_the_example_is_always_there(client):
     assert ask(client, "example")["n_rows"] == 178
     assert ask(client, "example", "/members", like=[3, 8])["answer"]["n_table_rows"] == 178
@@ -156,6 +116,5 @@ def test_what_cannot_be_answered_is_a_code(client, clouds):
     refused(client, clouds, "/members", 422, "row_out_of_range", like=[150])
     refused(client, clouds, "/members", 422, "bad_argument")
     refused(client, clouds, "/rows", 422, "row_out_of_range", row=[150])
-    refused(client, clouds, "/line", 422, "not_numbers", y="width", x="city", like=[1])
     wide = bring(client, {"a": range(150_000), "b": range(150_000)})
     refused(client, wide, "", 422, "table_too_large")

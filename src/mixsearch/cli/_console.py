@@ -1,25 +1,30 @@
-"""Shared by all commands: messages on standard error, JSON, exit codes and the completion of paths."""
+"""Shared by all commands: messages, figures, JSON, exit codes, next steps after errors, the argument of an index."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
+import shlex
 import sys
 import warnings
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from difflib import SequenceMatcher
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.text import Text
 
-from mixsearch.cli._next_step import add_next_step
 from mixsearch.cli._unexpected import explain_unexpected
-from mixsearch.errors import Coded, SearchError, SearchWarning
+from mixsearch.errors import Coded, SearchError, SearchWarning, StorageError
+
+if TYPE_CHECKING:
+    from mixsearch.index import Outcome
 
 EXIT_ERROR, EXIT_STOPPED = 1, 130
 # What Typer deals with itself; its base class of usage errors has no public name in all versions.
@@ -48,6 +53,8 @@ _OTHER_NAMES = {
     "narrower=1": "--narrower",
     "overwrite=True": "the command that made it, such as mixsearch index, and --overwrite",
 }
+# Indexes with a similar name that an error lists.
+_MAX_LISTED = 3
 
 
 def spell(name: str) -> str:
@@ -178,3 +185,89 @@ def complete_index(incomplete: str) -> list[str]:
     shown = [each for each in folders if name.startswith(".") or not each.name.startswith(".")]
     paths = [(os.path.join(start, each.name), (each / MANIFEST_NAME).exists()) for each in shown]
     return [path for path, found in paths if found] or [path + os.sep for path, _ in paths]
+
+
+def add_next_step(error: SearchError) -> SearchError:
+    """Return an error about the path of an index with the next step, if there is one; any other as it is."""
+    if error.code == "not_a_folder":
+        path = Path(str(error.fields["path"]))
+        if _has_documents(path):
+            command = f"mixsearch index {shlex.quote(str(path))}"
+            return error.append("To make an index of the file: {command}", command=command)
+    if error.code in ("folder_missing", "folder_empty"):
+        nearest = _find_nearest(Path(str(error.fields["path"])))
+        if nearest:
+            return error.append("Did you mean {nearest}?", nearest=" or ".join(f"'{each}'" for each in nearest))
+    return error
+
+
+def _has_documents(path: Path) -> bool:
+    """Return whether a file holds rows or texts, by its first bytes and its name."""
+    from mixsearch.data.files.detection import detect_format  # other commands need not wait for it
+
+    with suppress(SearchError, OSError):
+        detect_format(path)
+        return path.stat().st_size > 0
+    return False
+
+
+def _find_nearest(path: Path) -> list[Path]:
+    """Return the indexes next to a path, those with the most similar names first."""
+    from mixsearch.storage import MANIFEST_NAME
+
+    try:
+        found = [each for each in path.parent.iterdir() if each != path and (each / MANIFEST_NAME).exists()]
+    except OSError:
+        return []
+    found.sort(key=lambda each: (-SequenceMatcher(None, path.name, each.name).ratio(), each.name))
+    return list(islice(filter(_is_index, found), _MAX_LISTED))
+
+
+def _is_index(folder: Path) -> bool:
+    from mixsearch.topics import open_search
+
+    with suppress(StorageError):
+        open_search(folder)
+        return True
+    return False
+
+
+def load_plots() -> Any:
+    """Import `mixsearch.plots`, or raise an error that says what to install."""
+    try:
+        from mixsearch import plots
+    except ImportError as error:
+        raise SearchError("{reason}.", code="extra_missing", reason=str(error), extra="cli") from error
+    return plots
+
+
+def write_figure(draw: Callable[[Any], Any], path: Path) -> None:
+    """Draw with `mixsearch.plots`, save the figure and print its path."""
+    plots = load_plots()
+    try:
+        with record_warnings() as warned:
+            plots.save_figure(draw(plots), path)
+    except SearchError:
+        raise
+    except (OSError, ValueError) as error:  # matplotlib raises ValueError for a format that it does not know
+        reason = getattr(error, "strerror", None) or str(error)
+        raise SearchError(
+            "Cannot write the figure '{path}': {reason}.", code="cannot_write", path=str(path), reason=reason
+        ) from error
+    print_notes(map(describe, warned))
+    stderr_console().print(f"Figure: {path}", markup=False, soft_wrap=True)
+
+
+def print_messages(outcomes: Sequence[Outcome]) -> bool:
+    """Print the errors and warnings of queries, and return whether one had an error."""
+    for outcome in outcomes:
+        prefix = f"{outcome.query.name}: " if len(outcomes) > 1 else ""
+        if outcome.error is not None:
+            print_error(f"{prefix}{describe(outcome.error)}")
+        print_notes(f"{prefix}{describe(warning)}" for warning in outcome.warnings)
+    return any(outcome.error is not None for outcome in outcomes)
+
+
+IndexArgument = Annotated[
+    Path, typer.Argument(metavar="INDEX", help="Folder made by mixsearch index.", autocompletion=complete_index)
+]

@@ -1,9 +1,12 @@
-"""Build an index with its progress shown, then print a summary."""
+"""Build an index with its progress shown and print a summary; indexes of files to serve are kept in a cache."""
 
 from __future__ import annotations
 
+import json
+import os
 import shlex
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import perf_counter
@@ -12,10 +15,20 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from mixsearch.cli._console import describe, describe_for_json, print_json, print_notes, record_warnings, stdout_console
+from mixsearch import __version__
+from mixsearch.cli._console import (
+    describe,
+    describe_for_json,
+    print_json,
+    print_notes,
+    record_warnings,
+    stderr_console,
+    stdout_console,
+)
 from mixsearch.cli._progress import show_progress
 from mixsearch.cli._render import list_columns, print_facts
 from mixsearch.cli._units import format_bytes, format_seconds
+from mixsearch.data.files.location import split_table
 from mixsearch.display import pluralize
 from mixsearch.errors import Option, SearchError, SearchWarning
 from mixsearch.index import Built, IndexOptions, StoredColumn, build_index, open_index
@@ -24,6 +37,7 @@ from mixsearch.text import CorpusOptions, strip_compression_suffix
 SUFFIX = ".index"
 _STANDARD_INPUT_NAME = "texts"
 _COUNTS = ("n_documents", "n_short", "n_missing", "n_duplicates", "n_words", "n_nonzeros", "n_components", "n_bytes")
+CACHE = ".mixsearch"
 
 
 @dataclass(frozen=True)
@@ -146,3 +160,63 @@ def _describe_dropped(built: Built) -> str:
     reasons = [(built.n_short, "with too few words"), (built.n_duplicates, pluralize(built.n_duplicates, "duplicate"))]
     dropped = [f"{n:,} {reason}" for n, reason in reasons if n]
     return f"; left out: {', '.join(dropped)}" if dropped else ""
+
+
+def build_cached(source: str, text: Sequence[str] | None = None) -> Path:
+    """Return the index of a file; it is built unless that of the same file is in the cache.
+
+    Parameters
+    ----------
+    source : str
+        The file, or the file and a table in it: shop.sqlite::reviews.
+    text : sequence of str, optional
+        Columns with the text. By default they are found.
+
+    Returns
+    -------
+    Path
+    """
+    named, table = split_table(source)
+    file = Path(named)
+    cache = file.resolve().parent / CACHE
+    if not os.access(cache if cache.exists() else cache.parent, os.W_OK):
+        raise SearchError(
+            "The index of '{path}' would be made in '{folder}', which cannot be written. Build it elsewhere: "
+            "mixsearch index '{path}' -o FOLDER",
+            code="cache_not_writable",
+            path=source,
+            folder=str(cache),
+        )
+    name = file.name if table is None else f"{file.name}-{table}"
+    target, stamp = cache / f"{name}{SUFFIX}", cache / f"{name}.json"
+    state = _describe_state(file, text)
+    if target.exists() and _read(stamp) == state:
+        return target
+    cache.mkdir(exist_ok=True)
+    stamp.unlink(missing_ok=True)
+    _build(source, target, text)
+    stamp.write_text(json.dumps(state))
+    return target
+
+
+def _build(source: str, target: Path, text: Sequence[str] | None) -> None:
+    stderr_console().print(f"Indexing {source}", markup=False, soft_wrap=True)
+    with show_progress() as on_progress, record_warnings() as warned:
+        reading = CorpusOptions(text=list(text) if text else None)
+        built = build_index(source, target, IndexOptions(overwrite=True), reading, on_progress=on_progress)
+    columns = open_index(target).columns.described
+    if columns:
+        stderr_console().print(f"Columns: {list_columns(columns)}", markup=False, soft_wrap=True)
+    print_notes(map(describe, (*built.notes, *warned)))
+
+
+def _describe_state(file: Path, text: Sequence[str] | None) -> dict[str, object]:
+    """Return what the index depends on; another version may write other indexes."""
+    facts = file.stat()
+    return {"modified": facts.st_mtime_ns, "size": facts.st_size, "text": list(text or []), "version": __version__}
+
+
+def _read(stamp: Path) -> object:
+    with suppress(OSError, ValueError):
+        return json.loads(stamp.read_text())
+    return None

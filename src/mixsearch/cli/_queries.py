@@ -1,4 +1,4 @@
-"""Convert typed hints to queries: words, texts, rows of documents, or a file of hints."""
+"""Hints as users type them, as queries: words, texts, rows of documents, or a file of hints."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
@@ -17,6 +17,16 @@ from mixsearch.errors import SearchError
 
 _NAMED = re.compile(r"([^:\"]+):\s+(\S.*)")
 _MAX_TITLE = 40
+EachWordArgument = Annotated[
+    list[str] | None, typer.Argument(metavar="WORD", help="Words, phrases and patterns; each is one hint.")
+]
+HintsOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="A file with one hint per line, 'sushi -pizza' or 'name: sushi -pizza'; - for standard input.",
+    ),
+]
 
 
 @dataclass(frozen=True)
@@ -26,7 +36,6 @@ class TypedHints:
     words: Sequence[str] = ()
     avoid: Sequence[str] = ()
     texts: Sequence[str] = ()
-    text_file: Path | None = None
     documents: Sequence[int] = ()
     not_documents: Sequence[int] = ()
     hints: Path | None = None
@@ -35,7 +44,7 @@ class TypedHints:
     def __post_init__(self) -> None:
         given = {
             "words": bool(self.words),
-            "--text": bool(self.texts) or self.text_file is not None,
+            "--text": bool(self.texts),
             "--documents": bool(self.documents),
             "--hints": self.hints is not None,
         }
@@ -59,9 +68,8 @@ def read_queries(typed: TypedHints) -> list[indexes.Query]:
     }
     if typed.documents and not typed.words:
         return [indexes.Query(f"document {', '.join(map(str, typed.documents))}", **marked)]
-    texts = [*typed.texts, *([] if typed.text_file is None else [_read(typed.text_file)])]
-    if texts:
-        return [indexes.Query(_shorten(texts[0]), text=tuple(texts))]
+    if typed.texts:
+        return [indexes.Query(_shorten(typed.texts[0]), text=tuple(typed.texts))]
     each = [[word] for word in typed.words] if typed.each else [typed.words]
     return [replace(_make_query(words, typed.avoid), **marked) for words in each]
 

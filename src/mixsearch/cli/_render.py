@@ -1,8 +1,10 @@
-"""Print an answer: a panel with bars on a terminal, one line per fact in a pipe."""
+"""Print an answer, facts and advice: a panel with bars on a terminal, one line per fact in a pipe."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich import box
@@ -16,7 +18,7 @@ from mixsearch.cli._units import format_share
 from mixsearch.display import plain_chance, plain_number, pluralize
 
 if TYPE_CHECKING:
-    from mixsearch.index import Answer, StoredColumn, TopicWord, TypicalDocument
+    from mixsearch.index import Answer, Growth, StoredColumn, TopicWord, TypicalDocument
 
 _BAR = 20
 _NAME = 12
@@ -129,7 +131,7 @@ def _count(answer: Answer) -> str:
     if answer.n_holding is None:
         return about
     # A document that has one of several words matches; of a phrase, it must have all.
-    is_one = len(answer.hint.split()) == 1
+    is_one = answer.hint.isalnum()
     verbs, what = (("contains", "contain"), "the word") if is_one else (("matches", "match"), "the words")
     return f"{about}; {answer.n_holding:,} {pluralize(answer.n_holding, *verbs)} {what}"
 
@@ -201,3 +203,17 @@ def _highlight(snippet: str, words: Iterable[str]) -> Text:
     for start, end in indexes.find_words(snippet, words):
         text.stylize("bold cyan", start, end)
     return text
+
+
+def describe_growth(growth: Growth, path: Path) -> list[str]:
+    """Return the advice to refit the topics, with its reason; empty if there is no need."""
+    if growth.reason is None:
+        return []
+    changed = growth.n_added + growth.n_removed
+    reasons = {
+        "outside": "the added documents have a topic that the index cannot represent",
+        "new_words": f"{growth.new_words:.0%} of the words of the added texts are new to the index",
+        "changed": f"{changed:,} {pluralize(changed, 'document was', 'documents were')} added or removed since the "
+        f"topics were fitted to {growth.n_fitted:,}",
+    }
+    return [f"Refit the topics: {reasons[growth.reason]}. Run: {shlex.join(['mixsearch', 'refresh', str(path)])}"]

@@ -10,7 +10,6 @@ import numpy as np
 import typer
 
 from mixsearch._typing import Array
-from mixsearch.errors import Option, SearchError
 from mixsearch.table import find_rows, get_values
 
 
@@ -37,15 +36,3 @@ def parse_rows(table: Any, typed: Sequence[str], id: str | None) -> Array:
     if negative is not None:
         raise typer.BadParameter(f"Numbers of rows start at 0, got {negative}.")
     return np.array([int(each) for each in typed], dtype=np.intp)
-
-
-def check_apart(name: str, names: Sequence[str], argument: str, other: str) -> None:
-    """Raise an error if a column is used for two things."""
-    if name in names:
-        raise SearchError(
-            "Column {column!r} cannot be both {argument} and {other}.",
-            code="column_used_twice",
-            column=name,
-            argument=Option(argument),
-            other=Option(other),
-        )

@@ -1,12 +1,16 @@
-"""Bytes, counts, shares and times, as users type and read them."""
+"""Bytes, counts, shares, times and names of columns, as users type and read them."""
 
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 import typer
 
 from mixsearch.display import format_share as format_share
+
+if TYPE_CHECKING:
+    from mixsearch.text import KeptColumns
 
 _POWERS = "kmgt"
 _BYTES = re.compile(rf"(\d+(?:\.\d+)?)\s*([{_POWERS}])?(i)?b?", re.IGNORECASE)
@@ -106,3 +110,16 @@ def format_seconds(seconds: float) -> str:
     hours, minutes = divmod(minutes, 60)
     parts = (hours, "h"), (minutes, "min"), (0 if hours else rest, "s")
     return " ".join(f"{n} {unit}" for n, unit in parts if n)
+
+
+def parse_keep(value: str) -> KeptColumns:
+    """Return the columns of a list with commas; "auto" and "none" stand for themselves.
+
+    Examples
+    --------
+    >>> parse_keep("date, shop"), parse_keep("none")
+    (['date', 'shop'], None)
+    """
+    if value in ("auto", "none"):
+        return "auto" if value == "auto" else None
+    return [name.strip() for name in value.split(",") if name.strip()]

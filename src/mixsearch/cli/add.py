@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from mixsearch.cli._console import (
-    complete_index,
+    IndexArgument,
     describe,
     describe_for_json,
     print_json,
@@ -16,11 +15,9 @@ from mixsearch.cli._console import (
     report_errors,
     stdout_console,
 )
-from mixsearch.cli._follow import follow
-from mixsearch.cli._growth import describe_growth
-from mixsearch.cli._keep import parse_keep
 from mixsearch.cli._progress import show_progress
-from mixsearch.cli._render import print_facts
+from mixsearch.cli._render import describe_growth, print_facts
+from mixsearch.cli._units import parse_keep
 from mixsearch.display import pluralize
 from mixsearch.index import Added, Existing, add_documents
 from mixsearch.text import FORMATS, CorpusOptions, Format
@@ -36,7 +33,6 @@ Examples:
   mixsearch add reviews.index today.parquet
   mixsearch add reviews.index corrected.csv --existing replace
   mixsearch add mails.index mails/ --existing skip
-  mixsearch add mails.index mails/ --follow
 
 With --json, an error is also printed as JSON on standard output:
 {"error": {"code": ..., "message": ..., "fields": {...}}}
@@ -46,9 +42,7 @@ Ctrl-C. The index is changed completely, or not at all."""
 
 
 def add(
-    path: Annotated[
-        Path, typer.Argument(metavar="INDEX", help="Folder made by mixsearch index.", autocompletion=complete_index)
-    ],
+    path: IndexArgument,
     source: Annotated[
         list[str],
         typer.Argument(metavar="SOURCE", help="Files, a folder, a quoted pattern, URLs, or - for standard input."),
@@ -73,16 +67,10 @@ def add(
     skip_bad_rows: Annotated[
         bool, typer.Option("--skip-bad-rows", help="Leave out rows that cannot be read, and name the first of them.")
     ] = False,
-    following: Annotated[
-        bool, typer.Option("--follow", help="Watch a folder, and add what appears in it until Ctrl-C.")
-    ] = False,
-    interval: Annotated[
-        float, typer.Option(metavar="SECONDS", min=0.1, help="With --follow, how often to look at the folder.")
-    ] = 5.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
     """Add documents to an index."""
-    with report_errors(as_json=as_json, stopped="Stopped. The index holds what was added completely."):
+    with report_errors(as_json=as_json, stopped="Stopped. The index is unchanged."):
         places = {"text": text or None, "id": id, "format": format, "encoding": encoding}
         given: dict[str, Any] = {name: value for name, value in places.items() if value is not None}
         if skip_bad_rows:
@@ -91,9 +79,6 @@ def add(
             given["keep"] = parse_keep(keep)
         # Without options, everything is as when the index was made.
         reading = CorpusOptions(**given) if given else None
-        if following:
-            follow(path, source, reading, interval, lambda added: _print(added, as_json=as_json))
-            return
         with show_progress() as on_progress:
             added = add_documents(
                 path,

@@ -16,16 +16,12 @@ Examples:
   mixsearch index reviews.csv --text review
   mixsearch topic reviews.index sushi
   mixsearch overview reviews.index
-  mixsearch changes reviews.index --before "date < 2024" --after "date >= 2024"
   mixsearch serve reviews.index
   mixsearch info reviews.index
   mixsearch report reviews.index --hints topics.txt -o report.html
-  mixsearch label reviews.index --hints topics.txt -o labelled.parquet
-  mixsearch export reviews.index -o documents.parquet
+  mixsearch export reviews.index --topics sushi,pizza -o labelled.parquet
   mixsearch add reviews.index today.csv
   mixsearch find patients.csv --like 12,40,77
-  mixsearch regress sales.csv --y price --x area,rooms --like 3,8,11
-  mixsearch subspace tracks.csv --like 0,4,9
   mixsearch community edges.csv --like alice,bob
   mixsearch segment photo.jpg --seed 120,80 --seed 300,200 -o out.png
   mixsearch demo socket fourier

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,15 +10,23 @@ from typing import Annotated
 
 import numpy as np
 import typer
+from rich import box
+from rich.columns import Columns
 from rich.console import Console
 from rich.markup import escape
+from rich.panel import Panel
+from rich.table import Table
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
 
-from mixsearch import __version__
-from mixsearch.cli._console import report_errors, stdout_console
-from mixsearch.cli._demo_gaussian import show_gaussian
-from mixsearch.cli._demo_topics import show_topics
-from mixsearch.cli._docstrings import export_docstrings, name_program, print_line
-from mixsearch.datasets import GaussianMixtureData
+from mixsearch import GaussianSearch, TopicSearch, WeakHintWarning, __version__
+from mixsearch._typing import Array, Sparse
+from mixsearch.cli._console import describe, record_warnings, report_errors, stdout_console
+from mixsearch.cli._docstrings import export_docstrings, measure, name_program, print_line, read_docstrings
+from mixsearch.cli._units import format_share
+from mixsearch.core.separation import DOUBTFUL_SEPARATION, verdict
+from mixsearch.data.threads import one_blas_thread
+from mixsearch.datasets import DocstringCorpus, GaussianMixtureData, make_gaussian_mixture
+from mixsearch.display import plain_chance, plain_number
 from mixsearch.errors import Option, SearchError
 from mixsearch.gaussian import GaussianComponent
 from mixsearch.topics import Topic
@@ -37,6 +45,22 @@ Examples:
   mixsearch demo --export docstrings.jsonl
 
 Exit codes: 0 success, 1 unknown words or packages, 2 usage error."""
+# Words of docstrings on every subject: headings, types, markup and names of packages.
+_BOILERPLATE = """
+    also arg args argument arguments array arraylike arrays attribute attributes axis bool boolean class classes data
+    default defaults deprecated dict dictionary dtype example examples false float function functions given guide import
+    input inputs instance instances int integer keyword kwargs like list lists method methods module name names ndarray
+    new none note notes number obj object objects optional output param parameter parameters print raise raised raises
+    ref reference references return returned returns see self set shape specified str string strings support supported
+    true tuple type types use used user uses using value values version versionadded versionchanged warning warnings
+    frac math joblib matplotlib networkx numpy pandas plt pyplot python scipy skimage sklearn statsmodels sympy
+"""
+_LETTERS = r"\b[^\W\d_]{3,}\b"
+_MIN_DF = 10
+_MAX_DF = 0.2  # half of it would lose "matrix" if few packages are installed
+
+_N_DOCUMENTS = 3
+_DEVIATION = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,3 +178,154 @@ def _write_figures(
     first = np.where(np.arange(len(data.X)) == 0, 1, -1)
     for name, figure in (("topics.png", plot_topics(topics)), ("gaussian.png", plot_component(found, data.X, first))):
         console.print(f"  {escape(str(save_figure(figure, folder / name)))}", soft_wrap=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    topic: Topic
+    is_weak: bool
+    seconds: float
+
+
+def show_topics(
+    console: Console, hints: Sequence[str], n_components: int, n_words: int, packages: Sequence[str] | None
+) -> dict[str, Topic]:
+    """Print the topic of each hint, a word or several with blanks between them; return the topics by hint."""
+    corpus = read_docstrings(console, packages)
+    search = _fit_corpus(console, corpus, n_components)
+    topics = {}
+    for hint in dict.fromkeys(hint.lower() for hint in hints):
+        try:
+            answer = _search(search, hint)
+        except SearchError as error:
+            print_line(console, f"[yellow]{escape(describe(error))}[/]")
+            continue
+        console.print(_panel(hint, answer, corpus.names, n_words))
+        topics[hint] = answer.topic
+    if not topics:
+        raise SearchError("None of the words occurs in the docstrings. Try a suggested word.", code="unknown_word")
+    return topics
+
+
+def _fit_corpus(console: Console, corpus: DocstringCorpus, n_components: int) -> TopicSearch:
+    (counts, vocabulary), seconds = measure(lambda: _count_words(corpus.texts))
+    print_line(
+        console, f"Counted [bold]{len(vocabulary):,}[/] words, {counts.nnz:,} non-zero counts, in {seconds:.1f} s"
+    )
+    with record_warnings() as warned:
+        search, seconds = measure(lambda: TopicSearch(n_components).fit(counts, vocabulary=vocabulary))
+    n_documents = f"{len(search.kept_rows_):,}"
+    print_line(console, f"Fitted [bold]{search.n_components_}[/] topics to {n_documents} documents in {seconds:.1f} s")
+    for warning in warned:
+        print_line(console, f"[dim]{escape(describe(warning))}[/]", indent=4)
+    print_line(console, "Every search below uses this one fit.")
+    return search
+
+
+def _count_words(texts: Sequence[str]) -> tuple[Sparse, list[str]]:
+    """Return the counts, (n, d), and the words of their columns."""
+    vectorizer = CountVectorizer(
+        token_pattern=_LETTERS,
+        stop_words=sorted(ENGLISH_STOP_WORDS.union(_BOILERPLATE.split())),
+        min_df=_MIN_DF,
+        max_df=_MAX_DF,
+    )
+    try:
+        counts = vectorizer.fit_transform(texts)
+    except ValueError as error:
+        raise SearchError(
+            "{n} docstrings are too few: no word occurs in at least {min_df} of them without being common. Add more "
+            "packages with {argument}.",
+            code="too_few_documents",
+            n=len(texts),
+            min_df=_MIN_DF,
+            argument=Option("packages"),
+        ) from error
+    return counts, vectorizer.get_feature_names_out().tolist()
+
+
+def _search(search: TopicSearch, hint: str) -> _Answer:
+    # A search is too short to be shared: on a busy machine the cores would wait for each other.
+    with one_blas_thread, record_warnings() as warned:
+        topic, seconds = measure(lambda: search.search(words=hint.split()))
+    return _Answer(topic, any(isinstance(warning, WeakHintWarning) for warning in warned), seconds)
+
+
+def _panel(hint: str, answer: _Answer, names: Sequence[str], n_words: int) -> Panel:
+    topic = answer.topic
+    facts = Table.grid(padding=(0, 2))
+    facts.add_column(style="dim", no_wrap=True)
+    facts.add_column(overflow="fold")
+    facts.add_row("words", _words(topic, n_words, set(hint.split())))
+    facts.add_row("separation", format_separation(topic.separation))
+    if topic.separation < DOUBTFUL_SEPARATION and topic.alternatives:
+        facts.add_row("weak hint" if answer.is_weak else "runner-up", _runner_up(answer))
+    facts.add_row("weight", f"{format_share(topic.weight)} of the corpus")
+    for line, (row, share) in enumerate(topic.documents(_N_DOCUMENTS)):
+        facts.add_row("" if line else "documents", f"{escape(names[row])} [dim]{format_share(share)}[/]")
+    return Panel(
+        facts,
+        box=box.ROUNDED,
+        border_style="dim",
+        title=f"[bold not dim]{escape(hint)}[/]",
+        title_align="left",
+        subtitle=f"{1000 * answer.seconds:.0f} ms",
+        subtitle_align="right",
+    )
+
+
+def _words(topic: Topic, n_words: int, hint: set[str]) -> Columns:
+    words = (
+        f"[dim]{100 * probability:.1f}%[/] [{'bold' if word in hint else 'default'}]{escape(word)}[/]"
+        for word, probability in topic.top_words(n_words)
+    )
+    return Columns(words, padding=(0, 2), equal=True)
+
+
+def format_separation(separation: float) -> str:
+    """Return a separation with its verdict, in a colour."""
+    style = "green" if separation >= DOUBTFUL_SEPARATION else "yellow"
+    return f"{plain_number(separation)}: [{style}]{verdict(separation)}[/]"
+
+
+def _runner_up(answer: _Answer) -> str:
+    words = ", ".join(escape(word) for word, _ in answer.topic.alternatives[0].top_words(6))
+    return f"it could also mean {words}; a more specific word would decide" if answer.is_weak else words
+
+
+def show_gaussian(console: Console) -> tuple[GaussianMixtureData, GaussianComponent]:
+    """Find the component of one labelled sample; return the mixture and the component."""
+    data = make_gaussian_mixture(10_000, 100, 10, deviation=_DEVIATION, random_state=0)
+    n_samples, n_features = data.X.shape
+    print_line(console, f"{n_samples:,} samples in {n_features} dimensions, standard deviation {_DEVIATION:g}")
+    search, fit_seconds = measure(lambda: GaussianSearch(len(data.weights)).fit(data.X))
+    found, seconds = measure(lambda: search.search(examples=data.X[:1], refine=True))
+    console.print(_errors(data, found))
+    truth = data.weights[data.labels[0]]
+    print_line(console, f"Weight {found.weight:.3f} ± {found.stderr.weight:.3f} (truth {truth:.3f})")
+    print_line(
+        console, f"Separation {format_separation(found.separation)}; confidence {plain_chance(found.confidence)}"
+    )
+    print_line(console, f"Fitted in {1000 * fit_seconds:.0f} ms, searched in {1000 * seconds:.0f} ms")
+    return data, found
+
+
+def _errors(data: GaussianMixtureData, found: GaussianComponent) -> Table:
+    """Return a table of the distances of four estimates of the center from the truth."""
+    target = data.labels[0]
+    members = data.X[data.labels == target]
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 2, 0, 0))
+    table.add_column("estimate of the center")
+    table.add_column("distance to the truth", justify="right")
+    for name, center, style in (
+        ("the labelled sample itself", data.X[0], ""),
+        ("the search, from that one label", found.moment_estimate.center, ""),
+        ("the search, refined", found.center, "bold green"),
+        (f"the average of all {len(members):,} members, from every label", members.mean(axis=0), ""),
+    ):
+        table.add_row(name, f"{_distance(center, data.centers[target]):.2f}", style=style)
+    return table
+
+
+def _distance(a: Array, b: Array) -> float:
+    return float(np.linalg.norm(a - b))

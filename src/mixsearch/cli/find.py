@@ -11,14 +11,15 @@ import typer
 from mixsearch.cli._console import (
     describe,
     describe_for_json,
+    load_plots,
     print_json,
     print_notes,
     record_warnings,
     report_errors,
     stderr_console,
     stdout_console,
+    write_figure,
 )
-from mixsearch.cli._figures import load_plots, write_figure
 from mixsearch.cli._members import print_members
 from mixsearch.cli._table_options import (
     ColumnsOption,

@@ -9,8 +9,7 @@ import typer
 
 from mixsearch.cli._console import report_errors
 from mixsearch.cli._index_report import run_index
-from mixsearch.cli._keep import parse_keep
-from mixsearch.cli._units import parse_bytes, parse_components, parse_frequency
+from mixsearch.cli._units import parse_bytes, parse_components, parse_frequency, parse_keep
 from mixsearch.index import DEFAULT_COMPONENTS, IndexOptions
 from mixsearch.text import (
     DEFAULT_MAX_DF,
@@ -233,32 +232,14 @@ def index(
         float,
         typer.Option(help="Near 0, a document has one topic; above 1, it mixes many.", rich_help_panel=_ADVANCED),
     ] = 0.01,
-    moments: Annotated[
-        Literal["auto", "distinct", "plugin"],
-        typer.Option(help="Unbiased estimates for integer counts, or the paper's plug-in.", rich_help_panel=_ADVANCED),
-    ] = "auto",
-    weights: Annotated[
-        Literal["length", "uniform"],
-        typer.Option(help="Weight of a document: its length, or 1.", rich_help_panel=_ADVANCED),
-    ] = "length",
-    metric: Annotated[
-        float,
-        typer.Option(help="Scale each word by this power of its frequency.", rich_help_panel=_ADVANCED),
-    ] = 0.25,
-    damping: Annotated[
-        bool,
-        typer.Option("--damping/--no-damping", help="Replace a count c by log2(1 + c).", rich_help_panel=_ADVANCED),
-    ] = True,
     random_state: Annotated[
         int, typer.Option(metavar="N", help="Random seed of the eigensolver.", rich_help_panel=_ADVANCED)
     ] = 0,
 ) -> None:
     """Build an index of texts or word counts."""
     with report_errors(as_json=as_json, stopped="Stopped. No index was written; an existing one is unchanged."):
-        fit = {"alpha0": alpha0, "moments": moments, "weights": weights, "metric": metric, "damping": damping}
-        options = IndexOptions(
-            n_components=n_components, search={**fit, "random_state": random_state}, memory=memory, overwrite=overwrite
-        )
+        fit = {"alpha0": alpha0, "random_state": random_state}
+        options = IndexOptions(n_components=n_components, search=fit, memory=memory, overwrite=overwrite)
         reading = CorpusOptions(
             text=text or None,
             id=id,

@@ -13,10 +13,16 @@ from rich.text import Text
 
 from mixsearch import index as indexes
 from mixsearch._typing import Array
-from mixsearch.cli._console import complete_index, print_json, print_notes, report_errors, stdout_console
-from mixsearch.cli._figures import load_plots, write_figure
-from mixsearch.cli._growth import describe_growth
-from mixsearch.cli._render import list_columns, print_facts
+from mixsearch.cli._console import (
+    IndexArgument,
+    load_plots,
+    print_json,
+    print_notes,
+    report_errors,
+    stdout_console,
+    write_figure,
+)
+from mixsearch.cli._render import describe_growth, list_columns, print_facts
 from mixsearch.cli._units import format_bytes
 from mixsearch.display import plain_number, pluralize
 
@@ -47,9 +53,7 @@ _SPARK_WIDTH = 60
 
 
 def info(
-    path: Annotated[
-        Path, typer.Argument(metavar="INDEX", help="Folder made by mixsearch index.", autocompletion=complete_index)
-    ],
+    path: IndexArgument,
     verify: Annotated[
         bool, typer.Option("--verify", help="Read every byte and compare it with the checksums.")
     ] = False,

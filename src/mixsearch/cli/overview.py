@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
@@ -11,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from mixsearch.cli._console import complete_index, print_json, print_notes, print_text, report_errors, stdout_console
+from mixsearch.cli._console import IndexArgument, print_json, print_notes, print_text, report_errors, stdout_console
 from mixsearch.cli._units import format_share
 from mixsearch.index import MAX_WORDS, MappedTopic, TopicMap, map_to_csv, map_topics, open_index
 
@@ -37,9 +36,7 @@ Exit codes: 0 success, 1 bad words or index, 2 usage error."""
 
 
 def overview(
-    path: Annotated[
-        Path, typer.Argument(metavar="INDEX", help="Folder made by mixsearch index.", autocompletion=complete_index)
-    ],
+    path: IndexArgument,
     words: Annotated[
         list[str] | None, typer.Argument(metavar="WORD", help="Words to search for. Default: chosen.")
     ] = None,

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any
 
 import typer
 
-from mixsearch.cli._console import complete_index, record_warnings, report_errors
+from mixsearch.cli._console import IndexArgument, record_warnings, report_errors
 from mixsearch.cli._index_report import report_built
 from mixsearch.cli._progress import show_progress
 from mixsearch.cli._units import parse_bytes
@@ -31,9 +30,7 @@ stopped by Ctrl-C. The index is changed completely, or not at all."""
 
 
 def refresh(
-    path: Annotated[
-        Path, typer.Argument(metavar="INDEX", help="Folder made by mixsearch index.", autocompletion=complete_index)
-    ],
+    path: IndexArgument,
     memory: Annotated[
         Any,
         typer.Option(

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from mixsearch.cli._console import (
-    complete_index,
+    IndexArgument,
     describe,
     describe_for_json,
     print_json,
@@ -16,9 +15,8 @@ from mixsearch.cli._console import (
     report_errors,
     stdout_console,
 )
-from mixsearch.cli._growth import describe_growth
 from mixsearch.cli._progress import show_progress
-from mixsearch.cli._render import print_facts
+from mixsearch.cli._render import describe_growth, print_facts
 from mixsearch.index import remove_documents
 
 HELP = """Remove documents from an index, with their texts and columns.
@@ -38,9 +36,7 @@ changed completely, or not at all."""
 
 
 def remove(
-    path: Annotated[
-        Path, typer.Argument(metavar="INDEX", help="Folder made by mixsearch index.", autocompletion=complete_index)
-    ],
+    path: IndexArgument,
     where: Annotated[
         str | None, typer.Option(metavar="CONDITION", help="A condition on columns, such as 'stars <= 2'.")
     ] = None,

@@ -7,10 +7,8 @@ from typing import Annotated
 
 import typer
 
-from mixsearch.cli._console import EXIT_ERROR, report_errors, stderr_console
-from mixsearch.cli._index_options import EachWordArgument, HintsOption, IndexArgument
-from mixsearch.cli._outcomes import print_messages
-from mixsearch.cli._queries import TypedHints, read_queries
+from mixsearch.cli._console import EXIT_ERROR, IndexArgument, print_messages, report_errors, stderr_console
+from mixsearch.cli._queries import EachWordArgument, HintsOption, TypedHints, read_queries
 from mixsearch.display import pluralize
 from mixsearch.index import open_index
 from mixsearch.report import make_report, write_report

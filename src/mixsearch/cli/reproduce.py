@@ -11,8 +11,7 @@ from typing import Annotated
 
 import typer
 
-from mixsearch.cli._console import report_errors
-from mixsearch.cli._figures import load_plots
+from mixsearch.cli._console import load_plots, report_errors
 
 HELP = """Run the paper's experiments: rows, a figure and a table for each.
 

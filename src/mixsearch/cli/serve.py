@@ -217,8 +217,10 @@ def open_named(indexes: Sequence[str], text: Sequence[str] | None = None) -> dic
                 name=given,
             )
         if Path(split_table(path)[0]).is_file():
-            from mixsearch.cli._cached_index import build_cached  # what builds an index imports much
-            from mixsearch.cli._index_report import name_index
+            from mixsearch.cli._index_report import (
+                build_cached,  # what builds an index imports much
+                name_index,
+            )
 
             given, path = given or name_index([path]).stem, str(build_cached(path, text))
         opened[choose_name(given or Path(path).resolve().stem, opened)] = open_index(path)

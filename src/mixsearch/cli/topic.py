@@ -1,29 +1,39 @@
-"""`mixsearch topic`: search an index for the topic of a hint."""
+"""`mixsearch topic`: search an index for the topic of a hint, also over time and by group."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
 from mixsearch import index as indexes
 from mixsearch.cli._console import (
     EXIT_ERROR,
-    complete_index,
+    IndexArgument,
     describe_for_json,
+    load_plots,
     print_json,
+    print_messages,
+    print_notes,
     print_text,
     report_errors,
     stdout_console,
+    write_figure,
 )
-from mixsearch.cli._figures import load_plots, write_figure
-from mixsearch.cli._groups import GroupOptions, print_groups, read_every
-from mixsearch.cli._outcomes import print_messages
 from mixsearch.cli._queries import TypedHints, read_queries
 from mixsearch.cli._render import print_answer
+from mixsearch.cli._units import format_share
+from mixsearch.display import pluralize
+
+if TYPE_CHECKING:
+    from mixsearch.index import GroupedTopic, GroupShare, TopicGroups
 
 _HINTS, _SEARCH, _GROUPS, _OUTPUT = "Other hints", "Search", "Groups of documents", "Output"
 
@@ -63,6 +73,8 @@ printed there too: {"error": {"code": ..., "message": ..., "fields": {...}}}
 
 Exit codes: 0 success, 1 bad hint or index, 2 usage error. With several
 hints, a bad one does not stop the others."""
+_BAR = 24
+_HEADER = ("documents", "share", "95% interval", "about it", "with words")
 
 
 @dataclass(frozen=True)
@@ -76,10 +88,7 @@ class _Output:
 
 
 def topic(
-    path: Annotated[
-        Path,
-        typer.Argument(metavar="INDEX", help="Folder made by mixsearch index.", autocompletion=complete_index),
-    ],
+    path: IndexArgument,
     words: Annotated[
         list[str] | None,
         typer.Argument(metavar="WORD", help="Words, phrases and patterns; together they are one hint."),
@@ -93,12 +102,6 @@ def topic(
         list[str] | None,
         typer.Option(
             "--text", metavar="TEXT", help="A text about the topic; repeat for several.", rich_help_panel=_HINTS
-        ),
-    ] = None,
-    text_file: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="A file with a text about the topic; - for standard input.", rich_help_panel=_HINTS
         ),
     ] = None,
     documents: Annotated[
@@ -168,15 +171,6 @@ def topic(
             rich_help_panel=_SEARCH,
         ),
     ] = None,
-    merge_copies: Annotated[
-        bool | None,
-        typer.Option(
-            "--merge-copies/--no-merge-copies",
-            help="Count near-copies, such as filled-in templates, less. Default: unless the word means them.",
-            show_default=False,
-            rich_help_panel=_SEARCH,
-        ),
-    ] = None,
     where: Annotated[
         str | None,
         typer.Option(
@@ -223,9 +217,6 @@ def topic(
             rich_help_panel=_GROUPS,
         ),
     ] = None,
-    words_by: Annotated[
-        Literal["typical", "probability"], typer.Option(help="Which words come first.", rich_help_panel=_OUTPUT)
-    ] = "typical",
     alternative: Annotated[
         int,
         typer.Option(
@@ -261,15 +252,12 @@ def topic(
         raise typer.BadParameter("--every needs --over or --by.")
     is_grouped = over is not None or by is not None
     is_each = each or (is_grouped and bool(words))
-    typed = TypedHints(
-        words or (), avoid or (), text or (), text_file, documents or (), not_documents or (), hints, is_each
-    )
+    typed = TypedHints(words or (), avoid or (), text or (), documents or (), not_documents or (), hints, is_each)
     with report_errors(as_json=as_json):
         search: dict[str, Any] = {
             "n_components": n_components or "enough",
             "narrower": narrower - broader,
             "refine": refine,
-            "merge_copies": "auto" if merge_copies is None else merge_copies,
             "where": where,
             "within": within,
         }
@@ -279,7 +267,6 @@ def topic(
             n_documents=n_documents,
             sort_by=sort_by,
             descending=descending,
-            words_by=words_by,
             alternative=alternative,
             errors=errors,
             confidence=errors,
@@ -351,3 +338,84 @@ def _draw(plots: Any, outcomes: Sequence[indexes.Outcome], errors: bool) -> Any:
     if len(outcomes) == 1:
         return plots.plot_topic(outcomes[0].topic, errors=errors)
     return plots.plot_topics(indexes.name_outcomes(outcomes), errors=errors)
+
+
+@dataclass(frozen=True)
+class GroupOptions:
+    """Which groups of documents to show, as `group_topics` takes them."""
+
+    over: str | None
+    by: str | None
+    every: str | float | None
+    where: str | None
+
+
+def read_every(every: str | None) -> str | float | None:
+    """Return the width of ranges as a number, or the name of a period unchanged.
+
+    Examples
+    --------
+    >>> read_every("month"), read_every("2.5")
+    ('month', 2.5)
+    """
+    try:
+        return None if every is None else float(every)
+    except ValueError:
+        return every
+
+
+def print_groups(found: TopicGroups, style: Literal["text", "json", "csv"]) -> None:
+    """Print the shares of topics in groups."""
+    if style == "json":
+        print_json(found.as_dict())
+    elif style == "csv":
+        print_text(found.to_csv())
+    else:
+        _print_tables(stdout_console(), found)
+        if found.n_missing:
+            documents = pluralize(found.n_missing, "document has", "documents have")
+            print_notes([f"{found.n_missing:,} {documents} no value in column {found.column!r}."])
+
+
+def _print_tables(console: Console, found: TopicGroups) -> None:
+    for position, topic in enumerate(found.topics):
+        if not console.is_terminal:
+            if position:
+                console.print()
+            for line in _list_lines(topic, found.column):
+                console.print(line, markup=False, soft_wrap=True)
+            continue
+        console.print(_make_table(topic, found.column))
+
+
+def _list_lines(topic: GroupedTopic, column: str) -> Iterator[str]:
+    yield f"topic       {topic.hint}: {', '.join(topic.words)}"
+    width = max([len(column), *(len(group.label) for group in topic.groups)])
+    rows = [(column, *_HEADER), *((group.label, *_list_cells(group)) for group in topic.groups)]
+    for label, documents, share, interval, about, holding in rows:
+        line = f"{label:<{width}}  {documents:>9}  {share:>15}  {interval:<18}  {about:>8}  {holding:>10}"
+        yield line.rstrip()
+
+
+def _make_table(topic: GroupedTopic, column: str) -> Table:
+    title = Text.assemble((topic.hint, "bold"), (f"  {', '.join(topic.words)}", "dim"))
+    table = Table(box=box.SIMPLE_HEAD, header_style="dim", pad_edge=False, title=title, title_justify="left")
+    table.add_column(column, overflow="fold")
+    for name in _HEADER:
+        table.add_column(name, justify="right")
+    table.add_column("", no_wrap=True, style="blue")
+    longest = max((group.share or 0.0 for group in topic.groups), default=0.0)
+    for group in topic.groups:
+        bar = "█" * round(_BAR * (group.share or 0.0) / longest) if longest > 0 else ""
+        table.add_row(Text(group.label), *_list_cells(group), bar)
+    return table
+
+
+def _list_cells(group: GroupShare) -> tuple[str, str, str, str, str]:
+    """Return what is known of a group; nothing but 0 documents for an empty one."""
+    share = "" if group.share is None else format_share(group.share, group.stderr)
+    is_known = group.low is not None and group.high is not None
+    interval = f"{format_share(group.low or 0.0)} to {format_share(group.high or 0.0)}" if is_known else ""
+    about = "" if group.n_about is None else f"{group.n_about:,.0f}"
+    holding = "" if group.n_holding is None else f"{group.n_holding:,}"
+    return f"{group.n_documents:,}", share, interval, about, holding

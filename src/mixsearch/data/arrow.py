@@ -55,12 +55,6 @@ def build_frame(columns: Mapping[str, Any]) -> DataFrame:
     return import_pandas().DataFrame(dict(columns))
 
 
-def arrow_to_frame(table: Any) -> DataFrame:
-    """Return a table of PyArrow as a data frame of pandas."""
-    import_pandas()
-    return table.to_pandas()
-
-
 def import_pandas() -> Any:
     """Return the module `pandas`, or raise an error with the install line."""
     try:

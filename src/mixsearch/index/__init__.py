@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from mixsearch.index.answer import (
         Alternative,
         Answer,
+        AnswerOptions,
         AnswerWarning,
         RelatedWord,
         SkippedWord,
@@ -18,30 +19,22 @@ if TYPE_CHECKING:
     from mixsearch.index.column_file import ROW, StoredColumn
     from mixsearch.index.columns import Columns
     from mixsearch.index.compare import (
-        ComparedWord,
         Outcome,
         answer_queries,
         compare_topics,
-        compare_words,
+        compute_overlaps,
         name_outcomes,
     )
     from mixsearch.index.completion import CorpusWord
     from mixsearch.index.contents import Contents
-    from mixsearch.index.corpus_changes import Change, CorpusChanges, find_changes
-    from mixsearch.index.csv_table import map_to_csv, to_csv
-    from mixsearch.index.description import describe, describe_columns
-    from mixsearch.index.distinct import MAX_WORDS, UnmappedWord
+    from mixsearch.index.description import describe, describe_columns, find_words
     from mixsearch.index.document_map import DocumentPoints, assign_topics, place_documents
     from mixsearch.index.documents import Document
-    from mixsearch.index.frames import label_documents, list_documents
-    from mixsearch.index.groups import group_topics, make_unique
-    from mixsearch.index.map import MappedTopic, Neighbour, TopicMap, map_topics
-    from mixsearch.index.options import AnswerOptions
-    from mixsearch.index.overlap import compute_overlaps
+    from mixsearch.index.groups import GroupedTopic, GroupShare, TopicGroups, group_topics, make_unique
+    from mixsearch.index.map import MAX_WORDS, MappedTopic, Neighbour, TopicMap, UnmappedWord, map_topics
     from mixsearch.index.query import Found, Query
-    from mixsearch.index.snippets import find_words
     from mixsearch.index.starters import Starter
-    from mixsearch.index.topic_groups import GroupedTopic, GroupShare, TopicGroups
+    from mixsearch.index.tables import label_documents, list_documents, map_to_csv, to_csv
     from mixsearch.index.topic_index import TopicIndex, open_index, verify_index
     from mixsearch.index.update import (
         Added,
@@ -65,11 +58,8 @@ __all__ = [
     "AnswerOptions",
     "AnswerWarning",
     "Built",
-    "Change",
     "Columns",
-    "ComparedWord",
     "Contents",
-    "CorpusChanges",
     "CorpusWord",
     "Document",
     "DocumentPoints",
@@ -100,11 +90,9 @@ __all__ = [
     "assign_topics",
     "build_index",
     "compare_topics",
-    "compare_words",
     "compute_overlaps",
     "describe",
     "describe_columns",
-    "find_changes",
     "find_words",
     "group_topics",
     "label_documents",

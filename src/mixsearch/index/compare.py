@@ -8,15 +8,14 @@ from time import perf_counter
 from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from mixsearch._typing import Array
 from mixsearch.data.threads import map_parallel
 from mixsearch.errors import SearchError, SearchWarning, StorageError
-from mixsearch.index.answer import Answer, TypicalDocument
+from mixsearch.index.answer import Answer, AnswerOptions, TypicalDocument
 from mixsearch.index.description import describe
 from mixsearch.index.groups import make_unique
-from mixsearch.index.options import AnswerOptions
-from mixsearch.index.overlap import compute_overlaps, take_off_corpus
 from mixsearch.index.query import Found, Query
 from mixsearch.index.topic_index import TopicIndex
 from mixsearch.topics import Topic
@@ -168,15 +167,13 @@ def name_outcomes(outcomes: Sequence[Outcome]) -> dict[str, Topic]:
     return topics
 
 
-def compare_topics(outcomes: Sequence[Outcome], corpus: Array | None = None) -> list[list[float | None]]:
+def compare_topics(outcomes: Sequence[Outcome]) -> list[list[float | None]]:
     """Measure what each pair of topics has in common.
 
     Parameters
     ----------
     outcomes : sequence of Outcome
         What became of some queries.
-    corpus : array of shape (d,), optional
-        The frequencies of words in the corpus, to subtract what all topics have in common.
 
     Returns
     -------
@@ -198,67 +195,11 @@ def compare_topics(outcomes: Sequence[Outcome], corpus: Array | None = None) -> 
     found = [position for position, outcome in enumerate(outcomes) if outcome.topic is not None]
     table: list[list[float | None]] = [[None] * len(outcomes) for _ in outcomes]
     if found:
-        topics = np.array([outcome.topic.probabilities for outcome in outcomes if outcome.topic is not None])
-        overlaps = compute_overlaps(topics if corpus is None else take_off_corpus(topics, corpus))
+        overlaps = compute_overlaps([outcome.topic.probabilities for outcome in outcomes if outcome.topic is not None])
         for position, row in zip(found, overlaps.tolist(), strict=True):
             for other, overlap in zip(found, row, strict=True):
                 table[position][other] = overlap
     return table
-
-
-@dataclass(frozen=True)
-class ComparedWord:
-    """A word, and its probability in each of several topics.
-
-    Parameters
-    ----------
-    word : str
-        The word.
-    corpus : float or None
-        Its frequency in the corpus; None if the vocabulary does not have it.
-    probabilities : tuple of float or None
-        One for each topic; None for a query without one, or if the vocabulary does not have the word.
-    """
-
-    word: str
-    corpus: float | None
-    probabilities: tuple[float | None, ...]
-
-
-def compare_words(index: TopicIndex, outcomes: Sequence[Outcome], words: Sequence[str] = ()) -> list[ComparedWord]:
-    """Return the words of several topics with their probabilities in all of them.
-
-    Parameters
-    ----------
-    index : TopicIndex
-        The index that found them.
-    outcomes : sequence of Outcome
-        What became of some queries.
-    words : sequence of str
-        Further words.
-
-    Returns
-    -------
-    list of ComparedWord
-        The word that is likeliest in one of the topics first.
-    """
-    listed = [each.word for outcome in outcomes if outcome.answer is not None for each in outcome.answer.words]
-    # Without a vocabulary, words are numbers of columns, and others have no meaning.
-    names = list(dict.fromkeys([*listed, *(words if index.vocabulary else ())]))
-    columns = index.fitted.find_columns(names) if names else np.zeros(0, dtype=np.intp)
-    corpus = index.fitted.word_frequencies
-    rows = [
-        ComparedWord(
-            name,
-            None if column < 0 else float(corpus[column]),
-            tuple(
-                None if outcome.topic is None or column < 0 else float(outcome.topic.probabilities[column])
-                for outcome in outcomes
-            ),
-        )
-        for name, column in zip(names, columns, strict=True)
-    ]
-    return sorted(rows, key=lambda row: -max((each or 0.0 for each in row.probabilities), default=0.0))
 
 
 def _answer(index: TopicIndex, query: Query, options: AnswerOptions) -> Outcome:
@@ -271,3 +212,63 @@ def _answer(index: TopicIndex, query: Query, options: AnswerOptions) -> Outcome:
     except SearchError as error:
         return Outcome(query, error=error)
     return replace(outcome, seconds=perf_counter() - start)
+
+
+def compute_overlaps(probabilities: npt.ArrayLike) -> Array:
+    """Measure what each pair of topics has in common.
+
+    Parameters
+    ----------
+    probabilities : array of shape (n, d)
+        Topics as distributions over words, one per row.
+
+    Returns
+    -------
+    array of shape (n, n)
+        1 for the same topic, 0 for topics without a common word.
+
+    Notes
+    -----
+    The sum over words of the smaller probability, Σ min(p, q) = (Σp + Σq - Σ|p - q|) / 2: one minus the total variation
+    distance.
+
+    Examples
+    --------
+    >>> compute_overlaps([[0.5, 0.5, 0.0], [0.0, 0.75, 0.25]])
+    array([[1. , 0.5],
+           [0.5, 1. ]])
+    """
+    from scipy.spatial.distance import pdist, squareform  # which an answer to one query need not wait for
+
+    rows = np.asarray(probabilities, dtype=np.float64)
+    totals = rows.sum(axis=1)
+    overlaps = (totals[:, None] + totals - squareform(pdist(rows, "cityblock"))) / 2
+    return np.asarray(np.clip(overlaps, 0.0, 1.0))
+
+
+def take_off_corpus(probabilities: npt.ArrayLike, corpus: npt.ArrayLike) -> Array:
+    """Return what topics have beyond the corpus, as distributions over words.
+
+    Parameters
+    ----------
+    probabilities : array of shape (n, d)
+        Topics as distributions over words, one per row.
+    corpus : array of shape (d,)
+        The frequencies of the words in the corpus.
+
+    Returns
+    -------
+    array of shape (n, d)
+        (p - q)₊ of each topic p and the corpus q, scaled to sum to 1. Words that every topic of a language has are no
+        longer part of it. A topic that is the corpus itself is returned as it is.
+
+    Examples
+    --------
+    >>> take_off_corpus([[0.5, 0.5, 0.0], [0.5, 0.0, 0.5]], [0.5, 0.25, 0.25])
+    array([[0., 1., 0.],
+           [0., 0., 1.]])
+    """
+    rows = np.asarray(probabilities, dtype=np.float64)
+    own = np.maximum(rows - np.asarray(corpus), 0)
+    totals = own.sum(axis=1, keepdims=True)
+    return np.where(totals > 0, own / np.where(totals > 0, totals, 1), rows)

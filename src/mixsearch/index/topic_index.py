@@ -10,19 +10,16 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from mixsearch._typing import Array, DataFrame
+from mixsearch._typing import Array
 from mixsearch.data.threads import map_parallel
 from mixsearch.errors import collect_warnings
 from mixsearch.index.columns import Columns
 from mixsearch.index.contents import Contents, read_contents
 from mixsearch.index.documents import Document, Documents
-from mixsearch.index.frames import documents_frame, shares_frame
-from mixsearch.index.groups import Topics, group_topics
-from mixsearch.index.listed import check_listed
-from mixsearch.index.query import Found, Query, check_hint
+from mixsearch.index.groups import TopicGroups, Topics, group_topics
+from mixsearch.index.query import Found, Query, check_hint, check_listed
 from mixsearch.index.selection import Selection
 from mixsearch.index.spelling import spell_hint
-from mixsearch.index.topic_groups import TopicGroups
 from mixsearch.index.vocabulary import CorpusVocabulary
 from mixsearch.topics import Topic, keep_documents, open_search
 
@@ -71,8 +68,6 @@ class TopicIndex(CorpusVocabulary):
     >>> topic = index.search("sushi")
     >>> [document.columns["city"] for document in index.documents([0, 1])] == reviews["city"][:2]
     True
-    >>> index.documents_frame(topic, n=3).columns.tolist()
-    ['row', 'share', 'date', 'city', 'stars']
     >>> index.group(["sushi", "delivery"], by="city").to_frame()["label"].unique().tolist()
     ['Rome', 'Oslo', 'Lisbon']
     """
@@ -251,44 +246,6 @@ class TopicIndex(CorpusVocabulary):
         """
         with self.explain_failures():
             return self._stored_documents.read(rows)
-
-    def documents_frame(self, topic: Topic, n: int = 100, *, text: bool = False) -> DataFrame:
-        """Return the documents that are most about a topic as a data frame of pandas.
-
-        Parameters
-        ----------
-        topic : Topic
-            A topic that this index found.
-        n : int, default=100
-            The maximum number of documents.
-        text : bool, default=False
-            Add the texts, if the index holds them.
-
-        Returns
-        -------
-        DataFrame
-            With the columns row, id if documents have names, share, those that were kept, and text.
-        """
-        best = topic.documents(n)
-        indices = self._fitted.find_documents([row for row, _ in best])
-        return documents_frame(self, indices, [share for _, share in best], text=text)
-
-    def shares_frame(self, topics: Topics) -> DataFrame:
-        """Return the share of topics in every document as a data frame of pandas.
-
-        Parameters
-        ----------
-        topics : str, Topic, sequence or mapping of them
-            Words to search for, or topics that this index found. A mapping gives them names; a topic without a name is
-            named by its two most typical words.
-
-        Returns
-        -------
-        DataFrame
-            One row for each document, with the columns row, id if documents have names, and one for each topic. The
-            shares in a document add up to at most 1.
-        """
-        return shares_frame(self, topics)
 
     def shares(self, topics: Sequence[Topic], rows: Sequence[int]) -> Array:
         """Return the share of each of some topics in documents of the corpus.

@@ -9,10 +9,9 @@ except ModuleNotFoundError as error:
         "Plots need matplotlib. Install it with: pip install 'mixsearch[cli]'", name="matplotlib"
     ) from error
 
-from mixsearch.plots._component import plot_component
+from mixsearch.plots._component import plot_component, plot_regression
 from mixsearch.plots._groups import plot_groups
 from mixsearch.plots._members import plot_members
-from mixsearch.plots._regression import plot_regression
 from mixsearch.plots._spectrum import plot_spectrum
 from mixsearch.plots._style import FOUND_COLOR, HINT_COLOR, MUTED_COLOR, OTHER_COLOR, TEXT_COLOR, save_figure
 from mixsearch.plots._topics import plot_topic, plot_topics

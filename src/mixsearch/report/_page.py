@@ -9,9 +9,8 @@ from mixsearch import __version__
 from mixsearch.display import format_share, plain_chance, plain_number, pluralize
 from mixsearch.index import Answer, GroupedTopic, GroupShare, TopicWord, TypicalDocument, find_words
 from mixsearch.report._charts import N_COLORS, Line, draw_groups, draw_lines, draw_spark, draw_words, find_span
-from mixsearch.report._contents import Report, ReportedTopic
+from mixsearch.report._contents import Report, ReportedTopic, list_methods
 from mixsearch.report._markup import Markup, is_link, join, make_text, tag
-from mixsearch.report._methods import list_methods
 
 # Nothing but the style of this page is loaded or run, whatever the documents hold.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"

@@ -10,8 +10,7 @@ from typing import Any
 
 from mixsearch.data.files.workbook import Sheet, write_workbook
 from mixsearch.index import Answer, GroupShare, TopicGroups, TypicalDocument
-from mixsearch.report._contents import Report
-from mixsearch.report._methods import list_methods
+from mixsearch.report._contents import Report, list_methods
 
 _SHARE, _FINE, _COUNT, _TIMES = "0.0%", "0.00%", "#,##0", "0.0"
 _GROUP_NAMES = ("documents", "share", "low", "high", "about", "about low", "about high", "with words")

@@ -197,6 +197,8 @@ class Topic(SampleComponent):
         """Return how many documents contain the words of the hint, if local EM found the topic from words."""
         if not isinstance(self._refined, LocalTopic) or not self._rests_on_words:
             return None
+        if not self._refined.has_hint_documents:
+            return 0
         if self._among is None:
             return self._refined.named.size
         is_holding = self._find_holding(self._family)

@@ -239,7 +239,7 @@ def trust_in_words(topic: LocalTopic, candidates: Candidates, share: float) -> f
     """
     documents = pick_named(topic)
     # Very few documents cannot show what a word means.
-    is_enough = min(topic.named.size / MIN_DOCUMENTS, 1.0)
+    is_enough = min(topic.named.size / MIN_DOCUMENTS, 1.0) if topic.has_hint_documents else 0.0
     signals = collect_signals(topic, documents, share)
     return is_enough * share_of_reading(topic.family, documents, candidates) * probability_of(signals)
 

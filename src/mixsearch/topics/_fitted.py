@@ -29,6 +29,7 @@ from mixsearch.topics._marked import NO_DOCUMENTS, MarkedDocuments, mark_documen
 from mixsearch.topics._moments import TopicFamily
 from mixsearch.topics._options import TopicOptions, are_texts, resolve_options
 from mixsearch.topics._query import TopicQuery, count_enough, index_documents
+from mixsearch.topics._seeds import check_phrases
 from mixsearch.topics._storage import restore_fit
 
 # Maximum number of iterations of LDA by default: more change the shares of documents, hardly the topics.
@@ -166,6 +167,7 @@ class FittedTopics(FittedMixture[TopicFamily]):
             query = self._make_query(family, how, options, **local)
             if marked is None:
                 assert v is not None
+                check_phrases(self._family, v, self._dropped)
                 return query.search_words(v, project=project, max_documents=max_documents)
             found = add_doubts(query.search_documents(marked, v, max_documents=max_documents), doubts)
             return found if marked.listed is None else keep_documents(found, marked.listed)

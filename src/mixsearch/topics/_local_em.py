@@ -94,6 +94,7 @@ class LocalTopic(Refined):
     family: TopicFamily  # with all components
     state: LocalState
     against: NamedDocuments | None = None  # what documents that are not about the topic have in common
+    has_hint_documents: bool = True  # False if no document contains the hint: members stand in for `named`
 
     @cached_property
     def ranking(self) -> Ranking:
@@ -357,4 +358,5 @@ def _describe(
         family=family,
         state=state,
         against=seeds.against,
+        has_hint_documents=seeds.named is not None,
     )

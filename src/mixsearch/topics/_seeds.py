@@ -17,7 +17,7 @@ from mixsearch._typing import Array
 from mixsearch.data.chunks import ArraySum
 from mixsearch.data.partitions import Partitions
 from mixsearch.data.reductions import Maximum, TopRows, top_rows
-from mixsearch.errors import WeakHintWarning, warn_user
+from mixsearch.errors import UnknownWordError, WeakHintWarning, warn_user
 from mixsearch.topics._documents import (
     DocumentSample,
     ScoredPartition,
@@ -26,7 +26,8 @@ from mixsearch.topics._documents import (
     local_rows,
     pick_documents,
 )
-from mixsearch.topics._hint import WordHint
+from mixsearch.topics._dropped import DroppedWords
+from mixsearch.topics._hint import Term, WordHint
 from mixsearch.topics._moments import TopicFamily
 from mixsearch.topics._ranking import NamedDocuments, mean_of_named, measure_counts
 
@@ -253,6 +254,34 @@ def _score_incomplete(phrase: tuple[Array, ...], hint: WordHint, partition: Topi
     is_incomplete = np.any([np.asarray(partition.read_words(part).sum(axis=1)) == 0 for part in phrase], axis=0)
     own = np.isin(hint.columns, np.concatenate(phrase))
     return np.asarray(is_incomplete * (partition.read_words(hint.columns[own]) @ hint.values[own]))
+
+
+def check_phrases(family: TopicFamily, hint: WordHint, dropped: DroppedWords | None) -> None:
+    """Reject a hint of phrases whose words occur, but never together in one document."""
+    wanted = [term for term in hint.terms if term.weight > 0]
+    if not wanted or any(_occurs(family, term, dropped) for term in wanted):
+        return
+    phrase = wanted[0].word
+    raise UnknownWordError(
+        "No document contains {word!r}: its words occur, but never in the same document. Search for the words one by "
+        "one, without quotes or hyphens: {words}.",
+        code="phrase_without_documents",
+        word=phrase,
+        words=phrase,
+    )
+
+
+def _occurs(family: TopicFamily, term: Term, dropped: DroppedWords | None) -> bool:
+    """Return whether a document contains all words of a term, also those that are not features."""
+    others = [] if dropped is None else [dropped.find(word) for word in term.word.split()]
+    # Of a word in many documents, those with most of it are known.
+    known = [each for each in others if each is not None and 0 < each.n_documents == len(each.documents)]
+    if len(term.parts) == 1 and not known:
+        return True
+    holds = find_named(family, term.hint(family.word_mean)._replace(terms=(term,)))
+    for each in known:
+        holds &= np.isin(np.arange(len(holds)), each.documents)
+    return bool(holds.any())
 
 
 def find_named(family: TopicFamily, hint: WordHint) -> Array:

@@ -16,17 +16,12 @@ ColumnName = Annotated[str, Field(max_length=MAX_COLUMN_LENGTH)]
 Columns = Annotated[tuple[ColumnName, ...], Field(max_length=MAX_COLUMNS)]
 
 
-class ColumnsRequest(BaseModel):
-    """Columns of a table."""
+class FitRequest(BaseModel):
+    """Columns of a table to use, and columns to leave out."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     columns: Columns = Field(default=(), description="Use only these columns. Default: all that can be used.")
-
-
-class FitRequest(ColumnsRequest):
-    """Columns of a table to use, and columns to leave out."""
-
     without: Columns = Field(default=(), description="Leave out these columns.")
 
 
@@ -41,35 +36,12 @@ class MembersRequest(FitRequest):
     n_rows: int = Field(default=10, ge=0, le=MAX_SHOWN_ROWS, description="Number of typical rows.")
 
 
-class LineRequest(BaseModel):
-    """Rows of a line, and its columns."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    y: ColumnName = Field(description="The column that the line predicts.")
-    x: Columns = Field(min_length=1, description="The columns that it predicts from.")
-    like: tuple[RowNumber, ...] = Field(min_length=1, max_length=MAX_EXAMPLES, description="Rows of the line.")
-    id: ColumnName | None = Field(default=None, description="The column that names the rows.")
-    n_components: int | None = Field(default=None, ge=1, le=50, description="Number of lines. Default: found.")
-    n_rows: int = Field(default=5, ge=0, le=MAX_SHOWN_ROWS, description="Number of typical rows.")
-
-
-class SubspaceRequest(ColumnsRequest):
-    """Rows of a subspace."""
-
-    like: tuple[RowNumber, ...] = Field(min_length=1, max_length=MAX_EXAMPLES, description="Rows of the subspace.")
-    id: ColumnName | None = Field(default=None, description="The column that names the rows.")
-    dim: int | None = Field(default=None, ge=1, le=MAX_COLUMNS, description="Dimension. Default: found.")
-    n_components: int | None = Field(default=None, ge=1, le=50, description="Number of subspaces. Default: found.")
-    n_rows: int = Field(default=5, ge=0, le=MAX_SHOWN_ROWS, description="Number of typical rows.")
-
-
 class TableColumn(BaseModel):
     """A column of a table."""
 
     name: str
     kind: Literal["number", "date", "category", "vector", "empty", "other"]
-    is_numeric: bool = Field(description="Whether lines and subspaces can use it.")
+    is_numeric: bool = Field(description="Whether its values are numbers.")
     n_missing: int
 
 
@@ -119,97 +91,4 @@ class MembersAnswer(BaseModel):
     answer: dict[str, Any] = Field(description="As `mixsearch find --json` prints it.")
     membership: list[float]
     is_member: list[bool]
-    warnings: list[AnswerWarning]
-
-
-class Estimate(BaseModel):
-    """A number with its standard error."""
-
-    value: float
-    stderr: float | None
-
-
-class Interval(BaseModel):
-    """A number of rows with a 95% interval; null if there is none."""
-
-    n: int
-    low: int | None
-    high: int | None
-
-
-class OtherLine(BaseModel):
-    """Another line of the mixture."""
-
-    weight: float
-    intercept: float
-    coefficients: dict[str, float]
-    line: list[float] | None = Field(description="Its values along the curve; null with several columns.")
-
-
-class Curve(BaseModel):
-    """A line to draw: against the column, or against the prediction if there are several columns."""
-
-    along: list[float]
-    line: list[float]
-    stderr: list[float | None]
-
-
-class LineAnswer(BaseModel):
-    """A line that some rows follow, and what is known of the rows in `TablePoints`."""
-
-    y: str
-    x: list[str]
-    like: list[dict[str, Any]]
-    n_table_rows: int
-    n_rows: int
-    n_left_out: int
-    n_components: int
-    joint: bool
-    coefficients: dict[str, Estimate]
-    intercept: Estimate
-    weight: Estimate
-    n_members: Interval
-    noise: float = Field(description="The standard deviation around the line.")
-    confidence: float
-    verdict: str
-    typical_rows: list[dict[str, Any]]
-    doubtful_rows: list[dict[str, Any]]
-    curve: Curve
-    others: list[OtherLine]
-    along: list[float | None] = Field(description="The column, or the prediction, of each row.")
-    membership: list[float | None]
-    warnings: list[AnswerWarning]
-
-
-class Direction(BaseModel):
-    """A direction of a subspace."""
-
-    variance: float
-    loadings: dict[str, float]
-
-
-class SubspaceAnswer(BaseModel):
-    """A subspace that some rows lie in, and what is known of the rows in `TablePoints`."""
-
-    columns: list[str]
-    scaled: bool
-    like: list[dict[str, Any]]
-    n_table_rows: int
-    n_rows: int
-    n_left_out: int
-    n_components: int
-    dim: int
-    centered: bool
-    basis: list[Direction]
-    noise: float = Field(description="The standard deviation of each column around the subspace.")
-    weight: Estimate
-    n_members: Interval
-    carried_by: str
-    confidence: float
-    verdict: str
-    typical_rows: list[dict[str, Any]]
-    doubtful_rows: list[dict[str, Any]]
-    along: list[float | None] = Field(description="The coordinate of each row along the first direction.")
-    residual: list[float | None] = Field(description="The distance of each row from the subspace.")
-    membership: list[float | None]
     warnings: list[AnswerWarning]

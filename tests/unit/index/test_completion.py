@@ -8,7 +8,7 @@ from tests.every_word import every_word
 
 from mixsearch.errors import UnknownWordError
 from mixsearch.index import CorpusWord, IndexOptions, build_index, open_index
-from mixsearch.index.completion import SortedWords, close_query, split_query
+from mixsearch.index.completion import SortedWords, split_query
 
 FOOD, SPORT = ["burger", "sushi", "soup", "noodle"], ["goal", "match", "team", "coach"]
 COMMON = ["the", "and"]
@@ -40,14 +40,6 @@ def test_completions_are_sorted_by_documents():
     assert words.complete("x", 3) == []
 
 
-def test_the_most_frequent_words_with_a_prefix_come_first(index):
-    found = index.complete_word("BU", 10)
-    assert {each.word for each in found} == {"burger", "burgers", "burgage", "burner", "bus"}
-    assert [each.n_documents for each in found] == sorted((each.n_documents for each in found), reverse=True)
-    assert all(each.n_documents == count_documents(index, each.word) for each in found)
-    assert index.complete_word("bu", 2) == found[:2]
-
-
 def test_the_last_word_of_a_query_becomes_the_most_frequent_one_with_that_prefix(index):
     assert index.complete_query("sushi -burg") == "sushi -burgage"
     assert index.complete_query('"soup bu') == '"soup burgage"'
@@ -59,12 +51,6 @@ def test_document_frequencies_are_those_of_the_texts(index):
     for word in ("sushi", "Burgers", "the"):
         assert index.document_frequency(word) == count_documents(index, word.lower())
     assert index.document_frequency("absent") == 0
-
-
-def test_frequent_words_come_with_the_most_frequent_first(index):
-    counts = {word: count_documents(index, word) for word in index.vocabulary}
-    found = index.frequent_words(5)
-    assert [each.n_documents for each in found] == sorted(counts.values(), reverse=True)[:5]
 
 
 def test_distinctive_words_are_those_of_topics_and_not_of_the_language(index):
@@ -93,8 +79,3 @@ def test_suggestions_begin_with_the_nearest_spelling(index):
 )
 def test_a_query_is_split_before_the_word_that_is_typed(query, parts):
     assert split_query(query) == parts
-
-
-@pytest.mark.parametrize(("query", "closed"), [('"new york', '"new york"'), ("sushi -", "sushi"), ('"a" b', '"a" b')])
-def test_a_query_is_closed(query, closed):
-    assert close_query(query) == closed

@@ -13,11 +13,8 @@ from mixsearch.errors import (
     WeakHintWarning,
     collect_warnings,
 )
-from mixsearch.index import IndexOptions, Query, answer_queries, build_index, describe, open_index
-from mixsearch.index.build import dropped as build_dropped
-from mixsearch.storage import open_folder
+from mixsearch.index import IndexOptions, Query, build_index, describe, open_index
 from mixsearch.text import CorpusOptions
-from mixsearch.topics import KIND, MAX_DROPPED_DOCUMENTS, VERSION
 
 SUBJECTS = {
     "food": ["sushi", "rice", "ramen", "noodle", "soup", "fish", "tuna", "bowl", "chef", "plate"],
@@ -87,11 +84,6 @@ def test_a_word_that_is_too_common_is_answered_from_the_documents_with_most_of_i
     assert doubt in found.topic.doubts
 
 
-def test_the_confidence_of_a_common_word_is_at_most_the_share_of_its_documents_that_the_topic_has(index):
-    topic = find(index, COMMON).topic
-    assert topic.confidence <= topic.weight / (count(COMMON) / (N - 1)) + 1e-9
-
-
 @pytest.mark.parametrize(("word", "subject"), [("vindaloo", "food"), ("quorum", "law")])
 def test_a_rare_word_is_answered_from_its_documents(index, word, subject):
     found = find(index, word)
@@ -109,11 +101,6 @@ def test_a_stop_word_says_that_it_is_one(index):
     assert raised.value.suggestions == ()
 
 
-def test_a_word_of_short_documents_only_says_so(index):
-    with pytest.raises(DroppedWordError, match="^'hermit' occurs only in documents that are too short"):
-        find(index, "hermit")
-
-
 def test_beside_a_feature_a_dropped_word_is_skipped_with_its_reason(index):
     found = find(index, "judge", COMMON, "vindaloo", "the")
     (warning,) = [warning for warning in found.warnings if isinstance(warning, SkippedWordsWarning)]
@@ -124,33 +111,15 @@ def test_beside_a_feature_a_dropped_word_is_skipped_with_its_reason(index):
     assert skipped == {COMMON: "word_too_common", "vindaloo": "word_too_rare", "the": "word_stop_word"}
 
 
-def test_several_dropped_words_are_one_hint_and_unknown_ones_are_skipped(index):
-    found = find(index, COMMON, "quorum", "xyzzyx")
-    codes = [warning.code for warning in found.warnings]
-    assert {"word_too_common", "word_too_rare", "skipped_words"} <= set(codes)
-    assert [each.word for each in describe(found).skipped] == ["xyzzyx"]
-
-
 def test_a_phrase_uses_its_features_and_one_without_any_the_documents_of_its_words(index):
     with pytest.warns(SkippedWordsWarning, match=COMMON):
         found = index.search(f"{COMMON} judge")
     np.testing.assert_allclose(found.probabilities, index.search("judge").probabilities)
+    with collect_warnings(), pytest.raises(UnknownWordError) as raised:
+        index.search("vindaloo judge")  # in no document together
+    assert raised.value.code == "phrase_without_documents"
     with pytest.warns(WeakHintWarning, match="vindaloo"):
         assert get_subject(index.search("vindaloo vindaloo")) == "food"
-
-
-def test_a_pattern_that_no_feature_matches_stands_for_common_words(index):
-    found = find(index, "tast*")
-    assert [warning.code for warning in found.warnings if warning.code != "weak_hint"] == ["word_too_common"]
-    np.testing.assert_allclose(found.topic.probabilities, find(index, COMMON).topic.probabilities)
-    with pytest.raises(UnknownWordError, match="words matches 'vinda"):
-        find(index, "vinda*")
-
-
-def test_an_answer_without_features_is_doubtful_and_the_contents_count_the_words(index):
-    assert describe(find(index, COMMON)).is_doubtful
-    assert describe(find(index, "vindaloo")).is_doubtful
-    assert index.contents().dropped_words == {"too_common": 1, "too_rare": 3, "stop_word": 2}
 
 
 def test_documents_with_a_word_to_avoid_do_not_count(index):
@@ -170,58 +139,3 @@ def test_a_common_word_is_suggested_and_completed_and_a_word_of_the_texts_never_
     assert index.document_frequency("Tasty") == count(COMMON)
     assert index.document_frequency("vindaloo") == 2
     assert index.document_frequency("xyzzyx") == 0
-
-
-def test_of_a_common_word_the_documents_with_most_of_it_are_stored(tmp_path, monkeypatch):
-    monkeypatch.setitem(build_dropped.MAX_DROPPED_DOCUMENTS, "too_common", 40)
-    monkeypatch.setattr(build_dropped, "_MAX_PENDING", 10)
-    index = open_index(build(tmp_path).path)
-    found = index.topics._dropped.find(COMMON)
-    assert found.n_documents == count(COMMON)
-    assert len(found.documents) == 40
-    assert found.counts.tolist() == [3.0] * 40
-
-
-def test_words_beyond_the_maximum_say_so(tmp_path):
-    index = open_index(build(tmp_path, CorpusOptions(min_df=1, max_df=1.0, max_words=25, stop_words=[], n_jobs=1)).path)
-    left_out = next(word for words in SUBJECTS.values() for word in words if word not in index.vocabulary)
-    found = find(index, left_out)
-    (doubt,) = [warning for warning in found.warnings if warning.code == "word_beyond_max_words"]
-    assert doubt.fields["n_used"] == MAX_DROPPED_DOCUMENTS["beyond_max_words"]
-    assert left_out in SUBJECTS[get_subject(found.topic)]
-
-
-def test_what_nobody_types_is_not_stored(tmp_path):
-    encoded = "qx" * 50
-    index = open_index(build(tmp_path, texts=[*TEXTS[:-1], f"{TEXTS[-1]} {encoded}"]).path)
-    assert index.document_frequency(encoded) == 0
-    assert index.document_frequency("vindaloo") == 2
-
-
-def test_sequences_of_words_are_not_stored(tmp_path):
-    index = open_index(
-        build(tmp_path, CorpusOptions(min_df=4, max_df=0.4, ngrams=(1, 2), stop_words=[], n_jobs=1)).path
-    )
-    stored = list(open_folder(index.path, kind=KIND, version=VERSION).texts("dropped/words"))
-    assert {COMMON, "vindaloo", "the"} <= set(stored)
-    assert not [word for word in stored if " " in word]
-
-
-def test_an_index_without_dropped_words_answers_as_before(tmp_path):
-    index = open_index(build(tmp_path).path)
-    index.fitted.search._dropped = None
-    with pytest.raises(UnknownWordError, match="'tasty' is not among the"):
-        find(index, COMMON)
-    assert index.document_frequency("vindaloo") == 0
-
-
-def test_answers_to_dropped_words_are_complete(index):
-    (outcome,) = answer_queries(index, [Query("one", words={COMMON: 1.0})])
-    assert outcome.answer.documents
-    assert all(COMMON in document.snippet for document in outcome.answer.documents[:3])
-
-
-def test_warnings_are_collected_once(index):
-    with collect_warnings() as warnings:
-        index.search(COMMON)
-    assert [warning.code for warning in warnings].count("word_too_common") == 1

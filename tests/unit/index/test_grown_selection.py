@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.unit.index.update.grown_index import build_reviews, list_subjects, make_reviews, write_reviews
 
-from mixsearch.index import add_documents, find_changes, open_index
+from mixsearch.index import add_documents, open_index
 
 FIRST, MORE = make_reviews(list_subjects(300), 0), make_reviews(["food"] * 60, 1000)
 
@@ -34,12 +34,10 @@ def test_a_filter_lists_documents_of_the_last_segment(index):
     assert topic.document_count.n == pytest.approx(index.search("sushi", where="stars >= 2").document_count.n, rel=0.2)
 
 
-def test_added_documents_rise_against_the_first(index):
+def test_a_filter_by_row_matches_the_added_documents(index):
     is_new = index.match("row >= 300")
     assert is_new.sum() == 54
     assert np.flatnonzero(is_new).min() >= len(is_new) - 54
-    found = find_changes(index, "row < 300", "row >= 300", topics="sushi")
-    assert [change.item for change in found.risen_topics] == ["sushi"]
 
 
 def test_columns_of_few_documents_are_those_of_the_table(index):

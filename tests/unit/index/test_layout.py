@@ -1,7 +1,6 @@
 """The layout of a map keeps what topics share: planted families of topics stay together."""
 
 import numpy as np
-import pytest
 from scipy.spatial.distance import pdist, squareform
 
 from mixsearch.index import compute_overlaps
@@ -38,13 +37,3 @@ def test_the_nearest_circles_are_those_of_related_topics():
         topics, families = draw_families(seed)
         shares.append(share_of_siblings(lay_out(topics, seed).centers, families))
     assert np.mean(shares) > 0.87
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_related_topics_are_nearer_than_unrelated_ones(seed):
-    topics, families = draw_families(seed)
-    distances = squareform(pdist(lay_out(topics, seed).centers))
-    related = families[:, None] == families
-    np.fill_diagonal(related, False)
-    unrelated = families[:, None] != families
-    assert distances[related].mean() < 0.5 * distances[unrelated].mean()

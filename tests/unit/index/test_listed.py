@@ -44,17 +44,6 @@ def test_a_topic_that_lists_one_of_the_words_needs_no_note(index):
         assert find_notes(index, *words) == []
 
 
-def test_several_words_are_named_together(index):
-    (note,) = find_notes(index, SELDOM, "wasab*")
-    assert str(note).startswith("None of 'wasabi', 'wasab*' is among the first 10 words")
-
-
-def test_documents_and_texts_are_not_checked(index):
-    for hint in ({"documents": (1,)}, {"text": ("wasabi wasabi wasabi",)}):
-        found = index.find(Query("asked", **hint))
-        assert "word_not_listed" not in [warning.code for warning in found.warnings]
-
-
 def test_a_word_to_avoid_that_the_topic_lists_is_noted(index):
     listed = [word for word, _ in index.search("rice").top_words(10)]
     one, other = [word for word in listed if word != "rice"][:2]
@@ -62,7 +51,3 @@ def test_a_word_to_avoid_that_the_topic_lists_is_noted(index):
     assert str(note).startswith(f"'{one}' is still among the first 10 words of this topic")
     (note,) = find_notes(index, "rice", avoid=[one, f"{other[:3]}*", "goal"], code="avoided_word_listed")
     assert str(note).startswith(f"'{one}', '{other[:3]}*' are still among the first 10 words")
-
-
-def test_a_word_to_avoid_that_the_topic_does_not_list_needs_no_note(index):
-    assert find_notes(index, "rice", avoid=["goal"], code="avoided_word_listed") == []

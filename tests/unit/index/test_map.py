@@ -7,23 +7,21 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from scipy.spatial.distance import pdist, squareform
-from tests.closeness import assert_close
 from tests.every_word import every_word
 
 from mixsearch import SearchError
-from mixsearch.errors import HintError, UnknownWordError
+from mixsearch.errors import HintError
 from mixsearch.index import (
     MAX_WORDS,
     IndexOptions,
-    TopicIndex,
     build_index,
     compute_overlaps,
     map_topics,
     open_index,
 )
-from mixsearch.index.layout import GAP, HEIGHT, MAX_RADIUS, MIN_RADIUS, arrange_circles, scale_to_plane
+from mixsearch.index.layout import GAP, HEIGHT, arrange_circles, scale_to_plane
 from mixsearch.index.map import MAX_GROUPS, find_groups
 
 SUBJECTS = {
@@ -68,11 +66,6 @@ def test_overlap_is_the_sum_of_the_smaller_probabilities():
     assert_allclose(compute_overlaps(topics), by_hand, atol=1e-12)
 
 
-def test_overlap_is_one_with_itself_and_zero_without_a_common_word():
-    assert_array_equal(compute_overlaps([[1.0, 0.0], [0.0, 1.0]]), np.eye(2))
-    assert_array_equal(compute_overlaps([[0.3, 0.7]]), [[1.0]])
-
-
 def test_points_in_the_plane_are_found_again_from_their_distances():
     distances = pdist(np.random.default_rng(1).normal(size=(12, 2)))
     found = scale_to_plane(squareform(distances))
@@ -90,33 +83,11 @@ def test_circles_are_apart_and_in_the_plane(n, seed, spread):
     assert (circles.centers <= [1, HEIGHT] - circles.radii[:, None]).all()
 
 
-def test_circles_of_equal_topics_are_apart_too():
-    assert gaps(arrange_circles(np.zeros((20, 20)), np.ones(20))).min() > -1e-5
-
-
 def test_areas_go_by_size():
     sizes = np.array([1.0, 2.0, 4.0, 4.0])
     circles = arrange_circles(1 - np.eye(4), sizes)
     assert_allclose(circles.radii**2 / circles.radii[0] ** 2, sizes)
     assert gaps(circles).min() > GAP / 2
-
-
-def test_one_circle_is_in_the_middle_and_not_too_large():
-    circles = arrange_circles(np.zeros((1, 1)), np.array([0.5]))
-    assert_array_equal(circles.centers, [[0.5, HEIGHT / 2]])
-    assert_allclose(circles.radii, MAX_RADIUS)
-
-
-def test_a_tiny_topic_can_still_be_pointed_at():
-    assert arrange_circles(1 - np.eye(2), np.array([1.0, 1e-9])).radii[1] == MIN_RADIUS
-
-
-def test_topics_that_are_alike_are_near_each_other():
-    groups = np.repeat(np.arange(3), 5)
-    distances = np.where(groups[:, None] == groups, 0.4, 0.95) * (1 - np.eye(15))
-    between = squareform(pdist(arrange_circles(distances, np.ones(15)).centers))
-    nearest = np.argsort(between, axis=1)[:, 1:4]
-    assert np.mean(groups[nearest] == groups[:, None]) > 0.9
 
 
 def test_words_of_one_topic_share_an_entry(index):
@@ -126,30 +97,6 @@ def test_words_of_one_topic_share_an_entry(index):
     assert set(found.topics[0].label) <= set(SUBJECTS["food"])
     assert found.topics[0].weight == pytest.approx(0.5, abs=0.1)
     assert found.n_documents == 300
-
-
-def test_the_word_that_singles_a_topic_out_best_comes_first(index):
-    found = map_topics(index, ["rice", "sushi", "tuna"])
-    alone = {word: index.search(word).separation for word in ["rice", "sushi", "tuna"]}
-    assert found.topics[0].words == tuple(sorted(alone, key=alone.get, reverse=True))
-
-
-def test_the_same_words_give_the_same_map(index):
-    assert_close(map_topics(index, n=20), map_topics(index, n=20))
-
-
-def test_one_word_and_two_words(index):
-    (alone,) = map_topics(index, ["sushi"]).topics
-    assert (alone.x, alone.y, alone.near) == (0.5, 0.5, ())
-    one, other = map_topics(index, ["sushi", "goal"]).topics
-    assert (one.x, one.y) != (other.x, other.y)
-
-
-def test_a_map_as_plain_data_goes_through_json(index):
-    plain = map_topics(index, ["sushi", "goal", "nonsense"]).as_dict()
-    assert set(plain) == {"topics", "skipped", "n_documents"}
-    assert json.loads(json.dumps(plain))["topics"][0]["words"] == ["sushi"]
-    assert [each["word"] for each in plain["skipped"]] == ["nonsense"]
 
 
 def test_neighbours_are_those_with_most_in_common(index):
@@ -181,37 +128,11 @@ def test_a_word_that_is_not_there_is_skipped_with_its_sentence(index):
     assert len(found.topics) == 1
 
 
-def test_words_of_which_none_is_there_are_an_error(index):
-    with pytest.raises(
-        UnknownWordError, match="^None of the 2 words has a topic. 'sushy' is not among the 35"
-    ) as caught:
-        map_topics(index, ["sushy", "xyzzy"])
-    assert caught.value.suggestions == ("sushi",)
-    with pytest.raises(UnknownWordError, match="^'sushy' is not among the 35 words. Nearest: sushi.$"):
-        map_topics(index, ["sushy"])
-
-
-def test_an_empty_list_of_words_is_an_error(index):
-    with pytest.raises(HintError, match="The list of words is empty. Give at least one word."):
-        map_topics(index, [" "])
-
-
 def test_too_many_words_are_an_error(index):
     with pytest.raises(HintError, match=f"A map takes at most {MAX_WORDS} words, got {MAX_WORDS + 1}"):
         map_topics(index, [f"w{i}" for i in range(MAX_WORDS + 1)])
     with pytest.raises(SearchError, match=f"n must be from 1 to {MAX_WORDS} words, got 0."):
         map_topics(index, n=0)
-
-
-def test_words_cannot_be_chosen_without_a_vocabulary(index, monkeypatch):
-    monkeypatch.setattr(TopicIndex, "vocabulary", [])
-    with pytest.raises(SearchError, match="This index has no vocabulary to choose words from."):
-        map_topics(index)
-
-
-def test_a_choice_that_does_not_exist_is_an_error(index):
-    with pytest.raises(SearchError, match="by must be one of 'distinctive', 'frequent', got 'rare'."):
-        map_topics(index, by="rare")
 
 
 def test_topics_with_much_in_common_are_one_group():
@@ -221,8 +142,3 @@ def test_topics_with_much_in_common_are_one_group():
     assert len(set(groups.tolist())) == MAX_GROUPS
     assert all(len(set(groups[families == family].tolist())) == 1 for family in range(10))
     assert groups[0] == 0
-
-
-@pytest.mark.parametrize("n", [0, 1, 2])
-def test_few_topics_have_groups(n):
-    assert find_groups(np.eye(n)).tolist() == list(range(n))

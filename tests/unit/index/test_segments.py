@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
@@ -12,7 +11,6 @@ from tests.unit.index.update.grown_index import OPTIONS, READING, list_subjects,
 from mixsearch.errors import SearchError, collect_warnings
 from mixsearch.index import (
     AnswerOptions,
-    IndexOptions,
     Query,
     add_documents,
     build_index,
@@ -23,7 +21,7 @@ from mixsearch.index import (
 )
 from mixsearch.index.build.cluster import split_partitions
 from mixsearch.text import CorpusOptions
-from mixsearch.topics import TopicSearch, _segments, limit_segments, measure_documents_in, sum_corpus
+from mixsearch.topics import _segments
 
 # The reviews have about 2,700 non-zeros: four segments.
 LIMIT = 900
@@ -75,17 +73,6 @@ def test_topics_documents_and_confidence_are_those_of_one_segment(indexes):
     assert_same_answers(*indexes, WORDS)
 
 
-def test_sums_and_weights_are_those_of_all_documents(indexes):
-    search = indexes[1].topics
-    documents = search._family.local
-    brute = measure_documents_in(search, documents.by_document, documents.rows)
-    for stored, expected in zip(sum_corpus(search), brute.sums, strict=True):
-        assert_allclose(stored, expected, rtol=1e-5, atol=1e-4)
-    assert_allclose(documents.pair_weights, brute.partition.pair_weights, rtol=1e-9)
-    assert_allclose(documents.triple_weights, brute.partition.triple_weights, rtol=1e-9)
-    assert_allclose(documents.tfidf_lengths, brute.partition.tfidf_lengths, rtol=1e-9)
-
-
 def test_texts_names_columns_and_snippets_are_those_of_one_segment(indexes):
     one, several = indexes
     rows = one.topics.kept_rows_.tolist()
@@ -104,17 +91,6 @@ def test_texts_names_columns_and_snippets_are_those_of_one_segment(indexes):
         assert ours.pop("share") == pytest.approx(theirs.pop("share"), rel=1e-6)
         assert ours["snippet"]
         assert ours == theirs
-
-
-@pytest.mark.parametrize("within", [False, True])
-def test_filters_choose_documents_of_all_segments(indexes, within):
-    where = 'stars >= 3 and shop = "Oslo"'
-    assert_array_equal(indexes[1].match(where), indexes[0].match(where))
-    found = [index.search("sushi", where=where, within=within) for index in indexes]
-    listed = [dict(topic.documents(50)) for topic in found]
-    assert listed[0].keys() == listed[1].keys()
-    assert_allclose([listed[1][row] for row in listed[0]], list(listed[0].values()), rtol=1e-6, atol=1e-7)
-    assert_allclose(found[1].probabilities, found[0].probabilities, rtol=1e-6, atol=1e-7)
 
 
 @pytest.mark.parametrize("groups", [{"over": "day", "every": "quarter"}, {"by": "shop"}, {"by": "stars"}])
@@ -141,18 +117,6 @@ def test_documents_are_added_after_those_of_all_segments(changing):
     assert [segment.n_rows for segment in several.fitted.segments[4:]] == [
         segment.n_rows for segment in one.fitted.segments[1:]
     ]
-
-
-def test_added_documents_are_not_joined_beyond_the_limit(changing, monkeypatch):
-    _, path = changing
-    monkeypatch.setattr(_segments, "MAX_NONZEROS", LIMIT)
-    for i in range(3):
-        more = make_reviews(list_subjects(60), 1000 * (i + 1))  # more than half of what a segment holds
-        add_documents(path, write_reviews(path.parent / f"more-{i}.parquet", more))
-    index = open_index(path)
-    index.verify()
-    assert len(index.fitted.segments) == 4 + 3
-    assert max(segment.by_document.nnz for segment in index.fitted.segments) <= LIMIT
 
 
 def test_documents_are_removed_from_all_segments(changing):
@@ -202,27 +166,6 @@ def test_dropped_words_are_answered_from_the_documents_of_all_segments(tmp_path)
     assert open_index(several.path).fitted.count_dropped("tasty") == 2
 
 
-@pytest.mark.parametrize("memory", [1, 10**9])
-@pytest.mark.parametrize("n_components", [3, "auto"])
-def test_segments_are_read_from_memory_or_from_disk(tmp_path, indexes, memory, n_components):
-    options = IndexOptions(n_components=n_components, memory=memory)
-    several = open_index(build(tmp_path / "several", LIMIT, options))
-    one = open_index(build(tmp_path / "one", None, options))
-    assert_same_answers(one, several, WORDS[:2])
-
-
-def test_a_document_of_more_counts_than_a_segment_is_a_segment_of_its_own(tmp_path):
-    several = open_index(build(tmp_path, 1, reviews=FIRST.slice(0, 40)))
-    assert [segment.n_rows for segment in several.fitted.segments] == [1] * 36
-    several.verify()
-
-
-@pytest.mark.parametrize(("n_nonzeros", "enough"), [(0, 900), (900, 900), (901, 451), (2700, 900), (2701, 676)])
-def test_segments_of_a_large_corpus_are_equally_large(n_nonzeros, enough, monkeypatch):
-    monkeypatch.setattr(_segments, "MAX_NONZEROS", LIMIT)
-    assert limit_segments(n_nonzeros) == (enough, LIMIT)
-
-
 @given(st.lists(st.integers(1, 500), min_size=1, max_size=30))
 def test_partitions_of_a_cluster_are_split_in_order_and_within_the_limit(sizes):
     with pytest.MonkeyPatch.context() as patch:
@@ -241,13 +184,3 @@ def test_more_counts_than_can_be_added_at_once_are_refused(changing, monkeypatch
         add_documents(changing[1], write_reviews(changing[1].parent / "more.parquet", MORE))
     assert error.value.code == "too_many_counts"
     assert open_index(changing[1]).generation == before
-
-
-def test_more_counts_than_a_saved_search_holds_are_refused(tmp_path, monkeypatch):
-    counts = sp.csr_array(np.random.default_rng(0).integers(0, 3, (50, 12)))
-    search = TopicSearch(1).fit(counts)
-    monkeypatch.setattr(_segments, "MAX_NONZEROS", 100)
-    with pytest.raises(SearchError, match="holds at most 100 non-zero counts, and this one has [34]") as error:
-        search.save(tmp_path / "search")
-    assert error.value.code == "too_many_counts"
-    assert not (tmp_path / "search").exists()

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from tests.dated_corpus import draw_rows, open_made
 from tests.served_corpus import SUBJECTS
-from tests.served_corpus import make_index as make_plain_index
 
 from mixsearch.errors import SearchError
-from mixsearch.index import AnswerOptions, Query, describe, open_index
+from mixsearch.index import AnswerOptions, Query, describe
 
 ROWS = draw_rows()
 
@@ -21,16 +20,6 @@ def is_on(subject, rows=ROWS):
     return np.array([f"on {subject}," in row["title"] for row in rows])
 
 
-def test_a_filter_lists_only_documents_that_match(index):
-    topic = index.search("sushi", where="year <= 2016")
-    listed = [row for row, _ in topic.documents(20)]
-    assert len(listed) == 20
-    assert all(ROWS[row]["year"] <= 2016 for row in listed)
-    # Nearly all of food in these years; none is needed from another subject before those are listed.
-    n_food = sum(is_on("food")[row] for row in range(len(ROWS)) if ROWS[row]["year"] <= 2016)
-    assert is_on("food")[listed[: min(n_food, 15)]].all()
-
-
 def test_a_filter_counts_only_documents_that_match(index):
     early = np.array([row["year"] <= 2018 for row in ROWS])
     whole, narrowed = index.search("judge"), index.search("judge", where="year <= 2018")
@@ -40,25 +29,6 @@ def test_a_filter_counts_only_documents_that_match(index):
     holding = sum("judge" in row["text"].split() for row, is_early in zip(ROWS, early, strict=True) if is_early)
     assert narrowed.document_count.n_holding == holding
     assert narrowed.document_count.high <= np.count_nonzero(early)
-
-
-def test_a_filter_that_all_documents_match_changes_nothing(index):
-    whole, narrowed = index.search("judge"), index.search("judge", where="year > 0")
-    assert narrowed.document_count == whole.document_count
-    assert narrowed.documents(700) == whole.documents(700)
-    assert narrowed.documents(10) == whole.documents(10)
-
-
-@pytest.mark.parametrize("options", [{"refine": False}, {"refine": False, "n_components": 2}])
-def test_moment_estimates_are_filtered_too(index, options):
-    topic = index.search("judge", where="shop = 'Rome'", **options)
-    assert all(ROWS[row]["shop"] == "Rome" for row, _ in topic.documents(30))
-    assert topic.document_count.n < index.search("judge", **options).document_count.n
-
-
-def test_many_documents_are_filtered_too(index):
-    rows = [row for row, _ in index.search("judge", where="shop = 'Rome'").documents(len(ROWS))]
-    assert sorted(rows) == [row for row in range(len(ROWS)) if ROWS[row]["shop"] == "Rome"]
 
 
 def test_a_search_within_finds_the_topic_of_these_documents(index):
@@ -115,13 +85,6 @@ def test_a_search_within_needs_a_filter_and_some_documents(index):
     assert caught.value.code == "too_few_documents"
 
 
-def test_an_index_without_columns_says_so(tmp_path):
-    index = open_index(make_plain_index(tmp_path))
-    with pytest.raises(SearchError) as caught:
-        index.search("judge", where="year > 3")
-    assert caught.value.code == "no_columns"
-
-
 def test_shares_of_all_documents_tell_what_each_is_about(index):
     shares = index.document_shares([index.search("sushi"), index.search("judge")])
     assert shares.shape == (len(ROWS), 2)
@@ -145,11 +108,3 @@ def test_marked_documents_outside_of_a_filter_do_not_count_within_it(index):
     with pytest.raises(SearchError, match="None of the documents of the hint matches the filter") as raised:
         index.search(documents=[late], where=where, within=True)
     assert raised.value.code == "filter_excludes_hint"
-
-
-def test_marked_documents_and_a_filter_both_narrow_the_list(index):
-    first = [row for row, _ in index.search("sushi", where="year <= 2018").documents(5)]
-    found = index.search("sushi", not_documents=first[:2], where="year <= 2018")
-    listed = [row for row, _ in found.documents(20)]
-    assert not set(first[:2]) & set(listed)
-    assert all(ROWS[row]["year"] <= 2018 for row in listed)

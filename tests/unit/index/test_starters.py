@@ -3,8 +3,8 @@ import json
 import numpy as np
 import pytest
 
-from mixsearch.index import IndexOptions, build_index, map_topics, open_index
-from mixsearch.index.starters import _find_main_phrases, _share_word
+from mixsearch.index import IndexOptions, build_index, open_index
+from mixsearch.index.starters import _find_main_phrases
 from mixsearch.text import CorpusOptions
 
 SUBJECTS = {
@@ -48,32 +48,7 @@ def test_function_words_and_fragments_are_not_offered(index):
     assert not offered & NO_STARTERS
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "expected"),
-    [
-        ("happy hour", "hour", True),
-        ("llms", "llm", True),
-        ("translation", "machine translations", True),
-        ("burger", "burgers", True),
-        ("pizza", "crust", False),
-        ("ice cream", "frozen yogurt", False),
-    ],
-)
-def test_a_second_word_is_no_form_of_the_first(one, other, expected):
-    assert _share_word(one, other) is expected
-
-
 def test_a_word_that_is_mostly_part_of_one_phrase_is_offered_as_the_phrase():
     vocabulary = ["fine", "tuning", "fine tuning", "art", "fine art", "modern art"]
     document_frequencies = np.array([20, 12, 11, 30, 4, 12])
     assert _find_main_phrases(vocabulary, document_frequencies) == {"fine": 2, "tuning": 2}
-
-
-def test_a_map_begins_with_them(index):
-    found = map_topics(index, n=4)
-    assert {get_subject(topic.words[0]) for topic in found.topics} == set(SUBJECTS)
-
-
-def test_an_index_without_a_vocabulary_has_none(index, monkeypatch):
-    monkeypatch.setattr(index.fitted.search, "vocabulary_", None)
-    assert index.starters() == []

@@ -56,12 +56,6 @@ def test_a_piece_fits_the_memory_or_is_one_column(shape, seed, density, memory):
     assert all(n <= max(memory // BYTES_PER_NONZERO, per_column(X).max()) for n in lengths)
 
 
-def test_without_room_every_column_is_a_piece_of_its_own():
-    X = draw((20, 7), 0, 0.5)
-    pieces = list(transpose_rows(chunk_rows(X), per_column(X), 0))
-    assert [len(values) for values, _ in pieces] == per_column(X).tolist()
-
-
 @given(shape=shapes, seed=st.integers(0, 999), density=st.floats(0, 1), size=block_sizes)
 def test_rows_from_files_are_those_in_memory(shape, seed, density, size):
     X = draw(shape, seed, density)
@@ -70,9 +64,3 @@ def test_rows_from_files_are_those_in_memory(shape, seed, density, size):
     assert disk.dtype == memory.dtype
     for number, _ in disk.enumerate():
         assert_array_equal(disk.read(number).toarray(), memory.read(number).toarray())
-
-
-def test_rows_from_files_are_copies_that_outlive_the_map():
-    X = draw((20, 7), 0, 0.5)
-    disk = from_files(X)
-    assert not np.shares_memory(disk.read(0).data, X.data)

@@ -1,4 +1,4 @@
-"""Building an index on a Dask cluster: the workers read, count, fit, and write the index if they see its folder."""
+"""Build an index on a Dask cluster: workers read, count, store and fit."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def _write(
     _store_documents(writer, documents, columns, on_progress)
     for segment in documents.split():
         _store_columns(writer.within(segment.name), segment.partitions(n_words), segment.first, on_progress)
-    fit_search(search, documents.partitions(n_words), corpus, documents.n_short, on_progress)
+    fit_search(search, options, documents.partitions(n_words), corpus, documents.n_short, on_progress)
     _store_fit(writer, search, documents)
     writer.finish()
     store_search(writer.out, search)

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from mixsearch._typing import Array
 from mixsearch.data.partitions import Partitions
-from mixsearch.errors import SearchError
+from mixsearch.errors import FewerComponentsWarning, SearchError, collect_warnings, warn_user
 from mixsearch.index.build.options import DEFAULT_COMPONENTS, IndexOptions, OnProgress
 from mixsearch.text import Corpus
 from mixsearch.topics import CountPartition, TopicSearch, damp, fit_corpus, fits_segment, limit_segments, make_search
@@ -62,6 +62,7 @@ def select_documents(counts: sp.csr_array, damping: bool, min_words: int) -> tup
 
 def fit_search(
     search: TopicSearch,
+    options: IndexOptions,
     documents: Partitions[CountPartition],
     corpus: Corpus | DistributedCorpus,
     n_short: int,
@@ -70,11 +71,17 @@ def fit_search(
 ) -> None:
     """Fit a search to the documents of a corpus, on this machine or on a cluster."""
     on_progress("Fitting topics", 0, None, "passes")
-    fit_corpus(
-        search,
-        documents,
-        vocabulary=corpus.vocabulary,
-        n_dropped=n_short + corpus.n_dropped,
-        allocate=allocate,
-        on_pass=lambda n_passes: on_progress("Fitting topics", n_passes, None, "passes"),
-    )
+    with collect_warnings() as warned:
+        fit_corpus(
+            search,
+            documents,
+            vocabulary=corpus.vocabulary,
+            n_dropped=n_short + corpus.n_dropped,
+            allocate=allocate,
+            on_pass=lambda n_passes: on_progress("Fitting topics", n_passes, None, "passes"),
+        )
+    is_requested = isinstance(options.n_components, int)
+    for warning in warned:
+        # Fewer topics than the default are not worth a word.
+        if is_requested or not isinstance(warning, FewerComponentsWarning):
+            warn_user(warning)

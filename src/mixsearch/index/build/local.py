@@ -162,9 +162,8 @@ def write_index(
     documents = _open_documents(out, stored.segments, n_words, options.memory_part, on_progress)
     with ExitStack() as stack:
         names = iter([segment.name for segment in stored.segments])
-        fit_search(
-            search, documents, corpus, stored.n_short, on_progress, partial(_allocate_projected, out, stack, names)
-        )
+        allocate = partial(_allocate_projected, out, stack, names)
+        fit_search(search, options, documents, corpus, stored.n_short, on_progress, allocate)
     store_documents(out, search)
     store_search(out, search)
     write_dropped(out, corpus.dropped, stored.dropped, stored.dropped_ranges)

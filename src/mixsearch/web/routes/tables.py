@@ -1,4 +1,4 @@
-"""Routes of tables: rows in a plane, and the members, the line or the subspace that some of them mean."""
+"""Routes of tables: rows in a plane, and the rows that are like some of them."""
 
 from __future__ import annotations
 
@@ -16,13 +16,9 @@ from mixsearch.web.schemas import MAX_COLUMN_LENGTH
 from mixsearch.web.table_schemas import (
     MAX_SHOWN_ROWS,
     FitRequest,
-    LineAnswer,
-    LineRequest,
     MembersAnswer,
     MembersRequest,
     RowNumber,
-    SubspaceAnswer,
-    SubspaceRequest,
     TableFrame,
     TableInfo,
     TablePoints,
@@ -34,8 +30,6 @@ from mixsearch.web.workers import WorkerPool
 Key = Annotated[str, Path(description="The name that the upload returned, or `example`.", max_length=100)]
 Column = Annotated[str, Query(max_length=MAX_COLUMN_LENGTH, description="A column of numbers or dates.")]
 Members = Annotated[MembersRequest, Query()]
-Line = Annotated[LineRequest, Query()]
-Subspace = Annotated[SubspaceRequest, Query()]
 _CSV: dict[int | str, dict[str, Any]] = {200: {"content": {"text/csv": {}}}}
 
 
@@ -102,16 +96,6 @@ def _add_answers(router: APIRouter, store: TableStore, pool: WorkerPool) -> None
         """Find the rows that are like some of them."""
         return await _send(pool, lambda answers: answers.describe_found_members(store, table, request))
 
-    @router.get("/line", response_model=LineAnswer)
-    async def find_line(table: Key, request: Line) -> Response:
-        """Find the line that some rows follow."""
-        return await _send(pool, lambda answers: answers.describe_found_line(store, table, request))
-
-    @router.get("/subspace", response_model=SubspaceAnswer)
-    async def find_subspace(table: Key, request: Subspace) -> Response:
-        """Find the subspace that some rows lie in."""
-        return await _send(pool, lambda answers: answers.describe_found_subspace(store, table, request))
-
 
 def _add_files(router: APIRouter, store: TableStore, pool: WorkerPool) -> None:
     async def send_csv(table: str, make: Callable[[Any], Any]) -> Response:
@@ -122,16 +106,6 @@ def _add_files(router: APIRouter, store: TableStore, pool: WorkerPool) -> None:
     async def download_members(table: Key, request: Members) -> Response:
         """Return the table with `membership` and `is_member`."""
         return await send_csv(table, lambda answers: answers.find_members(store, table, request)[0].to_frame())
-
-    @router.get("/line.csv", response_class=Response, responses=_CSV)
-    async def download_line(table: Key, request: Line) -> Response:
-        """Return the table with the `membership` of a line."""
-        return await send_csv(table, lambda answers: answers.label_line(store, table, request))
-
-    @router.get("/subspace.csv", response_class=Response, responses=_CSV)
-    async def download_subspace(table: Key, request: Subspace) -> Response:
-        """Return the table with the `membership` of a subspace and the `residual` from it."""
-        return await send_csv(table, lambda answers: answers.label_subspace(store, table, request))
 
 
 def _encode_csv(table: Any) -> bytes:

@@ -79,17 +79,6 @@ def test_many_additions_make_few_segments_and_lose_nothing(path):
     assert index.columns.table["stars"].to_pylist() == [stars[name] for name in index.names()]
 
 
-def test_a_fit_of_all_documents_ranks_them_alike(tmp_path, path):
-    add(path, MORE)
-    grown = open_index(path)
-    whole = open_index(build_reviews(tmp_path, pa.concat_tables([FIRST, MORE]), "whole"))
-    for word in ("sushi", "goal", "judge"):
-        ours, theirs = grown.search(word), whole.search(word)
-        assert abs(ours.weight - theirs.weight) < 0.1
-        first = {row for row, _ in ours.documents(60)}
-        assert len(first & {row for row, _ in theirs.documents(60)}) >= 50
-
-
 def test_words_that_come_with_added_documents_are_answered_from_those(path):
     added = add(path, make_reviews(list_subjects(30, ("space",)), 5000))
     assert added.growth.new_words > 0.5
@@ -101,13 +90,6 @@ def test_words_that_come_with_added_documents_are_answered_from_those(path):
     assert index.document_frequency("rocket") > 10
     with pytest.warns(SkippedWordsWarning, match="came with documents that were added later. Refresh"):
         index.search(["sushi", "rocket"])
-
-
-def test_documents_about_known_topics_need_no_refresh(path):
-    growth = add(path, MORE).growth
-    assert not growth.needs_refresh
-    assert growth.new_words == 0
-    assert (growth.n_fitted, growth.n_added, growth.n_removed) == (270, 36, 0)
 
 
 def test_a_topic_outside_the_frame_is_measured(tmp_path):
@@ -160,14 +142,12 @@ def test_a_column_of_another_type_is_refused_and_new_columns_are_missing_before(
     "convert",
     [
         lambda table: table,
-        lambda table: table.to_pydict(),
-        lambda table: table.to_pandas(),
         lambda table: table.to_pandas().set_index("review_id"),
         lambda table: table.to_reader(),  # which can be read once
         lambda table: pl.from_arrow(table),
-        lambda table: pl.from_arrow(table).lazy(),
+        lambda table: duckdb.from_arrow(table),
     ],
-    ids=["Arrow", "dict", "pandas", "index of pandas", "stream", "Polars", "lazy"],
+    ids=["Arrow", "pandas", "stream", "Polars", "DuckDB"],
 )
 def test_tables_in_memory_are_added_with_their_columns(path, convert):
     assert add_documents(path, convert(MORE)).n_documents == 36
@@ -175,25 +155,6 @@ def test_tables_in_memory_are_added_with_their_columns(path, convert):
     documents = [i for i in range(len(MORE)) if i % 10 != 9]
     for name, source in (("id", "review_id"), ("stars", "stars"), ("day", "day"), ("shop", "shop")):
         assert index.columns.table[name].to_pylist()[-36:] == MORE[source].take(documents).to_pylist()
-
-
-def test_plain_texts_are_added_without_columns(path):
-    source = path.parent / "texts.txt"
-    source.write_text("sushi rice ramen noodle soup\ngoal match team ball league\n")
-    add_documents(path, source, CorpusOptions(format="lines"))
-    index = open_index(path)
-    assert index.n_documents == 272
-    assert index.columns.table["stars"].to_pylist()[-2:] == [None, None]
-    assert list(index.names())[-2:] == ["", ""]
-
-
-def test_documents_that_are_all_too_short_change_no_topic(path):
-    before = open_index(path).search("sushi")
-    added = add(path, MORE.take([9, 19]))
-    assert (added.n_documents, added.n_short) == (0, 2)
-    index = open_index(path)
-    np.testing.assert_allclose(index.search("sushi").probabilities, before.probabilities, atol=1e-9)
-    assert index.contents().n_short == 32
 
 
 def test_a_reader_keeps_what_it_opened(path):
@@ -208,38 +169,6 @@ def test_a_reader_keeps_what_it_opened(path):
 def test_two_writers_exclude_each_other(path):
     with update_folder(path, kind="topic index", version=1), pytest.raises(BusyFolderError):
         add(path, MORE)
-
-
-def test_an_index_of_counts_takes_further_counts(tmp_path):
-    import scipy.sparse as sp
-
-    rng = np.random.default_rng(0)
-    counts = sp.csr_array(rng.poisson(0.4, (200, 20)))
-    sp.save_npz(tmp_path / "counts.npz", counts[:150])
-    (tmp_path / "words.txt").write_text("".join(f"word{i}\n" for i in range(20)))
-    reading = CorpusOptions(vocabulary=tmp_path / "words.txt")
-    build_index(tmp_path / "counts.npz", tmp_path / "index", OPTIONS, reading)
-    sp.save_npz(tmp_path / "more.npz", counts[150:])
-    added = add_documents(tmp_path / "index", tmp_path / "more.npz", reading)
-    index = open_index(tmp_path / "index")
-    assert index.n_documents == 150 - index.contents().n_short + added.n_documents + added.n_short
-    assert READING.text == "review"
-
-
-def test_a_tokenizer_of_ones_own_is_asked_for_again(tmp_path):
-    write_reviews(tmp_path / "r.parquet", FIRST)
-    reading = CorpusOptions(text="review", tokenizer=str.split, min_df=2, max_df=0.9, stop_words=["and"])
-    build_index(tmp_path / "r.parquet", tmp_path / "index", OPTIONS, reading)
-    with pytest.raises(SearchError, match="was made with a custom tokenizer. Set tokenizer to it"):
-        add(tmp_path / "index", MORE)
-    assert add(tmp_path / "index", MORE, reading=reading).n_documents == 36
-
-
-def test_dates_as_text_are_dates_in_added_documents_too(path):
-    texts = pa.array([day.isoformat() for day in MORE["day"].to_pylist()])
-    add(path, MORE.set_column(3, "day", texts))
-    days = open_index(path).columns.table["day"].to_pylist()[-36:]
-    assert days == [day for i, day in enumerate(MORE["day"].to_pylist()) if i % 10 != 9]
 
 
 def test_characters_are_those_of_the_texts_that_are_there(path):
@@ -277,16 +206,3 @@ def test_an_id_of_several_documents_is_noted_and_stands_for_all_of_them(tmp_path
     assert add(tmp_path / "twice", replacing, existing="replace").n_replaced == 2
     assert list(open_index(tmp_path / "twice").names()).count("r0") == 1
     assert remove_documents(tmp_path / "twice", ids=["r1"]).n_documents == 2
-
-
-def test_ids_of_one_document_each_are_no_note(tmp_path):
-    built = build_index(write_reviews(tmp_path / "once.parquet", FIRST), tmp_path / "once", OPTIONS, READING)
-    assert "repeated_ids" not in {note.code for note in built.notes}
-
-
-def test_all_documents_that_the_index_has_are_counted_whatever_file_they_are_in(path):
-    parts = [write_reviews(path.parent / f"{i}.parquet", FIRST.slice(4 * i, 4)) for i in range(3)]
-    with pytest.raises(SearchError, match="12 of the documents to add are in the index .* the first one is 'r0'"):
-        add_documents(path, parts)
-    with pytest.raises(SearchError, match="1 of the documents to add is in the index '.*' already: 'r5'. Set existing"):
-        add(path, FIRST.slice(5, 1))

@@ -52,22 +52,6 @@ def test_a_refreshed_index_equals_one_from_scratch(tmp_path, path):
     assert ours.contents().growth.n_added == 0
 
 
-def test_words_that_came_later_are_features_after_a_refresh(path):
-    assert not open_index(path).has_feature("rocket")
-    refresh_index(path)
-    assert open_index(path).has_feature("rocket")
-    assert not {doubt.code for doubt in open_index(path).search("rocket").doubts} & {"word_added"}
-
-
-def test_documents_can_be_added_after_a_refresh(tmp_path, path):
-    n_rows = open_index(path).n_rows
-    refresh_index(path)
-    more = make_reviews(list_subjects(10), 9000)
-    add_documents(path, write_reviews(tmp_path / "again.parquet", more))
-    index = open_index(path)
-    assert index.documents([n_rows])[0].name == "r9000"
-
-
 def test_an_index_without_texts_says_to_build_it_again(tmp_path):
     write_reviews(tmp_path / "r.parquet", FIRST)
     build_index(

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from tests.unit.index.update.grown_index import OPTIONS, build_reviews, list_subjects, make_reviews, write_reviews
+from tests.unit.index.update.grown_index import build_reviews, list_subjects, make_reviews, write_reviews
 
 from mixsearch.errors import SearchError, collect_warnings
-from mixsearch.index import add_documents, build_index, open_index, remove_documents
+from mixsearch.index import add_documents, open_index, remove_documents
 from mixsearch.topics import measure_documents_in, sum_corpus
 
 FIRST, MORE = make_reviews(list_subjects(300), 0), make_reviews(list_subjects(40), 1000)
@@ -75,14 +75,6 @@ def test_no_byte_of_a_removed_document_stays_on_disk(tmp_path):
     assert b"xylophone" not in read_everything(path)
 
 
-def test_the_whole_of_a_segment_can_go(path):
-    remove_documents(path, rows=list(range(300, 340)))
-    index = open_index(path)
-    index.verify()
-    assert len(index.topics._family.segments) == 1
-    assert index.n_documents == 270
-
-
 def test_nothing_is_removed_if_nothing_matches_or_nothing_would_be_left(path):
     before = open_index(path).generation
     with pytest.raises(SearchError, match="No document of .* matches. Nothing was removed"):
@@ -94,32 +86,6 @@ def test_nothing_is_removed_if_nothing_matches_or_nothing_would_be_left(path):
     with pytest.raises(SearchError, match="exactly one of where, ids and rows, got none"):
         remove_documents(path)
     assert open_index(path).generation == before
-
-
-def test_an_unknown_column_names_those_there_are(path):
-    with pytest.raises(SearchError, match="starz.*stars"):
-        remove_documents(path, where="starz > 3")
-
-
-def test_documents_without_ids_are_removed_otherwise(tmp_path):
-    (tmp_path / "texts.txt").write_text("\n".join(FIRST["review"].to_pylist()))
-    build_index(tmp_path / "texts.txt", tmp_path / "index", OPTIONS)
-    with pytest.raises(SearchError, match="have no ids"):
-        remove_documents(tmp_path / "index", ids=["r1"])
-    assert remove_documents(tmp_path / "index", rows=[0]).n_documents == 1
-
-
-def test_rare_words_of_removed_documents_are_counted_no_more(tmp_path):
-    reviews = make_reviews(list_subjects(100), 0)
-    texts = reviews["review"].to_pylist()
-    for row in (2, 5):
-        texts[row] += " and xylophone"
-    texts[7] += " and zither"
-    path = build_reviews(tmp_path, reviews.set_column(1, "review", [texts]))
-    remove_documents(path, rows=[2, 7])
-    index = open_index(path)
-    assert index.document_frequency("zither") == 0
-    assert index.document_frequency("xylophone") == 1
 
 
 def test_a_topic_is_described_though_some_of_its_words_are_gone(tmp_path):
@@ -154,14 +120,6 @@ def test_short_documents_outlive_their_segment_and_are_not_overwritten(path, tmp
     assert set(index.short_names()) == before | {"r2009", "r2019", "r3009", "r3019"}
 
 
-def test_additions_of_short_documents_alone_are_kept_apart(tmp_path):
-    path = build_reviews(tmp_path, FIRST)
-    for first in (1000, 2000):
-        only_short = make_reviews(list_subjects(20), first).take([9, 19])
-        add_documents(path, write_reviews(tmp_path / f"{first}.parquet", only_short))
-    assert {"r1009", "r1019", "r2009", "r2019"} <= set(open_index(path).short_names())
-
-
 def test_ids_and_rows_that_the_index_lacks_are_noted(path):
     first, second = list(open_index(path).names())[:2]
     (note,) = remove_documents(path, ids=[first, "nobody"]).notes
@@ -175,13 +133,3 @@ def test_ids_and_rows_that_the_index_lacks_are_noted(path):
     assert (note.code, str(note)) == ("unknown_rows", "1 row is not in the index: 1000000.")
     assert remove_documents(path, rows=open_index(path).topics.kept_rows_[:1]).notes == ()
     assert remove_documents(path, ids=list(open_index(path).short_names())[:1]).notes == ()
-
-
-def test_ids_of_which_none_is_in_the_index_are_an_error(path):
-    with pytest.raises(SearchError, match="No document of .* matches. Nothing was removed"):
-        remove_documents(path, ids=["nobody"])
-
-
-def test_a_removal_that_leaves_too_few_documents_says_how_many(path):
-    with pytest.raises(SearchError, match="needs at least 2 documents, but none of .* would be left. Nothing was rem"):
-        remove_documents(path, where="stars > 0")

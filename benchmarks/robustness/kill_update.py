@@ -1,7 +1,7 @@
 """Kill `add`, `remove` and `refresh` at random moments while a reader searches, and check what is left.
 
-    python benchmarks/kill_update.py
-    python benchmarks/kill_update.py --kills 50 --documents 3000
+    python benchmarks/robustness/kill_update.py
+    python benchmarks/robustness/kill_update.py --kills 50 --documents 3000
 
 Each index that is left must verify, and hold the documents from before or those from after. Two writers at once are
 tried too: one of them must say that the index is busy. Exits with 1 if anything else happens.

@@ -1,7 +1,7 @@
 """Run the commands on hostile files of every format, each in a separate process, and count the outcomes.
 
-    python benchmarks/hostile_inputs.py
-    python benchmarks/hostile_inputs.py --n 2000 --seed 1
+    python benchmarks/robustness/hostile_inputs.py
+    python benchmarks/robustness/hostile_inputs.py --n 2000 --seed 1
 
 Files are crafted (headers that lie, quotes that never close, numbers beyond every type, archives that grow a
 thousandfold), or valid files with bytes flipped, cut, doubled and inserted. Exits with 1 if a process dies or hangs, if

@@ -1,49 +1,46 @@
-"""Documents of an index as tables: their columns, texts, and the share of topics in them."""
+"""Documents and answers of an index as tables: Arrow and CSV."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import csv
+import io
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mixsearch._typing import Array, DataFrame
-from mixsearch.data.arrow import arrow_to_frame, import_pyarrow
+from mixsearch._typing import Array
+from mixsearch.data.arrow import import_pyarrow
 from mixsearch.data.chunks import row_slices
 from mixsearch.data.files.types import rename_repeated
 from mixsearch.errors import SearchError
 from mixsearch.index.column_file import ID, ROW
-from mixsearch.index.groups import Topics, name_topics
 from mixsearch.topics import ABOUT_SHARE, Topic
 
 if TYPE_CHECKING:
+    from mixsearch.index.answer import Answer
     from mixsearch.index.compare import Outcome
+    from mixsearch.index.map import TopicMap
     from mixsearch.index.topic_index import TopicIndex
 
-SHARE, TEXT = "share", "text"
+TEXT = "text"
 _NEED = "Tables of documents"
 # Documents whose counts and texts are in memory at a time.
 _CHUNK_ROWS = 10_000
-
-
-def documents_frame(index: TopicIndex, indices: Array, shares: Sequence[float], *, text: bool) -> DataFrame:
-    """Return documents, by their indices in the corpus, with their shares of a topic as a data frame of pandas."""
-    table = _read_documents(index, indices, text=text)
-    position = 2 if ID in table.column_names else 1
-    names = rename_repeated([*table.column_names[:position], SHARE, *table.column_names[position:]])
-    return arrow_to_frame(table.add_column(position, SHARE, [list(shares)]).rename_columns(names))
-
-
-def shares_frame(index: TopicIndex, topics: Topics) -> DataFrame:
-    """Return the share of each topic in every document as a data frame of pandas."""
-    named = name_topics(index, topics)
-    arrow = import_pyarrow(_NEED)
-    known = _read_columns(index, np.arange(index.n_documents))
-    table = known.select([name for name in (ROW, ID) if name in known.column_names])
-    shares = [_compute_shares(index, list(named.values()), indices) for indices in _list_indices(index)]
-    columns = np.concatenate(shares).T
-    names = rename_repeated([*table.column_names, *named])
-    return arrow_to_frame(arrow.table([*table.columns, *columns], names=names))
+COLUMNS = ("hint", "kind", "rank", "item", "value", "likelier", "name", "snippet", "title", "link", "date")
+MAP_COLUMNS = ("words", "typical_words", "weight", "separation", "verdict", "x", "y")
+_FACTS = (
+    "weight",
+    "n_about",
+    "n_about_low",
+    "n_about_high",
+    "n_holding",
+    "separation",
+    "share_of_hint",
+    "n_components",
+    "n_fitted",
+)
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def list_documents(index: TopicIndex, *, text: bool = True) -> Any:
@@ -173,3 +170,113 @@ def _stream(tables: Iterator[Any]) -> Any:
             yield from table.combine_chunks().to_batches()
 
     return arrow.RecordBatchReader.from_batches(first.schema, list_batches())
+
+
+def to_csv(outcomes: Iterable[Outcome], *, errors: bool = False, for_spreadsheets: bool = False) -> str:
+    """Return answers as a table with a header.
+
+    Parameters
+    ----------
+    outcomes : iterable of Outcome
+        The answers. An error is one row.
+    errors : bool, default=False
+        Add a column of standard errors.
+    for_spreadsheets : bool, default=False
+        Put an apostrophe before text that a spreadsheet would read as a formula.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> from mixsearch.datasets import make_reviews
+    >>> from mixsearch.index import IndexOptions, Query, answer_queries, build_index, open_index, to_csv
+    >>> texts = make_reviews(500, random_state=0).text
+    >>> built = build_index(texts, mkdtemp() + "/reviews.index", IndexOptions(n_components=12))
+    >>> table = to_csv(answer_queries(open_index(built.path), [Query("sushi", {"sushi": 1})]))
+    >>> table.splitlines()[0]
+    'hint,kind,rank,item,value,likelier,name,snippet,title,link,date'
+    """
+    columns = (*COLUMNS, "stderr") if errors else COLUMNS
+    rows = ({"hint": outcome.query.name, **fact} for outcome in outcomes for fact in _list_rows(outcome))
+    return write_rows(rows, columns, for_spreadsheets=for_spreadsheets)
+
+
+def _list_rows(outcome: Outcome) -> Iterable[dict[str, Any]]:
+    return [_row("error", 1, str(outcome.error))] if outcome.answer is None else _list_facts(outcome.answer)
+
+
+def map_to_csv(found: TopicMap) -> str:
+    """Return the topics of a map as a table with a header, one per row.
+
+    Parameters
+    ----------
+    found : TopicMap
+        The topics.
+
+    Returns
+    -------
+    str
+    """
+    facts = ("weight", "separation", "verdict", "x", "y")
+    rows = (
+        {"words": " ".join(topic.words), "typical_words": " ".join(topic.label)}
+        | {name: getattr(topic, name) for name in facts}
+        for topic in found.topics
+    )
+    return write_rows(rows, MAP_COLUMNS)
+
+
+def _list_facts(answer: Answer) -> Iterator[dict[str, Any]]:
+    for rank, name in enumerate(_FACTS, 1):
+        yield _row("fact", rank, name, getattr(answer, name), stderr=answer.weight_stderr if name == "weight" else "")
+    if answer.confidence is not None:
+        yield _row("fact", len(_FACTS) + 1, "confidence", answer.confidence)
+    for rank, word in enumerate(answer.words, 1):
+        yield _row("word", rank, word.word, word.probability, likelier=word.likelier, stderr=word.probability_stderr)
+    for rank, related in enumerate(answer.related_words, 1):
+        yield _row("related", rank, related.word, likelier=related.likelier)
+    for rank, document in enumerate(answer.documents, 1):
+        known = {name: getattr(document, name) for name in ("name", "snippet", "title", "link", "date")}
+        yield _row("document", rank, document.row, document.share, **known)
+    for rank, other in enumerate(answer.alternatives, 1):
+        yield _row("alternative", rank, " ".join(other.words), other.share_of_hint)
+    for rank, warning in enumerate(answer.warnings, 1):
+        yield _row("warning", rank, warning.message)
+
+
+def _row(kind: str, rank: int, item: Any, value: Any = "", **more: Any) -> dict[str, Any]:
+    return {"kind": kind, "rank": rank, "item": item, "value": value, **more}
+
+
+def write_rows(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], *, for_spreadsheets: bool = False) -> str:
+    """Return rows as a table with a header.
+
+    Parameters
+    ----------
+    rows : iterable of mapping
+        The values by column. What is missing is empty, and what has no column is left out.
+    columns : sequence of str
+        The header.
+    for_spreadsheets : bool, default=False
+        Put an apostrophe before text that a spreadsheet would read as a formula.
+
+    Returns
+    -------
+    str
+    """
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns, restval="", extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(map(_escape_row, rows) if for_spreadsheets else rows)
+    return text.getvalue()
+
+
+def _escape_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: _escape(value) for name, value in row.items()}
+
+
+def _escape(value: Any) -> Any:
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value

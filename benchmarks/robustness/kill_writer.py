@@ -1,7 +1,7 @@
 """Kill a writer of a folder repeatedly, and check what is left: the old content, the new content, or nothing yet.
 
-    python benchmarks/kill_writer.py
-    python benchmarks/kill_writer.py -- mixsearch index corpus.txt --output {folder} --overwrite
+    python benchmarks/robustness/kill_writer.py
+    python benchmarks/robustness/kill_writer.py -- mixsearch index corpus.txt --output {folder} --overwrite
 
 The command must write to `{folder}` and replace what is there. Exits with 1 if ever a folder was broken.
 """

@@ -1,7 +1,7 @@
 """Send odd and ordinary requests to a server of its own, as bytes on a socket, and count what happens.
 
-    python benchmarks/hostile_requests.py
-    python benchmarks/hostile_requests.py --n 10000 --seed 1
+    python benchmarks/robustness/hostile_requests.py
+    python benchmarks/robustness/hostile_requests.py --n 10000 --seed 1
 
 Routes and parameters are those of the server's OpenAPI description, with values that exist, values that do not, huge
 and broken ones; methods, headers and bodies that do not belong; and valid requests with bytes flipped, cut, doubled and
@@ -31,7 +31,6 @@ from urllib.parse import quote
 
 from damage_index import build_corpus
 from hostile_inputs import mutate
-from web_demo import measure_process
 
 CLOSED, LEFT, INTERNAL, HANG = "closed by the server", "client left", "internal error", "no answer"
 N_CLIENTS, MAX_SECONDS = 4, 60
@@ -77,6 +76,15 @@ BODIES = (
     b"PK\x03\x04" + bytes(99),
     b"a,b\n1,2\n3", b'{"file": "../../x"}', b'{"seeds": [[1e999, 2]]}',
 )  # fmt: skip
+
+
+def _measure_process(pid: int) -> float:
+    """Return the memory of a process in MB, with its part of what it shares."""
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    except (FileNotFoundError, ProcessLookupError):
+        return 0.0
+    return next((int(line.split()[1]) for line in lines if line.startswith("Pss:")), 0) / 1024
 
 
 class Server:
@@ -133,7 +141,7 @@ class Server:
 
     def measure_memory(self) -> float:
         """Return the memory of all its processes in MB; shared memory counts once."""
-        return sum(measure_process(pid) for pid in self.list_processes())
+        return sum(map(_measure_process, self.list_processes()))
 
     def read_log(self) -> str:
         """Return what the server has printed."""

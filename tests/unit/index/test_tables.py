@@ -1,6 +1,4 @@
-"""Topics and documents of an index as data frames and tables."""
-
-import sys
+"""Documents of an index as tables."""
 
 import numpy as np
 import pandas as pd
@@ -50,65 +48,11 @@ def answer(index, *words):
     return answer_queries(index, [Query(word, words={word: 1.0}) for word in words])
 
 
-def test_the_words_of_a_topic_are_a_frame(index):
-    topic = index.search("taxi")
-    frame = topic.to_frame()
-    assert list(frame.columns) == ["word", "probability", "lift"]
-    assert len(frame) == len(index.vocabulary)
-    assert frame["probability"].sum() == pytest.approx(1, abs=1e-6)
-    assert [tuple(row) for row in topic.to_frame(3)[["word", "probability"]].to_numpy()] == topic.top_words(3)
-    by_probability = topic.to_frame(5, by="probability", errors=True)
-    assert by_probability["probability"].is_monotonic_decreasing
-    assert (by_probability["stderr"] > 0).all()
-
-
-def test_a_frame_without_pandas_says_what_to_install(index, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    topic = index.search("taxi")
-    for make in (topic.to_frame, lambda: index.documents_frame(topic), lambda: index.shares_frame([topic])):
-        with pytest.raises(SearchError, match="pip install pandas"):
-            make()
-
-
-def test_documents_of_a_topic_come_with_their_columns(index, reviews):
-    topic = index.search("taxi")
-    frame = index.documents_frame(topic, 10, text=True)
-    assert list(frame.columns) == ["row", "id", "share", *KEPT, "text"]
-    assert list(zip(frame["row"], frame["share"], strict=True)) == topic.documents(10)
-    assert (frame["row"] % 3 == ORDER.index("taxi")).all()
-    joined = frame.merge(reviews, left_on="id", right_on="key", suffixes=("", " of input"))
-    assert len(joined) == 10
-    for name in (*KEPT, "text"):
-        assert (joined[name] == joined[f"{name} of input"]).all(), name
-
-
-def test_shares_are_one_row_per_document_and_join_the_input(index, reviews):
-    topics = {name: index.search(name) for name in ORDER}
-    frame = index.shares_frame(topics)
-    assert list(frame.columns) == ["row", "id", *ORDER]
-    assert len(frame) == index.n_documents == len(reviews) - 1
-    assert (frame["id"] == reviews.drop(5)["key"].to_numpy()).all()
-    shares = frame[list(ORDER)].to_numpy()
-    assert (shares.sum(axis=1) <= 1 + 1e-9).all()
-    assert (shares.argmax(axis=1) == frame["row"] % 3).all()
-
-
-def test_topics_without_names_are_named_by_their_words(index):
-    topics = [index.search(name) for name in ("taxi", "taxi", "sushi")]
-    names = list(index.shares_frame(topics).columns[2:])
-    first = ", ".join(word for word, _ in topics[0].top_words(2))
-    assert names[:2] == [first, f"{first} (2)"]
-
-
 def test_documents_without_names_and_columns_have_rows(plain):
-    topic = plain.search("taxi")
-    assert list(plain.documents_frame(topic, 3).columns) == ["row", "share"]
-    assert list(plain.documents_frame(topic, 3, text=True).columns) == ["row", "share", "text"]
-    assert list(plain.shares_frame({"taxi": topic}).columns) == ["row", "taxi"]
     assert list_documents(plain).schema.names == ["row", "text"]
 
 
-@pytest.mark.parametrize("suffix", ["parquet", "csv", "csv.gz", "jsonl", "xlsx"])
+@pytest.mark.parametrize("suffix", ["parquet", "csv", "xlsx"])
 def test_exported_documents_are_those_of_the_input(index, reviews, tmp_path, suffix):
     path = tmp_path / f"documents.{suffix}"
     write_table(list_documents(index), path)
@@ -154,7 +98,7 @@ def test_labels_of_repeated_names_differ_and_errors_are_left_out(index):
 
 def test_chunks_of_documents_do_not_change_the_table(index, monkeypatch):
     whole = label_documents(index, answer(index, *ORDER), text=True).read_all()
-    monkeypatch.setattr("mixsearch.index.frames._CHUNK_ROWS", 17)
+    monkeypatch.setattr("mixsearch.index.tables._CHUNK_ROWS", 17)
     parts = label_documents(index, answer(index, *ORDER), text=True).read_all()
     for name in whole.column_names:
         if name in ORDER:

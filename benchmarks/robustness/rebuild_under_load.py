@@ -1,8 +1,8 @@
 """Replace a served index again and again while 8 clients search it, and check that no answer mixes two states.
 
-    python benchmarks/rebuild_under_load.py
-    python benchmarks/rebuild_under_load.py --seconds 60 --seed 1
-    python benchmarks/rebuild_under_load.py --no-if-match
+    python benchmarks/robustness/rebuild_under_load.py
+    python benchmarks/robustness/rebuild_under_load.py --seconds 60 --seed 1
+    python benchmarks/robustness/rebuild_under_load.py --no-if-match
 
 The index is built from two corpora in turn, grown and shrunk between, and once deleted and restored. The clients ask
 for topics of words of both corpora and open the documents that these list, without pause. Names and texts of documents
@@ -33,7 +33,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from hostile_requests import MAX_SECONDS, Server
-from measuring import print_table
 
 from mixsearch.index import IndexOptions, add_documents, build_index, remove_documents
 from mixsearch.storage import read_generation
@@ -343,8 +342,8 @@ def print_report(report: Report) -> None:
         "tracebacks in the log": report.log.count("Traceback"),
         "processes that ended": report.n_ended,
     }
-    print_table("Answers", ("", "number"), [(name, f"{n:,}") for name, n in rows.items()])
-    print_table("Changes", ("index", "times"), [(name, str(n)) for name, n in report.changes.items()])
+    for name, n in (*rows.items(), *report.changes.items()):
+        print(f"{name:<40} {n:8,}")
     print(f"\nhealth at the end: {'ok' if report.is_healthy else 'NOT ok'}")
 
 

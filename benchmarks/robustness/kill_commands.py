@@ -1,7 +1,7 @@
 """Kill every command that writes files at random moments, and look at what is left.
 
-    python benchmarks/kill_commands.py
-    python benchmarks/kill_commands.py --kills 200 --only export,segment
+    python benchmarks/robustness/kill_commands.py
+    python benchmarks/robustness/kill_commands.py --kills 200 --only export,segment
 
 Before each kill there is an old file. After it there must be the old or a whole new one; after the next run that is
 not killed, no temporary file. `kill_update.py` and `kill_writer.py` do so for indexes. Exits with 1 if something is
@@ -89,16 +89,15 @@ def make_writers(folder: Path) -> dict[str, Writer]:
     return {
         "export": Writer(["export", "whole.index", "-o", "x.csv"], "x.csv", is_table(400)),
         "export to Parquet": Writer(["export", "whole.index", "-o", "x.parquet"], "x.parquet", is_parquet),
-        "label": Writer(["label", "whole.index", "sushi1", "-o", "l.csv"], "l.csv", is_table(400)),
+        "export --topics": Writer(
+            ["export", "whole.index", "--topics", "sushi1", "-o", "l.csv"], "l.csv", is_table(400)
+        ),
         "report": Writer(["report", "whole.index", "sushi1", "-o", "r.html"], "r.html", is_html),
         "report to Excel": Writer(["report", "whole.index", "sushi1", "-o", "r.xlsx"], "r.xlsx", is_zip),
         "topic --plot": Writer(["topic", "whole.index", "sushi1", "--plot", "t.png"], "t.png", is_png),
         "find": Writer(["find", *found, "-o", "f.csv"], "f.csv", is_table(300)),
-        "regress": Writer(["regress", *found, "--y", "b", "--x", "a", "-o", "g.csv"], "g.csv", is_table(300)),
-        "subspace": Writer(["subspace", *found, "--dim", "1", "-o", "s.csv"], "s.csv", is_table(300)),
         "community": Writer(["community", "edges.csv", "--like", "n0,n2", "-o", "c.csv"], "c.csv", is_table(n_nodes)),
         "segment": Writer([*segment, "-o", "o.png"], "o.png", is_png),
-        "segment --save-model": Writer([*segment, "--save-model", "m.json"], "m.json", is_json),
     }
 
 
