@@ -15,13 +15,13 @@ from unittest.mock import patch
 
 import numpy as np
 from measuring import print_table
+from paper_experiments.segmentation import Annotation, list_images, load_annotations, load_image
 from segments import measure_iou
 from sklearn.metrics import normalized_mutual_info_score
 from threadpoolctl import threadpool_limits
 
 from mixsearch._typing import Array
 from mixsearch.errors import collect_warnings
-from mixsearch.experiments._bsds import Annotation, list_images, load_annotations, load_image
 from mixsearch.segmentation import Pixel, PreparedImage, prepare_image
 from mixsearch.segmentation._graph import SimilarityGraph, build_graph
 from mixsearch.segmentation._interpolation import collect_known, interpolate_known
