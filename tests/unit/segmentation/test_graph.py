@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse.csgraph import minimum_spanning_tree
 from tests.unit.segmentation.images import as_bytes, halves, painted, thirds
 
 from mixsearch import SearchError, segment
-from mixsearch.segmentation import _features, compute_features, prepare_image, read_image
-from mixsearch.segmentation._graph import _compute_depths
-from mixsearch.segmentation._interpolation import collect_known, correct_locally, interpolate_known
-from mixsearch.segmentation._superpixels import Superpixels, find_superpixels
+from mixsearch.segmentation import _features, _graph, compute_features, prepare_image, read_image
+from mixsearch.segmentation._graph import Superpixels, _compute_depths, find_superpixels
+from mixsearch.segmentation._graph_posterior import collect_known, correct_locally, interpolate_known
 
 SEEDS = {"left": (20, 60), "right": (150, 60)}
 
@@ -37,12 +37,17 @@ def test_superpixels_cover_the_picture_and_follow_its_edges():
     assert (superpixels.pairs[:, 0] < superpixels.pairs[:, 1]).all()
 
 
-def test_neighbors_across_an_edge_are_told_apart_from_neighbors_within_a_segment():
-    picture, truth = halves(360, 480)
-    superpixels = find_superpixels(read_image(picture))
-    one, other = superpixels.average(truth[..., None])[:, 0][superpixels.pairs].T
-    crosses, within = np.abs(one - other) > 0.9, one == other
-    assert np.median(superpixels.edges[crosses]) > 3 * np.median(superpixels.edges[within])
+def test_the_spanning_tree_is_given_32_bit_indices(monkeypatch):
+    """SciPy before 1.17.1 refuses others: "Buffer dtype mismatch"."""
+    given = []
+
+    def spy(links):
+        given.append(links)
+        return minimum_spanning_tree(links)
+
+    monkeypatch.setattr(_graph, "minimum_spanning_tree", spy)
+    find_superpixels(read_image(halves()[0]))
+    assert {str(each.dtype) for links in given for each in (links.indices, links.indptr)} == {"int32"}
 
 
 @pytest.mark.parametrize("kernel", ["similarity", "proximity"])
@@ -57,10 +62,6 @@ def test_the_depth_counts_the_edges_to_the_border_of_the_picture():
     depths = _compute_depths(make_chain(5), np.array([1.0, 2.0, 2.0, 1.0]))
     expected = np.array([0, 1, 3, 1, 0])
     assert_allclose(depths, (expected - expected.mean()) / expected.std(), atol=1e-4)
-
-
-def test_without_an_inside_there_is_no_depth():
-    assert_array_equal(_compute_depths(make_chain(2), np.ones(1)), 0)
 
 
 def test_interpolation_is_the_mean_of_a_gaussian_process():
@@ -151,13 +152,6 @@ def test_a_correction_leaves_alone_what_is_sure_and_not_like_it(wide):
     assert seeds_kept(after.correct({"left": (100, 100)}))
 
 
-def test_the_rest_can_be_corrected(wide):
-    _, prepared = wide
-    found = prepared.segment({"left": (20, 60)}).correct({"rest": [(150, 60), (130, 60)]})
-    assert found.names == ("left", "rest")
-    assert seeds_kept(found)
-
-
 def test_wrong_corrections_are_refused(wide):
     _, prepared = wide
     found = prepared.segment(SEEDS)
@@ -211,23 +205,10 @@ def test_holes_and_small_pieces(wide):
     assert np.mean(kept.labels[patch] == 0) > 0.9  # it has a seed
 
 
-def test_more_segments_than_features():
-    labels = np.repeat(np.arange(16), 20) * np.ones((80, 1), dtype=int)
-    picture = np.random.default_rng(0).random((16, 3))[labels]
-    found = segment(picture, [(20 * i + 10, 40) for i in range(16)])
-    assert len(found.names) == 16
-    assert np.mean(found.labels == labels) > 0.9
-
-
-@pytest.mark.parametrize("options", [{"connected": True}, {"fill_holes": True}, {"min_area": 0.1}])
+@pytest.mark.parametrize("options", [{"connected": True}, {"min_area": 0.1}])
 def test_options_of_the_graph_need_it(options):
     with pytest.raises(SearchError, match="needs assign='graph', got 'nearest'"):
         segment(halves()[0], [(5, 20), (50, 20)], assign="nearest", **options)
-
-
-def test_an_area_is_a_fraction(wide):
-    with pytest.raises(SearchError, match="min_area must be between 0 and 1, got 3"):
-        wide[1].segment(SEEDS, min_area=3)
 
 
 def test_the_expected_overlap_is_high_if_seeds_tell_and_low_if_they_do_not(wide):
@@ -261,7 +242,7 @@ def test_a_cut_out_is_opaque_inside_transparent_outside_and_soft_between():
     assert np.mean((cut[..., 3] > 127) == (truth == 2)) > 0.98
 
 
-@pytest.mark.parametrize("shape", [(1, 40), (40, 1), (3, 3), (2, 200)])
+@pytest.mark.parametrize("shape", [(1, 40), (3, 3)])
 def test_tiny_pictures(shape):
     picture = np.linspace(0, 1, shape[0] * shape[1]).reshape(shape)
     found = segment(picture, [(0, 0), (shape[1] - 1, shape[0] - 1)])

@@ -18,11 +18,6 @@ def test_interpolation_keeps_straight_lines_between_the_outer_pixels():
     assert_allclose(enlarged[1][:, inside], (rows + 1)[:, inside], atol=1e-4)
 
 
-def test_interpolation_by_one_changes_nothing():
-    planes = np.random.default_rng(0).random((2, 5, 7)).astype(np.float32)
-    assert_allclose(interpolate(planes, np.arange(5), np.arange(7), 1), planes)
-
-
 @pytest.mark.parametrize("shape", [(1, 1), (1, 9), (7, 2)])
 def test_images_of_hardly_any_pixels_can_be_interpolated(shape):
     enlarged = interpolate(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Response
@@ -79,9 +78,6 @@ async def _read_request(
     return SegmentationRequest(tuple(seed), features, assign, every, tuple(not_seed), connected, fill_holes, min_area)
 
 
-SimplifyParameter = Annotated[
-    float, Query(ge=0, le=1000, description="How far outlines may be from the exact ones, in pixels; 0 for exact.")
-]
 SegmentationParameters = Annotated[SegmentationRequest | NamedSegmentation, Depends(_read_request)]
 
 
@@ -152,36 +148,6 @@ def _add_files(router: APIRouter, store: ImageStore, pool: WorkerPool) -> None:
         """Return a ZIP file with a transparent PNG with a soft edge for each segment."""
         body = await pool.run(lambda: _encode_cut_outs(store.segment(picture, request)))
         return make_download(body, "application/zip")
-
-    @router.get("/{picture}/segments/outlines.svg", response_class=Response, responses=describe_file("image/svg+xml"))
-    async def draw_outlines(
-        picture: Name, request: SegmentationParameters, simplify: SimplifyParameter = 0.0
-    ) -> Response:
-        """Return the outlines as an SVG drawing of the size of the image."""
-        svg = await pool.run(lambda: store.segment(picture, request).found.to_svg(simplify))
-        return make_download(svg, "image/svg+xml")
-
-    @router.get(
-        "/{picture}/segments/outlines.geojson",
-        response_class=Response,
-        responses=describe_file("application/geo+json"),
-    )
-    async def list_outlines(
-        picture: Name, request: SegmentationParameters, simplify: SimplifyParameter = 0.0
-    ) -> Response:
-        """Return the outlines as GeoJSON; coordinates are pixels, x to the right and y down."""
-        collection = await pool.run(lambda: store.segment(picture, request).found.to_geojson(simplify))
-        return make_download(json.dumps(collection), "application/geo+json")
-
-    @router.get("/{picture}/segments/coco.json", response_class=Response, responses=describe_file("application/json"))
-    async def list_annotations(picture: Name, request: SegmentationParameters) -> Response:
-        """Return a data set in the format of COCO, with run lengths."""
-
-        def make() -> str:
-            found = store.segment(picture, request).found
-            return json.dumps(segmentation.make_coco_dataset([(picture, found.to_coco())]))
-
-        return make_download(await pool.run(make), "application/json")
 
 
 def _describe(stored: StoredSegmentation, *, outlines: bool = False) -> SegmentedImage:
