@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.ndimage import gaussian_filter
-from scipy.sparse import coo_array
+from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components, dijkstra, minimum_spanning_tree
 from scipy.spatial.distance import cdist
 
@@ -50,8 +50,7 @@ class Superpixels:
         """Return a number for each superpixel, (n,), equal for those connected through chosen ones, (n,) of bool."""
         one, other = self.pairs[chosen[self.pairs].all(axis=1)].T
         n = len(self.sizes)
-        links = coo_array((np.ones(len(one)), (one, other)), shape=(n, n))
-        return np.asarray(connected_components(links, directed=False)[1])
+        return np.asarray(connected_components(_link(np.ones(len(one)), one, other, n), directed=False)[1])
 
 
 def find_superpixels(image: RasterImage) -> Superpixels:
@@ -69,21 +68,25 @@ def _flood(strength: Array, markers: Array) -> Array:
     The watershed is the minimum spanning forest rooted in the markers (Cousty et al., 2009): the minimum spanning tree
     of all pixels and a root that is linked to every marker by the lightest edges, without the root.
     """
-    n, roots = strength.size, np.flatnonzero(markers).astype(np.int32)
+    n, roots = strength.size, np.flatnonzero(markers)
     one, other = _pair_neighbors(np.arange(n, dtype=np.int32).reshape(strength.shape))
     weights = np.maximum(*_pair_neighbors(strength)) + np.float32(MIN_EDGE)
-    links = coo_array(
-        (
-            np.append(weights, np.full(len(roots), MIN_EDGE / 2, dtype=weights.dtype)),
-            (np.append(one, roots), np.append(other, np.full(len(roots), n, dtype=np.int32))),
-        ),
-        shape=(n + 1, n + 1),
+    links = _link(
+        np.append(weights, np.full(len(roots), MIN_EDGE / 2, dtype=weights.dtype)),
+        np.append(one, roots),
+        np.append(other, np.full(len(roots), n)),
+        n + 1,
     )
-    # SciPy before 1.17.1 takes 32-bit indices only.
-    tree = minimum_spanning_tree(links.tocsr()).tocoo()
+    tree = minimum_spanning_tree(links).tocoo()
     kept = (tree.row < n) & (tree.col < n)
-    forest = coo_array((tree.data[kept], (tree.row[kept], tree.col[kept])), shape=(n, n))
+    forest = _link(tree.data[kept], tree.row[kept], tree.col[kept], n)
     return np.asarray(connected_components(forest, directed=False)[1].reshape(strength.shape))
+
+
+def _link(weights: Array, one: Array, other: Array, n: int) -> csr_array[Any]:
+    """Return a graph of n nodes; `scipy.sparse.csgraph` before SciPy 1.17.1 takes 32-bit indices only."""
+    ends = (one.astype(np.int32), other.astype(np.int32))
+    return coo_array((weights, ends), shape=(n, n)).tocsr()
 
 
 def _compute_edges(image: RasterImage) -> Array:
@@ -221,8 +224,8 @@ def _compute_depths(superpixels: Superpixels, resistances: Array) -> Array:
     outermost = np.unique(np.concatenate([labels[0], labels[-1], labels[:, 0], labels[:, -1]]))
     one, other = superpixels.pairs.T
     weights = np.append(resistances, np.zeros(len(outermost))) + MIN_LINK  # a weight of 0 is no link
-    ends = (np.append(one, outermost), np.append(other, np.full(len(outermost), n)))
-    depths = dijkstra(coo_array((weights, ends), shape=(n + 1, n + 1)).tocsr(), directed=False, indices=[n])[0, :n]
+    links = _link(weights, np.append(one, outermost), np.append(other, np.full(len(outermost), n)), n + 1)
+    depths = dijkstra(links, directed=False, indices=[n])[0, :n]
     centered = depths - np.average(depths, weights=superpixels.sizes)
     deviation = np.sqrt(np.average(centered**2, weights=superpixels.sizes))
     return np.asarray(centered / max(float(deviation), MIN_LINK))

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.sparse.csgraph import minimum_spanning_tree
 from tests.unit.segmentation.images import as_bytes, halves, painted, thirds
 
 from mixsearch import SearchError, segment
@@ -37,17 +36,18 @@ def test_superpixels_cover_the_picture_and_follow_its_edges():
     assert (superpixels.pairs[:, 0] < superpixels.pairs[:, 1]).all()
 
 
-def test_the_spanning_tree_is_given_32_bit_indices(monkeypatch):
+@pytest.mark.parametrize("name", ["minimum_spanning_tree", "connected_components", "dijkstra"])
+def test_graphs_have_32_bit_indices(monkeypatch, name):
     """SciPy before 1.17.1 refuses others: "Buffer dtype mismatch"."""
-    given = []
+    solve, given = getattr(_graph, name), []
 
-    def spy(links):
-        given.append(links)
-        return minimum_spanning_tree(links)
+    def spy(links, **options):
+        given.extend([links.indices, links.indptr])
+        return solve(links, **options)
 
-    monkeypatch.setattr(_graph, "minimum_spanning_tree", spy)
-    find_superpixels(read_image(halves()[0]))
-    assert {str(each.dtype) for links in given for each in (links.indices, links.indptr)} == {"int32"}
+    monkeypatch.setattr(_graph, name, spy)
+    segment(halves()[0], [(5, 20), (50, 20)]).correct({"segment 1": (33, 20)})
+    assert {each.dtype for each in given} == {np.dtype(np.int32)}
 
 
 @pytest.mark.parametrize("kernel", ["similarity", "proximity"])
