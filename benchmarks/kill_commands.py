@@ -112,7 +112,6 @@ def make_writers(folder: Path) -> dict[str, Writer]:
         "subspace": Writer(["subspace", *found, "--dim", "1", "-o", "s.csv"], "s.csv", is_table(300)),
         "community": Writer(["community", "edges.csv", "--like", "n0,n2", "-o", "c.csv"], "c.csv", is_table(n_nodes)),
         "segment": Writer([*segment, "-o", "o.png"], "o.png", is_png),
-        "segment --save-model": Writer([*segment, "--save-model", "m.json"], "m.json", is_json),
     }
 
 

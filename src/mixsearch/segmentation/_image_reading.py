@@ -214,9 +214,8 @@ def read_image(
     ----------
     image : path, Pillow image, array or RasterImage
         A file is rotated by its EXIF orientation. Arrays have shape (h, w) or (h, w, c), where c is 1 for gray, 2 for
-        gray and alpha, 3 for RGB, 4 for RGB and alpha, and any other number for channels of any kind, which are reduced
-        to the three with the most signal; of uint8, uint16, bool or floats. Floats outside 0 to 1, and other integers
-        outside 0 to 255, are rescaled from their minimum and maximum.
+        gray and alpha, 3 for RGB and 4 for RGB and alpha; of uint8, uint16, bool or floats. Floats outside 0 to 1, and
+        other integers outside 0 to 255, are rescaled from their minimum and maximum.
     frame : int, optional
         Which image of an animated or multi-page file to read, from 0. By default the first, with a warning that there
         are others.

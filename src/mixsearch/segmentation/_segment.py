@@ -321,8 +321,8 @@ def segment(
     Parameters
     ----------
     image : path, Pillow image or array
-        Any size; gray, color or any number of channels, with or without alpha. Arrays have shape (h, w) or (h, w, c),
-        of uint8, uint16, bool or floats.
+        Any size; gray or RGB, with or without alpha. Arrays have shape (h, w) or (h, w, c), of uint8, uint16, bool or
+        floats.
     seeds : sequence or mapping
         For each segment a pixel (x, y), with x from the left and y from the top, or a list of pixels. The keys of a
         mapping name the segments. One seed gives two segments: its own and the rest. `stroke` and `box` return the
