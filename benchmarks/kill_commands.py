@@ -11,7 +11,6 @@ Exits with 1 if something is broken.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import random
 import shutil
@@ -63,14 +62,6 @@ def is_png(data: bytes) -> bool:
 def is_html(data: bytes) -> bool:
     """Return whether bytes are a whole page."""
     return data.rstrip().endswith(b"</html>")
-
-
-def is_json(data: bytes) -> bool:
-    """Return whether bytes are JSON."""
-    try:
-        return bool(json.loads(data))
-    except ValueError:
-        return False
 
 
 def is_parquet(data: bytes) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import product
-from time import perf_counter
+from time import process_time
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -22,15 +22,15 @@ from paper_experiments.experiment import Rows
 T = TypeVar("T")
 
 
-def time_call(work: Callable[..., T], *arguments: Any) -> tuple[T, float]:
-    """Return the result of a call and the seconds it took."""
-    start = perf_counter()
+def time_call(work: Callable[..., T], *arguments: Any, clock: Callable[[], float] = process_time) -> tuple[T, float]:
+    """Return the result of a call and the seconds it took: of the processor, so that other work does not count."""
+    start = clock()
     result = work(*arguments)
-    return result, perf_counter() - start
+    return result, clock() - start
 
 
 def limit_threads() -> AbstractContextManager[Any]:
-    """Limit BLAS and OpenMP to one thread, so that times do not depend on the number of free cores."""
+    """Limit BLAS and OpenMP to one thread, so that times are those of one core."""
     return threadpool_limits(limits=1)
 
 
@@ -145,7 +145,10 @@ def add_shared_legend(figure: Figure, panels: Iterable[Axes], n_columns: int = 6
 
 def compute_ratio(ours: Array, theirs: Array) -> Estimate:
     """Return mean(ours) / mean(theirs) of paired values, (n,), with its jackknife standard error."""
-    n, ratio = len(ours), float(ours.mean() / theirs.mean())
+    n = len(ours)
+    if not n:
+        return Estimate(float("nan"), float("nan"))
+    ratio = float(ours.mean() / theirs.mean())
     if n < 2:
         return Estimate(ratio, float("nan"))
     without = (ours.sum() - ours) / (theirs.sum() - theirs)
@@ -213,6 +216,23 @@ class Comparison:
         """Format mean errors over seeds and components, and the gains."""
         show = CellFormat("{:.3g}", self.gain, "{:+.1f} ± {:.1f}%")
         return self._format_table(rows.where(metric="error"), ("moments", self.shade or self.by, "n"), show)
+
+    def format_gains(self, rows: Rows) -> str:
+        """Format gains with the fewest and with the most samples, and the baseline's errors."""
+        errors, sizes = rows.where(metric="error"), rows.levels("n")
+        columns = ("moments", self.shade or self.by)
+        methods, lines = self._list_methods(errors), []
+        for levels in product(*map(errors.levels, columns)):
+            setting = errors.where(**dict(zip(columns, levels, strict=True)))
+            ends = [setting.where(n=n) for n in (sizes[0], sizes[-1])]
+            cells = [self._format_range([self.gain(end, method).value for end in ends]) for method in methods]
+            baseline = " to ".join(f"{end.where(method=self.baseline).mean:.3g}" for end in ends)
+            lines.append([*map(str, levels), *cells, baseline])
+        head = f"error of {self.baseline}, n={sizes[0]:,} to {sizes[-1]:,}"
+        return format_markdown([*columns, *(f"gain of {method}" for method in methods), head], lines)
+
+    def _format_range(self, gains: Sequence[float]) -> str:
+        return "" if np.isnan(gains).any() else " to ".join(f"{round(gain):+d}%" for gain in gains)
 
     def format_times(self, rows: Rows) -> str:
         """Format mean seconds and speed-ups over the baseline."""

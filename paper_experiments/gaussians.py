@@ -211,6 +211,7 @@ ERRORS: Experiment = Experiment(
     run=run_errors,
     draw=lambda rows: OVER_TPM.draw_gains(rows, ERRORS.title),
     table=OVER_TPM.format_errors,
+    page=OVER_TPM.format_gains,
     seconds=(300, 30),
 )
 RARE: Experiment = Experiment(
@@ -222,6 +223,7 @@ RARE: Experiment = Experiment(
     run=run_rare,
     draw=lambda rows: OVER_TPM_BY_NOISE.draw_gains(rows, RARE.title),
     table=OVER_TPM_BY_NOISE.format_errors,
+    page=OVER_TPM_BY_NOISE.format_gains,
     seconds=(360, 36),
 )
 SPEED: Experiment = Experiment(
@@ -253,5 +255,6 @@ SENSITIVITY: Experiment = Experiment(
     run=run_sensitivity,
     draw=draw_sensitivity,
     table=format_sensitivity,
+    page=lambda rows: format_sensitivity(Rows(row for row in rows if row.target in ("1.05", "1.5", "5"))),
     seconds=(300, 30),
 )

@@ -253,5 +253,6 @@ REHINT: Experiment = Experiment(
     run=run_leads,
     draw=draw_leads,
     table=format_leads,
+    page=lambda rows: format_leads(Rows(row for row in rows if row.target in ("1.05", "1.5", "5"))),
     seconds=(200, 40),
 )

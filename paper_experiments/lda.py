@@ -80,5 +80,6 @@ ERRORS: Experiment = Experiment(
     run=run_errors,
     draw=lambda rows: OVER_TPM.draw_gains(rows, ERRORS.title),
     table=OVER_TPM.format_errors,
+    page=OVER_TPM.format_gains,
     seconds=(700, 70),
 )

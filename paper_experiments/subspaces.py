@@ -92,6 +92,7 @@ ERRORS: Experiment = Experiment(
     run=run_errors,
     draw=lambda rows: OVER_KMEANS.draw_gains(rows, ERRORS.title),
     table=OVER_KMEANS.format_errors,
+    page=OVER_KMEANS.format_gains,
     seconds=(400, 40),
 )
 SPEED: Experiment = Experiment(

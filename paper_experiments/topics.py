@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import product
+from time import perf_counter
 from typing import Any, Literal
 
 import numpy as np
@@ -130,6 +131,21 @@ def format_topics(rows: Rows) -> str:
     parts += [("Mean scores", _format_scores(rows))]
     parts += [("Seconds for the fit and all labeled words", _format_times(rows))]
     parts += [(_title(corpus), _format_words(rows.where(corpus=corpus))) for corpus in rows.levels("corpus")]
+    return "\n".join(f"**{name}**\n\n{table}" for name, table in parts)
+
+
+def format_summary(rows: Rows) -> str:
+    """Format for how many words whitening is the best of three, the mean scores and the times."""
+    lines = []
+    for corpus in rows.levels("corpus"):
+        part = rows.where(corpus=corpus)
+        counts = [count_best(part, methods, metric) for methods, metric in product(CHOICES, (PMI, NPMI))]
+        cells = (f"{found[0]} ({found[0] / max(sum(found), 1):.0%})" for found in counts)
+        lines.append([_title(corpus), str(sum(counts[0])), *cells])
+    columns = [f"{choice}, {metric}" for choice, metric in product(CHOICES.values(), (PMI, NPMI))]
+    best = format_markdown(["corpus", "words", *columns], lines)
+    parts = [("Words for which whitening is best", best), ("Mean scores", _format_scores(rows))]
+    parts += [("Seconds for the fit and all labeled words", _format_times(rows))]
     return "\n".join(f"**{name}**\n\n{table}" for name, table in parts)
 
 
@@ -299,15 +315,15 @@ def _semi_supervised(corpus: TextCorpus, part: int, n_parts: int) -> Iterator[Re
             model = AnchorWords(K, min_documents=min_documents).fit(counts, document_weights=weights)
             return model.find_component(column).center
 
-        topic, seconds = time_call(recover)
+        topic, seconds = time_call(recover, clock=perf_counter)
         yield Result(SS_NMF, "seconds", seconds, target=word)
         yield from _judge(corpus, SS_NMF, {word: topic})
 
 
 def _shortest(work: Callable[[], T]) -> tuple[T, float]:
-    done, shortest = time_call(work)
+    done, shortest = time_call(work, clock=perf_counter)
     for _ in range(N_RUNS - 1 if shortest < LONG_RUN else 0):
-        shortest = min(shortest, time_call(work)[1])
+        shortest = min(shortest, time_call(work, clock=perf_counter)[1])
     return done, shortest
 
 
@@ -351,6 +367,7 @@ COMPARISON: Experiment = Experiment(
     run=run_part,
     draw=lambda rows: draw_comparison(rows, COMPARISON.title),
     table=format_topics,
+    page=format_summary,
     seconds=(450, 150),
     sequential=True,
     required_files=(ARTICLES, "text/*.gz"),

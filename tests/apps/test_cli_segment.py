@@ -83,13 +83,6 @@ def test_what_is_wrong_is_said_in_a_sentence(
     assert [path.name for path in tmp_path.iterdir()] == ["photo.png"]
 
 
-def test_a_missing_image_is_said_before_anything_else(tmp_path: Path) -> None:
-    result = invoke("segment", tmp_path / "nope.png", "--seed", "1;1")
-    assert result.exit_code == 1
-    assert "nope.png' cannot be read: No such file or directory." in result.stderr
-    assert "Nothing to write" not in result.stderr
-
-
 def test_doubts_are_noted_beside_the_answer(photo: Path) -> None:
     result = invoke("segment", photo, "--seed", "5,20", "--seed", "6,30", "--features", "rgb", "--json")
     assert result.exit_code == 0, result.output

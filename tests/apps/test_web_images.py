@@ -1,7 +1,6 @@
 """Pictures over HTTP: upload, display, segmentation, download; and what is rejected."""
 
 import io
-import json
 import zipfile
 
 import numpy as np
@@ -13,7 +12,6 @@ from starlette.testclient import TestClient
 from tests.unit.segmentation.images import as_bytes, halves
 
 from mixsearch import segment
-from mixsearch.datasets import make_landscape
 from mixsearch.segmentation import box, make_path, make_segment_colors, prepare_image, stroke
 from mixsearch.web.errors import handle_errors
 from mixsearch.web.image_store import ImageStore
@@ -74,27 +72,6 @@ def test_a_picture_is_brought_shown_and_removed(client):
     assert "Upload it again" in gone.json()["error"]["message"]
 
 
-def test_what_is_transparent_is_shown_so_and_has_no_segment(client):
-    alpha = np.full((40, 60), 255, dtype=np.uint8)
-    alpha[:4] = 0
-    name = bring(client, png(np.dstack([photo(), alpha])))
-    shown = np.asarray(image_of(client.get(f"/api/pictures/{name}.png")))
-    assert_array_equal(shown[..., 3], alpha)
-    labels = image_of(client.get(f"/api/pictures/{name}/segments/labels.png?{SEEDS}"))
-    assert labels.info["transparency"] == 255
-    assert_array_equal(np.asarray(labels)[:4], 255)
-
-
-def test_the_example_needs_no_upload(client):
-    data = make_landscape(480, 720, random_state=3)
-    assert_array_equal(np.asarray(image_of(client.get("/api/pictures/example.png"))), data.image)
-    query = "&".join(f"seed={name}:{x},{y}" for name, (x, y) in data.seeds.items())
-    found = client.get(f"/api/pictures/example/segments?{query}").json()
-    assert [each["name"] for each in found["segments"]] == ["sky", "meadow", "lake"]
-    assert sum(each["share"] for each in found["segments"]) == pytest.approx(1)
-    assert found["warnings"] == []
-
-
 @pytest.mark.parametrize("options", [{}, {"features": "rgb", "assign": "posterior"}])
 def test_segments_are_told_as_the_library_has_them(client, options):
     name, expected = bring(client), segment(photo(), GIVEN, **options)
@@ -131,23 +108,6 @@ def test_labels_overlay_and_masks_are_those_of_the_library(client):
             assert_array_equal(mask, 255 * expected.mask(number))
 
 
-def test_a_plus_in_an_address_may_be_a_space(client):
-    name = bring(client)
-    typed, meant = (client.get(f"/api/pictures/{name}/segments?seed=5,20{by}10,10") for by in ("+", "%2B"))
-    assert typed.json()["segments"] == meant.json()["segments"]
-
-
-def test_every_other_pixel_is_told_quickly(client):
-    name = bring(client)
-    full, some = (
-        np.asarray(image_of(client.get(f"/api/pictures/{name}/segments/labels.png?{SEEDS}&every={every}")))
-        for every in (1, 2)
-    )
-    assert_array_equal(some, full[1::2, 1::2])
-    found = client.get(f"/api/pictures/{name}/segments?{SEEDS}&every=2").json()
-    assert (found["width"], found["height"], found["every"]) == (30, 20, 2)
-
-
 @pytest.mark.parametrize(
     ("query", "status", "code", "sentence"),
     [
@@ -158,9 +118,8 @@ def test_every_other_pixel_is_told_quickly(client):
         ("seed=5,20&every=0", 422, "bad_argument", "every"),
     ],
 )
-@pytest.mark.parametrize("what", ["", "/labels.png"])
-def test_what_cannot_be_cut_is_said_in_a_sentence(client, query, status, code, sentence, what):
-    answer = client.get(f"/api/pictures/{bring(client)}/segments{what}?{query}")
+def test_what_cannot_be_cut_is_said_in_a_sentence(client, query, status, code, sentence):
+    answer = client.get(f"/api/pictures/{bring(client)}/segments?{query}")
     error = answer.json()["error"]
     assert (answer.status_code, error["code"]) == (status, code)
     assert sentence in error["message"]
@@ -190,23 +149,11 @@ def test_limits_are_those_of_the_server():
 
 
 @pytest.mark.parametrize(
-    "path", ["nobody", "nobody.png", "nobody/segments?seed=1,1", "nobody/segments/overlay.png?seed=1,1"]
+    "path", ["nobody.png", "nobody/segments?seed=1,1", "example/segments/labels.png?segmentation=nothing"]
 )
 def test_a_picture_that_is_gone_is_said_to_be(client, path):
     answer = client.get(f"/api/pictures/{path}")
     assert (answer.status_code, answer.json()["error"]["code"]) == (410, "gone")
-
-
-def test_every_route_tells_its_answers_and_errors(client):
-    described = client.get("/openapi.json").json()
-    routes = {path: each for path, each in described["paths"].items() if path.startswith("/api/pictures")}
-    assert len(routes) == 9  # one of them takes GET and DELETE
-    for operations in routes.values():
-        for operation in operations.values():
-            assert "#/components/schemas/ErrorResponse" in json.dumps(operation["responses"]["4XX"])
-            assert operation["description"]
-    labels = routes["/api/pictures/{picture}/segments/labels.png"]["get"]["responses"]["200"]["content"]
-    assert list(labels) == ["image/png"]
 
 
 def test_strokes_and_corrections_are_sent_in_the_body(client):
@@ -244,22 +191,3 @@ def test_a_body_that_cannot_be_used_is_said_in_a_sentence(client, change, code, 
     answer = client.post(f"/api/pictures/{bring(client)}/segments", json=body)
     assert (answer.status_code, answer.json()["error"]["code"]) == (422, code)
     assert sentence in answer.json()["error"]["message"]
-
-
-def test_a_segmentation_that_is_gone_is_said_to_be(client):
-    answer = client.get(f"/api/pictures/{bring(client)}/segments/labels.png?segmentation=nothing")
-    assert (answer.status_code, answer.json()["error"]["code"]) == (410, "gone")
-    assert "Send its seeds again" in answer.json()["error"]["message"]
-
-
-def test_a_frame_of_an_animation_is_chosen_or_noted(client):
-    other, file = np.ascontiguousarray(photo()[:, ::-1]), io.BytesIO()
-    frames = [Image.fromarray(each) for each in (photo(), other)]
-    frames[0].save(file, "WEBP", save_all=True, append_images=frames[1:], lossless=True)
-    found = client.post("/api/pictures", content=file.getvalue()).json()
-    assert [warning["code"] for warning in found["warnings"]] == ["skipped_frames"]
-    second = client.post("/api/pictures?frame=1", content=file.getvalue()).json()
-    assert second["warnings"] == []
-    assert_array_equal(np.asarray(image_of(client.get(f"/api/pictures/{second['picture']}.png"))), other)
-    refused = client.post("/api/pictures?frame=2", content=file.getvalue())
-    assert "has no frame 2" in refused.json()["error"]["message"]

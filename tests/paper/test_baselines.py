@@ -32,7 +32,7 @@ from sklearn.mixture import GaussianMixture
 from tests.populations import mixtures, whitener
 
 from mixsearch import GaussianSearch, TopicSearch
-from mixsearch.datasets import make_gaussian_mixture, make_mixed_regression, make_topics
+from mixsearch.datasets import make_gaussian_mixture, make_mixed_regression
 
 
 def exact(mixture):
@@ -213,20 +213,3 @@ def test_em_of_one_regression_is_least_squares_and_without_slopes_a_mixture_of_g
     assert_allclose(mixture.intercepts, peer.means_.ravel(), atol=1e-4)
     assert_allclose(mixture.variances, peer.covariances_.ravel(), atol=1e-4)
     assert_allclose(mixture.weights, peer.weights_, atol=1e-4)
-
-
-def test_em_finds_every_regression_of_an_easy_mixture():
-    data = make_mixed_regression(3000, 5, 3, deviation=0.05, intercept=1.0, random_state=0)
-    found = em_regressions(data.X, data.y, 3, random_state=0)
-    for center in data.centers:
-        assert_allclose(found.find_component(center), center, atol=0.02)
-
-
-def test_topics_of_the_model_are_all_found_by_the_tensor_power_method():
-    data = make_topics(3000, 100, 4, mean_length=100, random_state=0)
-    search = TopicSearch(4, alpha0=float(data.alpha.sum()), damping=False).fit(data.counts)
-    found = tensor_power(compute_third_moment(search))
-    for i, topic in enumerate(data.topics):
-        one = found.find_component(np.eye(100)[data.labelled_word(i)])
-        assert np.linalg.norm(one.center - topic) < 0.15 * np.linalg.norm(topic)
-        assert_allclose(one.weight, data.alpha[i] / data.alpha.sum(), atol=0.05)

@@ -13,7 +13,6 @@ from paper_experiments.experiment import Case, Experiment, Result, Row, Rows, re
 from paper_experiments.figures import Comparison, compute_ratio
 from paper_experiments.hints import make_lead_hint
 from paper_experiments.subspaces import compute_distance
-from paper_experiments.topics import count_best
 from PIL import Image
 from scipy.io import savemat
 from tests.unit.segmentation.images import as_bytes, halves
@@ -158,12 +157,6 @@ def test_gains_speedups_and_their_errors():
     drawn = ours.mean(axis=1) / theirs.mean(axis=1)
     stderrs = [compute_ratio(a, b).stderr for a, b in zip(ours[:500], theirs[:500], strict=True)]
     assert np.mean(stderrs) == pytest.approx(drawn.std(), rel=0.1)
-
-
-def test_the_best_method_is_counted_among_words_that_all_have():
-    scores = {"a": {"x": 1.0, "y": 3.0, "z": 9.0}, "b": {"x": 2.0, "y": 1.0}}
-    results = [Result(m, "PMI", value, target=word) for m, found in scores.items() for word, value in found.items()]
-    assert count_best(as_rows("e", {}, results), ["a", "b"]) == [1, 1]
 
 
 def test_hints_and_distances_are_what_they_are_asked_to_be():

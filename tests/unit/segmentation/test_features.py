@@ -23,18 +23,6 @@ def test_rich_features_have_their_units_from_the_picture():
     assert_allclose(rich.std(axis=(0, 1))[-2:], _features.POSITION_SPREAD, rtol=1e-4)
 
 
-def test_a_grey_picture_has_no_features_of_colour():
-    assert compute_rich_features(read_image(halves()[0][..., 0])).shape == (40, 60, 5)
-
-
-def test_texture_tells_rough_from_smooth_of_the_same_mean():
-    rng = np.random.default_rng(0)
-    picture = np.full((60, 80), 0.5)
-    picture[:, 40:] += rng.normal(scale=0.1, size=(60, 40))
-    texture = compute_rich_features(read_image(picture))[..., 2]
-    assert texture[:, :30].max() < texture[:, 50:].min()
-
-
 def test_transparent_pixels_do_not_count():
     picture, _ = halves()
     alpha = np.ones((40, 60))

@@ -42,14 +42,6 @@ def test_features_far_from_zero_are_told_apart_in_single_precision(variances):
     assert_allclose(coarse, exact, atol=0.01)
 
 
-def test_seeds_of_the_same_component_stand_for_themselves():
-    known = [np.array([[1.0, 0.0], [2.0, 0.0]]), np.array([[3.0, 1.0]]), np.array([[9.0, 9.0]])]
-    clusters = SegmentGaussians(np.array([[0.0, 0.0], [0.0, 0.0], [9.0, 8.0]]), np.ones(3), np.full(3, 1 / 3))
-    kept, replaced = recenter_on_seeds(clusters, known)
-    assert replaced == [0, 1]
-    assert_allclose(kept.centers, [[1.5, 0.0], [3.0, 1.0], [9.0, 8.0]])
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_afterwards_every_seed_is_nearest_to_its_own_center(seed):
     rng = np.random.default_rng(seed)

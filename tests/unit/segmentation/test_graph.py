@@ -6,8 +6,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from tests.unit.segmentation.images import as_bytes, halves, painted, thirds
 
 from mixsearch import SearchError, segment
-from mixsearch.segmentation import _features, _graph, compute_features, prepare_image, read_image
-from mixsearch.segmentation._graph import Superpixels, _compute_depths, find_superpixels
+from mixsearch.segmentation import _graph, compute_features, prepare_image, read_image
+from mixsearch.segmentation._graph import Superpixels, find_superpixels
 from mixsearch.segmentation._graph_posterior import collect_known, correct_locally, interpolate_known
 
 SEEDS = {"left": (20, 60), "right": (150, 60)}
@@ -56,12 +56,6 @@ def test_similarity_and_proximity_are_kernels_with_ones_on_their_diagonals(kerne
     assert_allclose(np.diag(kernel), 1, rtol=1e-10)
     assert_allclose(kernel, kernel.T, atol=1e-8)
     assert np.linalg.eigvalsh(kernel).min() > -1e-8
-
-
-def test_the_depth_counts_the_edges_to_the_border_of_the_picture():
-    depths = _compute_depths(make_chain(5), np.array([1.0, 2.0, 2.0, 1.0]))
-    expected = np.array([0, 1, 3, 1, 0])
-    assert_allclose(depths, (expected - expected.mean()) / expected.std(), atol=1e-4)
 
 
 def test_interpolation_is_the_mean_of_a_gaussian_process():
@@ -124,22 +118,6 @@ def test_every_seed_keeps_its_label_even_against_its_own_looks(wide):
     assert seeds_kept(found)
     probabilities = found.probabilities
     assert all(probabilities[y, x, i] == 1 for i, some in enumerate(found.seeds) for x, y in some)
-
-
-def test_seeds_of_two_segments_in_one_pixel_of_a_downscaled_picture_keep_their_labels(monkeypatch):
-    monkeypatch.setattr(_features, "MAX_FEATURE_PIXELS", 3000)
-    picture, _ = halves(240, 360)
-    assert seeds_kept(segment(picture, [[(90, 90), (20, 20)], [(91, 91), (300, 100)]]))
-
-
-def test_more_seeds_tell_a_patch_from_its_surroundings(wide):
-    labels, prepared = wide
-    before = prepared.segment({"left": (20, 60), "right": [(150, 60), (130, 60)]})
-    after = prepared.segment({"left": [(20, 60), (130, 61)], "right": [(150, 60), (130, 20)]})
-    patch = np.s_[52:68, 122:138]
-    assert np.mean(before.labels[patch] == 1) > 0.3
-    assert np.mean(after.labels[patch] == 0) > 0.95
-    assert np.mean(after.labels == labels) > 0.98
 
 
 def test_a_correction_leaves_alone_what_is_sure_and_not_like_it(wide):

@@ -50,10 +50,6 @@ def test_windows_are_squares_around_the_seeds_cut_at_the_edge():
     assert_array_equal(corners, np.flatnonzero(marked))
 
 
-def test_windows_of_a_shrunk_picture_lie_where_the_seed_is():
-    assert_array_equal(find_windows(check_seeds([(7, 4)], PICTURE), 2, 0, (3, 4))[0], [2 * 4 + 3])
-
-
 @pytest.mark.parametrize(
     ("typed", "expected"),
     [
@@ -91,12 +87,6 @@ def test_a_stroke_has_no_gaps():
     steps = np.abs(np.diff(np.array(pixels), axis=0)).max(axis=1)
     assert (steps == 1).all()
     assert (pixels[0], pixels[-1]) == ((0, 0), (12, 40))
-
-
-def test_a_large_box_has_its_corners_and_a_bounded_number_of_pixels():
-    pixels = box((900, 5), (10, 2000))
-    assert {(10, 5), (900, 5), (10, 2000), (900, 2000)} <= set(pixels)
-    assert len(pixels) == 32**2
 
 
 @pytest.mark.parametrize("typed", ["1,1..2,2..3,3", "~1,1", "0,0~999999999,0"])

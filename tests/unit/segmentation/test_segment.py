@@ -95,13 +95,6 @@ def test_the_likeliest_segment_is_the_label(name):
     assert_same_labels(found.labels, found.probabilities.argmax(axis=2), found.probabilities)
 
 
-def test_own_features_as_a_function_or_an_array():
-    picture, truth = halves()
-    chosen = picture[..., [0, 2]]
-    for given in (chosen, lambda rgb: rgb[..., [0, 2]]):
-        assert agreement(segment(picture, SEEDS, features=given), truth) > 0.97
-
-
 def test_seeds_that_mean_the_same_component_stand_for_themselves_with_a_warning():
     labels = np.zeros((40, 60), dtype=int)
     labels[:, 45:] = 1
@@ -112,22 +105,10 @@ def test_seeds_that_mean_the_same_component_stand_for_themselves_with_a_warning(
     assert found.labels[30, 30] == 1
 
 
-def test_more_segments_than_features_are_refused():
-    with pytest.raises(SearchError, match="3 features of 3,456 pixels can separate at most 3 segments, but"):
-        segment(thirds()[0], [*THREE.values(), (70, 40)], features="rgb")
-
-
-def test_the_number_of_components_can_be_given():
-    found = segment(thirds()[0], THREE, n_components=5)
-    assert all(len(component.scores) == 5 for component in found.components)
-    assert all(len(component.scores) == 7 for component in segment(thirds()[0], THREE).components)
-
-
 @pytest.mark.parametrize(
     ("seeds", "n_components", "message"),
     [
         (THREE, 2, "n_components=2, but 3 segments need at least 3 components"),
-        ([(5, 5)], 4, "n_components=4, but 2 segments need exactly 2 components. Add a seed for the rest"),
         (THREE, 12, "12 Gaussians need at least 12 features"),
     ],
 )

@@ -29,15 +29,6 @@ def test_a_segment_that_is_not_there_is_refused(found, segment):
         found.mask(segment)
 
 
-def test_it_tells_how_far_each_seed_singles_out_its_component(found):
-    assert found.separations.shape == (3,)
-    text = repr(found)
-    assert "Segmentation of 72 x 48 pixels into 3 segments" in text
-    assert text.count("expected overlap") == 3
-    assert repr(segment(as_bytes(thirds()[0]), SEEDS, assign="nearest")).count("match") == 3
-    assert "right" in found._repr_html_()
-
-
 def test_an_overlay_tints_each_segment_and_marks_the_seeds(found):
     plain = found.overlay(marks=False)
     inside = ~find_borders(found.labels)
