@@ -109,23 +109,6 @@ def test_labels_overlay_and_masks_are_those_of_the_library(client):
 
 
 @pytest.mark.parametrize(
-    ("query", "status", "code", "sentence"),
-    [
-        ("seed=5;20", 422, "bad_seed", "'5;20' isn't a seed"),
-        ("seed=5,90", 422, "seed_outside", "The seed 5,90 lies outside the image of 60 x 40 pixels"),
-        ("", 422, "bad_argument", "seed"),
-        ("&".join(f"seed={x},20" for x in range(65)), 422, "bad_argument", "at most 64"),
-        ("seed=5,20&every=0", 422, "bad_argument", "every"),
-    ],
-)
-def test_what_cannot_be_cut_is_said_in_a_sentence(client, query, status, code, sentence):
-    answer = client.get(f"/api/pictures/{bring(client)}/segments?{query}")
-    error = answer.json()["error"]
-    assert (answer.status_code, error["code"]) == (status, code)
-    assert sentence in error["message"]
-
-
-@pytest.mark.parametrize(
     ("body", "status", "code", "sentence"),
     [
         (b"", 415, "not_an_image", "The request has no body"),

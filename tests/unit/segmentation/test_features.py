@@ -33,13 +33,6 @@ def test_transparent_pixels_do_not_count():
     assert_allclose(given[0][20:], given[1][20:], atol=1e-4)
 
 
-def test_large_pictures_are_described_on_a_shrunk_one(monkeypatch):
-    monkeypatch.setattr(_features, "MAX_FEATURE_PIXELS", 300)
-    described = compute_features(read_image(halves()[0]), "rich")
-    assert described.factor == 3
-    assert described.pixels.shape == (14, 20)
-
-
 @pytest.mark.parametrize(
     ("given", "message"),
     [

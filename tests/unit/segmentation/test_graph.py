@@ -151,20 +151,6 @@ def test_a_pixel_said_not_to_belong_to_a_segment_does_not(wide):
     assert three.labels[100, 20] != 0
 
 
-@pytest.mark.parametrize(
-    ("not_seeds", "code"),
-    [
-        ({"middle": (3, 3)}, "unknown_segment"),
-        ({"left": (20, 60)}, "seed_contradicted"),
-        ({"left": (999, 0)}, "seed_outside"),
-    ],
-)
-def test_wrong_exclusions_are_refused(wide, not_seeds, code):
-    with pytest.raises(SearchError) as caught:
-        wide[1].segment(SEEDS, not_seeds=not_seeds)
-    assert caught.value.code == code
-
-
 def test_only_the_connected_piece(wide):
     _, prepared = wide
     loose = prepared.segment(SEEDS)
@@ -181,12 +167,6 @@ def test_holes_and_small_pieces(wide):
     assert (prepared.segment(SEEDS, min_area=0.03).labels[patch] == 1).all()
     kept = prepared.segment({"left": [(20, 60), (130, 60)], "right": (150, 60)}, fill_holes=True, min_area=0.03)
     assert np.mean(kept.labels[patch] == 0) > 0.9  # it has a seed
-
-
-@pytest.mark.parametrize("options", [{"connected": True}, {"min_area": 0.1}])
-def test_options_of_the_graph_need_it(options):
-    with pytest.raises(SearchError, match="needs assign='graph', got 'nearest'"):
-        segment(halves()[0], [(5, 20), (50, 20)], assign="nearest", **options)
 
 
 def test_the_expected_overlap_is_high_if_seeds_tell_and_low_if_they_do_not(wide):

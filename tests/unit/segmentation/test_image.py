@@ -6,7 +6,7 @@ from PIL import Image
 from tests.unit.segmentation.images import as_bytes, halves
 
 from mixsearch import SearchError, SearchWarning
-from mixsearch.segmentation import LargeImageError, _image, decode_image, read_image
+from mixsearch.segmentation import _image, decode_image, read_image
 
 ALL = slice(None)
 
@@ -47,12 +47,6 @@ def test_values_are_seen_as_parts_of_white(values, white):
     picture = read_image(values)
     assert_allclose(picture.rows(ALL)[..., 0], values / white, rtol=1e-6)
     assert_array_equal(picture.to_uint8()[..., 0], np.floor(255 * (values / white) + 0.5))
-
-
-@pytest.mark.parametrize("mode", ["1", "P", "CMYK"])
-def test_every_mode_of_pillow_is_read_as_pillow_shows_it(rgb, mode):
-    image = Image.fromarray(rgb).convert(mode)
-    assert_allclose(read_image(image).rows(ALL), np.asarray(image.convert("RGB")) / 255, rtol=1e-6)
 
 
 def test_transparent_pixels_are_not_visible_and_lend_no_colour(rgb):
@@ -114,16 +108,6 @@ def test_pictures_beyond_the_limit_are_refused_before_they_are_unpacked(rgb, tmp
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 10)
     with pytest.raises(SearchError, match="large.png' has more pixels than Pillow decodes; the limit here is 53"):
         read_image(tmp_path / "large.png")
-
-
-def test_the_bytes_of_a_file_are_read_as_the_file(rgb, tmp_path):
-    Image.fromarray(rgb).save(tmp_path / "picture.png")
-    body = (tmp_path / "picture.png").read_bytes()
-    assert_array_equal(decode_image(body).pixels, rgb)
-    with pytest.raises(LargeImageError, match="The file has 9 x 6 pixels; the limit is 53"):
-        decode_image(body, max_pixels=53)
-    with pytest.raises(SearchError, match="The file isn.t an image that can be read. Use JPEG or GIF."):
-        decode_image(body, formats=("JPEG", "GIF"))
 
 
 def test_deep_and_float_tiff_files_keep_their_depth(tmp_path):

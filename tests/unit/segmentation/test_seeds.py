@@ -87,9 +87,3 @@ def test_a_stroke_has_no_gaps():
     steps = np.abs(np.diff(np.array(pixels), axis=0)).max(axis=1)
     assert (steps == 1).all()
     assert (pixels[0], pixels[-1]) == ((0, 0), (12, 40))
-
-
-@pytest.mark.parametrize("typed", ["1,1..2,2..3,3", "~1,1", "0,0~999999999,0"])
-def test_shapes_that_are_not_are_refused(typed):
-    with pytest.raises(HintError, match="isn't a seed. Write 120,80"):
-        parse_seeds([typed])

@@ -26,14 +26,6 @@ def test_each_seed_finds_its_segment(name, assign):
     assert found.labels.shape == truth.shape
 
 
-@pytest.mark.parametrize("name", ["rich", "rgb"])
-def test_the_order_of_seeds_is_the_order_of_segments(name):
-    picture, _ = thirds()
-    one = segment(picture, list(THREE.values()), features=name)
-    other = segment(picture, list(THREE.values())[::-1], features=name)
-    assert_same_labels(other.labels, 2 - one.labels, one.probabilities)
-
-
 def test_plain_colours_are_what_the_paper_does():
     """One search per seed among as many components as seeds, pixels to the nearest center."""
     picture, _ = thirds()
@@ -86,13 +78,6 @@ def test_blocks_of_rows_give_what_the_whole_gives(name, monkeypatch):
     parts = segment(picture, THREE, features=name)
     assert_same_labels(parts.labels, whole.labels, probabilities)
     assert_allclose(parts.probabilities, probabilities, atol=1e-6)
-
-
-@pytest.mark.parametrize("name", ["rich", "rgb"])
-def test_the_likeliest_segment_is_the_label(name):
-    found = segment(thirds()[0], THREE, features=name, assign="posterior")
-    assert_allclose(found.probabilities.sum(axis=2), 1, rtol=1e-4)
-    assert_same_labels(found.labels, found.probabilities.argmax(axis=2), found.probabilities)
 
 
 def test_seeds_that_mean_the_same_component_stand_for_themselves_with_a_warning():
