@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
+import measuring  # noqa: F401  (makes paper_experiments importable)
 import numpy as np
+from paper_experiments.baselines import Regressions, run_em
 from scipy.special import logsumexp
 from sklearn.mixture import GaussianMixture
 from workloads import ShapedGaussians
 
 from mixsearch._typing import Array
-from mixsearch.baselines import Regressions, run_em
 from mixsearch.datasets import GaussianMixtureData, MixedRegressionData, SubspacesData, TopicData
 
 State = TypeVar("State")

@@ -21,6 +21,9 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import mixsearch
 
+# Benchmarks run as scripts: the paper's baselines stand beside this folder.
+sys.path.append(str(Path(__file__).parents[1]))
+
 # Of BLAS and OpenMP, for both sides of every comparison.
 N_THREADS = 2
 

@@ -11,10 +11,10 @@ from collections import defaultdict
 
 import numpy as np
 from measuring import print_table
+from paper_experiments.segmentation import list_images, load_annotations, load_image
 from segments import N_PIXELS
 from threadpoolctl import threadpool_limits
 
-from mixsearch.experiments._bsds import list_images, load_annotations, load_image
 from mixsearch.segmentation import prepare_image, summarize_segmentation
 
 BINS = np.array([0, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0000001])

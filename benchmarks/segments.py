@@ -21,13 +21,13 @@ from typing import NamedTuple
 
 import numpy as np
 from measuring import print_table
+from paper_experiments.segmentation import Annotation, list_images, load_annotations, load_image
 from scipy.ndimage import distance_transform_edt, label
 from segment_peers import METHODS, OURS, Scene, Seeds, available
 from sklearn.metrics import normalized_mutual_info_score
 from threadpoolctl import threadpool_limits
 
 from mixsearch._typing import Array
-from mixsearch.experiments._bsds import Annotation, list_images, load_annotations, load_image
 
 N_PIXELS = (1, 3, 5)
 N_DRAWS, N_CLICKS = 2, 10

@@ -15,7 +15,6 @@ hypothesis.settings.load_profile("repeatable")
 SLOW = {
     "browser",
     "cluster",
-    "experiments",
     "statistical",
     "test_cli_index.py",
     "test_image_decoder.py",

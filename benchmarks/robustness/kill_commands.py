@@ -11,7 +11,6 @@ broken.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import random
 import signal
@@ -57,14 +56,6 @@ def is_png(data: bytes) -> bool:
 def is_html(data: bytes) -> bool:
     """Return whether bytes are a whole page."""
     return data.rstrip().endswith(b"</html>")
-
-
-def is_json(data: bytes) -> bool:
-    """Return whether bytes are JSON."""
-    try:
-        return bool(json.loads(data))
-    except ValueError:
-        return False
 
 
 def is_parquet(data: bytes) -> bool:

@@ -59,30 +59,17 @@ def test_exclusions_strokes_and_cut_outs(photo: Path, tmp_path: Path) -> None:
     assert (cut[20, 5, 3], cut[20, 50, 3]) == (255, 0)
 
 
-def test_one_seed_and_a_number_of_components(photo: Path) -> None:
-    printed = json.loads(invoke("segment", photo, "--seed", "5,20", "-k", "2", "--json").stdout)
-    assert [each["name"] for each in printed["segments"]] == ["segment 1", "rest"]
-    assert printed["segments"][1]["seeds"] == []
-    assert printed["segments"][1]["verdict"] == "has no seed"
-
-
 @pytest.mark.parametrize(
     ("arguments", "code", "sentence"),
     [
         (("--seed", "5,90", "--json"), 1, "The seed 5,90 lies outside the image of 60 x 40 pixels"),
-        (("--seed", "5,20", "--seed", "5,20", "--json"), 1, "is a seed of both 'segment 1' and 'segment 2'"),
         (("--seed", "5;20", "--json"), 2, "isn't a seed"),
-        (("--seed", "a=5,20", "--seed", "a=6,20", "--json"), 2, "Two segments are called 'a'"),
         (("--seed", "5,20"), 2, "Nothing to write"),
         (("--seed", "5,20", "-o", "out.xyz"), 1, "Could not write 'out.xyz'"),
         (("--json",), 2, "--seed"),
-        (("--seed", "5,20", "--like", "first.json", "--json"), 2, "Give a --seed for each segment, or --like"),
         (("other.png", "--seed", "5,20", "-o", "out.png"), 2, "--output needs {name} in its name"),
         (("x/photo.png", "--seed", "5,20", "-o", "{name}.png"), 2, "Two images are called 'photo'"),
-        (("--like", "photo.png", "--json"), 1, "photo.png' isn't a model of segments"),
-        (("--like", "missing.json", "--json"), 1, "missing.json"),
         (("--seed", "5,20", "--frame", "3", "--json"), 1, "has no frame 3"),
-        (("--seed", "5,20", "--features", "rgb", "--save-model", "first.json"), 1, "needs --assign='graph'"),
     ],
 )
 def test_what_is_wrong_is_said_in_a_sentence(
@@ -96,28 +83,6 @@ def test_what_is_wrong_is_said_in_a_sentence(
     assert [path.name for path in tmp_path.iterdir()] == ["photo.png"]
 
 
-@pytest.mark.parametrize("seed", ["1,1", "1;1"])
-def test_a_missing_image_is_said_before_anything_else(tmp_path: Path, seed: str) -> None:
-    result = invoke("segment", tmp_path / "nope.png", "--seed", seed)
-    assert result.exit_code == 1
-    assert "nope.png' cannot be read: No such file or directory." in result.stderr
-    assert "Nothing to write" not in result.stderr
-
-
-def test_a_wrong_seed_is_said_before_that_there_is_nothing_to_write(photo: Path) -> None:
-    result = invoke("segment", photo, "--seed", "5;20", COLUMNS="300")
-    assert result.exit_code == 2
-    assert "isn't a seed" in result.stderr
-    assert "Nothing to write" not in result.stderr
-
-
-def test_a_file_that_is_no_picture_is_named(tmp_path: Path) -> None:
-    (tmp_path / "notes.txt").write_text("hello")
-    result = invoke("segment", tmp_path / "notes.txt", *SEEDS, "--json")
-    assert result.exit_code == 1
-    assert "notes.txt' isn't an image that can be read" in result.stderr
-
-
 def test_doubts_are_noted_beside_the_answer(photo: Path) -> None:
     result = invoke("segment", photo, "--seed", "5,20", "--seed", "6,30", "--features", "rgb", "--json")
     assert result.exit_code == 0, result.output
@@ -125,44 +90,11 @@ def test_doubts_are_noted_beside_the_answer(photo: Path) -> None:
     assert result.stderr.startswith("Note: ")
 
 
-def test_help_shows_how_seeds_are_written() -> None:
-    assert "--seed 120,80+140,90" in invoke("segment", "--help").stdout
-
-
-def test_outlines_and_a_coco_data_set(photo: Path, tmp_path: Path) -> None:
-    result = invoke(
-        *("segment", photo, "--seed", "sky=5,20", "--seed", "50,20", "--outlines", tmp_path / "out.geojson"),
-        *("--coco", tmp_path / "coco.json", "--simplify", "2"),
-    )
-    assert result.exit_code == 0, result.output
-    expected = segment(photo, {"sky": [(5, 20)], "segment 2": [(50, 20)]})
-    assert json.loads((tmp_path / "out.geojson").read_text("utf-8")) == expected.to_geojson(2)
-    data = json.loads((tmp_path / "coco.json").read_text("utf-8"))
-    assert data["images"] == [{"id": 1, "file_name": "photo.png", "width": 60, "height": 40}]
-    assert data["categories"] == [{"id": 1, "name": "sky"}, {"id": 2, "name": "segment 2"}]
-    assert [each["area"] for each in data["annotations"]] == expected.sizes.tolist()
-    assert [each["image_id"] for each in data["annotations"]] == [1, 1]
-
-
-def test_other_images_are_segmented_like_the_first(photo: Path, tmp_path: Path) -> None:
-    mirrored = np.ascontiguousarray(as_bytes(halves(seed=1)[0])[:, ::-1])
-    Image.fromarray(mirrored).save(tmp_path / "mirrored.png")
-    Image.fromarray(np.random.default_rng(0).integers(0, 256, (40, 60, 3), dtype=np.uint8)).save(tmp_path / "noise.png")
-    model = tmp_path / "first.json"
-    assert invoke("segment", photo, *SEEDS, "--save-model", model).exit_code == 0
-    result = invoke(
-        *("segment", photo, tmp_path / "mirrored.png", tmp_path / "noise.png", tmp_path / "missing.png"),
-        *("--like", model, "--labels", tmp_path / "out" / "{name}.png", "--coco", tmp_path / "all.json", "--json"),
-    )
+def test_an_error_ends_only_the_image_that_it_is_about(photo: Path, tmp_path: Path) -> None:
+    names = tmp_path / "out" / "{name}.png"
+    result = invoke("segment", photo, tmp_path / "missing.png", *SEEDS, "--labels", names, "--json")
     assert result.exit_code == 1
-    first, second, noise, missing = json.loads(result.stdout)["images"]
-    assert [each["name"] for each in second["segments"]] == ["segment 1", "segment 2"]
-    labels = {name: np.asarray(Image.open(tmp_path / "out" / f"{name}.png")) for name in ("photo", "mirrored")}
-    assert np.mean(labels["photo"] == halves()[1]) > 0.95
-    assert np.mean(labels["mirrored"] == 1 - halves()[1]) > 0.95
-    assert noise["error"]["code"] == "nothing_alike"
-    assert missing["error"]["code"] == "image_unreadable"
+    first, missing = json.loads(result.stdout)["images"]
     assert first["written"] == [str(tmp_path / "out" / "photo.png")]
-    data = json.loads((tmp_path / "all.json").read_text("utf-8"))
-    assert [each["file_name"] for each in data["images"]] == ["photo.png", "mirrored.png"]
-    assert [each["id"] for each in data["annotations"]] == [1, 2, 3, 4]
+    assert np.mean(np.asarray(Image.open(tmp_path / "out" / "photo.png")) == halves()[1]) > 0.95
+    assert missing["error"]["code"] == "image_unreadable"

@@ -25,7 +25,6 @@ COMMANDS = {
     "community": "Find the community of a graph that a few nodes belong to.",
     "segment": "Segment an image, from one pixel of each segment.",
     "serve": "Open a page to search topics as you type, and to segment images by clicks.",
-    "reproduce": "Run the paper's experiments: rows, a figure and a table for each.",
     "demo": "Find topics in the docstrings on this computer, then one Gaussian of ten.",
     "doctor": "Show versions, cores, fonts and optional packages, and how to get what is missing.",
 }

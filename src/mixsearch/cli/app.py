@@ -25,7 +25,6 @@ Examples:
   mixsearch community edges.csv --like alice,bob
   mixsearch segment photo.jpg --seed 120,80 --seed 300,200 -o out.png
   mixsearch demo socket fourier
-  mixsearch reproduce gmm-error --quick
   mixsearch doctor
 
 mixsearch COMMAND --help describes each command."""

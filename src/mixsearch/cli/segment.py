@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -22,14 +23,26 @@ from mixsearch.cli._console import (
     stdout_console,
 )
 from mixsearch.cli._render import print_facts
-from mixsearch.cli._segment_files import PLACEHOLDER, Outputs
 from mixsearch.cli._units import format_share
 from mixsearch.display import plain_number
 from mixsearch.errors import HintError, SearchError, SearchWarning
-from mixsearch.segmentation import Pixel, Segmentation, parse_seeds, read_image, segment_like, summarize_segmentation
+from mixsearch.segmentation import (
+    Pixel,
+    Segmentation,
+    iterate_cut_outs,
+    iterate_masks,
+    make_label_image,
+    make_pillow_image,
+    parse_seeds,
+    read_image,
+    summarize_segmentation,
+    write_files,
+)
 from mixsearch.segmentation import segment as segment_image
 
 _SEARCH, _OUTPUT = "Search", "Output"
+# Stands for the name of the image in the names of files.
+PLACEHOLDER = "{name}"
 
 HELP = """Segment an image, from one pixel of each segment.
 
@@ -45,26 +58,56 @@ Examples:
   mixsearch segment photo.jpg --seed sky=120,80 --seed sea=300,200 --masks masks
   mixsearch segment photo.jpg --seed cat=120,80 --not-seed cat=300,200 -o out.png
   mixsearch segment photo.jpg --seed 120,80 --labels labels.png --json
-  mixsearch segment photo.jpg --seed cat=120,80 --outlines cat.svg --simplify 1
 
-To segment other images like the first, by the appearance of its segments:
-
-  mixsearch segment first.jpg --seed cat=120,80 --save-model first.json
-  mixsearch segment *.jpg --like first.json -o "out/{name}.png"
-
-With several images, {name} in an output is the name of the image. With one
-seed, the image is split into its segment and the rest. With --json, an error
-is also printed as JSON on standard output:
+With one seed, the image is split into its segment and the rest. With
+several images, {name} in an output is the name of the image. With --json, an
+error is also printed as JSON on standard output:
 {"error": {"code": ..., "message": ..., "fields": {...}}}
 
 Exit codes: 0 success, 1 bad image or seed, 2 usage error. On an error no
 file is written; of several images, those without an error are."""
 
 
+@dataclass(frozen=True)
+class Outputs:
+    """Which files to write, and how. Names may contain a placeholder for the name of the image."""
+
+    output: Path | None
+    masks: Path | None
+    cut_outs: Path | None
+    labels: Path | None
+    opacity: float
+
+    def list_wanted(self) -> list[tuple[str, Path]]:
+        """Return the options that name a file or folder of one image, as the user types them."""
+        named = ("output", "masks", "cut_outs", "labels")
+        return [(f"--{name.replace('_', '-')}", path) for name in named if (path := getattr(self, name)) is not None]
+
+    def write(self, found: Segmentation, image: Path) -> list[Path]:
+        """Write all files of one image, and return them."""
+        files: dict[Path, Any] = {}
+        if self.output is not None:
+            files[_name(self.output, image)] = make_pillow_image(found.overlay(self.opacity))
+        if self.labels is not None:
+            files[_name(self.labels, image)] = make_label_image(found.labels, len(found.names))
+        if self.masks is not None:
+            folder = _name(self.masks, image)
+            files |= {folder / name: mask for name, mask in iterate_masks(found.names, found.labels)}
+        if self.cut_outs is not None:
+            folder = _name(self.cut_outs, image)
+            files |= {folder / name: cut_out for name, cut_out in iterate_cut_outs(found)}
+        write_files(files)
+        return list(files)
+
+
+def _name(pattern: Path, image: Path) -> Path:
+    return Path(str(pattern).replace(PLACEHOLDER, image.stem))
+
+
 def segment(
     images: Annotated[list[Path], typer.Argument(metavar="IMAGE", help="PNG, JPEG, TIFF, WebP and others.")],
     seeds: Annotated[
-        list[str] | None,
+        list[str],
         typer.Option(
             "--seed",
             "-s",
@@ -72,14 +115,7 @@ def segment(
             help="A pixel of a segment; repeat for each segment.",
             show_default=False,
         ),
-    ] = None,
-    like: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Find the segments of another image, which --save-model wrote, by color and texture.",
-        ),
-    ] = None,
+    ],
     not_seeds: Annotated[
         list[str] | None,
         typer.Option(
@@ -119,36 +155,6 @@ def segment(
         typer.Option(
             metavar="FILE",
             help="Write an indexed PNG: 0 for the first segment, and so on; 255 for transparent pixels.",
-            rich_help_panel=_OUTPUT,
-        ),
-    ] = None,
-    outlines: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Write the outlines as polygons: .svg for a drawing, .geojson for GeoJSON in pixels.",
-            rich_help_panel=_OUTPUT,
-        ),
-    ] = None,
-    simplify: Annotated[
-        float,
-        typer.Option(
-            min=0,
-            metavar="PIXELS",
-            help="Outlines with fewer corners, at most this far from the exact ones.",
-            rich_help_panel=_OUTPUT,
-        ),
-    ] = 0.0,
-    coco: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write a data set in the format of COCO, as JSON.", rich_help_panel=_OUTPUT),
-    ] = None,
-    save_model: Annotated[
-        Path | None,
-        typer.Option(
-            "--save-model",
-            metavar="FILE",
-            help="Write what the segments look like as JSON, for --like.",
             rich_help_panel=_OUTPUT,
         ),
     ] = None,
@@ -213,26 +219,32 @@ def segment(
     ] = None,
 ) -> None:
     """Segment an image."""
-    outputs = Outputs(output, masks, cut_outs, labels, outlines, coco, save_model, opacity=opacity, simplify=simplify)
+    outputs = Outputs(output, masks, cut_outs, labels, opacity)
     with report_errors(as_json=as_json):
         if len(images) == 1 and not images[0].exists():
             read_image(images[0])  # which says what is wrong before anything else does
-    parsed, excluded = _check_hints(seeds, not_seeds, like)
+    parsed, excluded = _parse_seeds(seeds), _parse_seeds(not_seeds or [])
     _check_outputs(outputs, images, as_json)
-    pieces: dict[str, Any] = {"connected": connected, "fill_holes": fill_holes, "min_area": min_area, "frame": frame}
 
     def search(image: Path) -> Segmentation:
-        if like is not None:
-            return segment_like(image, like, **pieces)
         return segment_image(
-            image, parsed, not_seeds=excluded, features=features, assign=assign, n_components=n_components, **pieces
+            image,
+            parsed,
+            not_seeds=excluded,
+            features=features,
+            assign=assign,
+            connected=connected,
+            fill_holes=fill_holes,
+            min_area=min_area,
+            n_components=n_components,
+            frame=frame,
         )
 
-    options: dict[str, str] = {"features": features, "assign": assign} if like is None else {"like": str(like)}
+    options: dict[str, str] = {"features": features, "assign": assign}
     with report_errors(as_json=as_json):
         if len(images) == 1:
             found, warned = _search(images[0], search)
-            _report(_answer(found, images[0], options, warned, outputs.write(found, images[0], is_only=True)), as_json)
+            _report(_answer(found, images[0], options, warned, outputs.write(found, images[0])), as_json)
             return
         answers = _segment_files(images, search, outputs, options)
     if as_json:
@@ -241,28 +253,18 @@ def segment(
         raise typer.Exit(EXIT_ERROR)
 
 
-def _check_hints(
-    seeds: list[str] | None, not_seeds: list[str] | None, like: Path | None
-) -> tuple[dict[str, list[Pixel]], dict[str, list[Pixel]]]:
-    """Return the seeds, and those that are not of a segment."""
-    if (seeds is None) == (like is None):
-        raise typer.BadParameter("Give a --seed for each segment, or --like with the file of a model.")
-    return _parse_seeds(seeds or []), _parse_seeds(not_seeds or [])
-
-
 def _check_outputs(outputs: Outputs, images: list[Path], as_json: bool) -> None:
-    if not outputs.has_any and not as_json:
-        raise typer.BadParameter(
-            "Nothing to write: add --output, --masks, --cut-outs, --labels, --outlines, --coco, --save-model or --json."
-        )
+    wanted = outputs.list_wanted()
+    if not wanted and not as_json:
+        raise typer.BadParameter("Nothing to write: add --output, --masks, --cut-outs, --labels or --json.")
     if len(images) > 1:
-        for option, path in outputs.list_for_each_image():
+        for option, path in wanted:
             if PLACEHOLDER not in str(path):
                 raise typer.BadParameter(
                     f"With several images, {option} needs {PLACEHOLDER} in its name, for the name of the image."
                 )
         repeated = [name for name, n in Counter(image.stem for image in images).items() if n > 1]
-        if repeated and outputs.has_any:
+        if repeated and wanted:
             raise typer.BadParameter(
                 f"Two images are called '{repeated[0]}': one would overwrite the files of the other."
             )
@@ -286,21 +288,17 @@ def _segment_files(
 ) -> list[dict[str, Any]]:
     """Segment images one after the other. An error ends only the image that it is about."""
     answers: list[dict[str, Any]] = []
-    annotations = []
     for image in images:
         try:
             found, warned = _search(image, search)
-            answers.append(_answer(found, image, options, warned, outputs.write(found, image, is_only=False)))
+            answers.append(_answer(found, image, options, warned, outputs.write(found, image)))
         except SearchError as error:
             answers.append({"image": str(image), "error": describe_for_json(error)})
             print_error(f"{image}: {describe(error)}")
             continue
-        if outputs.coco is not None:
-            annotations.append((image.name, found.to_coco()))
         line = ", ".join(f"{name} {format_share(share)}" for name, share in zip(found.names, found.shares, strict=True))
         stderr_console().print(f"{image}: {line}", markup=False, soft_wrap=True)
         print_notes(f"{image}: {describe(warning)}" for warning in warned)
-    outputs.write_dataset(annotations)
     return answers
 
 
@@ -322,7 +320,7 @@ def _parse_seeds(typed: list[str]) -> dict[str, list[Pixel]]:
 
 
 def _print_summary(summary: dict[str, Any]) -> None:
-    facts = [("image", f"{summary['width']} x {summary['height']} pixels, {_describe_way(summary)}")]
+    facts = [("image", f"{summary['width']} x {summary['height']} pixels, features {summary['features']}")]
     for each in summary["segments"]:
         lead = ""
         if each["expected_iou"] is not None:
@@ -331,7 +329,3 @@ def _print_summary(summary: dict[str, Any]) -> None:
             lead = f"separation {plain_number(each['separation'])}: "
         facts.append((each["name"], f"{format_share(each['share'])} of the image, {lead}{each['verdict']}"))
     print_facts(stdout_console(), facts)
-
-
-def _describe_way(summary: dict[str, Any]) -> str:
-    return f"like {summary['like']}" if "like" in summary else f"features {summary['features']}"

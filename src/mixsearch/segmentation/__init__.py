@@ -5,32 +5,32 @@ from typing import TYPE_CHECKING
 from mixsearch._front import lazy_front
 
 if TYPE_CHECKING:
-    from mixsearch.segmentation._coco import make_coco_dataset
     from mixsearch.segmentation._features import FeatureImage, compute_features, compute_rich_features
     from mixsearch.segmentation._gaussians import SegmentGaussians, argmax_segments
-    from mixsearch.segmentation._image import RasterImage
+    from mixsearch.segmentation._graph_posterior import PieceOptions, make_piece_options
+    from mixsearch.segmentation._image import LargeImageError, RasterImage
     from mixsearch.segmentation._image_files import (
         PNG_LEVEL,
+        find_borders,
         iterate_masks,
         make_label_image,
         make_pillow_image,
+        make_segment_colors,
         write_files,
     )
     from mixsearch.segmentation._image_reading import decode_image, read_image
-    from mixsearch.segmentation._likeness import MissingSegmentWarning, UnfamiliarImageWarning, segment_like
     from mixsearch.segmentation._mixture import choose_options
-    from mixsearch.segmentation._outline_files import make_outline_file, make_path
-    from mixsearch.segmentation._outlines import Outline
-    from mixsearch.segmentation._overlay import find_borders, make_segment_colors
-    from mixsearch.segmentation._pieces import PieceOptions, make_piece_options
-    from mixsearch.segmentation._pixel_values import LargeImageError
-    from mixsearch.segmentation._search import FoundSegments, choose_assign, search_segments
-    from mixsearch.segmentation._seeds import Pixel, Seeds, check_not_seeds, check_seeds, parse_seeds
-    from mixsearch.segmentation._segment import PreparedImage, prepare_image, segment
-    from mixsearch.segmentation._segment_model import SegmentModel, read_segment_model
-    from mixsearch.segmentation._segmentation import Segmentation, iterate_cut_outs
-    from mixsearch.segmentation._shapes import box, stroke
-    from mixsearch.segmentation._summary import summarize_segmentation
+    from mixsearch.segmentation._outlines import Outline, make_path
+    from mixsearch.segmentation._seeds import Pixel, Seeds, box, check_not_seeds, check_seeds, parse_seeds, stroke
+    from mixsearch.segmentation._segment import (
+        FoundSegments,
+        PreparedImage,
+        choose_assign,
+        prepare_image,
+        search_segments,
+        segment,
+    )
+    from mixsearch.segmentation._segmentation import Segmentation, iterate_cut_outs, summarize_segmentation
 else:
     __getattr__, __dir__ = lazy_front(__name__)
 
@@ -39,7 +39,6 @@ __all__ = [
     "FeatureImage",
     "FoundSegments",
     "LargeImageError",
-    "MissingSegmentWarning",
     "Outline",
     "PieceOptions",
     "Pixel",
@@ -47,9 +46,7 @@ __all__ = [
     "RasterImage",
     "Seeds",
     "SegmentGaussians",
-    "SegmentModel",
     "Segmentation",
-    "UnfamiliarImageWarning",
     "argmax_segments",
     "box",
     "check_not_seeds",
@@ -62,9 +59,7 @@ __all__ = [
     "find_borders",
     "iterate_cut_outs",
     "iterate_masks",
-    "make_coco_dataset",
     "make_label_image",
-    "make_outline_file",
     "make_path",
     "make_piece_options",
     "make_pillow_image",
@@ -72,10 +67,8 @@ __all__ = [
     "parse_seeds",
     "prepare_image",
     "read_image",
-    "read_segment_model",
     "search_segments",
     "segment",
-    "segment_like",
     "stroke",
     "summarize_segmentation",
     "write_files",

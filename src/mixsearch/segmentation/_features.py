@@ -14,9 +14,8 @@ from scipy.ndimage import gaussian_filter, minimum_filter
 from mixsearch._typing import Array
 from mixsearch.display import pluralize
 from mixsearch.errors import ArgumentError, Option, SearchError
-from mixsearch.segmentation._color import convert_to_lab
 from mixsearch.segmentation._graph import SimilarityGraph, build_graph
-from mixsearch.segmentation._image import RasterImage
+from mixsearch.segmentation._image import RasterImage, convert_to_lab
 
 Features = Literal["rich", "rgb"] | Callable[[Array], ArrayLike] | ArrayLike
 

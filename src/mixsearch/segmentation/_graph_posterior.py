@@ -1,18 +1,19 @@
-"""Carry the probabilities of superpixels to every pixel, with seeds as hard constraints."""
+"""Interpolate seeds over the graph of superpixels, and clean the pieces of segments."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.ndimage import maximum_filter, minimum_filter
+from scipy.ndimage import binary_dilation, find_objects, label, maximum_filter, minimum_filter
 
 from mixsearch._typing import Array
-from mixsearch.segmentation._confidence import Confidence
+from mixsearch.errors import ArgumentError, Option
 from mixsearch.segmentation._features import FeatureImage
-from mixsearch.segmentation._gaussians import argmax_segments
-from mixsearch.segmentation._graph import SimilarityGraph
+from mixsearch.segmentation._gaussians import argmax_segments, softmax_in_place
+from mixsearch.segmentation._graph import Confidence, SimilarityGraph, Superpixels
 from mixsearch.segmentation._guided_filter import (
     ALL,
     FilterCoefficients,
@@ -22,9 +23,207 @@ from mixsearch.segmentation._guided_filter import (
     interpolate_at,
 )
 from mixsearch.segmentation._image import RasterImage
-from mixsearch.segmentation._interpolation import collect_known, correct_locally, interpolate_known
-from mixsearch.segmentation._pieces import PieceOptions, clean_pieces
 from mixsearch.segmentation._seeds import Seeds, find_windows
+
+# Added to the diagonal of the similarities of seeds, so that two alike ones of different segments do not cancel others;
+# and to that of their proximities.
+RIDGE, RIDGE_NEAR = 0.1, 0.05
+# The noise of a seed grows with this power of the number of its segment's seeds, relative to the mean of all segments.
+BALANCE = 2
+# Probabilities are the softmax of scores times this: fitted so that they hold on annotated photographs.
+SHARPNESS = 9.0
+# With a single segment, these many superpixels unlike its seeds stand for the rest.
+N_REST = 2
+
+
+class KnownSuperpixels(NamedTuple):
+    """Superpixels with seeds, and their labels."""
+
+    indices: Array  # (q,), distinct
+    targets: Array  # (q, k): the probability of each segment; rows sum to 1
+
+
+def collect_known(seeded: Sequence[Array], excluded: Sequence[Array], similarity: Array) -> KnownSuperpixels:
+    """Combine the superpixels of the seeds of each segment, and of those known not to be of it.
+
+    A superpixel with seeds of several segments has equal parts of them. One that is only excluded from some may be any
+    other. A last segment about which nothing is known is the rest of the image.
+    """
+    indices = np.unique(np.concatenate([*seeded, *excluded]))
+    votes, vetoes = (np.zeros((len(indices), len(seeded))) for _ in range(2))
+    for i, (some, others) in enumerate(zip(seeded, excluded, strict=True)):
+        votes[np.searchsorted(indices, some), i] = 1
+        vetoes[np.searchsorted(indices, others), i] = 1
+    for open_to in (1 - vetoes, np.ones_like(vetoes)):  # all excluded is as good as nothing known
+        unnamed = votes.sum(axis=1) == 0
+        votes[unnamed] = open_to[unnamed]
+    known = KnownSuperpixels(indices, votes / votes.sum(axis=1, keepdims=True))
+    return known if votes[:, -1].any() else _add_rest(known, similarity)
+
+
+def _add_rest(known: KnownSuperpixels, similarity: Array) -> KnownSuperpixels:
+    """Choose superpixels for the last segment: one after the other, the least similar to all known ones."""
+    indices, targets = known
+    for _ in range(min(N_REST, len(similarity) - len(indices))):
+        farthest = int(similarity[:, indices].max(axis=1).argmin())
+        indices = np.append(indices, farthest)
+        targets = np.vstack([targets, np.eye(targets.shape[1])[-1]])
+    return KnownSuperpixels(indices, targets)
+
+
+def interpolate_known(known: KnownSuperpixels, similarity: Array, proximity: Array) -> Array:
+    """Return the probability of each segment at every superpixel, (n, k).
+
+    Notes
+    -----
+    Kriging: scores are K(x, s) (K(s, s) + R)⁻¹ (targets - 1/k), with the similarity as covariance. Seeds that are alike
+    share their weight, so that a further seed corrects what those before it left open. The noise R grows with the
+    number of a segment's seeds, since a segment does not become likelier by having more of them. Scores
+    fade with the distance from all seeds; relative to the similarity of the closest one they say how sure the label is.
+    What this leaves open at the seeds themselves is interpolated once more, with the proximity as covariance.
+    """
+    indices, targets = known
+    centered, counts = targets - 1 / targets.shape[1], targets.sum(axis=0)
+    noise = RIDGE * (targets @ (counts / counts.mean()) ** BALANCE)
+    closest = np.maximum(similarity[:, indices].max(axis=1), np.finfo(float).tiny)
+    scores = _krige(similarity, indices, noise, centered) / closest[:, None]
+    scores += _krige(proximity, indices, np.full(len(indices), RIDGE_NEAR), centered - scores[indices])
+    probabilities = softmax_in_place(SHARPNESS * scores.T).T
+    allowed = np.maximum(probabilities[indices], np.finfo(float).tiny) * (targets > 0)
+    probabilities[indices] = allowed / allowed.sum(axis=1, keepdims=True)
+    return np.asarray(probabilities)
+
+
+def _krige(covariance: Array, indices: Array, noise: Array, values: Array) -> Array:
+    """Return the expected values of a Gaussian process, (n, k), of which some are known with noise."""
+    among = covariance[np.ix_(indices, indices)] + np.diag(noise)
+    return np.asarray(covariance[:, indices] @ np.linalg.solve(among, values))
+
+
+def correct_locally(
+    before: Array, after: Array, added: Sequence[Array], known: KnownSuperpixels, superpixels: Superpixels
+) -> Array:
+    """Return the probabilities after further seeds, changed only where the seeds are connected with the change.
+
+    A superpixel goes to the segment of a further seed if that is at least as sure as its label was before.
+
+    Parameters
+    ----------
+    before, after : arrays of shape (n, k)
+        The probabilities interpolated without and with the further seeds.
+    added : sequence of arrays
+        The superpixels of the further seeds of each segment.
+    known : KnownSuperpixels
+        All superpixels with seeds.
+    superpixels : Superpixels
+
+    Returns
+    -------
+    array of shape (n, k)
+    """
+    changed = np.zeros(len(before), dtype=bool)
+    changed[known.indices] = True
+    labels_before, labels = before.argmax(axis=1), after.argmax(axis=1)
+    is_surer = after.max(axis=1) >= before.max(axis=1)
+    for i, some in enumerate(added):
+        flips = is_surer & (labels == i) & (labels_before != i)
+        flips[some] = True
+        pieces = superpixels.connect(flips)
+        changed |= flips & np.isin(pieces, pieces[some])
+    return np.where(changed[:, None], after, before)
+
+
+# By default, pieces without seeds smaller than this fraction of the image are removed.
+MIN_AREA = 0.0005
+
+
+class PieceOptions(NamedTuple):
+    """Which pieces without seeds a segment may have.
+
+    Attributes
+    ----------
+    connected : bool
+        None at all.
+    fill_holes : bool
+        None within a single other segment.
+    min_area : float
+        None smaller than this fraction of the image.
+    """
+
+    connected: bool = False
+    fill_holes: bool = False
+    min_area: float = MIN_AREA
+
+
+def make_piece_options(connected: bool, fill_holes: bool, min_area: float | None) -> PieceOptions:
+    """Return checked options.
+
+    Parameters
+    ----------
+    connected : bool
+        Keep only pieces with a seed.
+    fill_holes : bool
+        Fill pieces within a single other segment.
+    min_area : float or None
+        The smallest fraction of the image, from 0 to 1; None for the default.
+
+    Returns
+    -------
+    PieceOptions
+    """
+    if min_area is None:
+        return PieceOptions(connected, fill_holes)
+    if not 0 <= min_area <= 1:
+        raise ArgumentError(
+            "{argument} must be between 0 and 1, got {value!r}.", argument=Option("min_area"), value=min_area
+        )
+    return PieceOptions(connected, fill_holes, min_area)
+
+
+def clean_pieces(probabilities: Array, seeded: Sequence[Array], options: PieceOptions) -> None:
+    """Assign unwanted pieces to the likeliest segment around them, in place.
+
+    Parameters
+    ----------
+    probabilities : array of shape (k, h, w)
+    seeded : sequence of arrays
+        The flat indices of the seeds of each segment. A segment without seeds keeps its pieces if `connected`.
+    options : PieceOptions
+    """
+    min_pixels = options.min_area * probabilities[0].size
+    labels = argmax_segments(probabilities)
+    for i, seeds in enumerate(seeded):
+        numbered, n_pieces = label(labels == i)
+        sizes = np.bincount(numbered.ravel(), minlength=n_pieces + 1)
+        keeps = (
+            set(np.unique(numbered.ravel()[seeds])) if len(seeds) else {int(sizes[1:].argmax()) + 1 if n_pieces else 0}
+        )
+        for number, box in enumerate(find_objects(numbered), 1):
+            if number in keeps:
+                continue
+            is_small, is_cut = sizes[number] < min_pixels, options.connected and len(seeds) > 0
+            if is_small or is_cut or options.fill_holes:
+                _give_away(probabilities, labels, i, _grow(box), numbered == number, must=bool(is_small or is_cut))
+
+
+def _grow(box: tuple[slice, ...]) -> tuple[slice, ...]:
+    return tuple(slice(max(side.start - 1, 0), side.stop + 1) for side in box)
+
+
+def _give_away(
+    probabilities: Array, labels: Array, i: int, box: tuple[slice, ...], piece: Array, *, must: bool
+) -> None:
+    """Swap the probabilities of a piece's segment and the likeliest one around it; unless `must`, the only one."""
+    inside = piece[box]
+    around = np.unique(labels[box][binary_dilation(inside) & ~inside])
+    others = around[around != i]
+    if not len(others) or not (must or len(others) == 1):
+        return
+    planes = probabilities[(slice(None), *box)]
+    chosen = int(others[planes[others][:, inside].mean(axis=1).argmax()])
+    planes[i, inside], planes[chosen, inside] = planes[chosen, inside], planes[i, inside].copy()
+    labels[box][inside] = chosen
+
 
 # Half the side of the square around a seed that keeps its label, within its superpixel; relative to the image's side.
 PINNED = 0.005

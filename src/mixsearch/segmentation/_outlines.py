@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from scipy.ndimage import label
 
 from mixsearch._typing import Array
-from mixsearch.errors import ArgumentError, Option
-from mixsearch.segmentation._simplification import choose_vertices
 
 EAST, SOUTH, WEST, NORTH = range(4)
 
@@ -38,7 +38,7 @@ class _Edges(NamedTuple):
     pieces: Array  # (n,): the connected piece of the pixel
 
 
-def trace_outlines(labels: Array, n_segments: int, simplify: float = 0.0) -> list[list[Outline]]:
+def trace_outlines(labels: Array, n_segments: int) -> list[list[Outline]]:
     """Return the outlines of the pieces of each segment.
 
     Parameters
@@ -46,9 +46,6 @@ def trace_outlines(labels: Array, n_segments: int, simplify: float = 0.0) -> lis
     labels : array of int of shape (h, w)
         The index of each pixel's segment, and -1 for none.
     n_segments : int
-    simplify : float, default=0
-        Leave out corners as long as outlines stay within this many pixels of the exact ones. Neighboring segments
-        keep sharing their border, and no two borders cross.
 
     Returns
     -------
@@ -66,17 +63,10 @@ def trace_outlines(labels: Array, n_segments: int, simplify: float = 0.0) -> lis
     >>> outline.exterior.tolist()
     [[0, 0], [2, 0], [2, 1], [1, 1], [1, 2], [0, 2]]
     """
-    if not simplify >= 0:
-        raise ArgumentError(
-            "{argument} must be a number of pixels from 0, got {value!r}.", argument=Option("simplify"), value=simplify
-        )
     pieces, owners = _number_pieces(labels, n_segments)
     edges, width = _find_edges(labels, pieces), labels.shape[1] + 1
     junctions = _find_junctions(labels)
     rings = [(piece, _drop_straight(edges, path, junctions)) for piece, path in _follow(edges, width)]
-    if simplify > 0 and rings:
-        kept = choose_vertices([ring for _, ring in rings], junctions, width, simplify)
-        rings = [(piece, ring[kept[ring]]) for piece, ring in rings]
     return _collect(rings, owners, n_segments, width)
 
 
@@ -183,3 +173,37 @@ def _collect(rings: list[tuple[int, Array]], owners: Array, n_segments: int, wid
 def _signed_area(corners: Array) -> float:
     x, y = corners.T
     return float(np.sum(x * np.roll(y, -1) - np.roll(x, -1) * y)) / 2
+
+
+def make_path(outlines: Iterable[Outline]) -> str:
+    """Return all rings of some outlines as the data of one SVG path, to be filled by the even-odd rule.
+
+    Parameters
+    ----------
+    outlines : iterable of Outline
+        Those of one segment.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> make_path([Outline(np.array([[0, 0], [2, 0], [2, 1], [0, 3]]), ())])
+    'M0 0H2V1L0 3Z'
+    """
+    return "".join(_write_ring(ring) for outline in outlines for ring in (outline.exterior, *outline.holes))
+
+
+def _write_ring(ring: Array) -> str:
+    points = ring.tolist()
+    steps = [f"M{points[0][0]} {points[0][1]}"]
+    for (x, y), (next_x, next_y) in pairwise(points):
+        if y == next_y:
+            steps.append(f"H{next_x}")
+        elif x == next_x:
+            steps.append(f"V{next_y}")
+        else:
+            steps.append(f"L{next_x} {next_y}")
+    return "".join([*steps, "Z"])

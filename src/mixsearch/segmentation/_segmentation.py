@@ -2,34 +2,42 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mixsearch._typing import Array
-from mixsearch.core.separation import separation_in_words
+from mixsearch.core.separation import separation_in_words, verdict, verdict_code
 from mixsearch.display import Card, plain_number
-from mixsearch.errors import Option, SearchError
+from mixsearch.errors import ArgumentError, Option, SearchError
 from mixsearch.gaussian import GaussianComponent
-from mixsearch.segmentation._confidence import Confidence, judge_overlap
-from mixsearch.segmentation._features import FeatureImage
-from mixsearch.segmentation._image_files import make_file_names, make_pillow_image, write_files
-from mixsearch.segmentation._labeled_image import LabeledImage, save_folder
-from mixsearch.segmentation._overlay import make_cut_out
+from mixsearch.segmentation._graph import Confidence, judge_overlap
+from mixsearch.segmentation._image import RasterImage
+from mixsearch.segmentation._image_files import (
+    draw_overlay,
+    iterate_masks,
+    make_cut_out,
+    make_file_names,
+    make_hex_colors,
+    make_label_image,
+    make_pillow_image,
+    write_files,
+)
+from mixsearch.segmentation._outlines import Outline, trace_outlines
 from mixsearch.segmentation._seeds import Pixel, Seed
-from mixsearch.segmentation._segment_model import SegmentModel, describe_appearance, find_visible
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Segmentation(LabeledImage):
+class Segmentation:
     """A segmented image.
 
     Attributes
@@ -55,12 +63,134 @@ class Segmentation(LabeledImage):
     array([0.5, 0.5])
     """
 
-    _features: FeatureImage = field(kw_only=True)
+    labels: Array
+    names: tuple[str, ...]
+    seeds: tuple[tuple[Pixel, ...], ...]
+    _image: RasterImage = field(kw_only=True)
     _compute_probabilities: Callable[[], Array] = field(kw_only=True)
     _find_components: Callable[[], tuple[GaussianComponent, ...]] = field(kw_only=True)
     _confidence: Confidence | None = field(kw_only=True)
     _correct: Callable[[Mapping[str, Seed]], Segmentation] = field(kw_only=True)
     _scale: float = field(kw_only=True)  # pixels of this image per pixel of the one with features
+
+    @cached_property
+    def sizes(self) -> Array:
+        """The number of pixels of each segment, (k,)."""
+        return np.bincount(self.labels[self.labels >= 0], minlength=len(self.names))
+
+    @property
+    def shares(self) -> Array:
+        """The fraction of the visible image that each segment covers, (k,)."""
+        return np.asarray(self.sizes / max(self.sizes.sum(), 1))
+
+    def mask(self, segment: int | str) -> Array:
+        """Return the mask of one segment.
+
+        Parameters
+        ----------
+        segment : int or str
+            Its index, from 0, or its name.
+
+        Returns
+        -------
+        array of bool of shape (h, w)
+        """
+        return np.asarray(self.labels == self._find_index(segment))
+
+    def _find_index(self, segment: int | str) -> int:
+        if isinstance(segment, str) and segment in self.names:
+            return self.names.index(segment)
+        if not isinstance(segment, str) and 0 <= segment < len(self.names):
+            return int(segment)
+        raise SearchError(
+            "There is no segment {segment!r}. The segments are {known}, or 0 to {max_index}.",
+            code="unknown_segment",
+            segment=segment,
+            known=", ".join(self.names),
+            max_index=len(self.names) - 1,
+        )
+
+    def outlines(self) -> list[list[Outline]]:
+        """Return the outlines of each segment as polygons along the sides of pixels.
+
+        Returns
+        -------
+        list of lists of Outline
+            For each segment one outline per connected piece, with its `exterior` and `holes`.
+        """
+        return trace_outlines(self.labels, len(self.names))
+
+    def overlay(self, opacity: float = 0.5, *, marks: bool = True) -> Array:
+        """Draw the image with tinted segments, a line along their borders and a cross on each seed.
+
+        Parameters
+        ----------
+        opacity : float, default=0.5
+            The opacity of the tint, from 0 to 1.
+        marks : bool, default=True
+            Whether to draw the crosses.
+
+        Returns
+        -------
+        array of uint8 of shape (h, w, 3)
+        """
+        if not 0 <= opacity <= 1:
+            raise ArgumentError(
+                "{argument} must be between 0 and 1, got {value!r}.", argument=Option("opacity"), value=opacity
+            )
+        pixels = [pixel for pixels in self.seeds for pixel in pixels] if marks else []
+        return draw_overlay(self._image, self.labels, pixels, len(self.names), opacity)
+
+    def save(self, path: str | os.PathLike[str], *, opacity: float = 0.5) -> Path:
+        """Write the overlay to an image file.
+
+        Parameters
+        ----------
+        path : path
+            The suffix sets the format: .png, .jpg and so on.
+        opacity : float, default=0.5
+            The opacity of the tint.
+
+        Returns
+        -------
+        Path
+            The file written.
+        """
+        target = Path(path)
+        write_files({target: make_pillow_image(self.overlay(opacity))})
+        return target
+
+    def save_labels(self, path: str | os.PathLike[str]) -> Path:
+        """Write the labels as an indexed image: its values are the labels, and 255 for transparent pixels.
+
+        Parameters
+        ----------
+        path : path
+            The file to write, usually .png.
+
+        Returns
+        -------
+        Path
+            The file written.
+        """
+        target = Path(path)
+        write_files({target: make_label_image(self.labels, len(self.names))})
+        return target
+
+    def save_masks(self, folder: str | os.PathLike[str]) -> list[Path]:
+        """Write a black and white PNG, of values 0 and 255, for each segment.
+
+        Parameters
+        ----------
+        folder : path
+            Created if it does not exist.
+
+        Returns
+        -------
+        list of Path
+            The files written.
+        """
+        return save_folder(iterate_masks(self.names, self.labels), folder)
 
     @cached_property
     def components(self) -> tuple[GaussianComponent, ...]:
@@ -124,39 +254,6 @@ class Segmentation(LabeledImage):
         height, width = self.labels.shape
         x, y = self._confidence.find_middle(self._confidence.suggest())
         return min(int((x + 0.5) * self._scale), width - 1), min(int((y + 0.5) * self._scale), height - 1)
-
-    def to_model(self) -> SegmentModel:
-        """Return the appearance of the segments, to find them in other images with `segment_like`.
-
-        Returns
-        -------
-        SegmentModel
-        """
-        if self._confidence is None:
-            raise SearchError(
-                "A model of segments needs {assign}='graph'.", code="needs_graph", assign=Option("assign")
-            )
-        is_visible = find_visible(self._features)
-        return SegmentModel(
-            self.names, describe_appearance(self._features)[is_visible], self._confidence.probabilities[is_visible]
-        )
-
-    def save_model(self, path: str | os.PathLike[str]) -> Path:
-        """Write the appearance of the segments to a JSON file, for `segment_like`.
-
-        Parameters
-        ----------
-        path : path
-            The file to write.
-
-        Returns
-        -------
-        Path
-            The file written.
-        """
-        target = Path(path)
-        write_files({target: self.to_model().to_json()})
-        return target
 
     def cut_out(self, segment: int | str) -> Array:
         """Return one segment on a transparent background, with a soft edge.
@@ -228,3 +325,55 @@ def iterate_cut_outs(found: Segmentation) -> Iterator[tuple[str, Image]]:
     """
     for i, file in enumerate(make_file_names(found.names)):
         yield file, make_pillow_image(found.cut_out(i))
+
+
+def save_folder(images: Iterator[tuple[str, Image]], folder: str | os.PathLike[str]) -> list[Path]:
+    """Write images by their names to a folder, and return the files."""
+    files = {Path(folder) / name: image for name, image in images}
+    write_files(files)
+    return list(files)
+
+
+def summarize_segmentation(found: Segmentation) -> dict[str, Any]:
+    """Return sizes, seeds, colors and verdicts of the segments, ready for JSON.
+
+    Parameters
+    ----------
+    found : Segmentation
+        The result of `segment`.
+
+    Returns
+    -------
+    dict
+        `width`, `height` and a list `segments`.
+    """
+    height, width = found.labels.shape
+    segments = [
+        {
+            "name": name,
+            "seeds": [list(pixel) for pixel in seeds],
+            "pixels": int(size),
+            "share": float(share),
+            **_describe_trust(found, i),
+            "color": color,
+        }
+        for i, (name, seeds, size, share, color) in enumerate(
+            zip(found.names, found.seeds, found.sizes, found.shares, make_hex_colors(len(found.names)), strict=True)
+        )
+    ]
+    return {"width": width, "height": height, "segments": segments}
+
+
+def _describe_trust(found: Segmentation, i: int) -> dict[str, Any]:
+    """Return how far to trust a segment: its expected overlap with a graph, its separation with a mixture."""
+    expected = float(found.expected_iou[i]) if found.has_graph else None
+    separation: float | None = None
+    if not found.seeds[i]:
+        code, words = "no_seed", "has no seed"
+    elif expected is not None:
+        code, words = judge_overlap(expected)
+    else:
+        separation = found.components[i].separation
+        code, words = verdict_code(separation), verdict(separation)
+    shown = separation if separation is not None and math.isfinite(separation) else None
+    return {"separation": shown, "expected_iou": expected, "verdict": words, "verdict_code": code}

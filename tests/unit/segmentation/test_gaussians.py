@@ -42,27 +42,7 @@ def test_features_far_from_zero_are_told_apart_in_single_precision(variances):
     assert_allclose(coarse, exact, atol=0.01)
 
 
-def test_the_likeliest_is_the_first_of_the_largest():
-    scores = np.random.default_rng(2).integers(0, 4, size=(5, 6, 7)).astype(float)
-    assert_array_equal(argmax_segments(scores), scores.argmax(axis=0))
-
-
-def test_centers_nearest_to_their_own_seeds_stay():
-    clusters = SegmentGaussians(np.array([[0.0, 0.0], [4.0, 0.0]]), np.ones(2), np.full(2, 0.5))
-    kept, replaced = recenter_on_seeds(clusters, [np.array([[1.0, 0.0]]), np.array([[3.0, 1.0]])])
-    assert replaced == []
-    assert_array_equal(kept.centers, clusters.centers)
-
-
-def test_seeds_of_the_same_component_stand_for_themselves():
-    known = [np.array([[1.0, 0.0], [2.0, 0.0]]), np.array([[3.0, 1.0]]), np.array([[9.0, 9.0]])]
-    clusters = SegmentGaussians(np.array([[0.0, 0.0], [0.0, 0.0], [9.0, 8.0]]), np.ones(3), np.full(3, 1 / 3))
-    kept, replaced = recenter_on_seeds(clusters, known)
-    assert replaced == [0, 1]
-    assert_allclose(kept.centers, [[1.5, 0.0], [3.0, 1.0], [9.0, 8.0]])
-
-
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(5))
 def test_afterwards_every_seed_is_nearest_to_its_own_center(seed):
     rng = np.random.default_rng(seed)
     known = [rng.normal(size=(2, 3)) for _ in range(5)]

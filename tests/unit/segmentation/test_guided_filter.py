@@ -1,5 +1,4 @@
 import numpy as np
-import pytest
 from numpy.testing import assert_allclose
 
 from mixsearch.segmentation import read_image
@@ -16,19 +15,6 @@ def test_interpolation_keeps_straight_lines_between_the_outer_pixels():
     inside = slice(2, -2)
     assert_allclose(enlarged[0][:, inside], (2 * columns - rows)[:, inside], atol=1e-4)
     assert_allclose(enlarged[1][:, inside], (rows + 1)[:, inside], atol=1e-4)
-
-
-def test_interpolation_by_one_changes_nothing():
-    planes = np.random.default_rng(0).random((2, 5, 7)).astype(np.float32)
-    assert_allclose(interpolate(planes, np.arange(5), np.arange(7), 1), planes)
-
-
-@pytest.mark.parametrize("shape", [(1, 1), (1, 9), (7, 2)])
-def test_images_of_hardly_any_pixels_can_be_interpolated(shape):
-    enlarged = interpolate(
-        np.full((1, *shape), 0.3, dtype=np.float32), np.arange(3 * shape[0]), np.arange(3 * shape[1] - 1), 3
-    )
-    assert_allclose(enlarged, 0.3)
 
 
 def test_memberships_keep_their_sum():

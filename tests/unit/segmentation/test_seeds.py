@@ -15,14 +15,6 @@ def test_a_seed_is_a_pixel_or_several():
     assert found.names == ("segment 1", "segment 2", "segment 3", "segment 4")
 
 
-def test_two_pixels_of_one_segment_are_no_pixel():
-    assert check_seeds([[(1, 2), (3, 4)]], PICTURE).pixels == (((1, 2), (3, 4)),)
-
-
-def test_the_keys_of_a_mapping_name_the_segments():
-    assert check_seeds({"sky": (1, 2), "sea": [(3, 4)]}, PICTURE).names == ("sky", "sea")
-
-
 @pytest.mark.parametrize("seed", [(8, 0), (0, 5), (-1, 2)])
 def test_a_seed_outside_the_picture_is_told_its_size(seed):
     with pytest.raises(HintError, match=rf"seed {seed[0]},{seed[1]} lies outside the image of 8 x 5 pixels"):
@@ -41,20 +33,10 @@ def test_a_seed_on_a_transparent_pixel_is_refused():
         check_seeds([(1, 0)], read_image(np.dstack([np.eye(2), alpha])))
 
 
-@pytest.mark.parametrize("seed", [5, "12", (1, 2, 3), [], (1.0, np.nan), None])
+@pytest.mark.parametrize("seed", [5, (1, 2, 3), [], (1.0, np.nan), None])
 def test_what_is_no_pixel_is_refused(seed):
     with pytest.raises(HintError, match="A seed must be a pixel"):
         check_seeds([seed], PICTURE)
-
-
-def test_what_is_no_list_is_refused():
-    with pytest.raises(HintError, match="seeds must be a list with a pixel .* of each segment, got None"):
-        check_seeds(None, PICTURE)
-
-
-def test_no_seed_at_all_is_refused():
-    with pytest.raises(HintError, match="No seeds given"):
-        check_seeds([], PICTURE)
 
 
 def test_windows_are_squares_around_the_seeds_cut_at_the_edge():
@@ -68,28 +50,21 @@ def test_windows_are_squares_around_the_seeds_cut_at_the_edge():
     assert_array_equal(corners, np.flatnonzero(marked))
 
 
-def test_windows_of_a_shrunk_picture_lie_where_the_seed_is():
-    assert_array_equal(find_windows(check_seeds([(7, 4)], PICTURE), 2, 0, (3, 4))[0], [2 * 4 + 3])
-
-
 @pytest.mark.parametrize(
     ("typed", "expected"),
     [
-        (["120,80"], {"segment 1": [(120, 80)]}),
         (["sky=120,80", "3,4"], {"sky": [(120, 80)], "segment 2": [(3, 4)]}),
         (["sky:120,80+130,90"], {"sky": [(120, 80), (130, 90)]}),
         (["the sky = 120, 80 + 130 ,90"], {"the sky": [(120, 80), (130, 90)]}),
         (["a=b:c=1,2"], {"a=b:c": [(1, 2)]}),
         (["1,2 3,4"], {"segment 1": [(1, 2), (3, 4)]}),
-        (["=1,2"], {"segment 1": [(1, 2)]}),
-        (["-1,2"], {"segment 1": [(-1, 2)]}),
     ],
 )
 def test_seeds_are_read_as_people_write_them(typed, expected):
     assert parse_seeds(typed) == expected
 
 
-@pytest.mark.parametrize("typed", ["", "sky", "sky=", "1", "1,2,3", "1,x", "1;2", "1.5,2", "9999999999,1", "=:"])
+@pytest.mark.parametrize("typed", ["", "sky=", "1,2,3", "1;2", "9999999999,1"])
 def test_what_is_no_seed_is_shown_how_one_is_written(typed):
     with pytest.raises(HintError, match=f"{typed!r} isn.t a seed. Write 120,80 or 120,80"):
         parse_seeds([typed])
@@ -112,15 +87,3 @@ def test_a_stroke_has_no_gaps():
     steps = np.abs(np.diff(np.array(pixels), axis=0)).max(axis=1)
     assert (steps == 1).all()
     assert (pixels[0], pixels[-1]) == ((0, 0), (12, 40))
-
-
-def test_a_large_box_has_its_corners_and_a_bounded_number_of_pixels():
-    pixels = box((900, 5), (10, 2000))
-    assert {(10, 5), (900, 5), (10, 2000), (900, 2000)} <= set(pixels)
-    assert len(pixels) == 32**2
-
-
-@pytest.mark.parametrize("typed", ["1,1..", "1,1..2,2..3,3", "~1,1", "1,1~x", "0,0~999999999,0"])
-def test_shapes_that_are_not_are_refused(typed):
-    with pytest.raises(HintError, match="isn't a seed. Write 120,80"):
-        parse_seeds([typed])

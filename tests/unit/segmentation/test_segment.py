@@ -1,14 +1,12 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from PIL import Image
 from scipy.spatial.distance import cdist
-from tests.unit.segmentation.images import as_bytes, assert_same_labels, halves, painted, thirds
+from tests.unit.segmentation.images import assert_same_labels, halves, painted, thirds
 
-import mixsearch
 from mixsearch import GaussianSearch, SearchError, segment
 from mixsearch.errors import SharedComponentWarning
-from mixsearch.segmentation import _features, _posterior
+from mixsearch.segmentation import _features, _segment
 
 SEEDS = [(5, 20), (50, 20)]
 THREE = {"left": (6, 24), "right": (66, 24), "disk": (36, 24)}
@@ -16,10 +14,6 @@ THREE = {"left": (6, 24), "right": (66, 24), "disk": (36, 24)}
 
 def agreement(found, truth):
     return np.mean(found.labels == truth)
-
-
-def test_it_is_a_public_name():
-    assert mixsearch.segment is segment
 
 
 @pytest.mark.parametrize("assign", ["auto", "nearest", "posterior"])
@@ -32,14 +26,6 @@ def test_each_seed_finds_its_segment(name, assign):
     assert found.labels.shape == truth.shape
 
 
-@pytest.mark.parametrize("name", ["rich", "rgb"])
-def test_the_order_of_seeds_is_the_order_of_segments(name):
-    picture, _ = thirds()
-    one = segment(picture, list(THREE.values()), features=name)
-    other = segment(picture, list(THREE.values())[::-1], features=name)
-    assert_same_labels(other.labels, 2 - one.labels, one.probabilities)
-
-
 def test_plain_colours_are_what_the_paper_does():
     """One search per seed among as many components as seeds, pixels to the nearest center."""
     picture, _ = thirds()
@@ -50,25 +36,6 @@ def test_plain_colours_are_what_the_paper_does():
     expected = cdist(X, centers).argmin(axis=1).reshape(picture.shape[:2])
     found = segment(picture, THREE, features="rgb")
     assert_same_labels(found.labels, expected, found.probabilities)
-
-
-def test_several_pixels_of_a_segment_are_one_hint():
-    picture, truth = halves()
-    assert agreement(segment(picture, [[(5, 20), (20, 5)], [(50, 20)]]), truth) > 0.97
-
-
-@pytest.mark.parametrize("kind", ["file", "image", "bytes", "deep", "grey"])
-def test_any_kind_of_image_will_do(kind, tmp_path):
-    picture, truth = halves()
-    Image.fromarray(as_bytes(picture)).save(tmp_path / "picture.png")
-    image = {
-        "file": tmp_path / "picture.png",
-        "image": Image.fromarray(as_bytes(picture)),
-        "bytes": as_bytes(picture),
-        "deep": (65535 * picture).astype(np.uint16),
-        "grey": picture.mean(axis=2),
-    }[kind]
-    assert agreement(segment(image, SEEDS), truth) > 0.97
 
 
 def test_one_seed_cuts_its_segment_from_the_rest():
@@ -107,38 +74,10 @@ def test_blocks_of_rows_give_what_the_whole_gives(name, monkeypatch):
     picture, _ = thirds()
     whole = segment(picture, THREE, features=name)
     probabilities = whole.probabilities
-    monkeypatch.setattr(_posterior, "CHUNK_PIXELS", 500)
+    monkeypatch.setattr(_segment, "CHUNK_PIXELS", 500)
     parts = segment(picture, THREE, features=name)
     assert_same_labels(parts.labels, whole.labels, probabilities)
     assert_allclose(parts.probabilities, probabilities, atol=1e-6)
-
-
-@pytest.mark.parametrize("name", ["rich", "rgb"])
-def test_the_likeliest_segment_is_the_label(name):
-    found = segment(thirds()[0], THREE, features=name, assign="posterior")
-    assert_allclose(found.probabilities.sum(axis=2), 1, rtol=1e-4)
-    assert_same_labels(found.labels, found.probabilities.argmax(axis=2), found.probabilities)
-
-
-def test_the_same_picture_gives_the_same_segments():
-    picture, _ = thirds()
-    together, one_by_one = segment(picture, THREE), segment(picture, THREE, n_jobs=1)
-    assert_same_labels(together.labels, one_by_one.labels, one_by_one.probabilities)
-
-
-def test_own_features_as_a_function_or_an_array():
-    picture, truth = halves()
-    chosen = picture[..., [0, 2]]
-    for given in (chosen, lambda rgb: rgb[..., [0, 2]]):
-        assert agreement(segment(picture, SEEDS, features=given), truth) > 0.97
-
-
-def test_texture_tells_segments_of_the_same_colour_apart():
-    rng = np.random.default_rng(0)
-    picture = np.full((80, 120), 0.5) + rng.normal(scale=0.005, size=(80, 120))
-    picture[:, 60:] += rng.normal(scale=0.15, size=(80, 60))
-    truth = (np.arange(120) >= 60) * np.ones((80, 1))
-    assert agreement(segment(picture, [(20, 40), (100, 40)]), truth) > 0.9
 
 
 def test_seeds_that_mean_the_same_component_stand_for_themselves_with_a_warning():
@@ -151,42 +90,10 @@ def test_seeds_that_mean_the_same_component_stand_for_themselves_with_a_warning(
     assert found.labels[30, 30] == 1
 
 
-def test_two_tones_need_no_more_components_than_they_have():
-    picture = np.zeros((20, 20))
-    picture[:, 10:] = 1
-    assert_array_equal(segment(picture, [(2, 5), (15, 5)], features="rgb").labels, picture)
-
-
-@pytest.mark.parametrize("name", ["rich", "rgb"])
-def test_a_uniform_picture_is_refused(name):
-    with pytest.raises(SearchError, match="The image is (the same everywhere|too uniform for 2 segments)"):
-        segment(np.full((20, 30, 3), 0.5), [(5, 10), (20, 10)], features=name)
-
-
-def test_more_segments_than_features_are_refused():
-    with pytest.raises(SearchError, match="3 features of 3,456 pixels can separate at most 3 segments, but"):
-        segment(thirds()[0], [*THREE.values(), (70, 40)], features="rgb")
-
-
-def test_options_that_do_not_exist_are_refused():
-    with pytest.raises(
-        SearchError, match="assign must be one of 'auto', 'graph', 'nearest', 'posterior', got 'closest'"
-    ):
-        segment(halves()[0], SEEDS, assign="closest")
-
-
-def test_the_number_of_components_can_be_given():
-    found = segment(thirds()[0], THREE, n_components=5)
-    assert all(len(component.scores) == 5 for component in found.components)
-    assert all(len(component.scores) == 7 for component in segment(thirds()[0], THREE).components)
-
-
 @pytest.mark.parametrize(
     ("seeds", "n_components", "message"),
     [
         (THREE, 2, "n_components=2, but 3 segments need at least 3 components"),
-        (THREE, 0, "n_components=0, but 3 segments"),
-        ([(5, 5)], 4, "n_components=4, but 2 segments need exactly 2 components. Add a seed for the rest"),
         (THREE, 12, "12 Gaussians need at least 12 features"),
     ],
 )

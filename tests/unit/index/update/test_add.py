@@ -145,9 +145,8 @@ def test_a_column_of_another_type_is_refused_and_new_columns_are_missing_before(
         lambda table: table.to_pandas().set_index("review_id"),
         lambda table: table.to_reader(),  # which can be read once
         lambda table: pl.from_arrow(table),
-        lambda table: duckdb.from_arrow(table),
     ],
-    ids=["Arrow", "pandas", "stream", "Polars", "DuckDB"],
+    ids=["Arrow", "pandas", "stream", "Polars"],
 )
 def test_tables_in_memory_are_added_with_their_columns(path, convert):
     assert add_documents(path, convert(MORE)).n_documents == 36
