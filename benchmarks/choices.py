@@ -16,7 +16,9 @@ from mixsearch import GaussianSearch, RegressionSearch, TopicSearch
 from mixsearch._typing import Array
 from mixsearch.datasets import make_gaussian_mixture, make_hint, make_mixed_regression
 from mixsearch.metrics import average_precision
-from mixsearch.topics import Topic, _evidence, _local_em
+from mixsearch.topics import evidence as _evidence
+from mixsearch.topics import local_em as _local_em
+from mixsearch.topics.component import Topic
 
 # Corpora and numbers of topics that the choices for topics are tried on.
 TOPICS = (("newsgroups", 50), ("newsgroups", 100), ("bbc", 5), ("bbc", 10), ("bbc", 20), ("bbc", 40), ("debian", 50))

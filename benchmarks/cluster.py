@@ -24,7 +24,7 @@ from mixsearch.data.dask.arrays import sample_partitions
 from mixsearch.data.dask.cluster import KEEP_MEMORY
 from mixsearch.data.dask.partitions import PARTITIONS_PER_TASK
 from mixsearch.data.partitions import SamplePartition
-from mixsearch.topics._fit import BLOCK
+from mixsearch.topics.fit import BLOCK
 
 N_DOCUMENTS, N_WORDS, N_TOPICS, MEAN_LENGTH = 240_000, 10_000, 100, 100.0
 N_BLOCKS = 8

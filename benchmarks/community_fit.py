@@ -24,7 +24,7 @@ from sklearn.neighbors import kneighbors_graph
 from sklearn.preprocessing import scale
 
 from mixsearch import CommunitySearch
-from mixsearch.community._search import _NOT_BLOCK_TRUST
+from mixsearch.community.search import _NOT_BLOCK_TRUST
 from mixsearch.datasets import make_communities
 
 POWERS = (0, 1, 2, 3)

@@ -25,7 +25,7 @@ from sklearn.preprocessing import Normalizer
 from mixsearch import GaussianSearch
 from mixsearch._typing import Array
 from mixsearch.errors import SearchWarning
-from mixsearch.table import TableSearch
+from mixsearch.table.search import TableSearch
 
 N_EXAMPLES, N_DRAWS, N_DIMENSIONS, MAX_TEXTS = 5, 2, 200, 6000
 CORPORA = ("bbc", "dbpedia", "newsgroups")

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 from measuring import measure, print_table, seconds, verdict
 
-from mixsearch.data.filters import parse_filter
+from mixsearch.data.filters.parser import parse_filter
 
 N_ROWS = 1_000_000
 MAX_SECONDS = 0.02

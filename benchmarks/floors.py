@@ -13,7 +13,8 @@ from sklearn.mixture import GaussianMixture
 from workloads import ShapedGaussians
 
 from mixsearch._typing import Array
-from mixsearch.datasets import GaussianMixtureData, MixedRegressionData, SubspacesData, TopicData
+from mixsearch.datasets.mixtures import GaussianMixtureData, MixedRegressionData, SubspacesData
+from mixsearch.datasets.topics import TopicData
 
 State = TypeVar("State")
 # Nats over all samples together: parameters then move by less than a hundredth of their standard errors.

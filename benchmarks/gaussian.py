@@ -10,7 +10,8 @@ from workloads import gaussian_workload
 
 from mixsearch import GaussianSearch
 from mixsearch._typing import Array
-from mixsearch.datasets import GaussianMixtureData, make_hint
+from mixsearch.datasets import make_hint
+from mixsearch.datasets.mixtures import GaussianMixtureData
 
 FIRST_LIMIT = 0.25
 FURTHER_LIMIT = 0.02

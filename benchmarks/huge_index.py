@@ -23,7 +23,10 @@ from measuring import peak_memory, print_table, seconds, verdict
 
 from mixsearch._typing import Array
 from mixsearch.index import IndexOptions, build_index, open_index, verify_index
-from mixsearch.text import Corpus, CountChunk, DroppedWords, Vocabulary
+from mixsearch.text import Corpus
+from mixsearch.text.count.chunks import CountChunk
+from mixsearch.text.count.dropped import DroppedWords
+from mixsearch.text.count.vocabulary import Vocabulary
 
 N_NONZEROS = 2.2e9
 N_WORDS, N_TOPICS, SEED = 10_000, 10, 0

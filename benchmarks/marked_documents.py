@@ -4,7 +4,7 @@ A person searches for a word, looks at the first 20 documents, and marks up to t
 three that do not. All rankings are judged by their average precision on the documents that were not looked at. Clear
 words point to the label meant. Ambiguous ones are in documents of two labels, and the rarer one is meant.
 
-The constants in use, `AGAINST` of mixsearch.topics._ranking and those of mixsearch.topics._marked, were chosen on bbc
+The constants in use, `AGAINST` of mixsearch.topics.ranking and those of mixsearch.topics.marked, were chosen on bbc
 and reuters (`--choose`); newsgroups and dbpedia were not looked at for that.
 """
 
@@ -24,7 +24,8 @@ from word_rankings import Centroid
 from mixsearch import TopicSearch
 from mixsearch._typing import Array
 from mixsearch.metrics import average_precision
-from mixsearch.topics import _marked, _ranking
+from mixsearch.topics import marked as _marked
+from mixsearch.topics import ranking as _ranking
 
 CHOSEN_ON, HELD_OUT = ("bbc", "reuters"), ("newsgroups", "dbpedia")
 N_TOPICS = 100

@@ -23,7 +23,8 @@ from threadpoolctl import threadpool_limits
 
 from mixsearch import GaussianSearch
 from mixsearch._typing import Array
-from mixsearch.datasets import GaussianMixtureData, make_gaussian_mixture
+from mixsearch.datasets import make_gaussian_mixture
+from mixsearch.datasets.mixtures import GaussianMixtureData
 from mixsearch.errors import WeakHintWarning
 
 K = 10

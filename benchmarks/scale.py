@@ -20,9 +20,9 @@ from workloads import draw_corpus, words_of_all_frequencies
 
 from mixsearch.data.threads import n_cores
 from mixsearch.index import IndexOptions, build_index, open_index
-from mixsearch.storage import open_folder
+from mixsearch.storage.reader import open_folder
 from mixsearch.text import CorpusOptions
-from mixsearch.topics._fit import BLOCK
+from mixsearch.topics.fit import BLOCK
 
 N_DOCUMENTS, N_WORDS, N_TOPICS, MEAN_LENGTH = 300_000, 100_000, 100, 330.0
 PARTS = (8, 4, 2, 1)

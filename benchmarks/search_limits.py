@@ -28,7 +28,9 @@ from workloads import draw_corpus, draw_topics
 from mixsearch import TopicSearch
 from mixsearch._typing import Array
 from mixsearch.index import IndexOptions, TopicIndex, build_index, open_index, topic_index
-from mixsearch.topics import _evidence, _local_em, _seeds
+from mixsearch.topics import evidence as _evidence
+from mixsearch.topics import local_em as _local_em
+from mixsearch.topics import seeds as _seeds
 
 # The numbers of documents that contain a rare, a medium and a frequent word, at NY Times size.
 FREQUENCIES = (50, 500, 5000, 60_000)

@@ -22,16 +22,18 @@ from threadpoolctl import threadpool_limits
 
 from mixsearch._typing import Array
 from mixsearch.errors import collect_warnings
-from mixsearch.segmentation import Pixel, PreparedImage, prepare_image
-from mixsearch.segmentation._graph import SimilarityGraph, build_graph
-from mixsearch.segmentation._graph_posterior import collect_known, interpolate_known
+from mixsearch.segmentation import prepare_image
+from mixsearch.segmentation.graph import SimilarityGraph, build_graph
+from mixsearch.segmentation.graph_posterior import collect_known, interpolate_known
+from mixsearch.segmentation.seeds import Pixel
+from mixsearch.segmentation.segment import PreparedImage
 
 # Pixels of the first segment, and of every other one.
 COUNTS = {"1 pixel": (1, 1), "3 pixels": (3, 3), "5 pixels": (5, 5), "5 and 1": (5, 1)}
 MAX_QUICK = 3
 # Every third pixel of every third row is enough to compare labels.
 THIN = 3
-GRAPH, INTERPOLATION = "mixsearch.segmentation._graph.", "mixsearch.segmentation._graph_posterior."
+GRAPH, INTERPOLATION = "mixsearch.segmentation.graph.", "mixsearch.segmentation.graph_posterior."
 CHOICES: Mapping[str, Mapping[str, Any]] = {
     "as taken": {},
     "walk of .999": {GRAPH + "CONTINUE": 0.999},

@@ -16,7 +16,10 @@ from skimage.segmentation import random_walker, slic, watershed
 from sklearn.semi_supervised import LabelSpreading
 
 from mixsearch._typing import Array
-from mixsearch.segmentation import Pixel, RasterImage, compute_rich_features, prepare_image
+from mixsearch.segmentation import prepare_image
+from mixsearch.segmentation.features import compute_rich_features
+from mixsearch.segmentation.image import RasterImage
+from mixsearch.segmentation.seeds import Pixel
 
 N_SUPERPIXELS = 500
 # scikit-image's default, better here than 1000.

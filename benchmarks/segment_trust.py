@@ -15,7 +15,8 @@ from paper_experiments.segmentation import list_images, load_annotations, load_i
 from segments import N_PIXELS
 from threadpoolctl import threadpool_limits
 
-from mixsearch.segmentation import prepare_image, summarize_segmentation
+from mixsearch.segmentation import prepare_image
+from mixsearch.segmentation.result import summarize_segmentation
 
 BINS = np.array([0, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0000001])
 MAX_QUICK = 4

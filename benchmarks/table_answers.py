@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 from mixsearch import GaussianSearch
 from mixsearch._typing import Array
 from mixsearch.errors import SearchError
-from mixsearch.table import TableSearch
+from mixsearch.table.search import TableSearch
 
 
 class Answer(NamedTuple):

@@ -35,8 +35,8 @@ from mixsearch._typing import Array
 from mixsearch.core.doubts import trust
 from mixsearch.core.example_fit import confidence_without_model
 from mixsearch.errors import SearchError, collect_warnings
-from mixsearch.gaussian._mixture import feature_partitions, run_spherical_em
-from mixsearch.gaussian._subset import DEFAULT_OPTIONS, _draw_start, fit_subset
+from mixsearch.gaussian.mixture import feature_partitions, run_spherical_em
+from mixsearch.gaussian.subset import DEFAULT_OPTIONS, _draw_start, fit_subset
 
 MIN_ROWS, MIN_F1 = 20, 0.5
 N_DRAWS, N_REFITS = 8, 60

@@ -16,7 +16,7 @@ from sklearn.datasets import make_moons
 from mixsearch._typing import Array
 from mixsearch.datasets import make_gaussian_mixture
 from mixsearch.errors import SearchWarning
-from mixsearch.table import TableSearch
+from mixsearch.table.search import TableSearch
 
 N_ROWS, N_EXAMPLES, N_DRAWS = (10_000, 100_000), (1, 3, 10), 4
 Draw = Callable[[int], tuple[Array, Array]]

@@ -15,7 +15,7 @@ from measuring import print_table
 
 from mixsearch._typing import Array
 from mixsearch.errors import SearchWarning
-from mixsearch.table import TableSearch
+from mixsearch.table.search import TableSearch
 
 # Rows of the class, and of another one.
 SETS = ((3, 0), (6, 0), (10, 0), (2, 1), (2, 2), (5, 2), (3, 3))

@@ -21,7 +21,7 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from mixsearch._typing import Array
-from mixsearch.table import TableSearch
+from mixsearch.table.search import TableSearch
 
 N_EXAMPLES = (1, 3, 5, 10)
 MAX_GROUPS, N_DRAWS = 3, 1

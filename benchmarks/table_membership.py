@@ -38,7 +38,7 @@ from mixsearch.core.walk import (
     count_interval,
     membership_by_rank,
 )
-from mixsearch.table import TableSearch
+from mixsearch.table.search import TableSearch
 
 N_EXAMPLES = (1, 2, 3, 5, 10, 20)
 N_DRAWS, N_QUICK = 4, 1

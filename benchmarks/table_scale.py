@@ -13,8 +13,9 @@ from sklearn.metrics import roc_auc_score
 from threadpoolctl import threadpool_limits
 
 from mixsearch._typing import Array
-from mixsearch.datasets import GaussianMixtureData, make_gaussian_mixture
-from mixsearch.table import TableSearch
+from mixsearch.datasets import make_gaussian_mixture
+from mixsearch.datasets.mixtures import GaussianMixtureData
+from mixsearch.table.search import TableSearch
 
 N_ROWS, N_COLUMNS, K = 1_000_000, 30, 10
 N_SMALLER, N_MORE_COLUMNS = 10_000, 50

@@ -21,7 +21,7 @@ from mixsearch import TopicSearch
 from mixsearch._typing import Array
 from mixsearch.datasets import make_topics
 from mixsearch.index.groups import estimate_means
-from mixsearch.topics import FittedCorpus
+from mixsearch.topics.corpus import FittedCorpus
 
 N_PERIODS, N_WORDS = 12, 1000
 MIN_PURITY = 0.4

@@ -24,7 +24,7 @@ from verdict import N_TOPICS, OPINIONS
 from mixsearch import TopicSearch
 from mixsearch._typing import Array
 from mixsearch.datasets import make_topics
-from mixsearch.topics._local_em import ABOUT_SHARE
+from mixsearch.topics.local_em import ABOUT_SHARE
 
 MIN_PURITY = 0.4
 COLUMNS = ("words", "ratio", "within 2", "covered", "holding", "weight", "confidence")

@@ -11,7 +11,8 @@ from trust_question import CENTER_LIMIT, Question, is_nearest, is_weight_right
 
 from mixsearch import GaussianSearch
 from mixsearch._typing import Array
-from mixsearch.datasets import GaussianMixtureData, make_gaussian_mixture, make_hint
+from mixsearch.datasets import make_gaussian_mixture, make_hint
+from mixsearch.datasets.mixtures import GaussianMixtureData
 
 K = 4
 GAMMA = 0.9

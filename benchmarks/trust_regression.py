@@ -11,7 +11,8 @@ from trust_question import CENTER_LIMIT, Question, is_recognised, is_weight_righ
 from workloads import draw_regressions
 
 from mixsearch import RegressionSearch
-from mixsearch.datasets import MixedRegressionData, make_hint
+from mixsearch.datasets import make_hint
+from mixsearch.datasets.mixtures import MixedRegressionData
 
 GAMMA = 0.9
 EQUAL, UNEQUAL = (0.2, 0.2, 0.2), (0.1, 0.4, 1.0)

@@ -12,7 +12,8 @@ from workloads import draw_subspaces
 
 from mixsearch import SubspaceSearch
 from mixsearch._typing import Array
-from mixsearch.datasets import SubspacesData, make_hint
+from mixsearch.datasets import make_hint
+from mixsearch.datasets.mixtures import SubspacesData
 from mixsearch.errors import collect_warnings
 
 D, GAMMA, NOISE = 40, 0.9, 0.3

@@ -11,7 +11,8 @@ import scipy.sparse as sp
 from trust_question import CENTER_LIMIT, Question
 
 from mixsearch import TopicSearch
-from mixsearch.datasets import TopicData, make_topics
+from mixsearch.datasets import make_topics
+from mixsearch.datasets.topics import TopicData
 
 K, ALPHA = 4, 0.2
 # The probability in every topic of the words that say nothing.

@@ -6,7 +6,7 @@ share of the documents that hold it exceeds its share of all by a quarter of wha
 corpora's questions, 120 at random, and 60 of the 600 most frequent; and 100 function words, on counts that keep them.
 
 Each corpus is judged by a regression that was fitted to the others. The last table says whether the one in use, in
-mixsearch.topics._confidence, still agrees with a fit to all.
+mixsearch.topics.confidence, still agrees with a fit to all.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from word_rankings import Centroid
 from mixsearch import TopicSearch
 from mixsearch._typing import Array
 from mixsearch.metrics import average_precision
-from mixsearch.topics._confidence import (
+from mixsearch.topics.confidence import (
     COEFFICIENTS,
     DEVIATIONS,
     INTERCEPT,

@@ -15,7 +15,7 @@ from urllib.request import urlopen
 
 from rich.console import Console
 
-from mixsearch.cli._docstrings import index_docstrings
+from mixsearch.cli.docstrings import index_docstrings
 
 _START_SECONDS = 60
 _OPTIONS = ("--no-open", "--no-token", "--port", "0")

@@ -9,7 +9,8 @@ from scipy.stats import spearmanr
 from web_demo import demo_index
 
 from mixsearch.errors import collect_warnings
-from mixsearch.index import compute_overlaps, map_topics, open_index
+from mixsearch.index import map_topics, open_index
+from mixsearch.index.compare import compute_overlaps
 from mixsearch.index.layout import HEIGHT
 from mixsearch.index.map import NEAR_TOPIC
 

@@ -10,14 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
-from mixsearch.datasets import (
-    GaussianMixtureData,
-    MixedRegressionData,
-    SubspacesData,
-    make_gaussian_mixture,
-    make_mixed_regression,
-    make_subspaces,
-)
+from mixsearch.datasets import make_gaussian_mixture, make_mixed_regression, make_subspaces
+from mixsearch.datasets.mixtures import GaussianMixtureData, MixedRegressionData, SubspacesData
 
 # Zipf's law with Mandelbrot's shift, which keeps the first few words from taking half of the text.
 ZIPF_SHIFT = 10.0

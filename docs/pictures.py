@@ -29,7 +29,7 @@ from mixsearch.datasets import (
 from mixsearch.index import build_index, open_index
 from mixsearch.plots import plot_members, plot_spectrum, plot_topic, plot_topics, save_figure
 from mixsearch.text import CorpusOptions, count_texts
-from mixsearch.topics import FittedCorpus
+from mixsearch.topics.corpus import FittedCorpus
 
 FOLDER = Path(__file__).parent / "pictures"
 SIZES = 2 ** np.arange(10, 17)

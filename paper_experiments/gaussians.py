@@ -13,8 +13,9 @@ from matplotlib.figure import Figure
 from mixsearch import GaussianSearch
 from mixsearch._typing import Array
 from mixsearch.core.extraction import ExtractionOptions
-from mixsearch.datasets import GaussianMixtureData, make_gaussian_mixture, make_hint
-from mixsearch.plots import MUTED_COLOR
+from mixsearch.datasets import make_gaussian_mixture, make_hint
+from mixsearch.datasets.mixtures import GaussianMixtureData
+from mixsearch.plots.style import MUTED_COLOR
 from paper_experiments.baselines import compute_third_moment, fast_tensor_power, tensor_power
 from paper_experiments.experiment import Case, Experiment, Result, Rows, make_cases
 from paper_experiments.figures import (

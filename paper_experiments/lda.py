@@ -10,7 +10,8 @@ import numpy as np
 from mixsearch import TopicSearch
 from mixsearch._typing import Array
 from mixsearch.core.extraction import ExtractionOptions
-from mixsearch.datasets import TopicData, make_topics
+from mixsearch.datasets import make_topics
+from mixsearch.datasets.topics import TopicData
 from paper_experiments.baselines import compute_third_moment, fast_tensor_power, tensor_power
 from paper_experiments.experiment import Case, Experiment, Result, make_cases
 from paper_experiments.figures import Comparison

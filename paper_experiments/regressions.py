@@ -11,7 +11,8 @@ from matplotlib.figure import Figure
 
 from mixsearch import RegressionSearch
 from mixsearch._typing import Array
-from mixsearch.datasets import MixedRegressionData, make_hint, make_mixed_regression
+from mixsearch.datasets import make_hint, make_mixed_regression
+from mixsearch.datasets.mixtures import MixedRegressionData
 from paper_experiments.baselines import em_regressions
 from paper_experiments.experiment import Case, Experiment, Result, Rows, make_cases
 from paper_experiments.figures import (

@@ -18,18 +18,14 @@ from sklearn.metrics import normalized_mutual_info_score
 from mixsearch import GaussianSearch
 from mixsearch._typing import Array
 from mixsearch.errors import SearchError
-from mixsearch.plots import MUTED_COLOR, TEXT_COLOR
-from mixsearch.segmentation import (
-    Pixel,
-    RasterImage,
-    SegmentGaussians,
-    argmax_segments,
-    compute_rich_features,
-    find_borders,
-    make_segment_colors,
-    read_image,
-    segment,
-)
+from mixsearch.plots.style import MUTED_COLOR, TEXT_COLOR
+from mixsearch.segmentation import read_image
+from mixsearch.segmentation.features import compute_rich_features
+from mixsearch.segmentation.gaussians import SegmentGaussians, argmax_segments
+from mixsearch.segmentation.image import RasterImage
+from mixsearch.segmentation.image_files import find_borders, make_segment_colors
+from mixsearch.segmentation.seeds import Pixel
+from mixsearch.segmentation.segment import segment
 from paper_experiments.baselines import seeded_kmeans
 from paper_experiments.corpora import get_data_folder
 from paper_experiments.experiment import Case, Experiment, Result, Rows, Value, make_cases

@@ -10,7 +10,8 @@ import numpy as np
 from mixsearch import SubspaceSearch
 from mixsearch._typing import Array
 from mixsearch.core.family import Preset
-from mixsearch.datasets import SubspacesData, make_hint, make_subspaces
+from mixsearch.datasets import make_hint, make_subspaces
+from mixsearch.datasets.mixtures import SubspacesData
 from paper_experiments.baselines import kmeans_subspaces
 from paper_experiments.experiment import Case, Experiment, Result, make_cases
 from paper_experiments.figures import Comparison, limit_threads, time_call

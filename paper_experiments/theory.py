@@ -13,7 +13,7 @@ from matplotlib.ticker import LogLocator, StrMethodFormatter
 from mixsearch import GaussianSearch, Moments, SubspaceSearch, search_moments
 from mixsearch._typing import Array
 from mixsearch.datasets import make_gaussian_mixture, make_hint, make_subspaces
-from mixsearch.plots import MUTED_COLOR
+from mixsearch.plots.style import MUTED_COLOR
 from paper_experiments.experiment import Case, Experiment, Result, Rows, make_cases
 from paper_experiments.figures import add_shared_legend, choose_color, format_markdown, new_figure, style_axes
 from paper_experiments.subspaces import compute_distance

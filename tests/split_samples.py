@@ -7,7 +7,7 @@ from typing import Any
 import cloudpickle
 
 from mixsearch.data.partitions import N_GROUPS, partition_in_memory
-from mixsearch.testing import SplitPartitions
+from mixsearch.testing.family import SplitPartitions
 
 
 @dataclass(frozen=True, eq=False)

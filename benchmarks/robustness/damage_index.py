@@ -28,7 +28,7 @@ from mixsearch.errors import Coded
 from mixsearch.index import AnswerOptions, IndexOptions, Query, answer_queries, build_index, open_index
 from mixsearch.storage import reader
 from mixsearch.text import CorpusOptions
-from mixsearch.topics import _storage
+from mixsearch.topics import storage as _storage
 
 SAME, OTHER, SENTENCE, TRACEBACK, CRASH = "same answer", "other answer", "sentence", "traceback", "crash"
 QUERIES = [Query("sushi1", words={"sushi1": 1.0}), Query("a text", text=("train3 train4 train5",))]

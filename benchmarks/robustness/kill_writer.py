@@ -25,7 +25,8 @@ from typing import NamedTuple
 import numpy as np
 
 from mixsearch.errors import MissingFolderError, StorageError, UnfinishedFolderError
-from mixsearch.storage import open_folder, write_folder
+from mixsearch.storage.publication import write_folder
+from mixsearch.storage.reader import open_folder
 
 OWN_WRITER = [sys.executable, __file__, "--write", "{folder}"]
 BROKEN = "BROKEN"

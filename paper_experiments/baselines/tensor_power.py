@@ -16,8 +16,8 @@ from mixsearch.core.frame import Frame
 from mixsearch.core.hints import check_not_orthogonal, hint_from_direction
 from mixsearch.core.tensor import sum_cubes, symmetrize
 from mixsearch.data.chunks import ArraySum, row_slices
-from mixsearch.gaussian import GaussianSearch
-from mixsearch.topics import TopicSearch
+from mixsearch.gaussian.search import GaussianSearch
+from mixsearch.topics.search import TopicSearch
 
 NoiseTerm = Literal["whitened", "identity"]
 

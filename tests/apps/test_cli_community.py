@@ -5,7 +5,8 @@ import pytest
 from tests.apps.cli_corpus import invoke
 
 from mixsearch.datasets import make_communities
-from mixsearch.table import get_values, read_table, write_table
+from mixsearch.table import read_table, write_table
+from mixsearch.table.tables import get_values
 
 DATA = make_communities(900, 3, mean_degree=20, signal=6, random_state=0)
 

@@ -10,7 +10,7 @@ import pytest
 from tests.apps.cli_corpus import invoke
 from tests.every_word import every_word
 
-from mixsearch.cli._console import SafeConsole
+from mixsearch.cli.console import SafeConsole
 from mixsearch.index import IndexOptions, build_index
 
 EVIL = "\x1b]0;owned\x07\x1b[2J\x9b31m\x7f\r"
@@ -49,7 +49,7 @@ def test_a_terminal_gets_the_colors_of_a_console_and_nothing_else():
 @pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_a_command_in_a_sentence(index, sent):
     wait = "print('ready', flush=True); time.sleep(60)"
-    code = f"import sys, time\nimport mixsearch.cli._queries as queries\nqueries._read = lambda path: exec({wait!r})"
+    code = f"import sys, time\nimport mixsearch.cli.queries as queries\nqueries._read = lambda path: exec({wait!r})"
     run = f"sys.argv = ['mixsearch', 'topic', {str(index)!r}, '--hints', '-']\nfrom mixsearch.cli import main\nmain()"
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     process = subprocess.Popen([sys.executable, "-c", f"{code}\n{run}"], text=True, **pipes)

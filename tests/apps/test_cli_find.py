@@ -11,7 +11,7 @@ from tests.apps.cli_corpus import invoke
 from tests.unit.table.planted import WEIGHTS, group_of_row, make_patients
 
 from mixsearch import TableSearch, find
-from mixsearch.cli._members import print_members
+from mixsearch.cli.members import print_members
 from mixsearch.table import describe_members, read_table, write_table
 
 

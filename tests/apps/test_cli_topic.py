@@ -11,7 +11,7 @@ from matplotlib.image import imread
 from tests.apps.cli_corpus import N_TOPICS, Files, invoke, make_files, make_index
 from tests.closeness import assert_close
 
-from mixsearch.cli._console import complete_index
+from mixsearch.cli.console import complete_index
 from mixsearch.core.separation import verdict_by_confidence
 from mixsearch.index import open_index
 

@@ -12,7 +12,8 @@ from starlette.testclient import TestClient
 from tests.unit.segmentation.images import as_bytes, halves
 
 from mixsearch import segment
-from mixsearch.segmentation import make_segment_colors, stroke
+from mixsearch.segmentation import stroke
+from mixsearch.segmentation.image_files import make_segment_colors
 from mixsearch.web.errors import handle_errors
 from mixsearch.web.image_store import ImageStore
 from mixsearch.web.routes.images import make_router

@@ -10,8 +10,8 @@ import pytest
 from tests.serving import serve
 
 from mixsearch import SearchError
-from mixsearch.web import Limits, listen
-from mixsearch.web.server import make_url
+from mixsearch.web import Limits
+from mixsearch.web.server import listen, make_url
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from mixsearch import TopicSearch
-from mixsearch.community import fit_community
+from mixsearch.community.moments import fit_community
 from mixsearch.core.family import Family
 from mixsearch.core.moments import Hinted
 from mixsearch.datasets import (
@@ -17,10 +17,12 @@ from mixsearch.datasets import (
     make_subspaces,
     make_topics,
 )
-from mixsearch.gaussian import GaussianFamily, fit_gaussian
-from mixsearch.regression import fit_regression
-from mixsearch.subspace import fit_subspace
-from mixsearch.testing import ExactSamples, check_family
+from mixsearch.gaussian.family import GaussianFamily
+from mixsearch.gaussian.fit import fit_gaussian
+from mixsearch.regression.moments import fit_regression
+from mixsearch.subspace.family import fit_subspace
+from mixsearch.testing import check_family
+from mixsearch.testing.family import ExactSamples
 
 
 def gaussian_fit(partitions):

@@ -10,7 +10,7 @@ import pytest
 from tests.every_word import every_word
 
 import mixsearch
-from mixsearch.cli._commands import COMMANDS
+from mixsearch.cli.commands import COMMANDS
 from mixsearch.index import IndexOptions, build_index
 
 # Packages and modules that take longer to import than a topic to find.

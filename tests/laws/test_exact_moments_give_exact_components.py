@@ -12,12 +12,12 @@ from mixsearch import Moments, search_moments
 from mixsearch.core.extraction import Extraction, extract
 from mixsearch.core.moments import Hinted
 from mixsearch.data.partitions import partition_in_memory
-from mixsearch.gaussian._family import GaussianFamily, NoiseSpace
-from mixsearch.regression._design import Design
-from mixsearch.regression._family import RegressionFamily
-from mixsearch.subspace._extraction import extract_subspace
-from mixsearch.subspace._family import SubspaceFamily
-from mixsearch.topics._moments import TopicFamily
+from mixsearch.gaussian.family import GaussianFamily, NoiseSpace
+from mixsearch.regression.design import Design
+from mixsearch.regression.family import RegressionFamily
+from mixsearch.subspace.extraction import extract_subspace
+from mixsearch.subspace.family import SubspaceFamily
+from mixsearch.topics.moments import TopicFamily
 
 EXACT = [
     {"method": "whitening"},

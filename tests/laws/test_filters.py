@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mixsearch.data.filters import parse_filter
+from mixsearch.data.filters.parser import parse_filter
 from mixsearch.errors import SearchError
 
 # An oracle: filters as trees of tuples, spelled with random blanks and case, evaluated row by row in Kleene's logic.

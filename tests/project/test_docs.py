@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from mixsearch.cli._commands import COMMANDS, load_command
+from mixsearch.cli.commands import COMMANDS, load_command
 from mixsearch.errors import DroppedDocumentsWarning, WeakHintWarning
 
 ROOT = Path(__file__).parents[2]
@@ -157,7 +157,7 @@ def test_the_notation_names_what_exists():
     from mixsearch.core.family import Family
     from mixsearch.core.frame import Frame
     from mixsearch.core.moments import Hinted
-    from mixsearch.gaussian import GaussianFamily
+    from mixsearch.gaussian.family import GaussianFamily
 
     types = {each.__name__: each for each in (Family, Frame, GaussianFamily, Hinted, VectorComponent)}
     text = (ROOT / "docs" / "notation.md").read_text(encoding="utf-8")

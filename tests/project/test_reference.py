@@ -10,7 +10,7 @@ from docs.reference_pages.names import list_presented
 
 import mixsearch
 from mixsearch import errors
-from mixsearch.cli._commands import COMMANDS, load_command
+from mixsearch.cli.commands import COMMANDS, load_command
 from mixsearch.web import make_app
 
 SENTENCES = Path(__file__).with_name("sentences.md")

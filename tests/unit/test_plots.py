@@ -12,14 +12,15 @@ from tests.unit.table.planted import make_patients
 
 from mixsearch import GaussianSearch, RegressionSearch, SearchError, TableComponent, TableSearch, TopicSearch
 from mixsearch.core.rank_selection import Spectrum
-from mixsearch.datasets import GaussianMixtureData, TopicData, make_gaussian_mixture, make_mixed_regression, make_topics
+from mixsearch.datasets import make_gaussian_mixture, make_mixed_regression, make_topics
+from mixsearch.datasets.mixtures import GaussianMixtureData
+from mixsearch.datasets.topics import TopicData
 from mixsearch.display import plain_chance
 from mixsearch.errors import SearchWarning
-from mixsearch.gaussian._component import GaussianComponent
-from mixsearch.index import GroupedTopic, GroupShare, TopicGroups
+from mixsearch.gaussian.component import GaussianComponent
+from mixsearch.index import TopicGroups
+from mixsearch.index.groups import GroupedTopic, GroupShare
 from mixsearch.plots import (
-    FOUND_COLOR,
-    HINT_COLOR,
     plot_component,
     plot_groups,
     plot_members,
@@ -28,7 +29,8 @@ from mixsearch.plots import (
     plot_topic,
     save_figure,
 )
-from mixsearch.topics import Topic
+from mixsearch.plots.style import FOUND_COLOR, HINT_COLOR
+from mixsearch.topics.component import Topic
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ def main() -> NoReturn:
     except BrokenPipeError:
         _fail("", 1)  # whoever read the output has seen enough
     except Exception as error:
-        from mixsearch.cli._unexpected import explain_unexpected
+        from mixsearch.cli.unexpected import explain_unexpected
 
         _fail(str(explain_unexpected(error)), 1)
     raise SystemExit(0)

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from mixsearch.cli._console import (
+from mixsearch.cli.console import (
     IndexArgument,
     describe,
     describe_for_json,
@@ -15,12 +15,14 @@ from mixsearch.cli._console import (
     report_errors,
     stdout_console,
 )
-from mixsearch.cli._progress import show_progress
-from mixsearch.cli._render import describe_growth, print_facts
-from mixsearch.cli._units import parse_keep
+from mixsearch.cli.progress import show_progress
+from mixsearch.cli.render import describe_growth, print_facts
+from mixsearch.cli.units import parse_keep
+from mixsearch.data.files.signatures import FORMATS, Format
 from mixsearch.display import pluralize
-from mixsearch.index import Added, Existing, add_documents
-from mixsearch.text import FORMATS, CorpusOptions, Format
+from mixsearch.index.update.add import Added, add_documents
+from mixsearch.index.update.new_documents import Existing
+from mixsearch.text.options import CorpusOptions
 
 HELP = """Add documents to an index. They can be searched at once.
 

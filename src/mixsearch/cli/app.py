@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from mixsearch import __version__
-from mixsearch.cli._commands import LazyGroup
+from mixsearch.cli.commands import LazyGroup
 
 HELP = """Find one component of a mixture from a small hint: a word, an example, a direction.
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from mixsearch.cli._console import (
+from mixsearch.cli.console import (
     describe,
     describe_for_json,
     print_json,
@@ -17,8 +17,8 @@ from mixsearch.cli._console import (
     stderr_console,
     stdout_console,
 )
-from mixsearch.cli._render import print_facts
-from mixsearch.cli._table_options import (
+from mixsearch.cli.render import print_facts
+from mixsearch.cli.table_options import (
     OUTPUT,
     READING,
     JsonOption,
@@ -28,13 +28,16 @@ from mixsearch.cli._table_options import (
     SkipBadRowsOption,
     TableArgument,
 )
-from mixsearch.cli._table_rows import split_list
-from mixsearch.cli._units import format_share
-from mixsearch.community import Community, CommunitySearch, Graph, graph_from_links
+from mixsearch.cli.table_rows import split_list
+from mixsearch.cli.units import format_share
+from mixsearch.community.component import Community
+from mixsearch.community.graph import Graph, graph_from_links
+from mixsearch.community.search import CommunitySearch
 from mixsearch.core.separation import MIN_LISTED_CONFIDENCE, verdict_by_confidence
 from mixsearch.display import plain_chance, plain_number
 from mixsearch.errors import HintError, Option, SearchError
-from mixsearch.table import get_numbers, get_values, read_table, write_table
+from mixsearch.table.read import read_table, write_table
+from mixsearch.table.tables import get_numbers, get_values
 
 HELP = """Find the community of a graph that a few nodes belong to.
 

@@ -18,18 +18,21 @@ from rich.panel import Panel
 from rich.table import Table
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
 
-from mixsearch import GaussianSearch, TopicSearch, WeakHintWarning, __version__
+from mixsearch import __version__
 from mixsearch._typing import Array, Sparse
-from mixsearch.cli._console import describe, record_warnings, report_errors, stdout_console
-from mixsearch.cli._docstrings import export_docstrings, measure, name_program, print_line, read_docstrings
-from mixsearch.cli._units import format_share
+from mixsearch.cli.console import describe, record_warnings, report_errors, stdout_console
+from mixsearch.cli.docstrings import export_docstrings, measure, name_program, print_line, read_docstrings
+from mixsearch.cli.units import format_share
 from mixsearch.core.separation import DOUBTFUL_SEPARATION, verdict
 from mixsearch.data.threads import one_blas_thread
-from mixsearch.datasets import DocstringCorpus, GaussianMixtureData, make_gaussian_mixture
+from mixsearch.datasets.docstrings import DocstringCorpus
+from mixsearch.datasets.mixtures import GaussianMixtureData, make_gaussian_mixture
 from mixsearch.display import plain_chance, plain_number
-from mixsearch.errors import Option, SearchError
-from mixsearch.gaussian import GaussianComponent
-from mixsearch.topics import Topic
+from mixsearch.errors import Option, SearchError, WeakHintWarning
+from mixsearch.gaussian.component import GaussianComponent
+from mixsearch.gaussian.search import GaussianSearch
+from mixsearch.topics.component import Topic
+from mixsearch.topics.search import TopicSearch
 
 # The last one has two meanings in this corpus, random generators and random variables, so its runner-up is close.
 DEFAULT_WORDS = ("socket", "email", "fourier", "eigenvalues", "clustering", "random")
@@ -171,7 +174,9 @@ def _write_figures(
 ) -> None:
     _heading(console, "Figures")
     try:
-        from mixsearch.plots import plot_component, plot_topics, save_figure
+        from mixsearch.plots.component import plot_component
+        from mixsearch.plots.style import save_figure
+        from mixsearch.plots.topics import plot_topics
     except ImportError as error:
         print_line(console, f"[yellow]{escape(str(error))}[/]")
         return

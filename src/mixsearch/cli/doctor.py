@@ -16,8 +16,8 @@ import typer
 from rich.text import Text
 
 import mixsearch
-from mixsearch.cli._console import EXIT_ERROR, print_json, print_notes, stdout_console
-from mixsearch.cli._render import print_facts
+from mixsearch.cli.console import EXIT_ERROR, print_json, print_notes, stdout_console
+from mixsearch.cli.render import print_facts
 
 HELP = """Show versions, cores, fonts and optional packages, and how to get what is missing.
 

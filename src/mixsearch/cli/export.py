@@ -7,11 +7,14 @@ from typing import Annotated
 
 import typer
 
-from mixsearch.cli._console import EXIT_ERROR, IndexArgument, print_messages, report_errors, stderr_console
-from mixsearch.cli._queries import HintsOption, TypedHints, read_queries
-from mixsearch.cli._table_rows import split_list
-from mixsearch.index import AnswerOptions, answer_queries, label_documents, list_documents, open_index
-from mixsearch.table import write_table
+from mixsearch.cli.console import EXIT_ERROR, IndexArgument, print_messages, report_errors, stderr_console
+from mixsearch.cli.queries import HintsOption, TypedHints, read_queries
+from mixsearch.cli.table_rows import split_list
+from mixsearch.index.answer import AnswerOptions
+from mixsearch.index.compare import answer_queries
+from mixsearch.index.tables import label_documents, list_documents
+from mixsearch.index.topic_index import open_index
+from mixsearch.table.read import write_table
 
 HELP = """Write the documents of an index to a table, with their columns and texts.
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from mixsearch.cli._console import (
+from mixsearch.cli.console import (
     describe,
     describe_for_json,
     load_plots,
@@ -20,8 +20,8 @@ from mixsearch.cli._console import (
     stdout_console,
     write_figure,
 )
-from mixsearch.cli._members import print_members
-from mixsearch.cli._table_options import (
+from mixsearch.cli.members import print_members
+from mixsearch.cli.table_options import (
     ColumnsOption,
     CovarianceOption,
     IdOption,
@@ -36,8 +36,10 @@ from mixsearch.cli._table_options import (
     VectorsOption,
     WithoutOption,
 )
-from mixsearch.cli._table_rows import parse_rows, split_list
-from mixsearch.table import TableComponent, TableSearch, describe_members, read_table, write_table
+from mixsearch.cli.table_rows import parse_rows, split_list
+from mixsearch.table.component import TableComponent, describe_members
+from mixsearch.table.read import read_table, write_table
+from mixsearch.table.search import TableSearch
 
 HELP = """Find the rows of a table that are like a few of them.
 

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from mixsearch import index as indexes
 from mixsearch._typing import Array
-from mixsearch.cli._console import (
+from mixsearch.cli.console import (
     IndexArgument,
     load_plots,
     print_json,
@@ -22,8 +22,8 @@ from mixsearch.cli._console import (
     stdout_console,
     write_figure,
 )
-from mixsearch.cli._render import describe_growth, list_columns, print_facts
-from mixsearch.cli._units import format_bytes
+from mixsearch.cli.render import describe_growth, list_columns, print_facts
+from mixsearch.cli.units import format_bytes
 from mixsearch.display import plain_number, pluralize
 
 HELP = """Show the contents of an index, how it was built, and its size.

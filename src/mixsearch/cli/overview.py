@@ -10,9 +10,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from mixsearch.cli._console import IndexArgument, print_json, print_notes, print_text, report_errors, stdout_console
-from mixsearch.cli._units import format_share
-from mixsearch.index import MAX_WORDS, MappedTopic, TopicMap, map_to_csv, map_topics, open_index
+from mixsearch.cli.console import IndexArgument, print_json, print_notes, print_text, report_errors, stdout_console
+from mixsearch.cli.units import format_share
+from mixsearch.index.map import MAX_WORDS, MappedTopic, TopicMap, map_topics
+from mixsearch.index.tables import map_to_csv
+from mixsearch.index.topic_index import open_index
 
 HELP = f"""Show the topics of an index, the largest first.
 

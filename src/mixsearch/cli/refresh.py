@@ -7,11 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
-from mixsearch.cli._console import IndexArgument, record_warnings, report_errors
-from mixsearch.cli._index_report import report_built
-from mixsearch.cli._progress import show_progress
-from mixsearch.cli._units import parse_bytes
-from mixsearch.index import refresh_index
+from mixsearch.cli.console import IndexArgument, record_warnings, report_errors
+from mixsearch.cli.index_report import report_built
+from mixsearch.cli.progress import show_progress
+from mixsearch.cli.units import parse_bytes
+from mixsearch.index.update.refresh import refresh_index
 
 HELP = """Choose words and fit topics of an index again, from its current documents.
 

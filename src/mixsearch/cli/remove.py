@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from mixsearch.cli._console import (
+from mixsearch.cli.console import (
     IndexArgument,
     describe,
     describe_for_json,
@@ -15,9 +15,9 @@ from mixsearch.cli._console import (
     report_errors,
     stdout_console,
 )
-from mixsearch.cli._progress import show_progress
-from mixsearch.cli._render import describe_growth, print_facts
-from mixsearch.index import remove_documents
+from mixsearch.cli.progress import show_progress
+from mixsearch.cli.render import describe_growth, print_facts
+from mixsearch.index.update.remove import remove_documents
 
 HELP = """Remove documents from an index, with their texts and columns.
 

@@ -7,11 +7,12 @@ from typing import Annotated
 
 import typer
 
-from mixsearch.cli._console import EXIT_ERROR, IndexArgument, print_messages, report_errors, stderr_console
-from mixsearch.cli._queries import EachWordArgument, HintsOption, TypedHints, read_queries
+from mixsearch.cli.console import EXIT_ERROR, IndexArgument, print_messages, report_errors, stderr_console
+from mixsearch.cli.queries import EachWordArgument, HintsOption, TypedHints, read_queries
 from mixsearch.display import pluralize
-from mixsearch.index import open_index
-from mixsearch.report import make_report, write_report
+from mixsearch.index.topic_index import open_index
+from mixsearch.report.contents import make_report
+from mixsearch.report.write import write_report
 
 HELP = """Write a report on some topics: one HTML file to share, or Excel.
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from mixsearch.cli._console import (
+from mixsearch.cli.console import (
     EXIT_ERROR,
     describe,
     describe_for_json,
@@ -22,23 +22,15 @@ from mixsearch.cli._console import (
     stderr_console,
     stdout_console,
 )
-from mixsearch.cli._render import print_facts
-from mixsearch.cli._units import format_share
+from mixsearch.cli.render import print_facts
+from mixsearch.cli.units import format_share
 from mixsearch.display import plain_number
 from mixsearch.errors import HintError, SearchError, SearchWarning
-from mixsearch.segmentation import (
-    Pixel,
-    Segmentation,
-    iterate_cut_outs,
-    iterate_masks,
-    make_label_image,
-    make_pillow_image,
-    parse_seeds,
-    read_image,
-    summarize_segmentation,
-    write_files,
-)
-from mixsearch.segmentation import segment as segment_image
+from mixsearch.segmentation.image_files import iterate_masks, make_label_image, make_pillow_image, write_files
+from mixsearch.segmentation.image_reading import read_image
+from mixsearch.segmentation.result import Segmentation, iterate_cut_outs, summarize_segmentation
+from mixsearch.segmentation.seeds import Pixel, parse_seeds
+from mixsearch.segmentation.segment import segment as segment_image
 
 _SEARCH, _OUTPUT = "Search", "Output"
 # Stands for the name of the image in the names of files.

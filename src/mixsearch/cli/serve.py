@@ -12,13 +12,13 @@ from urllib.parse import urlencode
 
 import typer
 
-from mixsearch.cli._console import complete_index, print_notes, report_errors, stderr_console
+from mixsearch.cli.console import complete_index, print_notes, report_errors, stderr_console
 from mixsearch.data.files.location import split_table
 from mixsearch.errors import SearchError
 
 if TYPE_CHECKING:
-    from mixsearch.index import TopicIndex
-    from mixsearch.web import Access, Limits
+    from mixsearch.index.topic_index import TopicIndex
+    from mixsearch.web.settings import Access, Limits
 
 _ADDRESS, _ACCESS, _LIMITS = "Address", "Access", "Limits"
 _MIN_TOKEN = 8
@@ -152,15 +152,15 @@ def serve(
         from mixsearch.data import threads
 
         _check_packages()
-        from mixsearch.web import Access, Limits
         from mixsearch.web.processes import start_fork_server
         from mixsearch.web.security import keep_token, make_token
+        from mixsearch.web.settings import Access, Limits
 
         start_fork_server()  # while indexes are opened
         paths = list(indexes or [])
         if demo:
-            from mixsearch.cli._docstrings import index_docstrings
-            from mixsearch.storage import TemporaryFolder
+            from mixsearch.cli.docstrings import index_docstrings
+            from mixsearch.storage.temporary import TemporaryFolder
 
             folder = stack.enter_context(TemporaryFolder())
             paths.append(str(index_docstrings(stderr_console(), folder.path)))
@@ -202,7 +202,7 @@ def _check_packages() -> None:
 
 def open_named(indexes: Sequence[str], text: Sequence[str] | None = None) -> dict[str, TopicIndex]:
     """Open indexes and return them by name: the name given, else that of the folder or file. Files are indexed."""
-    from mixsearch.index import open_index
+    from mixsearch.index.topic_index import open_index
     from mixsearch.web.indexes import choose_name
 
     opened: dict[str, TopicIndex] = {}
@@ -217,7 +217,7 @@ def open_named(indexes: Sequence[str], text: Sequence[str] | None = None) -> dic
                 name=given,
             )
         if Path(split_table(path)[0]).is_file():
-            from mixsearch.cli._index_report import (
+            from mixsearch.cli.index_report import (
                 build_cached,  # what builds an index imports much
                 name_index,
             )

@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from mixsearch import index as indexes
-from mixsearch.cli._console import (
+from mixsearch.cli.console import (
     EXIT_ERROR,
     IndexArgument,
     describe_for_json,
@@ -27,13 +27,13 @@ from mixsearch.cli._console import (
     stdout_console,
     write_figure,
 )
-from mixsearch.cli._queries import TypedHints, read_queries
-from mixsearch.cli._render import print_answer
-from mixsearch.cli._units import format_share
+from mixsearch.cli.queries import TypedHints, read_queries
+from mixsearch.cli.render import print_answer
+from mixsearch.cli.units import format_share
 from mixsearch.display import pluralize
 
 if TYPE_CHECKING:
-    from mixsearch.index import GroupedTopic, GroupShare, TopicGroups
+    from mixsearch.index.groups import GroupedTopic, GroupShare, TopicGroups
 
 _HINTS, _SEARCH, _GROUPS, _OUTPUT = "Other hints", "Search", "Groups of documents", "Output"
 

@@ -12,9 +12,10 @@ from mixsearch._typing import Array
 from mixsearch.data.arrow import import_pyarrow, take_rows
 from mixsearch.data.files.types import rename_repeated
 from mixsearch.errors import SearchError
-from mixsearch.storage import Folder, FolderWriter
-from mixsearch.text import summarize_columns
-from mixsearch.topics import Segment, place_in
+from mixsearch.storage.reader import Folder
+from mixsearch.storage.writer import FolderWriter
+from mixsearch.text.read.columns import summarize_columns
+from mixsearch.topics.segments import Segment, place_in
 
 FILE = "documents.parquet"
 # Columns of the file before those that were kept: the row of a document in the input, and its name.

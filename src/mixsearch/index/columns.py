@@ -13,8 +13,8 @@ from mixsearch._typing import Array
 from mixsearch.data.arrow import import_pyarrow, take_rows
 from mixsearch.errors import SearchError
 from mixsearch.index.column_file import FACT, ID, NEED, ROW, StoredColumn, read_segment
-from mixsearch.storage import Folder
-from mixsearch.topics import Segment, read_segments
+from mixsearch.storage.reader import Folder
+from mixsearch.topics.segments import Segment, read_segments
 
 # As many documents are read without the others.
 _FEW_ROWS = 100

@@ -18,7 +18,7 @@ from mixsearch.index.description import describe
 from mixsearch.index.groups import make_unique
 from mixsearch.index.query import Found, Query
 from mixsearch.index.topic_index import TopicIndex
-from mixsearch.topics import Topic
+from mixsearch.topics.component import Topic
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from mixsearch.index.completion import CorpusWord
 from mixsearch.index.documents import list_short
 from mixsearch.index.growth import Growth, read_growth
 from mixsearch.index.starters import Starter
-from mixsearch.storage import Folder
-from mixsearch.topics import FittedCorpus
+from mixsearch.storage.reader import Folder
+from mixsearch.topics.corpus import FittedCorpus
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -25,7 +25,7 @@ from mixsearch.index.answer import (
 from mixsearch.index.columns import Columns, to_plain
 from mixsearch.index.groups import find_column
 from mixsearch.index.query import N_ALTERNATIVES, Found
-from mixsearch.topics import Topic, has_quick_confidence
+from mixsearch.topics.component import Topic, has_quick_confidence
 
 if TYPE_CHECKING:
     from mixsearch.index.topic_index import TopicIndex

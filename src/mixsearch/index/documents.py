@@ -8,8 +8,10 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from mixsearch.index.columns import Columns
-from mixsearch.storage import Folder, JoinedTexts
-from mixsearch.topics import FittedCorpus, read_segments
+from mixsearch.storage.reader import Folder
+from mixsearch.storage.texts import JoinedTexts
+from mixsearch.topics.corpus import FittedCorpus
+from mixsearch.topics.segments import read_segments
 
 # Documents that are too short for a topic. They are part of the corpus again when the index is refreshed, since what
 # words are counted depends on them too.

@@ -16,7 +16,7 @@ from mixsearch.errors import ArgumentError, HintError, Option, SearchError
 from mixsearch.index.columns import Columns
 from mixsearch.index.group_shares import Estimates, estimate_shares
 from mixsearch.index.tables import write_rows
-from mixsearch.topics import COUNT_FACTOR, Topic
+from mixsearch.topics.component import COUNT_FACTOR, Topic
 
 if TYPE_CHECKING:
     from mixsearch.index.topic_index import TopicIndex

@@ -15,7 +15,7 @@ from mixsearch.index.compare import Outcome, answer_queries, compute_overlaps, t
 from mixsearch.index.layout import HEIGHT, Circles, arrange_circles
 from mixsearch.index.query import Query
 from mixsearch.index.topic_index import TopicIndex
-from mixsearch.topics import Topic
+from mixsearch.topics.component import Topic
 
 # The common words of a language alone overlap by some 0.15.
 NEAR_TOPIC = 0.25

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from mixsearch.errors import DroppedWordWarning, HintError, Option, SearchWarning, WeakHintWarning
-from mixsearch.topics import Topic, list_alternatives
+from mixsearch.topics.component import Topic, list_alternatives
 
 if TYPE_CHECKING:
     from mixsearch.index.topic_index import TopicIndex

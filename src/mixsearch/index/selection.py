@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from mixsearch._typing import Array
-from mixsearch.data.filters import parse_filter
+from mixsearch.data.filters.parser import parse_filter
 from mixsearch.errors import ArgumentError, Option, SearchError
 from mixsearch.index.columns import Columns
-from mixsearch.topics import FittedCorpus
+from mixsearch.topics.corpus import FittedCorpus
 
 # Filters whose documents are remembered, and those whose moments are, which take as much memory as the documents.
 _N_MASKS, _N_CORPORA = 32, 4

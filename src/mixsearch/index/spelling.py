@@ -11,8 +11,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch.index.completion import SortedWords
-from mixsearch.text import CorpusOptions, normalize_text, split_words
-from mixsearch.topics import FittedCorpus, join_weights
+from mixsearch.text.options import CorpusOptions, normalize_text
+from mixsearch.text.question import split_words
+from mixsearch.topics.corpus import FittedCorpus
+from mixsearch.topics.hint import join_weights
 
 # What makes a word a pattern.
 _SIGNS = frozenset("*?")
@@ -58,7 +60,7 @@ def spell_hint(words: Any, spell: Callable[[str], str]) -> Any:
 
 def count_known_words(texts: Sequence[str], options: CorpusOptions, fitted: FittedCorpus, n_words: int) -> sp.csr_array:
     """Count the words of texts that are in the vocabulary, (n, d)."""
-    from mixsearch.text import count_texts  # with readers of all formats, which words need not wait for
+    from mixsearch.text.pipeline import count_texts  # with readers of all formats, which words need not wait for
 
     if options.counts_phrases:
         # Of all pairs, those that are not in the vocabulary are left out below, as stop words are.

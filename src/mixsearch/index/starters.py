@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mixsearch._typing import Array
-from mixsearch.topics import FittedCorpus
+from mixsearch.topics.corpus import FittedCorpus
 
 # Words whose directions have a larger cosine are mostly about one topic.
 SAME_TOPIC = 0.5

@@ -7,9 +7,9 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from mixsearch.storage import Folder
-from mixsearch.text import CorpusOptions
-from mixsearch.topics import FittedCorpus
+from mixsearch.storage.reader import Folder
+from mixsearch.text.options import CorpusOptions
+from mixsearch.topics.corpus import FittedCorpus
 
 
 class StoredCorpus:

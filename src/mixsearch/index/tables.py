@@ -15,7 +15,8 @@ from mixsearch.data.chunks import row_slices
 from mixsearch.data.files.types import rename_repeated
 from mixsearch.errors import SearchError
 from mixsearch.index.column_file import ID, ROW
-from mixsearch.topics import ABOUT_SHARE, Topic
+from mixsearch.topics.component import Topic
+from mixsearch.topics.local_em import ABOUT_SHARE
 
 if TYPE_CHECKING:
     from mixsearch.index.answer import Answer

@@ -21,10 +21,11 @@ from mixsearch.index.query import Found, Query, check_hint, check_listed
 from mixsearch.index.selection import Selection
 from mixsearch.index.spelling import spell_hint
 from mixsearch.index.vocabulary import CorpusVocabulary
-from mixsearch.topics import Topic, keep_documents, open_search
+from mixsearch.topics.component import Topic, keep_documents
+from mixsearch.topics.storage import open_search
 
 if TYPE_CHECKING:
-    from mixsearch.topics import TopicSearch
+    from mixsearch.topics.search import TopicSearch
 
 # If more documents contain a word, this many of them stand for all: any word then takes about the same time.
 MAX_DOCUMENTS = 2_000

@@ -14,7 +14,8 @@ from mixsearch.index.completion import CorpusWord, SortedWords, close_query, spl
 from mixsearch.index.spelling import count_known_words, read_token_options, spell_word
 from mixsearch.index.starters import Starter, choose_starters
 from mixsearch.index.stored_corpus import StoredCorpus
-from mixsearch.text import CorpusOptions, split_words
+from mixsearch.text.options import CorpusOptions
+from mixsearch.text.question import split_words
 
 # Words whose spelling is kept.
 _N_SPELLED = 1024

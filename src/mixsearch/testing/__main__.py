@@ -3,7 +3,7 @@
 import sys
 
 from mixsearch import __version__
-from mixsearch.testing import Outcome, run_self_test
+from mixsearch.testing.self_test import Outcome, run_self_test
 
 _MARKS = {"passed": "ok  ", "failed": "FAIL", "skipped": "-   "}
 

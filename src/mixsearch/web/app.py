@@ -13,7 +13,7 @@ from fastapi import FastAPI
 from starlette.middleware.gzip import GZipMiddleware
 
 from mixsearch import __version__
-from mixsearch.index import TopicIndex
+from mixsearch.index.topic_index import TopicIndex
 from mixsearch.web.builds import Builder
 from mixsearch.web.errors import handle_errors
 from mixsearch.web.files import FileStore

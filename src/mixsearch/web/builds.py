@@ -16,7 +16,7 @@ from threading import Event, Lock, Thread
 from typing import Any
 
 from mixsearch.errors import SearchError, collect_warnings
-from mixsearch.index import open_index
+from mixsearch.index.topic_index import open_index
 from mixsearch.web.errors import APIError, describe_error
 from mixsearch.web.files import FileStore, StoredFile
 from mixsearch.web.indexes import ServedIndex, choose_name
@@ -181,8 +181,9 @@ def _build_file(
     name: str, target: Path, text: list[str], report: Callable[[str, int, int | None, str], None]
 ) -> list[Any]:
     # The server itself builds nothing: it need not wait for these.
-    from mixsearch.index import IndexOptions, build_index
-    from mixsearch.text import CorpusOptions
+    from mixsearch.index.build.local import build_index
+    from mixsearch.index.build.options import IndexOptions
+    from mixsearch.text.options import CorpusOptions
 
     with collect_warnings() as warnings:
         built = build_index(name, target, IndexOptions(), CorpusOptions(text=text or None), on_progress=report)

@@ -18,14 +18,18 @@ import numpy as np
 from mixsearch import datasets, segmentation
 from mixsearch._typing import Array
 from mixsearch.errors import HintError, SearchError, SearchWarning, collect_warnings, warn_user
-from mixsearch.segmentation import LargeImageError, RasterImage, decode_image
+from mixsearch.segmentation.image import LargeImageError, RasterImage
+from mixsearch.segmentation.image_reading import decode_image
 from mixsearch.web.cache import LRUCache
 from mixsearch.web.image_schemas import MAX_NAME_LENGTH, Features, NamedSegmentation, SegmentationRequest
 from mixsearch.web.processes import run_process
 from mixsearch.web.settings import Limits
 
 if TYPE_CHECKING:
-    from mixsearch.segmentation import FeatureImage, FoundSegments, Pixel, Segmentation
+    from mixsearch.segmentation.features import FeatureImage
+    from mixsearch.segmentation.result import Segmentation
+    from mixsearch.segmentation.seeds import Pixel
+    from mixsearch.segmentation.segment import FoundSegments
 
 EXAMPLE = "example"
 # Numbers of images with features in memory, of segmentations, and of searches that can be corrected.

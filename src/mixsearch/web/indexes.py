@@ -20,18 +20,12 @@ from typing import Any
 
 from mixsearch.data.threads import on_one_core
 from mixsearch.errors import DamagedFolderError, StorageError
-from mixsearch.index import (
-    CorpusWord,
-    DocumentPoints,
-    Found,
-    Query,
-    Starter,
-    TopicIndex,
-    open_index,
-    place_documents,
-    verify_index,
-)
-from mixsearch.storage import read_generation
+from mixsearch.index.completion import CorpusWord
+from mixsearch.index.document_map import DocumentPoints, place_documents
+from mixsearch.index.query import Found, Query
+from mixsearch.index.starters import Starter
+from mixsearch.index.topic_index import TopicIndex, open_index, verify_index
+from mixsearch.storage.reader import read_generation
 from mixsearch.web.cache import LRUCache
 from mixsearch.web.errors import APIError
 from mixsearch.web.processes import process_context

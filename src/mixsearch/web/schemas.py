@@ -8,8 +8,10 @@ from urllib.parse import parse_qs
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from mixsearch.index import MAX_WORDS as MAX_MAP_WORDS
-from mixsearch.index import AnswerWarning, CorpusWord, StoredColumn, TypicalDocument
+from mixsearch.index.answer import AnswerWarning, TypicalDocument
+from mixsearch.index.column_file import StoredColumn
+from mixsearch.index.completion import CorpusWord
+from mixsearch.index.map import MAX_WORDS as MAX_MAP_WORDS
 from mixsearch.web.errors import ErrorDetail
 
 MAX_QUERY_LENGTH, MAX_FILTER_LENGTH, MAX_COLUMN_LENGTH = 1000, 2000, 500

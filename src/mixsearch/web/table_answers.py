@@ -10,15 +10,10 @@ import numpy as np
 from mixsearch._typing import Array
 from mixsearch.data.files.types import to_json
 from mixsearch.errors import SearchError, SearchWarning
-from mixsearch.table import (
-    TableComponent,
-    check_positions,
-    describe_members,
-    get_column,
-    get_rows,
-    place_rows,
-    spread_rows,
-)
+from mixsearch.table.component import TableComponent, describe_members
+from mixsearch.table.plane import place_rows
+from mixsearch.table.rows import check_positions, get_rows, spread_rows
+from mixsearch.table.tables import get_column
 from mixsearch.web.table_schemas import FitRequest, MembersRequest
 from mixsearch.web.table_store import TableStore
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from mixsearch.data.arrow import import_pyarrow
 from mixsearch.data.threads import on_one_core
 from mixsearch.errors import SearchError, SearchWarning, collect_warnings
-from mixsearch.index import AnswerWarning
+from mixsearch.index.answer import AnswerWarning
 from mixsearch.web.cache import LRUCache
 from mixsearch.web.files import FileStore
 from mixsearch.web.processes import call_in_process
@@ -19,7 +19,7 @@ from mixsearch.web.settings import Limits
 from mixsearch.web.table_schemas import TableColumn, TableInfo
 
 if TYPE_CHECKING:
-    from mixsearch.table import TableSearch
+    from mixsearch.table.search import TableSearch
 
 EXAMPLE = "example"
 _ARROW = "table.arrow"
@@ -53,7 +53,7 @@ class OpenTable:
     @cached_property
     def info(self) -> TableInfo:
         """The contents of the table."""
-        from mixsearch.table import get_column, list_numeric_columns
+        from mixsearch.table.tables import get_column, list_numeric_columns
 
         numeric = set(list_numeric_columns(self.table))
         columns = {name: get_column(self.table, name) for name in self.table.column_names}
@@ -99,7 +99,7 @@ class TableStore:
         self, key: str, columns: tuple[str, ...], without: tuple[str, ...] = ()
     ) -> tuple[TableSearch, list[SearchWarning]]:
         """Return a table that is fitted to some of its columns, or to all, and the warnings of the fit."""
-        from mixsearch.table import TableSearch
+        from mixsearch.table.search import TableSearch
 
         table = self.open(key).table
 
@@ -131,7 +131,7 @@ class TableStore:
 
 def _read_to_arrow(name: str, max_cells: int) -> list[dict[str, Any]]:
     """Read a table and write it as an Arrow file, in a worker process; return the warnings."""
-    from mixsearch.table import read_table
+    from mixsearch.table.read import read_table
 
     arrow = import_pyarrow("Tables in files")
     with collect_warnings() as warnings:

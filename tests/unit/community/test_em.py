@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from mixsearch.community import fit_community
-from mixsearch.community._em import Links, _sweep, propagate
-from mixsearch.community._refinement import refine_graph
+from mixsearch.community.em import Links, _sweep, propagate
+from mixsearch.community.moments import fit_community
+from mixsearch.community.refinement import refine_graph
 from mixsearch.core.em import EMOptions
 from mixsearch.data.partitions import partition_in_memory
 from mixsearch.datasets import make_communities

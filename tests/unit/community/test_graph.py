@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from mixsearch.community import as_graph, graph_from_links
+from mixsearch.community.graph import as_graph, graph_from_links
 from mixsearch.errors import GraphWarning, HintError, SearchError
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from mixsearch.community import fit_community
+from mixsearch.community.moments import fit_community
 from mixsearch.data.partitions import partition_in_memory
 from mixsearch.errors import SearchError
 

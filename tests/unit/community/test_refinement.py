@@ -7,8 +7,8 @@ from sklearn.metrics import f1_score
 from sklearn.neighbors import kneighbors_graph
 
 from mixsearch import CommunitySearch
-from mixsearch.community._em import Links, estimate_model
-from mixsearch.community._refinement import communities_meant, measure_closure, walk_agreement, walk_membership
+from mixsearch.community.em import Links, estimate_model
+from mixsearch.community.refinement import communities_meant, measure_closure, walk_agreement, walk_membership
 from mixsearch.core.walk import Walk
 from mixsearch.datasets import make_communities
 from mixsearch.errors import collect_warnings

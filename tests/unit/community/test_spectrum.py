@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from mixsearch.community._spectrum import count_apart, find_spectrum
+from mixsearch.community.spectrum import count_apart, find_spectrum
 from mixsearch.datasets import make_communities
 
 

@@ -6,8 +6,8 @@ from numpy.testing import assert_allclose
 from mixsearch.core.frame import Frame
 from mixsearch.core.hints import check_one_hint, hint_from_direction, hint_from_examples
 from mixsearch.errors import HintError
-from mixsearch.regression._query import hint_from_responses
-from mixsearch.topics._hint import mean_frequencies
+from mixsearch.regression.query import hint_from_responses
+from mixsearch.topics.hint import mean_frequencies
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from mixsearch.core.walk import (
     start_at,
     sweep_conductance,
 )
-from mixsearch.table._graph import NeighbourGraph, build_graph
+from mixsearch.table.graph import NeighbourGraph, build_graph
 
 
 def walk_of(weights):

@@ -7,8 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from mixsearch.data.filters import parse_filter
-from mixsearch.data.filters.parser import MAX_CHARACTERS, MAX_DEPTH
+from mixsearch.data.filters.parser import MAX_CHARACTERS, MAX_DEPTH, parse_filter
 from mixsearch.errors import SearchError
 
 PAGE = Path(__file__).parents[3] / "docs" / "columns.md"

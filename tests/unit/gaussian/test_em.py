@@ -8,7 +8,7 @@ from sklearn.mixture import GaussianMixture
 from mixsearch import GaussianSearch
 from mixsearch.datasets import make_gaussian_mixture, make_hint
 from mixsearch.errors import NotRefinedWarning
-from mixsearch.gaussian import _queries as estimator
+from mixsearch.gaussian import queries as estimator
 
 
 @pytest.fixture(scope="module")

@@ -11,8 +11,8 @@ from mixsearch import GaussianSearch, Moments, SearchError, search_moments
 from mixsearch.core.jackknife import jackknife
 from mixsearch.data.partitions import N_GROUPS
 from mixsearch.datasets import make_gaussian_mixture, make_hint
-from mixsearch.gaussian._jackknife import _derivatives
-from mixsearch.gaussian._mixture import SphericalMixture, partition_features, signal_units
+from mixsearch.gaussian.jackknife import _derivatives
+from mixsearch.gaussian.mixture import SphericalMixture, partition_features, signal_units
 
 N = 2000
 

@@ -12,8 +12,8 @@ from mixsearch.core.em import EMOptions
 from mixsearch.core.extraction import Extraction
 from mixsearch.datasets import make_gaussian_mixture
 from mixsearch.errors import ArgumentError, HintError, OutliersWarning, UnlikelyMixtureWarning
-from mixsearch.gaussian import SHAPES
-from mixsearch.gaussian._queries import MAX_FEATURES, fit_shapes
+from mixsearch.gaussian.queries import MAX_FEATURES, fit_shapes
+from mixsearch.gaussian.shapes import SHAPES
 
 full = draw("full")
 search = GaussianSearch(3, covariance="full").fit(full.X)

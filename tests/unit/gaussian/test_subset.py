@@ -6,7 +6,7 @@ import pytest
 from mixsearch import GaussianSearch
 from mixsearch.datasets import make_gaussian_mixture
 from mixsearch.errors import DoubtfulExamplesWarning, collect_warnings
-from mixsearch.gaussian._subset import fit_subset
+from mixsearch.gaussian.subset import fit_subset
 
 
 def subset_of(X, n_components):

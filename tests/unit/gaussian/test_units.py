@@ -7,7 +7,7 @@ from tests.split_samples import split_samples
 from mixsearch import GaussianSearch
 from mixsearch.datasets import make_gaussian_mixture
 from mixsearch.errors import UnlikelyMixtureWarning, collect_warnings
-from mixsearch.gaussian._units import measure_units
+from mixsearch.gaussian.units import measure_units
 
 X = np.random.default_rng(0).normal(size=(400, 3)) * [100.0, 1.0, 0.01] + [1e6, 0.0, -3.0]
 

@@ -7,8 +7,8 @@ import pytest
 from tests.every_word import every_word
 
 from mixsearch.errors import UnknownWordError
-from mixsearch.index import CorpusWord, IndexOptions, build_index, open_index
-from mixsearch.index.completion import SortedWords, split_query
+from mixsearch.index import IndexOptions, build_index, open_index
+from mixsearch.index.completion import CorpusWord, SortedWords, split_query
 
 FOOD, SPORT = ["burger", "sushi", "soup", "noodle"], ["goal", "match", "team", "coach"]
 COMMON = ["the", "and"]

@@ -8,8 +8,7 @@ import pytest
 from tests.dated_corpus import FOOD, SHOPS, SPORT, YEARS, draw_rows, open_made
 
 from mixsearch.errors import SearchError
-from mixsearch.index import GroupShare
-from mixsearch.index.groups import estimate_means
+from mixsearch.index.groups import GroupShare, estimate_means
 
 ROWS = draw_rows()
 SUBJECT = np.array([row["title"].split(",")[0].removeprefix("Notes on ") for row in ROWS])

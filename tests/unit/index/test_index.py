@@ -21,18 +21,10 @@ from mixsearch.errors import (
     UnknownWordError,
     WeakHintWarning,
 )
-from mixsearch.index import (
-    AnswerOptions,
-    Document,
-    IndexOptions,
-    Query,
-    answer_queries,
-    build_index,
-    describe,
-    open_index,
-)
+from mixsearch.index import AnswerOptions, IndexOptions, Query, answer_queries, build_index, describe, open_index
 from mixsearch.index.build import counts as written
-from mixsearch.storage import open_folder
+from mixsearch.index.documents import Document
+from mixsearch.storage.reader import open_folder
 from mixsearch.text import count_texts
 
 SUBJECTS = {

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.spatial.distance import pdist, squareform
 
-from mixsearch.index import compute_overlaps
+from mixsearch.index.compare import compute_overlaps
 from mixsearch.index.layout import arrange_circles
 
 N_FAMILIES, N_SIBLINGS = 6, 5

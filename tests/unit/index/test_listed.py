@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from mixsearch.cli._console import spell
+from mixsearch.cli.console import spell
 from mixsearch.index import IndexOptions, Query, build_index, open_index
 from mixsearch.text import CorpusOptions
 

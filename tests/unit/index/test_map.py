@@ -13,16 +13,10 @@ from tests.every_word import every_word
 
 from mixsearch import SearchError
 from mixsearch.errors import HintError
-from mixsearch.index import (
-    MAX_WORDS,
-    IndexOptions,
-    build_index,
-    compute_overlaps,
-    map_topics,
-    open_index,
-)
+from mixsearch.index import IndexOptions, build_index, map_topics, open_index
+from mixsearch.index.compare import compute_overlaps
 from mixsearch.index.layout import GAP, HEIGHT, arrange_circles, scale_to_plane
-from mixsearch.index.map import MAX_GROUPS, find_groups
+from mixsearch.index.map import MAX_GROUPS, MAX_WORDS, find_groups
 
 SUBJECTS = {
     "food": ["sushi", "rice", "ramen", "noodle", "soup", "fish", "tuna", "bowl", "chef", "plate"],

@@ -21,7 +21,7 @@ from mixsearch.index import (
 )
 from mixsearch.index.build.cluster import split_partitions
 from mixsearch.text import CorpusOptions
-from mixsearch.topics import _segments
+from mixsearch.topics import segments as _segments
 
 # The reviews have about 2,700 non-zeros: four segments.
 LIMIT = 900

@@ -4,7 +4,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
 from mixsearch.data.partitions import partition_in_memory
-from mixsearch.regression._design import fit_design, scale_design, sum_centered
+from mixsearch.regression.design import fit_design, scale_design, sum_centered
 
 rng = np.random.default_rng(0)
 PLAIN = rng.standard_normal((200, 4)) @ rng.standard_normal((4, 4)) * [1e-5, 1, 1e4, 10] + [1, -2, 3e6, 0]

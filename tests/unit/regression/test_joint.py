@@ -11,9 +11,9 @@ from mixsearch.core.posterior import precision_factor, shrink_covariances
 from mixsearch.data.partitions import partition_in_memory
 from mixsearch.datasets import make_mixed_regression
 from mixsearch.errors import ArgumentError, DoubtfulExamplesWarning
-from mixsearch.regression._design import estimate_features, fit_design
-from mixsearch.regression._joint import evaluate_whole, hold_examples, likelihood_of_responses, maximize_whole
-from mixsearch.regression._mixture import RegressionMixture, Regressors
+from mixsearch.regression.design import estimate_features, fit_design
+from mixsearch.regression.joint import evaluate_whole, hold_examples, likelihood_of_responses, maximize_whole
+from mixsearch.regression.mixture import RegressionMixture, Regressors
 
 SLOPES, LEVELS = np.array([[1.0, -1.0], [-0.5, 0.8]]), np.array([0.5, -0.5])
 CENTERS = np.array([[-1.5, 0.0], [1.5, 1.0]])

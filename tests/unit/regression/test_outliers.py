@@ -9,7 +9,7 @@ from mixsearch import RegressionSearch
 from mixsearch.data.partitions import partition_in_memory
 from mixsearch.datasets import make_mixed_regression
 from mixsearch.errors import OutliersWarning
-from mixsearch.regression._design import find_regression_outliers
+from mixsearch.regression.design import find_regression_outliers
 
 ROWS = np.array([17, 40, 711])
 

@@ -9,8 +9,8 @@ from tests.split_samples import split_samples
 from mixsearch import RegressionSearch
 from mixsearch.data.partitions import partition_in_memory
 from mixsearch.datasets import make_mixed_regression
-from mixsearch.regression import _em
-from mixsearch.regression._moments import fit_regression
+from mixsearch.regression import em as _em
+from mixsearch.regression.moments import fit_regression
 
 CUTS = (5, 5, 700, 701)
 

@@ -7,9 +7,9 @@ from tests.unit.regression.conftest import NOISE
 from mixsearch import RegressionSearch
 from mixsearch.datasets import make_hint, make_mixed_regression
 from mixsearch.errors import WeakHintWarning
-from mixsearch.regression._design import Design
-from mixsearch.regression._mixture import RegressionMixture
-from mixsearch.regression._recognition import LikelyMixture, recognise
+from mixsearch.regression.design import Design
+from mixsearch.regression.mixture import RegressionMixture
+from mixsearch.regression.recognition import LikelyMixture, recognise
 
 
 def make_likely(slopes, error=0.0):

@@ -9,7 +9,7 @@ from mixsearch import RegressionSearch
 from mixsearch.data.partitions import partition_in_memory
 from mixsearch.datasets import make_hint, make_mixed_regression
 from mixsearch.errors import ArgumentError, DoubtfulExamplesWarning, UnlikelyMixtureWarning, WeakHintWarning
-from mixsearch.regression import fit_regression
+from mixsearch.regression.moments import fit_regression
 
 
 def members(data, component, n=10):

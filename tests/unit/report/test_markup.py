@@ -3,7 +3,7 @@ from html.parser import HTMLParser
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mixsearch.report._markup import is_link, tag
+from mixsearch.report.markup import is_link, tag
 
 HOSTILE = "<script>alert(1)</script>\" onload='x' & \x00"
 

@@ -11,9 +11,10 @@ from tests.unit.index.planted_reviews import ORDER, make_reviews
 from tests.unit.report.test_markup import read
 
 from mixsearch.errors import SearchError
-from mixsearch.index import GroupShare, IndexOptions, Query, build_index, open_index
+from mixsearch.index import IndexOptions, Query, build_index, open_index
+from mixsearch.index.groups import GroupShare
 from mixsearch.report import make_report, write_report
-from mixsearch.report._charts import Line, draw_lines, find_span
+from mixsearch.report.charts import Line, draw_lines, find_span
 from mixsearch.text import CorpusOptions
 
 HOSTILE = '<script>alert(1)</script><img src=x onerror="alert(2)">'

@@ -5,9 +5,10 @@ from skimage.color import rgb2lab
 from tests.unit.segmentation.images import halves
 
 from mixsearch import SearchError
-from mixsearch.segmentation import _features, read_image
-from mixsearch.segmentation._features import compute_features, compute_rich_features
-from mixsearch.segmentation._image import convert_to_lab
+from mixsearch.segmentation import features as _features
+from mixsearch.segmentation import read_image
+from mixsearch.segmentation.features import compute_features, compute_rich_features
+from mixsearch.segmentation.image import convert_to_lab
 
 
 def test_colours_are_those_of_scikit_image():

@@ -5,7 +5,7 @@ from scipy.spatial.distance import cdist
 from scipy.special import softmax
 from scipy.stats import multivariate_normal
 
-from mixsearch.segmentation._gaussians import SegmentGaussians, argmax_segments, recenter_on_seeds, softmax_in_place
+from mixsearch.segmentation.gaussians import SegmentGaussians, argmax_segments, recenter_on_seeds, softmax_in_place
 
 
 @pytest.fixture

@@ -6,9 +6,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from tests.unit.segmentation.images import as_bytes, halves, painted, thirds
 
 from mixsearch import SearchError, segment
-from mixsearch.segmentation import _graph, compute_features, prepare_image, read_image
-from mixsearch.segmentation._graph import Superpixels, find_superpixels
-from mixsearch.segmentation._graph_posterior import collect_known, correct_locally, interpolate_known
+from mixsearch.segmentation import graph as _graph
+from mixsearch.segmentation import prepare_image, read_image
+from mixsearch.segmentation.features import compute_features
+from mixsearch.segmentation.graph import Superpixels, find_superpixels
+from mixsearch.segmentation.graph_posterior import collect_known, correct_locally, interpolate_known
 
 SEEDS = {"left": (20, 60), "right": (150, 60)}
 

@@ -2,7 +2,7 @@ import numpy as np
 from numpy.testing import assert_allclose
 
 from mixsearch.segmentation import read_image
-from mixsearch.segmentation._guided_filter import GuidedPosterior, compute_luma, fit_guided_filter, interpolate
+from mixsearch.segmentation.guided_filter import GuidedPosterior, compute_luma, fit_guided_filter, interpolate
 
 
 def test_interpolation_keeps_straight_lines_between_the_outer_pixels():

@@ -6,7 +6,9 @@ from PIL import Image
 from tests.unit.segmentation.images import as_bytes, halves
 
 from mixsearch import SearchError, SearchWarning
-from mixsearch.segmentation import _image, decode_image, read_image
+from mixsearch.segmentation import image as _image
+from mixsearch.segmentation import read_image
+from mixsearch.segmentation.image_reading import decode_image
 
 ALL = slice(None)
 

@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from shapely.geometry import MultiPolygon, Polygon
 
-from mixsearch.segmentation import make_path
-from mixsearch.segmentation._outlines import trace_outlines
+from mixsearch.segmentation.outlines import make_path, trace_outlines
 
 
 @st.composite

@@ -4,7 +4,7 @@ from numpy.testing import assert_array_equal
 
 from mixsearch.errors import HintError
 from mixsearch.segmentation import box, read_image, stroke
-from mixsearch.segmentation._seeds import check_seeds, find_windows, parse_seeds
+from mixsearch.segmentation.seeds import check_seeds, find_windows, parse_seeds
 
 PICTURE = read_image(np.arange(5 * 8, dtype=np.uint8).reshape(5, 8))
 

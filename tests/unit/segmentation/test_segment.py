@@ -6,7 +6,8 @@ from tests.unit.segmentation.images import assert_same_labels, halves, painted, 
 
 from mixsearch import GaussianSearch, SearchError, segment
 from mixsearch.errors import SharedComponentWarning
-from mixsearch.segmentation import _features, _segment
+from mixsearch.segmentation import features as _features
+from mixsearch.segmentation import segment as _segment
 
 SEEDS = [(5, 20), (50, 20)]
 THREE = {"left": (6, 24), "right": (66, 24), "disk": (36, 24)}

@@ -5,7 +5,7 @@ from PIL import Image
 from tests.unit.segmentation.images import as_bytes, thirds
 
 from mixsearch import SearchError, segment
-from mixsearch.segmentation._image_files import find_borders, make_label_image, make_segment_colors
+from mixsearch.segmentation.image_files import find_borders, make_label_image, make_segment_colors
 
 SEEDS = {"left": (6, 24), "right": (66, 24), "a/disk": [(36, 24), (38, 26)]}
 

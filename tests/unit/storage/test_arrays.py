@@ -6,7 +6,8 @@ from numpy.testing import assert_array_equal
 from tests.unit.storage.writers import KIND, open_marked
 
 from mixsearch.errors import StorageError
-from mixsearch.storage import open_folder, write_folder
+from mixsearch.storage.publication import write_folder
+from mixsearch.storage.reader import open_folder
 
 ARRAYS = {
     "floats": np.linspace(0, 1, 7),

@@ -11,7 +11,7 @@ import pytest
 from tests.unit.storage.writers import KIND, generations, open_marked, read_mark, write_marked
 
 from mixsearch.errors import BusyFolderError, DiskError, StorageError
-from mixsearch.storage import update_folder, write_folder
+from mixsearch.storage.publication import update_folder, write_folder
 
 
 def write_and_fail(path, error, overwrite=False):

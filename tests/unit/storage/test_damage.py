@@ -7,8 +7,8 @@ import pytest
 from tests.unit.storage.writers import KIND, open_marked, read_mark, write_marked
 
 from mixsearch.errors import DamagedFolderError, FolderExistsError, StorageError
-from mixsearch.storage import write_folder
 from mixsearch.storage.manifest import seal
+from mixsearch.storage.publication import write_folder
 from mixsearch.storage.reader import SMALL_BYTES
 
 

@@ -6,7 +6,8 @@ import sys
 
 import pytest
 
-from mixsearch.storage import disk, write_atomically
+from mixsearch.storage import disk
+from mixsearch.storage.disk import write_atomically
 
 
 def find_dead_process():

@@ -10,8 +10,10 @@ from tests.unit.storage.writers import KIND, open_marked, read_mark, write_marke
 
 import mixsearch.storage.reader
 from mixsearch.errors import DiskError, FolderExistsError, ForeignFolderError, StorageError
-from mixsearch.storage import explain_os_errors, open_folder, write_folder
+from mixsearch.storage.disk import explain_os_errors
 from mixsearch.storage.manifest import read_manifest
+from mixsearch.storage.publication import write_folder
+from mixsearch.storage.reader import open_folder
 
 
 def write_newer(path):

@@ -8,8 +8,8 @@ import time
 
 import pytest
 
-from mixsearch.storage import TemporaryFolder, temporary
-from mixsearch.storage.temporary import sweep_folders
+from mixsearch.storage import temporary
+from mixsearch.storage.temporary import TemporaryFolder, sweep_folders
 
 
 def list_folders(parent):

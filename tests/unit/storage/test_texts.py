@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from tests.unit.storage.writers import KIND, open_marked
 
 from mixsearch.errors import DamagedFolderError
-from mixsearch.storage import CompressedTexts, JoinedTexts, Texts, compress_texts, write_folder
+from mixsearch.storage.publication import write_folder
+from mixsearch.storage.texts import CompressedTexts, JoinedTexts, Texts, compress_texts
 
 any_text = st.none() | st.text(st.characters(exclude_categories=()), max_size=30)
 

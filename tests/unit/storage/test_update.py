@@ -7,7 +7,7 @@ import pytest
 from tests.unit.storage.writers import KIND, generations, open_marked, write_marked
 
 from mixsearch.errors import ForeignFolderError, MissingFolderError, NewerFolderError
-from mixsearch.storage import update_folder, write_folder
+from mixsearch.storage.publication import update_folder, write_folder
 
 
 @pytest.fixture

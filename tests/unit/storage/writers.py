@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from mixsearch.storage import open_folder, write_folder
+from mixsearch.storage.publication import write_folder
+from mixsearch.storage.reader import open_folder
 
 KIND = "topic index"
 

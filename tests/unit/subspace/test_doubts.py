@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from mixsearch import SubspaceSearch
 from mixsearch.datasets import make_subspaces
 from mixsearch.errors import DoubtfulExamplesWarning, UnlikelyMixtureWarning, WeakHintWarning, collect_warnings
-from mixsearch.subspace._posterior import Gaussian
+from mixsearch.subspace.posterior import Gaussian
 
 data = make_subspaces(6000, 30, 3, dim=2, deviation=0.3, random_state=0)
 search = SubspaceSearch(3, dim=2).fit(data.X)

@@ -7,8 +7,8 @@ from scipy.stats import multivariate_normal, ortho_group
 from mixsearch import SubspaceSearch
 from mixsearch.core.em import EMOptions, EMResult
 from mixsearch.datasets import make_hint, make_subspaces
-from mixsearch.subspace._em import fit_mixture
-from mixsearch.subspace._refinement import refine_subspace
+from mixsearch.subspace.em import fit_mixture
+from mixsearch.subspace.refinement import refine_subspace
 
 pytestmark = pytest.mark.filterwarnings("ignore::mixsearch.WeakHintWarning")
 

@@ -9,7 +9,7 @@ from mixsearch.core.second_moment import measure_samples
 from mixsearch.data.partitions import partition_in_memory
 from mixsearch.datasets import make_subspaces
 from mixsearch.errors import CenteredWarning, OutliersWarning
-from mixsearch.subspace._search import find_subspace_members, off_origin_p_value
+from mixsearch.subspace.search import find_subspace_members, off_origin_p_value
 
 data = make_subspaces(4000, 20, 3, dim=2, deviation=0.3, random_state=0)
 offset = np.random.default_rng(1).standard_normal(20)

@@ -9,9 +9,9 @@ from scipy.stats import multivariate_normal, ortho_group
 from mixsearch.core.frame import Frame
 from mixsearch.data.partitions import partition_in_memory
 from mixsearch.datasets import make_subspaces
-from mixsearch.subspace import fit_subspace
-from mixsearch.subspace._em import SubspaceMixture
-from mixsearch.subspace._posterior import (
+from mixsearch.subspace.em import SubspaceMixture
+from mixsearch.subspace.family import fit_subspace
+from mixsearch.subspace.posterior import (
     match_subspace,
     posterior_of_examples,
     simulate_projections,

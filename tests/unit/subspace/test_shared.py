@@ -9,9 +9,9 @@ from tests.unit.subspace.planted import draw_flats, draw_loops
 from mixsearch import SubspaceSearch
 from mixsearch.datasets import make_subspaces
 from mixsearch.errors import DoubtfulExamplesWarning, collect_warnings
-from mixsearch.subspace._em import SubspaceMixture
-from mixsearch.subspace._expression import N_EDGES, RIDGE_FACTOR, Nodes, Ridge
-from mixsearch.subspace._shared import _Predictor
+from mixsearch.subspace.em import SubspaceMixture
+from mixsearch.subspace.expression import N_EDGES, RIDGE_FACTOR, Nodes, Ridge
+from mixsearch.subspace.shared import _Predictor
 
 loops, loop_labels = draw_loops()
 

@@ -8,7 +8,8 @@ import pytest
 from tests.unit.table.planted import group_of_row, make_patients
 
 from mixsearch import SearchError, TableSearch
-from mixsearch.table import TableAnswer, describe_members, place_rows
+from mixsearch.table import TableAnswer, describe_members
+from mixsearch.table.plane import place_rows
 
 NAMES = ["area", "price", "city"]
 

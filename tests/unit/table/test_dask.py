@@ -11,8 +11,11 @@ from tests.unit.table.planted import group_of_row, make_patients
 
 from mixsearch import SearchError, TableSearch, find
 from mixsearch.datasets import make_gaussian_mixture
-from mixsearch.table import _fit, _summaries, describe_members, get_rows
-from mixsearch.table._encoding import TableEncoder
+from mixsearch.table import describe_members
+from mixsearch.table import fit as _fit
+from mixsearch.table import summaries as _summaries
+from mixsearch.table.encoding import TableEncoder
+from mixsearch.table.rows import get_rows
 
 pytestmark = pytest.mark.filterwarnings("ignore::mixsearch.errors.DoubtfulExamplesWarning")
 
@@ -98,7 +101,7 @@ def test_an_array_is_a_table(chunks):
 
 def test_order_statistics_of_a_sample_do_not_depend_on_the_blocks(monkeypatch):
     monkeypatch.setattr(_summaries, "MAX_SORTED", 50)
-    monkeypatch.setattr("mixsearch.table._features.MAX_SORTED", 50)
+    monkeypatch.setattr("mixsearch.table.features.MAX_SORTED", 50)
     rng = np.random.default_rng(0)
     X = rng.standard_t(2, size=(1000, 3))
     X[rng.random(1000) < 0.7, 1] = np.nan

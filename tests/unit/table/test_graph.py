@@ -7,9 +7,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from mixsearch import TableSearch
 from mixsearch.core.walk import STAY
 from mixsearch.data.partitions import Layout, LocalPartitions
-from mixsearch.table import _fit, _graph
-from mixsearch.table._graph import N_NEIGHBOURS, PlacedRows, build_graph, choose_nodes, find_nearest
-from mixsearch.table._rows import draw_uniform, spread_rows
+from mixsearch.table import fit as _fit
+from mixsearch.table import graph as _graph
+from mixsearch.table.graph import N_NEIGHBOURS, PlacedRows, build_graph, choose_nodes, find_nearest
+from mixsearch.table.rows import draw_uniform, spread_rows
 
 
 def make_graph(X, labels=None):

@@ -10,7 +10,7 @@ import pytest
 
 from mixsearch.data.files.types import MISSING_MARKS
 from mixsearch.errors import DiskError, SearchError
-from mixsearch.table._read import read_table, write_table
+from mixsearch.table.read import read_table, write_table
 
 CSV = """name,area,rooms,garden,built,seen
 "Via, Roma",50.5,2,true,2020-03-01,2024-01-01 10:30:00

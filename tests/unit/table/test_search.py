@@ -11,7 +11,7 @@ from sklearn.metrics import roc_auc_score
 import mixsearch
 from mixsearch import TableSearch
 from mixsearch.errors import ArgumentError, DoubtfulExamplesWarning, HintError, SearchError, UncertainSizeWarning
-from mixsearch.table import _fit
+from mixsearch.table import fit as _fit
 
 SIZES = (120, 80, 60)
 

@@ -7,7 +7,9 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from mixsearch.errors import HintError, RepeatedIdsWarning, SearchError
-from mixsearch.table import find_rows, get_numbers, get_rows, list_numeric_columns, with_columns
+from mixsearch.table.rows import find_rows, get_rows
+from mixsearch.table.source import with_columns
+from mixsearch.table.tables import get_numbers, list_numeric_columns
 
 X = np.random.default_rng(0).normal(size=(30, 2))
 MORE = {"membership": np.linspace(0, 1, 30), "is_member": np.arange(30) > 12}

@@ -3,7 +3,7 @@ import sys
 
 import pytest
 
-from mixsearch.testing import Check, run_self_test
+from mixsearch.testing.self_test import Check, run_self_test
 
 
 def fail():

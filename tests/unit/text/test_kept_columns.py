@@ -14,9 +14,9 @@ from pyarrow import parquet
 from mixsearch.data.files.sources import find_sources
 from mixsearch.data.files.types import ColumnTypes, find_column_types
 from mixsearch.errors import SearchError
-from mixsearch.text import CorpusOptions, inspect_columns
+from mixsearch.text import CorpusOptions
 from mixsearch.text.read.documents import ReadState
-from mixsearch.text.read.formats import read_documents
+from mixsearch.text.read.formats import inspect_columns, read_documents
 
 # The smallest chunks that there are.
 SMALL = {"memory": 1, "n_jobs": 1}

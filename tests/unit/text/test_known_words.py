@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from mixsearch.text import CorpusOptions, KnownWords, count_texts, read_corpus
+from mixsearch.text import CorpusOptions, count_texts, read_corpus
+from mixsearch.text.count.vocabulary import KnownWords
 
 TEXTS = [
     "Machine translation of long texts, by machine translation systems",

@@ -2,7 +2,8 @@
 
 import pytest
 
-from mixsearch.text import CorpusOptions, split_words
+from mixsearch.text import CorpusOptions
+from mixsearch.text.question import split_words
 
 WORDS = {
     "Chinese": ("机器翻译", ["机器", "器翻", "翻译"]),

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from mixsearch import SearchError, TopicSearch, WeakHintWarning
 from mixsearch.datasets import make_topics
 from mixsearch.errors import DroppedDocumentsWarning, FewerComponentsWarning, HintError
-from mixsearch.topics import list_alternatives
+from mixsearch.topics.component import list_alternatives
 
 data = make_topics(1500, 80, 4, mean_length=60, random_state=3)
 search = TopicSearch(4, alpha0=0.8, damping=False).fit(data.counts, vocabulary=data.vocabulary)

@@ -16,10 +16,10 @@ from mixsearch import TopicSearch
 from mixsearch.core.em import EMOptions
 from mixsearch.datasets import make_topics
 from mixsearch.errors import NotRefinedWarning
-from mixsearch.topics import FittedCorpus
-from mixsearch.topics import _em as lda
-from mixsearch.topics import _jackknife as lda_errors
-from mixsearch.topics._em import WORD_PRIOR, PosteriorPartition, refine_topic, update_posterior
+from mixsearch.topics import em as lda
+from mixsearch.topics import jackknife as lda_errors
+from mixsearch.topics.corpus import FittedCorpus
+from mixsearch.topics.em import WORD_PRIOR, PosteriorPartition, refine_topic, update_posterior
 
 
 @cache

@@ -3,7 +3,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mixsearch.errors import HintError, SkippedWordsWarning, UnknownWordError
-from mixsearch.topics._hint import hint_from_words, parse_words, suggest_words
+from mixsearch.topics.hint import hint_from_words, parse_words, suggest_words
 
 COLUMNS = {"sushi": 0, "burger": 1, "rice": 2, "unseen": 3}
 FREQUENCIES = np.array([0.1, 0.5, 0.4, 0.0])

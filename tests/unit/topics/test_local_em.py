@@ -12,9 +12,9 @@ from scipy.stats import entropy
 
 from mixsearch import TopicSearch
 from mixsearch.data.reductions import top_rows
-from mixsearch.topics import _evidence as topics
-from mixsearch.topics._documents import ScoredPartition
-from mixsearch.topics._evidence import (
+from mixsearch.topics import evidence as topics
+from mixsearch.topics.documents import ScoredPartition
+from mixsearch.topics.evidence import (
     MIN_LIFT,
     TYPICAL_LIFT,
     USUAL_SHARE,
@@ -24,8 +24,8 @@ from mixsearch.topics._evidence import (
     word_evidence,
     word_typicality,
 )
-from mixsearch.topics._local_em import LocalState, _e_step, _m_step
-from mixsearch.topics._unit_vectors import (
+from mixsearch.topics.local_em import LocalState, _e_step, _m_step
+from mixsearch.topics.unit_vectors import (
     BROAD_POWER,
     FINE_POWER,
     N_LEADING,

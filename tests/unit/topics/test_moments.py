@@ -12,11 +12,11 @@ from tests.split_samples import jackknife_slices
 
 from mixsearch.core.extraction import Extraction, extract
 from mixsearch.errors import HintError
-from mixsearch.topics import _moments
-from mixsearch.topics._documents import corpus_in_memory
-from mixsearch.topics._fit import fit_topics
-from mixsearch.topics._hint import WordHint
-from mixsearch.topics._moments import _hinted_sum, replicate_moments, replicate_residuals
+from mixsearch.topics import moments as _moments
+from mixsearch.topics.documents import corpus_in_memory
+from mixsearch.topics.fit import fit_topics
+from mixsearch.topics.hint import WordHint
+from mixsearch.topics.moments import _hinted_sum, replicate_moments, replicate_residuals
 
 WORDS = 5
 documents = st.lists(st.lists(st.integers(0, WORDS - 1), min_size=3, max_size=6), min_size=4, max_size=8)

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from mixsearch import TopicSearch
-from mixsearch.topics._seeds import find_copies, list_fixed_words, thin_copies
+from mixsearch.topics.seeds import find_copies, list_fixed_words, thin_copies
 
 N_WORDS = 500
 HINT, TEMPLATE = 499, np.arange(470, 490)

@@ -12,7 +12,7 @@ from tests.split_samples import split_samples
 from mixsearch import SearchError, TopicSearch
 from mixsearch.datasets import make_topics
 from mixsearch.errors import DroppedDocumentsWarning, WeakHintWarning
-from mixsearch.topics import FittedCorpus
+from mixsearch.topics.corpus import FittedCorpus
 
 CUTS = (200, 200, 203, 640, 641)
 SHORT = np.arange(200, 206)  # all documents of one partition, and some of the next

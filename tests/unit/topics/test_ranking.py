@@ -12,9 +12,9 @@ from scipy.optimize import isotonic_regression
 from sklearn.feature_extraction.text import TfidfTransformer
 
 from mixsearch import TopicSearch
-from mixsearch.topics._documents import sample_rows
-from mixsearch.topics._local_em import fit_falling
-from mixsearch.topics._ranking import MORE_WORDS
+from mixsearch.topics.documents import sample_rows
+from mixsearch.topics.local_em import fit_falling
+from mixsearch.topics.ranking import MORE_WORDS
 
 RARE, BROAD = 0, 40
 

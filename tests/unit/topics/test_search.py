@@ -11,8 +11,8 @@ from tests.closeness import assert_close
 from mixsearch import SearchError, TopicSearch, WeakHintWarning
 from mixsearch.datasets import make_topics
 from mixsearch.errors import HintError, UnknownWordError
-from mixsearch.topics._em import LdaTopic
-from mixsearch.topics._local_em import LocalTopic
+from mixsearch.topics.em import LdaTopic
+from mixsearch.topics.local_em import LocalTopic
 
 data = make_topics(1500, 80, 4, mean_length=60, random_state=3)
 search = TopicSearch(4).fit(data.counts, vocabulary=data.vocabulary)

@@ -7,7 +7,7 @@ import pytest
 
 from mixsearch import TopicSearch
 from mixsearch.datasets import make_topics
-from mixsearch.topics._confidence import Signals, probability_of
+from mixsearch.topics.confidence import Signals, probability_of
 
 N_SUBJECTS, N_OWN, N_COMMON = 20, 30, 60
 

@@ -78,7 +78,7 @@ def test_arrays_that_do_not_fit_are_named(index, name, change, sentence):
 @pytest.mark.parametrize("value", [10**6, -1])
 @pytest.mark.parametrize("name", ["documents/counts/indices", "words/counts/indices"])
 def test_indices_of_a_large_index_are_compared_with_their_bounds_when_they_are_used(index, monkeypatch, name, value):
-    monkeypatch.setattr("mixsearch.topics._storage.MAX_CHECKED", 0)
+    monkeypatch.setattr("mixsearch.topics.storage.MAX_CHECKED", 0)
     craft(index, name, lambda indices: np.full_like(indices, value))
     opened = open_index(index)
     for use in (

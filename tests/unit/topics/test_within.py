@@ -6,8 +6,8 @@ import pytest
 from mixsearch import TopicSearch
 from mixsearch.datasets import make_topics
 from mixsearch.errors import SearchError
-from mixsearch.topics import FittedCorpus
-from mixsearch.topics._within import restrict_family
+from mixsearch.topics.corpus import FittedCorpus
+from mixsearch.topics.within import restrict_family
 
 ALPHA = 0.3
 

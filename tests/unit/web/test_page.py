@@ -7,7 +7,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from mixsearch.core.separation import verdict, verdict_by_confidence, verdict_code
-from mixsearch.segmentation._graph import judge_overlap
+from mixsearch.segmentation.graph import judge_overlap
 from mixsearch.web import make_app
 from mixsearch.web.settings import PAGES, STATIC_FILES
 

@@ -30,36 +30,30 @@ from mixsearch.index.build.segments import ContentWriter
 from mixsearch.index.build.summary import Built, describe_corpus, summarize_build
 from mixsearch.index.column_file import ColumnWriter
 from mixsearch.index.documents import SHORT
-from mixsearch.storage import TEXT_ARRAYS, CompressedTexts, FolderWriter, SharedArray, compress_texts, write_folder
-from mixsearch.text import (
-    Corpus,
-    CorpusOptions,
-    CountedPartition,
-    DistributedCorpus,
-    DroppedWords,
-    Vocabulary,
-    inspect_files,
-    read_on_cluster,
-)
-from mixsearch.topics import (
+from mixsearch.storage.arrays import SharedArray
+from mixsearch.storage.publication import write_folder
+from mixsearch.storage.texts import TEXT_ARRAYS, CompressedTexts, compress_texts
+from mixsearch.storage.writer import FolderWriter
+from mixsearch.text.corpus import Corpus
+from mixsearch.text.count.cluster import DistributedCorpus, inspect_files, read_on_cluster
+from mixsearch.text.count.dropped import DroppedWords
+from mixsearch.text.count.partitions import CountedPartition
+from mixsearch.text.count.vocabulary import Vocabulary
+from mixsearch.text.options import CorpusOptions
+from mixsearch.topics.corpus import FittedCorpus, get_min_words, is_damped
+from mixsearch.topics.documents import CountPartition, TopicPartition
+from mixsearch.topics.search import TopicSearch
+from mixsearch.topics.segments import (
     BY_DOCUMENT,
     BY_WORD,
     DOCUMENTS,
-    KIND,
-    VERSION,
-    CountPartition,
-    FittedCorpus,
     Segment,
-    TopicPartition,
-    TopicSearch,
-    get_min_words,
-    is_damped,
     limit_segments,
     name_fitted,
     place_in,
-    store_search,
     write_segments,
 )
+from mixsearch.topics.storage import KIND, VERSION, store_search
 
 # Counts that one task transposes: 128 MB, and half as much again while it runs.
 _NONZEROS_PER_TASK = 1 << 24

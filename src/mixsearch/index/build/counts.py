@@ -12,8 +12,8 @@ import scipy.sparse as sp
 from mixsearch._typing import Array
 from mixsearch.data.chunks import RowChunks, split_rows
 from mixsearch.index.build.options import OnProgress
-from mixsearch.storage import FolderWriter
-from mixsearch.topics import BY_DOCUMENT, BY_WORD, place_in, sparse_from
+from mixsearch.storage.writer import FolderWriter
+from mixsearch.topics.segments import BY_DOCUMENT, BY_WORD, place_in, sparse_from
 
 # Memory that a non-zero takes while it moves from its row to its column: value and row, of these columns and of those
 # before, which were written last. A chunk of rows is small beside them.

@@ -12,9 +12,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
-from mixsearch.storage import FolderWriter
-from mixsearch.text import REASONS, DroppedWords
-from mixsearch.topics import MAX_DROPPED_DOCUMENTS, WORDS_ELSEWHERE, DroppedTable, Postings, store_dropped
+from mixsearch.storage.writer import FolderWriter
+from mixsearch.text.count.dropped import REASONS, DroppedWords
+from mixsearch.topics.documents import WORDS_ELSEWHERE
+from mixsearch.topics.dropped import MAX_DOCUMENTS as MAX_DROPPED_DOCUMENTS
+from mixsearch.topics.dropped import DroppedTable, Postings, store_dropped
 
 # Counts that are collected before those beyond the limits are discarded: 100 MB at most.
 _MAX_PENDING = 1 << 22

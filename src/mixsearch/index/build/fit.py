@@ -12,11 +12,16 @@ from mixsearch._typing import Array
 from mixsearch.data.partitions import Partitions
 from mixsearch.errors import FewerComponentsWarning, SearchError, collect_warnings, warn_user
 from mixsearch.index.build.options import DEFAULT_COMPONENTS, IndexOptions, OnProgress
-from mixsearch.text import Corpus
-from mixsearch.topics import CountPartition, TopicSearch, damp, fit_corpus, fits_segment, limit_segments, make_search
+from mixsearch.text.corpus import Corpus
+from mixsearch.topics.corpus import fit_corpus, make_search
+from mixsearch.topics.counts import damp
+from mixsearch.topics.documents import CountPartition
+from mixsearch.topics.search import TopicSearch
+from mixsearch.topics.segments import fits_segment, limit_segments
 
 if TYPE_CHECKING:
-    from mixsearch.text import DistributedCorpus, LeftOutWords
+    from mixsearch.text.count.cluster import DistributedCorpus
+    from mixsearch.text.count.dropped import LeftOutWords
 
 
 def choose_search(options: IndexOptions, n_words: int) -> TopicSearch:

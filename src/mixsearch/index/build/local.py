@@ -30,21 +30,17 @@ from mixsearch.index.build.options import DEFAULT_COMPONENTS, IndexOptions, OnPr
 from mixsearch.index.build.segments import ContentWriter, SegmentWriter, StoredSegment
 from mixsearch.index.build.summary import Built, describe_corpus, summarize_build
 from mixsearch.index.documents import SHORT
-from mixsearch.storage import FolderWriter, write_folder
-from mixsearch.text import Corpus, CorpusOptions, CountChunk, read_corpus
-from mixsearch.topics import (
-    KIND,
-    VERSION,
-    CountPartition,
-    TopicSearch,
-    corpus_in_memory,
-    get_min_words,
-    is_damped,
-    join_corpora,
-    place_in,
-    store_documents,
-    store_search,
-)
+from mixsearch.storage.publication import write_folder
+from mixsearch.storage.writer import FolderWriter
+from mixsearch.text.corpus import Corpus
+from mixsearch.text.count.chunks import CountChunk
+from mixsearch.text.options import CorpusOptions
+from mixsearch.text.pipeline import read_corpus
+from mixsearch.topics.corpus import get_min_words, is_damped
+from mixsearch.topics.documents import CountPartition, corpus_in_memory, join_corpora
+from mixsearch.topics.search import TopicSearch
+from mixsearch.topics.segments import place_in
+from mixsearch.topics.storage import KIND, VERSION, store_documents, store_search
 
 
 def build_index(

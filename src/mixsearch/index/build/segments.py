@@ -13,9 +13,11 @@ from mixsearch.index.build.counts import CountWriter
 from mixsearch.index.build.dropped import DroppedRange, PostingsCollector
 from mixsearch.index.column_file import ColumnWriter
 from mixsearch.index.documents import SHORT
-from mixsearch.storage import FolderWriter, TextWriter
-from mixsearch.text import Corpus, CountChunk
-from mixsearch.topics import limit_segments, name_fitted, place_in
+from mixsearch.storage.texts import TextWriter
+from mixsearch.storage.writer import FolderWriter
+from mixsearch.text.corpus import Corpus
+from mixsearch.text.count.chunks import CountChunk
+from mixsearch.topics.segments import limit_segments, name_fitted, place_in
 
 
 class ContentWriter:

@@ -10,11 +10,12 @@ import numpy as np
 
 from mixsearch.errors import RepeatedIdsWarning, SearchWarning
 from mixsearch.index.documents import read_texts
-from mixsearch.text import Corpus, CorpusOptions
-from mixsearch.topics import open_search
+from mixsearch.text.corpus import Corpus
+from mixsearch.text.options import CorpusOptions
+from mixsearch.topics.storage import open_search
 
 if TYPE_CHECKING:
-    from mixsearch.text import DistributedCorpus
+    from mixsearch.text.count.cluster import DistributedCorpus
 
 
 _MAX_LISTED = 5

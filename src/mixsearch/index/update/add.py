@@ -20,23 +20,23 @@ from mixsearch.index.growth import Growth, read_growth, store_growth
 from mixsearch.index.topic_index import TopicIndex
 from mixsearch.index.update.new_documents import Existing, collect_documents, write_contents, write_short
 from mixsearch.index.update.remove import DocumentSelection, remove_from, remove_short
-from mixsearch.storage import Folder, FolderWriter, update_folder
-from mixsearch.text import Corpus, CorpusOptions, KeptColumns, KnownWords, has_columns, list_columns, read_corpus
-from mixsearch.topics import (
-    BY_DOCUMENT,
-    KIND,
-    VERSION,
-    Segment,
-    fits_segment,
+from mixsearch.storage.publication import update_folder
+from mixsearch.storage.reader import Folder
+from mixsearch.storage.writer import FolderWriter
+from mixsearch.text.corpus import Corpus
+from mixsearch.text.count.vocabulary import KnownWords
+from mixsearch.text.options import CorpusOptions, KeptColumns
+from mixsearch.text.pipeline import read_corpus
+from mixsearch.text.read.formats import has_columns, list_columns
+from mixsearch.topics.segments import BY_DOCUMENT, Segment, fits_segment, open_counts, read_segments, write_segments
+from mixsearch.topics.storage import KIND, VERSION
+from mixsearch.topics.update import (
     measure_documents_in,
     measure_drift,
-    open_counts,
-    read_segments,
     scale_masses,
     store_changed_sums,
     store_new_segment,
     sum_corpus,
-    write_segments,
 )
 
 # A segment is joined with the one before it unless that has more than this many times as many documents: so each

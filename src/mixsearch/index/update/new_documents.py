@@ -19,9 +19,13 @@ from mixsearch.index.build.segments import ContentWriter
 from mixsearch.index.column_file import check_schema, drop_known, read_schema, read_segment
 from mixsearch.index.documents import SHORT
 from mixsearch.index.topic_index import TopicIndex
-from mixsearch.storage import Folder, FolderWriter
-from mixsearch.text import Corpus, CountChunk
-from mixsearch.topics import DroppedTable, Segment, get_min_words, is_damped, load_dropped, place_in, store_dropped
+from mixsearch.storage.reader import Folder
+from mixsearch.storage.writer import FolderWriter
+from mixsearch.text.corpus import Corpus
+from mixsearch.text.count.chunks import CountChunk
+from mixsearch.topics.corpus import get_min_words, is_damped
+from mixsearch.topics.dropped import DroppedTable, load_dropped, store_dropped
+from mixsearch.topics.segments import Segment, place_in
 
 Existing = Literal["error", "skip", "replace"]
 # Documents that are too short have no index in the corpus.

@@ -20,9 +20,14 @@ from mixsearch.index.build.summary import Built, summarize_build
 from mixsearch.index.column_file import ROW, drop_known, read_segment
 from mixsearch.index.documents import list_short
 from mixsearch.index.topic_index import TopicIndex
-from mixsearch.storage import Folder, JoinedTexts, write_folder
-from mixsearch.text import CorpusOptions, DocumentChunk, count_documents
-from mixsearch.topics import KIND, VERSION, Segment, open_search, read_segments
+from mixsearch.storage.publication import write_folder
+from mixsearch.storage.reader import Folder
+from mixsearch.storage.texts import JoinedTexts
+from mixsearch.text.options import CorpusOptions
+from mixsearch.text.pipeline import count_documents
+from mixsearch.text.read.documents import DocumentChunk
+from mixsearch.topics.segments import Segment, read_segments
+from mixsearch.topics.storage import KIND, VERSION, open_search
 
 # Documents that are read together: about a megabyte of text.
 _CHUNK_DOCUMENTS = 1_000

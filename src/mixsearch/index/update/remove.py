@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from mixsearch._typing import Array
 from mixsearch.data.chunks import chunk_rows, row_slices
-from mixsearch.data.filters import parse_filter
+from mixsearch.data.filters.parser import parse_filter
 from mixsearch.display import pluralize
 from mixsearch.errors import SearchError, SearchWarning
 from mixsearch.index.build.counts import CountWriter, read_rows, store_by_word
@@ -23,24 +23,13 @@ from mixsearch.index.column_file import FILE, drop_known, read_segment
 from mixsearch.index.documents import SHORT, list_short
 from mixsearch.index.growth import Growth, read_growth, store_growth
 from mixsearch.index.topic_index import TopicIndex
-from mixsearch.storage import Folder, FolderWriter, update_folder
-from mixsearch.topics import (
-    DOCUMENTS,
-    KIND,
-    VERSION,
-    CorpusSums,
-    Segment,
-    load_dropped,
-    measure_documents_in,
-    open_counts,
-    place_in,
-    read_segments,
-    scale_masses,
-    store_changed_sums,
-    store_dropped,
-    sum_corpus,
-    write_segments,
-)
+from mixsearch.storage.publication import update_folder
+from mixsearch.storage.reader import Folder
+from mixsearch.storage.writer import FolderWriter
+from mixsearch.topics.dropped import load_dropped, store_dropped
+from mixsearch.topics.segments import DOCUMENTS, Segment, open_counts, place_in, read_segments, write_segments
+from mixsearch.topics.storage import KIND, VERSION
+from mixsearch.topics.update import CorpusSums, measure_documents_in, scale_masses, store_changed_sums, sum_corpus
 
 # Documents that are measured together before they are removed, and texts that are read together.
 _MAX_MEASURED, _MAX_READ = 50_000, 5_000

@@ -9,9 +9,12 @@ import numpy as np
 from fastapi import APIRouter, Response
 from fastapi import Query as QueryParameter
 
-from mixsearch.index import TopicGroups, TopicMap, assign_topics, group_topics, make_unique, map_topics
-from mixsearch.report import make_page, make_report
-from mixsearch.topics import Topic
+from mixsearch.index.document_map import assign_topics
+from mixsearch.index.groups import TopicGroups, group_topics, make_unique
+from mixsearch.index.map import TopicMap, map_topics
+from mixsearch.report.contents import make_report
+from mixsearch.report.page import make_page
+from mixsearch.topics.component import Topic
 from mixsearch.web.errors import RESPONSES
 from mixsearch.web.indexes import ServedIndex
 from mixsearch.web.routes.topics import (

@@ -7,7 +7,7 @@ from time import monotonic
 from fastapi import APIRouter, Request
 
 from mixsearch import __version__
-from mixsearch.index import MAX_WORDS
+from mixsearch.index.map import MAX_WORDS
 from mixsearch.web.errors import RESPONSES
 from mixsearch.web.files import SUFFIXES
 from mixsearch.web.image_schemas import MAX_NAME_LENGTH

@@ -13,16 +13,12 @@ from fastapi import APIRouter, Depends, Header, Path, Request, Response
 from fastapi import Query as QueryParameter
 
 from mixsearch.errors import HintError, SearchError, StorageError
-from mixsearch.index import (
-    Answer,
-    AnswerOptions,
-    Outcome,
-    Query,
-    describe,
-    describe_columns,
-    to_csv,
-)
-from mixsearch.topics import parse_words
+from mixsearch.index.answer import Answer, AnswerOptions
+from mixsearch.index.compare import Outcome
+from mixsearch.index.description import describe, describe_columns
+from mixsearch.index.query import Query
+from mixsearch.index.tables import to_csv
+from mixsearch.topics.hint import parse_words
 from mixsearch.web.errors import RESPONSES, APIError
 from mixsearch.web.indexes import ServedIndex, check_tag, choose_index
 from mixsearch.web.schemas import (

@@ -19,7 +19,8 @@ from tests.unit.data.files.planted import (
 
 from mixsearch.errors import BinaryFileError, SearchError, collect_warnings
 from mixsearch.table import read_table
-from mixsearch.text import inspect_columns, read_corpus
+from mixsearch.text import read_corpus
+from mixsearch.text.read.formats import inspect_columns
 
 PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + bytes(range(200))
 

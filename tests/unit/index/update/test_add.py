@@ -15,9 +15,9 @@ from tests.unit.index.update.grown_index import (
 
 from mixsearch.errors import BusyFolderError, SearchError, SkippedWordsWarning, collect_warnings
 from mixsearch.index import add_documents, build_index, open_index, remove_documents
-from mixsearch.storage import update_folder
+from mixsearch.storage.publication import update_folder
 from mixsearch.text import CorpusOptions
-from mixsearch.topics import measure_documents_in, sum_corpus
+from mixsearch.topics.update import measure_documents_in, sum_corpus
 
 FIRST, MORE = make_reviews(list_subjects(300), 0), make_reviews(list_subjects(40), 1000)
 

@@ -6,7 +6,7 @@ from tests.unit.index.update.grown_index import build_reviews, list_subjects, ma
 
 from mixsearch.errors import SearchError, collect_warnings
 from mixsearch.index import add_documents, open_index, remove_documents
-from mixsearch.topics import measure_documents_in, sum_corpus
+from mixsearch.topics.update import measure_documents_in, sum_corpus
 
 FIRST, MORE = make_reviews(list_subjects(300), 0), make_reviews(list_subjects(40), 1000)
 

@@ -1,0 +1,51 @@
+from .community.component import Community
+from .community.search import CommunitySearch
+from .core.component import Component
+from .core.generic import search_family, search_moments
+from .core.jackknife import StandardErrors
+from .core.moments import Moments
+from .core.rank_selection import Spectrum
+from .errors import SearchError, SearchWarning, WeakHintWarning
+from .gaussian.component import GaussianComponent
+from .gaussian.search import GaussianSearch
+from .regression.component import RegressionComponent
+from .regression.search import RegressionSearch
+from .segmentation.result import Segmentation
+from .segmentation.segment import segment
+from .subspace.component import Subspace
+from .subspace.jackknife import SubspaceErrors
+from .subspace.search import SubspaceSearch
+from .table.component import TableComponent
+from .table.search import TableSearch, find
+from .topics.component import Topic
+from .topics.search import TopicSearch
+
+__version__: str
+
+__all__ = [
+    "Community",
+    "CommunitySearch",
+    "Component",
+    "GaussianComponent",
+    "GaussianSearch",
+    "Moments",
+    "RegressionComponent",
+    "RegressionSearch",
+    "SearchError",
+    "SearchWarning",
+    "Segmentation",
+    "Spectrum",
+    "StandardErrors",
+    "Subspace",
+    "SubspaceErrors",
+    "SubspaceSearch",
+    "TableComponent",
+    "TableSearch",
+    "Topic",
+    "TopicSearch",
+    "WeakHintWarning",
+    "find",
+    "search_family",
+    "search_moments",
+    "segment",
+]

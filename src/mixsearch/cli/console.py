@@ -1,0 +1,273 @@
+"""Shared by all commands: messages, figures, JSON, exit codes, next steps after errors, the argument of an index."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from difflib import SequenceMatcher
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
+from rich.text import Text
+
+from mixsearch.cli.unexpected import explain_unexpected
+from mixsearch.errors import Coded, SearchError, SearchWarning, StorageError
+
+if TYPE_CHECKING:
+    from mixsearch.index.compare import Outcome
+
+EXIT_ERROR, EXIT_STOPPED = 1, 130
+# What Typer deals with itself; its base class of usage errors has no public name in all versions.
+_PASSED_ON: tuple[type[BaseException], ...] = (
+    *(typer.Exit, typer.Abort, BrokenPipeError),
+    *(each for each in typer.BadParameter.__mro__ if each.__name__ == "ClickException"),
+)
+# Characters that a terminal obeys, of which tabs and ends of lines are harmless.
+_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]|\r(?!\n)")
+
+# Arguments of the library that are positional here, or options that are given once for each item.
+_OTHER_NAMES = {
+    "source": "SOURCE",
+    "path": "INDEX",
+    "indexes": "INDEX",
+    "words": "WORD",
+    "image": "IMAGE",
+    "table": "TABLE",
+    "examples": "--like",
+    "not_seeds": "--not-seed",
+    "seeds": "--seed",
+    "hosts": "--allow-host",
+    "ids": "--id",
+    "rows": "--row",
+    # With values. Many commands read a folder, and few write one.
+    "narrower=1": "--narrower",
+    "overwrite=True": "the command that made it, such as mixsearch index, and --overwrite",
+}
+# Indexes with a similar name that an error lists.
+_MAX_LISTED = 3
+
+
+def spell(name: str) -> str:
+    """Return the name of an argument of the library as the command line spells it.
+
+    Examples
+    --------
+    >>> spell("n_components"), spell("seeds")
+    ('--n-components', '--seed')
+    """
+    return _OTHER_NAMES.get(name, f"--{name.replace('_', '-')}")
+
+
+def describe(coded: Coded) -> str:
+    """Return the sentence of an error or a warning, with arguments as the command line spells them."""
+    return coded.describe(spell)
+
+
+def describe_for_json(coded: Coded) -> dict[str, Any]:
+    """Return an error or a warning as JSON has it."""
+    return coded.as_dict() | {"message": describe(coded)}
+
+
+class SafeConsole(Console):
+    """A console that shows control characters of texts instead of sending them to the terminal."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """Render an object, with control characters as symbols. Colors are added later, so they are kept."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else Segment(show_controls(segment.text), segment.style)
+
+
+def show_controls(text: str) -> str:
+    r"""Replace control characters, but tabs and ends of lines, by symbols: a document must not command a terminal.
+
+    Examples
+    --------
+    >>> show_controls("a\x1b]0;title\x07 b\n")
+    'a␛]0;title␇ b\n'
+    """
+    return _CONTROLS.sub(_show_control, text)
+
+
+def _show_control(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    return chr(0x2400 + code) if code < 0x20 else "␡" if code == 0x7F else "\N{REPLACEMENT CHARACTER}"
+
+
+def stdout_console() -> Console:
+    """Return the console for the answer."""
+    return SafeConsole(highlight=False)
+
+
+def stderr_console() -> Console:
+    """Return the console for everything that is not the answer."""
+    return SafeConsole(stderr=True, highlight=False)
+
+
+def print_text(text: str) -> None:
+    """Print a text that ends its last line itself, such as CSV."""
+    typer.echo(show_controls(text), nl=False)
+
+
+def print_error(sentence: str) -> None:
+    """Print one sentence in red."""
+    stderr_console().print(Text(sentence, style="red"), soft_wrap=True)
+
+
+def print_notes(sentences: Iterable[str]) -> None:
+    """Print notes for the user, apart from the output."""
+    for sentence in sentences:
+        stderr_console().print(Text.assemble(("Note: ", "yellow"), sentence), soft_wrap=True)
+
+
+def print_json(value: Any) -> None:
+    """Print a value as JSON, alone on standard output."""
+    is_unicode = (getattr(sys.stdout, "encoding", None) or "utf-8").lower().startswith("utf")
+    text = json.dumps(value, indent=2, ensure_ascii=not is_unicode, allow_nan=False)
+    # JSON escapes only the control characters below the blank.
+    typer.echo(_CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+
+
+@contextmanager
+def report_errors(*, as_json: bool = False, stopped: str = "Stopped.") -> Iterator[None]:
+    """Turn an error or Ctrl-C into one sentence and an exit code; with `as_json`, the error is also JSON."""
+    try:
+        yield
+    except SearchError as error:
+        _print_coded(add_next_step(error), as_json=as_json)
+        raise typer.Exit(EXIT_ERROR) from error
+    except KeyboardInterrupt as error:
+        stderr_console().print(stopped)
+        raise typer.Exit(EXIT_STOPPED) from error
+    except _PASSED_ON:
+        raise
+    except Exception as error:
+        _print_coded(explain_unexpected(error), as_json=as_json)
+        raise typer.Exit(EXIT_ERROR) from error
+
+
+def _print_coded(error: Coded, *, as_json: bool) -> None:
+    if as_json:
+        print_json({"error": describe_for_json(error)})
+    print_error(describe(error))
+
+
+@contextmanager
+def record_warnings() -> Iterator[list[SearchWarning]]:
+    """Collect the warnings of the library, from every thread, instead of printing each with a line of code."""
+    collected: list[SearchWarning] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("always", SearchWarning)
+        yield collected
+    messages = {str(each.message): each.message for each in caught}
+    collected.extend(message for message in messages.values() if isinstance(message, SearchWarning))
+
+
+def complete_index(incomplete: str) -> list[str]:
+    """Return the folders that hold an index, or those on the way to one."""
+    from mixsearch.storage.manifest import MANIFEST_NAME  # other commands need not wait for it
+
+    start, name = os.path.split(incomplete)
+    try:
+        folders = sorted(each for each in Path(start or ".").iterdir() if each.is_dir() and each.name.startswith(name))
+    except OSError:
+        return []
+    shown = [each for each in folders if name.startswith(".") or not each.name.startswith(".")]
+    paths = [(os.path.join(start, each.name), (each / MANIFEST_NAME).exists()) for each in shown]
+    return [path for path, found in paths if found] or [path + os.sep for path, _ in paths]
+
+
+def add_next_step(error: SearchError) -> SearchError:
+    """Return an error about the path of an index with the next step, if there is one; any other as it is."""
+    if error.code == "not_a_folder":
+        path = Path(str(error.fields["path"]))
+        if _has_documents(path):
+            command = f"mixsearch index {shlex.quote(str(path))}"
+            return error.append("To make an index of the file: {command}", command=command)
+    if error.code in ("folder_missing", "folder_empty"):
+        nearest = _find_nearest(Path(str(error.fields["path"])))
+        if nearest:
+            return error.append("Did you mean {nearest}?", nearest=" or ".join(f"'{each}'" for each in nearest))
+    return error
+
+
+def _has_documents(path: Path) -> bool:
+    """Return whether a file holds rows or texts, by its first bytes and its name."""
+    from mixsearch.data.files.detection import detect_format  # other commands need not wait for it
+
+    with suppress(SearchError, OSError):
+        detect_format(path)
+        return path.stat().st_size > 0
+    return False
+
+
+def _find_nearest(path: Path) -> list[Path]:
+    """Return the indexes next to a path, those with the most similar names first."""
+    from mixsearch.storage.manifest import MANIFEST_NAME
+
+    try:
+        found = [each for each in path.parent.iterdir() if each != path and (each / MANIFEST_NAME).exists()]
+    except OSError:
+        return []
+    found.sort(key=lambda each: (-SequenceMatcher(None, path.name, each.name).ratio(), each.name))
+    return list(islice(filter(_is_index, found), _MAX_LISTED))
+
+
+def _is_index(folder: Path) -> bool:
+    from mixsearch.topics.storage import open_search
+
+    with suppress(StorageError):
+        open_search(folder)
+        return True
+    return False
+
+
+def load_plots() -> Any:
+    """Import `mixsearch.plots`, or raise an error that says what to install."""
+    try:
+        from mixsearch import plots
+    except ImportError as error:
+        raise SearchError("{reason}.", code="extra_missing", reason=str(error), extra="cli") from error
+    return plots
+
+
+def write_figure(draw: Callable[[Any], Any], path: Path) -> None:
+    """Draw with `mixsearch.plots`, save the figure and print its path."""
+    plots = load_plots()
+    try:
+        with record_warnings() as warned:
+            plots.save_figure(draw(plots), path)
+    except SearchError:
+        raise
+    except (OSError, ValueError) as error:  # matplotlib raises ValueError for a format that it does not know
+        reason = getattr(error, "strerror", None) or str(error)
+        raise SearchError(
+            "Cannot write the figure '{path}': {reason}.", code="cannot_write", path=str(path), reason=reason
+        ) from error
+    print_notes(map(describe, warned))
+    stderr_console().print(f"Figure: {path}", markup=False, soft_wrap=True)
+
+
+def print_messages(outcomes: Sequence[Outcome]) -> bool:
+    """Print the errors and warnings of queries, and return whether one had an error."""
+    for outcome in outcomes:
+        prefix = f"{outcome.query.name}: " if len(outcomes) > 1 else ""
+        if outcome.error is not None:
+            print_error(f"{prefix}{describe(outcome.error)}")
+        print_notes(f"{prefix}{describe(warning)}" for warning in outcome.warnings)
+    return any(outcome.error is not None for outcome in outcomes)
+
+
+IndexArgument = Annotated[
+    Path, typer.Argument(metavar="INDEX", help="Folder made by mixsearch index.", autocompletion=complete_index)
+]

@@ -1,0 +1,247 @@
+"""Draw and write segments: overlays, masks, label images and cut-outs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.ndimage import binary_dilation, binary_erosion
+
+from mixsearch._typing import Array
+from mixsearch.errors import SearchError
+from mixsearch.segmentation.image import RasterImage
+from mixsearch.segmentation.image_reading import make_missing_pillow_error
+from mixsearch.segmentation.seeds import Pixel
+from mixsearch.storage.disk import explain_os_errors, write_atomically
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+# The palette of Okabe and Ito, safe for color-blind readers.
+PALETTE = (
+    (0, 114, 178),
+    (230, 159, 0),
+    (0, 158, 115),
+    (213, 94, 0),
+    (86, 180, 233),
+    (204, 121, 167),
+    (240, 228, 66),
+)
+_ROWS_PER_CHUNK = 256
+# The half width of the band in which the edge of a cut-out is soft, relative to the image's side.
+SOFT_BAND = 0.003
+_LINE, _CROSS, _RIM = (255, 255, 255), (230, 0, 30), (255, 255, 255)
+_ARMS_PER_SIDE = 90  # lengths of a cross's arm in the longer side of the image
+
+
+def make_segment_colors(n_segments: int) -> Array:
+    """Return a color for each segment; the palette repeats in darker shades.
+
+    Parameters
+    ----------
+    n_segments : int
+        The number of segments.
+
+    Returns
+    -------
+    array of uint8 of shape (k, 3)
+    """
+    indices = np.arange(n_segments)
+    shade = 0.65 ** (indices // len(PALETTE))
+    return np.asarray(np.array(PALETTE)[indices % len(PALETTE)] * shade[:, None], dtype=np.uint8)
+
+
+def make_hex_colors(n_segments: int) -> list[str]:
+    """Return the color of each segment as #rrggbb."""
+    return [f"#{bytes(color).hex()}" for color in make_segment_colors(n_segments)]
+
+
+def draw_overlay(image: RasterImage, labels: Array, seeds: Iterable[Pixel], n_segments: int, opacity: float) -> Array:
+    """Return the image with tinted segments, (h, w, 3) of uint8. Pixels without a segment keep their color."""
+    tints = np.vstack([make_segment_colors(n_segments), np.zeros((1, 3), dtype=np.uint8)])  # index -1 finds the last
+    opacities = np.append(np.full(n_segments, opacity, dtype=np.float32), np.float32(0))
+    drawn = np.empty((*labels.shape, 3), dtype=np.uint8)
+    for start in range(0, len(labels), _ROWS_PER_CHUNK):
+        rows = slice(start, start + _ROWS_PER_CHUNK)
+        colors, tint, alpha = 255 * image.rows(rows), tints[labels[rows]], opacities[labels[rows]][..., None]
+        drawn[rows] = colors + alpha * (tint - colors) + 0.5
+    drawn[find_borders(labels)] = _LINE
+    _draw_crosses(drawn, seeds)
+    return drawn
+
+
+def make_cut_out(image: RasterImage, labels: Array, probabilities: Array, i: int) -> Array:
+    """Return the pixels of one segment with an alpha channel, (h, w, 4) of uint8, soft in a band along its border."""
+    inside = labels == i
+    band = max(round(SOFT_BAND * float(np.sqrt(labels.size))), 1)
+    is_soft = binary_dilation(inside, iterations=band) & ~binary_erosion(inside, iterations=band, border_value=1)
+    alpha = np.where(is_soft & (labels >= 0), probabilities[..., i], inside)
+    return np.dstack([image.to_uint8(), (255 * alpha + 0.5).astype(np.uint8)])
+
+
+def find_borders(labels: Array) -> Array:
+    """Return which pixels differ in label from their right or lower neighbor.
+
+    Parameters
+    ----------
+    labels : array of shape (h, w)
+        The index of each pixel's segment.
+
+    Returns
+    -------
+    array of bool of shape (h, w)
+    """
+    found = np.zeros(labels.shape, dtype=bool)
+    found[:, :-1] |= labels[:, :-1] != labels[:, 1:]
+    found[:-1] |= labels[:-1] != labels[1:]
+    return found
+
+
+def _draw_crosses(drawn: Array, pixels: Iterable[Pixel]) -> None:
+    arm = max(max(drawn.shape[:2]) // _ARMS_PER_SIDE, 2)
+    thickness = max(arm // 4, 0)
+    for x, y in pixels:
+        for margin, color in ((1 + thickness // 2, _RIM), (0, _CROSS)):
+            _fill(drawn, x, y, arm + margin, thickness + margin, color)
+            _fill(drawn, x, y, thickness + margin, arm + margin, color)
+
+
+def _fill(drawn: Array, x: int, y: int, half_width: int, half_height: int, color: tuple[int, int, int]) -> None:
+    drawn[max(y - half_height, 0) : y + half_height + 1, max(x - half_width, 0) : x + half_width + 1] = color
+
+
+# Level 1 takes a fifth of the time of Pillow's default at little more size; other formats ignore it.
+PNG_LEVEL, JPEG_QUALITY = 1, 92
+# The last value of an indexed image stands for pixels without a segment.
+MAX_INDEXED_SEGMENTS = 255
+
+
+def write_files(files: Mapping[Path, Image]) -> None:
+    """Write Pillow images in the formats of their suffixes. If one cannot be written, none is.
+
+    Parameters
+    ----------
+    files : mapping of Path to Pillow image
+        The images by their files. Missing folders are created.
+
+    Notes
+    -----
+    Each is first written to a temporary file next to its own. The files are renamed once all are written.
+    """
+    for path in files:
+        if path.is_dir():
+            raise SearchError(
+                "Could not write '{path}': it is a folder. Give the name of a file.", code="is_folder", path=str(path)
+            )
+    with ExitStack() as unfinished:
+        for path, image in files.items():
+            unfinished.enter_context(explain_os_errors("write", path))
+            path.parent.mkdir(parents=True, exist_ok=True)
+            temporary = unfinished.enter_context(write_atomically(path))
+            _write_image(image, path, temporary)
+
+
+def _write_image(image: Image, path: Path, temporary: Path) -> None:
+    try:
+        with explain_os_errors("write", path):
+            image.save(temporary, compress_level=PNG_LEVEL, quality=JPEG_QUALITY)
+    except (KeyError, ValueError) as error:
+        if isinstance(error, SearchError):
+            raise
+        raise SearchError(
+            "Could not write '{path}': {suffix} isn't a format for it. Use a name that ends in .png.",
+            code="unknown_image_format",
+            path=str(path),
+            suffix=path.suffix or "a name without a suffix",
+        ) from error
+
+
+def make_pillow_image(array: Array) -> Image:
+    """Convert an array to a Pillow image.
+
+    Parameters
+    ----------
+    array : array of uint8 of shape (h, w), (h, w, 3) or (h, w, 4)
+        Gray levels, RGB, or RGB and alpha.
+
+    Returns
+    -------
+    PIL.Image.Image
+    """
+    try:
+        import PIL.Image
+    except ModuleNotFoundError as error:
+        raise make_missing_pillow_error() from error
+    return PIL.Image.fromarray(array)
+
+
+def make_label_image(labels: Array, n_segments: int) -> Image:
+    """Convert labels to an indexed Pillow image: its values are the labels, and 255 for pixels without a segment.
+
+    Parameters
+    ----------
+    labels : array of shape (h, w)
+        The index of each pixel's segment, and -1 for none.
+    n_segments : int
+        The number of segments.
+
+    Returns
+    -------
+    PIL.Image.Image
+        The palette has the colors of the overlay.
+    """
+    if n_segments > MAX_INDEXED_SEGMENTS:
+        raise SearchError(
+            "An indexed image can hold {max_segments} segments, but there are {n_segments}. Write masks instead.",
+            code="too_many_segments",
+            max_segments=MAX_INDEXED_SEGMENTS,
+            n_segments=n_segments,
+        )
+    image = make_pillow_image(labels.astype("uint8"))
+    image.putpalette(make_segment_colors(MAX_INDEXED_SEGMENTS).tobytes() + bytes(3))
+    return image
+
+
+def iterate_masks(names: Sequence[str], labels: Array) -> Iterator[tuple[str, Image]]:
+    """Make a black and white image of each segment, one at a time.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The names of the segments.
+    labels : array of shape (h, w)
+        The index of each pixel's segment.
+
+    Yields
+    ------
+    file : str
+        A file name with the number and the name of the segment.
+    image : PIL.Image.Image
+    """
+    for i, file in enumerate(make_file_names(names)):
+        yield file, make_pillow_image(np.where(labels == i, 255, 0).astype(np.uint8))
+
+
+def make_file_names(names: Sequence[str]) -> list[str]:
+    """Return a PNG file name with the number and the name of each segment.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The names of the segments.
+
+    Returns
+    -------
+    list of str
+    """
+    digits = len(str(len(names)))
+    return [f"{i:0{digits}}-{_clean_name(name)}.png" for i, name in enumerate(names, 1)]
+
+
+def _clean_name(name: str) -> str:
+    """Remove all characters that have a meaning in a path."""
+    return re.sub(r"[^\w.-]+", "-", name).strip(".-") or "segment"

@@ -1,0 +1,314 @@
+"""Seeds: pixels, strokes and boxes of each segment."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, pairwise
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mixsearch._typing import Array
+from mixsearch.errors import HintError, Option
+from mixsearch.segmentation.image import RasterImage
+
+# A box has at most this many pixels a side as seeds: every superpixel in it gets some.
+MAX_BOX_SIDE = 32
+
+
+def stroke(points: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the pixels along straight lines from each point to the next.
+
+    Parameters
+    ----------
+    points : sequence of (x, y)
+        At least one.
+
+    Returns
+    -------
+    list of (x, y)
+
+    Examples
+    --------
+    >>> stroke([(0, 0), (3, 1), (3, 3)])
+    [(0, 0), (1, 0), (2, 1), (3, 1), (3, 2), (3, 3)]
+    """
+    pixels = [(int(points[0][0]), int(points[0][1]))]
+    for one, other in pairwise(points):
+        n = max(abs(int(other[0]) - int(one[0])), abs(int(other[1]) - int(one[1])))
+        steps = np.rint(np.linspace(one, other, n + 1)[1:]).astype(int)
+        pixels += [(int(x), int(y)) for x, y in steps]
+    return pixels
+
+
+def box(corner: tuple[int, int], opposite: tuple[int, int]) -> list[tuple[int, int]]:
+    """Return pixels of a rectangle, its corners included: all of them, or a grid of 32 x 32.
+
+    Parameters
+    ----------
+    corner, opposite : (x, y)
+        Two opposite corners.
+
+    Returns
+    -------
+    list of (x, y)
+
+    Examples
+    --------
+    >>> box((2, 1), (3, 2))
+    [(2, 1), (3, 1), (2, 2), (3, 2)]
+    """
+    (left, right), (top, bottom) = (sorted(map(int, side)) for side in zip(corner, opposite, strict=True))
+    columns, rows = (
+        np.unique(np.linspace(low, high, min(high - low + 1, MAX_BOX_SIDE)).astype(int))
+        for low, high in ((left, right), (top, bottom))
+    )
+    return [(int(x), int(y)) for y in rows for x in columns]
+
+
+Pixel = tuple[int, int]
+# A pixel (x, y) or several.
+Seed = ArrayLike
+
+STROKE, BOX = "~", ".."
+# No image is wider or higher: a longer stroke is a slip.
+MAX_SPAN = 1_000_000
+_TYPED_PIXEL = re.compile(r"(-?\d{1,9}),(-?\d{1,9})")
+
+
+class Seeds(NamedTuple):
+    """The names of the segments and their known pixels.
+
+    Attributes
+    ----------
+    names : tuple of str
+        One name per segment.
+    pixels : tuple of tuples of (x, y)
+        The pixels of each segment, at least one; x counts from the left and y from the top.
+    """
+
+    names: tuple[str, ...]
+    pixels: tuple[tuple[Pixel, ...], ...]
+
+
+def parse_seeds(typed: Iterable[str]) -> dict[str, list[Pixel]]:
+    """Parse seeds written as text.
+
+    Parameters
+    ----------
+    typed : iterable of str
+        One text per segment: pixels x,y joined by a plus or a space, optionally after a name and = or :. A stroke joins
+        its points by ~, and two dots join the corners of a box.
+
+    Returns
+    -------
+    dict of str to list of (x, y)
+        The pixels of each segment by its name. Segments without a name are numbered.
+
+    Examples
+    --------
+    >>> parse_seeds(["120,80+140,90", "sea=300,200"])
+    {'segment 1': [(120, 80), (140, 90)], 'sea': [(300, 200)]}
+    >>> parse_seeds(["sky=10,10~12,10", "sea=5,20..6,21"])
+    {'sky': [(10, 10), (11, 10), (12, 10)], 'sea': [(5, 20), (6, 20), (5, 21), (6, 21)]}
+    """
+    seeds: dict[str, list[Pixel]] = {}
+    for index, text in enumerate(typed, 1):
+        end = max(text.rfind("="), text.rfind(":"))
+        name = text[: max(end, 0)].strip() or f"segment {index}"
+        pixels = [_parse_shape(shape) for shape in _split_pixels(text[end + 1 :])]
+        if not pixels or not all(pixels):
+            raise HintError(
+                "{text!r} isn't a seed. Write 120,80 or 120,80+140,90 or sky=120,80; 120,80~140,90 for a stroke, "
+                "120,80..140,90 for a box.",
+                code="bad_seed",
+                text=text,
+            )
+        if name in seeds:
+            raise HintError(
+                "Two segments are called {name!r}. Join the pixels of one segment with a plus.",
+                code="duplicate_segment",
+                name=name,
+            )
+        seeds[name] = list(chain.from_iterable(pixels))
+    return seeds
+
+
+def _parse_shape(typed: str) -> list[Pixel]:
+    """Return the pixels of a pixel x,y, a stroke x,y~x,y or a box x,y..x,y; none if it is something else."""
+    separator = BOX if BOX in typed else STROKE
+    matches = [_TYPED_PIXEL.fullmatch(each) for each in typed.split(separator)]
+    points = [(int(each[1]), int(each[2])) for each in matches if each]
+    if len(points) < len(matches) or max(_span(points)) > MAX_SPAN:
+        return []
+    if separator == STROKE:
+        return stroke(points)
+    return box(*points) if len(points) == 2 else []
+
+
+def _span(points: Sequence[Pixel]) -> list[int]:
+    return [max(side) - min(side) for side in zip(*points, strict=True)]
+
+
+def _split_pixels(pixels: str) -> list[str]:
+    """Split at a plus or a space: a URL turns the one into the other. Spaces around a comma do not split."""
+    return ",".join(part.strip() for part in pixels.split(",")).replace("+", " ").split()
+
+
+def check_seeds(seeds: Sequence[Seed] | Mapping[str, Seed], image: RasterImage) -> Seeds:
+    """Check that seeds lie in the image, are visible and belong to one segment each.
+
+    Parameters
+    ----------
+    seeds : sequence or mapping
+        One entry per segment: a pixel (x, y) or a list of pixels. The keys of a mapping name the segments.
+    image : RasterImage
+        The image they belong to.
+
+    Returns
+    -------
+    Seeds
+    """
+    if not isinstance(seeds, Iterable):
+        raise HintError(
+            "{argument} must be a list with a pixel (x, y) of each segment, got {value!r}.",
+            code="bad_seed",
+            argument=Option("seeds"),
+            value=seeds,
+        )
+    if isinstance(seeds, Mapping):
+        names, given = tuple(map(str, seeds)), list(seeds.values())
+    else:
+        given = list(seeds)
+        names = tuple(f"segment {i}" for i in range(1, len(given) + 1))
+    if not given:
+        raise HintError("No seeds given. Give a pixel (x, y) of each segment.", code="no_seeds")
+    checked = Seeds(names, tuple(_check_pixels(entry) for entry in given))
+    _check_inside(checked, image)
+    _check_distinct(checked)
+    return checked
+
+
+def check_not_seeds(not_seeds: Mapping[str, Seed], seeds: Seeds, image: RasterImage) -> Seeds:
+    """Check pixels that do not belong to segments: they must lie in the image and not be seeds of the same segment.
+
+    Parameters
+    ----------
+    not_seeds : mapping of str to pixel or pixels
+        Pixels by the name of the segment that they do not belong to.
+    seeds : Seeds
+        The checked seeds.
+    image : RasterImage
+        The image they belong to.
+
+    Returns
+    -------
+    Seeds
+        One entry for each segment of the seeds, which may be empty.
+    """
+    _check_names(not_seeds, seeds, "not_seeds")
+    checked = Seeds(
+        seeds.names, tuple(_check_pixels(not_seeds[name]) if name in not_seeds else () for name in seeds.names)
+    )
+    _check_inside(checked, image)
+    for name, own, others in zip(*seeds, checked.pixels, strict=True):
+        for x, y in set(own) & set(others):
+            raise HintError(
+                "The pixel {x},{y} is both a seed of {name!r} and said not to belong to it.",
+                code="seed_contradicted",
+                x=x,
+                y=y,
+                name=name,
+            )
+    return checked
+
+
+def add_seeds(seeds: Seeds, more: Mapping[str, Seed], image: RasterImage) -> tuple[Seeds, Seeds]:
+    """Return all seeds, and the further ones alone with an entry for each segment; both are checked."""
+    _check_names(more, seeds, "seeds")
+    added = tuple(_check_pixels(more[name]) if name in more else () for name in seeds.names)
+    combined = Seeds(seeds.names, tuple((*old, *new) for old, new in zip(seeds.pixels, added, strict=True)))
+    _check_inside(combined, image)
+    _check_distinct(combined)
+    return combined, Seeds(seeds.names, added)
+
+
+def _check_names(given: Mapping[str, Seed], seeds: Seeds, argument: str) -> None:
+    for name in given:
+        if name not in seeds.names:
+            raise HintError(
+                "{argument} has pixels for {name!r}, but the segments are {known}.",
+                code="unknown_segment",
+                argument=Option(argument),
+                name=name,
+                known=", ".join(seeds.names),
+            )
+
+
+def _check_pixels(entry: Any) -> tuple[Pixel, ...]:
+    several = np.ndim(entry) == 2 if isinstance(entry, np.ndarray) else not _is_pixel(entry)
+    pixels = tuple(entry) if several and isinstance(entry, Iterable) else (entry,)
+    if not pixels or not all(_is_pixel(pixel) for pixel in pixels):
+        raise HintError(
+            "A seed must be a pixel (x, y) or a list of pixels, got {value!r}.", code="bad_seed", value=entry
+        )
+    return tuple((int(x), int(y)) for x, y in pixels)
+
+
+def _is_pixel(entry: Any) -> bool:
+    try:
+        x, y = entry
+    except (TypeError, ValueError):
+        return False
+    return all(isinstance(each, Real) and np.isfinite(float(each)) for each in (x, y))
+
+
+def _check_inside(seeds: Seeds, image: RasterImage) -> None:
+    for x, y in (pixel for pixels in seeds.pixels for pixel in pixels):
+        if not (0 <= x < image.width and 0 <= y < image.height):
+            raise HintError(
+                "The seed {x},{y} lies outside the image of {width} x {height} pixels. Pixels count from 0,0 at the "
+                "top left to {max_x},{max_y} at the bottom right.",
+                code="seed_outside",
+                x=x,
+                y=y,
+                width=image.width,
+                height=image.height,
+                max_x=image.width - 1,
+                max_y=image.height - 1,
+            )
+        if image.visible is not None and not image.visible[y, x]:
+            raise HintError(
+                "The seed {x},{y} is on a transparent pixel. Choose a visible one.", code="seed_transparent", x=x, y=y
+            )
+
+
+def _check_distinct(seeds: Seeds) -> None:
+    owners: dict[Pixel, str] = {}
+    for name, pixels in zip(seeds.names, seeds.pixels, strict=True):
+        for pixel in pixels:
+            if owners.setdefault(pixel, name) != name:
+                raise HintError(
+                    "The pixel {x},{y} is a seed of both {first!r} and {second!r}. Move one of them.",
+                    code="seed_shared",
+                    x=pixel[0],
+                    y=pixel[1],
+                    first=owners[pixel],
+                    second=name,
+                )
+
+
+def find_windows(seeds: Seeds, factor: int, radius: int, shape: tuple[int, int]) -> list[Array]:
+    """Return the flat indices of the pixels around the seeds of each segment, in an image downscaled by a factor."""
+    height, width = shape
+    offsets = np.arange(-radius, radius + 1)
+    found = []
+    for pixels in seeds.pixels:
+        columns, rows = (np.asarray(pixels, dtype=np.intp).reshape(-1, 2) // factor).T
+        y = np.clip(rows[:, None, None] + offsets[:, None], 0, height - 1)
+        x = np.clip(columns[:, None, None] + offsets[None, :], 0, width - 1)
+        found.append(np.unique(y * width + x))
+    return found

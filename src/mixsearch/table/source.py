@@ -1,0 +1,122 @@
+"""The source of a table's rows: memory, or the partitions of a Dask array or data frame."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from mixsearch._typing import Array, DataFrame, TableLike
+from mixsearch.data.arrow import build_frame, import_pyarrow
+from mixsearch.data.dask import dask_tables, is_dask
+from mixsearch.data.partitions import Layout, LocalPartitions, Partitions
+from mixsearch.table.rows import get_rows
+from mixsearch.table.summaries import ColumnsPartition, convert_block
+from mixsearch.table.tables import name_columns, open_table
+
+
+class TableSource(ABC):
+    """A table as it was given, with its rows in partitions."""
+
+    table: TableLike
+    names: tuple[str, ...]
+    is_named: bool
+
+    @abstractmethod
+    def read(self, indices: Sequence[int]) -> Partitions[ColumnsPartition]:
+        """Return some columns, converted once."""
+
+    @abstractmethod
+    def get_rows(self, rows: Sequence[int] | Array) -> list[dict[str, Any]]:
+        """Return a few rows."""
+
+    @abstractmethod
+    def with_columns(self, columns: Mapping[str, Array]) -> DataFrame:
+        """Return the table as a data frame with further columns."""
+
+
+class LocalTable(TableSource):
+    """A table in memory."""
+
+    def __init__(self, table: TableLike) -> None:
+        opened = open_table(table)
+        self.table, self.names, self.is_named = table, opened.names, opened.is_named
+
+    def read(self, indices: Sequence[int]) -> LocalPartitions[ColumnsPartition]:
+        """Return some columns as one partition."""
+        opened = open_table(self.table)
+        layout = Layout(opened.n_rows, len(self.names), np.dtype(np.float64), is_sparse=False)
+        return LocalPartitions(layout, ColumnsPartition(0, tuple(opened.get(j) for j in indices)))
+
+    def get_rows(self, rows: Sequence[int] | Array) -> list[dict[str, Any]]:
+        """Return a few rows."""
+        return get_rows(self.table, rows)
+
+    def with_columns(self, columns: Mapping[str, Array]) -> DataFrame:
+        """Return the table as a data frame with further columns."""
+        return with_columns(self.table, columns)
+
+
+class DaskTable(TableSource):
+    """A Dask array or data frame. Its rows stay where Dask has them."""
+
+    def __init__(self, table: Any) -> None:
+        self.table = table
+        names = dask_tables().list_columns(table)
+        self.is_named = names is not None
+        self.names = name_columns(dask_tables().count_columns(table)) if names is None else tuple(names)
+
+    def read(self, indices: Sequence[int]) -> Partitions[ColumnsPartition]:
+        """Return some columns, converted and stored where the rows are."""
+        blocks, self._lengths = dask_tables().table_partitions(self.table)
+        partitions: Partitions[ColumnsPartition] = blocks.map(convert_block, list(indices)).persist()
+        return partitions
+
+    def get_rows(self, rows: Sequence[int] | Array) -> list[dict[str, Any]]:
+        """Return a few rows, from the blocks that hold them."""
+        found: list[dict[str, Any]] = [{} for _ in rows]
+        for places, some in dask_tables().take_rows(self.table, self._lengths, rows):
+            for place, values in zip(places, get_rows(some, range(len(places))), strict=True):
+                found[place] = values
+        return found
+
+    def with_columns(self, columns: Mapping[str, Array]) -> DataFrame:
+        """Return the table as a Dask data frame with further columns."""
+        return dask_tables().with_columns(self.table, self._lengths, columns, with_columns)
+
+
+def open_source(table: TableLike) -> TableSource:
+    """Return a table with its rows, wherever they are."""
+    return DaskTable(table) if is_dask(table) else LocalTable(table)
+
+
+def with_columns(table: TableLike, columns: Mapping[str, Array]) -> DataFrame:
+    """Return a table as a data frame with further columns.
+
+    Parameters
+    ----------
+    table : array-like of shape (n, p), DataFrame, pyarrow.Table or mapping from names to columns
+        It is not changed.
+    columns : mapping from str to array of shape (n,)
+        Each replaces a column of the same name. In a table of PyArrow, NaN becomes a missing value.
+
+    Returns
+    -------
+    DataFrame
+        From the library of the table, such as pandas, Polars or PyArrow; from pandas if the table is not a data frame.
+    """
+    if hasattr(table, "assign"):  # pandas
+        return table.assign(**columns)
+    if hasattr(table, "hstack") and hasattr(table, "to_arrow"):  # Polars
+        return table.drop(*columns, strict=False).hstack(type(table)(dict(columns)))
+    if hasattr(table, "append_column"):  # PyArrow
+        arrow = import_pyarrow("Arrow tables")
+        kept = table.drop_columns([name for name in columns if name in table.column_names])
+        for name, values in columns.items():
+            kept = kept.append_column(name, arrow.array(values, from_pandas=True))
+        return kept
+    opened = open_table(table)
+    named = {name: opened.get_raw(j) for j, name in enumerate(opened.names)}
+    return build_frame({**named, **columns})

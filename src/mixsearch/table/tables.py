@@ -1,0 +1,267 @@
+"""Open any table: arrays, data frames, Arrow tables, dicts of columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from mixsearch._typing import Array, TableLike
+from mixsearch.data.arrow import import_pyarrow
+from mixsearch.data.column_names import list_names, suggest_name
+from mixsearch.data.dask import is_dask
+from mixsearch.errors import Option, SearchError
+from mixsearch.table.columns import Column, convert_array, convert_arrow, convert_series
+
+_BOOLEANS = {"False", "True"}
+
+
+class Header(Protocol):
+    """The names of the columns of a table."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names, in order."""
+        ...
+
+    @property
+    def is_named(self) -> bool:
+        """Whether the table has these names, or is an array without names."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table as names, a number of rows, and how to get a column."""
+
+    names: tuple[str, ...]
+    n_rows: int
+    get_raw: Callable[[int], Any]
+    convert: Callable[[Any], Column]
+    is_named: bool = True
+
+    def get(self, index: int) -> Column:
+        """Return a column by its index."""
+        return self.convert(self.get_raw(index))
+
+
+def open_table(table: Any) -> Table:
+    """Return the columns of a table, which is not changed.
+
+    Parameters
+    ----------
+    table : array-like of shape (n, p), DataFrame, pyarrow.Table or mapping from names to columns
+        A data frame of pandas, Polars or any package with the Arrow interface.
+
+    Returns
+    -------
+    Table
+    """
+    if is_dask(table):
+        raise SearchError(
+            "A table in memory is needed here, got a Dask {kind}. Call compute() on it.",
+            code="not_in_memory",
+            kind=type(table).__name__,
+        )
+    if isinstance(table, Mapping):
+        return _open_mapping(table)
+    if hasattr(table, "iloc") and hasattr(table, "columns"):
+        return Table(_name(table.columns), len(table), lambda j: table.iloc[:, j], convert_series)
+    if any(hasattr(table, method) for method in ("__arrow_c_stream__", "__arrow_c_array__", "to_arrow")):
+        return _open_arrow(table)
+    return _open_array(table)
+
+
+def get_column(table: Any, name: str) -> Column:
+    """Return one column as an array of numbers or of codes.
+
+    Parameters
+    ----------
+    table : array-like of shape (n, p), DataFrame, pyarrow.Table or mapping from names to columns
+        The table.
+    name : str
+        The name of the column.
+
+    Returns
+    -------
+    Column
+        Dates are days since 1970.
+    """
+    opened = open_table(table)
+    return opened.get(find_columns(opened, [name])[0])
+
+
+def get_values(table: Any, name: str) -> list[Any]:
+    """Return the unchanged values of one column, for instance of an id column.
+
+    Parameters
+    ----------
+    table : array-like of shape (n, p), DataFrame, pyarrow.Table or mapping from names to columns
+        The table.
+    name : str
+        The name of the column.
+
+    Returns
+    -------
+    list
+        One value for each row.
+    """
+    opened = open_table(table)
+    column = opened.get_raw(find_columns(opened, [name])[0])
+    for method in ("to_pylist", "tolist", "to_list"):
+        if hasattr(column, method):
+            return list(getattr(column, method)())
+    return list(column)
+
+
+def find_columns(table: Header, columns: Iterable[Any]) -> list[int]:
+    """Return the indices of columns by their names; in an array, also by their numbers."""
+    indices, unknown = [], []
+    for column in columns:
+        if not table.is_named and isinstance(column, int | np.integer) and 0 <= column < len(table.names):
+            indices.append(int(column))
+        elif str(column) in table.names:
+            indices.append(table.names.index(str(column)))
+        else:
+            unknown.append(str(column))
+    if unknown:
+        error = SearchError(
+            "The table has no column {unknown}. Its columns: {columns}.",
+            code="unknown_column",
+            unknown=", ".join(map(repr, unknown)),
+            columns=list_names(table.names),
+        )
+        raise suggest_name(error, unknown[0], table.names)
+    return list(dict.fromkeys(indices))
+
+
+def name_columns(n_columns: int) -> tuple[str, ...]:
+    """Return the names of the columns of an array, which has none."""
+    return tuple(f"x{j}" for j in range(n_columns))
+
+
+def _name(names: Iterable[Any]) -> tuple[str, ...]:
+    return tuple(map(str, names))
+
+
+def _open_mapping(table: Mapping[Any, Any]) -> Table:
+    columns = list(table.values())
+    lengths = {str(name): len(column) for name, column in table.items()}
+    if len(set(lengths.values())) > 1:
+        raise SearchError(
+            "The columns must have the same length, but have {lengths}.",
+            code="ragged_columns",
+            lengths=", ".join(f"{name!r}: {length:,}" for name, length in lengths.items()),
+        )
+    return Table(_name(table), next(iter(lengths.values()), 0), columns.__getitem__, convert_series)
+
+
+def _open_arrow(table: Any) -> Table:
+    try:
+        arrow = import_pyarrow("Tables with the Arrow interface")
+    except SearchError:
+        if not (hasattr(table, "columns") and hasattr(table, "__getitem__")):
+            raise
+        # Polars hands out NumPy's arrays by itself.
+        names = list(table.columns)
+        return Table(_name(names), len(table), lambda j: table[names[j]], convert_series)
+    opened = table if isinstance(table, arrow.Table) else arrow.table(_to_arrow(table))
+    return Table(_name(opened.column_names), opened.num_rows, opened.column, convert_arrow)
+
+
+def _to_arrow(table: Any) -> Any:
+    return table.to_arrow() if hasattr(table, "to_arrow") else table
+
+
+def _open_array(table: Any) -> Table:
+    try:
+        is_array = isinstance(table, list | tuple) or hasattr(table, "__array__")
+        array = np.asarray(table) if is_array else None
+    except ValueError:  # rows of different lengths
+        array = None
+    if array is not None and array.dtype.names:
+        fields = array.dtype.names
+        return Table(fields, len(array), lambda j: array[fields[j]], convert_array)
+    if array is None or array.ndim != 2:
+        raise SearchError(
+            "A table is needed: an array with rows and columns, a data frame, a pyarrow.Table or a dict of columns; "
+            "got {found}.",
+            code="not_a_table",
+            found=type(table).__name__ if array is None else f"an array of {array.ndim} dimensions",
+        )
+    names = name_columns(array.shape[1])
+    return Table(names, len(array), lambda j: array[:, j], convert_array, is_named=False)
+
+
+def get_numbers(table: TableLike, columns: Iterable[Any], argument: str = "columns") -> Array:
+    """Return columns of numbers.
+
+    Parameters
+    ----------
+    table : array-like of shape (n, p), DataFrame, pyarrow.Table or mapping from names to columns
+        It is not changed.
+    columns : iterable of str
+        Their names.
+    argument : str, default="columns"
+        The argument that names them, for errors.
+
+    Returns
+    -------
+    ndarray of shape (n, q)
+        NaN for values that are missing or not finite. Booleans are 0 and 1.
+
+    Examples
+    --------
+    >>> get_numbers({"area": [50, None], "new": [True, False], "city": ["Rome", "Oslo"]}, ["area", "new"])
+    array([[50.,  1.],
+           [nan,  0.]])
+    """
+    opened = open_table(table)
+    names = list(columns)
+    if not names:
+        raise SearchError("{argument} names no column.", code="no_columns", argument=Option(argument))
+    found = {opened.names[j]: opened.get(j) for j in find_columns(opened, names)}
+    wrong = [name for name, column in found.items() if not _is_numeric(column)]
+    if wrong:
+        raise SearchError(
+            "{argument} needs columns of numbers, but {columns} {verb} not numeric.",
+            code="not_numbers",
+            argument=Option(argument),
+            columns=", ".join(map(repr, wrong)),
+            verb="is" if len(wrong) == 1 else "are",
+        )
+    return np.column_stack([_to_numbers(column) for column in found.values()])
+
+
+def list_numeric_columns(table: TableLike) -> list[str]:
+    """Return the names of the columns of numbers.
+
+    Parameters
+    ----------
+    table : array-like of shape (n, p), DataFrame, pyarrow.Table or mapping from names to columns
+        It is not changed.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> list_numeric_columns({"area": [50, 70], "city": ["Rome", "Oslo"]})
+    ['area']
+    """
+    opened = open_table(table)
+    return [name for j, name in enumerate(opened.names) if _is_numeric(opened.get(j))]
+
+
+def _is_numeric(column: Column) -> bool:
+    return column.kind == "number" or (column.kind == "category" and set(column.levels) <= _BOOLEANS)
+
+
+def _to_numbers(column: Column) -> Array:
+    values = column.values
+    if column.kind == "category":
+        values = np.array([float(level == "True") for level in column.levels])[values]
+    return np.where(column.missing, np.nan, values).astype(np.float64)

@@ -1,0 +1,5 @@
+from .family import check_family
+
+__all__ = [
+    "check_family",
+]

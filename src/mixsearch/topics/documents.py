@@ -1,0 +1,426 @@
+"""Documents in partitions: their counts by document and by word, their weights, and their scores under a hint."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from typing import NamedTuple, Self, TypeVar
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import scipy.sparse as sp
+
+from mixsearch._typing import Array, Sparse
+from mixsearch.data.chunks import ArraySum, RowChunks, chunk_rows
+from mixsearch.data.partitions import Layout, LocalPartitions, Partition, Partitions, SegmentedPartitions
+from mixsearch.data.reductions import Maximum, PartitionCounts, TopRows, top_rows
+from mixsearch.storage.manifest import damage_error
+
+# A short document can show a high share by chance: it is ranked as if it had this many more words on another topic.
+WORDS_ELSEWHERE = 20
+
+Counts = TypeVar("Counts", sp.csr_array, sp.csc_array)
+# From the lengths of documents to their weights, (n,) -> (n,).
+Weighting = Callable[[Array], Array]
+# The weight of a document in all averages.
+WEIGHTINGS: dict[str, Weighting] = {"length": np.array, "uniform": np.ones_like}
+
+
+@dataclass(frozen=True)
+class DocumentPartition(Partition):
+    """Documents that are long enough for a fit."""
+
+    by_document: sp.csr_array  # counts, (n, d)
+    lengths: Array  # (n,)
+    rows: Array  # rows of the documents in the user's matrix, (n,)
+
+    def read_documents(self, rows: Array | slice) -> sp.csr_array:
+        """Return the counts of some documents.
+
+        Parameters
+        ----------
+        rows : array of int of shape (m,), or slice
+            Their indices in the partition.
+
+        Returns
+        -------
+        sparse array of shape (m, d)
+        """
+        return check_indices(self.by_document[rows])
+
+
+def check_indices(counts: Counts) -> Counts:
+    """Return sparse counts after a check of their indices: compiled code follows them, also those of a damaged file."""
+    bound = sum(counts.shape) - (len(counts.indptr) - 1)  # the columns of counts by row, the rows of counts by column
+    # Negative numbers are large ones without their sign.
+    if counts.nnz and counts.indices.view(f"u{counts.indices.itemsize}").max() >= bound:
+        raise damage_error("The counts of the corpus are damaged: an index is out of range.")
+    return counts
+
+
+@dataclass(frozen=True)
+class CountPartition(DocumentPartition):
+    """Documents before a fit.
+
+    Parameters
+    ----------
+    first : int
+        The index of the first document in the corpus.
+    by_document, by_word : sparse arrays of shape (n, d)
+        The counts, row by row and column by column.
+    lengths, rows : arrays of shape (n,)
+        The length of each document, and its row in the user's matrix.
+    stored : RowChunks, optional
+        The same counts on disk, which passes over all of them read.
+    """
+
+    by_word: sp.csc_array  # counts column by column: a word finds its documents
+    stored: RowChunks | None = None  # the same counts on disk, if reading all of `by_document` would fill the memory
+
+    @property
+    def counts(self) -> RowChunks:
+        """The counts in chunks, for a pass over all of them."""
+        return chunk_rows(self.by_document) if self.stored is None else self.stored
+
+
+@dataclass(frozen=True)
+class TopicPartition(DocumentPartition):
+    """Documents of a fitted corpus.
+
+    Parameters
+    ----------
+    first : int
+        The index of the first document in the corpus.
+    by_document, by_word : sparse arrays of shape (n, d)
+        The counts, row by row and column by column.
+    lengths, rows : arrays of shape (n,)
+        The length of each document, and its row in the user's matrix.
+    pair_weights, triple_weights : arrays of shape (n,)
+        The weight of each pair and of each triple of words of a document in all averages.
+    tfidf_lengths : array of shape (n,)
+        The length of each document as a tf-idf vector.
+    projected : array of shape (n, k)
+        The whitened counts.
+    """
+
+    by_word: sp.csc_array  # counts column by column
+    pair_weights: Array  # ω / (l(l-1)), (n,), with l the length; ω / l² for the plug-in
+    triple_weights: Array  # ω / (l(l-1)(l-2)), (n,); ω / l³ for the plug-in
+    tfidf_lengths: Array  # (n,)
+    projected: Array  # Y, (n, k): whitened counts W'c, not divided by the length
+
+    def read_words(self, columns: Array) -> sp.csc_array:
+        """Return the counts of some words.
+
+        Parameters
+        ----------
+        columns : array of int of shape (m,)
+            The columns of the words.
+
+        Returns
+        -------
+        sparse array of shape (n, m)
+        """
+        return check_indices(self.by_word[:, columns])
+
+    def document_weights(self, distinct: bool) -> Array:
+        """Return ω, the weight of each document in all averages. All weights of the corpus sum to one.
+
+        Parameters
+        ----------
+        distinct : bool
+            Whether words are paired with other words only.
+
+        Returns
+        -------
+        array of shape (n,)
+        """
+        n_pairs = self.lengths * (self.lengths - 1) if distinct else self.lengths**2
+        return np.asarray(self.pair_weights * n_pairs)
+
+    def scale_weights(self, factor: float) -> Self:
+        """Return the same documents with all weights times a factor.
+
+        Parameters
+        ----------
+        factor : float
+            What to multiply them by.
+
+        Returns
+        -------
+        TopicPartition
+        """
+        return replace(self, pair_weights=self.pair_weights * factor, triple_weights=self.triple_weights * factor)
+
+
+def corpus_in_memory(
+    by_document: sp.csr_array,
+    by_word: sp.csc_array | None = None,
+    rows: Array | None = None,
+    stored: RowChunks | None = None,
+) -> LocalPartitions[CountPartition]:
+    """Return a corpus in the memory of this process, or mapped into it, as one partition.
+
+    Parameters
+    ----------
+    by_document : sparse array of shape (n, d)
+        The counts.
+    by_word : sparse array of shape (n, d), optional
+        The same counts by column.
+    rows : array of shape (n,), optional
+        Rows of the documents in the user's matrix.
+    stored : RowChunks, optional
+        The same counts in chunks, which passes over all of them read.
+
+    Returns
+    -------
+    LocalPartitions of CountPartition
+    """
+    n, d = by_document.shape
+    counts = chunk_rows(by_document) if stored is None else stored
+    partition = CountPartition(
+        first=0,
+        by_document=by_document,
+        by_word=by_document.tocsc() if by_word is None else by_word,
+        lengths=_document_lengths(counts),
+        rows=np.arange(n) if rows is None else rows,
+        stored=stored,
+    )
+    return LocalPartitions(Layout(n, d, counts.dtype, is_sparse=True), partition)
+
+
+def join_corpora(corpora: Sequence[LocalPartitions[CountPartition]]) -> Partitions[CountPartition]:
+    """Return corpora that follow each other as one, without a copy.
+
+    Parameters
+    ----------
+    corpora : sequence of LocalPartitions of CountPartition
+        From `corpus_in_memory`, of the same words.
+
+    Returns
+    -------
+    Partitions of CountPartition
+    """
+    if len(corpora) == 1:
+        return corpora[0]
+    *firsts, n = accumulate((each.n_rows for each in corpora), initial=0)
+    numbered = (replace(each.partition, first=first) for each, first in zip(corpora, firsts, strict=True))
+    return SegmentedPartitions(corpora[0].layout._replace(n_rows=n), tuple(numbered))
+
+
+def _document_lengths(counts: RowChunks) -> Array:
+    return np.concatenate([np.asarray(counts.read(i).sum(axis=1), np.float64) for i, _ in counts.enumerate()])
+
+
+class DocumentWeights(NamedTuple):
+    """How documents are weighted in all averages."""
+
+    weighting: Weighting
+    total: float  # the sum over all documents, before weights are scaled to sum to one
+    distinct: bool  # words are paired with other words only
+
+    def compute(self, lengths: Array) -> tuple[Array, Array, Array]:
+        """Return ω, and ω for each of a document's pairs and triples of words, (n,)."""
+        weights = self.weighting(lengths) / self.total
+        by_pair = weights / (lengths * (lengths - 1) if self.distinct else lengths**2)
+        return weights, by_pair, by_pair / (lengths - 2 if self.distinct else lengths)
+
+
+def weight_documents(
+    partitions: Partitions[CountPartition], weighting: Weighting, *, distinct: bool
+) -> DocumentWeights:
+    """Return the weights of the documents of a corpus."""
+    return DocumentWeights(weighting, partitions.reduce(_sum_weights, weighting).total, distinct)
+
+
+def _sum_weights(partition: CountPartition, weighting: Weighting) -> ArraySum:
+    return ArraySum(float(weighting(partition.lengths).sum()))
+
+
+@dataclass(frozen=True)
+class HintedPartition(TopicPartition):
+    """Documents with their scores under a hint v."""
+
+    hint_counts: Sparse  # counts of the words of the hint, (n, q)
+    hint_scores: Array  # ⟨c, v⟩, (n,)
+    sampled_scores: (
+        Array  # (n,): the same; if a sample stands for all matching documents, scaled up there and 0 elsewhere
+    )
+
+
+def match_documents(
+    partitions: Partitions[TopicPartition], columns: Array | slice, values: Array, max_documents: int | None
+) -> Partitions[HintedPartition]:
+    """Score documents under a hint over words.
+
+    Parameters
+    ----------
+    partitions : Partitions of TopicPartition
+        The documents.
+    columns : array of shape (q,), or slice
+        The words of the hint.
+    values : array of shape (q,)
+        Their weights v.
+    max_documents : int or None
+        If more documents match, this many at even steps represent all of them.
+
+    Returns
+    -------
+    Partitions of HintedPartition
+    """
+    scored = partitions.map(_score_hint, columns, values)
+    if max_documents is None:
+        return scored
+    matching: PartitionCounts = scored.reduce(_count_matching).total
+    return scored if matching.total <= max_documents else scored.map(_sample_matching, max_documents, matching)
+
+
+def _score_hint(partition: TopicPartition, columns: Array | slice, values: Array) -> HintedPartition:
+    hint_counts: Sparse = (
+        check_indices(partition.by_document) if isinstance(columns, slice) else partition.read_words(columns)
+    )
+    scores = np.asarray(hint_counts @ values)
+    return HintedPartition(**vars(partition), hint_counts=hint_counts, hint_scores=scores, sampled_scores=scores)
+
+
+def _count_matching(partition: HintedPartition) -> ArraySum:
+    return ArraySum(PartitionCounts.from_partition(partition, int(np.count_nonzero(partition.hint_scores))))
+
+
+def _sample_matching(partition: HintedPartition, max_documents: int, matching: PartitionCounts) -> HintedPartition:
+    rows = np.flatnonzero(partition.hint_scores != 0)  # five times as fast as of numbers
+    steps = np.linspace(0, matching.total - 1, max_documents).astype(np.intp) - matching.count_before(partition)
+    sampled = rows[steps[(steps >= 0) & (steps < len(rows))]]
+    scores = np.zeros_like(partition.hint_scores)
+    scores[sampled] = partition.hint_scores[sampled] * (matching.total / max_documents)
+    return replace(partition, sampled_scores=scores)
+
+
+@dataclass(frozen=True)
+class ScoredPartition(TopicPartition):
+    """Documents with a score each: under a hint, or for a topic."""
+
+    scores: Array  # (n,)
+
+
+def rank_documents(partition: DocumentPartition, shares: Array, n: int, among: Array | None = None) -> ArraySum:
+    """Return the documents of a partition with the largest shares of a topic, with their rows and shares.
+
+    Parameters
+    ----------
+    partition : DocumentPartition
+    shares : array of shape (n_rows,)
+    n : int
+        How many documents.
+    among : array of shape (n_documents,), of bool, optional
+        The documents of the corpus to choose from; all by default.
+
+    Returns
+    -------
+    ArraySum of TopRows
+    """
+    scores = shares * partition.lengths / (partition.lengths + WORDS_ELSEWHERE)
+    chosen = choose_rows(partition, among)
+    best = top_rows(scores, n) if chosen is None else chosen[top_rows(scores[chosen], n)]
+    return ArraySum(TopRows(n, scores[best], best + partition.first, (partition.rows[best], shares[best])))
+
+
+def choose_rows(partition: DocumentPartition, among: Array | None) -> Array | None:
+    """Return the rows of a partition that are among some documents of the corpus; None if that are all."""
+    return None if among is None else np.flatnonzero(mask_rows(partition, among))
+
+
+def mask_rows(partition: DocumentPartition, among: Array) -> Array:
+    """Return which documents of a partition are among some of the corpus, (n,)."""
+    return among[partition.first : partition.first + len(partition.lengths)]
+
+
+@dataclass(frozen=True)
+class SharePartition(Partition):
+    """Documents with the share of a topic in each."""
+
+    shares: Array  # (n,)
+
+
+@dataclass(frozen=True)
+class PlacedSample(Partition):
+    """A few documents without their words."""
+
+    lengths: Array  # (n,)
+    projected: Array  # (n, k)
+
+
+@dataclass(frozen=True)
+class DocumentSample(PlacedSample):
+    """A few documents, to be read in this process."""
+
+    counts: sp.csr_array  # (n, d)
+    tfidf_lengths: Array  # (n,)
+
+
+def pick_documents(partitions: Partitions[TopicPartition], indices: Array) -> DocumentSample:
+    """Return documents by their indices in the corpus, in the same order."""
+    unique, inverse = np.unique(indices, return_inverse=True)
+    picked = partitions.map(_pick, unique).collect().partition
+    if len(unique) == len(indices) and np.all(unique == indices):
+        return picked
+    return replace(picked.take(inverse), first=0)
+
+
+def place_documents(partitions: Partitions[TopicPartition], indices: Array) -> PlacedSample:
+    """Return documents by their indices in the corpus, which rise, without their words."""
+    return partitions.map(_place, indices).collect().partition
+
+
+def _place(partition: TopicPartition, indices: Array) -> PlacedSample:
+    rows = local_rows(partition, indices)[1]
+    return PlacedSample(partition.first, partition.lengths[rows], partition.projected[rows])
+
+
+# Every search compares its documents with the same ones of the corpus.
+_samples: WeakKeyDictionary[Partitions[TopicPartition], dict[int, DocumentSample]] = WeakKeyDictionary()
+
+
+def pick_evenly(partitions: Partitions[TopicPartition], max_documents: int) -> DocumentSample:
+    """Return documents at even steps, at most this many. They are read once."""
+    samples = _samples.setdefault(partitions, {})
+    if max_documents not in samples:
+        n = partitions.n_rows
+        samples[max_documents] = pick_documents(partitions, np.arange(0, n, n // max_documents + 1))
+    return samples[max_documents]
+
+
+def _pick(partition: TopicPartition, indices: Array) -> DocumentSample:
+    return sample_rows(partition, local_rows(partition, indices)[1])
+
+
+def sample_rows(partition: TopicPartition, rows: Array | slice) -> DocumentSample:
+    """Return some documents of a partition."""
+    return DocumentSample(
+        partition.first,
+        lengths=partition.lengths[rows],
+        projected=partition.projected[rows],
+        counts=partition.read_documents(rows),
+        tfidf_lengths=partition.tfidf_lengths[rows],
+    )
+
+
+def local_rows(partition: DocumentPartition, indices: Array) -> tuple[Array, Array]:
+    """Return which documents of the corpus are in a partition, as a mask, and their rows there."""
+    rows = indices - partition.first
+    inside = (rows >= 0) & (rows < len(partition.lengths))
+    return inside, rows[inside]
+
+
+def index_rows(partitions: Partitions[TopicPartition], rows: Array) -> Array:
+    """Return the indices in the corpus of rows of the user's matrix; -1 for a row that is not in it."""
+    found: Maximum = partitions.reduce(_index_rows, rows).total
+    return np.asarray(found.value)
+
+
+def _index_rows(partition: DocumentPartition, rows: Array) -> ArraySum:
+    indices = np.searchsorted(partition.rows, rows)
+    known = indices < len(partition.rows)
+    known[known] = partition.rows[indices[known]] == rows[known]
+    return ArraySum(Maximum(np.where(known, indices + partition.first, -1)))

@@ -1,0 +1,266 @@
+"""A fitted `TopicSearch` as arrays in a folder, and back, mapped from the files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mixsearch._typing import Array
+from mixsearch.core.frame import Frame
+from mixsearch.core.rank_selection import Spectrum
+from mixsearch.errors import SearchError
+from mixsearch.storage.manifest import damage_error
+from mixsearch.storage.publication import write_folder
+from mixsearch.storage.reader import Folder, open_folder
+from mixsearch.storage.writer import FolderWriter
+from mixsearch.topics.dropped import open_dropped
+from mixsearch.topics.moments import RowLengths, TopicFamily
+from mixsearch.topics.segments import (
+    BY_DOCUMENT,
+    BY_WORD,
+    DOCUMENTS,
+    Segment,
+    count_by_word,
+    fits_segment,
+    join_segments,
+    limit_segments,
+    name_fitted,
+    open_segment,
+    read_segments,
+    store_arrays,
+    store_partition,
+    write_segments,
+)
+from mixsearch.topics.unit_vectors import MeanDocument
+
+if TYPE_CHECKING:
+    from mixsearch.topics.fitted import FittedTopics
+    from mixsearch.topics.search import TopicSearch
+
+KIND = "topic index"
+VERSION = 1
+_WORDS = ("word_mean", "own_pairs", "own_triples", "own_crossed")
+# Indices of up to this many counts are compared with their bounds at once; those of more when they are used.
+MAX_CHECKED = 1 << 20
+
+
+def save_search(search: TopicSearch, path: str | os.PathLike[str], *, overwrite: bool) -> None:
+    """Write a fitted search to a new folder."""
+    _check_n_nonzeros(sum(int(each.by_document.nnz) for each in search._family.segments))
+    with write_folder(path, kind=KIND, version=VERSION, overwrite=overwrite) as out:
+        store_partition(out, search._family.local)
+        store_search(out, search)
+
+
+def _check_n_nonzeros(n_nonzeros: int) -> None:
+    if not fits_segment(n_nonzeros):
+        raise SearchError(
+            "A saved search holds at most {maximum:,} non-zero counts, and this one has {n_nonzeros:,}. Build an index "
+            "of the documents instead.",
+            code="too_many_counts",
+            maximum=limit_segments(n_nonzeros).maximum,
+            n_nonzeros=n_nonzeros,
+        )
+
+
+def store_documents(out: FolderWriter, search: TopicSearch) -> None:
+    """Write the lengths, weights and rows of the documents of a fit, and which segments it has if there are several.
+
+    Parameters
+    ----------
+    out : FolderWriter
+        The folder to write to.
+    search : TopicSearch
+        A fitted search. Its counts and projected documents may be on disk already and are not written.
+    """
+    family = search._family
+    if len(family.segments) == 1:
+        store_arrays(out, family.local)
+        return
+    stored = []
+    for i, documents in enumerate(family.segments):
+        segment = Segment(name_fitted(i), documents.n_rows, float(documents.document_weights(family.distinct).sum()))
+        store_arrays(out, documents.scale_weights(1 / segment.mass), segment.name)
+        stored.append(segment)
+    write_segments(out, stored)
+
+
+def store_search(out: FolderWriter, search: TopicSearch) -> None:
+    """Write a fitted search without its documents.
+
+    Parameters
+    ----------
+    out : FolderWriter
+        The folder to write to.
+    search : TopicSearch
+        A fitted search.
+    """
+    family = search._family
+    store_sums(out, family)
+    out.save("frame/idf", family.idf)
+    out.save("frame/basis", family.frame.basis)
+    out.save("frame/values", family.frame.values)
+    out.save("frame/metric", np.ones(len(family.word_mean)) if family.frame.metric is None else family.frame.metric)
+    if family.left_out is not None:
+        out.save("left_out/basis", family.left_out.basis)
+        out.save("left_out/values", family.left_out.values)
+    if search.vocabulary_ is not None:
+        with out.texts("vocabulary") as words:
+            words.append(search.vocabulary_)
+    out.facts["search"] = _list_parameters(search)
+    out.facts["fit"] = {
+        "distinct": family.distinct,
+        "n_applications": family.n_applications,
+        "n_dropped": search.n_dropped_,
+        "has_vocabulary": search.vocabulary_ is not None,
+        "has_left_out": family.left_out is not None,
+        "spectrum": search.spectrum_.as_dict() if hasattr(search, "spectrum_") else None,
+    }
+
+
+def store_sums(out: FolderWriter, family: TopicFamily) -> None:
+    """Write the sums over documents that a search needs."""
+    for name in _WORDS:
+        out.save(f"words/{name}", getattr(family, name))
+    for name, value in family.mean_document._asdict().items():
+        out.save(f"mean_document/{name}", value)
+    out.save("frame/mean", family.mean)
+
+
+def _list_parameters(search: TopicSearch) -> dict[str, Any]:
+    """Return the parameters, with those of the preset filled in; the default preset is not mentioned."""
+    parameters = search.get_params(deep=False) | search._options._asdict()
+    del parameters["vectorizer"]  # texts are counted already
+    if parameters["preset"] == "default":
+        del parameters["preset"]
+    return {name: _make_plain(value) for name, value in parameters.items()}
+
+
+def _make_plain(value: Any) -> Any:
+    """Return a parameter as JSON has it. The user's own random state is not stored: the fit is done."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    return value if isinstance(value, bool | int | float | str) else None
+
+
+def open_search(path: str | os.PathLike[str]) -> Folder:
+    """Open the folder of a search.
+
+    Parameters
+    ----------
+    path : path
+        The folder.
+
+    Returns
+    -------
+    Folder
+    """
+    return open_folder(path, kind=KIND, version=VERSION)
+
+
+def restore_fit(search: FittedTopics, folder: Folder) -> None:
+    """Load the fit from a folder into a search. Arrays are read when they are used."""
+    fit, d = folder.facts["fit"], len(folder["words/word_mean"])
+    segments = read_segments(folder)
+    _check_arrays(folder, segments)
+    documents = [open_segment(folder, segment, d) for segment in segments]
+    frame = Frame(folder["frame/basis"], folder["frame/values"], folder["frame/metric"])
+    search._family = TopicFamily(
+        frame=frame,
+        alpha0=float(search._options.alpha0),
+        mean=folder["frame/mean"],
+        distinct=fit["distinct"],
+        document_frequency=count_by_word(documents),
+        idf=folder["frame/idf"],
+        mean_document=MeanDocument(*(folder[f"mean_document/{name}"] for name in MeanDocument._fields)),
+        n_applications=fit["n_applications"],
+        row_lengths=RowLengths(frame),
+        partitions=join_segments(segments, documents),
+        left_out=_restore_left_out(folder) if fit["has_left_out"] else None,
+        **{name: folder[f"words/{name}"] for name in _WORDS},
+    )
+    search.n_features_in_ = d
+    search.n_dropped_ = fit["n_dropped"]
+    if fit["spectrum"] is not None:
+        search.spectrum_ = Spectrum.from_dict(fit["spectrum"])
+    search._set_vocabulary(_read_vocabulary(folder, d) if fit["has_vocabulary"] else None)
+    search._dropped = open_dropped(folder, segments)
+
+
+def _read_vocabulary(folder: Folder, n_words: int) -> list[str]:
+    words = folder.texts("vocabulary")
+    if len(words) != n_words:
+        raise damage_error(
+            "'{path}' is damaged: its vocabulary has {n_found:,} words, but its topics have {n_words:,}.",
+            path=str(folder.path),
+            n_found=len(words),
+            n_words=n_words,
+        )
+    return list(words)
+
+
+def _restore_left_out(folder: Folder) -> Frame:
+    return Frame(folder["left_out/basis"], folder["left_out/values"], folder["frame/metric"])
+
+
+def _check_arrays(folder: Folder, segments: Sequence[Segment]) -> None:
+    """Raise `DamagedFolderError` unless shapes agree and row pointers rise: compiled code trusts them."""
+    d, k = _measure(folder)
+    for name, shape in _list_shapes(folder, segments, d, k):
+        if folder.arrays[name].shape != shape:
+            raise damage_error(
+                "'{path}' is damaged: {name} has the shape {found}, but {needed} fits the other arrays.",
+                path=str(folder.path),
+                name=name,
+                found=folder.arrays[name].shape,
+                needed=shape,
+            )
+    for segment in segments:
+        _check_counts(folder, segment.place(BY_DOCUMENT), segment.n_documents, d)
+        _check_counts(folder, segment.place(BY_WORD), d, segment.n_documents)
+
+
+def _measure(folder: Folder) -> tuple[int, int]:
+    """Return the numbers of words and of components."""
+    shape = folder.arrays["frame/basis"].shape
+    if len(shape) != 2:
+        raise damage_error(
+            "'{path}' is damaged: {name} is not a 2-D array.", path=str(folder.path), name="frame/basis", found=shape
+        )
+    return shape
+
+
+def _list_shapes(folder: Folder, segments: Sequence[Segment], d: int, k: int) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """Yield the arrays that every search has, with their shapes."""
+    yield from ((f"words/{name}", (d,)) for name in ("word_mean", "own_pairs", "own_triples"))
+    yield from {"words/own_crossed": (d, k), "frame/values": (k,), "frame/metric": (d,), "frame/mean": (k,)}.items()
+    yield from ((name, (d,)) for name in ("frame/idf", "mean_document/tfidf", "mean_document/deviation"))
+    for segment in segments:
+        n = segment.n_documents
+        yield segment.place("documents/projected"), (n, k)
+        yield from ((segment.place(f"documents/{name}"), (n,)) for name in DOCUMENTS)
+        for group, length in ((BY_DOCUMENT, n), (BY_WORD, d)):
+            yield segment.place(f"{group}/indptr"), (length + 1,)
+            yield segment.place(f"{group}/data"), folder.arrays[segment.place(f"{group}/indices")].shape
+
+
+def _check_counts(folder: Folder, group: str, n_rows: int, n_columns: int) -> None:
+    starts, indices = folder[f"{group}/indptr"], folder[f"{group}/indices"]
+    if not (_is_integer(starts) and _is_integer(indices) and indices.ndim == 1):
+        reason = "its pointers and indices are not whole numbers"
+    elif starts[0] != 0 or starts[-1] != len(indices) or (starts[1:] < starts[:-1]).any():
+        reason = "its row pointers do not rise from 0 to the number of counts"
+    elif len(indices) <= MAX_CHECKED and len(indices) and not 0 <= indices.min() <= indices.max() < n_columns:
+        reason = "an index is out of range"
+    else:
+        return
+    raise damage_error(
+        "'{path}' is damaged: {name} cannot be read, {reason}.", path=str(folder.path), name=group, reason=reason
+    )
+
+
+def _is_integer(array: Array) -> bool:
+    return bool(np.issubdtype(array.dtype, np.signedinteger))
