@@ -10,61 +10,19 @@ _BAR_WIDTH = 24  # characters
 
 
 def plain_number(x: float) -> str:
-    """Format a number with three significant digits, without an exponent if possible.
-
-    Parameters
-    ----------
-    x : float
-
-    Returns
-    -------
-    str
-    """
+    """Format a number with three significant digits, without an exponent if possible."""
     if x != x or x in (float("inf"), float("-inf")):
         return "∞" if x > 0 else ("-∞" if x < 0 else "nan")
     return f"{x:,.0f}" if abs(x) >= 999.5 else f"{x:.3g}"  # which three digits would round to 1e+03
 
 
 def pluralize(n: int, one: str, many: str = "") -> str:
-    """Return the word for one or for several things.
-
-    Parameters
-    ----------
-    n : int
-        The number of things.
-    one : str
-        The word for one of them.
-    many : str, optional
-        The word for several. By default with an "s" at the end.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> pluralize(1, "row"), pluralize(0, "row"), pluralize(2, "is", "are")
-    ('row', 'rows', 'are')
-    """
+    """Return the word for one or for several things."""
     return one if n == 1 else many or f"{one}s"
 
 
 def give_or_take(x: float, stderr: float) -> str:
-    """Format a number and its standard error: two digits of the error, and as many decimals of the number.
-
-    Parameters
-    ----------
-    x, stderr : float
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> give_or_take(1.1384, 0.0397), give_or_take(21.4, 12.34)
-    ('1.138 ± 0.040', '21 ± 12')
-    """
+    """Format a number and its standard error: two digits of the error, and as many decimals of the number."""
     if not 0 < stderr < math.inf:
         return f"{plain_number(x)} ± {plain_number(stderr)}"
     decimals = max(1 - math.floor(math.log10(stderr)), 0)
@@ -72,43 +30,14 @@ def give_or_take(x: float, stderr: float) -> str:
 
 
 def plain_chance(probability: float) -> str:
-    """Format a probability in whole per cents, and never as a certainty.
-
-    Parameters
-    ----------
-    probability : float
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> plain_chance(0.94), plain_chance(1.0), plain_chance(0.0)
-    ('94%', 'above 99%', 'below 1%')
-    """
+    """Format a probability in whole per cents, and never as a certainty."""
     if 0.01 <= probability < 0.995:
         return f"{100 * probability:.0f}%"
     return "above 99%" if probability > 0.5 else "below 1%"
 
 
 def format_share(share: float, stderr: float | None = None) -> str:
-    """Format a share as a percentage, with its standard error if it is known.
-
-    Parameters
-    ----------
-    share : float
-    stderr : float, optional
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> format_share(0.0114), format_share(0.0114, 0.0004)
-    ('1.14%', '1.140 ± 0.040%')
-    """
+    """Format a share as a percentage, with its standard error if it is known."""
     return f"{plain_number(100 * share) if stderr is None else give_or_take(100 * share, 100 * stderr)}%"
 
 
@@ -126,12 +55,7 @@ class Card:
         return [max(value, 0.0) / longest if longest > 0 else 0.0 for _, value in self.bars]
 
     def text(self) -> str:
-        """Format the card for a terminal.
-
-        Returns
-        -------
-        str
-        """
+        """Format the card for a terminal."""
         width = max(len(name) for name, _ in self.facts)
         lines = [self.title, *(f"  {name:<{width}}  {value}" for name, value in self.facts)]
         if self.bars:
@@ -144,12 +68,7 @@ class Card:
         return "\n".join(lines)
 
     def html(self) -> str:
-        """Format the card for a notebook. All text is escaped, because names may come from documents.
-
-        Returns
-        -------
-        str
-        """
+        """Format the card for a notebook. All text is escaped, because names may come from documents."""
         rows = "".join(
             f"<tr><th style='text-align:left'>{escape(name)}</th><td style='text-align:left'>{escape(value)}</td></tr>"
             for name, value in self.facts

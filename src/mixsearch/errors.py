@@ -23,17 +23,7 @@ class Option(str):
 
 
 class Coded(Exception):
-    """Base of errors and warnings: a code for programs, fields with the facts, a sentence for people.
-
-    Parameters
-    ----------
-    sentence : str
-        What was found, what was needed, what to do next. With fields, a template of `str.format` over them.
-    code : str, optional
-        For programs; that of the class by default.
-    **fields
-        The facts. Names of arguments are `Option`, so that every interface can spell them its own way.
-    """
+    """Base of errors and warnings: a code for programs, fields with the facts, a sentence for people."""
 
     code = "error"
 

@@ -58,13 +58,7 @@ _MAX_LISTED = 3
 
 
 def spell(name: str) -> str:
-    """Return the name of an argument of the library as the command line spells it.
-
-    Examples
-    --------
-    >>> spell("n_components"), spell("seeds")
-    ('--n-components', '--seed')
-    """
+    """Return the name of an argument of the library as the command line spells it."""
     return _OTHER_NAMES.get(name, f"--{name.replace('_', '-')}")
 
 
@@ -88,13 +82,7 @@ class SafeConsole(Console):
 
 
 def show_controls(text: str) -> str:
-    r"""Replace control characters, but tabs and ends of lines, by symbols: a document must not command a terminal.
-
-    Examples
-    --------
-    >>> show_controls("a\x1b]0;title\x07 b\n")
-    'a␛]0;title␇ b\n'
-    """
+    r"""Replace control characters, but tabs and ends of lines, by symbols: a document must not command a terminal."""
     return _CONTROLS.sub(_show_control, text)
 
 

@@ -109,13 +109,7 @@ def report_built(built: Built, seconds: float, warned: Sequence[SearchWarning], 
 
 
 def name_index(sources: Sequence[str]) -> Path:
-    """Return the name of the first source with the suffix of an index, in the current folder.
-
-    Examples
-    --------
-    >>> str(name_index(["data/reviews.jsonl.gz"]))
-    'reviews.index'
-    """
+    """Return the name of the first source with the suffix of an index, in the current folder."""
     first = sources[0]
     if first == "-":
         return Path(_STANDARD_INPUT_NAME + SUFFIX)
@@ -168,19 +162,7 @@ def _describe_dropped(built: Built) -> str:
 
 
 def build_cached(source: str, text: Sequence[str] | None = None) -> Path:
-    """Return the index of a file; it is built unless that of the same file is in the cache.
-
-    Parameters
-    ----------
-    source : str
-        The file, or the file and a table in it: shop.sqlite::reviews.
-    text : sequence of str, optional
-        Columns with the text. By default they are found.
-
-    Returns
-    -------
-    Path
-    """
+    """Return the index of a file; it is built unless that of the same file is in the cache."""
     named, table = split_table(source)
     file = Path(named)
     cache = file.resolve().parent / CACHE

@@ -15,13 +15,7 @@ from mixsearch.table.tables import get_values
 
 
 def split_list(typed: Sequence[str]) -> list[str]:
-    """Return the values of lists that are separated by commas; double quotes protect a comma.
-
-    Examples
-    --------
-    >>> split_list(["area, rooms", "age"])
-    ['area', 'rooms', 'age']
-    """
+    """Return the values of lists that are separated by commas; double quotes protect a comma."""
     lists = csv.reader(typed, skipinitialspace=True)
     return list(dict.fromkeys(value.strip() for each in lists for value in each if value.strip()))
 

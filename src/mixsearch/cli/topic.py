@@ -351,13 +351,7 @@ class GroupOptions:
 
 
 def read_every(every: str | None) -> str | float | None:
-    """Return the width of ranges as a number, or the name of a period unchanged.
-
-    Examples
-    --------
-    >>> read_every("month"), read_every("2.5")
-    ('month', 2.5)
-    """
+    """Return the width of ranges as a number, or the name of a period unchanged."""
     try:
         return None if every is None else float(every)
     except ValueError:

@@ -17,13 +17,7 @@ _BYTES = re.compile(rf"(\d+(?:\.\d+)?)\s*([{_POWERS}])?(i)?b?", re.IGNORECASE)
 
 
 def parse_bytes(text: str | int) -> int:
-    """Parse 500MB, 2GiB or 2G into bytes; a letter without B stands for a power of 1024.
-
-    Examples
-    --------
-    >>> parse_bytes("500MB"), parse_bytes("2GiB"), parse_bytes("2G")
-    (500000000, 2147483648, 2147483648)
-    """
+    """Parse 500MB, 2GiB or 2G into bytes; a letter without B stands for a power of 1024."""
     found = _BYTES.fullmatch(str(text).strip())
     if found is None or not float(found[1]):
         raise typer.BadParameter(f"{text!r} is not an amount of memory. Write 500MB, 2GiB or 2G.")
@@ -34,13 +28,7 @@ def parse_bytes(text: str | int) -> int:
 
 
 def parse_frequency(text: str | float) -> int | float:
-    """Parse a number of documents (an integer) or a share of them (with a decimal point).
-
-    Examples
-    --------
-    >>> parse_frequency("5"), parse_frequency("0.3"), parse_frequency("1.0")
-    (5, 0.3, 1.0)
-    """
+    """Parse a number of documents (an integer) or a share of them (with a decimal point)."""
     try:
         return int(str(text)) if re.fullmatch(r"[+-]?\d+", str(text)) else float(text)
     except ValueError:
@@ -50,13 +38,7 @@ def parse_frequency(text: str | float) -> int | float:
 
 
 def parse_components(text: str | int) -> int | str:
-    """Parse a number of topics, or "auto".
-
-    Examples
-    --------
-    >>> parse_components("50"), parse_components("auto")
-    (50, 'auto')
-    """
+    """Parse a number of topics, or "auto"."""
     if text == "auto":
         return "auto"
     if not re.fullmatch(r"0*[1-9]\d*", str(text)):
@@ -65,13 +47,7 @@ def parse_components(text: str | int) -> int | str:
 
 
 def format_bytes(n: float) -> str:
-    """Format bytes with a unit.
-
-    Examples
-    --------
-    >>> format_bytes(999), format_bytes(24_589_590)
-    ('999 B', '24.6 MB')
-    """
+    """Format bytes with a unit."""
     for unit in ("B", "kB", "MB", "GB"):
         if n < 999.5:
             return f"{n:.3g} {unit}"
@@ -80,13 +56,7 @@ def format_bytes(n: float) -> str:
 
 
 def format_count(n: float) -> str:
-    """Format a count in at most five characters.
-
-    Examples
-    --------
-    >>> format_count(9996), format_count(606_510), format_count(1_234_567)
-    ('9,996', '607k', '1.23M')
-    """
+    """Format a count in at most five characters."""
     if n < 10_000:
         return f"{n:,.0f}"
     for unit in ("k", "M"):
@@ -97,13 +67,7 @@ def format_count(n: float) -> str:
 
 
 def format_seconds(seconds: float) -> str:
-    """Format a duration, rounded for reading.
-
-    Examples
-    --------
-    >>> format_seconds(4.25), format_seconds(130), format_seconds(600)
-    ('4.2 s', '2 min 10 s', '10 min')
-    """
+    """Format a duration, rounded for reading."""
     if seconds < 60:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)
@@ -113,13 +77,7 @@ def format_seconds(seconds: float) -> str:
 
 
 def parse_keep(value: str) -> KeptColumns:
-    """Return the columns of a list with commas; "auto" and "none" stand for themselves.
-
-    Examples
-    --------
-    >>> parse_keep("date, shop"), parse_keep("none")
-    (['date', 'shop'], None)
-    """
+    """Return the columns of a list with commas; "auto" and "none" stand for themselves."""
     if value in ("auto", "none"):
         return "auto" if value == "auto" else None
     return [name.strip() for name in value.split(",") if name.strip()]

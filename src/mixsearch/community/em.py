@@ -114,22 +114,7 @@ class Beliefs:
 
 
 def propagate(links: Links, responsibilities: Array, options: EMOptions, *, assortative: bool = False) -> Beliefs:
-    """Run belief propagation from rough communities, and learn the shares and densities on the way.
-
-    Parameters
-    ----------
-    links : Links
-    responsibilities : array of shape (n, k)
-        The probability of each community for each node.
-    options : EMOptions
-        It stops once beliefs change by less than `tol` on average.
-    assortative : bool, default=False
-        Learn one density for links between different communities, no larger than those inside them.
-
-    Returns
-    -------
-    Beliefs
-    """
+    """Run belief propagation from rough communities, and learn the shares and densities on the way."""
     messages = np.repeat(responsibilities.astype(np.float32), links.degrees, axis=0)
     model = estimate_model(links, responsibilities, assortative=assortative)
     return _iterate(links, Beliefs(model, responsibilities, messages, (), False, assortative), options)
@@ -142,20 +127,7 @@ def estimate_model(links: Links, responsibilities: Array, *, assortative: bool =
 
 
 def count_with_prior(links: Links, beliefs: Beliefs, log_odds: Array, options: EMOptions) -> Array:
-    """Return the expected number of members of each community, (k,), if prior log odds are added to what is learned.
-
-    Parameters
-    ----------
-    links : Links
-    beliefs : Beliefs
-        Where belief propagation continues, and learns shares and densities anew.
-    log_odds : array of shape (k,)
-    options : EMOptions
-
-    Returns
-    -------
-    array of shape (k,)
-    """
+    """Return the expected number of members of each community, (k,), if prior log odds are added to what is learned."""
     start = replace(beliefs, messages=beliefs.messages.copy())
     return np.asarray(_iterate(links, start, options, log_odds).posterior.sum(axis=0))
 

@@ -46,31 +46,11 @@ class Graph:
         return int(self.adjacency.nnz) // 2
 
     def name(self, node: int) -> Hashable:
-        """Return the name of a node, or its number.
-
-        Parameters
-        ----------
-        node : int
-            From 0.
-
-        Returns
-        -------
-        hashable
-        """
+        """Return the name of a node, or its number."""
         return int(node) if self.names is None else self.names[node]
 
     def find(self, nodes: Any) -> Array:
-        """Return the numbers of nodes, each once.
-
-        Parameters
-        ----------
-        nodes : str, int or a sequence of them
-            Names, or numbers from 0 if the nodes have no names.
-
-        Returns
-        -------
-        array of int
-        """
+        """Return the numbers of nodes, each once."""
         wanted: list[Any] = [nodes] if isinstance(nodes, str | Integral) else list(nodes)
         if not wanted:
             raise HintError("No node was named. Name a few members of the community.", code="no_nodes_named")
@@ -109,20 +89,7 @@ def _find_name(places: dict[Hashable, int], name: Hashable) -> int:
 
 
 def as_graph(source: Any, names: Iterable[Hashable] | None = None) -> Graph:
-    """Return a graph from an adjacency matrix, or from an object of networkx or igraph.
-
-    Parameters
-    ----------
-    source : array or sparse matrix of shape (n, n), networkx.Graph, igraph.Graph or Graph
-        Entries are the weights of links; zero for none. A matrix that is not symmetric is that of a directed graph,
-        whose links then count in both directions.
-    names : iterable, optional
-        The names of the nodes. Those of a graph object are taken from it.
-
-    Returns
-    -------
-    Graph
-    """
+    """Return a graph from an adjacency matrix, or from an object of networkx or igraph."""
     if isinstance(source, Graph):
         return source
     if hasattr(source, "get_adjacency_sparse"):  # igraph
@@ -149,20 +116,7 @@ def _collect_links(graph: Any, nodes: list[Hashable]) -> Any:
 def graph_from_links(
     sources: Sequence[Hashable], targets: Sequence[Hashable], weights: ArrayLike | None = None
 ) -> Graph:
-    """Return a graph from its links.
-
-    Parameters
-    ----------
-    sources, targets : sequences of length m
-        The names of the two nodes of each link.
-    weights : array of shape (m,), optional
-        Weights of repeated links are added up. Without weights, a repeated link counts once.
-
-    Returns
-    -------
-    Graph
-        Nodes are in the order in which they occur first.
-    """
+    """Return a graph from its links."""
     places: dict[Hashable, int] = {}
     pairs = list(zip(sources, targets, strict=True))
     is_whole = np.array([not (_is_missing(one) or _is_missing(other)) for one, other in pairs], dtype=bool)

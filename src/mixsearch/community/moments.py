@@ -122,19 +122,6 @@ class CommunityFamily:
 def fit_community(partitions: Partitions[SamplePartition], n_components: int, *, seed: int) -> CommunityFamily:
     """Fit the moments of a stochastic block model to the rows of its adjacency matrix.
 
-    Parameters
-    ----------
-    partitions : Partitions of samples
-        Rows of the adjacency matrix, sparse; any of them, in any order.
-    n_components : int
-        Number of communities.
-    seed : int
-        Seed of the eigen-solver.
-
-    Returns
-    -------
-    CommunityFamily
-
     Notes
     -----
     A node of degree l has l(l - 1)(l - 2) triples of links, each an unbiased view of its community. With a weight of

@@ -70,19 +70,6 @@ class Closure(NamedTuple):
 def measure_closure(links: Links, posterior: Array, model: BlockModel, *, seed: int = 0) -> Closure:
     """Count linked pairs among random pairs of neighbours of a node, and compute their expected number.
 
-    Parameters
-    ----------
-    links : Links
-    posterior : array of shape (n, k)
-        The probability of each community for each node.
-    model : BlockModel
-    seed : int
-        Seed of the pairs.
-
-    Returns
-    -------
-    Closure
-
     Notes
     -----
     In a block model nothing but the communities and degrees of two nodes says how often they are linked; that they have
@@ -190,17 +177,6 @@ def rough_posterior(family: CommunityFamily, candidates: Candidates) -> Array:
 def count_assortative(links: Links, max_components: int, options: EMOptions) -> int:
     """Return the number of communities whose members are linked with each other: two at least.
 
-    Parameters
-    ----------
-    links : Links
-    max_components : int
-        The number of communities to start from.
-    options : EMOptions
-
-    Returns
-    -------
-    int
-
     Notes
     -----
     Communities linked more than by chance are merged, first among rough ones and then among those that belief
@@ -239,19 +215,6 @@ def _links_of_members(partition: CommunityPartition, membership: Array) -> Array
 def communities_meant(posterior: Array, named: Array, index: int) -> Array:
     """Return the communities that the named nodes mean together, (k,) of bool.
 
-    Parameters
-    ----------
-    posterior : array of shape (n, k)
-        The probability of each community for each node.
-    named : array of int
-        The named nodes.
-    index : int
-        The community that is meant in any case.
-
-    Returns
-    -------
-    array of shape (k,)
-
     Notes
     -----
     If links do not follow a block model, there are communities within communities, and their number is a matter of
@@ -265,23 +228,7 @@ def communities_meant(posterior: Array, named: Array, index: int) -> Array:
 
 
 def walk_membership(walk: Walk, strengths: Array, named: Array, community: Array) -> Array:
-    """Return the probability of membership by a walk from named nodes and from their community, (n,).
-
-    Parameters
-    ----------
-    walk : Walk
-        On the graph.
-    strengths : array of shape (n,)
-        Sum of the weights of the links of each node.
-    named : array of int
-        The named nodes; one of them at least has links.
-    community : array of shape (n,)
-        The probability that each node is in the community of the named ones. As many nodes become members.
-
-    Returns
-    -------
-    array of shape (n,)
-    """
+    """Return the probability of membership by a walk from named nodes and from their community, (n,)."""
     ends = strengths * community
     starts = (1 - _NAMED_STARTS) * ends / max(float(ends.sum()), np.finfo(np.float64).tiny)
     linked = named[strengths[named] > 0]  # no walk leads from the others
@@ -293,22 +240,7 @@ def walk_membership(walk: Walk, strengths: Array, named: Array, community: Array
 
 
 def walk_agreement(walk: Walk, starts: Array, membership: Array) -> float:
-    """Return the share of the members that a random walk from some nodes also visits most, for their degrees.
-
-    Parameters
-    ----------
-    walk : Walk
-        On the graph.
-    starts : array of shape (n,)
-        How often the walk starts at each node.
-    membership : array of shape (n,)
-        The probability that each node is a member.
-
-    Returns
-    -------
-    float
-        Of as many nodes as there are members.
-    """
+    """Return the share of the members that a random walk from some nodes also visits most, for their degrees."""
     members = membership > 0.5
     nearest = np.argsort(-_visits(walk, starts), kind="stable")[: np.count_nonzero(members)]
     return float(members[nearest].mean()) if len(nearest) else 0.0

@@ -29,24 +29,7 @@ MAX_COMMUNITIES = 256
 def lanczos_eigenpairs(
     matrix: Any, n_pairs: int, *, which: Literal["LA", "LM"], seed: int, tol: float
 ) -> tuple[Array, Array]:
-    """Return the top eigenpairs of a symmetric matrix or operator, (k,) falling and (d, k).
-
-    Parameters
-    ----------
-    matrix : array, sparse array or LinearOperator of shape (d, d)
-    n_pairs : int
-        k, at most d.
-    which : {"LA", "LM"}
-        The largest eigenvalues, or the largest absolute ones.
-    seed : int
-        Seed of the starting vector.
-    tol : float
-        Relative accuracy of the eigenvalues.
-
-    Returns
-    -------
-    values, vectors : arrays
-    """
+    """Return the top eigenpairs of a symmetric matrix or operator, (k,) falling and (d, k)."""
     d = matrix.shape[0]
     if d <= max(LAPACK_LIMIT, 2 * n_pairs):
         values, vectors = np.linalg.eigh(_as_array(matrix))
@@ -110,23 +93,7 @@ class GraphSpectrum:
 def find_spectrum(
     adjacency: Any, n_values: int | None = None, *, max_values: int = MAX_COMMUNITIES, seed: int
 ) -> GraphSpectrum:
-    """Find the eigenvalues of a graph beyond the detection threshold.
-
-    Parameters
-    ----------
-    adjacency : sparse array of shape (n, n)
-        Symmetric.
-    n_values : int, optional
-        Number of eigenvalues; by default as many as stand out.
-    max_values : int
-        Largest number of eigenvalues.
-    seed : int
-        Seed of the eigen-solver.
-
-    Returns
-    -------
-    GraphSpectrum
-    """
+    """Find the eigenvalues of a graph beyond the detection threshold."""
     adjacency = _without_hubs(adjacency)
     matrix = _whiten_links(adjacency)
     n = adjacency.shape[0]
@@ -143,17 +110,6 @@ def find_spectrum(
 
 def count_apart(adjacency: Any, posterior: Array) -> int:
     """Return the number of communities that are left if those linked more than by chance are merged.
-
-    Parameters
-    ----------
-    adjacency : sparse array of shape (n, n)
-        Symmetric.
-    posterior : array of shape (n, k)
-        The probability of each community for each node.
-
-    Returns
-    -------
-    int
 
     Notes
     -----

@@ -198,10 +198,6 @@ class VectorComponent(Component):
         ⟨μ, v⟩, the score of this component under the hint.
     share : float
         α⟨μ, v⟩² / v'Av.
-
-    See Also
-    --------
-    Component : `center`, `weight`, `separation`, `scores`, `alternatives` and the rest.
     """
 
     _frame: Frame

@@ -20,24 +20,7 @@ C = TypeVar("C", bound=Component)
 
 
 def trust(p_value: float) -> float:
-    """Return the factor that a test leaves of a confidence.
-
-    Parameters
-    ----------
-    p_value : float
-        How often a right answer would do as badly.
-
-    Returns
-    -------
-    float
-        1 down to `MIN_P_VALUE`, then proportional to the p-value: on average a right answer loses half of
-        `MIN_P_VALUE`.
-
-    Examples
-    --------
-    >>> trust(0.3), trust(0.001)
-    (1.0, 0.1)
-    """
+    """Return the factor that a test leaves of a confidence."""
     return min(1.0, p_value / MIN_P_VALUE)
 
 
@@ -54,18 +37,6 @@ def check_lead(
 ) -> list[WeakHintWarning]:
     """Return the doubt that the hint does not single out one component, if there is one.
 
-    Parameters
-    ----------
-    found : Component
-    min_confidence : float
-        More confidence than this is never doubtful.
-    max_separation : float
-        A lead beyond this is never doubtful.
-
-    Returns
-    -------
-    list of WeakHintWarning
-
     Notes
     -----
     A ratio of two noisy scores is no evidence: a small lead is doubtful only if it may be noise.
@@ -77,19 +48,7 @@ def check_lead(
 
 
 def check_information(found: C, p_value: float) -> C:
-    """Return an answer, with a doubt if its hint may be uninformative.
-
-    Parameters
-    ----------
-    found : Component
-    p_value : float
-        How often a direction without information about the components would score them as differently.
-
-    Returns
-    -------
-    Component
-        Its confidence is multiplied by `MIN_P_VALUE` / p-value, if that is below 1.
-    """
+    """Return an answer, with a doubt if its hint may be uninformative."""
     if p_value <= MIN_P_VALUE or len(found.scores) == 1:
         return found
     doubt = WeakHintWarning(

@@ -41,36 +41,7 @@ def top_eigenpairs(
     n_threads: int = 1,
     on_application: Callable[[int], None] | None = None,
 ) -> Eigenpairs:
-    """Return the eigenpairs with the largest (signed) eigenvalues.
-
-    Parameters
-    ----------
-    matrix : array or LinearOperator of shape (d, d)
-        Symmetric. An operator only ever meets blocks of a few columns.
-    n_pairs : int
-        The number of pairs.
-    n_converged : int, optional
-        Wait for the first few pairs only; at most `OVERSAMPLING` less than `n_pairs`. The other eigenvalues are lower
-        bounds, which are close for those that stand out.
-    seed : int, default=0
-        Seed of the starting block.
-    tol : float
-        Stop once every residual |A y - θ y| is below this fraction of its eigenvalue. Arrays, whose products cost
-        little, are solved to 1e-12 or by LAPACK.
-    max_applications : int
-        Stop after this many products with a block, whatever the residuals.
-    block : int, optional
-        Number of columns of a block, ten more than pairs by default: enough to find multiple eigenvalues. Fewer are
-        faster if no two are equal.
-    n_threads : int
-        Threads that share the dense algebra; use more than one only if BLAS is limited to one.
-    on_application : callable, optional
-        Called with the number of products after each of them.
-
-    Returns
-    -------
-    Eigenpairs
-    """
+    """Return the eigenpairs with the largest (signed) eigenvalues."""
     needed = n_pairs if n_converged is None else n_converged
     d, wide = matrix.shape[0], needed + OVERSAMPLING
     if n_pairs == 0:

@@ -28,20 +28,7 @@ class EMOptions(NamedTuple):
 def em_options(
     refine: Any, tol: Any, max_iter: Any, *, default_max_iter: int = MAX_ITER, needs_refinement: bool | None = None
 ) -> EMOptions | None:
-    """Check the options of a search: None without refinement.
-
-    Parameters
-    ----------
-    refine, tol, max_iter
-        As the user gave them.
-    default_max_iter : int
-    needs_refinement : bool, optional
-        What ``refine=None`` means, in a search that decides for itself.
-
-    Returns
-    -------
-    EMOptions or None
-    """
+    """Check the options of a search: None without refinement."""
     if refine is None and needs_refinement is not None:
         refine = needs_refinement
     if not isinstance(refine, bool | np.bool_):
@@ -83,18 +70,6 @@ class EMResult(Generic[State]):
 
 def run_em(start: State, step: Callable[[State], tuple[State, float]], options: EMOptions) -> EMResult[State]:
     """Iterate until the objective gains less than the tolerance.
-
-    Parameters
-    ----------
-    start : State
-    step : callable
-        From a state to the next one and the objective of the state it was given: the E-step computes the likelihood of
-        the state it starts from.
-    options : EMOptions
-
-    Returns
-    -------
-    EMResult
 
     Notes
     -----

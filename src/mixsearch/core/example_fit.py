@@ -53,17 +53,7 @@ class ExampleFit(NamedTuple):
         return self.agreement * trust(self.p_value)
 
     def doubts(self, names: ExampleNames | None = None) -> list[DoubtfulExamplesWarning]:
-        """Return the doubts that examples belong to another component, or to none.
-
-        Parameters
-        ----------
-        names : ExampleNames, optional
-            What the examples are called. By default they are numbered from 0.
-
-        Returns
-        -------
-        list of DoubtfulExamplesWarning
-        """
+        """Return the doubts that examples belong to another component, or to none."""
         n = len(self.posterior)
         strange = np.flatnonzero(n * self.best_p_values < MIN_P_VALUE)
         other = np.setdiff1d(np.flatnonzero(n * self.posterior < MAX_POSTERIOR), strange)
@@ -114,15 +104,7 @@ def _several(n_examples: int) -> DoubtfulExamplesWarning:
 
 
 def list_examples(rows: Sequence[int]) -> str:
-    """Return the numbers of examples, from 0 as in their array, as the beginning of a sentence.
-
-    Examples
-    --------
-    >>> list_examples([2])
-    'Example 2'
-    >>> list_examples([1, 2, 5])
-    'Examples 1, 2 and 5'
-    """
+    """Return the numbers of examples, from 0 as in their array, as the beginning of a sentence."""
     return f"{pluralize(len(rows), 'Example')} {_join([str(row) for row in rows])}"
 
 
@@ -137,18 +119,6 @@ def _join(names: Sequence[str]) -> str:
 
 def posterior_of_all(logs: Array, log_weights: Array) -> Array:
     """Return the probability of each component that all examples are its own, (k,).
-
-    Parameters
-    ----------
-    logs : array of shape (q, k)
-        log αᵢpᵢ(x) of each example and component.
-    log_weights : array of shape (k,)
-        log αᵢ.
-
-    Returns
-    -------
-    array of shape (k,)
-        They sum to less than 1 if the examples may be of several components.
 
     Notes
     -----
@@ -169,19 +139,6 @@ def confidence_without_model(
     memberships: Array, prior_share: tuple[float, float] = PRIOR_SHARE, limit: float = MAX_WITHOUT_MODEL
 ) -> float:
     """Return the probability that most of the class that the examples belong to is in the component found.
-
-    Parameters
-    ----------
-    memberships : array of shape (q,)
-        The probability of each example to be a member.
-    prior_share : pair of floats
-        Parameters of the Beta distribution of the share of the members that the component has.
-    limit : float
-        The confidence that any number of members gives at most.
-
-    Returns
-    -------
-    float
 
     Notes
     -----
@@ -206,17 +163,6 @@ class TypicalSquares(NamedTuple):
 
 def typical_squares(squares: Array, weights: Array) -> TypicalSquares:
     """Return the distribution of the squared distances of members.
-
-    Parameters
-    ----------
-    squares : array of shape (n,)
-        Squared distances of samples.
-    weights : array of shape (n,)
-        Their probabilities to be members.
-
-    Returns
-    -------
-    TypicalSquares
 
     Notes
     -----

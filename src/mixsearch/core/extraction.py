@@ -247,16 +247,6 @@ def extract(hinted: Hinted, frame: Frame, options: Extraction) -> Candidates:
 def extract_by_whitening(hinted: Hinted, *, choose: str = "largest", normaliser: str = "mean") -> Candidates:
     """Recover all components of a hinted frame, the one that the hint means first.
 
-    Parameters
-    ----------
-    hinted : Hinted
-        R = W'BW, W'm and the hint in the frame.
-    choose : {"largest", "absolute", "share"}
-        The component of the largest score ⟨μᵢ, v⟩, as in the paper; of the largest |⟨μᵢ, v⟩|, as in its remark and in
-        the authors' programs; or the one that accounts for the largest share αᵢ⟨μᵢ, v⟩² of the hint.
-    normaliser : {"mean", "hinted"}
-        What tells √αᵢ from the direction: m, or m' = Av with B.
-
     Notes
     -----
     The vectors uᵢ = √αᵢ W'μᵢ are orthonormal and are the eigenvectors of R, with eigenvalues ⟨μᵢ, v⟩ (Lemma 2). The
@@ -298,20 +288,6 @@ def extract_with_rehint(
 ) -> Extracted:
     """Recover the component that the hint means; if its lead is small, use it as the hint and recover it again.
 
-    Parameters
-    ----------
-    contract : callable
-        From a hint in the frame to the hinted moments.
-    hinted : Hinted
-        The moments, contracted with the user's hint.
-    frame : Frame
-    options : Extraction
-
-    Returns
-    -------
-    Extracted
-        Candidates with their scores under the user's hint.
-
     Notes
     -----
     Noise mixes eigenvectors whose eigenvalues are close. The directions uᵢ are orthonormal, so under the hint u₁ the
@@ -333,23 +309,7 @@ def extract_with_rehint(
 
 
 def candidates_along(hinted: Hinted, direction: Array, choose: str, normaliser: str = "mean") -> Candidates:
-    """Return a component of a known direction as the first candidate, with the scores of all under a hint.
-
-    Parameters
-    ----------
-    hinted : Hinted
-        The moments, contracted with the user's hint.
-    direction : array of shape (k,)
-        √α W'μ of the component, up to its length.
-    choose : {"largest", "absolute", "share"}
-        What the others are sorted by.
-    normaliser : {"mean", "hinted"}
-        What determines their weights.
-
-    Returns
-    -------
-    Candidates
-    """
+    """Return a component of a known direction as the first candidate, with the scores of all under a hint."""
     R, u = (hinted.matrix + hinted.matrix.T) / 2, direction / np.linalg.norm(direction)
     U = np.column_stack([u, _complement_eigenvectors(R, u)])
     scores = np.einsum("ai,ab,bi->i", U, R, U)

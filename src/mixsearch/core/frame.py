@@ -115,25 +115,7 @@ def frame_from_eigenpairs(
     name: str = "second moment",
     n_components: int | None = None,
 ) -> Frame:
-    """Return the frame of A = M - level I from the top eigenpairs of M; raise if some of them carry no signal.
-
-    Parameters
-    ----------
-    values, vectors : arrays of shape (k,) and (d, k)
-        The top eigenpairs of M.
-    level : float, default=0
-        The noise level.
-    precision : dtype, default=float64
-        The precision of the samples, for the rounding of eigenvalues.
-    name : str, default="second moment"
-        What M is called in an error.
-    n_components : int, optional
-        The number of components that these eigenpairs belong to, if it is not k.
-
-    Returns
-    -------
-    Frame
-    """
+    """Return the frame of A = M - level I from the top eigenpairs of M; raise if some of them carry no signal."""
     rank, needed = count_above(values, level, precision=precision), len(values)
     requested = n_components or needed
     if rank < needed:

@@ -51,12 +51,6 @@ def whitened(replicates: Replicates) -> tuple[Array, Array, Array]:
 def replicate_component(replicates: Replicates, direction: Array) -> tuple[Array, Array]:
     """Return the component of each replicate: points in the frame of all samples, (B, k), and weights, (B,).
 
-    Parameters
-    ----------
-    replicates : Replicates
-    direction : array of shape (k,)
-        u = √α W'μ of the component found from all samples; each replicate's nearest eigenvector is its own.
-
     Notes
     -----
     In the fixed frame, R u = λ A u with u'Au = 1; then W'μ = A u / ⟨u, W'm⟩ and α = ⟨u, W'm⟩².
@@ -78,22 +72,6 @@ def component_errors(
     to_features: Callable[[Array], Array] = np.asarray,
 ) -> StandardErrors:
     """Return the standard errors of a moment estimate.
-
-    Parameters
-    ----------
-    frame : Frame
-        The frame of all samples. Replicates do not compute their own.
-    direction : array of shape (k,)
-        u = √α W'μ.
-    replicates : Replicates
-    residuals : array of shape (d, B)
-        A W u of every replicate, up to vectors of the signal space.
-    to_features : callable, optional
-        From centers in the features of the frame, (r, B), to those of the user, (d, B).
-
-    Returns
-    -------
-    StandardErrors
 
     Notes
     -----
@@ -123,14 +101,6 @@ class NewtonSums(NamedTuple):
 
 def newton_replicates(partitions: Partitions[Any], derivatives_of: Callable[..., Derivatives], *shared: Any) -> Array:
     """Return how a maximum likelihood estimate moves without each group, (B, p).
-
-    Parameters
-    ----------
-    partitions : Partitions of samples
-    derivatives_of : callable
-        From a partition and `shared` to the derivatives of its samples' log-likelihood.
-    *shared
-        Passed to `derivatives_of`.
 
     Notes
     -----
@@ -174,23 +144,6 @@ def simulate_preferences(
     hint_shifts: Array | None = None,
 ) -> Array:
     """Return what the components are sorted by on simulated samples, (N_DRAWS, q).
-
-    Parameters
-    ----------
-    hinted : Hinted
-        R and W'm of all samples.
-    replicates : Replicates
-        The jackknife replicates of the same hint.
-    axes : array of shape (k, q)
-        Orthonormal directions √αᵢW'μᵢ of all components that could come first.
-    choose : {"largest", "absolute", "share"}
-        What the components are sorted by.
-    hint_shifts : array of shape (B, k), optional
-        How the hint in the frame shifts with each replicate, if it does.
-
-    Returns
-    -------
-    array of shape (N_DRAWS, q)
 
     Notes
     -----

@@ -41,21 +41,6 @@ class NoiseRank(NamedTuple):
 def noise_rank(covariance: Matrix, partitions: Partitions[Any], center: Array, n_signal: int, seed: int) -> NoiseRank:
     """Return the number of directions in which samples vary, at most d.
 
-    Parameters
-    ----------
-    covariance : array or LinearOperator of shape (d, d)
-    partitions : Partitions of samples of shape (n, d)
-    center : array of shape (d,)
-        Their mean.
-    n_signal : int
-        The number of directions with large eigenvalues, which may differ by any factor.
-    seed : int
-        Seed of the random combinations.
-
-    Returns
-    -------
-    NoiseRank
-
     Notes
     -----
     With enough samples the eigenvalues tell: those after a large gap are not of the noise. Otherwise samples vary in
@@ -122,19 +107,6 @@ def _count_features(sums: FeatureSums) -> int:
 def noise_edge(energies: Array, n_samples: int, n_directions: int) -> float:
     """Return the largest eigenvalue that noise alone gives, relative to its mean variance.
 
-    Parameters
-    ----------
-    energies : array of shape (m,)
-        Squared length of the noise of some samples, in any unit. They differ if components differ in variance.
-    n_samples : int
-        n, of the covariance.
-    n_directions : int
-        d, in which the noise is the same.
-
-    Returns
-    -------
-    float
-
     Notes
     -----
     With tᵢ = energy / mean energy, the spectrum of Σ tᵢzᵢzᵢ'/n ends at min over s of d/(ns) + E[t / (1 - ts)], with s
@@ -161,31 +133,11 @@ class SignalCheck:
     is_sought: bool = False  # whether there should be some: one component needs none
 
     def share_of(self, n_used: int) -> float:
-        """Return the share of what stands out from the noise that the first directions hold.
-
-        Parameters
-        ----------
-        n_used : int
-            Number of these directions.
-
-        Returns
-        -------
-        float
-        """
+        """Return the share of what stands out from the noise that the first directions hold."""
         return float(self.excess[:n_used].sum() / self.excess[: max(self.n_signal, n_used)].sum())
 
     def doubts(self, n_used: int) -> tuple[UnlikelyMixtureWarning, ...]:
-        """Return the doubts about a mixture whose components differ in the first directions.
-
-        Parameters
-        ----------
-        n_used : int
-            Number of these directions.
-
-        Returns
-        -------
-        tuple of UnlikelyMixtureWarning
-        """
+        """Return the doubts about a mixture whose components differ in the first directions."""
         facts = {"n_components": n_used + 1, "n_signal": self.n_signal, "n_used": n_used}
         if self.n_signal > n_used:
             return (
@@ -215,17 +167,7 @@ class SignalCheck:
 
 
 def no_signal(fitted: str) -> UnlikelyMixtureWarning:
-    """Return the warning that noise alone would give such samples.
-
-    Parameters
-    ----------
-    fitted : str
-        The components of the fit, such as "one component".
-
-    Returns
-    -------
-    UnlikelyMixtureWarning
-    """
+    """Return the warning that noise alone would give such samples."""
     return UnlikelyMixtureWarning(
         "No direction stands out from the noise: nothing separates components, and the fit of {fitted} may be noise. "
         "Provide more samples, and check that they were not whitened beforehand.",
@@ -235,25 +177,7 @@ def no_signal(fitted: str) -> UnlikelyMixtureWarning:
 
 
 def check_signal(values: Array, trace: float, energies: Array, n_samples: int, rank: int) -> SignalCheck:
-    """Count the eigenvalues that stand out from the mean of those after them.
-
-    Parameters
-    ----------
-    values : array of shape (q,)
-        The largest eigenvalues of a covariance, falling.
-    trace : float
-        The sum of all its eigenvalues.
-    energies : array of shape (m,)
-        As in `noise_edge`.
-    n_samples : int
-        n.
-    rank : int
-        The number of directions in which samples vary.
-
-    Returns
-    -------
-    SignalCheck
-    """
+    """Count the eigenvalues that stand out from the mean of those after them."""
     tested = values[: max(rank - 1, 0)]
     left = trace - np.append(0.0, np.cumsum(tested))
     levels = left / np.maximum(rank - np.arange(len(left)), 1)
@@ -277,23 +201,7 @@ def _get_energy(partition: Any) -> EnergyPartition:
 def check_spectrum(
     projected: Partitions[Any], values: Array, rank: NoiseRank, n_used: int, trace: float
 ) -> SignalCheck:
-    """Count the directions that stand out, where nearly constant ones either count as noise or do not.
-
-    Parameters
-    ----------
-    projected : Partitions of samples with their `energy` outside the signal space
-    values : array of shape (q,)
-        The largest eigenvalues of the covariance, falling.
-    rank : NoiseRank
-    n_used : int
-        The number of directions that the components of a fit need.
-    trace : float
-        The sum of all eigenvalues.
-
-    Returns
-    -------
-    SignalCheck
-    """
+    """Count the directions that stand out, where nearly constant ones either count as noise or do not."""
     n = projected.n_rows
     if trace - values[:n_used].sum() <= MIN_NOISE * trace:
         return SignalCheck(values, count_above(values))

@@ -74,16 +74,6 @@ def find_outliers(
 ) -> Outliers[MeasuredSamples]:
     """Find samples that lie far from the mean and from each other.
 
-    Parameters
-    ----------
-    partitions : Partitions of samples of shape (n, d)
-    find_members : callable, optional
-        From far samples relative to the mean, (q, d), to which of them are members of a component nevertheless, (q,).
-
-    Returns
-    -------
-    Outliers
-
     Notes
     -----
     The breakdown point is 1%: up to that share of the samples may lie anywhere. More of them, or five close to each
@@ -129,19 +119,6 @@ class SquarePartition(Partition):
 def find_far(partitions: Partitions[Any], measure: Callable[..., Array], *shared: Any) -> Far:
     """Find the samples of which some square is far larger than that of all others.
 
-    Parameters
-    ----------
-    partitions : Partitions
-    measure : callable
-        From a partition and `shared` to one square for each sample, (n,), such as its squared distance from a center
-        or its squared response.
-    *shared
-        Small arrays, sent to every partition.
-
-    Returns
-    -------
-    Far
-
     Notes
     -----
     Cube roots of sums of squares of normal variables are nearly normal, however many there are (Wilson and Hilferty),
@@ -177,22 +154,7 @@ def _find_above(partition: SquarePartition, limit: float) -> ArraySum:
 def isolated_rows(
     partitions: Partitions[Any], far: Far, center: Array, find_members: Callable[[Array], Array] | None = None
 ) -> Array:
-    """Return the far rows that are not members of a group, nor of a component.
-
-    Parameters
-    ----------
-    partitions : Partitions
-        All samples of shape (n, d).
-    far : Far
-        By their squared distance from the center.
-    center : array of shape (d,)
-    find_members : callable, optional
-        As `find_outliers` takes it.
-
-    Returns
-    -------
-    array of int
-    """
+    """Return the far rows that are not members of a group, nor of a component."""
     if len(far.rows) < MIN_MEMBERS:
         return far.rows
     samples: Any = partitions.take_rows(far.rows).collect().partition.samples

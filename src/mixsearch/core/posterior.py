@@ -45,37 +45,13 @@ def _raise_to(covariance: Array, floor: Array) -> Array:
 
 
 def average_covariance(covariances: Array, sizes: Array, floor: float) -> Array:
-    """Return the average covariance within components, with a floor added to every variance, (d, d).
-
-    Parameters
-    ----------
-    covariances : array of shape (k, d, d)
-    sizes : array of shape (k,)
-        The number of samples of each component.
-    floor : float
-
-    Returns
-    -------
-    array of shape (d, d)
-    """
+    """Return the average covariance within components, with a floor added to every variance, (d, d)."""
     average = np.tensordot(sizes, covariances, 1) / sizes.sum()
     return np.asarray(average + np.eye(covariances.shape[1]) * floor)
 
 
 def shrink_covariances(covariances: Array, sizes: Array, average: Array) -> Array:
-    """Shrink covariances towards the average one, as if every component had d + 2 more samples.
-
-    Parameters
-    ----------
-    covariances : array of shape (k, d, d)
-    sizes : array of shape (k,)
-        The number of samples of each component.
-    average : array of shape (d, d)
-
-    Returns
-    -------
-    array of shape (k, d, d)
-    """
+    """Shrink covariances towards the average one, as if every component had d + 2 more samples."""
     prior = len(average) + MIN_PRIOR
     return np.asarray((sizes[:, None, None] * covariances + prior * average) / (sizes + prior)[:, None, None])
 

@@ -179,30 +179,7 @@ def find_spectrum(
     n_threads: int = 1,
     block: int | None = None,
 ) -> Spectrum:
-    """Find directions without one fold, evaluate them on it, for each fold in turn, and count those that hold.
-
-    Parameters
-    ----------
-    folds : Folds
-    n_directions : int
-        q, the largest number of directions to test; below `n_features` if that is given. The search stops at a quarter
-        of them if at most half of those count.
-    count_components : callable
-        From the number of directions that carry signal to the number of components.
-    n_features : int, optional
-        Number of features, if the noise is the same in every direction and its level unknown: the trace and the
-        directions that count give the level. None if `folds` evaluates the noise itself.
-    min_held : float
-        Fraction of its eigenvalue that a direction must keep on held-out samples.
-    seed : int
-        Seed of the eigen-solver's starting block.
-    n_threads, block : int
-        Passed to `top_eigenpairs`.
-
-    Returns
-    -------
-    Spectrum
-    """
+    """Find directions without one fold, evaluate them on it, for each fold in turn, and count those that hold."""
 
     def test_directions(q: int) -> Spectrum:
         found, sums = _cross_validate(folds, q, {"seed": seed, "n_threads": n_threads, "block": block})
@@ -230,35 +207,12 @@ def _cross_validate(folds: Folds, n_directions: int, solver: dict[str, Any]) -> 
 
 
 def max_directions(n_samples: int, n_features: int, limit: int) -> int:
-    """Return how many directions the samples of all folds but one can resolve.
-
-    Parameters
-    ----------
-    n_samples, n_features : int
-    limit : int
-        Upper bound.
-
-    Returns
-    -------
-    int
-    """
+    """Return how many directions the samples of all folds but one can resolve."""
     return max(min(n_features, limit, n_samples * (N_FOLDS - 1) // N_FOLDS - 2), 0)
 
 
 def sum_held_out(values: Array, noise: Array) -> FoldSums:
-    """Sum the contributions of held-out samples.
-
-    Parameters
-    ----------
-    values : array of shape (n, q)
-        Contributions to v'Av of each direction.
-    noise : array of shape (n,)
-        Contributions to the trace, or to the noise level.
-
-    Returns
-    -------
-    FoldSums
-    """
+    """Sum the contributions of held-out samples."""
     columns = np.column_stack([values, noise])
     return FoldSums(len(columns), columns.sum(axis=0), columns.T @ columns)
 
@@ -311,22 +265,7 @@ def _subtract_noise(sums: FoldSums, noise: Array) -> tuple[Array, Array]:
 def spherical_spectrum(
     partitions: Partitions[SamplePartition], center: Array, count_components: Callable[[int], int], seed: int
 ) -> Spectrum:
-    """Find the spectrum of samples whose noise is the same in every direction.
-
-    Parameters
-    ----------
-    partitions : Partitions of samples of shape (n, d)
-    center : array of shape (d,)
-        Subtracted from every sample.
-    count_components : callable
-        From the number of directions that carry signal to the number of components.
-    seed : int
-        Seed of the eigen-solver's starting block.
-
-    Returns
-    -------
-    Spectrum
-    """
+    """Find the spectrum of samples whose noise is the same in every direction."""
     n, d = partitions.shape
     folds = Folds(
         second_moment_without(partitions, None, (), center),
@@ -346,16 +285,7 @@ def _evaluate_spheres(partition: SamplePartition, directions: list[Array], cente
 
 
 def split_folds(partition: S) -> list[S]:
-    """Split the rows of a partition into folds.
-
-    Parameters
-    ----------
-    partition : Partition
-
-    Returns
-    -------
-    list of Partition
-    """
+    """Split the rows of a partition into folds."""
     return [partition.thin(N_FOLDS, fold) for fold in range(N_FOLDS)]
 
 
@@ -365,19 +295,7 @@ def second_moment_without(
     shared: tuple[Any, ...],
     center: Array | None = None,
 ) -> Callable[[int], Matrix]:
-    """Return a function from a fold to the second moment of the samples outside it.
-
-    Parameters
-    ----------
-    partitions : Partitions of samples
-    weigh, shared, center
-        As in `mixsearch.core.second_moment.second_moment`; `shared` as one tuple.
-
-    Returns
-    -------
-    callable
-        From the index of a fold to an array or LinearOperator of shape (d, d).
-    """
+    """Return a function from a fold to the second moment of the samples outside it."""
     n, d, dtype, _ = partitions.layout
     n_training = [n - len(range(fold, n, N_FOLDS)) for fold in range(N_FOLDS)]
     if is_dense(partitions.layout):
@@ -415,22 +333,7 @@ def _multiply_without(
 
 
 def evaluate_directions(X: Samples, center: Array, weights: Array, noise: Array, V: Array) -> FoldSums:
-    """Sum w ⟨x - center, v⟩² over samples for each direction, and the noise.
-
-    Parameters
-    ----------
-    X : array or sparse matrix of shape (n, d)
-    center : array of shape (d,)
-    weights : array of shape (n,)
-    noise : array of shape (n,)
-        Contribution of each sample to the trace, or to the noise level.
-    V : array of shape (d, q)
-        Directions.
-
-    Returns
-    -------
-    FoldSums
-    """
+    """Sum w ⟨x - center, v⟩² over samples for each direction, and the noise."""
 
     def work(rows: slice) -> FoldSums:
         inside = project(X[rows], V, center).astype(np.float64)

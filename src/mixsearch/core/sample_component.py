@@ -29,12 +29,7 @@ MAX_RIVALS = 12
 
 @dataclass(frozen=True, repr=False, eq=False)
 class SampleComponent(VectorComponent):
-    """A component together with the fitted family, which standard errors and confidence need.
-
-    See Also
-    --------
-    Component : `center`, `weight`, `separation`, `scores`, `alternatives` and the rest.
-    """
+    """A component together with the fitted family, which standard errors and confidence need."""
 
     _family: Family = field(kw_only=True)
     _hinted: Hinted = field(kw_only=True)  # the hinted moment that the component was extracted from

@@ -29,22 +29,7 @@ SPARSE_LIMIT = 300
 def second_moment(
     partitions: Partitions[Any], weigh: Callable[..., Array] | None = None, *shared: Any, center: Array | None = None
 ) -> Matrix:
-    """Return Σ wᵢ (xᵢ - center)(xᵢ - center)', (d, d): an array, or an operator if d is large.
-
-    Parameters
-    ----------
-    partitions : Partitions of samples
-    weigh : callable, optional
-        From a partition and `shared` to the weights of its samples, (n,), of any sign; 1/n each by default.
-    *shared
-        Passed to `weigh`.
-    center : array of shape (d,), optional
-        Zero by default.
-
-    Returns
-    -------
-    array or LinearOperator of shape (d, d)
-    """
+    """Return Σ wᵢ (xᵢ - center)(xᵢ - center)', (d, d): an array, or an operator if d is large."""
     n, d, dtype, _ = partitions.layout
     whole = n if weigh is None else 1
     if is_dense(partitions.layout):

@@ -23,18 +23,7 @@ def check_separation(separation: float) -> list[WeakHintWarning]:
 
 
 def weak_hint(separation: float, confidence: float | None = None) -> WeakHintWarning:
-    """Return the doubt that the hint does not single out one component.
-
-    Parameters
-    ----------
-    separation : float
-    confidence : float, optional
-        In the lead, if it is known.
-
-    Returns
-    -------
-    WeakHintWarning
-    """
+    """Return the doubt that the hint does not single out one component."""
     known = "" if confidence is None else ", confidence {confidence:.2f}"
     facts: dict[str, Any] = {} if confidence is None else {"confidence": confidence}
     lead = "leads the runner-up by a factor of only" if separation >= 1 else "is behind another one by a factor of"
@@ -61,45 +50,12 @@ _VERDICTS = (
 
 
 def verdict(separation: float) -> str:
-    """Return in words what a separation means.
-
-    Parameters
-    ----------
-    separation : float
-        The factor by which a component leads the best other one under the hint.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> verdict(6.5)
-    'clear match'
-    >>> verdict(1.02)
-    'weak match: the runner-up is about as good'
-    """
+    """Return in words what a separation means."""
     return _judge(separation)[1]
 
 
 def verdict_code(separation: float) -> str:
-    """Return the verdict as a code for programs.
-
-    Parameters
-    ----------
-    separation : float
-        The factor by which a component leads the best other one under the hint.
-
-    Returns
-    -------
-    str
-        "clear", "distinct", "close", "ambiguous" or "behind".
-
-    Examples
-    --------
-    >>> verdict_code(6.5), verdict_code(1.02)
-    ('clear', 'ambiguous')
-    """
+    """Return the verdict as a code for programs."""
     return _judge(separation)[0]
 
 
@@ -118,24 +74,7 @@ _VERDICTS_BY_CONFIDENCE = (
 
 
 def verdict_by_confidence(confidence: float) -> tuple[str, str]:
-    """Return a code for programs and what a confidence means in words.
-
-    Parameters
-    ----------
-    confidence : float
-        The probability that the component found is the one that the hint means.
-
-    Returns
-    -------
-    code : str
-        "clear", "likely", "doubtful" or "unclear".
-    words : str
-
-    Examples
-    --------
-    >>> verdict_by_confidence(0.93)
-    ('clear', 'clearly about what was asked')
-    """
+    """Return a code for programs and what a confidence means in words."""
     return next((code, words) for bound, code, words in _VERDICTS_BY_CONFIDENCE if confidence >= bound)
 
 

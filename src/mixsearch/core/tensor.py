@@ -48,18 +48,6 @@ MAX_ITER, SMALL_CHANGE = 30, 1e-6
 def separate_rest(tensor: Array, candidates: Candidates) -> Candidates:
     """Separate all candidates but the first: those of nearly equal score are arbitrary mixtures of each other.
 
-    Parameters
-    ----------
-    tensor : array of shape (k, k, k)
-        T, with R(c) = W'BW = Σ cₐTₐ for any hint c in the frame.
-    candidates : Candidates
-        From one hint; the first is the component found.
-
-    Returns
-    -------
-    Candidates
-        The first unchanged, then the others by falling score.
-
     Notes
     -----
     R(c) = Σ ⟨W'μᵢ, c⟩uᵢuᵢ' contracts one tensor T = Σ αᵢ^(-1/2) uᵢ⊗uᵢ⊗uᵢ, whatever the hint. Its components are the
@@ -88,20 +76,7 @@ def separate_rest(tensor: Array, candidates: Candidates) -> Candidates:
 
 
 def all_components(tensor: Array, mean: Array) -> Candidates:
-    """Return rough estimates of all components of a mixture, without a hint.
-
-    Parameters
-    ----------
-    tensor : array of shape (k, k, k)
-        T, as in `separate_rest`.
-    mean : array of shape (k,)
-        W'm, under which each component scores 1.
-
-    Returns
-    -------
-    Candidates
-        By falling weight.
-    """
+    """Return rough estimates of all components of a mixture, without a hint."""
     U = _diagonalize(_symmetric(tensor), np.linalg.eigh(np.tensordot(mean, tensor, axes=1))[1])
     overlaps = U.T @ mean
     order = np.argsort(-(overlaps**2), kind="stable")

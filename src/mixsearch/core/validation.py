@@ -78,16 +78,7 @@ def check_n_features(n_features: int, needed: int, what: str) -> None:
 
 
 def reject_unknown_arguments(function: Callable[..., Any], unknown: Iterable[str], known: Iterable[str] = ()) -> None:
-    """Raise for arguments that a function does not have, naming those it has, nearest first.
-
-    Parameters
-    ----------
-    function : callable
-    unknown : iterable of str
-        Names of keyword arguments that it got and does not have.
-    known : iterable of str
-        Names that it takes besides those of its signature.
-    """
+    """Raise for arguments that a function does not have, naming those it has, nearest first."""
     for name in unknown:
         own = inspect.signature(function).parameters.values()
         names = [each.name for each in own if each.kind is not each.VAR_KEYWORD and each.name != "self"]

@@ -49,15 +49,6 @@ class Walk(NamedTuple):
     def visits(self, starts: Array) -> Array:
         """Return how often the walk visits each row from each start, (n, q), relative to the degree of the row.
 
-        Parameters
-        ----------
-        starts : array of shape (n, q)
-            Where each walk starts.
-
-        Returns
-        -------
-        array of shape (n, q)
-
         Notes
         -----
         Visits h from a start a solve (I - sG)h = (1 - s)a with G = D^(-1/2) W D^(-1/2), by conjugate gradients.
@@ -103,18 +94,6 @@ class Visits(NamedTuple):
         """Return the visits from examples, and from rows that are not members.
 
         Visits from several rows are the sum of those from each, so that one walk serves all that are not tested.
-
-        Parameters
-        ----------
-        walk : Walk
-        starts : sparse array of shape (m, q)
-            Where the walk from each example starts.
-        starts_not : sparse array of shape (m, r)
-            Where that from each row which is no member does.
-
-        Returns
-        -------
-        Visits
         """
         q = starts.shape[1]
         tested = np.unique(np.linspace(0, q - 1, min(q, MAX_TESTED)).astype(np.intp))
@@ -204,21 +183,6 @@ class Members(NamedTuple):
 def find_members(walk: Walk, visits: Visits, nodes: Array, sizes: Array, expected: float) -> Members:
     """Return the members that the visits of a walk show.
 
-    Parameters
-    ----------
-    walk : Walk
-    visits : Visits
-    nodes : array of shape (q,)
-        The node of each example.
-    sizes : array of shape (m,)
-        The number of rows that each node stands for.
-    expected : float
-        The number of rows in the components of the examples.
-
-    Returns
-    -------
-    Members
-
     Notes
     -----
     Each cut of the graph along the ranking has a posterior probability. A cut is as likely as it is clean; the log of
@@ -291,25 +255,7 @@ def _left_out_ranks(visits: Visits, nodes: Array, sizes: Array) -> Array:
 
 
 def _find_cut(expected: float, ranks: Array, counts: Array, conductances: Array) -> tuple[float, float]:
-    """Return the likeliest number of members, and the conductance of the cut after them.
-
-    Parameters
-    ----------
-    expected : float
-        The number of members by the mixture.
-    ranks : array of shape (t,)
-        How many rows rank before each left-out example.
-    counts : array of shape (m,)
-        The number of rows of the first 1, 2, ... nodes.
-    conductances : array of shape (m - 1,)
-        Of the cut after each node but the last; infinite where there is none.
-
-    Returns
-    -------
-    n : float
-        As expected if there is no cut.
-    conductance : float
-    """
+    """Return the likeliest number of members, and the conductance of the cut after them."""
     if not np.isfinite(conductances).any():
         return expected, 1.0
     sizes = counts[:-1].astype(np.float64)

@@ -68,13 +68,7 @@ def import_pandas() -> Any:
 
 
 def is_missing(value: Any) -> bool:
-    """Return whether a value is missing: None, NaN, and the NaT and NA of pandas.
-
-    Examples
-    --------
-    >>> is_missing(None), is_missing(float("nan")), is_missing("")
-    (True, True, False)
-    """
+    """Return whether a value is missing: None, NaN, and the NaT and NA of pandas."""
     return (
         value is None or type(value).__name__ in {"NAType", "NaTType"} or (isinstance(value, float) and value != value)
     )

@@ -25,34 +25,12 @@ Sums = TypeVar("Sums", bound=tuple[Any, ...])
 
 
 def row_slices(n_rows: int, size: int = CHUNK_ROWS) -> Iterator[slice]:
-    """Yield slices that cover all rows, in order; one empty slice if there are no rows, so that sums have a shape.
-
-    Parameters
-    ----------
-    n_rows : int
-    size : int, default=8192
-        Rows per slice.
-
-    Returns
-    -------
-    iterator of slice
-    """
+    """Yield slices that cover all rows, in order; one empty slice if there are no rows, so that sums have a shape."""
     return (slice(start, min(start + size, n_rows)) for start in range(0, max(n_rows, 1), size))
 
 
 def even_slices(n_rows: int, n_slices: int) -> Iterator[slice]:
-    """Yield slices of equal size that cover all rows; the last may be shorter.
-
-    Parameters
-    ----------
-    n_rows : int
-    n_slices : int
-        Largest number of slices.
-
-    Returns
-    -------
-    iterator of slice
-    """
+    """Yield slices of equal size that cover all rows; the last may be shorter."""
     return row_slices(n_rows, max(-(-n_rows // n_slices), 1))
 
 
@@ -63,31 +41,12 @@ class ArraySum(NamedTuple):
 
 
 def add_sums(one: Sums, other: Sums) -> Sums:
-    """Add the sums of two disjoint sets of rows, field by field.
-
-    Parameters
-    ----------
-    one, other : named tuple of arrays
-
-    Returns
-    -------
-    named tuple of the same type
-    """
+    """Add the sums of two disjoint sets of rows, field by field."""
     return type(one)(*(a + b for a, b in zip(one, other, strict=True)))
 
 
 def add_all(sums: Iterable[Sums]) -> Sums:
-    """Add the sums of disjoint sets of rows, in their order.
-
-    Parameters
-    ----------
-    sums : iterable of named tuples of arrays
-        At least one.
-
-    Returns
-    -------
-    named tuple of the same type
-    """
+    """Add the sums of disjoint sets of rows, in their order."""
     remaining = iter(sums)
     total, second = next(remaining), next(remaining, None)
     if second is None:
@@ -106,20 +65,7 @@ def _add_into(total: Any, more: Any) -> Any:
 
 
 def sum_chunks(summarize: Callable[[Chunk], Sums], chunks: Iterable[Chunk], n_threads: int = 1) -> Sums:
-    """Sum a function over chunks, in their order.
-
-    Parameters
-    ----------
-    summarize : callable
-        From a chunk to a named tuple of arrays.
-    chunks : iterable
-    n_threads : int, default=1
-        More than one helps if `summarize` releases the interpreter lock, as sparse products do.
-
-    Returns
-    -------
-    named tuple of arrays
-    """
+    """Sum a function over chunks, in their order."""
     if n_threads == 1:
         return add_all(map(summarize, chunks))
     with ThreadPoolExecutor(n_threads) as pool:
@@ -141,30 +87,12 @@ class RowChunks:
     dtype: Any
 
     def enumerate(self) -> Iterator[tuple[int, slice]]:
-        """Iterate over the index and the rows of every chunk.
-
-        Returns
-        -------
-        iterator of (int, slice)
-        """
+        """Iterate over the index and the rows of every chunk."""
         return iter(enumerate(self.slices))
 
 
 def split_rows(indptr: Any, max_nonzeros: int | None = None) -> list[slice]:
-    """Split sparse rows into slices with about the same number of non-zeros.
-
-    Parameters
-    ----------
-    indptr : array of int of shape (n + 1,)
-        Row pointers of a csr_array.
-    max_nonzeros : int, optional
-        Largest number of non-zeros in a slice, up to one row; `CHUNK_NONZEROS` by default.
-
-    Returns
-    -------
-    list of slice
-        At least two if there are two rows, for two threads, unless work is limited to one core.
-    """
+    """Split sparse rows into slices with about the same number of non-zeros."""
     n_rows, n_nonzeros = len(indptr) - 1, int(indptr[-1])
     min_chunks = 1 if is_on_one_core() else 2
     n_chunks = min(max(min_chunks, -(-n_nonzeros // (max_nonzeros or CHUNK_NONZEROS))), max(n_rows, 1))
@@ -174,18 +102,7 @@ def split_rows(indptr: Any, max_nonzeros: int | None = None) -> list[slice]:
 
 
 def chunk_rows(X: sp.csr_array[Any], max_nonzeros: int | None = None) -> RowChunks:
-    """Split rows in memory into chunks, without a copy.
-
-    Parameters
-    ----------
-    X : csr_array of shape (n, d)
-    max_nonzeros : int, optional
-        As in `split_rows`.
-
-    Returns
-    -------
-    RowChunks
-    """
+    """Split rows in memory into chunks, without a copy."""
     slices = split_rows(X.indptr, max_nonzeros)
     views = [_view(X, rows) for rows in slices]
     return RowChunks(slices, views.__getitem__, X.shape, X.nnz, X.dtype)

@@ -11,13 +11,7 @@ MAX_LISTED = 20
 
 
 def list_names(names: Sequence[str]) -> str:
-    """Return names as a list for a sentence, cut after the first ones.
-
-    Examples
-    --------
-    >>> list_names(["area", "rooms"])
-    'area, rooms'
-    """
+    """Return names as a list for a sentence, cut after the first ones."""
     more = f", and {len(names) - MAX_LISTED} more" if len(names) > MAX_LISTED else ""
     return ", ".join(names[:MAX_LISTED]) + more
 

@@ -44,23 +44,7 @@ _STEPS_PER_DAY = {"s": 86_400, "ms": 86_400 * 10**3, "us": 86_400 * 10**6, "ns":
 
 @dataclass(frozen=True)
 class Groups:
-    """Rows in groups.
-
-    Parameters
-    ----------
-    kind : {"period", "category", "number", "range"}
-        What the groups are. All but categories are in their order, categories by size.
-    labels : tuple of str
-        One for each group.
-    codes : array of shape (n,), of int
-        The group of each row; -1 if the value is missing.
-    every : str or float, optional
-        The period, or the width of the ranges.
-    edges : array of shape (n_groups + 1,), optional
-        Where periods (datetime64[D]) and ranges begin and end; the end does not belong to them.
-    n_merged : int, default=0
-        How many values are in the last group, if that is "other".
-    """
+    """Rows in groups."""
 
     kind: Literal["period", "category", "number", "range"]
     labels: tuple[str, ...]
@@ -81,30 +65,7 @@ class Groups:
 
 
 def make_groups(column: Any, every: str | float | None = None, *, max_groups: int = MAX_GROUPS) -> Groups:
-    """Return the groups of rows by the values of a column.
-
-    Parameters
-    ----------
-    column : pyarrow.Array or ChunkedArray of length n
-        Dates, text, true and false, or numbers.
-    every : {"year", "quarter", "month", "week", "day"} or float, optional
-        For dates, the period; for numbers, the width of the ranges. By default from the values.
-    max_groups : int, default=20
-        How many categories are groups of their own; the others are together in one more, "other". At most as many
-        different numbers are groups of their own.
-
-    Returns
-    -------
-    Groups
-        Periods and ranges are without gaps: some may have no rows.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> groups = make_groups(pa.array(["2024-01-15", "2024-03-31", None]).cast(pa.date32()), every="month")
-    >>> groups.labels, groups.sizes.tolist(), groups.n_missing
-    (('2024-01', '2024-02', '2024-03'), [1, 0, 1], 1)
-    """
+    """Return the groups of rows by the values of a column."""
     arrow = import_pyarrow("Groups")
     types = arrow.types
     if types.is_dictionary(column.type):
@@ -219,17 +180,7 @@ def check_period(every: object) -> Period:
 
 
 def choose_period(days: Array) -> Period:
-    """Return the longest period of which the dates cover at least eight, or the day.
-
-    Parameters
-    ----------
-    days : array of shape (n,), of int
-        Days since 1970, none missing.
-
-    Returns
-    -------
-    str
-    """
+    """Return the longest period of which the dates cover at least eight, or the day."""
     central = np.quantile(days, _CENTRAL, method="nearest").astype(np.int64)
     ends = np.array([days.min(), days.max()])
     chosen: Period = "year"
@@ -256,21 +207,7 @@ def number_periods(days: Array, every: Period) -> Array:
 
 
 def list_periods(first: int, last: int, every: Period) -> tuple[tuple[str, ...], Array]:
-    """Return the labels of all periods from one number to another, and their first days with the day after the end.
-
-    Parameters
-    ----------
-    first, last : int
-        As `number_periods` numbers them.
-    every : str
-        The period.
-
-    Returns
-    -------
-    labels : tuple of str
-        Such as 2024, 2024-Q2, 2024-05, 2024-W22 (of the ISO calendar) and 2024-05-31.
-    edges : array of shape (n + 1,), of datetime64[D]
-    """
+    """Return the labels of all periods from one number to another, and their first days with the day after the end."""
     if last - first >= _MAX_LISTED:
         raise SearchError(
             "There are {n_periods:,} periods ({every}) from {first} to {last}; at most {max_periods:,} are listed. "
@@ -357,20 +294,7 @@ def choose_width(values: Array) -> float | None:
 
 
 def bin_by_width(values: Array, width: float) -> Bins:
-    """Put values into ranges of equal width, which begin at multiples of it.
-
-    Parameters
-    ----------
-    values : array of shape (n,)
-        Finite numbers.
-    width : float
-        The width.
-
-    Returns
-    -------
-    Bins
-        Without gaps: some ranges may have no values.
-    """
+    """Put values into ranges of equal width, which begin at multiples of it."""
     numbers = np.floor(values / width)
     first, last = numbers.min(), numbers.max()
     if not last - first < _MAX_BINS:
@@ -393,18 +317,7 @@ def bin_by_width(values: Array, width: float) -> Bins:
 
 
 def bin_by_quantiles(values: Array) -> Bins:
-    """Put values into at most ten ranges of about equal counts, whose ends have two digits.
-
-    Parameters
-    ----------
-    values : array of shape (n,)
-        Finite numbers.
-
-    Returns
-    -------
-    Bins
-        Every range has values. The outer ones begin and end where the values do.
-    """
+    """Put values into at most ten ranges of about equal counts, whose ends have two digits."""
     quantiles = np.quantile(values, np.arange(1, N_BINS) / N_BINS, method="nearest")
     inner = np.unique([float(f"{each:.{_DIGITS}g}") for each in quantiles.tolist()])
     found, codes = np.unique(np.searchsorted(inner, values, side="right"), return_inverse=True)

@@ -19,24 +19,12 @@ _OWN_GROUPS, _GROUPS = Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")
 
 
 def available_memory() -> int:
-    """Return the bytes of memory that this process may use.
-
-    Returns
-    -------
-    int
-        The physical memory, 4 GiB if the system does not report it, or the limit of a control group if that is lower.
-    """
+    """Return the bytes of memory that this process may use."""
     return int(min(_query_system() or ASSUMED_BYTES, *_read_limits("memory", _read_memory_limit), math.inf))
 
 
 def available_cores() -> int:
-    """Return the number of cores that this process may use.
-
-    Returns
-    -------
-    int
-        The cores of the machine, those that the process is bound to, or the quota of a control group, rounded up.
-    """
+    """Return the number of cores that this process may use."""
     bound = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(1, math.ceil(min(bound, _quota())))
 

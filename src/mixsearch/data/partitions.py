@@ -25,13 +25,7 @@ N_GROUPS = 40
 
 @dataclass(frozen=True)
 class Partition:
-    """Consecutive rows. Every field of a subclass has one entry per row, or is None.
-
-    Parameters
-    ----------
-    first : int
-        Index of the first row among all rows.
-    """
+    """Consecutive rows. Every field of a subclass has one entry per row, or is None."""
 
     first: int
 
@@ -41,49 +35,15 @@ class Partition:
         return int(self._columns()[0][1].shape[0])
 
     def rows_at(self, step: int, offset: int = 0) -> slice:
-        """Return the slice of rows whose index among all rows is `offset` plus a multiple of `step`.
-
-        Parameters
-        ----------
-        step : int
-            The distance between rows.
-        offset : int, default=0
-            The index of the first of them.
-
-        Returns
-        -------
-        slice
-        """
+        """Return the slice of rows whose index among all rows is `offset` plus a multiple of `step`."""
         return slice((offset - self.first) % step, None, step)
 
     def thin(self, step: int, offset: int = 0) -> Self:
-        """Return the partition with only the rows of `rows_at`.
-
-        Parameters
-        ----------
-        step : int
-            The distance between rows.
-        offset : int, default=0
-            The index of the first of them.
-
-        Returns
-        -------
-        Partition
-        """
+        """Return the partition with only the rows of `rows_at`."""
         return replace(self.take(self.rows_at(step, offset)), first=-((offset - self.first) // step))
 
     def take(self, indices: Any) -> Self:
-        """Return the partition with only some of its rows.
-
-        Parameters
-        ----------
-        indices : slice, or array of int or bool
-            Rows of this partition. `first` stays.
-
-        Returns
-        -------
-        Partition
-        """
+        """Return the partition with only some of its rows."""
         picked: dict[str, Any] = {name: None if value is None else value[indices] for name, value in self._columns()}
         return replace(self, **picked)
 
@@ -92,17 +52,7 @@ class Partition:
 
     @classmethod
     def joined(cls, partitions: list[Self]) -> Self:
-        """Join partitions that follow each other.
-
-        Parameters
-        ----------
-        partitions : list of Partition
-            In the order of their rows.
-
-        Returns
-        -------
-        Partition
-        """
+        """Join partitions that follow each other."""
         columns = zip(*(partition._columns() for partition in partitions), strict=True)
         whole = {column[0][0]: _stack([value for _, value in column]) for column in columns}
         return replace(partitions[0], **whole)
@@ -117,17 +67,7 @@ def _stack(values: list[Any]) -> Any:
 
 @dataclass(frozen=True)
 class SamplePartition(Partition):
-    """Samples as the user gave them, with responses in regressions.
-
-    Parameters
-    ----------
-    first : int
-        Index of the first row among all rows.
-    samples : array or sparse matrix of shape (n, d)
-        The samples.
-    responses : array of shape (n,), optional
-        The responses.
-    """
+    """Samples as the user gave them, with responses in regressions."""
 
     samples: Any
     responses: Any = None
@@ -135,15 +75,7 @@ class SamplePartition(Partition):
 
 @dataclass(frozen=True)
 class BlockPartition(Partition):
-    """Rows of a table as the user gave them.
-
-    Parameters
-    ----------
-    first : int
-        Index of the first row among all rows.
-    block : array or data frame of n rows
-        It may hold values of any kind.
-    """
+    """Rows of a table as the user gave them."""
 
     block: Any
 
@@ -158,17 +90,7 @@ T = TypeVar("T", bound=Partition)
 
 
 class Layout(NamedTuple):
-    """Shape and type of the samples in all partitions together.
-
-    Parameters
-    ----------
-    n_rows, n_features : int
-        Shape of the samples, (n, d).
-    dtype : dtype
-        Type of their values.
-    is_sparse : bool
-        Whether they are sparse matrices.
-    """
+    """Shape and type of the samples in all partitions together."""
 
     n_rows: int
     n_features: int
@@ -182,11 +104,6 @@ class Partitions(ABC, Generic[S]):
 
     Functions that are applied to the partitions take a partition and then small arrays. They must be top-level
     functions, because they may be pickled and sent to another machine.
-
-    Parameters
-    ----------
-    layout : Layout
-        Shape and type of the samples.
     """
 
     layout: Layout
@@ -213,115 +130,37 @@ class Partitions(ABC, Generic[S]):
 
     @abstractmethod
     def reduce(self, summarize: Callable[..., Sums], *shared: Any) -> Sums:
-        """Sum a function over all partitions.
-
-        Parameters
-        ----------
-        summarize : callable
-            From a partition and `shared` to a named tuple of values that can be added.
-        *shared
-            Small arrays, sent to every partition.
-
-        Returns
-        -------
-        named tuple
-            Added field by field.
-        """
+        """Sum a function over all partitions."""
 
     @abstractmethod
     def map(self, change: Callable[..., T], *shared: Any) -> Partitions[T]:
-        """Apply a function to every partition. It may run again in every reduction; see `persist`.
-
-        Parameters
-        ----------
-        change : callable
-            From a partition and `shared` to a partition.
-        *shared
-            Small arrays, sent to every partition.
-
-        Returns
-        -------
-        Partitions
-        """
+        """Apply a function to every partition. It may run again in every reduction; see `persist`."""
 
     @abstractmethod
     def map_reduce(self, step: Callable[..., tuple[T, Sums]], *shared: Any) -> tuple[Partitions[T], Sums]:
-        """Apply a function to every partition, persist the results, and sum its second return value, in one pass.
-
-        Parameters
-        ----------
-        step : callable
-            From a partition and `shared` to a partition and a named tuple of values that can be added.
-        *shared
-            Small arrays, sent to every partition.
-
-        Returns
-        -------
-        partitions : Partitions
-        sums : named tuple
-        """
+        """Apply a function to every partition, persist the results, and sum its second return value, in one pass."""
 
     @abstractmethod
     def persist(self) -> Self:
-        """Apply all pending functions once, and store the results where the partitions are.
-
-        Returns
-        -------
-        Partitions
-        """
+        """Apply all pending functions once, and store the results where the partitions are."""
 
     @abstractmethod
     def collect(self) -> LocalPartitions[S]:
-        """Bring all rows into this process. They must be few.
-
-        Returns
-        -------
-        LocalPartitions
-        """
+        """Bring all rows into this process. They must be few."""
 
     def thin(self, step: int) -> Partitions[S]:
-        """Return only the rows whose index is a multiple of `step`.
-
-        Parameters
-        ----------
-        step : int
-            From one row to the next.
-
-        Returns
-        -------
-        Partitions
-        """
+        """Return only the rows whose index is a multiple of `step`."""
         if step == 1:
             return self
         n_rows = -(-self.n_rows // step)
         return self._with_rows(n_rows, _thin, step)
 
     def take_rows(self, rows: Any) -> Partitions[S]:
-        """Return only some rows.
-
-        Parameters
-        ----------
-        rows : array of int
-            Indices among all rows, rising.
-
-        Returns
-        -------
-        Partitions
-        """
+        """Return only some rows."""
         return self._with_rows(len(rows), _take_rows, rows)
 
     def drop_rows(self, rows: Any) -> Partitions[S]:
-        """Return all rows but some, with new row numbers.
-
-        Parameters
-        ----------
-        rows : array of int
-            Indices among all rows, rising.
-
-        Returns
-        -------
-        Partitions
-        """
+        """Return all rows but some, with new row numbers."""
         return self._with_rows(self.n_rows - len(rows), _drop_rows, rows) if len(rows) else self
 
     def _with_rows(self, n_rows: int, change: Callable[..., S], *shared: Any) -> Partitions[S]:
@@ -407,19 +246,7 @@ class SegmentedPartitions(Partitions[S]):
 
 
 def partition_in_memory(X: Any, responses: Any = None) -> LocalPartitions[SamplePartition]:
-    """Return samples in memory as one partition.
-
-    Parameters
-    ----------
-    X : array or sparse matrix of shape (n, d)
-        The samples.
-    responses : array of shape (n,), optional
-        The responses, in regressions.
-
-    Returns
-    -------
-    LocalPartitions of SamplePartition
-    """
+    """Return samples in memory as one partition."""
     n, d = X.shape
     return LocalPartitions(Layout(n, d, X.dtype, sp.issparse(X)), SamplePartition(0, X, responses))
 
@@ -457,22 +284,7 @@ class DetachedPartitions(Partitions[S]):
 
 
 def leave_one_out(partitions: Partitions[S], summarize: Callable[..., Sums], *shared: Any) -> list[Sums]:
-    """Sum over all rows except those of one jackknife group, for each group in turn.
-
-    Parameters
-    ----------
-    partitions : Partitions
-        The samples.
-    summarize : callable
-        From a partition, a slice of its rows and `shared` to a named tuple of arrays.
-    *shared
-        Small arrays, sent to every partition.
-
-    Returns
-    -------
-    list of named tuples
-        One for each group.
-    """
+    """Sum over all rows except those of one jackknife group, for each group in turn."""
     by_group = sums_by_group(partitions, summarize, *shared)
     totals = [field.sum(axis=0) for field in by_group]
     return [
@@ -482,22 +294,7 @@ def leave_one_out(partitions: Partitions[S], summarize: Callable[..., Sums], *sh
 
 
 def sums_by_group(partitions: Partitions[S], summarize: Callable[..., Sums], *shared: Any) -> Sums:
-    """Sum over the rows of every jackknife group.
-
-    Parameters
-    ----------
-    partitions : Partitions
-        The samples.
-    summarize : callable
-        As in `leave_one_out`.
-    *shared
-        Small arrays, sent to every partition.
-
-    Returns
-    -------
-    named tuple of arrays of shape (B, ...)
-        One entry for each group.
-    """
+    """Sum over the rows of every jackknife group."""
     sums: Sums = partitions.reduce(_sums_by_group, partitions.n_groups, summarize, shared)
     return sums
 
@@ -508,40 +305,12 @@ def _sums_by_group(partition: S, n_groups: int, summarize: Callable[..., Sums], 
 
 
 def spread_over_groups(partition: Partition, values: Any, n_groups: int) -> Any:
-    """Put the value of each sample into the column of its jackknife group; X' times that gives all group sums at once.
-
-    Parameters
-    ----------
-    partition : Partition
-        The samples.
-    values : array of shape (n,)
-        One for each sample.
-    n_groups : int
-        The number of groups, B.
-
-    Returns
-    -------
-    array of shape (n, B)
-    """
+    """Put the value of each sample into the column of its jackknife group; X' times that has all group sums."""
     spread = np.zeros((len(values), n_groups), dtype=values.dtype)
     spread[np.arange(len(values)), group_indices(partition, len(values), n_groups)] = values
     return spread
 
 
 def group_indices(partition: Partition, n_rows: int, n_groups: int) -> Any:
-    """Return the jackknife group of each row of a partition.
-
-    Parameters
-    ----------
-    partition : Partition
-        The rows.
-    n_rows : int
-        How many of them are asked for, from the first.
-    n_groups : int
-        The number of groups, B.
-
-    Returns
-    -------
-    array of int of shape (n_rows,)
-    """
+    """Return the jackknife group of each row of a partition."""
     return (np.arange(n_rows) + partition.first) % n_groups

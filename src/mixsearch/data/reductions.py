@@ -22,18 +22,7 @@ class PartitionCounts:
 
     @classmethod
     def from_partition(cls, partition: Partition, n_rows: int) -> PartitionCounts:
-        """Return the count of one partition.
-
-        Parameters
-        ----------
-        partition : Partition
-        n_rows : int
-            Number of its rows that count.
-
-        Returns
-        -------
-        PartitionCounts
-        """
+        """Return the count of one partition."""
         return cls({partition.first: n_rows})
 
     def __add__(self, other: PartitionCounts) -> PartitionCounts:
@@ -47,16 +36,7 @@ class PartitionCounts:
         return sum(self.counts.values())
 
     def count_before(self, partition: Partition) -> int:
-        """Return the number of rows counted in all partitions before this one.
-
-        Parameters
-        ----------
-        partition : Partition
-
-        Returns
-        -------
-        int
-        """
+        """Return the number of rows counted in all partitions before this one."""
         return sum(n_rows for first, n_rows in self.counts.items() if first < partition.first)
 
 
@@ -68,29 +48,14 @@ class RowValues:
 
     @classmethod
     def from_partition(cls, partition: Partition, values: Array) -> RowValues:
-        """Return the values of one partition.
-
-        Parameters
-        ----------
-        partition : Partition
-        values : array of shape (n_rows,)
-
-        Returns
-        -------
-        RowValues
-        """
+        """Return the values of one partition."""
         return cls({partition.first: values})
 
     def __add__(self, other: RowValues) -> RowValues:
         return RowValues(self.values | other.values)
 
     def join(self) -> Array:
-        """Return the values of all rows, in their order.
-
-        Returns
-        -------
-        array of shape (n,)
-        """
+        """Return the values of all rows, in their order."""
         return np.concatenate([self.values[first] for first in sorted(self.values)])
 
 
@@ -127,17 +92,7 @@ _N_PER_PROBE, _MIN_PROBED, _MIN_PER_ROW = 64, 50_000, 16
 
 
 def top_rows(scores: Array, n: int) -> Array:
-    """Return the indices of the n largest scores, best first, ties in their order. The rest is not sorted.
-
-    Parameters
-    ----------
-    scores : array of shape (m,)
-    n : int
-
-    Returns
-    -------
-    array of int of shape (min(n, m),)
-    """
+    """Return the indices of the n largest scores, best first, ties in their order. The rest is not sorted."""
     if n >= len(scores):
         return np.argsort(-scores, kind="stable")
     if len(scores) > max(_MIN_PER_ROW * n, _MIN_PROBED):
@@ -162,18 +117,6 @@ def _find_large(scores: Array, n: int) -> Array:
 
 def sample_terms(sizes: Array, n: int) -> tuple[Array, Array]:
     """Choose about n terms of a sum: the largest ones, and others at even steps.
-
-    Parameters
-    ----------
-    sizes : array of shape (m,)
-        About how large each term is, not negative.
-    n : int
-        How many to choose, at most. If so few are not zero, all of them are chosen.
-
-    Returns
-    -------
-    chosen, weights : arrays of shape (about n,)
-        The indices of the terms, and what to multiply each with so that the sum over them estimates that over all.
 
     Notes
     -----

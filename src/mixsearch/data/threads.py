@@ -52,23 +52,12 @@ _cores: ContextVar[int | None] = ContextVar("cores", default=None)
 
 
 def n_cores() -> int:
-    """Return the number of threads for work outside BLAS.
-
-    Returns
-    -------
-    int
-        Number of cores that this process may use, or 1 inside `on_one_core`.
-    """
+    """Return the number of threads for work outside BLAS."""
     return _cores.get() or available_cores()
 
 
 def is_on_one_core() -> bool:
-    """Return whether work is limited to one core by `on_one_core`.
-
-    Returns
-    -------
-    bool
-    """
+    """Return whether work is limited to one core by `on_one_core`."""
     return _cores.get() == 1
 
 

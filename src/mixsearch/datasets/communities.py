@@ -37,19 +37,7 @@ class CommunityData:
     affinity: Array
 
     def known(self, community: int, n: int) -> Array:
-        """Return a few members of a community: the first ones that have links.
-
-        Parameters
-        ----------
-        community : int
-            Its label.
-        n : int
-            The number of members.
-
-        Returns
-        -------
-        array of int
-        """
+        """Return a few members of a community: the first ones that have links."""
         has_links = np.diff(self.adjacency.indptr) > 0
         return np.flatnonzero((self.labels == community) & has_links)[:n]
 

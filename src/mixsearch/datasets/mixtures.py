@@ -37,12 +37,7 @@ class GaussianMixtureData:
     deviations: Array
 
     def oracle(self) -> Array:
-        """Estimate the centers from the true labels: the means of the members.
-
-        Returns
-        -------
-        array of shape (k, d)
-        """
+        """Estimate the centers from the true labels: the means of the members."""
         return np.array([self.X[self.labels == i].mean(axis=0) for i in range(len(self.centers))])
 
 
@@ -117,12 +112,7 @@ class SubspacesData:
     weights: Array
 
     def oracle(self) -> Array:
-        """Estimate the bases from the true labels: top eigenvectors of the members' second moments.
-
-        Returns
-        -------
-        array of shape (k, d, r)
-        """
+        """Estimate the bases from the true labels: top eigenvectors of the members' second moments."""
         members = [self.X[self.labels == i] for i in range(len(self.bases))]
         return np.array([np.linalg.eigh(X.T @ X)[1][:, -self.bases.shape[2] :] for X in members])
 
@@ -206,12 +196,7 @@ class MixedRegressionData:
     weights: Array
 
     def oracle(self) -> Array:
-        """Estimate the coefficients from the true labels, by least squares with an intercept.
-
-        Returns
-        -------
-        array of shape (k, d)
-        """
+        """Estimate the coefficients from the true labels, by least squares with an intercept."""
         X = np.hstack([self.X, np.ones((len(self.X), 1))])
         members = [self.labels == i for i in range(len(self.centers))]
         return np.array([np.linalg.lstsq(X[own], self.y[own], rcond=None)[0][:-1] for own in members])

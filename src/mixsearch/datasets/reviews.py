@@ -65,23 +65,11 @@ class ReviewData:
     subjects: tuple[str, ...]
 
     def to_columns(self) -> dict[str, list[str] | list[int] | list[datetime.date]]:
-        """Return the columns of a table, as `build_index` and data frames take them.
-
-        Returns
-        -------
-        dict
-            `text`, `date`, `city` and `stars`.
-        """
+        """Return the columns of a table, as `build_index` and data frames take them."""
         return {"text": self.text, "date": self.date, "city": self.city, "stars": self.stars}
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write the columns to a file, for the command line.
-
-        Parameters
-        ----------
-        path : path
-            The file. An existing one is replaced.
-        """
+        """Write the columns to a file, for the command line."""
         columns = self.to_columns()
         with open(path, "w", encoding="utf-8", newline="") as file:
             writer = csv.writer(file)

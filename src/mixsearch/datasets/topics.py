@@ -38,28 +38,13 @@ class TopicData:
     vocabulary: list[str]
 
     def labelled_word(self, topic: int) -> int:
-        """Find the frequent word with the largest ratio of its probability in a topic to that in any other topic.
-
-        Parameters
-        ----------
-        topic : int
-            The index of the topic.
-
-        Returns
-        -------
-        int
-            The column of the word.
-        """
+        """Find the frequent word with the largest ratio of its probability in a topic to that in any other topic."""
         others = np.delete(self.topics, topic, axis=0).max(axis=0)
         frequent = self.topics[topic] >= np.quantile(self.topics[topic], 0.9)
         return int(np.argmax(np.where(frequent, self.topics[topic] / (others + 1e-12), 0)))
 
     def oracle(self) -> Array:
         """Estimate the topics from the true shares, by least squares.
-
-        Returns
-        -------
-        array of shape (k, d)
 
         Notes
         -----

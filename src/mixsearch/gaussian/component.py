@@ -479,19 +479,7 @@ class ShapedComponent(GaussianComponent):
 
 
 def discriminant(fit: ShapedFit, examples: Array) -> Array:
-    """Return the direction, (d,), that separates examples best from all samples, by the average covariance within.
-
-    Parameters
-    ----------
-    fit : ShapedFit
-    examples : array of shape (q, d)
-        In the units of the fit.
-
-    Returns
-    -------
-    array of shape (d,)
-        For samples as the user has them.
-    """
+    """Return the direction, (d,), that separates examples best from all samples, by the average covariance within."""
     mixture = fit.mixture
     away = examples.mean(axis=0) - mixture.weights @ mixture.centers
     return np.asarray(np.linalg.solve(mixture.average_covariance, away) / fit.units.scale)

@@ -190,41 +190,15 @@ class GaussianFamily:
         return self.check is None or self.check.n_signal >= self.n_components - 1
 
     def supported(self) -> GaussianFamily:
-        """Drop the components that do not stand out from the noise: they would only split the others.
-
-        Returns
-        -------
-        GaussianFamily
-        """
+        """Drop the components that do not stand out from the noise: they would only split the others."""
         return self if self.check is None or self.is_supported else self.take(self.check.n_signal + 1)
 
     def hinted(self, hint: Array) -> Hinted:
-        """Contract the third moment with a hint.
-
-        Parameters
-        ----------
-        hint : array of shape (k,)
-            In the frame.
-
-        Returns
-        -------
-        Hinted
-        """
+        """Contract the third moment with a hint."""
         return self.correct(self.partitions.reduce(hinted_sum, hint).total / self.partitions.n_rows, hint)
 
     def correct(self, third: Array, hint: Array) -> Hinted:
         """Subtract the contribution of the noise from a contracted third moment.
-
-        Parameters
-        ----------
-        third : array of shape (k, k)
-            W'E[⟨x, v⟩xx']W.
-        hint : array of shape (k,)
-            c, the hint in the frame.
-
-        Returns
-        -------
-        Hinted
 
         Notes
         -----
@@ -237,18 +211,7 @@ class GaussianFamily:
         return Hinted(matrix, self.mean, hint)
 
     def whole_moments(self, hint: Array) -> Moments:
-        """Return the paper's moments in the whole space.
-
-        Parameters
-        ----------
-        hint : array of shape (d,)
-            A direction v.
-
-        Returns
-        -------
-        Moments
-            m, A and B.
-        """
+        """Return the paper's moments in the whole space."""
         n, d = self.partitions.n_rows, len(hint)
         noise_mean = self.partitions.reduce(noise_sum).total / n
         third = second_moment(self.partitions, hint_scores, hint / n)
@@ -264,33 +227,13 @@ class GaussianFamily:
         return Moments(self.sample_mean, second, symmetric_operator(d, np.float64, apply), hint)
 
     def tensor(self, basis: Array) -> Array:
-        """Contract the third moment with all columns of a basis.
-
-        Parameters
-        ----------
-        basis : array of shape (k, q)
-            Orthonormal columns, each a hint in the frame.
-
-        Returns
-        -------
-        array of shape (q, q, q)
-        """
+        """Contract the third moment with all columns of a basis."""
         third, identity = self.partitions.reduce(tensor_sum, basis).total, (basis.T * self.frame.spread) @ basis
         noise = symmetrize(np.multiply.outer(identity, self.noise_mean @ basis))
         return np.asarray(third / self.partitions.n_rows - noise)
 
     def leave_one_out(self, hint: Array) -> Replicates:
-        """Compute the moments of all samples but one group, for each group in turn.
-
-        Parameters
-        ----------
-        hint : array of shape (k,)
-            In the frame.
-
-        Returns
-        -------
-        Replicates
-        """
+        """Compute the moments of all samples but one group, for each group in turn."""
         replicates = [self._replicate(sums, hint) for sums in leave_one_out(self.partitions, all_sums, hint)]
         return Replicates(*map(np.array, zip(*replicates, strict=True)))
 
@@ -304,16 +247,6 @@ class GaussianFamily:
     def hint_shifts(self, hint: Array) -> Array:
         """Compute how the coordinates of a direction change with the frame of all samples but one group.
 
-        Parameters
-        ----------
-        hint : array of shape (d,)
-            v.
-
-        Returns
-        -------
-        array of shape (B, k)
-            A row for each of the B groups.
-
         Notes
         -----
         The part of v outside the signal space is uncorrelated with the coordinates of all samples. Without a group it
@@ -325,16 +258,6 @@ class GaussianFamily:
 
     def information_p_value(self, hint: Array) -> float:
         """Test whether a direction is informative.
-
-        Parameters
-        ----------
-        hint : array of shape (d,)
-            v.
-
-        Returns
-        -------
-        float
-            The probability that an uninformative direction has coordinates in the frame at least as large.
 
         Notes
         -----
@@ -348,18 +271,7 @@ class GaussianFamily:
         return float(chi2.sf(np.sum(c**2 / np.maximum(variance, rounding)) / (hint @ hint), len(c)))
 
     def residual_replicates(self, direction: Array) -> Array:
-        """Compute A W u of all samples but one group, up to vectors of the signal space.
-
-        Parameters
-        ----------
-        direction : array of shape (k,)
-            u, the direction of a component in the frame.
-
-        Returns
-        -------
-        array of shape (d, B)
-            A column for each of the B groups.
-        """
+        """Compute A W u of all samples but one group, up to vectors of the signal space."""
         sums = self.partitions.reduce(group_sums, direction, self.partitions.n_groups)
         centered = centered_sums(self.sample_mean, sums)
         return np.asarray((centered.sum(axis=1, keepdims=True) - centered) / self._n_left)
@@ -370,31 +282,11 @@ class GaussianFamily:
         return self.partitions.n_rows * (1 - 1 / self.partitions.n_groups)
 
     def thin(self, step: int) -> GaussianFamily:
-        """Return the same fit with every `step`-th sample only.
-
-        Parameters
-        ----------
-        step : int
-            From one sample to the next.
-
-        Returns
-        -------
-        GaussianFamily
-        """
+        """Return the same fit with every `step`-th sample only."""
         return replace(self, partitions=self.partitions.thin(step))
 
     def take(self, n_components: int) -> GaussianFamily:
-        """Return the same fit with the first components only.
-
-        Parameters
-        ----------
-        n_components : int
-            The number of components to keep.
-
-        Returns
-        -------
-        GaussianFamily
-        """
+        """Return the same fit with the first components only."""
         k = n_components
         return replace(
             self,

@@ -34,28 +34,7 @@ def fit_gaussian(
     measured: MeasuredSamples | None = None,
     is_smallest: bool = False,
 ) -> GaussianFamily:
-    """Find the signal space of a Gaussian mixture and project the samples onto it.
-
-    Parameters
-    ----------
-    partitions : Partitions
-        The samples, of shape (n, d).
-    n_components : int
-        k, at most d.
-    paper : bool
-        Take samples relative to zero, with the noise level from one eigenvector, as in the paper; otherwise relative to
-        their mean, with the noise level from the whole noise space.
-    seed : int
-        Seed of the eigensolver's starting block, used if the dimension is large.
-    measured : MeasuredSamples, optional
-        The same samples with their squared distance from their mean, if it is known.
-    is_smallest : bool
-        For the paper's moments: take the smallest eigenvalue of the covariance as the noise level, not the (k+1)-th.
-
-    Returns
-    -------
-    GaussianFamily
-    """
+    """Find the signal space of a Gaussian mixture and project the samples onto it."""
     mean, distances = measured or measure_samples(partitions)
     with blas_threads_for(partitions):
         covariance = second_moment(partitions, center=mean)
@@ -171,16 +150,5 @@ def _whiten(
 
 
 def gaussian_spectrum(partitions: Partitions[SamplePartition], *, seed: int) -> Spectrum:
-    """Count the Gaussians: one more than the directions in which their centers differ.
-
-    Parameters
-    ----------
-    partitions : Partitions of samples of shape (n, d)
-    seed : int
-        Seed of the eigensolver's starting block.
-
-    Returns
-    -------
-    Spectrum
-    """
+    """Count the Gaussians: one more than the directions in which their centers differ."""
     return spherical_spectrum(partitions, sample_mean_of(partitions), lambda n_signal: n_signal + 1, seed)

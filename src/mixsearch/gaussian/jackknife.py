@@ -136,15 +136,6 @@ def _known_information(mixture: SphericalMixture, components: Array, mean: Array
 def bootstrap_errors(family: GaussianFamily, refined: RefinedGaussian) -> StandardErrors:
     """Return the standard errors of a refined Gaussian from refits.
 
-    Parameters
-    ----------
-    family : GaussianFamily
-    refined : RefinedGaussian
-
-    Returns
-    -------
-    StandardErrors
-
     Notes
     -----
     One Newton step from the maximum of the likelihood shows how the estimate varies near it. If samples do not follow

@@ -107,18 +107,6 @@ def make_features(Y: Array, squares: Array, units: Array) -> Array:
     """Return whitened samples as features: log densities are linear in them.
 
     They are the coordinates z in the signal space, the squared distance from the origin, in the noise space too, and 1.
-
-    Parameters
-    ----------
-    Y : array of shape (n, k)
-    squares : array of shape (n,)
-        The squared distance from the origin in the noise space.
-    units : array of shape (k,)
-        The length of each coordinate; 0 for the constant one.
-
-    Returns
-    -------
-    array of shape (q + 2, n)
     """
     free = units > 0
     Z = np.asarray(Y.T[free] * units[free, None], dtype=np.float64)

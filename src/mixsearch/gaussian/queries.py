@@ -253,24 +253,7 @@ def _check_apart(members: Array, others: Array) -> None:
 def fit_shapes(
     partitions: Partitions[SamplePartition], covariance: Covariance, n_components: int | None, *, is_scaled: bool | None
 ) -> tuple[ShapedSearch, Array]:
-    """Fit Gaussians of any shape to samples without outliers.
-
-    Parameters
-    ----------
-    partitions : Partitions of samples of shape (n, d)
-    covariance : str
-        A shape, or "auto".
-    n_components : int or None
-        None for as many as the samples support.
-    is_scaled : bool or None
-        As in `choose_shape`.
-
-    Returns
-    -------
-    search : ShapedSearch
-    outliers : array of int
-        Rows that were left out.
-    """
+    """Fit Gaussians of any shape to samples without outliers."""
     _check_n_features(partitions.n_features)
     found = _find_outliers(partitions, is_scaled=is_scaled is not False)
     if len(found.rows):

@@ -108,17 +108,6 @@ def fit_mixture(family: GaussianFamily, options: EMOptions, subset: SubsetFit) -
 def refine_gaussian(family: GaussianFamily, fitted: FittedMixture, index: int) -> RefinedGaussian:
     """Return one component of a fitted mixture, with its center in all dimensions.
 
-    Parameters
-    ----------
-    family : GaussianFamily
-    fitted : FittedMixture
-        From `fit_mixture`.
-    index : int
-
-    Returns
-    -------
-    RefinedGaussian
-
     Notes
     -----
     Responsibilities come from the signal space and from the energy of the noise outside of it, which shows how large

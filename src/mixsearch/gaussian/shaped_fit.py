@@ -135,23 +135,7 @@ def choose_shape(
     *,
     is_scaled: bool | None,
 ) -> ShapedFit:
-    """Choose the shape and the number of components on part of the samples.
-
-    Parameters
-    ----------
-    partitions : Partitions of samples of shape (n, d)
-    covariance : str
-        A shape, or "auto".
-    n_components : int or None
-        None for as many as the samples support.
-    is_scaled : bool or None
-        Whether each feature has a unit of its own. None tries components that are spherical in the units of the user as
-        well.
-
-    Returns
-    -------
-    ShapedFit
-    """
+    """Choose the shape and the number of components on part of the samples."""
     needed = max(
         MIN_SAMPLES, PER_COMPONENT * (n_components or 0), min(PER_FEATURE * partitions.n_features, MAX_SAMPLES)
     )
@@ -229,19 +213,6 @@ def hold_examples(
 ) -> ShapedMixture:
     """Run EM with examples held in one component, and others outside of it.
 
-    Parameters
-    ----------
-    fit : ShapedFit
-    index : int
-        The component of the examples.
-    examples, not_examples : arrays of shape (q, d)
-        In the units of the fit.
-    options : EMOptions
-
-    Returns
-    -------
-    ShapedMixture
-
     Notes
     -----
     Examples add the likelihood of their own component, Σ log pᵢ(x), and not_examples that of all others. The user drew
@@ -276,21 +247,6 @@ def replicate_mixture(
     partitions: Partitions[SamplePartition], mixture: ShapedMixture, units: Units, least: float, rows: Array
 ) -> MixtureReplicates:
     """Return the mixture without each group of the jackknife in turn, to first order.
-
-    Parameters
-    ----------
-    partitions : Partitions of samples of shape (n, d)
-    mixture : ShapedMixture
-        Where EM ended.
-    units : Units
-    least : float
-        From `min_variance`.
-    rows : array of shape (m, d)
-        Some of the samples, in these units.
-
-    Returns
-    -------
-    MixtureReplicates
 
     Notes
     -----

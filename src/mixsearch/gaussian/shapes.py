@@ -68,17 +68,7 @@ class ShapedMixture(NamedTuple):
         return np.stack([self.covariance(index) for index in range(len(self.weights))])
 
     def covariance(self, index: int) -> Array:
-        """Compute the covariance of one component.
-
-        Parameters
-        ----------
-        index : int
-            The component.
-
-        Returns
-        -------
-        array of shape (d, d)
-        """
+        """Compute the covariance of one component."""
         factor = self.factors[index]
         if factor.ndim == 1:
             return np.diag(factor**-2.0)
@@ -93,17 +83,7 @@ class ShapedMixture(NamedTuple):
         return self.covariance(0) if self.shape == "tied" else np.tensordot(self.weights, self.covariances, 1)
 
     def log_densities(self, X: Array) -> Array:
-        """Compute the log density of each component at each sample.
-
-        Parameters
-        ----------
-        X : array of shape (n, d)
-            Samples.
-
-        Returns
-        -------
-        array of shape (n, k)
-        """
+        """Compute the log density of each component at each sample."""
         logs = np.empty((len(X), len(self.weights)))
         for rows in row_slices(len(X), CHUNK_ROWS):
             logs[rows] = self._log_densities(X[rows])
@@ -115,17 +95,7 @@ class ShapedMixture(NamedTuple):
         return np.asarray(np.log(diagonals).sum(axis=1) - 0.5 * (squares + d * np.log(2 * np.pi)))
 
     def squared_distances(self, X: Array) -> Array:
-        """Compute the squared Mahalanobis distance of each sample from each component.
-
-        Parameters
-        ----------
-        X : array of shape (n, d)
-            Samples.
-
-        Returns
-        -------
-        array of shape (n, k)
-        """
+        """Compute the squared Mahalanobis distance of each sample from each component."""
         return np.concatenate([self._squared_distances(X[rows]) for rows in row_slices(len(X), CHUNK_ROWS)])
 
     def _squared_distances(self, X: Array) -> Array:
@@ -149,20 +119,7 @@ class ShapedMixture(NamedTuple):
         return np.asarray(whitened.reshape(len(X), k, d).sum(axis=2))
 
     def posterior(self, X: Array) -> tuple[Array, Array]:
-        """Compute responsibilities and log-likelihoods.
-
-        Parameters
-        ----------
-        X : array of shape (n, d)
-            Samples.
-
-        Returns
-        -------
-        resp : array of shape (n, k)
-            The posterior probability of each component, for each sample.
-        log_likelihoods : array of shape (n,)
-            The log-likelihood of each sample.
-        """
+        """Compute responsibilities and log-likelihoods."""
         joint = self.log_densities(X) + np.log(self.weights)
         top = joint.max(axis=1)
         resp = np.exp(joint - top[:, None])
@@ -170,19 +127,7 @@ class ShapedMixture(NamedTuple):
         return resp / sums[:, None], top + np.log(sums)
 
     def bic(self, log_likelihood: float, n_samples: int) -> float:
-        """Compute the Bayesian information criterion, in nats: smaller is better.
-
-        Parameters
-        ----------
-        log_likelihood : float
-            Of all samples.
-        n_samples : int
-            The number of samples.
-
-        Returns
-        -------
-        float
-        """
+        """Compute the Bayesian information criterion, in nats: smaller is better."""
         return 0.5 * self.n_parameters * float(np.log(n_samples)) - log_likelihood
 
 
@@ -206,19 +151,7 @@ def sum_shapes(X: Array, resp: Array, shape: Shape) -> ShapeSums:
 
 
 def mixture_from_sums(sums: ShapeSums, shape: Shape, least: float) -> ShapedMixture:
-    """Return the mixture of one shape that sums ask for, with shrunk covariances.
-
-    Parameters
-    ----------
-    sums : ShapeSums
-    shape : str
-    least : float
-        From `min_variance`.
-
-    Returns
-    -------
-    ShapedMixture
-    """
+    """Return the mixture of one shape that sums ask for, with shrunk covariances."""
     sizes = sums.sizes + np.finfo(np.float64).tiny
     centers = sums.totals / sizes[:, None]
     estimate = _independent if shape in INDEPENDENT else _correlated
@@ -278,22 +211,7 @@ def _lower_rank(covariance: Array, size: float) -> tuple[Array, int]:
 def run_shaped_em(
     X: Array, resp: Array, shape: Shape, *, max_iter: int, tol: float
 ) -> tuple[ShapedMixture, Array, float]:
-    """Run EM from responsibilities until an iteration gains less than `tol` nats per sample.
-
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    resp : array of shape (n, k)
-    shape : str
-    max_iter : int
-    tol : float
-
-    Returns
-    -------
-    mixture : ShapedMixture
-    resp : array of shape (n, k)
-    log_likelihood : float
-    """
+    """Run EM from responsibilities until an iteration gains less than `tol` nats per sample."""
     last = -np.inf
     for _ in range(max_iter):
         mixture = m_step(X, resp, shape)
@@ -322,21 +240,6 @@ def choose_mixture(
     X: Array, *, shapes: Sequence[Shape] = SHAPES, max_components: int = 15, n_components: int | None = None
 ) -> GrownMixture:
     """Choose the shape and the number of components by the Bayesian information criterion.
-
-    Parameters
-    ----------
-    X : array of shape (n, d)
-        Samples.
-    shapes : sequence of str
-        The shapes to try.
-    max_components : int, default=15
-        The largest number of components to try.
-    n_components : int, optional
-        Choose the shape only. There are fewer components if no further one can be split.
-
-    Returns
-    -------
-    GrownMixture
 
     Notes
     -----
@@ -368,15 +271,6 @@ def grow_mixture(X: Array, shape: Shape, max_components: int, *, min_components:
 
 def exchange_components(X: Array, grown: GrownMixture) -> GrownMixture:
     """Return a likelier mixture of as many components, if splitting one and merging two others leads to one.
-
-    Parameters
-    ----------
-    X : array of shape (n, d)
-    grown : GrownMixture
-
-    Returns
-    -------
-    GrownMixture
 
     Notes
     -----

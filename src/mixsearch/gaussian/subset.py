@@ -70,17 +70,6 @@ class SubsetFit(NamedTuple):
 def fit_subset(family: GaussianFamily, options: EMOptions = DEFAULT_OPTIONS, step: int | None = None) -> SubsetFit:
     """Fit the mixture to a subset, from all contractions of its third moment, by EM.
 
-    Parameters
-    ----------
-    family : GaussianFamily
-    options : EMOptions
-    step : int, optional
-        From one sample of the subset to the next; by default as the number of components needs.
-
-    Returns
-    -------
-    SubsetFit
-
     Notes
     -----
     Moments find the start that leads to the maximum of the likelihood if samples follow the model. If they do not, EM
@@ -105,19 +94,7 @@ def subset_step(family: GaussianFamily) -> int:
 
 
 def fit_supported(family: GaussianFamily, fitted: SubsetFit) -> SubsetFit:
-    """Return the mixture of the subset without components that neither directions nor the likelihood support.
-
-    Parameters
-    ----------
-    family : GaussianFamily
-        With more components than directions stand out from the noise.
-    fitted : SubsetFit
-        Its mixture.
-
-    Returns
-    -------
-    SubsetFit
-    """
+    """Return the mixture of the subset without components that neither directions nor the likelihood support."""
     fewer = fit_subset(family.supported(), step=subset_step(family))
     return max(fitted, fewer, key=lambda each: each.criterion)
 
@@ -161,18 +138,6 @@ def _test_tails(mixture: SphericalMixture, index: int, own: Array, Z: Array) -> 
 
 def test_tails(squares: Array, own: Array, n_dims: int) -> float:
     """Return the p-value of Kolmogorov and Smirnov's test of squared distances from the center.
-
-    Parameters
-    ----------
-    squares : array of shape (n,)
-        In units of the covariance of the component.
-    own : array of shape (n,)
-        Its responsibilities.
-    n_dims : int
-
-    Returns
-    -------
-    float
 
     Notes
     -----

@@ -44,18 +44,7 @@ class Units(NamedTuple):
 
 
 def measure_units(partitions: Partitions[SamplePartition], *, is_scaled: bool) -> Units:
-    """Return the mean of samples and the deviation of each feature, or the same unit for all of them.
-
-    Parameters
-    ----------
-    partitions : Partitions of samples of shape (n, d)
-    is_scaled : bool
-        Whether each feature has a unit of its own.
-
-    Returns
-    -------
-    Units
-    """
+    """Return the mean of samples and the deviation of each feature, or the same unit for all of them."""
     mean = sample_mean_of(partitions)
     deviations = np.sqrt(partitions.reduce(_sum_squares, mean).total / partitions.n_rows)
     varies = deviations > N_ROUNDINGS * float(np.finfo(partitions.layout.dtype).eps) * np.abs(mean)

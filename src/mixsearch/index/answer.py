@@ -14,19 +14,7 @@ DROPPED_CODES = ("word_too_common", "word_too_rare")
 
 @dataclass(frozen=True)
 class TopicWord:
-    """A word, its probability in the topic, and how many times likelier it is there than in the corpus.
-
-    Parameters
-    ----------
-    word : str
-        The word.
-    probability : float
-        Its probability in the topic.
-    likelier : float
-        How many times likelier it is in the topic.
-    probability_stderr : float or None
-        The standard error of the probability, if requested.
-    """
+    """A word, its probability in the topic, and how many times likelier it is there than in the corpus."""
 
     word: str
     probability: float
@@ -36,15 +24,7 @@ class TopicWord:
 
 @dataclass(frozen=True)
 class RelatedWord:
-    """A word that points to the topic, and how many times likelier it is there than in the corpus.
-
-    Parameters
-    ----------
-    word : str
-        The word.
-    likelier : float
-        How many times likelier it is in the topic.
-    """
+    """A word that points to the topic, and how many times likelier it is there than in the corpus."""
 
     word: str
     likelier: float
@@ -52,23 +32,7 @@ class RelatedWord:
 
 @dataclass(frozen=True)
 class TypicalDocument:
-    """A document about the topic; the snippet is None if the index holds no texts.
-
-    Parameters
-    ----------
-    row : int
-        Its row in the files that were indexed.
-    name : str or None
-        Its name, if it has one.
-    share : float
-        The share of the topic in the document.
-    snippet : str or None
-        The part of its text with most words of the topic.
-    title, link, date : str or None
-        From its columns, if they have such.
-    columns : dict
-        All columns of the document, as JSON has the values: dates as text, such as 2024-05-31.
-    """
+    """A document about the topic; the snippet is None if the index holds no texts."""
 
     row: int
     name: str | None
@@ -82,19 +46,7 @@ class TypicalDocument:
 
 @dataclass(frozen=True)
 class Alternative:
-    """Another topic that the hint could mean, and its rank under the hint: 0 is the topic found.
-
-    Parameters
-    ----------
-    rank : int
-        Its rank under the hint.
-    words : tuple of str
-        Its typical words.
-    weight : float
-        Its share of the corpus.
-    share_of_hint : float
-        The part of the hint that it accounts for.
-    """
+    """Another topic that the hint could mean, and its rank under the hint: 0 is the topic found."""
 
     rank: int
     words: tuple[str, ...]
@@ -104,19 +56,7 @@ class Alternative:
 
 @dataclass(frozen=True)
 class SkippedWord:
-    """A word of the hint that was not used: why, as a code and as a sentence, and words with a similar spelling.
-
-    Parameters
-    ----------
-    word : str
-        The word.
-    suggestions : tuple of str
-        Words with a similar spelling, the nearest first; none for a word that is in the texts.
-    code : str
-        Why it was not used, for programs: "unknown_word", "word_too_common", "word_stop_word" and so on.
-    message : str
-        Why it was not used, for people.
-    """
+    """A word of the hint that was not used: why, as a code and as a sentence, and words with a similar spelling."""
 
     word: str
     suggestions: tuple[str, ...]
@@ -126,17 +66,7 @@ class SkippedWord:
 
 @dataclass(frozen=True)
 class AnswerWarning:
-    """A warning of the search: a code for programs, a sentence for people, and the facts.
-
-    Parameters
-    ----------
-    code : str
-        For programs.
-    message : str
-        For people.
-    fields : dict
-        The facts, as JSON has them.
-    """
+    """A warning of the search: a code for programs, a sentence for people, and the facts."""
 
     code: str
     message: str

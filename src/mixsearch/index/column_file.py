@@ -30,17 +30,7 @@ NEED = "Columns of documents"
 
 @dataclass(frozen=True)
 class StoredColumn:
-    """A column of the documents of an index.
-
-    Parameters
-    ----------
-    name : str
-        Its name.
-    kind : str
-        Its type, as PyArrow names it: string, int64, double, bool, date32[day], timestamp[us].
-    role : {"title", "link", "date", "category", "number"} or None
-        What it seems to hold.
-    """
+    """A column of the documents of an index."""
 
     name: str
     kind: str
@@ -48,32 +38,14 @@ class StoredColumn:
 
 
 class ColumnWriter:
-    """Writes the columns of the documents of a segment as Parquet.
-
-    Parameters
-    ----------
-    out : FolderWriter
-        The folder of the index.
-    segment : str, default=""
-        The name of the segment.
-    """
+    """Writes the columns of the documents of a segment as Parquet."""
 
     def __init__(self, out: FolderWriter, segment: str = "") -> None:
         self._out, self._segment = out, segment
         self._batches: list[Any] = []
 
     def append(self, rows: Array, names: Sequence[str] | None, columns: Any) -> None:
-        """Add documents.
-
-        Parameters
-        ----------
-        rows : array of shape (n,)
-            Their rows in the input.
-        names : sequence of str, optional
-            Their names.
-        columns : pyarrow.RecordBatch or pyarrow.Table
-            Their columns, of the same types in every call.
-        """
+        """Add documents."""
         self._batches.append(number_rows(rows, names, columns))
 
     def close(self) -> None:

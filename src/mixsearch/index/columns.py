@@ -21,13 +21,7 @@ _FEW_ROWS = 100
 
 
 class Columns:
-    """The columns of all documents of an index, in the order of the corpus.
-
-    Parameters
-    ----------
-    folder : Folder
-        The folder of the index.
-    """
+    """The columns of all documents of an index, in the order of the corpus."""
 
     def __init__(self, folder: Folder) -> None:
         self._folder = folder
@@ -47,17 +41,7 @@ class Columns:
         return [StoredColumn(**column) for column in self._folder.facts.get(FACT, [])]
 
     def find(self, role: str) -> str | None:
-        """Return the first column of a role, if there is one.
-
-        Parameters
-        ----------
-        role : str
-            Such as "title", "link" or "date".
-
-        Returns
-        -------
-        str or None
-        """
+        """Return the first column of a role, if there is one."""
         return next((column.name for column in self.described if column.role == role), None)
 
     @cached_property
@@ -66,17 +50,7 @@ class Columns:
         return self._read_all(None)
 
     def select(self, names: Sequence[str]) -> Any:
-        """Return some columns of all documents; the others are not read.
-
-        Parameters
-        ----------
-        names : sequence of str
-            Names of columns. If one of them is unknown, all columns are returned.
-
-        Returns
-        -------
-        pyarrow.Table
-        """
+        """Return some columns of all documents; the others are not read."""
         if "table" in self.__dict__ or not set(names) <= set(self.names):
             return self.table
         return self._read_all(list(dict.fromkeys(names)))
@@ -98,18 +72,7 @@ class Columns:
         return [column for column in self.described if column.role != ID]
 
     def list_values(self, indices: Array) -> list[dict[str, Any]]:
-        """Return the values of the kept columns of some documents.
-
-        Parameters
-        ----------
-        indices : array of shape (n,)
-            Indices of documents in the corpus.
-
-        Returns
-        -------
-        list of dict
-            One for each document, with Python values; empty if there are no columns.
-        """
+        """Return the values of the kept columns of some documents."""
         names = [column.name for column in self.kept]
         if not names:
             return [{} for _ in indices]
@@ -117,19 +80,7 @@ class Columns:
         return values
 
     def take(self, indices: Array, names: Sequence[str] | None = None) -> Any:
-        """Return the columns of some documents.
-
-        Parameters
-        ----------
-        indices : array of shape (n,)
-            Indices of documents in the corpus.
-        names : sequence of str, optional
-            Columns to return; all by default.
-
-        Returns
-        -------
-        pyarrow.Table
-        """
+        """Return the columns of some documents."""
         if len(indices) <= _FEW_ROWS and "table" not in self.__dict__:
             return self._take_few(np.asarray(indices), self.names if names is None else list(names))
         table = self.table if names is None else self.select(names).select(list(names))

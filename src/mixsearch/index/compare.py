@@ -23,23 +23,7 @@ from mixsearch.topics.component import Topic
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of a query: an answer with its topic, or the error that explains why there is none.
-
-    Parameters
-    ----------
-    query : Query
-        What was asked.
-    answer : Answer or None
-        The topic as plain data.
-    topic : Topic or None
-        The topic that the answer describes.
-    warnings : tuple of SearchWarning
-        What the search warned about.
-    error : SearchError or None
-        Why there is no answer.
-    seconds : float
-        How long it took.
-    """
+    """The outcome of a query: an answer with its topic, or the error that explains why there is none."""
 
     query: Query
     answer: Answer | None = None
@@ -50,28 +34,11 @@ class Outcome:
 
     @classmethod
     def from_found(cls, found: Found, options: AnswerOptions) -> Self:
-        """Describe what a query found.
-
-        Parameters
-        ----------
-        found : Found
-            What `TopicIndex.find` returned.
-        options : AnswerOptions
-            How much to describe.
-
-        Returns
-        -------
-        Outcome
-        """
+        """Describe what a query found."""
         return cls(found.query, describe(found, options), found.choose(options.alternative), found.warnings)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the answer as JSON has it, or the hint and its error.
-
-        Returns
-        -------
-        dict
-        """
+        """Return the answer as JSON has it, or the hint and its error."""
         if self.answer is not None:
             return self.answer.as_dict()
         return {"hint": self.query.name, "error": None if self.error is None else self.error.as_dict()}
@@ -148,18 +115,7 @@ def _with_shares(outcome: Outcome, shares: Mapping[int, float], *, is_sorted: bo
 
 
 def name_outcomes(outcomes: Sequence[Outcome]) -> dict[str, Topic]:
-    """Return the topics of outcomes under different names.
-
-    Parameters
-    ----------
-    outcomes : sequence of Outcome
-        What became of some queries.
-
-    Returns
-    -------
-    dict of str to Topic
-        Without those that have none. A name that comes again gets a number.
-    """
+    """Return the topics of outcomes under different names."""
     topics: dict[str, Topic] = {}
     for outcome in outcomes:
         if outcome.topic is not None:
@@ -168,30 +124,7 @@ def name_outcomes(outcomes: Sequence[Outcome]) -> dict[str, Topic]:
 
 
 def compare_topics(outcomes: Sequence[Outcome]) -> list[list[float | None]]:
-    """Measure what each pair of topics has in common.
-
-    Parameters
-    ----------
-    outcomes : sequence of Outcome
-        What became of some queries.
-
-    Returns
-    -------
-    list of list of float or None
-        The overlap of each pair, from 0 to 1; None if one of them has no topic.
-
-    Examples
-    --------
-    >>> from tempfile import mkdtemp
-    >>> from mixsearch.datasets import make_reviews
-    >>> from mixsearch.index import IndexOptions, Query, answer_queries, build_index, compare_topics, open_index
-    >>> texts = make_reviews(500, random_state=0).text
-    >>> built = build_index(texts, mkdtemp() + "/reviews.index", IndexOptions(n_components=12))
-    >>> words = ("sushi", "tuna", "pizza")
-    >>> overlaps = compare_topics(answer_queries(open_index(built.path), [Query(word, {word: 1}) for word in words]))
-    >>> overlaps[0][1] > 0.8, overlaps[0][2] < 0.3  # sushi and tuna are one topic, pizza is another
-    (True, True)
-    """
+    """Measure what each pair of topics has in common."""
     found = [position for position, outcome in enumerate(outcomes) if outcome.topic is not None]
     table: list[list[float | None]] = [[None] * len(outcomes) for _ in outcomes]
     if found:
@@ -217,26 +150,10 @@ def _answer(index: TopicIndex, query: Query, options: AnswerOptions) -> Outcome:
 def compute_overlaps(probabilities: npt.ArrayLike) -> Array:
     """Measure what each pair of topics has in common.
 
-    Parameters
-    ----------
-    probabilities : array of shape (n, d)
-        Topics as distributions over words, one per row.
-
-    Returns
-    -------
-    array of shape (n, n)
-        1 for the same topic, 0 for topics without a common word.
-
     Notes
     -----
     The sum over words of the smaller probability, Σ min(p, q) = (Σp + Σq - Σ|p - q|) / 2: one minus the total variation
     distance.
-
-    Examples
-    --------
-    >>> compute_overlaps([[0.5, 0.5, 0.0], [0.0, 0.75, 0.25]])
-    array([[1. , 0.5],
-           [0.5, 1. ]])
     """
     from scipy.spatial.distance import pdist, squareform  # which an answer to one query need not wait for
 
@@ -247,27 +164,7 @@ def compute_overlaps(probabilities: npt.ArrayLike) -> Array:
 
 
 def take_off_corpus(probabilities: npt.ArrayLike, corpus: npt.ArrayLike) -> Array:
-    """Return what topics have beyond the corpus, as distributions over words.
-
-    Parameters
-    ----------
-    probabilities : array of shape (n, d)
-        Topics as distributions over words, one per row.
-    corpus : array of shape (d,)
-        The frequencies of the words in the corpus.
-
-    Returns
-    -------
-    array of shape (n, d)
-        (p - q)₊ of each topic p and the corpus q, scaled to sum to 1. Words that every topic of a language has are no
-        longer part of it. A topic that is the corpus itself is returned as it is.
-
-    Examples
-    --------
-    >>> take_off_corpus([[0.5, 0.5, 0.0], [0.5, 0.0, 0.5]], [0.5, 0.25, 0.25])
-    array([[0., 1., 0.],
-           [0., 0., 1.]])
-    """
+    """Return what topics have beyond the corpus, as distributions over words."""
     rows = np.asarray(probabilities, dtype=np.float64)
     own = np.maximum(rows - np.asarray(corpus), 0)
     totals = own.sum(axis=1, keepdims=True)

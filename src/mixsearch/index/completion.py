@@ -19,30 +19,14 @@ _LAST_WORD = re.compile(r'([^\s"^*?]+)$')
 
 @dataclass(frozen=True)
 class CorpusWord:
-    """A word of the corpus, and the number of documents that contain it.
-
-    Parameters
-    ----------
-    word : str
-        The word.
-    n_documents : int
-        The number of documents that contain it.
-    """
+    """A word of the corpus, and the number of documents that contain it."""
 
     word: str
     n_documents: int
 
 
 class SortedWords:
-    """The words of a vocabulary in dictionary order.
-
-    Parameters
-    ----------
-    vocabulary : sequence of str
-        The words, one per column.
-    n_documents : array of shape (d,)
-        The number of documents that contain each of them.
-    """
+    """The words of a vocabulary in dictionary order."""
 
     def __init__(self, vocabulary: Sequence[str], n_documents: Array) -> None:
         order = sorted(range(len(vocabulary)), key=vocabulary.__getitem__)
@@ -50,58 +34,20 @@ class SortedWords:
         self._n_documents = n_documents[order]
 
     def complete(self, prefix: str, n: int) -> list[CorpusWord]:
-        """Return the words with a prefix, those in most documents first.
-
-        Parameters
-        ----------
-        prefix : str
-            The first letters, spelled as in the vocabulary.
-        n : int
-            The maximum number of words.
-
-        Returns
-        -------
-        list of CorpusWord
-        """
+        """Return the words with a prefix, those in most documents first."""
         first, last = bisect_left(self._words, prefix), bisect_left(self._words, prefix + _LAST)
         best = np.argsort(-self._n_documents[first:last], kind="stable")[:n] + first
         return [CorpusWord(self._words[position], int(self._n_documents[position])) for position in best]
 
     def count_documents(self, word: str) -> int:
-        """Return the number of documents that contain a word, 0 if it is not in the vocabulary.
-
-        Parameters
-        ----------
-        word : str
-            Spelled as in the vocabulary.
-
-        Returns
-        -------
-        int
-        """
+        """Return the number of documents that contain a word, 0 if it is not in the vocabulary."""
         position = bisect_left(self._words, word)
         is_known = position < len(self._words) and self._words[position] == word
         return int(self._n_documents[position]) if is_known else 0
 
 
 def split_query(query: str) -> tuple[str, str]:
-    """Split a query before the word that is being typed.
-
-    Parameters
-    ----------
-    query : str
-        Words as in a search box, the last of them perhaps unfinished.
-
-    Returns
-    -------
-    before, word : str
-        The word is empty if the query does not end in one.
-
-    Examples
-    --------
-    >>> split_query("sushi -bur")
-    ('sushi -', 'bur')
-    """
+    """Split a query before the word that is being typed."""
     typed = query.rstrip("^")
     found = _LAST_WORD.search(typed)
     if found is None:
@@ -112,20 +58,5 @@ def split_query(query: str) -> tuple[str, str]:
 
 
 def close_query(query: str) -> str:
-    """Close an open quote and drop a minus without a word.
-
-    Parameters
-    ----------
-    query : str
-        Words as in a search box.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> close_query('sushi "new york')
-    'sushi "new york"'
-    """
+    """Close an open quote and drop a minus without a word."""
     return query.removesuffix(" -").removesuffix("-") + ('"' if query.count('"') % 2 else "")

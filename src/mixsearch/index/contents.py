@@ -18,39 +18,7 @@ from mixsearch.topics.corpus import FittedCorpus
 
 @dataclass(frozen=True, kw_only=True)
 class Contents:
-    """The contents of an index, how it was built, and its size.
-
-    Parameters
-    ----------
-    path, created, written_by, format_version : str, str, str, int
-        Where the index is, when and by which version of the package it was written, and in which format.
-    n_documents, n_short, n_duplicates : int
-        The number of documents, and of those left out as too short or repeated.
-    n_words, n_nonzeros, n_components : int
-        The number of words, of non-zero counts and of fitted topics.
-    n_characters : int or None
-        The number of characters of the texts, if known.
-    has_texts, has_names : bool
-        Whether the index holds the texts and the names of its documents.
-    options : dict
-        The arguments of the fitted `TopicSearch`.
-    tokens : dict or None
-        How texts are split into words, if known.
-    bytes_of_parts, n_bytes, bytes_per_document : dict of str to int, int, float
-        The size on disk.
-    dropped_words : dict of str to int
-        The number of words that are not features, by the reason; empty if the index does not store them.
-    frequent_words, distinctive_words : list of CorpusWord
-        The most probable words, and those that differ most between topics.
-    starters : list of Starter
-        Words to begin with: one per topic.
-    eigenvalues : list of float
-        Those of the second moment.
-    columns : list of StoredColumn
-        The columns of the documents.
-    growth : Growth
-        The changes since the topics were learned.
-    """
+    """The contents of an index, how it was built, and its size."""
 
     path: str
     created: str
@@ -79,12 +47,7 @@ class Contents:
     growth: Growth
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the contents as JSON has them.
-
-        Returns
-        -------
-        dict
-        """
+        """Return the contents as JSON has them."""
         return {**asdict(self), "growth": self.growth.as_dict()}
 
 

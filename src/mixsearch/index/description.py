@@ -155,20 +155,7 @@ def _rank_documents(found: Found, topic: Topic, options: AnswerOptions) -> list[
 
 
 def describe_columns(columns: Columns, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the columns of a document as JSON has them, and its title, link and date.
-
-    Parameters
-    ----------
-    columns : Columns
-        Which columns there are.
-    values : mapping of str
-        Those of the document.
-
-    Returns
-    -------
-    dict
-        With title, link, date and columns.
-    """
+    """Return the columns of a document as JSON has them, and its title, link and date."""
     plain = {name: to_plain(value) for name, value in values.items()}
     roles = {role: plain.get(columns.find(role) or "") for role in ("title", "link", "date")}
     return {**{role: None if value is None else str(value) for role, value in roles.items()}, "columns": plain}
@@ -198,25 +185,7 @@ def _list_skipped(warnings: Sequence[SearchWarning]) -> tuple[SkippedWord, ...]:
 
 
 def sort_documents(index: TopicIndex, topic: Topic, column: str, *, descending: bool) -> list[tuple[int, float]]:
-    """Return the documents about a topic in the order of a column.
-
-    Parameters
-    ----------
-    index : TopicIndex
-        The index that found the topic.
-    topic : Topic
-        The topic.
-    column : str
-        The column.
-    descending : bool
-        Largest values first.
-
-    Returns
-    -------
-    list of (int, float)
-        The row of each document and the topic's share in it. Documents without a value come last, and those with the
-        same value are in the order of their shares.
-    """
+    """Return the documents about a topic in the order of a column."""
     name = find_column(index.columns, column)
     n_about = topic.document_count.n if has_quick_confidence(topic) else MAX_SORTED
     best = topic.documents(int(np.clip(n_about, 1, MAX_SORTED)))
@@ -237,27 +206,10 @@ def _sort_key(value: Any) -> Any:
 def find_words(text: str, words: Iterable[str]) -> list[tuple[int, int]]:
     """Return where words stand in a text, except inside longer words.
 
-    Parameters
-    ----------
-    text : str
-        A text.
-    words : iterable of str
-        Words or phrases. Case does not matter, and a hyphen counts as a blank.
-
-    Returns
-    -------
-    list of (int, int)
-        Start and end of each occurrence, in order. Where two overlap, the earlier or else the longer one is listed.
-
     Notes
     -----
     Searching for one word after the other takes a tenth of the time of a regular expression of all of them, and that
     would have to be compiled for every topic.
-
-    Examples
-    --------
-    >>> find_words("Zero-shot learning, not learnings", ["zero shot", "learning"])
-    [(0, 9), (10, 18)]
     """
     folded = _fold(text)
     found = {span for word in words for span in _find_word(folded, _fold(word))}
@@ -286,26 +238,7 @@ def _find_word(text: str, word: str) -> Iterator[tuple[int, int]]:
 
 
 def make_snippet(text: str, words: Iterable[str], length: int = 160) -> str:
-    """Return the part of a text with the most occurrences of some words, on one line.
-
-    Parameters
-    ----------
-    text : str
-        A text of any length.
-    words : iterable of str
-        Words or phrases; case does not matter.
-    length : int, default=160
-        The maximum number of characters, without the ellipses.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> make_snippet("A long story. In the end there is sushi for everyone.", ["sushi"], length=24)
-    '…there is sushi for…'
-    """
+    """Return the part of a text with the most occurrences of some words, on one line."""
     plain = " ".join(text.split())
     if len(plain) <= length:
         return plain

@@ -35,17 +35,7 @@ _CHUNK = 4096
 
 
 class DocumentPoints(NamedTuple):
-    """Documents in the plane.
-
-    Parameters
-    ----------
-    rows : array of shape (n,)
-        Their rows in the files that were indexed.
-    points : array of shape (n, 2)
-        Between 0 and 1.
-    step : int
-        The distance between two documents that have a point, in rows.
-    """
+    """Documents in the plane."""
 
     rows: Array
     points: Array
@@ -53,18 +43,7 @@ class DocumentPoints(NamedTuple):
 
 
 def place_documents(index: TopicIndex) -> DocumentPoints:
-    """Return the documents of an index in the plane: those about the same are near each other.
-
-    Parameters
-    ----------
-    index : TopicIndex
-        The index.
-
-    Returns
-    -------
-    DocumentPoints
-        At most 100,000 of them.
-    """
+    """Return the documents of an index in the plane: those about the same are near each other."""
     step = -(-index.n_documents // MAX_POINTS)
     rows = index.fitted.search.kept_rows_[::step]
     return DocumentPoints(np.asarray(rows), embed_in_plane(index.fitted.places(step)), step)
@@ -78,22 +57,7 @@ def assign_topics(
     by: Literal["distinctive", "frequent"] = "distinctive",
     step: int = 1,
 ) -> Array:
-    """Return the topic of a map that each document is most about.
-
-    Parameters
-    ----------
-    index : TopicIndex
-        The index.
-    words, n, by
-        The map, as `map_topics` takes them.
-    step : int, default=1
-        Take every `step`-th document only.
-
-    Returns
-    -------
-    array of shape (m,), of uint8
-        Indices in `TopicMap.topics`; 255 for a document that is about none of them.
-    """
+    """Return the topic of a map that each document is most about."""
     topics = find_mapped_topics(index, words, n=n, by=by)
     shares = index.document_shares(topics)[::step]
     best = shares.argmax(axis=1)
@@ -103,16 +67,6 @@ def assign_topics(
 
 def embed_in_plane(units: Array) -> Array:
     """Return points in the plane, near each other if the directions of some vectors are alike.
-
-    Parameters
-    ----------
-    units : array of shape (n, k)
-        Vectors of length 1.
-
-    Returns
-    -------
-    array of shape (n, 2)
-        Between 0 and 1.
 
     Notes
     -----

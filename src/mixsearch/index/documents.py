@@ -19,19 +19,7 @@ SHORT = "short"
 
 
 class Document(NamedTuple):
-    """A document of the corpus.
-
-    Parameters
-    ----------
-    row : int
-        Its row in the files that were indexed, from 0.
-    name : str or None
-        Its name, if it has one.
-    text : str or None
-        Its text, if the index holds it.
-    columns : dict
-        Its other columns, such as a title and a date; empty if the index has none.
-    """
+    """A document of the corpus."""
 
     row: int
     name: str | None
@@ -40,19 +28,7 @@ class Document(NamedTuple):
 
 
 class Documents:
-    """The documents of an index.
-
-    Parameters
-    ----------
-    folder : Folder
-        The folder of the index.
-    fitted : FittedCorpus
-        The documents as they were fitted.
-    columns : Columns
-        Their columns.
-    has_names, has_texts : bool
-        Whether the folder holds their names and texts.
-    """
+    """The documents of an index."""
 
     def __init__(
         self, folder: Folder, fitted: FittedCorpus, columns: Columns, *, has_names: bool, has_texts: bool
@@ -69,17 +45,7 @@ class Documents:
         return read_texts(self._folder, "texts") if self._has_texts else None
 
     def read(self, rows: Sequence[int]) -> list[Document]:
-        """Return documents by their rows.
-
-        Parameters
-        ----------
-        rows : sequence of int
-            Rows of the files that were indexed.
-
-        Returns
-        -------
-        list of Document
-        """
+        """Return documents by their rows."""
         if not len(rows):
             return []
         indices = self._fitted.find_documents(rows)
@@ -89,23 +55,11 @@ class Documents:
         return [Document(*each) for each in zip(map(int, rows), names, texts, columns, strict=True)]
 
     def names(self) -> Iterator[str]:
-        """Yield the names of all documents, in the order of the corpus.
-
-        Yields
-        ------
-        str
-            Empty for a document without a name.
-        """
+        """Yield the names of all documents, in the order of the corpus."""
         yield from self._names or ()
 
     def short_names(self) -> Iterator[str]:
-        """Yield the names of documents that are too short for a topic.
-
-        Yields
-        ------
-        str
-            Empty for a document without a name.
-        """
+        """Yield the names of documents that are too short for a topic."""
         for group in list_short(self._folder) if self._has_names else ():
             yield from self._folder.texts(f"{group}/names")
 

@@ -47,19 +47,6 @@ class GroupSums(NamedTuple):
 def estimate_shares(shares: Array, codes: Array, n_groups: int) -> Estimates:
     """Estimate the mean share of topics in each group of documents, with 95% intervals.
 
-    Parameters
-    ----------
-    shares : array of shape (n,) or (n, T)
-        The estimated share of each document, from 0 to 1. Its noise widens the intervals by itself.
-    codes : array of shape (n,), of int
-        The group of each document; -1 for none.
-    n_groups : int
-        The number of groups.
-
-    Returns
-    -------
-    Estimates
-
     Notes
     -----
     If documents were all or nothing about the topic, var s = p (1 - p) with p = E s. With f p (1 - p) in its place, n

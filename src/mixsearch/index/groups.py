@@ -34,24 +34,7 @@ _FIRST_YEAR, _LAST_YEAR = 1, 9999
 
 @dataclass(frozen=True)
 class GroupShare:
-    """A topic in one group of documents.
-
-    Parameters
-    ----------
-    label : str
-        The group: a period, a value or a range.
-    n_documents : int
-        How many documents it has.
-    share, low, high : float or None
-        The topic's mean share of a document, with a 95% interval; None for a group without documents.
-    stderr : float or None
-        The standard error for comparisons between groups. It leaves out the error that all shares of the topic have in
-        common, which the interval includes.
-    n_about, n_about_low, n_about_high : float or None
-        How many documents are about the topic, with a 95% interval.
-    n_holding : int or None
-        How many documents contain the words of the hint, if it consists of words.
-    """
+    """A topic in one group of documents."""
 
     label: str
     n_documents: int
@@ -67,17 +50,7 @@ class GroupShare:
 
 @dataclass(frozen=True)
 class GroupedTopic:
-    """A topic in all groups.
-
-    Parameters
-    ----------
-    hint : str
-        The name of the topic.
-    words : tuple of str
-        Its typical words.
-    groups : tuple of GroupShare
-        In the order of the groups: periods, numbers and ranges ascending; values by their number of documents.
-    """
+    """A topic in all groups."""
 
     hint: str
     words: tuple[str, ...]
@@ -290,19 +263,7 @@ def name_topics(index: TopicIndex, topics: Topics) -> dict[str, Topic]:
 
 
 def make_unique(name: str, known: Mapping[str, Any]) -> str:
-    """Return a name that is not known yet: the same, or with a number behind it.
-
-    Parameters
-    ----------
-    name : str
-        The name.
-    known : mapping of str
-        Names that are taken.
-
-    Returns
-    -------
-    str
-    """
+    """Return a name that is not known yet: the same, or with a number behind it."""
     if name not in known:
         return name
     return next(other for i in range(2, len(known) + 3) if (other := f"{name} ({i})") not in known)
@@ -341,23 +302,6 @@ def _years_to_dates(values: Any) -> Any:
 
 def estimate_means(shares: Array, codes: Array, n_groups: int, scale_errors: Array | float = 0.0) -> Estimates:
     """Estimate the mean share of each of several topics in each group of documents.
-
-    Parameters
-    ----------
-    shares : array of shape (n, q)
-        Estimates without bias for each document, also below 0 and above 1.
-    codes : array of shape (n,), of int
-        The group of each document; -1 for none.
-    n_groups : int
-        The number of groups.
-    scale_errors : array of shape (q,), or float, default=0
-        The standard error of the factor by which all shares of a topic may be wrong together.
-
-    Returns
-    -------
-    Estimates
-        Of shape (n_groups, q). The intervals hold that factor; the standard errors do not, since it is the same in all
-        groups.
 
     Notes
     -----

@@ -39,17 +39,6 @@ class Circles(NamedTuple):
 def arrange_circles(distances: Array, sizes: Array) -> Circles:
     """Place circles so that similar ones are near each other and none overlap.
 
-    Parameters
-    ----------
-    distances : array of shape (n, n)
-        How much they differ, symmetric.
-    sizes : array of shape (n,)
-        Areas in any unit, not negative.
-
-    Returns
-    -------
-    Circles
-
     Notes
     -----
     Topics differ in more than two ways: classical scaling crowds most of them into the middle, and pushing circles
@@ -71,16 +60,6 @@ def arrange_circles(distances: Array, sizes: Array) -> Circles:
 
 def scale_to_plane(distances: Array) -> Array:
     """Return points in the plane with about these distances.
-
-    Parameters
-    ----------
-    distances : array of shape (n, n)
-        Symmetric.
-
-    Returns
-    -------
-    array of shape (n, 2)
-        Centered at the origin.
 
     Notes
     -----

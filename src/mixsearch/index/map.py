@@ -34,15 +34,7 @@ CHOICES = ("distinctive", "frequent")
 
 @dataclass(frozen=True)
 class Neighbour:
-    """Another topic of the map, by its index in the list, and the overlap of the two.
-
-    Parameters
-    ----------
-    topic : int
-        Index of the topic in the list.
-    overlap : float
-        What the two have in common, from 0 to 1.
-    """
+    """Another topic of the map, by its index in the list, and the overlap of the two."""
 
     topic: int
     overlap: float
@@ -50,33 +42,7 @@ class Neighbour:
 
 @dataclass(frozen=True, kw_only=True)
 class MappedTopic:
-    """A topic and its circle.
-
-    Parameters
-    ----------
-    words : tuple of str
-        The hints that mean it. The first singles it out best, and everything else describes the topic it finds.
-    label : tuple of str
-        Its typical words.
-    x, y : float
-        The center, as fractions of the width and of the height of a map with an aspect ratio of 3:2.
-    radius : float
-        As a fraction of the width.
-    weight : float
-        The topic's share of the corpus. Shares add up to more than 1 if topics overlap.
-    separation : float or None
-        By what factor it leads the best other topic; None if no other comes near.
-    confidence : float or None
-        The probability that the topic is about what was asked, if known.
-    verdict, verdict_code : str
-        Whether the topic is about what was asked, as a phrase and as a code.
-    is_doubtful : bool
-        Whether the hint could well mean another topic.
-    group : int
-        Topics with much in common have the same number, from 0 to 7.
-    near : tuple of Neighbour
-        The topics most like it, if any: the plane cannot show all of them next to it.
-    """
+    """A topic and its circle."""
 
     words: tuple[str, ...]
     label: tuple[str, ...]
@@ -167,17 +133,7 @@ def map_topics(
 def find_mapped_topics(
     index: TopicIndex, words: Sequence[str] | None, *, n: int, by: Literal["distinctive", "frequent"]
 ) -> list[Topic]:
-    """Return the topics of a map, in the order of `TopicMap.topics`.
-
-    Parameters
-    ----------
-    index, words, n, by
-        As `map_topics` takes them.
-
-    Returns
-    -------
-    list of Topic
-    """
+    """Return the topics of a map, in the order of `TopicMap.topics`."""
     found, _ = search_words(index, words, n=n, by=by)
     topics = [outcome.topic for outcome in found]
     leaders = [topics[group.members[0]] for group in merge_outcomes(found, _compute_overlaps(found))]
@@ -210,18 +166,7 @@ def _lay_out(found: Sequence[Outcome], corpus: Array) -> tuple[MappedTopic, ...]
 
 
 def find_groups(overlaps: Array) -> Array:
-    """Return the group of each topic, from 0, (n,): topics of one group have much in common.
-
-    Parameters
-    ----------
-    overlaps : array of shape (n, n)
-        Of what the topics have beyond the corpus; the largest topic first.
-
-    Returns
-    -------
-    array of shape (n,), of int
-        At most `MAX_GROUPS` different ones. The group of the largest topic is 0.
-    """
+    """Return the group of each topic, from 0, (n,): topics of one group have much in common."""
     from scipy.cluster.hierarchy import cut_tree, linkage  # which only maps need
 
     n = len(overlaps)
@@ -263,19 +208,7 @@ def _find_neighbours(position: int, overlaps: Array) -> tuple[Neighbour, ...]:
 
 @dataclass(frozen=True)
 class UnmappedWord:
-    """A word without a topic: why, as a code and as a sentence, and words with a similar spelling.
-
-    Parameters
-    ----------
-    word : str
-        The word.
-    code : str
-        Why it has no topic, for programs.
-    message : str
-        Why it has no topic, for people.
-    suggestions : tuple of str
-        Words with a similar spelling, the nearest first.
-    """
+    """A word without a topic: why, as a code and as a sentence, and words with a similar spelling."""
 
     word: str
     code: str

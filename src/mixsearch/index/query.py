@@ -153,18 +153,7 @@ class Found:
 
 
 def check_hint(**given: Any) -> dict[str, Any]:
-    """Return the parts of a hint, if they go together.
-
-    Parameters
-    ----------
-    **given
-        `words`, `text`, `documents` and `not_documents`; None or empty for what is not given.
-
-    Returns
-    -------
-    dict of str
-        With None for what is not given.
-    """
+    """Return the parts of a hint, if they go together."""
     hint = {name: value if _is_given(value) else None for name, value in given.items()}
     names = [name for name, value in hint.items() if value is not None]
     if names == ["text"] or (set(names) - {"not_documents"} and "text" not in names):
@@ -182,21 +171,7 @@ def _is_given(value: Any) -> bool:
 
 
 def check_listed(index: TopicIndex, query: Query, topic: Topic) -> list[WeakHintWarning]:
-    """Return a doubt if a topic lists none of the words that were asked for, and one if it lists words to avoid.
-
-    Parameters
-    ----------
-    index : TopicIndex
-        The index that was searched.
-    query : Query
-        What was asked. Texts, documents and words that are not features are not checked.
-    topic : Topic
-        What was found.
-
-    Returns
-    -------
-    list of WeakHintWarning
-    """
+    """Return a doubt if a topic lists none of the words that were asked for, and one if it lists words to avoid."""
     if any(isinstance(doubt, DroppedWordWarning) for doubt in topic.doubts):
         return []
     words = {index.spell(word): weight for word, weight in (query.words or {}).items()}

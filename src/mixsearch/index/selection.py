@@ -19,15 +19,7 @@ _N_MASKS, _N_CORPORA = 32, 4
 
 
 class Selection:
-    """The documents of an index that match filters.
-
-    Parameters
-    ----------
-    columns : Columns
-        The columns of the documents.
-    fitted : FittedCorpus
-        The documents.
-    """
+    """The documents of an index that match filters."""
 
     def __init__(self, columns: Columns, fitted: FittedCorpus) -> None:
         self._columns, self._fitted = columns, fitted
@@ -35,32 +27,11 @@ class Selection:
         self._corpus = lru_cache(_N_CORPORA)(self._restrict)
 
     def mask(self, where: str) -> Array:
-        """Return which documents match a filter.
-
-        Parameters
-        ----------
-        where : str
-            A condition on the columns, such as ``stars <= 2 and date >= 2024-01-01``.
-
-        Returns
-        -------
-        array of shape (n,), of bool
-            Not to be written to. One entry is true at least.
-        """
+        """Return which documents match a filter."""
         return self._mask(where)
 
     def within(self, where: str | None) -> FittedCorpus:
-        """Return the documents that match a filter, as a corpus to search.
-
-        Parameters
-        ----------
-        where : str
-            A condition on the columns.
-
-        Returns
-        -------
-        FittedCorpus
-        """
+        """Return the documents that match a filter, as a corpus to search."""
         if where is None:
             raise ArgumentError(
                 "{argument} searches the documents that match a filter, but there is none. Give {filter}.",
@@ -71,20 +42,7 @@ class Selection:
         return self._corpus(where)
 
     def keep_matching(self, hint: Mapping[str, Any], where: str | None) -> dict[str, Any]:
-        """Return the documents of a hint that match a filter.
-
-        Parameters
-        ----------
-        hint : mapping of str
-            With `words`, `documents` and `not_documents`.
-        where : str or None
-            The filter.
-
-        Returns
-        -------
-        dict of str
-            `documents` and `not_documents`, as far as they are rows; None if none is left.
-        """
+        """Return the documents of a hint that match a filter."""
         kept = {name: self._keep(hint[name], where) for name in ("documents", "not_documents")}
         if hint["words"] is None and kept["documents"] is None:
             raise SearchError(

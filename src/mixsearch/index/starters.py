@@ -47,17 +47,7 @@ _N_STEM = 4
 
 @dataclass(frozen=True)
 class Starter:
-    """A word to begin with.
-
-    Parameters
-    ----------
-    word : str
-        The word.
-    other : str or None
-        Another word of its topic, if there is one.
-    n_documents : int
-        The number of documents that contain the word.
-    """
+    """A word to begin with."""
 
     word: str
     other: str | None
@@ -70,22 +60,7 @@ class Starter:
 
 
 def choose_starters(fitted: FittedCorpus, vocabulary: Sequence[str], n: int) -> list[Starter]:
-    """Return words that differ most between topics, one per topic.
-
-    Parameters
-    ----------
-    fitted : FittedCorpus
-        The words and documents of an index.
-    vocabulary : sequence of str
-        The words, one per column.
-    n : int
-        The maximum number of them.
-
-    Returns
-    -------
-    list of Starter
-        The most distinctive first. Function words of English and fragments are left out, unless there are no others.
-    """
+    """Return words that differ most between topics, one per topic."""
     variances = fitted.word_variances
     ranked = np.argsort(-variances, kind="stable").tolist()
     meaningful = [column for column in ranked if _is_meaningful(vocabulary[column])] or ranked

@@ -13,13 +13,7 @@ from mixsearch.topics.corpus import FittedCorpus
 
 
 class StoredCorpus:
-    """A corpus on disk, with the fit to it.
-
-    Parameters
-    ----------
-    folder : Folder
-        The folder of the index.
-    """
+    """A corpus on disk, with the fit to it."""
 
     def __init__(self, folder: Folder) -> None:
         self._folder = folder

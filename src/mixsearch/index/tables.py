@@ -210,17 +210,7 @@ def _list_rows(outcome: Outcome) -> Iterable[dict[str, Any]]:
 
 
 def map_to_csv(found: TopicMap) -> str:
-    """Return the topics of a map as a table with a header, one per row.
-
-    Parameters
-    ----------
-    found : TopicMap
-        The topics.
-
-    Returns
-    -------
-    str
-    """
+    """Return the topics of a map as a table with a header, one per row."""
     facts = ("weight", "separation", "verdict", "x", "y")
     rows = (
         {"words": " ".join(topic.words), "typical_words": " ".join(topic.label)}
@@ -253,21 +243,7 @@ def _row(kind: str, rank: int, item: Any, value: Any = "", **more: Any) -> dict[
 
 
 def write_rows(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], *, for_spreadsheets: bool = False) -> str:
-    """Return rows as a table with a header.
-
-    Parameters
-    ----------
-    rows : iterable of mapping
-        The values by column. What is missing is empty, and what has no column is left out.
-    columns : sequence of str
-        The header.
-    for_spreadsheets : bool, default=False
-        Put an apostrophe before text that a spreadsheet would read as a formula.
-
-    Returns
-    -------
-    str
-    """
+    """Return rows as a table with a header."""
     text = io.StringIO()
     writer = csv.DictWriter(text, columns, restval="", extrasaction="ignore", lineterminator="\n")
     writer.writeheader()

@@ -22,13 +22,7 @@ _N_SPELLED = 1024
 
 
 class CorpusVocabulary(StoredCorpus):
-    """The words of a corpus on disk.
-
-    Parameters
-    ----------
-    folder : Folder
-        The folder of the index.
-    """
+    """The words of a corpus on disk."""
 
     @property
     def vocabulary(self) -> list[str]:

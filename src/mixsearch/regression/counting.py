@@ -43,23 +43,7 @@ MAX_COUNTED = 2000
 
 
 def count_by_likelihood(family: RegressionFamily, spectrum: Spectrum, *, joint: Joint, is_paper: bool) -> int:
-    """Return the number of regressions, by their likelihood where moments cannot count them.
-
-    Parameters
-    ----------
-    family : RegressionFamily
-        With as many components as moments count.
-    spectrum : Spectrum
-        What moments counted.
-    joint : bool or "auto"
-        Whether every component has its own distribution of x.
-    is_paper : bool
-        Trust the moments, as the paper does.
-
-    Returns
-    -------
-    int
-    """
+    """Return the number of regressions, by their likelihood where moments cannot count them."""
     has_power = family.partitions.n_rows > MAX_COUNTED
     can_count = has_power and spectrum.n_signal > 1 and not spectrum.is_full and family.is_normal
     if can_count or is_paper:
@@ -98,21 +82,6 @@ def regression_spectrum(
     standardized: Standardized | None = None,
 ) -> Spectrum:
     """Count the regressions: as many as there are directions of coefficients, and at least one.
-
-    Parameters
-    ----------
-    partitions : Partitions
-        Samples of shape (n, d), with responses.
-    design, intercept
-        As `fit_regression` takes them.
-    seed : int
-        Seed of the eigensolver's starting block.
-    standardized : Standardized, optional
-        The same samples, standardized, if they are known.
-
-    Returns
-    -------
-    Spectrum
 
     Notes
     -----

@@ -91,18 +91,7 @@ def sum_centered(X: Samples, center: Array, weights: Array) -> Array:
 
 
 def fit_design(partitions: Partitions[SamplePartition], design: str) -> Design:
-    """Estimate the mean and the covariance of x, or take x as standard normal already.
-
-    Parameters
-    ----------
-    partitions : Partitions
-        Samples of shape (n, d).
-    design : {"covariance", "standard"}
-
-    Returns
-    -------
-    Design
-    """
+    """Estimate the mean and the covariance of x, or take x as standard normal already."""
     n, d, dtype, _ = partitions.layout
     if design == "standard":
         return Design(np.zeros(d), None)
@@ -276,18 +265,7 @@ def n_feature_parameters(n_components: int, n_features: int) -> int:
 
 
 def estimate_features(design: Design, squares: Array) -> FeatureGaussians:
-    """Return the Gaussians of standardized x, with shrunk covariances.
-
-    Parameters
-    ----------
-    design : Design
-    squares : array of shape (k, r + 1, r + 1)
-        Σ p ss' for each component, with s = (z, 1).
-
-    Returns
-    -------
-    FeatureGaussians
-    """
+    """Return the Gaussians of standardized x, with shrunk covariances."""
     sizes = squares[:, -1, -1] + np.finfo(np.float64).tiny
     centers = squares[:, :-1, -1] / sizes[:, None]
     second = squares[:, :-1, :-1] / sizes[:, None, None]
@@ -302,18 +280,6 @@ def find_regression_outliers(
     partitions: Partitions[SamplePartition], design: str, *, intercept: bool
 ) -> Outliers[Standardized]:
     """Find samples whose x is far from all others, or whose response fits no regression of the others.
-
-    Parameters
-    ----------
-    partitions : Partitions
-        Samples of shape (n, d), with responses.
-    design, intercept
-        As `fit_regression` takes them.
-
-    Returns
-    -------
-    Outliers
-        `measured` holds all other samples, standardized by their own mean and covariance.
 
     Notes
     -----

@@ -63,18 +63,7 @@ class NewtonStep(NamedTuple):
 
 
 def run_newton(regressors: Regressors, start: RegressionMixture, options: EMOptions) -> EMResult[RegressionMixture]:
-    """Take Newton steps until one gains less than the tolerance.
-
-    Parameters
-    ----------
-    regressors : Regressors
-    start : RegressionMixture
-    options : EMOptions
-
-    Returns
-    -------
-    EMResult
-    """
+    """Take Newton steps until one gains less than the tolerance."""
     state = evaluate(regressors, start)
     objectives = [state.sums.objective]
     while len(objectives) <= options.max_iter:
@@ -160,20 +149,7 @@ def _take_step(regressors: Regressors, state: Evaluation, step: NewtonStep, frac
 def maximize_likelihood(
     regressors: Regressors, start: RegressionMixture, options: EMOptions, *, step: int = 1
 ) -> EMResult[RegressionMixture]:
-    """Find the maximum of the likelihood from a rough mixture.
-
-    Parameters
-    ----------
-    regressors : Regressors
-    start : RegressionMixture
-    options : EMOptions
-    step : int, default=1
-        Start with every `step`-th sample only.
-
-    Returns
-    -------
-    EMResult
-    """
+    """Find the maximum of the likelihood from a rough mixture."""
     part = regressors.thin(step)
     mixture = _run_em_in_span(part, start)
     if step > 1:
@@ -273,21 +249,7 @@ def least_squares(squares: Array, explained: Array) -> Array:
 def draw_starts(
     part: Regressors, n_components: int, lines: Array | None = None, n_starts: int = N_STARTS
 ) -> list[RegressionMixture]:
-    """Draw mixtures of lines that each pass near samples which the lines before do not explain.
-
-    Parameters
-    ----------
-    part : Regressors
-        In the memory of this process.
-    n_components : int
-    lines : array of shape (r + 1, m) or (r, m), optional
-        The first lines of every start, with levels if there are intercepts.
-    n_starts : int
-
-    Returns
-    -------
-    list of RegressionMixture
-    """
+    """Draw mixtures of lines that each pass near samples which the lines before do not explain."""
     rng = np.random.default_rng(0)  # the same answer every time
     samples = part.partitions.collect().partition
     Z, y, variance = make_features(part, samples), samples.responses, part.response_variance
@@ -296,17 +258,7 @@ def draw_starts(
 
 
 def rank_starts(part: Regressors, starts: Iterable[RegressionMixture]) -> list[EMResult[RegressionMixture]]:
-    """Return the mixtures that a few iterations lead to, the likeliest first.
-
-    Parameters
-    ----------
-    part : Regressors
-    starts : iterable of RegressionMixture
-
-    Returns
-    -------
-    list of EMResult
-    """
+    """Return the mixtures that a few iterations lead to, the likeliest first."""
     ends = (maximize_likelihood(part, start, FIRST_STEPS) for start in starts)
     return sorted(ends, key=lambda each: -each.objectives[-1])
 

@@ -62,19 +62,6 @@ def fit_with_examples(
 ) -> RefinedRegression:
     """Find the regression of a few examples, which stay members of it, together with all others.
 
-    Parameters
-    ----------
-    family : RegressionFamily
-    X : array of shape (q, d)
-    y : array of shape (q,)
-    fitted : FittedMixture
-        Without any hint.
-    options : EMOptions
-
-    Returns
-    -------
-    RefinedRegression
-
     Notes
     -----
     The likelihood has many maxima, and the largest one without the examples need not be the largest one with them. So
@@ -97,17 +84,6 @@ def fit_with_examples(
 def fit_from_examples(family: RegressionFamily, X: Samples, y: Array, options: EMOptions) -> RefinedRegression:
     """Find the regression of a few examples among many samples, together with all others.
 
-    Parameters
-    ----------
-    family : RegressionFamily
-    X : array of shape (q, d)
-    y : array of shape (q,)
-    options : EMOptions
-
-    Returns
-    -------
-    RefinedRegression
-
     Notes
     -----
     The likelihood of a mixture has many maxima. Each start has the line of the examples, and lines through samples
@@ -122,19 +98,7 @@ def fit_from_examples(family: RegressionFamily, X: Samples, y: Array, options: E
 
 
 def choose_from_examples(family: RegressionFamily, X: Samples, y: Array, fitted: FittedMixture) -> RefinedRegression:
-    """Return the regression of a fitted mixture that a few examples are of.
-
-    Parameters
-    ----------
-    family : RegressionFamily
-    X : array of shape (q, d)
-    y : array of shape (q,)
-    fitted : FittedMixture
-
-    Returns
-    -------
-    RefinedRegression
-    """
+    """Return the regression of a fitted mixture that a few examples are of."""
     regressors, result = fitted.regressors, fitted.result
     index = _find_component(regressors, result.state, _shift_examples(family, regressors, X, y))
     return make_refined(regressors, result, family.offset, index)

@@ -384,52 +384,18 @@ class RegressionFamily:
         return max(self.power - float(self.frame.values.sum() + self.intercepts @ self.intercepts), 0.0)
 
     def hinted(self, hint: Array) -> Hinted:
-        """Contract the third moment with a hint.
-
-        Parameters
-        ----------
-        hint : array of shape (k,)
-            In the frame.
-
-        Returns
-        -------
-        Hinted
-        """
+        """Contract the third moment with a hint."""
         third, first = self.partitions.reduce(hinted_sums, hint, self.linear)
         return self.correct(third / self.partitions.n_rows, first / self.partitions.n_rows, hint)
 
     def contract_again(self, hint: Array) -> Hinted:
-        """Contract the third moment with a hint, from what is kept of it.
-
-        Parameters
-        ----------
-        hint : array of shape (k,)
-            In the frame.
-
-        Returns
-        -------
-        Hinted
-            As `hinted`, but without sums over samples if they are kept.
-        """
+        """Contract the third moment with a hint, from what is kept of it."""
         if not self.is_small:
             return self.hinted(hint)
         return Hinted(np.tensordot(hint, self.full_moments.tensor, axes=1), self.mean, hint)
 
     def correct(self, third: Array, first: Array, hint: Array) -> Hinted:
         """Return the hinted moment from averages over samples.
-
-        Parameters
-        ----------
-        third : array of shape (k, k)
-            W'E[f(y)⟨x, v⟩xx']W.
-        first : array of shape (k,)
-            W'E[f(y)x].
-        hint : array of shape (k,)
-            In the frame.
-
-        Returns
-        -------
-        Hinted
 
         Notes
         -----
@@ -443,125 +409,40 @@ class RegressionFamily:
         return Hinted(matrix / 6, self.mean, hint)
 
     def tensor(self, basis: Array) -> Array:
-        """Contract the third moment with all columns of a basis.
-
-        Parameters
-        ----------
-        basis : array of shape (k, q)
-            Orthonormal columns, each a hint in the frame.
-
-        Returns
-        -------
-        array of shape (q, q, q)
-        """
+        """Contract the third moment with all columns of a basis."""
         if self.is_small:
             return rotate(self.full_moments.tensor, basis)
         third, first = self.partitions.reduce(tensor_sums, basis, self.linear)
         return self.correct_tensor(third / self.partitions.n_rows, first / self.partitions.n_rows, basis)
 
     def correct_tensor(self, third: Array, first: Array, basis: Array) -> Array:
-        """Return the third moment from averages over samples.
-
-        Parameters
-        ----------
-        third : array of shape (q, q, q)
-            W'E[f(y) x⊗x⊗x]W in the basis.
-        first : array of shape (q,)
-            W'E[f(y)x] in the basis.
-        basis : array of shape (k, q)
-            Orthonormal columns.
-
-        Returns
-        -------
-        array of shape (q, q, q)
-        """
+        """Return the third moment from averages over samples."""
         identity = (basis.T * self.frame.spread) @ basis
         return np.asarray((third - symmetrize(np.multiply.outer(identity, first))) / 6)
 
     def leave_one_out(self, hint: Array) -> Replicates:
-        """Compute the moments of all samples but one group, for each group in turn.
-
-        Parameters
-        ----------
-        hint : array of shape (k,)
-            In the frame.
-
-        Returns
-        -------
-        Replicates
-        """
+        """Compute the moments of all samples but one group, for each group in turn."""
         return replicate_moments(self, hint)
 
     def residual_replicates(self, direction: Array) -> Array:
-        """Compute A W u of all samples but one group, up to vectors of the signal space.
-
-        Parameters
-        ----------
-        direction : array of shape (k,)
-            u, the direction of a component in the frame.
-
-        Returns
-        -------
-        array of shape (r, B)
-        """
+        """Compute A W u of all samples but one group, up to vectors of the signal space."""
         return replicate_residuals(self, direction)
 
     def hint_shifts(self, hint: Array) -> Array:
-        """Return how the coordinates of a hint shift with the frame of all samples but one group.
-
-        Parameters
-        ----------
-        hint : array of shape (r,)
-            A direction for standardized x.
-
-        Returns
-        -------
-        array of shape (B, k)
-        """
+        """Return how the coordinates of a hint shift with the frame of all samples but one group."""
         return replicate_hint_shifts(self, hint)
 
     def information_p_value(self, hint: Array) -> float:
-        """Test whether a direction is informative.
-
-        Parameters
-        ----------
-        hint : array of shape (r,)
-            A direction for standardized x.
-
-        Returns
-        -------
-        float
-            The probability that an uninformative direction has coordinates in the frame at least as large.
-        """
+        """Test whether a direction is informative."""
         c = self.frame.project_hint(hint)
         return float(chdtrc(len(c), c @ self._coordinate_precision @ c / (hint @ hint)))
 
     def thin(self, step: int) -> RegressionFamily:
-        """Return the same fit with every `step`-th sample only.
-
-        Parameters
-        ----------
-        step : int
-            From one sample to the next.
-
-        Returns
-        -------
-        RegressionFamily
-        """
+        """Return the same fit with every `step`-th sample only."""
         return replace(self, partitions=self.partitions.thin(step))
 
     def take(self, n_components: int) -> RegressionFamily:
-        """Return the same fit with the first components only.
-
-        Parameters
-        ----------
-        n_components : int
-            The number of components to keep.
-
-        Returns
-        -------
-        RegressionFamily
-        """
+        """Return the same fit with the first components only."""
         k = n_components
         return replace(
             self,

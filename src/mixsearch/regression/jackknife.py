@@ -99,29 +99,14 @@ class RefinedScores(NamedTuple):
     weights: Array  # of the regressions, (k,)
 
     def probability_of_first(self, choose: str) -> float:
-        """Return the probability that the first regression is preferred on new samples too.
-
-        Parameters
-        ----------
-        choose : {"largest", "absolute", "share"}
-            What the components are sorted by.
-
-        Returns
-        -------
-        float
-        """
+        """Return the probability that the first regression is preferred on new samples too."""
         values, vectors = np.linalg.eigh(self.covariance)
         draws = np.random.default_rng(0).standard_normal((N_DRAWS, len(values)))  # the same answer every time
         scores = self.scores + draws * np.sqrt(np.maximum(values, 0)) @ vectors.T
         return float(np.mean(prefer(scores, self.weights, choose).argmax(axis=1) == 0))
 
     def information_p_value(self) -> float:
-        """Return how often a direction in which the regressions do not differ would score them as differently.
-
-        Returns
-        -------
-        float
-        """
+        """Return how often a direction in which the regressions do not differ would score them as differently."""
         k = len(self.scores)
         center = np.eye(k) - 1 / k
         covariance = np.linalg.pinv(center @ self.covariance @ center, rcond=1e-10, hermitian=True)
@@ -133,21 +118,6 @@ def refined_scores(
     family: RegressionFamily, mixture: RegressionMixture, design: Design, v: Array, n_samples: int | None = None
 ) -> RefinedScores:
     """Return the scores of refined regressions under a direction, and how they vary.
-
-    Parameters
-    ----------
-    family : RegressionFamily
-    mixture : RegressionMixture
-    design : Design
-        Of the mixture's slopes.
-    v : array of shape (r,)
-        The hint, for the design of the fit.
-    n_samples : int, optional
-        That the mixture was fitted to; all by default.
-
-    Returns
-    -------
-    RefinedScores
 
     Notes
     -----

@@ -66,20 +66,7 @@ def _standardize(partition: SamplePartition, design: Design) -> WholePartition:
 
 
 def hold_examples(regressors: Regressors, X: Samples, responses: Array) -> WholeSamples:
-    """Return all samples of a fit, in the memory of this process, with examples as members of the first component.
-
-    Parameters
-    ----------
-    regressors : Regressors
-    X : array of shape (q, d)
-        The examples. Those that are samples of the fit are counted once.
-    responses : array of shape (q,)
-        As in the regressors.
-
-    Returns
-    -------
-    WholeSamples
-    """
+    """Return all samples of a fit, in the memory of this process, with examples as members of the first component."""
     given = SamplePartition(0, X, responses)
     examples = replace(_standardize(given, regressors.design), is_held=np.ones(len(responses), dtype=bool))
     whole = take_whole(regressors.collect())
@@ -97,19 +84,7 @@ def hold_examples(regressors: Regressors, X: Samples, responses: Array) -> Whole
 
 
 def maximize_whole(samples: WholeSamples, start: RegressionMixture, options: EMOptions) -> EMResult[RegressionMixture]:
-    """Run EM in all dimensions.
-
-    Parameters
-    ----------
-    samples : WholeSamples
-    start : RegressionMixture
-        If it has distributions of x, they are estimated as well, and the likelihood is that of x and y together.
-    options : EMOptions
-
-    Returns
-    -------
-    EMResult
-    """
+    """Run EM in all dimensions."""
 
     def step(mixture: RegressionMixture) -> tuple[RegressionMixture, float]:
         sums = samples.partitions.reduce(_step_sums, mixture)
@@ -192,24 +167,7 @@ def can_be_joint(regressors: Regressors, n_components: int) -> bool:
 def choose_model(
     regressors: Regressors, part: Regressors, plain: EMResult[RegressionMixture], joint: Joint, options: EMOptions
 ) -> EMResult[RegressionMixture]:
-    """Choose between a mixture of regressions and the joint model of x and y.
-
-    Parameters
-    ----------
-    regressors : Regressors
-        All samples.
-    part : Regressors
-        Enough of them to choose by, in the memory of this process.
-    plain : EMResult
-        The mixture in which x does not differ between components.
-    joint : bool or "auto"
-    options : EMOptions
-
-    Returns
-    -------
-    EMResult
-        If it is joint, its objectives are the log-likelihoods of x and y together.
-    """
+    """Choose between a mixture of regressions and the joint model of x and y."""
     if joint is False or not can_be_joint(regressors, plain.state.n_components):
         return plain
     samples = take_whole(part)
@@ -220,18 +178,7 @@ def choose_model(
 
 
 def fit_joint(samples: WholeSamples, plain: RegressionMixture) -> EMResult[RegressionMixture]:
-    """Fit the joint model: from the members of the plain one, and from clusters of (x, y).
-
-    Parameters
-    ----------
-    samples : WholeSamples
-        In the memory of this process.
-    plain : RegressionMixture
-
-    Returns
-    -------
-    EMResult
-    """
+    """Fit the joint model: from the members of the plain one, and from clusters of (x, y)."""
     resp = evaluate_whole(samples, plain).resp
     starts = [mixture_from_resp(samples, resp), *draw_clusters(samples, plain.n_components)]
     return likeliest_whole(samples, starts, OPTIONS)
@@ -278,21 +225,7 @@ def min_gain(samples: WholeSamples, n_components: int) -> float:
 def draw_clusters(
     samples: WholeSamples, n_components: int, first: Array | None = None, n_starts: int = N_STARTS
 ) -> list[RegressionMixture]:
-    """Draw joint models of samples near points that are far from each other, as k-means++ does.
-
-    Parameters
-    ----------
-    samples : WholeSamples
-        In the memory of this process.
-    n_components : int
-    first : array of shape (r + 1,), optional
-        The first point of every start, (z, y).
-    n_starts : int
-
-    Returns
-    -------
-    list of RegressionMixture
-    """
+    """Draw joint models of samples near points that are far from each other, as k-means++ does."""
     rng = np.random.default_rng(0)  # the same answer every time
     partition = samples.partitions.collect().partition
     unit = np.sqrt(samples.regressors.response_variance)

@@ -53,16 +53,6 @@ MAX_CHANGE = 4.0
 def fit_p_value(part: Regressors, mixture: RegressionMixture) -> float:
     """Return how often samples of a mixture would suit it as badly as these.
 
-    Parameters
-    ----------
-    part : Regressors
-        Some samples, in the memory of this process.
-    mixture : RegressionMixture
-
-    Returns
-    -------
-    float
-
     Notes
     -----
     The distribution function of a response given x, under the mixture, is uniform if the mixture is right, and
@@ -147,20 +137,7 @@ def take_part(regressors: Regressors, n_components: int, min_samples: int = MIN_
 
 
 def compare(part: Regressors, mixture: RegressionMixture, *, is_trusted: bool = True) -> Comparison:
-    """Compare a mixture with likelier ones, if it does not suit the samples or is not to be trusted.
-
-    Parameters
-    ----------
-    part : Regressors
-        Some samples, in the memory of this process.
-    mixture : RegressionMixture
-    is_trusted : bool
-        Whether the start of EM was good. If not, random starts are tried in any case.
-
-    Returns
-    -------
-    Comparison
-    """
+    """Compare a mixture with likelier ones, if it does not suit the samples or is not to be trusted."""
     n, k = part.partitions.n_rows, mixture.n_components
     p_value = fit_p_value(part, mixture)
     if p_value >= SUSPICIOUS and is_trusted:
@@ -194,18 +171,6 @@ def merge_copies(part: Regressors, found: EMResult[RegressionMixture]) -> EMResu
     """Merge regressions that the samples cannot tell apart, and leave out those without members.
 
     As long as the likelihood falls by less than the penalty.
-
-    Parameters
-    ----------
-    part : Regressors
-        Some samples, in the memory of this process.
-    found : EMResult
-        Of EM on these samples.
-
-    Returns
-    -------
-    EMResult
-        The same, if nothing is to be merged.
     """
     while found.state.n_components > 1:
         supported = _with_members(part, found.state)
@@ -257,18 +222,6 @@ def _merge_nearest(mixture: RegressionMixture) -> RegressionMixture:
 def choose_n_components(part: Regressors, fit: Callable[[int], EMResult[RegressionMixture]]) -> int:
     """Count the regressions: one more as long as BIC prefers it, and the samples do not suit those found so far.
 
-    Parameters
-    ----------
-    part : Regressors
-        Some samples, in the memory of this process.
-    fit : callable
-        From a number of components to the likeliest mixture of these samples.
-
-    Returns
-    -------
-    int
-        From 1 to `MAX_COMPONENTS`.
-
     Notes
     -----
     BIC alone finds more lines in noise that is not normal, unless its gain is decisive. Few samples do not show that a
@@ -288,18 +241,7 @@ def choose_n_components(part: Regressors, fit: Callable[[int], EMResult[Regressi
 
 
 def fit_random(part: Regressors, n_components: int) -> EMResult[RegressionMixture]:
-    """Fit a mixture from random starts.
-
-    Parameters
-    ----------
-    part : Regressors
-        Some samples, in the memory of this process.
-    n_components : int
-
-    Returns
-    -------
-    EMResult
-    """
+    """Fit a mixture from random starts."""
     some = take_part(part, n_components, MAX_STARTED)
     return _continue_best(part, some, draw_starts(some, n_components, n_starts=N_STARTS if n_components > 1 else 1))
 

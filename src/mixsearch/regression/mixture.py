@@ -61,35 +61,13 @@ class RegressionMixture(NamedTuple):
         )
 
     def log_features(self, X: Samples) -> Array:
-        """Return the log density of x in each component, (n, k), or (1, 1) zero if x does not differ between them.
-
-        Parameters
-        ----------
-        X : array of shape (n, d)
-
-        Returns
-        -------
-        array of shape (n, k) or (1, 1)
-        """
+        """Return the log density of x in each component, (n, k), or (1, 1) zero if x does not differ between them."""
         if self.features is None:
             return np.zeros((1, 1))
         return self.features.log_densities(self.features.standardize(X))
 
     def log_densities(self, predicted: Array, responses: Array, log_features: Array | float = 0.0) -> Array:
-        """Return log αᵢpᵢ of each sample and component up to a constant, (n, k).
-
-        Parameters
-        ----------
-        predicted : array of shape (n, k)
-            ⟨z, slope⟩ for each sample and component.
-        responses : array of shape (n,)
-        log_features : array of shape (n, k), default=0
-            From `log_features`.
-
-        Returns
-        -------
-        array of shape (n, k)
-        """
+        """Return log αᵢpᵢ of each sample and component up to a constant, (n, k)."""
         squares = (responses[:, None] - predicted - self.levels) ** 2
         of_responses = -0.5 * (squares / self.variances + np.log(self.variances))
         return np.asarray(self.log_weights + of_responses + log_features)
@@ -100,32 +78,12 @@ class RegressionMixture(NamedTuple):
         return np.log(np.maximum(self.weights, np.finfo(np.float64).tiny))
 
     def posterior_of_all(self, predicted: Array, responses: Array, log_features: Array | float = 0.0) -> Array:
-        """Return the probability of each component that all of some samples are its own, (k,).
-
-        Parameters
-        ----------
-        predicted, responses, log_features
-            As in `log_densities`.
-
-        Returns
-        -------
-        array of shape (k,)
-        """
+        """Return the probability of each component that all of some samples are its own, (k,)."""
         return posterior_of_all(self.log_densities(predicted, responses, log_features), self.log_weights)
 
 
 def mixture_from_moments(family: RegressionFamily, candidates: Candidates) -> RegressionMixture:
     """Return the parameters of all candidates, for standardized x.
-
-    Parameters
-    ----------
-    family : RegressionFamily
-    candidates : Candidates
-        Extracted from the moments of this fit.
-
-    Returns
-    -------
-    RegressionMixture
 
     Notes
     -----
@@ -312,21 +270,7 @@ def _information(partition: EvaluatedPartition, mixture: RegressionMixture) -> A
 def evaluate(
     regressors: Regressors, mixture: RegressionMixture, *, whole_space: bool = False, step: int | None = None
 ) -> Evaluation:
-    """Evaluate a mixture in one pass over the samples.
-
-    Parameters
-    ----------
-    regressors : Regressors
-    mixture : RegressionMixture
-    whole_space : bool
-        Use the whole space instead of the span of the slopes.
-    step : int, optional
-        Put every `step`-th sample into the subset; by default as many as the information needs.
-
-    Returns
-    -------
-    Evaluation
-    """
+    """Evaluate a mixture in one pass over the samples."""
     basis, span = find_span(regressors, mixture, whole_space=whole_space)
     n, k, q = regressors.partitions.n_rows, mixture.n_components, basis.shape[1] + regressors.has_intercepts
     n_scores = k * q + 2 * k

@@ -32,30 +32,6 @@ def fit_regression(
 ) -> RegressionFamily:
     """Find the signal space of a mixture of regressions and project the samples onto it.
 
-    Parameters
-    ----------
-    partitions : Partitions
-        Samples of shape (n, d), with responses.
-    n_components : int
-        k. Moments separate at most as many as x has independent coordinates.
-    design : {"covariance", "standard"}
-        Standardize X by its own mean and covariance, or take it as standard normal already.
-    intercept : bool
-        Subtract the mean from y, and estimate an intercept for each component.
-    paper : bool
-        Take the smallest eigenvalue of E[y²xx'] as t2, and plain third powers, as in the paper; otherwise the average
-        of the d - k smallest, and Hermite polynomials.
-    seed : int
-        Seed of the eigensolver's starting block, used if the dimension is large.
-    standardized : Standardized, optional
-        The same samples, standardized, if they are known.
-    has_frame : bool, default=True
-        False for regressions that only their likelihood is to separate.
-
-    Returns
-    -------
-    RegressionFamily
-
     Notes
     -----
     E[y²xx'] = 2A + t2 I with t2 = Σ αᵢ(σᵢ² + |μᵢ|² + bᵢ²), which is E[y²]. Intercepts enter the moments only through t2
@@ -95,17 +71,7 @@ def fit_regression(
 
 
 def explained_p_value(family: RegressionFamily) -> float:
-    """Return how often a single regression would explain as much of a y that does not depend on x: the F-test.
-
-    Parameters
-    ----------
-    family : RegressionFamily
-        Of one component.
-
-    Returns
-    -------
-    float
-    """
+    """Return how often a single regression would explain as much of a y that does not depend on x: the F-test."""
     n, r = family.partitions.n_rows, family.design.n_coordinates
     n_free = n - r - 1
     if n_free < 1 or not family.power > 0:
@@ -124,25 +90,7 @@ class SignalSpace(NamedTuple):
 def fit_frame(
     partitions: Partitions[StandardizedPartition], power: float, n_components: int, *, paper: bool, seed: int
 ) -> SignalSpace:
-    """Find the signal space of standardized samples.
-
-    Parameters
-    ----------
-    partitions : Partitions
-        Standardized samples of shape (n, r), with responses.
-    power : float
-        E[t²].
-    n_components : int
-        k; the signal space is the whole space if k exceeds r.
-    paper : bool
-        Take the smallest eigenvalue as the noise level, as in the paper.
-    seed : int
-        Seed of the eigensolver's starting block.
-
-    Returns
-    -------
-    SignalSpace
-    """
+    """Find the signal space of standardized samples."""
     if n_components > partitions.n_features:
         return whole_space(partitions.n_features)
     if n_components == 1:

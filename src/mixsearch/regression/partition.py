@@ -103,18 +103,7 @@ class NormalityCheck(NamedTuple):
 
 
 def check_normality(partitions: Partitions[RegressionPartition], frame: Frame) -> NormalityCheck:
-    """Test the skewness and the kurtosis of standardized x in every coordinate of the frame.
-
-    Parameters
-    ----------
-    partitions : Partitions
-        Samples with their coordinates in the frame.
-    frame : Frame
-
-    Returns
-    -------
-    NormalityCheck
-    """
+    """Test the skewness and the kurtosis of standardized x in every coordinate of the frame."""
     some = partitions.thin(-(-partitions.n_rows // MAX_SAMPLES)).map(_get_coordinates).collect().partition
     # One row per coordinate: means over few columns would be slow.
     U = np.ascontiguousarray(some.samples.T, dtype=np.float64) * np.sqrt(frame.values)[:, None]

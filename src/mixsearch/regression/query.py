@@ -49,22 +49,7 @@ MIN_POSTERIOR = 0.5
 
 
 def check_pair(examples: Any, n_features: int, feature_names: Sequence[str] | None = None) -> tuple[Samples, Array]:
-    """Check the examples of a search.
-
-    Parameters
-    ----------
-    examples : Any
-        What the user gave.
-    n_features : int
-        Of the fit.
-    feature_names : sequence of str, optional
-        Of the fit, if it saw a data frame.
-
-    Returns
-    -------
-    X : array of shape (q, d)
-    y : array of shape (q,)
-    """
+    """Check the examples of a search."""
     if not isinstance(examples, tuple | list) or len(examples) != 2:
         raise HintError(
             "{argument} must be a pair (X, y): samples of the regression and their responses.",
@@ -84,18 +69,7 @@ def check_pair(examples: Any, n_features: int, feature_names: Sequence[str] | No
 
 
 def hint_from_pair(family: RegressionFamily, X: Samples, y: Array) -> Array:
-    """Return the coefficients that a few members of a regression show, in the frame.
-
-    Parameters
-    ----------
-    family : RegressionFamily
-    X : array of shape (q, d)
-    y : array of shape (q,)
-
-    Returns
-    -------
-    array of shape (k,)
-    """
+    """Return the coefficients that a few members of a regression show, in the frame."""
     standardized, centered = family.design.standardize(X), y - family.offset
     hint = hint_from_responses(family.frame, standardized, centered, intercept=family.fit_intercept)
     if not hint.any():
@@ -109,21 +83,6 @@ def hint_from_pair(family: RegressionFamily, X: Samples, y: Array) -> Array:
 
 def hint_from_responses(frame: Frame, X: Samples, y: Array, *, intercept: bool) -> Array:
     """Estimate the coefficients of a regression from a few of its members, in the frame.
-
-    Parameters
-    ----------
-    frame : Frame
-    X : array of shape (q, r)
-        Standardized samples.
-    y : array of shape (q,)
-        Centered responses.
-    intercept : bool
-        Whether the regression has an intercept.
-
-    Returns
-    -------
-    array of shape (k,)
-        Zero if the members do not determine any coefficient.
 
     Notes
     -----
@@ -148,23 +107,7 @@ def search_by_likelihood(
     fit: Callable[[RegressionFamily, EMOptions], FittedMixture],
     feature_names: Sequence[str] | None,
 ) -> RegressionComponent:
-    """Find the regression of examples among more regressions than moments can separate.
-
-    Parameters
-    ----------
-    family : RegressionFamily
-    examples : pair of arrays, optional
-        X and y. Without them there is no answer but an error.
-    options : EMOptions, optional
-        None if no refinement was asked for, which is an error as well.
-    fit : callable
-        Returns the mixture without any hint.
-    feature_names : sequence of str, optional
-
-    Returns
-    -------
-    RegressionComponent
-    """
+    """Find the regression of examples among more regressions than moments can separate."""
     if examples is None or options is None:
         raise SearchError(
             "Moments cannot separate the {n_components} regressions of this fit on {n_features} independent "
@@ -259,17 +202,7 @@ class Query:
     is_paper: bool
 
     def search(self, hint: Array | tuple[Samples, Array]) -> RegressionComponent:
-        """Find the regression that a hint means.
-
-        Parameters
-        ----------
-        hint : array of shape (d,), or pair of arrays
-            A direction, or X and y of examples.
-
-        Returns
-        -------
-        RegressionComponent
-        """
+        """Find the regression that a hint means."""
         if not self.family.has_moments:
             examples = hint if isinstance(hint, tuple) else None
             found = search_by_likelihood(self.family, examples, self.options, self.fit_mixture, self.feature_names)

@@ -47,18 +47,7 @@ class LikelyMixture(NamedTuple):
 
 
 def find_likely(family: RegressionFamily, rivals: RegressionMixture) -> LikelyMixture:
-    """Run EM from regressions of moments, on part of the samples.
-
-    Parameters
-    ----------
-    family : RegressionFamily
-    rivals : RegressionMixture
-        All regressions from moments, for the design of the fit.
-
-    Returns
-    -------
-    LikelyMixture
-    """
+    """Run EM from regressions of moments, on part of the samples."""
     part = take_part(make_regressors(family), rivals.n_components, MIN_SAMPLES)
     # EM makes copies of lines that there are too many of. They are no rivals of each other.
     found = merge_copies(part, maximize_likelihood(part, initial_mixture(family, rivals, part), OPTIONS))
@@ -85,19 +74,7 @@ class Recognition(NamedTuple):
 
 
 def recognise(slopes: Array, likely: LikelyMixture) -> Recognition:
-    """Find the regression that an estimate from moments is: the nearest one, if it is less than halfway to any other.
-
-    Parameters
-    ----------
-    slopes : array of shape (r,)
-        The estimate, for the design of the fit.
-    likely : LikelyMixture
-
-    Returns
-    -------
-    Recognition
-        With a trust of 0 if samples are too few to say.
-    """
+    """Find the regression that an estimate from moments is: the nearest one, if less than halfway to any other."""
     index = nearest_index(likely.mixture, slopes)
     own = likely.mixture.slopes[:, [index]]
     others = np.delete(likely.mixture.slopes, index, axis=1)
@@ -120,16 +97,6 @@ class MemberNoise(NamedTuple):
 def settle_noise(family: RegressionFamily, mixture: RegressionMixture) -> MemberNoise:
     """Return regressions from moments with the noise around them as they were found, by EM for the noise alone.
 
-    Parameters
-    ----------
-    family : RegressionFamily
-    mixture : RegressionMixture
-        For the design of the fit. If it lacks some components, a broad one is added for them.
-
-    Returns
-    -------
-    MemberNoise
-
     Notes
     -----
     This noise includes the errors of the regressions themselves. The noise from moments does not, and is often
@@ -151,18 +118,7 @@ def settle_noise(family: RegressionFamily, mixture: RegressionMixture) -> Member
 
 
 def measure_members(family: RegressionFamily, mixture: RegressionMixture) -> MemberNoise:
-    """Return regressions unchanged, with the residuals of their members.
-
-    Parameters
-    ----------
-    family : RegressionFamily
-    mixture : RegressionMixture
-        For the design of the fit.
-
-    Returns
-    -------
-    MemberNoise
-    """
+    """Return regressions unchanged, with the residuals of their members."""
     return _measure_residuals(mixture, *_predict_some(family, mixture))
 
 
@@ -182,22 +138,7 @@ def _with_rest(family: RegressionFamily, mixture: RegressionMixture) -> Regressi
 
 
 def fit_examples(family: RegressionFamily, noise: MemberNoise, index: int, X: Samples, y: Array) -> ExampleFit:
-    """Compare examples with a regression of a mixture, and with its members.
-
-    Parameters
-    ----------
-    family : RegressionFamily
-    noise : MemberNoise
-        All regressions, with the residuals of their members.
-    index : int
-        Of the regression.
-    X : array of shape (q, d)
-    y : array of shape (q,)
-
-    Returns
-    -------
-    ExampleFit
-    """
+    """Compare examples with a regression of a mixture, and with its members."""
     mixture, typical = noise
     predicted, responses = family.design.predict(X, mixture.slopes), y - family.offset
     logs = mixture.log_densities(predicted, responses, mixture.log_features(X))

@@ -64,17 +64,6 @@ class FittedMixture(NamedTuple):
 def fit_mixture(family: RegressionFamily, options: EMOptions, joint: Joint) -> FittedMixture:
     """Fit the whole mixture, from all contractions of its third moment, by EM and Newton steps.
 
-    Parameters
-    ----------
-    family : RegressionFamily
-    options : EMOptions
-    joint : bool or "auto"
-        Whether every component has its own distribution of x.
-
-    Returns
-    -------
-    FittedMixture
-
     Notes
     -----
     EM may end in a local maximum. If the samples are not distributed as the mixture says, or if the start may have been
@@ -124,24 +113,6 @@ def refine_regression(
     preference_of: Callable[[RegressionMixture], Array],
 ) -> tuple[RefinedRegression, int]:
     """Refine the regression that the hint means.
-
-    Parameters
-    ----------
-    family : RegressionFamily
-    candidates : Candidates
-        From moments.
-    options : EMOptions
-        For a component that the mixture lacks.
-    fitted : FittedMixture
-        From `fit_mixture`.
-    preference_of : callable
-        From a mixture for the design of the fit to how much the hint prefers each of its components, (k,).
-
-    Returns
-    -------
-    refined : RefinedRegression
-    index : int
-        Index of the candidate nearest to it.
 
     Notes
     -----

@@ -71,19 +71,7 @@ _SECTIONS = (
 
 @dataclass(frozen=True)
 class ReportedTopic:
-    """A topic of a report.
-
-    Parameters
-    ----------
-    name : str
-        Its name, which no other topic of the report has.
-    answer : Answer
-        Its words, documents, alternatives and verdict.
-    timeline : GroupedTopic or None
-        Its share over time, if documents have dates.
-    groups : tuple of GroupedTopic
-        Its share by the values of each column of groups.
-    """
+    """A topic of a report."""
 
     name: str
     answer: Answer

@@ -24,17 +24,7 @@ _MIN_SHARE = 0.001
 
 
 def make_page(report: Report) -> str:
-    """Return a report as one HTML page: no scripts, and nothing from elsewhere.
-
-    Parameters
-    ----------
-    report : Report
-        What `make_report` returned.
-
-    Returns
-    -------
-    str
-    """
+    """Return a report as one HTML page: no scripts, and nothing from elsewhere."""
     style = files("mixsearch.report").joinpath("style.css").read_text(encoding="utf-8")
     head = tag(
         "head",

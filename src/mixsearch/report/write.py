@@ -71,15 +71,7 @@ def check_suffix(file: Path) -> str:
 
 @dataclass(frozen=True)
 class ShownReport:
-    """A report that a notebook shows as the value of a cell.
-
-    Parameters
-    ----------
-    report : Report
-        What `make_report` returned.
-    height : int, default=640
-        The height of the frame, in pixels.
-    """
+    """A report that a notebook shows as the value of a cell."""
 
     report: Report
     height: int = 640
@@ -103,23 +95,7 @@ class ShownReport:
 
 
 def show_topics(index: TopicIndex, hints: Sequence[str] = (), *, height: int = 640, **options: Any) -> ShownReport:
-    """Return a report on some topics, which a notebook shows as the value of a cell.
-
-    Parameters
-    ----------
-    index : TopicIndex
-        The index to search.
-    hints : sequence of str
-        One for each topic, as in a search box: "sushi -burger". By default, words to start with.
-    height : int, default=640
-        The height of the frame, in pixels.
-    **options
-        Further arguments of `make_report`: title, over, by, where, n_words, n_documents.
-
-    Returns
-    -------
-    ShownReport
-    """
+    """Return a report on some topics, which a notebook shows as the value of a cell."""
     chosen = list(hints) or [starter.word for starter in index.starters(_N_STARTERS)]
     queries = [Query(hint, words=parse_words(hint)) for hint in chosen]
     return ShownReport(make_report(index, queries, **options), height)

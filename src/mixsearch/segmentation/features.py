@@ -119,19 +119,7 @@ class FeatureImage:
 
 
 def compute_features(image: RasterImage, features: Features) -> FeatureImage:
-    """Compute the features of an image.
-
-    Parameters
-    ----------
-    image : RasterImage
-        The image.
-    features : {"rich", "rgb"}, callable or array of shape (h, w, f)
-        The name of the features, a function from colors to features, or the features themselves.
-
-    Returns
-    -------
-    FeatureImage
-    """
+    """Compute the features of an image."""
     if isinstance(features, str):
         if features == "rgb":
             return FeatureImage(ColorFeatures(image), image, 1, is_local=False)
@@ -182,18 +170,7 @@ def _check_features(features: Any, shape: tuple[int, int]) -> Array:
 
 
 def compute_rich_features(image: RasterImage) -> Array:
-    """Compute color at two scales, texture and position, each scaled to its own standard deviation.
-
-    Parameters
-    ----------
-    image : RasterImage
-        The image.
-
-    Returns
-    -------
-    array of float32 of shape (h, w, f)
-        f = 11 for a color image; a gray one lacks the features of color.
-    """
+    """Compute color at two scales, texture and position, each scaled to its own standard deviation."""
     lab, side = convert_to_lab(image.rows(slice(None))), float(np.sqrt(image.width * image.height))
     planes = [_blur(lab[..., i], scale * side) for scale in COLOR_SCALES for i in range(3)]
     planes += [_compute_texture(lab[..., i], TEXTURE_SCALE * side) for i in range(3)]

@@ -43,15 +43,6 @@ class SegmentGaussians(NamedTuple):
     def log_densities(self, X: Array) -> Array:
         """Return log αᵢp(x) of each segment, up to a term that all share.
 
-        Parameters
-        ----------
-        X : array of shape (n, f)
-            Features.
-
-        Returns
-        -------
-        array of shape (k, n)
-
         Notes
         -----
         -|x - μ|² / 2σ² = ⟨x, μ⟩ / σ² - |x|² / 2σ² - |μ|² / 2σ², so that one product with the centers is enough. |x|²
@@ -86,17 +77,7 @@ def softmax_in_place(logs: Array) -> Array:
 
 
 def argmax_segments(scores: Array) -> Array:
-    """Return the index of the largest score: several times faster than `argmax` for a few segments.
-
-    Parameters
-    ----------
-    scores : array of shape (k, ...)
-        A score for each segment.
-
-    Returns
-    -------
-    array of int16 of shape (...)
-    """
+    """Return the index of the largest score: several times faster than `argmax` for a few segments."""
     best, labels = scores[0].copy(), np.zeros(scores.shape[1:], dtype=np.int16)
     for index, score in enumerate(scores[1:], 1):
         labels[score > best] = index
@@ -120,18 +101,6 @@ def recenter_on_seeds(gaussians: SegmentGaussians, known: Sequence[Array]) -> tu
 
     Two seeds can find the same component. If the known pixels of a segment are nearest to the center of another one,
     both centers are replaced by the means of their known pixels.
-
-    Parameters
-    ----------
-    gaussians : SegmentGaussians
-    known : sequence of arrays of shape (q, f)
-        The features of the known pixels of each segment.
-
-    Returns
-    -------
-    gaussians : SegmentGaussians
-    replaced : list of int
-        The segments whose center was replaced.
     """
     means = np.array([pixels.mean(axis=0, dtype=np.float64) for pixels in known])
     centers = gaussians.centers.copy()

@@ -268,22 +268,7 @@ _VERDICTS = (
 
 
 def judge_overlap(expected_iou: float) -> tuple[str, str]:
-    """Return what an expected intersection over union means: a code and words.
-
-    Parameters
-    ----------
-    expected_iou : float
-
-    Returns
-    -------
-    code : str
-    words : str
-
-    Examples
-    --------
-    >>> judge_overlap(0.9)
-    ('sure', 'sure')
-    """
+    """Return what an expected intersection over union means: a code and words."""
     return next((code, words) for least, code, words in _VERDICTS if expected_iou >= least)
 
 

@@ -106,20 +106,6 @@ def correct_locally(
     """Return the probabilities after further seeds, changed only where the seeds are connected with the change.
 
     A superpixel goes to the segment of a further seed if that is at least as sure as its label was before.
-
-    Parameters
-    ----------
-    before, after : arrays of shape (n, k)
-        The probabilities interpolated without and with the further seeds.
-    added : sequence of arrays
-        The superpixels of the further seeds of each segment.
-    known : KnownSuperpixels
-        All superpixels with seeds.
-    superpixels : Superpixels
-
-    Returns
-    -------
-    array of shape (n, k)
     """
     changed = np.zeros(len(before), dtype=bool)
     changed[known.indices] = True
@@ -156,21 +142,7 @@ class PieceOptions(NamedTuple):
 
 
 def make_piece_options(connected: bool, fill_holes: bool, min_area: float | None) -> PieceOptions:
-    """Return checked options.
-
-    Parameters
-    ----------
-    connected : bool
-        Keep only pieces with a seed.
-    fill_holes : bool
-        Fill pieces within a single other segment.
-    min_area : float or None
-        The smallest fraction of the image, from 0 to 1; None for the default.
-
-    Returns
-    -------
-    PieceOptions
-    """
+    """Return checked options."""
     if min_area is None:
         return PieceOptions(connected, fill_holes)
     if not 0 <= min_area <= 1:
@@ -181,15 +153,7 @@ def make_piece_options(connected: bool, fill_holes: bool, min_area: float | None
 
 
 def clean_pieces(probabilities: Array, seeded: Sequence[Array], options: PieceOptions) -> None:
-    """Assign unwanted pieces to the likeliest segment around them, in place.
-
-    Parameters
-    ----------
-    probabilities : array of shape (k, h, w)
-    seeded : sequence of arrays
-        The flat indices of the seeds of each segment. A segment without seeds keeps its pieces if `connected`.
-    options : PieceOptions
-    """
+    """Assign unwanted pieces to the likeliest segment around them, in place."""
     min_pixels = options.min_area * probabilities[0].size
     labels = argmax_segments(probabilities)
     for i, seeds in enumerate(seeded):

@@ -29,15 +29,6 @@ class FilterCoefficients(NamedTuple):
 def fit_guided_filter(probabilities: Array, luma: Array) -> FilterCoefficients:
     """Fit probabilities as a linear function of luma around each pixel, by least squares.
 
-    Parameters
-    ----------
-    probabilities : array of shape (k, h, w)
-    luma : array of shape (h, w)
-
-    Returns
-    -------
-    FilterCoefficients
-
     Notes
     -----
     The guided filter: in each square the slope is cov(I, p) / (var(I) + ε), and a pixel takes the mean of the linear

@@ -45,28 +45,13 @@ class RasterImage:
         return int(self.pixels.shape[1])
 
     def rows(self, rows: slice) -> Array:
-        """Return some rows as RGB from 0 to 1.
-
-        Parameters
-        ----------
-        rows : slice
-            Which rows.
-
-        Returns
-        -------
-        array of float32 of shape (r, w, 3)
-        """
+        """Return some rows as RGB from 0 to 1."""
         chunk = self.pixels[rows].astype(np.float32)
         chunk /= np.float32(self.white)
         return np.ascontiguousarray(np.broadcast_to(chunk, (*chunk.shape[:2], _RGB)))
 
     def to_uint8(self) -> Array:
-        """Return the whole image as RGB from 0 to 255.
-
-        Returns
-        -------
-        array of uint8 of shape (h, w, 3)
-        """
+        """Return the whole image as RGB from 0 to 255."""
         if self.pixels.dtype == np.uint8 and self.white == _BYTE:
             return np.ascontiguousarray(np.broadcast_to(self.pixels, (self.height, self.width, _RGB)))
         rgb = np.empty((self.height, self.width, _RGB), dtype=np.uint8)
@@ -76,33 +61,12 @@ class RasterImage:
         return rgb
 
     def subsample(self, step: int) -> RasterImage:
-        """Keep one pixel of each square of `step` pixels a side, the middle one.
-
-        Parameters
-        ----------
-        step : int
-            The side of the squares.
-
-        Returns
-        -------
-        RasterImage
-        """
+        """Keep one pixel of each square of `step` pixels a side, the middle one."""
         kept = subsample_slice(self.height, step), subsample_slice(self.width, step)
         return RasterImage(self.pixels[kept], self.white, None if self.visible is None else self.visible[kept])
 
     def downscale(self, factor: int) -> RasterImage:
-        """Average squares of `factor` pixels a side; those at the right and lower edge may be smaller.
-
-        Parameters
-        ----------
-        factor : int
-            The side of the squares.
-
-        Returns
-        -------
-        RasterImage
-            A pixel is visible if any pixel of its square is.
-        """
+        """Average squares of `factor` pixels a side; those at the right and lower edge may be smaller."""
         if factor == 1:
             return self
         visible = None if self.visible is None else _average(self.visible[..., None], factor)[..., 0] > 0
@@ -133,13 +97,7 @@ _ROOT_BELOW = np.float32((6 / 29) ** 3)
 
 
 def convert_to_lab(rgb: Array) -> Array:
-    """Convert sRGB from 0 to 1, (..., 3), to CIELAB, (..., 3) of float32.
-
-    Examples
-    --------
-    >>> convert_to_lab(np.array([1.0, 1.0, 1.0])).round(1) + 0
-    array([100.,   0.,   0.], dtype=float32)
-    """
+    """Convert sRGB from 0 to 1, (..., 3), to CIELAB, (..., 3) of float32."""
     x = np.asarray(rgb, dtype=np.float32)
     linear = np.where(x > _LINEAR_BELOW, ((x + np.float32(0.055)) / np.float32(1.055)) ** np.float32(2.4), x / 12.92)
     xyz = linear.astype(np.float32) @ _TO_XYZ.T

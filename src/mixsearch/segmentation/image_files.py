@@ -39,17 +39,7 @@ _ARMS_PER_SIDE = 90  # lengths of a cross's arm in the longer side of the image
 
 
 def make_segment_colors(n_segments: int) -> Array:
-    """Return a color for each segment; the palette repeats in darker shades.
-
-    Parameters
-    ----------
-    n_segments : int
-        The number of segments.
-
-    Returns
-    -------
-    array of uint8 of shape (k, 3)
-    """
+    """Return a color for each segment; the palette repeats in darker shades."""
     indices = np.arange(n_segments)
     shade = 0.65 ** (indices // len(PALETTE))
     return np.asarray(np.array(PALETTE)[indices % len(PALETTE)] * shade[:, None], dtype=np.uint8)
@@ -84,17 +74,7 @@ def make_cut_out(image: RasterImage, labels: Array, probabilities: Array, i: int
 
 
 def find_borders(labels: Array) -> Array:
-    """Return which pixels differ in label from their right or lower neighbor.
-
-    Parameters
-    ----------
-    labels : array of shape (h, w)
-        The index of each pixel's segment.
-
-    Returns
-    -------
-    array of bool of shape (h, w)
-    """
+    """Return which pixels differ in label from their right or lower neighbor."""
     found = np.zeros(labels.shape, dtype=bool)
     found[:, :-1] |= labels[:, :-1] != labels[:, 1:]
     found[:-1] |= labels[:-1] != labels[1:]
@@ -122,11 +102,6 @@ MAX_INDEXED_SEGMENTS = 255
 
 def write_files(files: Mapping[Path, Image]) -> None:
     """Write Pillow images in the formats of their suffixes. If one cannot be written, none is.
-
-    Parameters
-    ----------
-    files : mapping of Path to Pillow image
-        The images by their files. Missing folders are created.
 
     Notes
     -----
@@ -161,17 +136,7 @@ def _write_image(image: Image, path: Path, temporary: Path) -> None:
 
 
 def make_pillow_image(array: Array) -> Image:
-    """Convert an array to a Pillow image.
-
-    Parameters
-    ----------
-    array : array of uint8 of shape (h, w), (h, w, 3) or (h, w, 4)
-        Gray levels, RGB, or RGB and alpha.
-
-    Returns
-    -------
-    PIL.Image.Image
-    """
+    """Convert an array to a Pillow image."""
     try:
         import PIL.Image
     except ModuleNotFoundError as error:
@@ -180,20 +145,7 @@ def make_pillow_image(array: Array) -> Image:
 
 
 def make_label_image(labels: Array, n_segments: int) -> Image:
-    """Convert labels to an indexed Pillow image: its values are the labels, and 255 for pixels without a segment.
-
-    Parameters
-    ----------
-    labels : array of shape (h, w)
-        The index of each pixel's segment, and -1 for none.
-    n_segments : int
-        The number of segments.
-
-    Returns
-    -------
-    PIL.Image.Image
-        The palette has the colors of the overlay.
-    """
+    """Convert labels to an indexed Pillow image: its values are the labels, and 255 for pixels without a segment."""
     if n_segments > MAX_INDEXED_SEGMENTS:
         raise SearchError(
             "An indexed image can hold {max_segments} segments, but there are {n_segments}. Write masks instead.",
@@ -207,37 +159,13 @@ def make_label_image(labels: Array, n_segments: int) -> Image:
 
 
 def iterate_masks(names: Sequence[str], labels: Array) -> Iterator[tuple[str, Image]]:
-    """Make a black and white image of each segment, one at a time.
-
-    Parameters
-    ----------
-    names : sequence of str
-        The names of the segments.
-    labels : array of shape (h, w)
-        The index of each pixel's segment.
-
-    Yields
-    ------
-    file : str
-        A file name with the number and the name of the segment.
-    image : PIL.Image.Image
-    """
+    """Make a black and white image of each segment, one at a time."""
     for i, file in enumerate(make_file_names(names)):
         yield file, make_pillow_image(np.where(labels == i, 255, 0).astype(np.uint8))
 
 
 def make_file_names(names: Sequence[str]) -> list[str]:
-    """Return a PNG file name with the number and the name of each segment.
-
-    Parameters
-    ----------
-    names : sequence of str
-        The names of the segments.
-
-    Returns
-    -------
-    list of str
-    """
+    """Return a PNG file name with the number and the name of each segment."""
     digits = len(str(len(names)))
     return [f"{i:0{digits}}-{_clean_name(name)}.png" for i, name in enumerate(names, 1)]
 

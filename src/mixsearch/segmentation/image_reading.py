@@ -246,21 +246,5 @@ def decode_image(
     *,
     frame: int | None = None,
 ) -> RasterImage:
-    """Read an image from the bytes of an image file.
-
-    Parameters
-    ----------
-    body : bytes
-        The content of the file.
-    max_pixels : int
-        Larger images are refused before any pixel is decoded.
-    formats : tuple of str, optional
-        The formats to try, by Pillow's names; by default all.
-    frame : int, optional
-        As in `read_image`.
-
-    Returns
-    -------
-    RasterImage
-    """
+    """Read an image from the bytes of an image file."""
     return read_image_file(io.BytesIO(body), "The file", max_pixels, formats, frame=frame)

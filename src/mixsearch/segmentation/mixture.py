@@ -53,17 +53,7 @@ DEFAULT_OPTIONS = SearchOptions(n_extra=4, refine=True, max_iter=5, window=0.01)
 
 
 def choose_options(features: Features) -> SearchOptions:
-    """Return the default options of the search: those of the paper for plain colors.
-
-    Parameters
-    ----------
-    features : {"rich", "rgb"}, callable or array
-        As in `segment`.
-
-    Returns
-    -------
-    SearchOptions
-    """
+    """Return the default options of the search: those of the paper for plain colors."""
     return PAPER_OPTIONS if isinstance(features, str) and features == "rgb" else DEFAULT_OPTIONS
 
 

@@ -41,27 +41,10 @@ class _Edges(NamedTuple):
 def trace_outlines(labels: Array, n_segments: int) -> list[list[Outline]]:
     """Return the outlines of the pieces of each segment.
 
-    Parameters
-    ----------
-    labels : array of int of shape (h, w)
-        The index of each pixel's segment, and -1 for none.
-    n_segments : int
-
-    Returns
-    -------
-    list of lists of Outline
-        Empty for a segment without pixels.
-
     Notes
     -----
     Pieces are connected through sides of pixels, not through their corners. Where two pixels of one piece meet at a
     corner, the outline joins them there: its rings then touch themselves nowhere, and each other at single points.
-
-    Examples
-    --------
-    >>> [[outline]] = trace_outlines(np.array([[0, 0], [0, -1]]), 1)
-    >>> outline.exterior.tolist()
-    [[0, 0], [2, 0], [2, 1], [1, 1], [1, 2], [0, 2]]
     """
     pieces, owners = _number_pieces(labels, n_segments)
     edges, width = _find_edges(labels, pieces), labels.shape[1] + 1
@@ -176,23 +159,7 @@ def _signed_area(corners: Array) -> float:
 
 
 def make_path(outlines: Iterable[Outline]) -> str:
-    """Return all rings of some outlines as the data of one SVG path, to be filled by the even-odd rule.
-
-    Parameters
-    ----------
-    outlines : iterable of Outline
-        Those of one segment.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> make_path([Outline(np.array([[0, 0], [2, 0], [2, 1], [0, 3]]), ())])
-    'M0 0H2V1L0 3Z'
-    """
+    """Return all rings of some outlines as the data of one SVG path, to be filled by the even-odd rule."""
     return "".join(_write_ring(ring) for outline in outlines for ring in (outline.exterior, *outline.holes))
 
 

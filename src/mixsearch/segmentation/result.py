@@ -310,19 +310,7 @@ class Segmentation:
 
 
 def iterate_cut_outs(found: Segmentation) -> Iterator[tuple[str, Image]]:
-    """Make a transparent image of each segment, one at a time.
-
-    Parameters
-    ----------
-    found : Segmentation
-        The segmented image.
-
-    Yields
-    ------
-    file : str
-        A file name with the number and the name of the segment.
-    image : PIL.Image.Image
-    """
+    """Make a transparent image of each segment, one at a time."""
     for i, file in enumerate(make_file_names(found.names)):
         yield file, make_pillow_image(found.cut_out(i))
 
@@ -335,18 +323,7 @@ def save_folder(images: Iterator[tuple[str, Image]], folder: str | os.PathLike[s
 
 
 def summarize_segmentation(found: Segmentation) -> dict[str, Any]:
-    """Return sizes, seeds, colors and verdicts of the segments, ready for JSON.
-
-    Parameters
-    ----------
-    found : Segmentation
-        The result of `segment`.
-
-    Returns
-    -------
-    dict
-        `width`, `height` and a list `segments`.
-    """
+    """Return sizes, seeds, colors and verdicts of the segments, ready for JSON."""
     height, width = found.labels.shape
     segments = [
         {

@@ -159,19 +159,7 @@ def _split_pixels(pixels: str) -> list[str]:
 
 
 def check_seeds(seeds: Sequence[Seed] | Mapping[str, Seed], image: RasterImage) -> Seeds:
-    """Check that seeds lie in the image, are visible and belong to one segment each.
-
-    Parameters
-    ----------
-    seeds : sequence or mapping
-        One entry per segment: a pixel (x, y) or a list of pixels. The keys of a mapping name the segments.
-    image : RasterImage
-        The image they belong to.
-
-    Returns
-    -------
-    Seeds
-    """
+    """Check that seeds lie in the image, are visible and belong to one segment each."""
     if not isinstance(seeds, Iterable):
         raise HintError(
             "{argument} must be a list with a pixel (x, y) of each segment, got {value!r}.",
@@ -193,22 +181,7 @@ def check_seeds(seeds: Sequence[Seed] | Mapping[str, Seed], image: RasterImage) 
 
 
 def check_not_seeds(not_seeds: Mapping[str, Seed], seeds: Seeds, image: RasterImage) -> Seeds:
-    """Check pixels that do not belong to segments: they must lie in the image and not be seeds of the same segment.
-
-    Parameters
-    ----------
-    not_seeds : mapping of str to pixel or pixels
-        Pixels by the name of the segment that they do not belong to.
-    seeds : Seeds
-        The checked seeds.
-    image : RasterImage
-        The image they belong to.
-
-    Returns
-    -------
-    Seeds
-        One entry for each segment of the seeds, which may be empty.
-    """
+    """Check pixels that do not belong to segments: they must lie in the image and not be seeds of the same segment."""
     _check_names(not_seeds, seeds, "not_seeds")
     checked = Seeds(
         seeds.names, tuple(_check_pixels(not_seeds[name]) if name in not_seeds else () for name in seeds.names)

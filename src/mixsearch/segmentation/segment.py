@@ -110,17 +110,7 @@ Assign = Literal["auto", "graph", "nearest", "posterior"]
 
 
 def choose_assign(features: Features) -> Assign:
-    """Return how pixels are assigned by default: by the graph with rich features, otherwise by the nearest center.
-
-    Parameters
-    ----------
-    features : {"rich", "rgb"}, callable or array
-        As in `segment`.
-
-    Returns
-    -------
-    str
-    """
+    """Return how pixels are assigned by default: by the graph with rich features, otherwise by the nearest center."""
     return "graph" if isinstance(features, str) and features == "rich" else "nearest"
 
 
@@ -145,34 +135,13 @@ class FoundSegments:
     _correct: Callable[[Mapping[str, Seed]], FoundSegments] | None
 
     def correct(self, seeds: Mapping[str, Seed]) -> FoundSegments:
-        """Add seeds, which change what is near them and what was in doubt.
-
-        Parameters
-        ----------
-        seeds : mapping of str to pixel or pixels
-            Further pixels (x, y) of the full image by the names of their segments.
-
-        Returns
-        -------
-        FoundSegments
-        """
+        """Add seeds, which change what is near them and what was in doubt."""
         if self._correct is None:
             raise SearchError("Corrections need {assign}='graph'.", code="needs_graph", assign=Option("assign"))
         return self._correct(seeds)
 
     def assign_pixels(self, step: int = 1) -> Segmentation:
-        """Assign each pixel to a segment.
-
-        Parameters
-        ----------
-        step : int, default=1
-            Assign only one pixel of each square of `step` pixels a side, which is faster.
-
-        Returns
-        -------
-        Segmentation
-            Of the image, or of the subsampled one.
-        """
+        """Assign each pixel to a segment."""
         image, posterior, names = self.image, self._posterior, self.seeds.names
         return Segmentation(
             labels=compute_labels(posterior, image, step),
@@ -200,47 +169,7 @@ def search_segments(
     pieces: PieceOptions | None = None,
     correction: Correction | None = None,
 ) -> FoundSegments:
-    """Find the segments of an image whose features are known.
-
-    Parameters
-    ----------
-    image : RasterImage
-        The image.
-    features : FeatureImage
-        The features of the image.
-    seeds : Seeds
-        The known pixels of each segment.
-    options : SearchOptions
-        How to search, such as `choose_options` returns.
-    assign : {"graph", "nearest", "posterior"}, default="nearest"
-        As in `segment`.
-    n_components : int, optional
-        As in `segment`.
-    n_jobs : int, default=-1
-        As in `segment`.
-    not_seeds : Seeds, optional
-        Pixels known not to belong to each segment.
-    pieces : PieceOptions, optional
-        Which pieces of segments to remove.
-    correction : Correction, optional
-        The state before some of the seeds were added, so that these change only what is near them.
-
-    Returns
-    -------
-    FoundSegments
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mixsearch.segmentation import check_seeds, choose_options, compute_features, read_image, search_segments
-    >>> pixels = np.random.default_rng(0).normal(0.3, 0.05, (40, 60))
-    >>> pixels[:, 30:] += 0.4
-    >>> image = read_image(pixels)
-    >>> seeds = check_seeds({"dark": (5, 5), "light": (50, 20)}, image)
-    >>> found = search_segments(image, compute_features(image, "rgb"), seeds, choose_options("rgb"))
-    >>> found.assign_pixels().shares.round(1)
-    array([0.5, 0.5])
-    """
+    """Find the segments of an image whose features are known."""
     # A correction names all segments, the rest included.
     all_segments = seeds if len(seeds.names) > 1 else Seeds((*seeds.names, REST), (*seeds.pixels, ()))
     excluded = not_seeds.pixels if not_seeds is not None else ()
@@ -468,37 +397,7 @@ class PreparedImage:
         n_jobs: int | None = -1,
         step: int = 1,
     ) -> Segmentation:
-        """Segment the image.
-
-        Parameters
-        ----------
-        seeds : sequence or mapping
-            As in `segment`, like all others.
-        not_seeds : mapping, optional
-            Pixels known not to belong to a segment.
-        assign : {"auto", "graph", "nearest", "posterior"}, default="auto"
-            How pixels are assigned.
-        connected : bool, default=False
-            Keep only pieces with a seed.
-        fill_holes : bool, default=False
-            Fill pieces within a single other segment.
-        min_area : float, optional
-            Remove smaller pieces.
-        n_components : int, optional
-            The number of Gaussians in the image.
-        refine : bool, optional
-            Refine the components by EM.
-        max_iter : int, optional
-            The maximum number of EM iterations.
-        n_jobs : int, default=-1
-            The number of threads.
-        step : int, default=1
-            Assign only one pixel of each square of `step` pixels a side, which is faster.
-
-        Returns
-        -------
-        Segmentation
-        """
+        """Segment the image."""
         if assign not in get_args(Assign):
             raise ArgumentError(
                 "{argument} must be one of {choices}, got {value!r}.",

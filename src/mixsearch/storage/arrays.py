@@ -59,21 +59,7 @@ class Stream:
 
 
 class ArrayStream(Stream):
-    """An array of any length that is written row by row, in bounded memory.
-
-    Parameters
-    ----------
-    name : str
-        Name of the array.
-    path : Path
-        The file to create.
-    dtype : dtype
-        Type of the array.
-    row_shape : tuple of int
-        Shape of one row.
-    on_close : callable
-        Called with the name and what was stored when the stream is closed.
-    """
+    """An array of any length that is written row by row, in bounded memory."""
 
     def __init__(
         self, name: str, path: Path, dtype: np.dtype[Any], row_shape: tuple[int, ...], on_close: OnClose
@@ -86,13 +72,7 @@ class ArrayStream(Stream):
             self._write(bytes(HEADER_BYTES))
 
     def append(self, rows: npt.ArrayLike) -> None:
-        """Add rows at the end.
-
-        Parameters
-        ----------
-        rows : array of shape (n, *row_shape)
-            Their type must convert to that of the stream without loss.
-        """
+        """Add rows at the end."""
         added = np.asarray(rows)
         self._check(added)
         step = max(1, CHUNK_BYTES * len(added) // max(added.nbytes, 1))
@@ -187,15 +167,6 @@ class SharedArray:
     """An array file of known shape that several processes write, perhaps on several machines that share the folder.
 
     It can be pickled. The processes write rows in any order, each row once.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    dtype : str
-        Type of the array.
-    shape : tuple of int
-        Shape of the array.
     """
 
     path: Path
@@ -204,21 +175,7 @@ class SharedArray:
 
     @classmethod
     def create(cls, path: Path, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Self:
-        """Create the file in its full size, with zeros.
-
-        Parameters
-        ----------
-        path : Path
-            The file.
-        dtype : dtype
-            Type of the array.
-        shape : tuple of int
-            Shape of the array.
-
-        Returns
-        -------
-        SharedArray
-        """
+        """Create the file in its full size, with zeros."""
         with explain_os_errors("write", path), open(path, "xb") as file:
             file.write(make_header(dtype, shape))
             file.truncate(HEADER_BYTES + math.prod(shape) * dtype.itemsize)
@@ -226,15 +183,7 @@ class SharedArray:
         return cls(path, dtype.str, shape)
 
     def write(self, first: int, rows: Array) -> None:
-        """Write rows.
-
-        Parameters
-        ----------
-        first : int
-            Index of the first of them.
-        rows : array of shape (n, ...)
-            The rows: each has the shape of a row of the array.
-        """
+        """Write rows."""
         if rows.shape[1:] != self.shape[1:] or first + len(rows) > self.shape[0]:
             raise StorageError(
                 "Rows of shape {rows} do not fit into an array of shape {shape} at index {first}.",
@@ -254,12 +203,7 @@ class SharedArray:
             sync_handle(file.fileno())
 
     def finish(self) -> StoredArray:
-        """Return what was stored, with its checksum. This reads the whole file.
-
-        Returns
-        -------
-        StoredArray
-        """
+        """Return what was stored, with its checksum. This reads the whole file."""
         with explain_os_errors("read", self.path):
             return _describe_array(np.dtype(self.dtype), self.shape, _hash_file(self.path, HEADER_BYTES))
 

@@ -35,19 +35,7 @@ _REASONS = {
 
 @contextmanager
 def explain_os_errors(action: str, path: Path) -> Iterator[None]:
-    """Turn an `OSError` into a `DiskError` that names the path, the reason and what to do.
-
-    Parameters
-    ----------
-    action : str
-        What is done to the path, such as "read" or "write to".
-    path : Path
-        A file or a folder.
-
-    Yields
-    ------
-    None
-    """
+    """Turn an `OSError` into a `DiskError` that names the path, the reason and what to do."""
     try:
         yield
     except OSError as error:
@@ -55,41 +43,14 @@ def explain_os_errors(action: str, path: Path) -> Iterator[None]:
 
 
 def make_disk_error(action: str, path: str, error: OSError) -> DiskError:
-    """Return the sentence for an error of the operating system.
-
-    Parameters
-    ----------
-    action : str
-        What was done, such as "read" or "write to".
-    path : str
-        To which file or folder.
-    error : OSError
-        The error.
-
-    Returns
-    -------
-    DiskError
-        It names the path, the reason and what to do.
-    """
+    """Return the sentence for an error of the operating system."""
     code, reason = _REASONS.get(error.errno or 0, ("disk_failed", f"{error.strerror or error}."))
     return DiskError("Could not {action} '{path}': {reason}", code=code, action=action, path=path, reason=reason)
 
 
 @contextmanager
 def write_atomically(path: Path) -> Iterator[Path]:
-    """Write a file completely or not at all.
-
-    Parameters
-    ----------
-    path : Path
-        The file to write.
-
-    Yields
-    ------
-    Path
-        A temporary file in the same folder. It is renamed to `path` at the end, or removed after an error. Those of
-        processes that were killed are removed by the next one that writes the file.
-    """
+    """Write a file completely or not at all."""
     _sweep_files(path)
     temporary = path.with_name(f".{os.getpid()}-{path.name}")
     try:

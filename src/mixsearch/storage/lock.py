@@ -50,13 +50,7 @@ else:
 
 
 def acquire_lock(folder: Path) -> int:
-    """Keep other writers out of a folder, and return the lock to release later.
-
-    Raises
-    ------
-    BusyFolderError
-        At once, if another process is writing, or has just removed the folder that it had made.
-    """
+    """Keep other writers out of a folder, and return the lock to release later."""
     handle = _open_locked(folder / LOCK_NAME)
     _held.add(handle)
     return handle

@@ -36,36 +36,14 @@ _GENERATION_NAME = re.compile(r"data-[0-9a-f]{16}")
 
 
 def damage_error(sentence: str, **fields: Any) -> DamagedFolderError:
-    """Return an error whose sentence ends with what to do about a damaged folder.
-
-    Parameters
-    ----------
-    sentence : str
-        What is damaged, as a template of `str.format` over the fields.
-    **fields
-        The facts.
-
-    Returns
-    -------
-    DamagedFolderError
-    """
+    """Return an error whose sentence ends with what to do about a damaged folder."""
     remedy = "Restore the folder from a copy, or write it again with {option}."
     return DamagedFolderError(f"{sentence} {remedy}", option=Option("overwrite=True"), **fields)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredFile:
-    """A file of a folder: its size, and a checksum that detects any change.
-
-    Parameters
-    ----------
-    size : int
-        Size of the file in bytes.
-    checksum : str
-        Checksum of the file; of an array, without the header, which follows from its type and shape.
-    generation : str
-        The subfolder that holds the file; empty until it is part of a folder.
-    """
+    """A file of a folder: its size, and a checksum that detects any change."""
 
     size: int
     checksum: str
@@ -74,15 +52,7 @@ class StoredFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredArray(StoredFile):
-    """The file of an array, with what is needed to map it without reading it.
-
-    Parameters
-    ----------
-    dtype : str
-        Type of the array.
-    shape : tuple of int
-        Shape of the array.
-    """
+    """The file of an array, with what is needed to map it without reading it."""
 
     dtype: str
     shape: tuple[int, ...]

@@ -31,22 +31,6 @@ def write_folder(
 ) -> Iterator[FolderWriter]:
     """Write a folder of arrays, texts and facts, completely or not at all.
 
-    Parameters
-    ----------
-    path : path
-        A new folder in an existing one, an empty folder, or one that was written before.
-    kind : str
-        What the folder holds, in words; `open_folder` needs the same.
-    version : int
-        Number of the format; a reader that only knows older ones asks for an upgrade.
-    overwrite : bool, default=False
-        Replace what was written before.
-
-    Yields
-    ------
-    FolderWriter
-        Leaving the block publishes the folder; an exception leaves everything as it was.
-
     Notes
     -----
     Files are written to a new subfolder and synced. Then a manifest that names it is renamed over the old one, and
@@ -74,25 +58,7 @@ def write_folder(
 
 @contextmanager
 def update_folder(path: str | os.PathLike[str], *, kind: str, version: int) -> Iterator[tuple[Folder, FolderWriter]]:
-    """Change some arrays and facts of a folder, completely or not at all. The other files stay where they are.
-
-    Parameters
-    ----------
-    path : path
-        A folder that `write_folder` has written.
-    kind : str
-        What it must hold.
-    version : int
-        Number of the format, as for `write_folder`.
-
-    Yields
-    ------
-    Folder
-        What it holds now.
-    FolderWriter
-        With its facts, and with its arrays, of which some can be replaced, removed or added. Leaving the block
-        publishes the change; an exception leaves everything as it was.
-    """
+    """Change some arrays and facts of a folder, completely or not at all. The other files stay where they are."""
     folder = Path(path)
     read_manifest(folder)  # only a folder that is there gets a lock
     with _hold_lock(folder):

@@ -24,13 +24,6 @@ SMALL_BYTES = 1 << 20
 class Folder(Mapping[str, Array]):
     """An open folder: arrays by name, mapped read-only. It does not change when the folder on disk is replaced.
 
-    Parameters
-    ----------
-    path : Path
-        Where the folder is.
-    manifest : Manifest
-        What it holds.
-
     Attributes
     ----------
     path : Path
@@ -85,40 +78,15 @@ class Folder(Mapping[str, Array]):
         return f"<Folder '{self.path}': {self.kind}, {len(self)} arrays, {total:,} bytes>"
 
     def texts(self, name: str) -> Texts:
-        """Return a column of texts. Keep it: it caches decompressed blocks.
-
-        Parameters
-        ----------
-        name : str
-            Name of the column.
-
-        Returns
-        -------
-        Texts
-        """
+        """Return a column of texts. Keep it: it caches decompressed blocks."""
         return Texts(self, name)
 
     def file(self, name: str) -> mmap:
-        """Return the bytes of a file in a format of its own.
-
-        Parameters
-        ----------
-        name : str
-            Name of the file, with its extension.
-
-        Returns
-        -------
-        mmap
-        """
+        """Return the bytes of a file in a format of its own."""
         return self._files[name]
 
     def sizes(self) -> dict[str, int]:
-        """Return the bytes on disk per group of arrays, the group being the first part of their names.
-
-        Returns
-        -------
-        dict of str to int
-        """
+        """Return the bytes on disk per group of arrays, the group being the first part of their names."""
         sums: dict[str, int] = {}
         sizes = [(name, stored.size) for name, stored in self.arrays.items()]
         sizes += [(name.rpartition(".")[0], stored.size) for name, stored in self.files.items()]
@@ -146,22 +114,12 @@ class Folder(Mapping[str, Array]):
                 raise damage_error("'{path}' was cut while it was in use.", path=str(path))
 
     def times(self) -> tuple[int, ...]:
-        """Return when each file was changed, in nanoseconds; 0 for one that is gone.
-
-        Returns
-        -------
-        tuple of int
-        """
+        """Return when each file was changed, in nanoseconds; 0 for one that is gone."""
         return tuple(map(_read_time, self._maps))
 
     @contextmanager
     def explain_failures(self) -> Iterator[None]:
-        """Say that the folder is damaged if it is, instead of an unexpected error that follows from it.
-
-        Yields
-        ------
-        None
-        """
+        """Say that the folder is damaged if it is, instead of an unexpected error that follows from it."""
         self.check_sizes()
         try:
             yield
@@ -186,22 +144,7 @@ class Folder(Mapping[str, Array]):
 
 
 def open_folder(path: str | os.PathLike[str], *, kind: str, version: int) -> Folder:
-    """Open a folder that `write_folder` has written. The time hardly depends on its size.
-
-    Parameters
-    ----------
-    path : path
-        Where the folder is.
-    kind : str
-        What it must hold.
-    version : int
-        The newest format that the caller can read; `Folder.version` is the one found.
-
-    Returns
-    -------
-    Folder
-        Every file exists and has the right length, and no small one has changed. `Folder.verify` reads all bytes.
-    """
+    """Open a folder that `write_folder` has written. The time hardly depends on its size."""
     folder, tried = Path(path), ""
     while True:
         manifest = read_manifest(folder)
@@ -218,18 +161,7 @@ def open_folder(path: str | os.PathLike[str], *, kind: str, version: int) -> Fol
 
 
 def read_generation(path: str | os.PathLike[str]) -> str:
-    """Return the name of the newest generation of a folder, which changes with every write.
-
-    Parameters
-    ----------
-    path : path
-        Where the folder is.
-
-    Returns
-    -------
-    str
-        As `Folder.generation` has it.
-    """
+    """Return the name of the newest generation of a folder, which changes with every write."""
     return read_manifest(Path(path)).generation
 
 

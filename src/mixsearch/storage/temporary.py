@@ -23,11 +23,6 @@ _PREFIX = "mixsearch-tmp-"
 class TemporaryFolder:
     """A folder for temporary files, locked by its process. Removed by `close`, or when it is garbage-collected.
 
-    Parameters
-    ----------
-    parent : path, optional
-        Where to make it. By default the folder of `tempfile`, which respects the environment variable TMPDIR.
-
     Attributes
     ----------
     path : Path
@@ -51,13 +46,7 @@ class TemporaryFolder:
 
 
 def sweep_folders(parent: str | os.PathLike[str] | None = None) -> None:
-    """Remove the temporary folders of processes that were killed: nobody holds their locks any more.
-
-    Parameters
-    ----------
-    parent : path, optional
-        Where to look.
-    """
+    """Remove the temporary folders of processes that were killed: nobody holds their locks any more."""
     with suppress(OSError):
         for folder in Path(parent or tempfile.gettempdir()).glob(f"{_PREFIX}*"):
             lock = folder / LOCK_NAME

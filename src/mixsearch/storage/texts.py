@@ -37,15 +37,7 @@ TEXT_ARRAYS: Mapping[str, tuple[type[np.generic], tuple[int, ...]]] = {
 
 
 class TextWriter(Stream):
-    """A column of texts that is written as a stream. Texts are read back exactly as they were appended.
-
-    Parameters
-    ----------
-    stream : callable
-        Returns a new stream for the name of an array, its type and the shape of its rows, as `FolderWriter.stream`.
-    name : str
-        Name of the column.
-    """
+    """A column of texts that is written as a stream. Texts are read back exactly as they were appended."""
 
     def __init__(self, stream: Callable[..., Stream], name: str) -> None:
         self._name = name
@@ -55,13 +47,7 @@ class TextWriter(Stream):
         self._closed = False
 
     def append(self, texts: Iterable[str | None]) -> None:
-        """Add texts at the end.
-
-        Parameters
-        ----------
-        texts : iterable of str or None
-            None becomes an empty text.
-        """
+        """Add texts at the end."""
         if self._closed:
             raise StorageError(
                 "The texts '{name}' are closed; nothing can be appended.", code="array_closed", name=self._name
@@ -115,17 +101,7 @@ class TextWriter(Stream):
 
 
 class CompressedTexts(NamedTuple):
-    """The arrays of a column of texts, in memory.
-
-    Parameters
-    ----------
-    bytes : array of shape (m,)
-        The compressed blocks.
-    blocks : array of shape (b + 1, 2)
-        The first byte and the first text of each block, and the totals.
-    ends : array of shape (n,)
-        The end of each text among the bytes of its block.
-    """
+    """The arrays of a column of texts, in memory."""
 
     bytes: Array
     blocks: Array
@@ -151,17 +127,7 @@ class _MemoryStream(Stream):
 
 
 def compress_texts(texts: Iterable[str | None]) -> CompressedTexts:
-    """Compress texts as they are stored. Columns can be concatenated block by block.
-
-    Parameters
-    ----------
-    texts : iterable of str or None
-        None becomes an empty text.
-
-    Returns
-    -------
-    CompressedTexts
-    """
+    """Compress texts as they are stored. Columns can be concatenated block by block."""
     streams: list[_MemoryStream] = []
 
     def stream(*what: Any) -> _MemoryStream:
@@ -191,15 +157,7 @@ def _encode(text: str | None) -> bytes:
 
 
 class Texts:
-    """A stored column of texts: ``texts.read(rows)`` are some, ``list(texts)`` all. Thread-safe.
-
-    Parameters
-    ----------
-    arrays : mapping of str to array
-        An open folder, or arrays by name.
-    name : str
-        Name of the column.
-    """
+    """A stored column of texts: ``texts.read(rows)`` are some, ``list(texts)`` all. Thread-safe."""
 
     def __init__(self, arrays: Mapping[str, Array], name: str) -> None:
         self._name = name
@@ -227,18 +185,7 @@ class Texts:
                 start = end
 
     def read(self, rows: npt.ArrayLike) -> list[str]:
-        """Return the texts of some rows, in the given order.
-
-        Parameters
-        ----------
-        rows : array of int of shape (n,)
-            Indices from 0, in any order, repeated or not.
-
-        Returns
-        -------
-        list of str
-            One per row.
-        """
+        """Return the texts of some rows, in the given order."""
         indices = self._check_rows(np.asarray(rows))
         blocks = np.searchsorted(self._first_texts, indices, side="right") - 1
         starts = np.where(indices > self._first_texts[blocks], self._ends[indices - 1], 0)
@@ -285,13 +232,7 @@ class Texts:
 
 
 class JoinedTexts:
-    """Columns of texts, one after the other.
-
-    Parameters
-    ----------
-    columns : sequence of Texts
-        The columns, in order.
-    """
+    """Columns of texts, one after the other."""
 
     def __init__(self, columns: Sequence[Texts]) -> None:
         self._columns = list(columns)
@@ -305,18 +246,7 @@ class JoinedTexts:
             yield from column
 
     def read(self, rows: npt.ArrayLike) -> list[str]:
-        """Return the texts of some rows, in the given order.
-
-        Parameters
-        ----------
-        rows : array of int of shape (n,)
-            Indices from 0, in any order, repeated or not.
-
-        Returns
-        -------
-        list of str
-            One per row.
-        """
+        """Return the texts of some rows, in the given order."""
         indices = np.asarray(rows, dtype=np.int64)
         found = [""] * len(indices)
         owners = np.searchsorted(self._firsts, indices, side="right") - 1

@@ -40,13 +40,6 @@ from mixsearch.storage.texts import TextWriter
 class FolderWriter:
     """A folder that is being written: arrays, texts and facts. `write_folder` yields one.
 
-    Parameters
-    ----------
-    staging : Path
-        Where the files are until the folder is published.
-    before : Manifest, optional
-        What the folder holds already, and keeps unless it is replaced or removed.
-
     Attributes
     ----------
     facts : dict
@@ -64,15 +57,7 @@ class FolderWriter:
         self._closed = False
 
     def save(self, name: str, array: npt.ArrayLike) -> None:
-        """Store an array at once.
-
-        Parameters
-        ----------
-        name : str
-            Lower-case words with "/" between them; the first one is the group that `Folder.sizes` sums over.
-        array : array of at least one dimension
-            Of numbers, booleans or texts of fixed length.
-        """
+        """Store an array at once."""
         whole = np.asarray(array)
         if whole.ndim == 0:
             raise TypeError(f"'{name}' is a single value, not an array. Store it among the facts.")
@@ -80,107 +65,34 @@ class FolderWriter:
             stream.append(whole)
 
     def stream(self, name: str, dtype: npt.DTypeLike, row_shape: tuple[int, ...] = ()) -> ArrayStream:
-        """Start an array of unknown length, to which rows are appended.
-
-        Parameters
-        ----------
-        name : str
-            As for `save`.
-        dtype : dtype
-            Type of the array; rows must convert to it without loss.
-        row_shape : tuple of int, default=()
-            Shape of one row.
-
-        Returns
-        -------
-        ArrayStream
-            A context manager with `append(rows)`. If left open, it is closed when the folder is published.
-        """
+        """Start an array of unknown length, to which rows are appended."""
         checked = check_dtype(np.dtype(dtype))
         stream = ArrayStream(name, self._make_path(name), checked, tuple(row_shape), self._stored.__setitem__)
         self._unfinished.append(stream)
         return stream
 
     def allocate(self, name: str, shape: tuple[int, ...], dtype: npt.DTypeLike) -> AbstractContextManager[Array]:
-        """Return an array of zeros on disk, to be filled in any order within a `with` block.
-
-        Parameters
-        ----------
-        name : str
-            As for `save`.
-        shape : tuple of int
-            Of at least one dimension.
-        dtype : dtype
-            Type of the array.
-
-        Returns
-        -------
-        context manager
-            Yields the writable array, which is stored and becomes read-only at the end of the block.
-        """
+        """Return an array of zeros on disk, to be filled in any order within a `with` block."""
         checked = check_dtype(np.dtype(dtype))
         return allocate_array(name, self._make_path(name), checked, tuple(shape), self._stored.__setitem__)
 
     def share(self, name: str, shape: tuple[int, ...], dtype: npt.DTypeLike) -> SharedArray:
-        """Create an array of zeros on disk that any process with access to the folder can fill; then `adopt` it.
-
-        Parameters
-        ----------
-        name : str
-            As for `save`.
-        shape : tuple of int
-            Of at least one dimension.
-        dtype : dtype
-            Type of the array.
-
-        Returns
-        -------
-        SharedArray
-        """
+        """Create an array of zeros on disk that any process with access to the folder can fill; then `adopt` it."""
         checked = check_dtype(np.dtype(dtype))
         return SharedArray.create(self._make_path(name).absolute(), checked, tuple(shape))
 
     def adopt(self, name: str, stored: StoredArray) -> None:
-        """Add a shared array that is complete.
-
-        Parameters
-        ----------
-        name : str
-            Name of the array.
-        stored : StoredArray
-            What `SharedArray.finish` returned.
-        """
+        """Add a shared array that is complete."""
         self._stored[name] = stored
 
     def texts(self, name: str) -> TextWriter:
-        """Start a column of texts, to which lists of str are appended.
-
-        Parameters
-        ----------
-        name : str
-            As for `save`.
-
-        Returns
-        -------
-        TextWriter
-            A context manager. If left open, it is closed when the folder is published.
-        """
+        """Start a column of texts, to which lists of str are appended."""
         writer = TextWriter(self.stream, name)
         self._unfinished.append(writer)
         return writer
 
     def read(self, name: str) -> Array:
-        """Map a finished array, read-only; each call makes a new map.
-
-        Parameters
-        ----------
-        name : str
-            Name of the array.
-
-        Returns
-        -------
-        array
-        """
+        """Map a finished array, read-only; each call makes a new map."""
         if name not in self._stored:
             raise StorageError("'{name}' cannot be read: it is not finished.", code="array_unfinished", name=name)
         stored = self._stored[name]
@@ -189,18 +101,7 @@ class FolderWriter:
 
     @contextmanager
     def file(self, name: str) -> Iterator[Path]:
-        """Write a file in a format of its own, such as Parquet, within a `with` block.
-
-        Parameters
-        ----------
-        name : str
-            As for `save`, with an extension.
-
-        Yields
-        ------
-        Path
-            Where to write the file, which is stored at the end of the block.
-        """
+        """Write a file in a format of its own, such as Parquet, within a `with` block."""
         path = self._prepare(self.staging / check_file_name(name), name)
         try:
             with explain_os_errors("write", path):
@@ -211,31 +112,13 @@ class FolderWriter:
             raise
 
     def remove(self, group: str) -> None:
-        """Leave out what an updated folder held under a name.
-
-        Parameters
-        ----------
-        group : str
-            Name of an array or a file, or the first part of several names.
-        """
+        """Leave out what an updated folder held under a name."""
         for stored in (self._stored, self._files):
             for name in [name for name in stored if name == group or name.startswith(f"{group}/")]:
                 del stored[name]
 
     def finish(self, kind: str, version: int) -> Manifest:
-        """Finish what is open, and return the manifest of all that was written. Nothing can be added afterwards.
-
-        Parameters
-        ----------
-        kind : str
-            What the folder holds.
-        version : int
-            Number of the format.
-
-        Returns
-        -------
-        Manifest
-        """
+        """Finish what is open, and return the manifest of all that was written. Nothing can be added afterwards."""
         self._closed = True
         # Texts come after their streams in the list, and are closed first: they still have a block to append.
         for writer in reversed(self._unfinished):

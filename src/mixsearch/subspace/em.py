@@ -49,17 +49,6 @@ class SubspaceMixture(NamedTuple):
     def log_densities(self, Z: Array, energy: Array) -> Array:
         """Return log αᵢpᵢ of samples, (n, k), up to a constant.
 
-        Parameters
-        ----------
-        Z : array of shape (n, p)
-            Coordinates in the span.
-        energy : array of shape (n,)
-            Mean squared coordinate outside the span.
-
-        Returns
-        -------
-        array of shape (n, k)
-
         Notes
         -----
         z'Σ⁻¹z = |z|² / s - Σⱼ ⟨z, uⱼ⟩² lⱼ / (s (lⱼ + s)).
@@ -76,35 +65,12 @@ class SubspaceMixture(NamedTuple):
 
 
 def fit_mixture(family: SubspaceFamily, directions: Sequence[Array], options: EMOptions) -> EMResult[SubspaceMixture]:
-    """Fit all subspaces by EM.
-
-    Parameters
-    ----------
-    family : SubspaceFamily
-    directions : sequence of arrays of shape (k r, r)
-        All subspaces in the frame, as moments find them.
-    options : EMOptions
-
-    Returns
-    -------
-    EMResult
-    """
+    """Fit all subspaces by EM."""
     return run_em_from(family, initial_mixture(family, directions), options)
 
 
 def span_coordinates(Y: Array, values: Array) -> Array:
-    """Return whitened samples in the units of the features, (n, p), in which noise has the same level everywhere.
-
-    Parameters
-    ----------
-    Y : array of shape (n, p)
-    values : array of shape (p,)
-        Eigenvalues of the frame.
-
-    Returns
-    -------
-    array of shape (n, p)
-    """
+    """Return whitened samples in the units of the features, (n, p), in which noise has the same level everywhere."""
     return np.asarray(Y * np.sqrt(values), dtype=np.float64)
 
 

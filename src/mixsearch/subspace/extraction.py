@@ -45,19 +45,6 @@ class SubspaceCandidate:
 def extract_subspace(hinted: Hinted, dim: int, free: Array | None = None) -> SubspaceCandidate:
     """Recover the subspace that contains the hint.
 
-    Parameters
-    ----------
-    hinted : Hinted
-        R = W'BW, (k r, k r).
-    dim : int
-        r.
-    free : array of shape (k r, q), optional
-        Orthonormal basis of what is orthogonal to the subspaces already found.
-
-    Returns
-    -------
-    SubspaceCandidate
-
     Notes
     -----
     The matrices Gᵢ = √αᵢ W'Uᵢ have orthonormal columns and are orthogonal to each other, and
@@ -75,21 +62,6 @@ def settle_subspace(
     contract: Callable[[Array], Hinted], direction: Array, dim: int, free: Array | None = None
 ) -> Array:
     """Return the directions of the subspace that a direction of the frame lies in, (k r, r).
-
-    Parameters
-    ----------
-    contract : callable
-        From hints, (q, k r), to the hinted moment.
-    direction : array of shape (k r,)
-        The top eigenvector under any hint.
-    dim : int
-        r.
-    free : array of shape (k r, q), optional
-        Orthonormal basis of what is orthogonal to the subspaces already found.
-
-    Returns
-    -------
-    array of shape (k r, r)
 
     Notes
     -----
@@ -119,23 +91,7 @@ def _sine(one: Array, other: Array) -> float:
 def remaining_subspaces(
     contract: Callable[[Array], Hinted], hinted: Hinted, dim: int, found: list[Array]
 ) -> Iterator[Array]:
-    """Yield the directions of subspaces not found yet, (k r, r) each, by falling score under a hint.
-
-    Parameters
-    ----------
-    contract : callable
-        From hints, (q, k r), to the hinted moment.
-    hinted : Hinted
-        The moment under the hint that orders them.
-    dim : int
-        r.
-    found : list of arrays of shape (k r, r)
-        Orthonormal directions of subspaces already found.
-
-    Yields
-    ------
-    array of shape (k r, r)
-    """
+    """Yield the directions of subspaces not found yet, (k r, r) each, by falling score under a hint."""
     free = np.eye(len(hinted.matrix))
     for directions in found:
         free = _leave_out(directions, free)
@@ -168,16 +124,6 @@ def trace_share(family: SubspaceFamily, directions: Array) -> float:
 
 def moment_weight(family: SubspaceFamily, directions: Array) -> MomentWeight:
     """Return the weight of a subspace.
-
-    Parameters
-    ----------
-    family : SubspaceFamily
-    directions : array of shape (k r, r)
-        √α W'U, the subspace in the frame.
-
-    Returns
-    -------
-    MomentWeight
 
     Notes
     -----
@@ -227,17 +173,6 @@ def _weight_sums(partition: SubspacePartition, directions: Array, sizes: Array, 
 
 def weight_replicates(replicates: Replicates, directions: Array) -> Array:
     """Return the weight from fourth moments of every replicate, (B,).
-
-    Parameters
-    ----------
-    replicates : Replicates
-        Of the fourth moment contracted with the directions.
-    directions : array of shape (k r, r)
-        G.
-
-    Returns
-    -------
-    array of shape (B,)
 
     Notes
     -----

@@ -86,20 +86,7 @@ class SubspaceFamily:
         return np.zeros(len(self.frame.basis)) if self.origin is None else self.origin
 
     def locate(self, X: Samples) -> tuple[Array, Array]:
-        """Compute the coordinates of samples in the frame, and their energy outside.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n, d)
-            Samples.
-
-        Returns
-        -------
-        coordinates : array of shape (n, k r)
-            In the frame.
-        energy : array of shape (n,)
-            Squared residual per direction outside the frame.
-        """
+        """Compute the coordinates of samples in the frame, and their energy outside."""
         inside = project(X, self.frame.basis if self.span is None else self.span, self.center)
         residual = squared_distances(X, self.center) - np.einsum("ij,ij->i", inside, inside)
         coordinates = inside[..., : self.frame.n_components] / np.sqrt(self.frame.values)
@@ -111,33 +98,13 @@ class SubspaceFamily:
         return np.zeros(self.frame.n_components)
 
     def hinted(self, hint: Array) -> Hinted:
-        """Contract the fourth moment twice with one or several points of a subspace.
-
-        Parameters
-        ----------
-        hint : array of shape (k r,) or (q, k r)
-            The points, in the frame.
-
-        Returns
-        -------
-        Hinted
-        """
+        """Contract the fourth moment twice with one or several points of a subspace."""
         hints = np.atleast_2d(hint)
         fourth = self.partitions.reduce(hinted_sum, hints).total / self.partitions.n_rows
         return Hinted(self.correct(fourth, hints.T @ hints / len(hints)), self.mean, hints.T)
 
     def tensor(self, basis: Array) -> Array:
-        """Contract the fourth moment with all pairs of columns of a basis.
-
-        Parameters
-        ----------
-        basis : array of shape (k r, q)
-            Orthonormal columns, each a hint in the frame.
-
-        Returns
-        -------
-        array of shape (q, q, q, q)
-        """
+        """Contract the fourth moment with all pairs of columns of a basis."""
         q, n = basis.shape[1], self.partitions.n_rows
         fourth = self.partitions.reduce(tensor_sum, basis).total / n
         corrected = np.empty_like(fourth)
@@ -149,20 +116,6 @@ class SubspaceFamily:
 
     def correct(self, fourth: Array, C: Array, second: Array | None = None) -> Array:
         """Subtract the contribution of the noise from a contracted fourth moment.
-
-        Parameters
-        ----------
-        fourth : array of shape (k r, k r)
-            W'E[⟨x, v⟩²xx']W.
-        C : array of shape (k r, k r)
-            The average of cc' over the points c of the hint, in the frame.
-        second : array of shape (k r, k r), optional
-            W'AW; the identity by default.
-
-        Returns
-        -------
-        array of shape (k r, k r)
-            W'BW.
 
         Notes
         -----
@@ -187,17 +140,6 @@ class SubspaceFamily:
     def own_noise(self, directions: Array, weight: float) -> float:
         """Estimate the noise variance of one subspace.
 
-        Parameters
-        ----------
-        directions : array of shape (k r, r)
-            The directions of the subspace in the frame.
-        weight : float
-            The weight of the subspace.
-
-        Returns
-        -------
-        float
-
         Notes
         -----
         Σ αᵢsᵢ W'Σᵢ W = Σ sᵢGᵢGᵢ'. An estimate that is not positive, or larger than the total noise, is replaced by the
@@ -210,16 +152,6 @@ class SubspaceFamily:
 
     def information_p_value(self, hint: Array) -> float:
         """Test whether a direction is informative.
-
-        Parameters
-        ----------
-        hint : array of shape (d,)
-            v.
-
-        Returns
-        -------
-        float
-            The probability that a direction outside all subspaces has coordinates in the frame at least as large.
 
         Notes
         -----
@@ -235,15 +167,6 @@ class SubspaceFamily:
     def noise_moments(self, sums: NoiseSums) -> NoiseMoments:
         """Estimate the moments of the noise.
 
-        Parameters
-        ----------
-        sums : NoiseSums
-            Sums over samples.
-
-        Returns
-        -------
-        NoiseMoments
-
         Notes
         -----
         The energy e outside the frame and the coordinates y in it are independent within a subspace, and e is the mean
@@ -254,17 +177,7 @@ class SubspaceFamily:
         return NoiseMoments(sums.squares / sums.n - fourth * np.diag(1 / self.frame.values), fourth)
 
     def leave_one_out(self, hint: Array) -> Replicates:
-        """Compute the moments of all samples but one group, for each group in turn.
-
-        Parameters
-        ----------
-        hint : array of shape (k r,) or (q, k r)
-            The points, in the frame.
-
-        Returns
-        -------
-        Replicates
-        """
+        """Compute the moments of all samples but one group, for each group in turn."""
         hints = np.atleast_2d(hint)
         replicates = [self._replicate(sums, hints) for sums in leave_one_out(self.partitions, all_sums, hints)]
         return Replicates(*map(np.array, zip(*replicates, strict=True)))
@@ -278,35 +191,14 @@ class SubspaceFamily:
         return second, hinted, self.mean
 
     def residual_replicates(self, direction: Array) -> Array:
-        """Compute A W u of all samples but one group, up to vectors of the signal space.
-
-        Parameters
-        ----------
-        direction : array of shape (k r,)
-            u, a direction of a subspace in the frame.
-
-        Returns
-        -------
-        array of shape (d, B)
-            A column for each of the B groups.
-        """
+        """Compute A W u of all samples but one group, up to vectors of the signal space."""
         n, n_groups = self.partitions.n_rows, self.partitions.n_groups
         sums = self.partitions.reduce(group_sums, direction, n_groups, self.origin).total
         n_left = np.array([n - len(range(group, n, n_groups)) for group in range(n_groups)])
         return np.asarray((sums.sum(axis=1, keepdims=True) - sums) / n_left)
 
     def take(self, n_components: int) -> SubspaceFamily:
-        """Return the same fit with the span of the first subspaces only.
-
-        Parameters
-        ----------
-        n_components : int
-            The number of subspaces to keep.
-
-        Returns
-        -------
-        SubspaceFamily
-        """
+        """Return the same fit with the span of the first subspaces only."""
         n_columns = n_components * self.dim
         partitions = self.partitions.map(take_coordinates, n_columns)
         noise = self.noise and self.noise._replace(second=self.noise.second[:n_columns, :n_columns])
@@ -314,17 +206,7 @@ class SubspaceFamily:
         return replace(self, frame=self.frame.take(n_columns), partitions=partitions, noise=noise, span=span)
 
     def thin(self, step: int) -> SubspaceFamily:
-        """Return the same fit with every `step`-th sample only.
-
-        Parameters
-        ----------
-        step : int
-            From one sample to the next.
-
-        Returns
-        -------
-        SubspaceFamily
-        """
+        """Return the same fit with every `step`-th sample only."""
         return replace(self, partitions=self.partitions.thin(step))
 
 
@@ -337,27 +219,7 @@ def fit_subspace(
     seed: int,
     origin: Array | None = None,
 ) -> SubspaceFamily:
-    """Find the span of all subspaces together and project the samples onto it.
-
-    Parameters
-    ----------
-    partitions : Partitions
-        The samples, of shape (n, d).
-    n_components : int
-        k. All subspaces together must have fewer dimensions than there are features.
-    dim : int
-        r, the dimension of each subspace.
-    paper : bool
-        Take the largest noise eigenvalue as the noise level, as in the paper, rather than the average of all.
-    seed : int
-        Seed of the eigensolver's starting block, used if the dimension is large.
-    origin : array of shape (d,), optional
-        The point that all subspaces contain; zero by default.
-
-    Returns
-    -------
-    SubspaceFamily
-    """
+    """Find the span of all subspaces together and project the samples onto it."""
     center = np.zeros(partitions.n_features) if origin is None else origin
     with blas_threads_for(partitions):
         moment = second_moment(partitions, center=origin)

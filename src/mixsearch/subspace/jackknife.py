@@ -49,21 +49,6 @@ def subspace_errors(
 ) -> SubspaceErrors:
     """Return the standard errors of a subspace that moments found.
 
-    Parameters
-    ----------
-    family : SubspaceFamily
-    directions : array of shape (k r, r)
-        √α W'U, the subspace in the frame.
-    basis : array of shape (d, r)
-        U.
-    replicates : Replicates
-    is_fourth : bool
-        Whether the weight comes from fourth moments.
-
-    Returns
-    -------
-    SubspaceErrors
-
     Notes
     -----
     Inside the span of all subspaces every replicate is solved exactly: its subspace is AWG, with the top solutions G of
@@ -121,24 +106,7 @@ def _cross_means_without_group(
 def cross_sums_by_group(
     partitions: Partitions[Any], origin: Array | None, dim: int, compute_scores: Callable[..., Array], *shared: Any
 ) -> Iterator[Array]:
-    """Yield Σ x t', (d, r), over the samples of each group in turn: as many groups per pass as memory allows.
-
-    Parameters
-    ----------
-    partitions : Partitions of samples of shape (n, d)
-    origin : array of shape (d,), optional
-        Subtracted from every sample.
-    dim : int
-        r.
-    compute_scores : callable
-        From a partition and the shared arguments to the scores t of its samples, (n, r).
-    *shared
-        Passed to `compute_scores`.
-
-    Yields
-    ------
-    array of shape (d, r)
-    """
+    """Yield Σ x t', (d, r), over the samples of each group in turn: as many groups per pass as memory allows."""
     n_groups, n_at_once = partitions.n_groups, max(MAX_ENTRIES // (partitions.n_features * dim), 1)
     for start in range(0, n_groups, n_at_once):
         groups = range(start, min(start + n_at_once, n_groups))
@@ -174,15 +142,6 @@ def jackknife_from_moves(moves: Iterable[Array]) -> Array:
 
 def refined_subspace_errors(family: SubspaceFamily, refined: RefinedSubspace) -> SubspaceErrors:
     """Return the standard errors of a refined subspace.
-
-    Parameters
-    ----------
-    family : SubspaceFamily
-    refined : RefinedSubspace
-
-    Returns
-    -------
-    SubspaceErrors
 
     Notes
     -----
@@ -328,22 +287,7 @@ def _basis_moves(
     partitions: Partitions[ResponsibilityPartition],
     gram: Array,
 ) -> Iterator[Array]:
-    """Yield the move of the basis without each group, (d, r).
-
-    Parameters
-    ----------
-    family : SubspaceFamily
-    refined : RefinedSubspace
-    moves : array of shape (B, p, r)
-        Moves inside the span.
-    partitions : Partitions of ResponsibilityPartition
-    gram : array of shape (k r, k r)
-        Σ ss' of the expected coordinates.
-
-    Yields
-    ------
-    array of shape (d, r)
-    """
+    """Yield the move of the basis without each group, (d, r)."""
     span, r = family.frame.basis, refined.basis.shape[1]
     rotation, _ = scipy.linalg.polar(refined.mixture.bases[0][:, :r].T @ (span.T @ refined.basis))
     remaining = 1 - 1 / len(moves)

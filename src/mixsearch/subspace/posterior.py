@@ -43,19 +43,6 @@ def simulate_projections(
 ) -> Array:
     """Return the squared projections of points onto each subspace on simulated samples, (N_DRAWS, k).
 
-    Parameters
-    ----------
-    family : SubspaceFamily
-    mixture : SubspaceMixture
-    points : array of shape (q, p)
-        Points of the span.
-    outside : array of shape (d,), optional
-        The part of the only point that lies outside of the span.
-
-    Returns
-    -------
-    array of shape (N_DRAWS, k)
-
     Notes
     -----
     Leaving out a group of samples moves Uᵢ'v by diag(lᵢ)⁻¹Uᵢ'CᵢP⊥v to first order, where Cᵢ is the second moment of
@@ -155,23 +142,7 @@ def member_of(mixture: SubspaceMixture, index: int) -> Gaussian:
 
 
 def fit_examples(family: SubspaceFamily, mixture: SubspaceMixture, index: int, Z: Array, energy: Array) -> ExampleFit:
-    """Return the agreement of examples with one subspace of a mixture.
-
-    Parameters
-    ----------
-    family : SubspaceFamily
-    mixture : SubspaceMixture
-    index : int
-        Index of the subspace.
-    Z : array of shape (q, p)
-        Coordinates of the examples in the span.
-    energy : array of shape (q,)
-        Their mean squared coordinate outside the span.
-
-    Returns
-    -------
-    ExampleFit
-    """
+    """Return the agreement of examples with one subspace of a mixture."""
     logs = mixture.log_densities(Z, energy)
     agreement = posterior_of_all(logs, np.log(mixture.weights))[index]
     p_values = _p_values(family, mixture, Z, energy)

@@ -53,18 +53,6 @@ class RefinedSubspace:
 def refine_subspace(family: SubspaceFamily, fitted: EMResult[SubspaceMixture], index: int) -> RefinedSubspace | None:
     """Refine one subspace in all dimensions; return None if EM left it too few samples.
 
-    Parameters
-    ----------
-    family : SubspaceFamily
-    fitted : EMResult
-        From `fit_mixture`.
-    index : int
-        Index of the subspace in the mixture.
-
-    Returns
-    -------
-    RefinedSubspace or None
-
     Notes
     -----
     EM runs in the span of all subspaces. The span itself has the error of its eigenvectors, so the last iteration is
@@ -83,18 +71,7 @@ def refine_subspace(family: SubspaceFamily, fitted: EMResult[SubspaceMixture], i
 
 
 def span_members(family: SubspaceFamily, membership: Callable[[Samples], Array]) -> MemberSpan | None:
-    """Return the subspace of members that are not those of a mixture; None if there are too few.
-
-    Parameters
-    ----------
-    family : SubspaceFamily
-    membership : callable
-        From samples to their probabilities to be members.
-
-    Returns
-    -------
-    MemberSpan or None
-    """
+    """Return the subspace of members that are not those of a mixture; None if there are too few."""
     partitions, sums = family.partitions.map_reduce(_assign_members, membership, family.center)
     return None if sums.size < family.dim else _span_members(family, partitions, sums, family.dim)
 

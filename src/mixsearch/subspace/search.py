@@ -330,14 +330,6 @@ def _lead_doubts(found: Subspace) -> list[WeakHintWarning]:
 def off_origin_p_value(measured: MeasuredSamples) -> float:
     """Return how often samples of subspaces through zero have a mean as far from it, at most.
 
-    Parameters
-    ----------
-    measured : MeasuredSamples
-
-    Returns
-    -------
-    float
-
     Notes
     -----
     n |mean|² is a sum of squares of normal variables, whose variances sum to the trace of the covariance. Far out no
@@ -363,19 +355,7 @@ def centered_warning(p_value: float) -> CenteredWarning:
 
 
 def find_subspace_members(samples: Array, dim: int) -> Array:
-    """Return which far samples lie in a subspace with enough others to be its members, (n,).
-
-    Parameters
-    ----------
-    samples : array of shape (n, d)
-        Relative to the mean of all samples.
-    dim : int
-        r, the dimension of a subspace.
-
-    Returns
-    -------
-    array of bool of shape (n,)
-    """
+    """Return which far samples lie in a subspace with enough others to be its members, (n,)."""
     n, d = samples.shape
     is_member, min_members = np.zeros(n, dtype=bool), 2 * dim + MIN_MEMBERS
     limit = MAX_OUTSIDE * (1 - dim / d)
@@ -393,22 +373,7 @@ def find_subspace_members(samples: Array, dim: int) -> Array:
 def subspace_spectrum(
     partitions: Partitions[SamplePartition], *, dim: int, seed: int, center: Array | None = None
 ) -> Spectrum:
-    """Count the subspaces: the signal directions over the dimension of each, rounded, and at least one.
-
-    Parameters
-    ----------
-    partitions : Partitions of samples of shape (n, d)
-    dim : int
-        r, the dimension of each subspace.
-    seed : int
-        Seed of the eigensolver's starting block.
-    center : array of shape (d,), optional
-        The point that all subspaces contain; zero by default.
-
-    Returns
-    -------
-    Spectrum
-    """
+    """Count the subspaces: the signal directions over the dimension of each, rounded, and at least one."""
     d = partitions.n_features
     origin = np.zeros(d) if center is None else center
     return spherical_spectrum(partitions, origin, lambda n: max(min(round(n / dim), (d - 1) // dim), 1), seed)

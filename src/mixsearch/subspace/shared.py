@@ -47,20 +47,7 @@ MIN_NODES = 20
 
 
 def best_mixture(family: SubspaceFamily, walk: Walk, options: EMOptions) -> SubspaceMixture:
-    """Return the likelier of two mixtures: EM started from moments, and from clusters of a graph.
-
-    Parameters
-    ----------
-    family : SubspaceFamily
-        Of a few samples, in memory.
-    walk : Walk
-        On the same samples.
-    options : EMOptions
-
-    Returns
-    -------
-    SubspaceMixture
-    """
+    """Return the likelier of two mixtures: EM started from moments, and from clusters of a graph."""
     rows = family.partitions.map(compute_coordinates, family.frame.values).collect().partition
     starts = [mixture_of_labels(family, rows, cluster_nodes(walk, family.n_components))]
     hinted = family.hinted(np.eye(family.frame.n_components))
@@ -110,19 +97,6 @@ def cluster_nodes(walk: Walk, n_clusters: int) -> Array:
 
 def predicts_worse(family: SubspaceFamily, nodes: Nodes, ridge: Ridge, options: EMOptions) -> bool:
     """Return whether a mixture predicts features of samples worse than other samples do.
-
-    Parameters
-    ----------
-    family : SubspaceFamily
-    nodes : Nodes
-        Some of its samples.
-    ridge : Ridge
-        With which they express each other best.
-    options : EMOptions
-
-    Returns
-    -------
-    bool
 
     Notes
     -----
@@ -209,22 +183,7 @@ class Shape(NamedTuple):
 def choose_shape(
     partitions: Partitions[SamplePartition], n_components: int | None, n_signal: int, origin: Array | None, seed: int
 ) -> Shape:
-    """Choose the largest dimension by the Bayesian information criterion, and the number of subspaces if it is None.
-
-    Parameters
-    ----------
-    partitions : Partitions of samples of shape (n, d)
-    n_components : int or None
-    n_signal : int
-        The number of directions that stand out from the noise, if the number of subspaces is not known.
-    origin : array of shape (d,) or None
-        The point that all subspaces contain; None for zero.
-    seed : int
-
-    Returns
-    -------
-    Shape
-    """
+    """Choose the largest dimension by the Bayesian information criterion, and the number of subspaces if it is None."""
     few = partitions.thin(-(-partitions.n_rows // MAX_SAMPLES)).collect()
     nodes = Nodes.of(few.partition.samples)
     walk = nodes.express(choose_ridge(nodes)).walk
@@ -267,18 +226,7 @@ class SharedFit(NamedTuple):
 
 
 def share_fit(family: SubspaceFamily, options: EMOptions, self_expression: bool | Literal["auto"]) -> SharedFit:
-    """Fit all subspaces without a hint, and find out whether the mixture or its samples carry answers.
-
-    Parameters
-    ----------
-    family : SubspaceFamily
-    options : EMOptions
-    self_expression : bool or "auto"
-
-    Returns
-    -------
-    SharedFit
-    """
+    """Fit all subspaces without a hint, and find out whether the mixture or its samples carry answers."""
     few = _collect(family, MAX_COMPARED)
     nodes = Nodes.of(few.partitions.collect().partition.samples)
     if len(nodes.units) < max(MIN_NODES, 2 * family.n_components) or nodes.units.shape[1] < 2:

@@ -89,15 +89,6 @@ def span_doubts(family: SubspaceFamily, trusted: float) -> list[UnlikelyMixtureW
 def trust_in_moments(family: SubspaceFamily, directions: Array) -> float:
     """Return what is left of the confidence in a subspace that moments found if the span does not suit the samples.
 
-    Parameters
-    ----------
-    family : SubspaceFamily
-    directions : array of shape (k r, r)
-
-    Returns
-    -------
-    float
-
     Notes
     -----
     The fourth moment contracted with the directions G of a subspace is a multiple of GG'. In a span without room for
@@ -114,19 +105,7 @@ def trust_in_moments(family: SubspaceFamily, directions: Array) -> float:
 
 
 def trust_in_members(family: SubspaceFamily, check: SignalCheck) -> float:
-    """Return what is left of the confidence in a refined subspace if the span does not suit the samples.
-
-    Parameters
-    ----------
-    family : SubspaceFamily
-    check : SignalCheck
-        Of the second moment of its members.
-
-    Returns
-    -------
-    float
-        The share that the subspace has of what stands out among its members.
-    """
+    """Return what is left of the confidence in a refined subspace if the span does not suit the samples."""
     if has_no_signal(family):
         return 0.0
     return check.share_of(family.dim) if needs_more_directions(family) else 1.0

@@ -28,19 +28,7 @@ TextKind = Literal["integer", "number", "digits", "missing", "other"]
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """The values of a column.
-
-    Parameters
-    ----------
-    kind : {"number", "date", "category", "empty", "other"}
-        What the values are.
-    values : array of shape (n,)
-        Numbers, or days since 1970, with NaN for missing; of a category, the codes of levels with -1 for missing.
-    levels : tuple of str, default=()
-        The levels of a category.
-    is_whole : bool, default=False
-        Whether they are integers, or dates without a time.
-    """
+    """The values of a column."""
 
     kind: Kind
     values: Array
@@ -116,13 +104,7 @@ def _convert_objects(values: list[Any]) -> Column:
 
 
 def judge_text(text: str) -> TextKind:
-    """Return whether a text is a number as CSV has it, digits such as a postcode, a mark of a missing value or other.
-
-    Examples
-    --------
-    >>> [judge_text(text) for text in ("12", "1.5", "01234", "n/a", "$12.50")]
-    ['integer', 'number', 'digits', 'missing', 'other']
-    """
+    """Classify a text: a number as in CSV, digits such as a postcode, a mark of a missing value, or other."""
     text = text.strip()
     if _NUMBER.match(text):
         return "integer" if text.lstrip("+-").isdecimal() else "number"

@@ -32,15 +32,7 @@ NOTHING_APART = "none sets the members apart from all rows"
 
 
 class MemberCount(NamedTuple):
-    """How many rows are members, with a 95% interval.
-
-    Parameters
-    ----------
-    n : int
-        The estimate.
-    low, high : int
-        The ends of the interval.
-    """
+    """How many rows are members, with a 95% interval."""
 
     n: int
     low: int
@@ -265,19 +257,7 @@ class TableComponent:
 
 @dataclass(frozen=True)
 class ShownRow:
-    """A row of the table.
-
-    Parameters
-    ----------
-    row : int
-        Its position.
-    id : Any
-        Its value in the id column; None without one.
-    membership : float
-        The probability that it is a member.
-    values : dict from str to value
-        Its values by the names of their columns.
-    """
+    """A row of the table."""
 
     row: int
     id: Any

@@ -16,22 +16,7 @@ _ROUNDING = 1e-9
 
 
 class ColumnDifference(NamedTuple):
-    """A column of the members compared with all rows.
-
-    Parameters
-    ----------
-    column : str
-        Its name.
-    members : float, date, datetime or dict
-        The mean of the members, in the units of the table; for categories, the share of each.
-    all_rows : float, date, datetime or dict
-        That of all rows.
-    stderr : float or None
-        The standard error of the members' mean, in days for dates; None for categories.
-    effect : float
-        The difference of the means in standard deviations of all rows; for categories, the largest of them, with the
-        sign of the category that most members have. 0 if it is rounding.
-    """
+    """A column of the members compared with all rows."""
 
     column: str
     members: Any
@@ -62,21 +47,7 @@ class _Variances(NamedTuple):
 def list_differences(
     encoder: TableEncoder, rows: Partitions[NodeRows], membership: Array, labels: Labels
 ) -> list[ColumnDifference]:
-    """Return the columns of a table but those of vectors, from the largest effect on.
-
-    Parameters
-    ----------
-    encoder : TableEncoder
-    rows : Partitions of NodeRows
-        All rows, as features.
-    membership : array of shape (m,)
-        Of the nodes.
-    labels : Labels
-
-    Returns
-    -------
-    list of ColumnDifference
-    """
+    """Return the columns of a table but those of vectors, from the largest effect on."""
     sums = rows.reduce(_sum_means, membership, labels)
     mean, everywhere = sums.members / sums.weight, sums.all_rows / rows.n_rows
     squares = rows.reduce(_sum_squares, membership, labels, mean, everywhere)

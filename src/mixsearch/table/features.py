@@ -215,25 +215,6 @@ def fit_features(
 ) -> FittedColumns:
     """Return the features of each column, or the reason why it has none.
 
-    Parameters
-    ----------
-    names : sequence of str
-        Of the columns.
-    rows : Partitions of ColumnsPartition
-    max_categories : int
-        A column of text with more different values is left out.
-    keep_ids : bool
-        Use integers that look like ids.
-
-    Returns
-    -------
-    FittedColumns
-
-    Warns
-    -----
-    TextAmongNumbersWarning
-        If a column of text is read as numbers, and some values are none.
-
     Notes
     -----
     Three passes over the rows: kinds and extremes, a sample for quantiles, means and variances; a further one if

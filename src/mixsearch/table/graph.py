@@ -62,21 +62,7 @@ class Nodes(NamedTuple):
 
 
 def choose_nodes(rows: Partitions[PlacedRows], max_nodes: int) -> tuple[Nodes, PlacedRows, Partitions[NodeRows]]:
-    """Choose the nodes of a table; return them, their values, and all rows with their nodes.
-
-    Parameters
-    ----------
-    rows : Partitions of PlacedRows
-        At least two of them different.
-    max_nodes : int
-
-    Returns
-    -------
-    nodes : Nodes
-    values : PlacedRows
-        Of the nodes.
-    rows : Partitions of NodeRows
-    """
+    """Choose the nodes of a table; return them, their values, and all rows with their nodes."""
     some = spread_rows(rows.n_rows, max_nodes)
     values = rows.take_rows(some).collect().partition
     if np.ptp(values.features, axis=0).max() == 0:
@@ -164,21 +150,6 @@ class NeighbourGraph(NamedTuple):
 
 def build_graph(X: Array, whitened: Array, resp: Array, copies: Array) -> NeighbourGraph:
     """Build the graph of nearest neighbours of rows, weighted by a mixture.
-
-    Parameters
-    ----------
-    X : array of shape (n, p)
-        Rows, on the scale of their features.
-    whitened : array of shape (n, p)
-        The same rows, on a scale on which components are round.
-    resp : array of shape (n, k)
-        The probability of each component of a mixture for each row.
-    copies : array of shape (n,)
-        How many rows each row stands for that are equal to it; the others are neighbours by an edge to itself.
-
-    Returns
-    -------
-    NeighbourGraph
 
     Notes
     -----

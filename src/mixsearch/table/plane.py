@@ -18,34 +18,14 @@ _N_TYPICAL = 3
 
 
 class RowGroup(NamedTuple):
-    """A component of the mixture of a table.
-
-    Parameters
-    ----------
-    n_rows : int
-        The expected number of its rows.
-    typical_rows : tuple of int
-        The positions of rows near its center.
-    """
+    """A component of the mixture of a table."""
 
     n_rows: int
     typical_rows: tuple[int, ...]
 
 
 class RowPlane(NamedTuple):
-    """Rows of a table in a plane.
-
-    Parameters
-    ----------
-    rows : array of shape (q,)
-        Their positions in the table, in order.
-    coordinates : array of shape (q, 2)
-        In deviations within components.
-    group : array of shape (q,)
-        The index of the likeliest component of each row.
-    groups : list of RowGroup
-        The components.
-    """
+    """Rows of a table in a plane."""
 
     rows: Array
     coordinates: Array
@@ -56,27 +36,9 @@ class RowPlane(NamedTuple):
 def place_rows(search: TableSearch, max_rows: int = 10_000) -> RowPlane:
     """Return rows of a fitted table in the plane in which the components of its mixture are farthest apart.
 
-    Parameters
-    ----------
-    search : TableSearch
-        A fitted search.
-    max_rows : int, default=10000
-        Of a larger table, this many rows, spread over it.
-
-    Returns
-    -------
-    RowPlane
-
     Notes
     -----
     The directions are those of Fisher's discriminant analysis with the responsibilities of the mixture.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> plane = place_rows(TableSearch().fit(load_iris().data))
-    >>> plane.coordinates.shape, sum(group.n_rows for group in plane.groups)
-    ((150, 2), 150)
     """
     fit: TableFit = search._fit
     check_positive_int("max_rows", max_rows)

@@ -16,30 +16,7 @@ _MAX_LISTED = 8
 
 
 def find_rows(values: Iterable[Any], wanted: Iterable[Any]) -> Array:
-    """Return the rows with given ids.
-
-    Parameters
-    ----------
-    values : iterable of length n
-        The ids of the rows; see `get_values`.
-    wanted : iterable, str or int
-        Ids, or one id. Numbers may be written as text: 17, 17.0 and "17" are the same.
-
-    Returns
-    -------
-    ndarray of shape (n_found,)
-        Indices of rows, in the order of the ids. An id that several rows have gives all of them.
-
-    Warns
-    -----
-    RepeatedIdsWarning
-        If several rows have one of the ids.
-
-    Examples
-    --------
-    >>> find_rows([11, 12, 13], ["13", "12"])
-    array([2, 1])
-    """
+    """Return the rows with given ids."""
     if isinstance(wanted, str) or not isinstance(wanted, Iterable):
         wanted = [wanted]
     rows: dict[str, list[int]] = {_spell(each): [] for each in wanted}
@@ -92,26 +69,7 @@ def _repeated_ids(ids: Sequence[str], n_rows: int) -> RepeatedIdsWarning:
 
 
 def check_positions(argument: str, positions: Array, n_rows: int) -> Array:
-    """Return positions of rows, counted from the first one; negative ones count from the end.
-
-    Parameters
-    ----------
-    argument : str
-        The argument that names them, for errors.
-    positions : array of int, shape (q,)
-        As they were given.
-    n_rows : int
-        The number of rows of the table.
-
-    Returns
-    -------
-    ndarray of shape (q,)
-
-    Examples
-    --------
-    >>> check_positions("like", np.array([2, -1]), 10)
-    array([2, 9])
-    """
+    """Return positions of rows, counted from the first one; negative ones count from the end."""
     outside = positions[(positions < -n_rows) | (positions >= n_rows)]
     if outside.size:
         raise HintError(
@@ -128,25 +86,7 @@ def check_positions(argument: str, positions: Array, n_rows: int) -> Array:
 
 
 def get_rows(table: TableLike, rows: Sequence[int] | Array) -> list[dict[str, Any]]:
-    """Return some rows of a table.
-
-    Parameters
-    ----------
-    table : array-like of shape (n, p), DataFrame, pyarrow.Table or mapping from names to columns
-        The table.
-    rows : sequence of int
-        Their positions.
-
-    Returns
-    -------
-    list of dict from str to value
-        The values of each row by the names of their columns, unchanged.
-
-    Examples
-    --------
-    >>> get_rows({"area": [50, 70, 90], "city": ["Rome", "Oslo", "Oslo"]}, [2, 0])
-    [{'area': 90, 'city': 'Oslo'}, {'area': 50, 'city': 'Rome'}]
-    """
+    """Return some rows of a table."""
     opened, positions = open_table(table), [int(row) for row in rows]
     columns = {name: _take(opened.get_raw(j), positions) for j, name in enumerate(opened.names)}
     return [{name: values[i] for name, values in columns.items()} for i in range(len(positions))]
@@ -179,18 +119,6 @@ def spread_rows(n_rows: int, max_rows: int) -> Array:
     """Return the positions of at most a number of rows: a random one of each run of rows of the same length.
 
     Every tenth row would be of one kind where a kind comes back every five rows, as hours of a day do.
-
-    Parameters
-    ----------
-    n_rows : int
-        The number of rows of the table.
-    max_rows : int
-        How many to return at most.
-
-    Returns
-    -------
-    array of int
-        In order; the same for the same numbers.
     """
     step = -(-n_rows // max_rows)
     starts = np.arange(0, n_rows, step)

@@ -93,20 +93,7 @@ def open_source(table: TableLike) -> TableSource:
 
 
 def with_columns(table: TableLike, columns: Mapping[str, Array]) -> DataFrame:
-    """Return a table as a data frame with further columns.
-
-    Parameters
-    ----------
-    table : array-like of shape (n, p), DataFrame, pyarrow.Table or mapping from names to columns
-        It is not changed.
-    columns : mapping from str to array of shape (n,)
-        Each replaces a column of the same name. In a table of PyArrow, NaN becomes a missing value.
-
-    Returns
-    -------
-    DataFrame
-        From the library of the table, such as pandas, Polars or PyArrow; from pandas if the table is not a data frame.
-    """
+    """Return a table as a data frame with further columns."""
     if hasattr(table, "assign"):  # pandas
         return table.assign(**columns)
     if hasattr(table, "hstack") and hasattr(table, "to_arrow"):  # Polars

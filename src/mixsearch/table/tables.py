@@ -48,17 +48,7 @@ class Table:
 
 
 def open_table(table: Any) -> Table:
-    """Return the columns of a table, which is not changed.
-
-    Parameters
-    ----------
-    table : array-like of shape (n, p), DataFrame, pyarrow.Table or mapping from names to columns
-        A data frame of pandas, Polars or any package with the Arrow interface.
-
-    Returns
-    -------
-    Table
-    """
+    """Return the columns of a table, which is not changed."""
     if is_dask(table):
         raise SearchError(
             "A table in memory is needed here, got a Dask {kind}. Call compute() on it.",
@@ -75,39 +65,13 @@ def open_table(table: Any) -> Table:
 
 
 def get_column(table: Any, name: str) -> Column:
-    """Return one column as an array of numbers or of codes.
-
-    Parameters
-    ----------
-    table : array-like of shape (n, p), DataFrame, pyarrow.Table or mapping from names to columns
-        The table.
-    name : str
-        The name of the column.
-
-    Returns
-    -------
-    Column
-        Dates are days since 1970.
-    """
+    """Return one column as an array of numbers or of codes."""
     opened = open_table(table)
     return opened.get(find_columns(opened, [name])[0])
 
 
 def get_values(table: Any, name: str) -> list[Any]:
-    """Return the unchanged values of one column, for instance of an id column.
-
-    Parameters
-    ----------
-    table : array-like of shape (n, p), DataFrame, pyarrow.Table or mapping from names to columns
-        The table.
-    name : str
-        The name of the column.
-
-    Returns
-    -------
-    list
-        One value for each row.
-    """
+    """Return the unchanged values of one column, for instance of an id column."""
     opened = open_table(table)
     column = opened.get_raw(find_columns(opened, [name])[0])
     for method in ("to_pylist", "tolist", "to_list"):
@@ -196,28 +160,7 @@ def _open_array(table: Any) -> Table:
 
 
 def get_numbers(table: TableLike, columns: Iterable[Any], argument: str = "columns") -> Array:
-    """Return columns of numbers.
-
-    Parameters
-    ----------
-    table : array-like of shape (n, p), DataFrame, pyarrow.Table or mapping from names to columns
-        It is not changed.
-    columns : iterable of str
-        Their names.
-    argument : str, default="columns"
-        The argument that names them, for errors.
-
-    Returns
-    -------
-    ndarray of shape (n, q)
-        NaN for values that are missing or not finite. Booleans are 0 and 1.
-
-    Examples
-    --------
-    >>> get_numbers({"area": [50, None], "new": [True, False], "city": ["Rome", "Oslo"]}, ["area", "new"])
-    array([[50.,  1.],
-           [nan,  0.]])
-    """
+    """Return columns of numbers."""
     opened = open_table(table)
     names = list(columns)
     if not names:
@@ -236,22 +179,7 @@ def get_numbers(table: TableLike, columns: Iterable[Any], argument: str = "colum
 
 
 def list_numeric_columns(table: TableLike) -> list[str]:
-    """Return the names of the columns of numbers.
-
-    Parameters
-    ----------
-    table : array-like of shape (n, p), DataFrame, pyarrow.Table or mapping from names to columns
-        It is not changed.
-
-    Returns
-    -------
-    list of str
-
-    Examples
-    --------
-    >>> list_numeric_columns({"area": [50, 70], "city": ["Rome", "Oslo"]})
-    ['area']
-    """
+    """Return the names of the columns of numbers."""
     opened = open_table(table)
     return [name for j, name in enumerate(opened.names) if _is_numeric(opened.get(j))]
 

@@ -85,7 +85,7 @@ def check_family(
     Examples
     --------
     >>> from mixsearch.datasets import make_gaussian_mixture
-    >>> from mixsearch.gaussian import fit_gaussian
+    >>> from mixsearch.gaussian.fit import fit_gaussian
     >>> from mixsearch.testing import check_family
     >>> X = make_gaussian_mixture(800, 10, 3, random_state=0).X
     >>> check_family(lambda samples: fit_gaussian(samples, 3, paper=False, seed=0), X)
@@ -263,72 +263,24 @@ class SplitPartitions(Partitions[S]):
     parts: tuple[S, ...]
 
     def reduce(self, summarize: Callable[..., Sums], *shared: Any) -> Sums:
-        """Sum a function over all partitions.
-
-        Parameters
-        ----------
-        summarize : callable
-            From a partition and `shared` to a named tuple of values that can be added.
-        *shared
-            Further arguments of the function.
-
-        Returns
-        -------
-        named tuple
-            Added field by field.
-        """
+        """Sum a function over all partitions."""
         return reduce(add_sums, [summarize(part, *shared) for part in self.parts])
 
     def map(self, change: Callable[..., T], *shared: Any) -> SplitPartitions[T]:
-        """Apply a function to every partition.
-
-        Parameters
-        ----------
-        change : callable
-            From a partition and `shared` to a partition.
-        *shared
-            Further arguments of the function.
-
-        Returns
-        -------
-        SplitPartitions
-        """
+        """Apply a function to every partition."""
         return SplitPartitions(self.layout, tuple(change(part, *shared) for part in self.parts))
 
     def map_reduce(self, step: Callable[..., tuple[T, Sums]], *shared: Any) -> tuple[SplitPartitions[T], Sums]:
-        """Apply a function to every partition, and sum its second return value.
-
-        Parameters
-        ----------
-        step : callable
-            From a partition and `shared` to a partition and a named tuple of values that can be added.
-        *shared
-            Further arguments of the function.
-
-        Returns
-        -------
-        partitions : SplitPartitions
-        sums : named tuple
-        """
+        """Apply a function to every partition, and sum its second return value."""
         changed, sums = zip(*(step(part, *shared) for part in self.parts), strict=True)
         return SplitPartitions(self.layout, tuple(changed)), reduce(add_sums, sums)
 
     def persist(self) -> SplitPartitions[S]:
-        """Return the partitions unchanged: nothing is lazy here.
-
-        Returns
-        -------
-        SplitPartitions
-        """
+        """Return the partitions unchanged: nothing is lazy here."""
         return self
 
     def collect(self) -> LocalPartitions[S]:
-        """Join all partitions into one.
-
-        Returns
-        -------
-        LocalPartitions
-        """
+        """Join all partitions into one."""
         return LocalPartitions(self.layout, type(self.parts[0]).joined(list(self.parts)))
 
 

@@ -57,19 +57,7 @@ class Outcome:
 def run_self_test(
     on_outcome: Callable[[Outcome], None] = lambda _: None, checks: Sequence[Check] = ()
 ) -> list[Outcome]:
-    """Search planted data with every family and every optional part that is installed.
-
-    Parameters
-    ----------
-    on_outcome : callable
-        Called with each outcome as soon as it is known.
-    checks : sequence of Check
-        What to check instead of all parts of the package.
-
-    Returns
-    -------
-    list of Outcome
-    """
+    """Search planted data with every family and every optional part that is installed."""
     outcomes = []
     for check in checks or CHECKS:
         outcomes.append(_run(check))

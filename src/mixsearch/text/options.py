@@ -206,20 +206,7 @@ def choose_limits(options: CorpusOptions, n_documents: int, *, are_texts: bool) 
 
 
 def normalize_text(text: str, options: CorpusOptions) -> str:
-    """Return a text in the Unicode normal form and the case in which words are counted.
-
-    Parameters
-    ----------
-    text : str
-        A text or a word.
-    options : CorpusOptions
-        Its `normal_form` and `lowercase` are applied.
-
-    Returns
-    -------
-    str
-        The normalized text.
-    """
+    """Return a text in the Unicode normal form and the case in which words are counted."""
     if options.normal_form is not None and not text.isascii():
         text = unicodedata.normalize(options.normal_form, text)
     return text.lower() if options.lowercase else text

@@ -135,22 +135,7 @@ def count_texts(
 def count_documents(
     loaders: Iterable[ChunkLoader], options: CorpusOptions | None = None, *, known: KnownWords | None = None
 ) -> Corpus:
-    """Count the words of documents that are read chunk by chunk, with their names and columns.
-
-    Parameters
-    ----------
-    loaders : iterable of callables
-        Each returns a `DocumentChunk`. They are called in threads.
-    options : CorpusOptions, optional
-        How to count.
-    known : KnownWords, optional
-        Count these words, whatever their frequency, in these columns.
-
-    Returns
-    -------
-    Corpus
-        The counts, on disk.
-    """
+    """Count the words of documents that are read chunk by chunk, with their names and columns."""
     return collect_texts(loaders, ReadState(options or CorpusOptions()), known, None)
 
 

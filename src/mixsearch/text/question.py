@@ -10,29 +10,7 @@ from mixsearch.text.options import CorpusOptions
 
 
 def split_words(text: str, options: CorpusOptions, is_known: Callable[[str], bool] = bool) -> list[str]:
-    """Split a question into words, as the texts of a corpus are.
-
-    Parameters
-    ----------
-    text : str
-        Words of a question.
-    options : CorpusOptions
-        How to split. Stop words are left out, unless there are no others.
-    is_known : callable, optional
-        Whether the texts have a word. Names with a number that they do not have, "gpt-4", become their letters.
-
-    Returns
-    -------
-    list of str
-        The words in order.
-
-    Examples
-    --------
-    >>> split_words("State-of-the-art", CorpusOptions(stop_words=["of", "the"]))
-    ['state', 'art']
-    >>> split_words("GPT-4", CorpusOptions())
-    ['gpt-4']
-    """
+    """Split a question into words, as the texts of a corpus are."""
     words = spell_tokens(find_tokens([text], options, lambda _: "the question"))
     if len(words) > 1:  # reading the stop words takes longer than all the rest
         stop_words = set(list_stop_words(options))

@@ -425,38 +425,13 @@ class Topic(SampleComponent):
 
 
 def keep_documents(topic: Topic, among: Array | None) -> Topic:
-    """Return a topic that lists and counts only some documents of the corpus.
-
-    Parameters
-    ----------
-    topic : Topic
-        The topic.
-    among : array of shape (n,), of bool, or None
-        Which documents; None for all.
-
-    Returns
-    -------
-    Topic
-    """
+    """Return a topic that lists and counts only some documents of the corpus."""
     known = topic._among
     return replace(topic, _among=known if among is None else among if known is None else among & known)
 
 
 def list_alternatives(topic: Topic, n: int) -> list[Topic]:
-    """Return the first others of the topics that a hint could mean. Their words are found in one product.
-
-    Parameters
-    ----------
-    topic : Topic
-        The topic found.
-    n : int
-        The maximum number of others.
-
-    Returns
-    -------
-    list of Topic
-        As in `alternatives`.
-    """
+    """Return the first others of the topics that a hint could mean. Their words are found in one product."""
     points = topic._candidates.points
     ranks = [rank for rank in range(points.shape[1]) if rank != topic._rank][:n]
     others = [topic._with_rank(rank) for rank in ranks]
@@ -468,17 +443,7 @@ def list_alternatives(topic: Topic, n: int) -> list[Topic]:
 
 
 def has_quick_confidence(topic: Topic) -> bool:
-    """Return whether the confidence of a topic takes no longer than the search for it.
-
-    Parameters
-    ----------
-    topic : Topic
-        The topic.
-
-    Returns
-    -------
-    bool
-    """
+    """Return whether the confidence of a topic takes no longer than the search for it."""
     return topic._rests_on_words or topic._rests_on_documents
 
 

@@ -67,19 +67,7 @@ class Axes(NamedTuple):
     min_cosine: float
 
     def split(self, examples: Array, found: Array) -> Split:
-        """Return the two groups of examples that are least alike.
-
-        Parameters
-        ----------
-        examples : array of shape (q, k)
-            Points of the frame, at least two.
-        found : array of shape (k,)
-            The topic found.
-
-        Returns
-        -------
-        Split
-        """
+        """Return the two groups of examples that are least alike."""
         units = to_unit_length((examples - self.origin) * self.units)
         group = _least_alike(units)
         means = np.array([units[~group].mean(axis=0), units[group].mean(axis=0)])
@@ -103,22 +91,7 @@ def choose_axes(family: TopicFamily, *, damping: bool) -> Axes:
 
 
 def fit_documents(family: TopicFamily, counts: sp.csr_array, found: Array, *, damping: bool) -> ExampleFit:
-    """Return the agreement of a topic with the documents of its hint.
-
-    Parameters
-    ----------
-    family : TopicFamily
-    counts : sparse array of shape (q, d)
-    found : array of shape (k,)
-        The topic in the frame.
-    damping : bool
-        Whether the counts are damped, as those of text.
-
-    Returns
-    -------
-    ExampleFit
-        Documents mix topics: none of them is called atypical.
-    """
+    """Return the agreement of a topic with the documents of its hint."""
     lengths = np.asarray(counts.sum(axis=1), dtype=np.float64)
     used, ones = np.flatnonzero(lengths), np.ones(len(lengths))
     posterior = np.where(lengths > 0, 1.0, 0.5)  # a document without words may be about anything
@@ -156,22 +129,7 @@ class WordFit(NamedTuple):
 
 
 def fit_words(family: TopicFamily, hint: WordHint, found: Array, *, damping: bool) -> WordFit:
-    """Return the agreement of a topic with the words of its hint.
-
-    Parameters
-    ----------
-    family : TopicFamily
-    hint : WordHint
-    found : array of shape (k,)
-        The topic in the frame.
-    damping : bool
-        Whether the counts are damped, as those of text.
-
-    Returns
-    -------
-    WordFit
-        Words to avoid, and those that all topics have, say nothing about agreement.
-    """
+    """Return the agreement of a topic with the words of its hint."""
     terms = [term for term in hint.terms if term.weight > 0]
     if len(terms) < 2:
         return WordFit(1.0)
@@ -222,21 +180,7 @@ INTERCEPT = -1.196
 
 
 def trust_in_words(topic: LocalTopic, candidates: Candidates, share: float) -> float:
-    """Return the probability that a topic from words is about them, and they about nothing else.
-
-    Parameters
-    ----------
-    topic : LocalTopic
-        The topic.
-    candidates : Candidates
-        All topics of the moment estimate.
-    share : float
-        The part of the hint that the topic's moment estimate accounts for.
-
-    Returns
-    -------
-    float
-    """
+    """Return the probability that a topic from words is about them, and they about nothing else."""
     documents = pick_named(topic)
     # Very few documents cannot show what a word means.
     is_enough = min(topic.named.size / MIN_DOCUMENTS, 1.0) if topic.has_hint_documents else 0.0
@@ -250,21 +194,7 @@ def pick_named(topic: LocalTopic) -> PlacedSample:
 
 
 def collect_signals(topic: LocalTopic, documents: PlacedSample, share: float) -> Signals:
-    """Collect the signals of a topic that was found from words.
-
-    Parameters
-    ----------
-    topic : LocalTopic
-        The topic.
-    documents : PlacedSample
-        From `pick_named`.
-    share : float
-        The part of the hint that its moment estimate accounts for.
-
-    Returns
-    -------
-    Signals
-    """
+    """Collect the signals of a topic that was found from words."""
     partitions, named = topic.family.partitions, topic.named
     others = pick_evenly(partitions, MAX_COMPARED)
     own_place, place = (topic.ranking.view_broad_place(each).mean() for each in (documents, others))

@@ -26,22 +26,7 @@ if TYPE_CHECKING:
 
 
 def make_search(n_components: int | Literal["auto"], n_words: int, options: Mapping[str, Any]) -> TopicSearch:
-    """Return a search for a corpus of this many words, with checked options.
-
-    Parameters
-    ----------
-    n_components : int or "auto"
-        The number of topics.
-    n_words : int
-        The size of the vocabulary.
-    options : mapping of str
-        Further arguments of `TopicSearch`.
-
-    Returns
-    -------
-    TopicSearch
-        Not fitted yet; see `fit_corpus`.
-    """
+    """Return a search for a corpus of this many words, with checked options."""
     from mixsearch.topics.search import TopicSearch  # an estimator of scikit-learn, which only a fit needs
 
     search = TopicSearch(n_components, **options)
@@ -50,32 +35,12 @@ def make_search(n_components: int | Literal["auto"], n_words: int, options: Mapp
 
 
 def is_damped(search: FittedTopics) -> bool:
-    """Return whether a search replaces a count c by log2(1 + c).
-
-    Parameters
-    ----------
-    search : FittedTopics
-        A fitted search, or one from `make_search`.
-
-    Returns
-    -------
-    bool
-    """
+    """Return whether a search replaces a count c by log2(1 + c)."""
     return bool(search._options.damping)
 
 
 def get_min_words(search: FittedTopics) -> int:
-    """Return the number of words that a document must have.
-
-    Parameters
-    ----------
-    search : FittedTopics
-        A fitted search, or one from `make_search`.
-
-    Returns
-    -------
-    int
-    """
+    """Return the number of words that a document must have."""
     return 1 if search._options.moments == "plugin" else MIN_WORDS
 
 
@@ -88,23 +53,7 @@ def fit_corpus(
     allocate: Allocate = np.empty,
     on_pass: Callable[[int], None] | None = None,
 ) -> None:
-    """Fit a search to whole counts that are checked, damped if it damps, and of documents that are long enough.
-
-    Parameters
-    ----------
-    search : TopicSearch
-        From `make_search`.
-    documents : Partitions of CountPartition
-        The documents, in this process or on a cluster.
-    vocabulary : list of str
-        The words, one per column.
-    n_dropped : int
-        How many documents were left out.
-    allocate : callable
-        From a shape and a dtype to an array that holds the projected documents.
-    on_pass : callable, optional
-        Called with the number of passes over the counts after each.
-    """
+    """Fit a search to whole counts that are checked, damped if it damps, and of documents that are long enough."""
     search.n_features_in_, search.n_dropped_ = documents.n_features, n_dropped
     distinct = search._options.moments != "plugin"
     search._fit_documents(documents, distinct=distinct, allocate=allocate, on_pass=on_pass)
@@ -113,11 +62,6 @@ def fit_corpus(
 
 class FittedCorpus:
     """The words and documents of a fitted search, as an index needs them.
-
-    Parameters
-    ----------
-    search : FittedTopics
-        A fitted search.
 
     Attributes
     ----------
@@ -142,17 +86,7 @@ class FittedCorpus:
 
     @classmethod
     def from_folder(cls, folder: Folder) -> FittedCorpus:
-        """Open a search that was stored in a folder. Its arrays are mapped from the files.
-
-        Parameters
-        ----------
-        folder : Folder
-            From `open_search`.
-
-        Returns
-        -------
-        FittedCorpus
-        """
+        """Open a search that was stored in a folder. Its arrays are mapped from the files."""
         return cls(open_fitted(folder))
 
     @property
@@ -161,17 +95,7 @@ class FittedCorpus:
         return self._search
 
     def to_estimator(self, parameters: Mapping[str, Any]) -> TopicSearch:
-        """Return the search as an estimator of scikit-learn.
-
-        Parameters
-        ----------
-        parameters : mapping of str
-            Its arguments.
-
-        Returns
-        -------
-        TopicSearch
-        """
+        """Return the search as an estimator of scikit-learn."""
         from mixsearch.topics.search import TopicSearch
 
         return TopicSearch._from_fitted(self._search, parameters)
@@ -223,18 +147,7 @@ class FittedCorpus:
         return np.asarray(points - np.outer(points @ mean, mean))
 
     def word_directions(self, columns: Array) -> Array:
-        """Return in which direction words differ between topics: two of one topic point the same way.
-
-        Parameters
-        ----------
-        columns : array of shape (q,)
-            Columns of words.
-
-        Returns
-        -------
-        array of shape (q, k)
-            Of length 1, or 0 for a word that does not vary.
-        """
+        """Return in which direction words differ between topics: two of one topic point the same way."""
         return to_unit_length(self._deviations(columns))
 
     @property
@@ -244,32 +157,11 @@ class FittedCorpus:
         return {} if dropped is None else dropped.common
 
     def is_dropped(self, word: str) -> bool:
-        """Return whether a word is in the texts, or a stop word, but not a feature.
-
-        Parameters
-        ----------
-        word : str
-            Spelled as in the texts.
-
-        Returns
-        -------
-        bool
-        """
+        """Return whether a word is in the texts, or a stop word, but not a feature."""
         return self._search._dropped is not None and word in self._search._dropped
 
     def count_dropped(self, word: str) -> int:
-        """Return the number of documents that contain a word that is not a feature.
-
-        Parameters
-        ----------
-        word : str
-            Spelled as in the texts.
-
-        Returns
-        -------
-        int
-            0 if it is not in the texts, or if the index does not store such words.
-        """
+        """Return the number of documents that contain a word that is not a feature."""
         found = None if self._search._dropped is None else self._search._dropped.find(word)
         return 0 if found is None else found.n_documents
 
@@ -279,71 +171,25 @@ class FittedCorpus:
         return self._search._family.segments
 
     def find_columns(self, words: Iterable[str]) -> Array:
-        """Return the column of each word.
-
-        Parameters
-        ----------
-        words : iterable of str
-            Without a vocabulary, a word is the number of its column.
-
-        Returns
-        -------
-        array of shape (q,)
-            -1 for a word that is not in the vocabulary.
-        """
+        """Return the column of each word."""
         columns = self._search._columns
         if columns is None:
             return np.array([int(word) for word in words], dtype=np.intp)
         return np.array([columns.get(word, -1) for word in words], dtype=np.intp)
 
     def places(self, step: int = 1) -> Array:
-        """Return the directions of documents in the signal space.
-
-        Parameters
-        ----------
-        step : int, default=1
-            Return those of every `step`-th document only.
-
-        Returns
-        -------
-        array of shape (m, k)
-            Of length 1: documents about the same have a cosine near 1.
-        """
+        """Return the directions of documents in the signal space."""
         family = self._search._family
         projected = np.concatenate([segment.projected for segment in family.segments])[::step]
         return broad_places(projected, family.frame.values)
 
     def shares(self, topics: Sequence[Topic], rows: Sequence[int]) -> Array:
-        """Return the share of each of some topics in documents of the corpus.
-
-        Parameters
-        ----------
-        topics : sequence of Topic
-            Topics that this search found.
-        rows : sequence of int
-            Rows of the user's matrix.
-
-        Returns
-        -------
-        array of shape (n, q)
-            In [0, 1], each topic by itself: rows may sum to more than 1.
-        """
+        """Return the share of each of some topics in documents of the corpus."""
         counts = pick_documents(self.partitions, self.find_documents(rows)).counts
         return np.column_stack([topic._shares_in(counts) for topic in topics])
 
     def document_shares(self, topics: Sequence[Topic]) -> Array:
-        """Return the share of each of some topics in every document of the corpus.
-
-        Parameters
-        ----------
-        topics : sequence of Topic
-            Topics that this search found, or a search within some of its documents.
-
-        Returns
-        -------
-        array of shape (n, q)
-            Unbiased estimates, each topic by itself: those of single documents are also below 0 and above 1.
-        """
+        """Return the share of each of some topics in every document of the corpus."""
         return np.column_stack([self._estimate_shares(topic) for topic in topics])
 
     def _estimate_shares(self, topic: Topic) -> Array:
@@ -353,65 +199,21 @@ class FittedCorpus:
         return np.concatenate([topic._estimate_shares_in(check_indices(each.by_document)) for each in segments])
 
     def scale_errors(self, topics: Sequence[Topic]) -> Array:
-        """Return the standard errors of the factors by which the shares of topics may be wrong in all documents.
-
-        Parameters
-        ----------
-        topics : sequence of Topic
-            Topics that this search found.
-
-        Returns
-        -------
-        array of shape (q,)
-            0 for topics whose shares have no such bias: those that were not refined on damped counts.
-        """
+        """Return the standard errors of the factors by which the shares of topics may be wrong in all documents."""
         return np.array([SCALE_ERROR if isinstance(topic._refined, LocalTopic) else 0.0 for topic in topics])
 
     def find_about(self, topic: Topic) -> Array | None:
-        """Return which documents of the corpus are to a fair part about a topic.
-
-        Parameters
-        ----------
-        topic : Topic
-            A topic that this search found.
-
-        Returns
-        -------
-        array of shape (n,), of bool, or None
-            None if the topic was not refined on the documents near its hint: single shares are too noisy then.
-        """
+        """Return which documents of the corpus are to a fair part about a topic."""
         if not isinstance(topic._refined, LocalTopic):
             return None
         return np.asarray(self._estimate_shares(topic) >= ABOUT_SHARE)
 
     def find_holding(self, topic: Topic) -> Array | None:
-        """Return which documents of the corpus contain the words of the hint of a topic.
-
-        Parameters
-        ----------
-        topic : Topic
-            A topic that this search found.
-
-        Returns
-        -------
-        array of shape (n,), of bool, or None
-            None if the topic was not refined from words.
-        """
+        """Return which documents of the corpus contain the words of the hint of a topic."""
         return topic._find_holding(self._search._family)
 
     def within(self, indices: Array) -> FittedCorpus:
-        """Return the same fit for some documents of the corpus only.
-
-        Parameters
-        ----------
-        indices : array of shape (m,), of int
-            Indices of the documents, rising.
-
-        Returns
-        -------
-        FittedCorpus
-            Its topics are those of these documents, in the signal space of all.
-        """
+        """Return the same fit for some documents of the corpus only."""
         search = copy(self._search)
         search._family = restrict_family(self._search._family, indices)
         if search._dropped is not None:
@@ -419,15 +221,5 @@ class FittedCorpus:
         return FittedCorpus(search)
 
     def find_documents(self, rows: Sequence[int]) -> Array:
-        """Return the indices in the corpus of rows of the user's matrix.
-
-        Parameters
-        ----------
-        rows : sequence of int
-            An error is raised for a row that was left out of the fit.
-
-        Returns
-        -------
-        array of shape (q,)
-        """
+        """Return the indices in the corpus of rows of the user's matrix."""
         return index_documents(self.partitions, self._search.n_dropped_, rows)

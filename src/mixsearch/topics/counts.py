@@ -32,17 +32,7 @@ def as_counts(X: Samples, damping: bool) -> sp.csr_array:
 
 
 def damp(counts: Array) -> Array:
-    """Return log2(1 + c) in single precision.
-
-    Parameters
-    ----------
-    counts : array
-        Counts c, of any shape.
-
-    Returns
-    -------
-    array of float32
-    """
+    """Return log2(1 + c) in single precision."""
     return np.asarray(np.log2(1.0 + counts), dtype=np.float32)
 
 

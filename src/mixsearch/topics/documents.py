@@ -36,17 +36,7 @@ class DocumentPartition(Partition):
     rows: Array  # rows of the documents in the user's matrix, (n,)
 
     def read_documents(self, rows: Array | slice) -> sp.csr_array:
-        """Return the counts of some documents.
-
-        Parameters
-        ----------
-        rows : array of int of shape (m,), or slice
-            Their indices in the partition.
-
-        Returns
-        -------
-        sparse array of shape (m, d)
-        """
+        """Return the counts of some documents."""
         return check_indices(self.by_document[rows])
 
 
@@ -61,19 +51,7 @@ def check_indices(counts: Counts) -> Counts:
 
 @dataclass(frozen=True)
 class CountPartition(DocumentPartition):
-    """Documents before a fit.
-
-    Parameters
-    ----------
-    first : int
-        The index of the first document in the corpus.
-    by_document, by_word : sparse arrays of shape (n, d)
-        The counts, row by row and column by column.
-    lengths, rows : arrays of shape (n,)
-        The length of each document, and its row in the user's matrix.
-    stored : RowChunks, optional
-        The same counts on disk, which passes over all of them read.
-    """
+    """Documents before a fit."""
 
     by_word: sp.csc_array  # counts column by column: a word finds its documents
     stored: RowChunks | None = None  # the same counts on disk, if reading all of `by_document` would fill the memory
@@ -86,23 +64,7 @@ class CountPartition(DocumentPartition):
 
 @dataclass(frozen=True)
 class TopicPartition(DocumentPartition):
-    """Documents of a fitted corpus.
-
-    Parameters
-    ----------
-    first : int
-        The index of the first document in the corpus.
-    by_document, by_word : sparse arrays of shape (n, d)
-        The counts, row by row and column by column.
-    lengths, rows : arrays of shape (n,)
-        The length of each document, and its row in the user's matrix.
-    pair_weights, triple_weights : arrays of shape (n,)
-        The weight of each pair and of each triple of words of a document in all averages.
-    tfidf_lengths : array of shape (n,)
-        The length of each document as a tf-idf vector.
-    projected : array of shape (n, k)
-        The whitened counts.
-    """
+    """Documents of a fitted corpus."""
 
     by_word: sp.csc_array  # counts column by column
     pair_weights: Array  # ω / (l(l-1)), (n,), with l the length; ω / l² for the plug-in
@@ -111,46 +73,16 @@ class TopicPartition(DocumentPartition):
     projected: Array  # Y, (n, k): whitened counts W'c, not divided by the length
 
     def read_words(self, columns: Array) -> sp.csc_array:
-        """Return the counts of some words.
-
-        Parameters
-        ----------
-        columns : array of int of shape (m,)
-            The columns of the words.
-
-        Returns
-        -------
-        sparse array of shape (n, m)
-        """
+        """Return the counts of some words."""
         return check_indices(self.by_word[:, columns])
 
     def document_weights(self, distinct: bool) -> Array:
-        """Return ω, the weight of each document in all averages. All weights of the corpus sum to one.
-
-        Parameters
-        ----------
-        distinct : bool
-            Whether words are paired with other words only.
-
-        Returns
-        -------
-        array of shape (n,)
-        """
+        """Return ω, the weight of each document in all averages. All weights of the corpus sum to one."""
         n_pairs = self.lengths * (self.lengths - 1) if distinct else self.lengths**2
         return np.asarray(self.pair_weights * n_pairs)
 
     def scale_weights(self, factor: float) -> Self:
-        """Return the same documents with all weights times a factor.
-
-        Parameters
-        ----------
-        factor : float
-            What to multiply them by.
-
-        Returns
-        -------
-        TopicPartition
-        """
+        """Return the same documents with all weights times a factor."""
         return replace(self, pair_weights=self.pair_weights * factor, triple_weights=self.triple_weights * factor)
 
 
@@ -160,23 +92,7 @@ def corpus_in_memory(
     rows: Array | None = None,
     stored: RowChunks | None = None,
 ) -> LocalPartitions[CountPartition]:
-    """Return a corpus in the memory of this process, or mapped into it, as one partition.
-
-    Parameters
-    ----------
-    by_document : sparse array of shape (n, d)
-        The counts.
-    by_word : sparse array of shape (n, d), optional
-        The same counts by column.
-    rows : array of shape (n,), optional
-        Rows of the documents in the user's matrix.
-    stored : RowChunks, optional
-        The same counts in chunks, which passes over all of them read.
-
-    Returns
-    -------
-    LocalPartitions of CountPartition
-    """
+    """Return a corpus in the memory of this process, or mapped into it, as one partition."""
     n, d = by_document.shape
     counts = chunk_rows(by_document) if stored is None else stored
     partition = CountPartition(
@@ -191,17 +107,7 @@ def corpus_in_memory(
 
 
 def join_corpora(corpora: Sequence[LocalPartitions[CountPartition]]) -> Partitions[CountPartition]:
-    """Return corpora that follow each other as one, without a copy.
-
-    Parameters
-    ----------
-    corpora : sequence of LocalPartitions of CountPartition
-        From `corpus_in_memory`, of the same words.
-
-    Returns
-    -------
-    Partitions of CountPartition
-    """
+    """Return corpora that follow each other as one, without a copy."""
     if len(corpora) == 1:
         return corpora[0]
     *firsts, n = accumulate((each.n_rows for each in corpora), initial=0)
@@ -252,23 +158,7 @@ class HintedPartition(TopicPartition):
 def match_documents(
     partitions: Partitions[TopicPartition], columns: Array | slice, values: Array, max_documents: int | None
 ) -> Partitions[HintedPartition]:
-    """Score documents under a hint over words.
-
-    Parameters
-    ----------
-    partitions : Partitions of TopicPartition
-        The documents.
-    columns : array of shape (q,), or slice
-        The words of the hint.
-    values : array of shape (q,)
-        Their weights v.
-    max_documents : int or None
-        If more documents match, this many at even steps represent all of them.
-
-    Returns
-    -------
-    Partitions of HintedPartition
-    """
+    """Score documents under a hint over words."""
     scored = partitions.map(_score_hint, columns, values)
     if max_documents is None:
         return scored
@@ -305,21 +195,7 @@ class ScoredPartition(TopicPartition):
 
 
 def rank_documents(partition: DocumentPartition, shares: Array, n: int, among: Array | None = None) -> ArraySum:
-    """Return the documents of a partition with the largest shares of a topic, with their rows and shares.
-
-    Parameters
-    ----------
-    partition : DocumentPartition
-    shares : array of shape (n_rows,)
-    n : int
-        How many documents.
-    among : array of shape (n_documents,), of bool, optional
-        The documents of the corpus to choose from; all by default.
-
-    Returns
-    -------
-    ArraySum of TopRows
-    """
+    """Return the documents of a partition with the largest shares of a topic, with their rows and shares."""
     scores = shares * partition.lengths / (partition.lengths + WORDS_ELSEWHERE)
     chosen = choose_rows(partition, among)
     best = top_rows(scores, n) if chosen is None else chosen[top_rows(scores[chosen], n)]

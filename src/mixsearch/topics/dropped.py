@@ -81,15 +81,7 @@ class DroppedWord:
 
 
 class DroppedWords:
-    """The dropped words of a stored corpus, read when first needed.
-
-    Parameters
-    ----------
-    folder : Folder
-        The folder of the search.
-    segments : sequence of Segment
-        The segments of the corpus.
-    """
+    """The dropped words of a stored corpus, read when first needed."""
 
     def __init__(self, folder: Folder, segments: Sequence[Segment]) -> None:
         self._n_all = sum(segment.n_documents for segment in segments)
@@ -183,15 +175,7 @@ def open_dropped(folder: Folder, segments: Sequence[Segment]) -> DroppedWords | 
 
 
 class Postings(NamedTuple):
-    """Which documents contain dropped words.
-
-    Parameters
-    ----------
-    n_documents : array of shape (n,)
-        The number of documents that contain each word.
-    words, documents, counts : arrays of shape (m,)
-        The index of a word, that of a document with much of it, and how often; sorted by both.
-    """
+    """Which documents contain dropped words."""
 
     n_documents: Array
     words: Array
@@ -202,21 +186,7 @@ class Postings(NamedTuple):
 def store_dropped(
     out: FolderWriter, words: Sequence[str], reasons: Sequence[str], postings: Postings, segment: str = ""
 ) -> None:
-    """Write the words of a corpus that are not features.
-
-    Parameters
-    ----------
-    out : FolderWriter
-        The folder to write to.
-    words : sequence of str
-        The words.
-    reasons : sequence of str
-        Why each was dropped: keys of `MAX_DOCUMENTS`, which also says for how many documents counts are stored.
-    postings : Postings
-        The documents that contain them, by their indices in the segment.
-    segment : str, default=""
-        The segment of the corpus.
-    """
+    """Write the words of a corpus that are not features."""
     names, group = list(MAX_DOCUMENTS), place_in(segment, _GROUP)
     with out.texts(f"{group}/words") as texts:
         texts.append(words)
@@ -245,20 +215,7 @@ class DroppedTable(NamedTuple):
 
 
 def load_dropped(folder: Folder, segment: Segment) -> DroppedTable | None:
-    """Read the dropped words of a segment.
-
-    Parameters
-    ----------
-    folder : Folder
-        The folder of the search.
-    segment : Segment
-        The segment.
-
-    Returns
-    -------
-    DroppedTable or None
-        None if they are not stored.
-    """
+    """Read the dropped words of a segment."""
     if segment.place(_GROUP) not in folder.facts:
         return None
     own = _DroppedList(folder, segment)

@@ -104,18 +104,6 @@ def _to_shares(partition: PosteriorPartition) -> SharePartition:
 def refine_topic(family: TopicFamily, candidates: Candidates, options: EMOptions) -> LdaTopic | None:
     """Refine the first candidate by EM; return None if EM moves away from it.
 
-    Parameters
-    ----------
-    family : TopicFamily
-        The fitted corpus, its counts not damped.
-    candidates : Candidates
-        All topics under the hint. Those that it does not distinguish are separated first.
-    options : EMOptions
-
-    Returns
-    -------
-    LdaTopic or None
-
     Notes
     -----
     Variational Bayes of Blei, Ng and Jordan (2003), which raises a lower bound of the log-likelihood: with topics φ and
@@ -153,20 +141,6 @@ def _mean_share(partition: PosteriorPartition) -> ArraySum:
 
 def shrink_to_moments(refined: LdaTopic, center: Array, errors: StandardErrors, word_mean: Array) -> LdaTopic:
     """Move a refined topic back towards the moment estimate, which is unbiased, if EM moved it too far.
-
-    Parameters
-    ----------
-    refined : LdaTopic
-    center : array of shape (d,)
-        The moment estimate m, as a distribution.
-    errors : StandardErrors
-        Its standard errors.
-    word_mean : array of shape (d,)
-        The word frequencies of the corpus.
-
-    Returns
-    -------
-    LdaTopic
 
     Notes
     -----

@@ -64,19 +64,6 @@ def word_evidence(family: TopicFamily, probabilities: Array) -> Array:
 def take_smallest(values: Array, weights: Array, total: float) -> tuple[Array, int]:
     """Return the smallest of some numbers from 0 on whose weights add up to less than a total, and the next one.
 
-    Parameters
-    ----------
-    values, weights : arrays of shape (n,)
-        At least one. The weights are positive.
-    total : float
-        If all weights add up to less, the next one is the largest.
-
-    Returns
-    -------
-    indices : array of shape (m,)
-        In no order. Of equal values the first ones are taken.
-    following : int
-
     Notes
     -----
     The leading bits of such numbers sort as the numbers do, so that only those with the bits of the last one have to be
@@ -206,19 +193,6 @@ def word_typicality(family: TopicFamily, probabilities: Array, members: Array) -
 
 def promote_words(typicality: Array, words: Sequence[Array], probabilities: Array, word_mean: Array) -> Array:
     """Return how typical words are, if those of a hint are at least as typical as every word that they surpass.
-
-    Parameters
-    ----------
-    typicality : array of shape (d,)
-        From `word_typicality`.
-    words : sequence of arrays
-        The columns of each word of the hint. Of a pattern, which has many, the likeliest one is promoted.
-    probabilities, word_mean : arrays of shape (d,)
-        The topic, and the corpus.
-
-    Returns
-    -------
-    array of shape (d,)
 
     Notes
     -----

@@ -61,36 +61,7 @@ def fit_topics(
     allocate: Allocate = np.empty,
     on_pass: Callable[[int], None] | None = None,
 ) -> TopicFamily:
-    """Find the signal space of the topics and project the documents onto it.
-
-    Parameters
-    ----------
-    partitions : Partitions of CountPartition
-        Documents of at least three words each (of any length for the plug-in).
-    n_components : int
-        k; fewer are fitted if A has fewer positive eigenvalues.
-    alpha0 : float
-        The sum of the Dirichlet parameters.
-    distinct : bool
-        Average over different words of a document; otherwise the plug-in of the paper, which counts words with
-        themselves.
-    weighting : callable
-        From the lengths of the documents to the weight of each in all averages, (n,). Moments are unbiased for any.
-    metric : float
-        Measure word w in units of its frequency to this power.
-    seed : int
-        Seed of the eigensolver's starting block.
-    check_rest : bool, default=False
-        Look for directions beyond the signal space that stand out from the noise.
-    allocate : callable
-        From a shape and a dtype to an array that holds the projected documents.
-    on_pass : callable, optional
-        Called with the number of passes over the counts after each.
-
-    Returns
-    -------
-    TopicFamily
-    """
+    """Find the signal space of the topics and project the documents onto it."""
     weighted, sums = partitions.map_reduce(add_weights, weight_documents(partitions, weighting, distinct=distinct))
     word_mean, own_pairs, own_triples = sums.words.T.copy()
     scale = word_scale(word_mean, metric)
@@ -268,15 +239,6 @@ class _RawMoments(NamedTuple):
 
 def estimate_alpha0(family: TopicFamily) -> Concentration:
     """Estimate the sum of the Dirichlet parameters.
-
-    Parameters
-    ----------
-    family : TopicFamily
-        Moments of different words, fitted with any sum.
-
-    Returns
-    -------
-    Concentration
 
     Notes
     -----

@@ -244,17 +244,7 @@ class FittedTopics(FittedMixture[TopicFamily]):
 
 
 def open_fitted(folder: Folder) -> FittedTopics:
-    """Open a fit that was stored. Its arrays are mapped from the files.
-
-    Parameters
-    ----------
-    folder : Folder
-        From `open_search`.
-
-    Returns
-    -------
-    FittedTopics
-    """
+    """Open a fit that was stored. Its arrays are mapped from the files."""
     fitted = FittedTopics()
     try:
         stored = folder.facts["search"]

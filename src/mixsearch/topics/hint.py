@@ -31,20 +31,6 @@ MIN_WEIGHT, MAX_WEIGHT = 1e-6, 1e6
 def suggest_words(word: str, vocabulary: Sequence[str], frequencies: Array) -> list[str]:
     """Return words with a similar spelling, the likeliest first.
 
-    Parameters
-    ----------
-    word : str
-        A word that the vocabulary lacks.
-    vocabulary : sequence of str
-        The words to choose from.
-    frequencies : array of shape (d,)
-        How frequent each of them is, in any unit.
-
-    Returns
-    -------
-    list of str
-        At most `N_SUGGESTIONS`.
-
     Notes
     -----
     By the number of letters to insert, drop, replace or swap with the next one; then words with the same first letter,
@@ -84,23 +70,7 @@ class Term(NamedTuple):
 
 
 def parse_words(query: str) -> dict[str, float]:
-    """Read words with weights from one line of text, as in a search box.
-
-    Parameters
-    ----------
-    query : str
-        ``sushi rice`` are two words, ``"new york"`` is a phrase, ``-burger`` a word to avoid, ``sushi^2`` a word that
-        counts double, and ``encrypt*`` means all words that start with "encrypt".
-
-    Returns
-    -------
-    dict of str to float
-
-    Examples
-    --------
-    >>> parse_words('sushi^2 -burger "new york"')
-    {'sushi': 2.0, 'burger': -1.0, 'new york': 1.0}
-    """
+    """Read words with weights from one line of text, as in a search box."""
     try:
         parts = shlex.split(query.replace("'", "\\'"))
     except ValueError as error:
@@ -111,17 +81,7 @@ def parse_words(query: str) -> dict[str, float]:
 
 
 def join_weights(words: Iterable[tuple[str, float]]) -> dict[str, float]:
-    """Return words with their weights, the last one of each.
-
-    Parameters
-    ----------
-    words : iterable of (str, float)
-        Words with weights, as `parse_word` returns them. A word that is both wanted and avoided is an error.
-
-    Returns
-    -------
-    dict of str to float
-    """
+    """Return words with their weights, the last one of each."""
     weights: dict[str, float] = {}
     for word, weight in words:
         if weights.get(word, 0) * weight < 0:
@@ -135,17 +95,7 @@ def join_weights(words: Iterable[tuple[str, float]]) -> dict[str, float]:
 
 
 def parse_word(word: str) -> tuple[str, float]:
-    """Read one word with its weight.
-
-    Parameters
-    ----------
-    word : str
-        ``-word`` counts against the topic, ``word^2`` counts double.
-
-    Returns
-    -------
-    tuple of str and float
-    """
+    """Read one word with its weight."""
     name, caret, number = word.removeprefix("-").rpartition("^")
     if not caret:
         name, number = number, "1"
@@ -179,22 +129,6 @@ def hint_from_words(
     words: Words, columns: Mapping[str, int] | None, word_mean: Array, dropped: DroppedWords | None = None
 ) -> WordHint | DroppedHint:
     """Turn words, phrases and patterns with weights into a hint.
-
-    Parameters
-    ----------
-    words : str, int, iterable of them, or mapping of them to float
-        Negative weights for words that the topic should avoid. Unknown words are skipped with a warning if others are
-        known.
-    columns : mapping of str to int, or None
-        The vocabulary, if there is one.
-    word_mean : array of shape (d,)
-        The frequencies of all words in the corpus.
-    dropped : DroppedWords, optional
-        Words of the corpus that are not features. They are skipped with a warning if others are known.
-
-    Returns
-    -------
-    WordHint or DroppedHint
 
     Notes
     -----

@@ -170,21 +170,6 @@ def include_bias(
 ) -> StandardErrors:
     """Return standard errors that include the bias of variational EM.
 
-    Parameters
-    ----------
-    errors : StandardErrors
-        Of the refined topic, without bias.
-    move : array of shape (d,)
-        The result of EM less the moment estimate, which is unbiased.
-    unbiased : StandardErrors
-        Of the moment estimate.
-    em_fraction : float
-        The fraction of that move that was kept.
-
-    Returns
-    -------
-    StandardErrors
-
     Notes
     -----
     The difference of an unbiased estimate and an efficient one has the difference of their variances (Hausman, 1978).

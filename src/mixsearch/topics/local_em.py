@@ -184,25 +184,7 @@ def fit_falling(values: Array) -> Array:
 def refine_locally(
     family: TopicFamily, whole: TopicFamily, candidates: Candidates, seeds: Seeds, options: EMOptions
 ) -> LocalTopic:
-    """Refine the first candidate on the documents near the hint.
-
-    Parameters
-    ----------
-    family : TopicFamily
-        With the components that the search uses.
-    whole : TopicFamily
-        With all components, which rank documents.
-    candidates : Candidates
-        All topics under the hint: the others compete with the first one.
-    seeds : Seeds
-        The documents that the hint names by itself.
-    options : EMOptions
-        At most three iterations are made, for which the constants were chosen.
-
-    Returns
-    -------
-    LocalTopic
-    """
+    """Refine the first candidate on the documents near the hint."""
     start = project_to_simplex(family.frame.unwhiten(candidates.points[:, 0]))
     if seeds.named is not None:
         start = (start + seeds.named.words) / 2

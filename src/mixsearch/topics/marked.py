@@ -37,20 +37,7 @@ class Matches(NamedTuple):
 
 
 def match_dropped(family: TopicFamily, hint: DroppedHint, *, damping: bool) -> Matches:
-    """Return the documents with most of the words of a hint, without those that contain a word to avoid.
-
-    Parameters
-    ----------
-    family : TopicFamily
-    hint : DroppedHint
-    damping : bool
-        Whether the counts are damped.
-
-    Returns
-    -------
-    Matches
-        If a hint has several words, each enters in proportion to its weight, however frequent it is.
-    """
+    """Return the documents with most of the words of a hint, without those that contain a word to avoid."""
     indices = np.unique(np.concatenate([word.documents for word, _ in hint.words]))
     picked = pick_documents(family.partitions, indices)
     scores = np.zeros(len(indices))
@@ -82,19 +69,7 @@ def seed_from_matches(matches: Matches, family: TopicFamily, weight: float) -> S
 
 @dataclass(frozen=True)
 class MarkedDocuments:
-    """Documents about a topic, and documents that are not about it.
-
-    Parameters
-    ----------
-    counts : sparse array of shape (q, d)
-        Those about the topic.
-    indices : array of shape (s,)
-        Their indices in the corpus; empty if they are not part of it.
-    not_indices : array of shape (r,)
-        Indices of the others.
-    listed : array of shape (n,), of bool, optional
-        All documents of the corpus but the others; None if there are none.
-    """
+    """Documents about a topic, and documents that are not about it."""
 
     counts: sp.csr_array
     indices: Array = field(default_factory=NO_DOCUMENTS.copy)
@@ -152,22 +127,7 @@ class MarkedDocuments:
 
 
 def mark_documents(family: TopicFamily, counts: sp.csr_array, indices: Array, not_indices: Array) -> MarkedDocuments:
-    """Return marked documents, which must not be both about the topic and not about it.
-
-    Parameters
-    ----------
-    family : TopicFamily
-    counts : sparse array of shape (q, d)
-        Documents about the topic.
-    indices : array of shape (s,)
-        Their indices in the corpus.
-    not_indices : array of shape (r,)
-        Indices of documents that are not.
-
-    Returns
-    -------
-    MarkedDocuments
-    """
+    """Return marked documents, which must not be both about the topic and not about it."""
     both = np.intersect1d(indices, not_indices)
     if len(both):
         raise HintError(

@@ -15,23 +15,7 @@ MIN_PROBABILITY = float(np.finfo(np.float64).tiny)
 
 
 def mix_topics(counts: sp.csr_array, levels: Array, topics: Array, minimum: float = MIN_PROBABILITY) -> Array:
-    """Return Σ level x topic for each word of each document.
-
-    Parameters
-    ----------
-    counts : sparse array of shape (n, d)
-        Which words each document contains.
-    levels : array of shape (n, k)
-        The level of each topic in each document.
-    topics : array of shape (d, k)
-    minimum : float
-        A lower bound of the result.
-
-    Returns
-    -------
-    array of shape (nnz,)
-        One number for each stored count.
-    """
+    """Return Σ level x topic for each word of each document."""
     n_topics = topics.shape[1]
     documents = np.repeat(np.arange(len(levels)), np.diff(counts.indptr))
     ones = np.ones(n_topics, topics.dtype)

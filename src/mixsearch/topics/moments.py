@@ -71,20 +71,7 @@ class HintedWords(NamedTuple):
 
 
 def replicate_moments(family: TopicFamily, hint: WordHint | Array, max_documents: int | None = None) -> Replicates:
-    """Compute the moments of all documents but one group, for each group in turn.
-
-    Parameters
-    ----------
-    family : TopicFamily
-    hint : WordHint, or array of shape (k,)
-        Words, or a hint c in the frame, which is that of the words v = Wc.
-    max_documents : int, optional
-        If more documents contain the words of the hint, this many represent all, as in `TopicFamily.hinted`.
-
-    Returns
-    -------
-    Replicates
-    """
+    """Compute the moments of all documents but one group, for each group in turn."""
     words, matched = _match(family, hint, max_documents)
     sums: tuple[Any, ...] = sums_by_group(matched, _group_sums, words, family.distinct)
     # Subtract before groups are left out: one group contains few of the words, the others together nearly all.

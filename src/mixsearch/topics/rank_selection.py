@@ -41,19 +41,7 @@ def topic_spectrum(
     metric: float,
     seed: int,
 ) -> Spectrum:
-    """Count the topics: as many as directions, and at least one.
-
-    Parameters
-    ----------
-    partitions : Partitions of CountPartition
-    alpha0, distinct, weighting, metric, seed
-        See `fit_topics`. Words are never paired with themselves here, not even for the plug-in: such pairs show in
-        every direction.
-
-    Returns
-    -------
-    Spectrum
-    """
+    """Count the topics: as many as directions, and at least one."""
     n, d = partitions.shape
     weights = weight_documents(partitions, weighting, distinct=distinct)
     sums = partitions.reduce(_fold_word_sums, weights)

@@ -87,25 +87,7 @@ def _known_part(documents: PlacedSample) -> Array:
 def mean_of_named(
     family: TopicFamily, documents: DocumentSample, indices: Array, weights: Array, size: int | None = None
 ) -> NamedDocuments:
-    """Return what the documents that a hint names have in common.
-
-    Parameters
-    ----------
-    family : TopicFamily
-        With all components.
-    documents : DocumentSample
-        The q documents.
-    indices : array of shape (m,)
-        Their indices in the corpus; empty if they are not part of it.
-    weights : array of shape (q,)
-        How much each is about the hint.
-    size : int, optional
-        How many documents the hint names in all, if these represent more.
-
-    Returns
-    -------
-    NamedDocuments
-    """
+    """Return what the documents that a hint names have in common."""
     weights = weights / weights.sum()
     lengths = np.where(documents.tfidf_lengths > 0, documents.tfidf_lengths, np.inf)
     columns = np.column_stack([weights, weights / lengths]).astype(documents.counts.dtype)
@@ -129,23 +111,7 @@ def measure_counts(family: TopicFamily, counts: sp.csr_array) -> DocumentSample:
 def rank_by(
     family: TopicFamily, probabilities: Array, named: NamedDocuments, against: NamedDocuments | None = None
 ) -> Ranking:
-    """Return the ranking of documents for a topic and the documents that its hint names.
-
-    Parameters
-    ----------
-    family : TopicFamily
-        With all components.
-    probabilities : array of shape (d,)
-        The topic found.
-    named : NamedDocuments
-        What the documents that the hint names have in common.
-    against : NamedDocuments, optional
-        What documents that are not about the topic have in common.
-
-    Returns
-    -------
-    Ranking
-    """
+    """Return the ranking of documents for a topic and the documents that its hint names."""
     directions = _direct(family, FOUND_PART * probabilities + (1 - FOUND_PART) * named.words, named)
     if against is not None:
         others = _direct(family, against.words, against)

@@ -76,19 +76,7 @@ class NearCopies(NamedTuple):
 
 
 def find_copies(counts: sp.csr_array, inverse_frequency: Array) -> NearCopies:
-    """Find near-copies among documents.
-
-    Parameters
-    ----------
-    counts : sparse array of shape (m, d)
-        The words of the documents, of which there is at least one.
-    inverse_frequency : array of shape (d,)
-        The weight of each word.
-
-    Returns
-    -------
-    NearCopies
-    """
+    """Find near-copies among documents."""
     m = counts.shape[0]
     sketches, lengths = _sketch_words(counts, inverse_frequency)
     compared = np.linspace(0, m - 1, min(m, MAX_COMPARED)).astype(np.intp)
@@ -110,20 +98,7 @@ def thin_copies(counts: sp.csr_array, inverse_frequency: Array) -> Array:
 
 
 def list_fixed_words(counts: sp.csr_array, inverse_frequency: Array) -> Array:
-    """Return the columns of the rarest words that nearly all copies of a template have, (n,).
-
-    Parameters
-    ----------
-    counts : sparse array of shape (m, d)
-        The words of the copies.
-    inverse_frequency : array of shape (d,)
-        The weight of each word; at most 0 for words that do not matter.
-
-    Returns
-    -------
-    array of shape (n,)
-        Empty if there are too few for a template.
-    """
+    """Return the columns of the rarest words that nearly all copies of a template have, (n,)."""
     n_with = np.bincount(counts.indices, minlength=counts.shape[1])
     fixed = np.flatnonzero((n_with >= FIXED_SHARE * counts.shape[0]) & (inverse_frequency > 0))
     rarest = fixed[np.argsort(-inverse_frequency[fixed], kind="stable")[:MAX_FIXED]]
@@ -162,21 +137,7 @@ class Seeds(NamedTuple):
 
 
 def seed_from_words(hint: WordHint, merge_copies: MergeCopies, family: TopicFamily, weight: float) -> Seeds:
-    """Return the documents that contain the words of a hint, weighted by how much of them is about these.
-
-    Parameters
-    ----------
-    hint : WordHint
-    merge_copies : bool or "auto"
-        Whether near-copies count less; "auto" unless they are what the hint asks for.
-    family : TopicFamily
-    weight : float
-        The weight of the topic found, from which its size follows if no document contains a word of the hint.
-
-    Returns
-    -------
-    Seeds
-    """
+    """Return the documents that contain the words of a hint, weighted by how much of them is about these."""
     scored = family.partitions.map(_score_words, hint)
     largest: Maximum = scored.reduce(_max_score).total
     min_score = SCORE_ROUNDING * largest.value
@@ -307,21 +268,7 @@ def _find_densest(partition: ScoredPartition, min_score: float) -> DensestDocume
 
 
 def seed_from_documents(counts: sp.csr_array, indices: Array, family: TopicFamily, weight: float) -> Seeds:
-    """Return the documents of a hint themselves.
-
-    Parameters
-    ----------
-    counts : sparse array of shape (q, d)
-    indices : array of shape (s,)
-        Their indices in the corpus; empty if they are not part of it.
-    family : TopicFamily
-    weight : float
-        The weight of the topic found, from which its size follows.
-
-    Returns
-    -------
-    Seeds
-    """
+    """Return the documents of a hint themselves."""
     documents = measure_counts(family, counts)
     weights = 1 / np.where(documents.lengths > 0, documents.lengths, np.inf)
     named = mean_of_named(family, documents, indices, weights)

@@ -28,47 +28,17 @@ _FITTED = "fit_"
 
 
 def place_in(segment: str, name: str) -> str:
-    """Return the name of an array of a segment, or of a group of them.
-
-    Parameters
-    ----------
-    segment, name : str
-        The name of the segment, and that of the array in it.
-
-    Returns
-    -------
-    str
-    """
+    """Return the name of an array of a segment, or of a group of them."""
     return f"{segment}/{name}" if segment else name
 
 
 def name_fitted(index: int) -> str:
-    """Return the name of a segment of a fit.
-
-    Parameters
-    ----------
-    index : int
-        Its index among the segments of the fit.
-
-    Returns
-    -------
-    str
-    """
+    """Return the name of a segment of a fit."""
     return f"{_FITTED}{index}" if index else ""
 
 
 def fits_segment(n_nonzeros: int) -> bool:
-    """Return whether a segment can hold this many non-zero counts.
-
-    Parameters
-    ----------
-    n_nonzeros : int
-        The number of counts.
-
-    Returns
-    -------
-    bool
-    """
+    """Return whether a segment can hold this many non-zero counts."""
     return n_nonzeros <= MAX_NONZEROS
 
 
@@ -80,35 +50,13 @@ class SegmentLimits(NamedTuple):
 
 
 def limit_segments(n_nonzeros: int) -> SegmentLimits:
-    """Return how many non-zero counts the segments of a corpus have. If there are several, they are equally large.
-
-    Parameters
-    ----------
-    n_nonzeros : int
-        About how many counts the corpus has.
-
-    Returns
-    -------
-    SegmentLimits
-    """
+    """Return how many non-zero counts the segments of a corpus have. If there are several, they are equally large."""
     n_segments = -(-n_nonzeros // MAX_NONZEROS)
     return SegmentLimits(-(-n_nonzeros // n_segments) if n_segments > 1 else MAX_NONZEROS, MAX_NONZEROS)
 
 
 class Segment(NamedTuple):
-    """Documents of a corpus that were written together.
-
-    Parameters
-    ----------
-    name : str
-        The group of its arrays; empty for the first one of the fit.
-    n_documents : int
-        The number of its documents.
-    mass : float
-        The sum of the weights of its documents, of which each segment stores parts that sum to one.
-    first : int
-        The index of its first document in the corpus.
-    """
+    """Documents of a corpus that were written together."""
 
     name: str
     n_documents: int
@@ -116,17 +64,7 @@ class Segment(NamedTuple):
     first: int = 0
 
     def place(self, name: str) -> str:
-        """Return the name of an array of this segment, or of a group of them.
-
-        Parameters
-        ----------
-        name : str
-            The name in the segment.
-
-        Returns
-        -------
-        str
-        """
+        """Return the name of an array of this segment, or of a group of them."""
         return place_in(self.name, name)
 
     @property
@@ -136,51 +74,19 @@ class Segment(NamedTuple):
 
 
 def read_segments(folder: Folder) -> list[Segment]:
-    """Return the segments of a folder, in the order of their documents.
-
-    Parameters
-    ----------
-    folder : Folder
-        The folder of a search.
-
-    Returns
-    -------
-    list of Segment
-    """
+    """Return the segments of a folder, in the order of their documents."""
     stored = folder.facts.get(_FACT) or [("", len(folder["documents/lengths"]), 1.0)]
     firsts = accumulate((n_documents for _, n_documents, _ in stored), initial=0)
     return [Segment(name, n, mass, first) for (name, n, mass), first in zip(stored, firsts, strict=False)]
 
 
 def write_segments(out: FolderWriter, segments: Sequence[Segment]) -> None:
-    """Write which segments a folder has.
-
-    Parameters
-    ----------
-    out : FolderWriter
-        The folder of a search.
-    segments : sequence of Segment
-        All of them, in the order of their documents.
-    """
+    """Write which segments a folder has."""
     out.facts[_FACT] = [(segment.name, segment.n_documents, segment.mass) for segment in segments]
 
 
 def open_counts(folder: Folder, segment: Segment, n_words: int) -> tuple[sp.csr_array, sp.csc_array]:
-    """Return the counts of a segment by document and by word, mapped from the files.
-
-    Parameters
-    ----------
-    folder : Folder
-        The folder of a search.
-    segment : Segment
-        The segment.
-    n_words : int
-        The number of columns.
-
-    Returns
-    -------
-    by_document, by_word : sparse arrays of shape (n, d)
-    """
+    """Return the counts of a segment by document and by word, mapped from the files."""
     shape = (segment.n_documents, n_words)
     by_document, by_word = (
         sparse_from(kind, [folder[segment.place(f"{group}/{part}")] for part in _SPARSE_PARTS], shape)
@@ -226,21 +132,7 @@ def store_arrays(out: FolderWriter, documents: TopicPartition, segment: str = ""
 
 
 def sparse_from(kind: Any, parts: list[Array], shape: tuple[int, int]) -> Any:
-    """Return a sparse array over parts that are known to be sorted, so that nothing is read to check them.
-
-    Parameters
-    ----------
-    kind : type
-        ``scipy.sparse.csr_array`` or ``csc_array``.
-    parts : list of arrays
-        data, indices and indptr.
-    shape : tuple of int
-        (n, d).
-
-    Returns
-    -------
-    sparse array
-    """
+    """Return a sparse array over parts that are known to be sorted, so that nothing is read to check them."""
     data, indices, starts = parts
     if int(starts[-1]) <= np.iinfo(indices.dtype).max:
         # SciPy widens the narrower of the two, and would read and copy all indices.

@@ -67,15 +67,7 @@ def _check_n_nonzeros(n_nonzeros: int) -> None:
 
 
 def store_documents(out: FolderWriter, search: TopicSearch) -> None:
-    """Write the lengths, weights and rows of the documents of a fit, and which segments it has if there are several.
-
-    Parameters
-    ----------
-    out : FolderWriter
-        The folder to write to.
-    search : TopicSearch
-        A fitted search. Its counts and projected documents may be on disk already and are not written.
-    """
+    """Write the lengths, weights and rows of the documents of a fit, and which segments it has if there are several."""
     family = search._family
     if len(family.segments) == 1:
         store_arrays(out, family.local)
@@ -89,15 +81,7 @@ def store_documents(out: FolderWriter, search: TopicSearch) -> None:
 
 
 def store_search(out: FolderWriter, search: TopicSearch) -> None:
-    """Write a fitted search without its documents.
-
-    Parameters
-    ----------
-    out : FolderWriter
-        The folder to write to.
-    search : TopicSearch
-        A fitted search.
-    """
+    """Write a fitted search without its documents."""
     family = search._family
     store_sums(out, family)
     out.save("frame/idf", family.idf)
@@ -147,17 +131,7 @@ def _make_plain(value: Any) -> Any:
 
 
 def open_search(path: str | os.PathLike[str]) -> Folder:
-    """Open the folder of a search.
-
-    Parameters
-    ----------
-    path : path
-        The folder.
-
-    Returns
-    -------
-    Folder
-    """
+    """Open the folder of a search."""
     return open_folder(path, kind=KIND, version=VERSION)
 
 

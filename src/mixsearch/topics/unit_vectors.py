@@ -38,24 +38,7 @@ class MeanDocument(NamedTuple):
 
 
 def measure_documents(counts: RowChunks, projected: Array, values: Array, idf: Array) -> tuple[Array, MeanDocument]:
-    """Return the lengths of all documents as tf-idf vectors, (n,), and the mean document.
-
-    Parameters
-    ----------
-    counts : RowChunks
-        The counts, (n, d).
-    projected : array of shape (n, k)
-        The whitened counts.
-    values : array of shape (k,)
-        The eigenvalues.
-    idf : array of shape (d,)
-        From `inverse_frequency`.
-
-    Returns
-    -------
-    lengths : array of shape (n,)
-    mean : MeanDocument
-    """
+    """Return the lengths of all documents as tf-idf vectors, (n,), and the mean document."""
     lengths = np.empty(counts.shape[0])
 
     def measure(chunk: tuple[int, slice]) -> UnitSums:

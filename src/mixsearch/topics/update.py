@@ -63,19 +63,7 @@ class CorpusSums(NamedTuple):
     places: Array
 
     def add(self, other: CorpusSums, sign: int = 1) -> CorpusSums:
-        """Return the sums over both sets of documents, or over the first without the second.
-
-        Parameters
-        ----------
-        other : CorpusSums
-            Sums over other documents, or over some of these.
-        sign : {1, -1}, default=1
-            -1 takes the others away.
-
-        Returns
-        -------
-        CorpusSums
-        """
+        """Return the sums over both sets of documents, or over the first without the second."""
         return CorpusSums(
             self.n_documents + sign * other.n_documents,
             self.mass + sign * other.mass,
@@ -94,17 +82,7 @@ class MeasuredDocuments(NamedTuple):
 
 
 def sum_corpus(search: TopicSearch) -> CorpusSums:
-    """Return the sums over all documents of a fit.
-
-    Parameters
-    ----------
-    search : TopicSearch
-        A fitted search.
-
-    Returns
-    -------
-    CorpusSums
-    """
+    """Return the sums over all documents of a fit."""
     family = search._family
     n, mean = family.partitions.n_rows, family.mean_document
     mass = sum(_sum_weights(search, each.lengths) for each in family.segments)
@@ -114,21 +92,7 @@ def sum_corpus(search: TopicSearch) -> CorpusSums:
 
 
 def measure_documents_in(search: TopicSearch, counts: sp.csr_array, rows: Array) -> MeasuredDocuments:
-    """Project further documents onto the frame of a fit.
-
-    Parameters
-    ----------
-    search : TopicSearch
-        A fitted search.
-    counts : sparse array of shape (n, d)
-        Their counts, damped if the search damps.
-    rows : array of shape (n,)
-        Their rows in the input.
-
-    Returns
-    -------
-    MeasuredDocuments
-    """
+    """Project further documents onto the frame of a fit."""
     family = search._family
     corpus = corpus_in_memory(check_indices(counts), rows=rows)
     weights = weight_documents(corpus, WEIGHTINGS[search._options.weights], distinct=family.distinct)
@@ -140,17 +104,7 @@ def measure_documents_in(search: TopicSearch, counts: sp.csr_array, rows: Array)
 
 
 def store_changed_sums(out: FolderWriter, search: TopicSearch, sums: CorpusSums) -> None:
-    """Write the sums of a fit after documents were added or removed.
-
-    Parameters
-    ----------
-    out : FolderWriter
-        The folder of the search.
-    search : TopicSearch
-        The fitted search before the change.
-    sums : CorpusSums
-        The sums over all documents after it.
-    """
+    """Write the sums of a fit after documents were added or removed."""
     family = search._family
     # What is left of words that no document contains any more is rounding.
     is_left = sums.words[:, :1] > MIN_COUNT
@@ -181,46 +135,14 @@ def _join_segments(
 def store_new_segment(
     out: FolderWriter, search: TopicSearch, folder: Folder, absorbed: Sequence[Segment], new: TopicPartition, name: str
 ) -> Segment:
-    """Write new documents, and those of segments before them, as one segment.
-
-    Parameters
-    ----------
-    out, folder : FolderWriter, Folder
-        The folder of the search, as it will be and as it is.
-    search : TopicSearch
-        The fitted search.
-    absorbed : sequence of Segment
-        Segments whose documents come first.
-    new : TopicPartition
-        The new documents.
-    name : str
-        The name of the segment.
-
-    Returns
-    -------
-    Segment
-    """
+    """Write new documents, and those of segments before them, as one segment."""
     joined = _join_segments(search, folder, absorbed, new)
     store_partition(out, joined, name)
     return Segment(name, joined.n_rows, _sum_weights(search, joined.lengths))
 
 
 def scale_masses(search: TopicSearch, folder: Folder, segments: Sequence[Segment]) -> list[Segment]:
-    """Return segments with their masses, which a folder of a single one does not need to know.
-
-    Parameters
-    ----------
-    search : TopicSearch
-        The fitted search.
-    folder : Folder
-        Its folder.
-    segments : sequence of Segment
-        The segments.
-
-    Returns
-    -------
-    list of Segment
-    """
+    """Return segments with their masses, which a folder of a single one does not need to know."""
     return [
         segment._replace(mass=_sum_weights(search, folder[segment.place("documents/lengths")])) for segment in segments
     ]
@@ -232,20 +154,6 @@ def _sum_weights(search: TopicSearch, lengths: Array) -> float:
 
 def measure_drift(search: TopicSearch, added: Sequence[sp.csr_array], n_all: int) -> float:
     """Return how strong a topic of added documents outside the frame is, compared with the weakest topic of the fit.
-
-    Parameters
-    ----------
-    search : TopicSearch
-        The fitted search.
-    added : sequence of sparse arrays of shape (n, d)
-        Counts of the added documents, damped if the search damps.
-    n_all : int
-        The number of documents of the corpus, with the added ones.
-
-    Returns
-    -------
-    float
-        From 1 on, a fit of all documents would find it. 0 if there are too few documents to tell.
 
     Notes
     -----

@@ -33,18 +33,6 @@ class _WithinSums(NamedTuple):
 def restrict_family(family: TopicFamily, indices: Array) -> TopicFamily:
     """Return the fit of some documents only, within the signal space of all.
 
-    Parameters
-    ----------
-    family : TopicFamily
-        The fit of all documents.
-    indices : array of shape (m,), of int
-        Indices of documents, rising.
-
-    Returns
-    -------
-    TopicFamily
-        With at most as many components.
-
     Notes
     -----
     Documents of a group have the topics of the corpus in other proportions, so that their second moment A lies in the
@@ -122,15 +110,7 @@ def _cross(partition: TopicPartition) -> ArraySum:
 
 
 class DroppedWordsWithin(DroppedWords):
-    """The dropped words of a corpus, with their documents among some.
-
-    Parameters
-    ----------
-    whole : DroppedWords
-        Those of all documents.
-    indices : array of shape (m,), of int
-        Indices of the documents, rising.
-    """
+    """The dropped words of a corpus, with their documents among some."""
 
     def __init__(self, whole: DroppedWords, indices: Array) -> None:
         self._whole, self._indices = whole, indices

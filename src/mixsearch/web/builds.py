@@ -39,17 +39,7 @@ class _Build:
 
 
 class Builder:
-    """Builds indexes of uploaded files and adds them to those that are served.
-
-    Parameters
-    ----------
-    files : FileStore
-        The uploaded files.
-    indexes : mapping of str to ServedIndex
-        The indexes of the server. New ones are added.
-    limits : Limits
-        `build_timeout` and `max_built`.
-    """
+    """Builds indexes of uploaded files and adds them to those that are served."""
 
     def __init__(self, files: FileStore, indexes: MutableMapping[str, ServedIndex], limits: Limits) -> None:
         self._files, self._indexes, self._limits = files, indexes, limits

@@ -13,17 +13,7 @@ Value = TypeVar("Value")
 
 
 class LRUCache(Generic[Key, Value]):
-    """Thread-safe, size-bounded LRU cache that computes each missing value once.
-
-    Parameters
-    ----------
-    max_size : int
-        The largest total size. The least recently used values are evicted first.
-    size_of : callable
-        Returns the size of a value. By default every value has size 1.
-    min_entries : int, default=1
-        This many of the last values stay, whatever their size.
-    """
+    """Thread-safe, size-bounded LRU cache that computes each missing value once."""
 
     def __init__(self, max_size: int, size_of: Callable[[Value], int] = lambda _: 1, min_entries: int = 1) -> None:
         self._max_size, self._size_of, self._min_entries = max_size, size_of, min_entries

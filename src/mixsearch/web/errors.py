@@ -63,17 +63,7 @@ RESPONSES: dict[int | str, dict[str, Any]] = {
 
 
 class APIError(HTTPException):
-    """A request that is rejected, with a code.
-
-    Parameters
-    ----------
-    code : str
-        One of the codes in `STATUS`.
-    sentence : str
-        The message. With fields, a template of `str.format` over them.
-    **fields
-        The facts.
-    """
+    """A request that is rejected, with a code."""
 
     def __init__(self, code: str, sentence: str, /, **fields: Any) -> None:
         super().__init__(STATUS[code], sentence.format(**fields) if fields else sentence)

@@ -43,21 +43,7 @@ class GoneFileError(SearchError):
 
 @dataclass(frozen=True)
 class StoredFile:
-    """A file on disk.
-
-    Parameters
-    ----------
-    key : str
-        Its name in addresses, which cannot be guessed.
-    name : str
-        Its name as it was uploaded, without anything that a path or a pattern could contain.
-    folder : Path
-        A folder that holds it alone.
-    n_bytes : int
-        Its size.
-    columns : sequence of FoundColumn
-        What its first rows show.
-    """
+    """A file on disk."""
 
     key: str
     name: str
@@ -72,13 +58,7 @@ class StoredFile:
 
 
 class FileStore:
-    """Files that were uploaded. The least recently used ones are removed first; `close` removes all.
-
-    Parameters
-    ----------
-    limits : Limits
-        `max_file`, `max_stored_files` and `decode_timeout`.
-    """
+    """Files that were uploaded. The least recently used ones are removed first; `close` removes all."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -169,13 +149,7 @@ class FileStore:
 
 
 def check_name(name: str) -> str:
-    """Return the name of a file without what a path or a pattern could contain; its suffix must be known.
-
-    Examples
-    --------
-    >>> check_name("../My reviews[1].CSV")
-    'My-reviews-1.csv'
-    """
+    """Return the name of a file without what a path or a pattern could contain; its suffix must be known."""
     given = re.split(r"[/\\\\]", name)[-1]
     stem, suffix = strip_suffixes(given), given[len(strip_suffixes(given)) :].lower()
     if not suffix:
@@ -189,13 +163,7 @@ def check_name(name: str) -> str:
 
 
 def strip_suffixes(name: str) -> str:
-    """Return a name without its suffix of a format, and of a compression.
-
-    Examples
-    --------
-    >>> strip_suffixes("reviews.csv.gz"), strip_suffixes("notes.txt")
-    ('reviews', 'notes.txt')
-    """
+    """Return a name without its suffix of a format, and of a compression."""
     longest = max((each for each in SUFFIXES if name.lower().endswith(each)), key=len, default="")
     return name[: len(name) - len(longest)]
 

@@ -85,13 +85,7 @@ class StoredSegmentation(NamedTuple):
 
 
 class ImageStore:
-    """The uploaded images, and an example that is always there.
-
-    Parameters
-    ----------
-    limits : Limits
-        `max_stored_pixels` for all images, `max_pixels` for all segmentations.
-    """
+    """The uploaded images, and an example that is always there."""
 
     def __init__(self, limits: Limits) -> None:
         self._images: LRUCache[str, RasterImage] = LRUCache(limits.max_stored_pixels, _measure_image)
@@ -222,26 +216,7 @@ def decode_bytes(body: bytes, max_pixels: int, frame: int | None = None) -> Rast
 
 
 def decode_upload(body: bytes, limits: Limits, decode: Decode = decode_bytes) -> RasterImage:
-    """Decode an image in a separate process.
-
-    Parameters
-    ----------
-    body : bytes
-        The contents of a PNG, JPEG, WebP, GIF, BMP or TIFF file.
-    limits : Limits
-        The largest number of pixels, which is checked before decoding, and the time limit.
-    decode : callable
-        Decodes the bytes, given the largest number of pixels. It runs in the process.
-
-    Returns
-    -------
-    RasterImage
-        Warnings about the file are issued in this process.
-
-    Raises
-    ------
-    NotAnImageError, TooLargeError, TooSlowError
-    """
+    """Decode an image in a separate process."""
     if not body:
         raise NotAnImageError("The request has no body. Send the bytes of an image.")
     with run_process(limits.decode_timeout, _work, body, limits.max_pixels, decode) as child:

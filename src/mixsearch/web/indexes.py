@@ -47,13 +47,6 @@ class ServedIndex:
 
     The topics found last are cached: error bars and further documents are usually requested next.
 
-    Parameters
-    ----------
-    name : str
-        The name in addresses.
-    index : TopicIndex
-        The open index.
-
     Attributes
     ----------
     generation : str
@@ -174,24 +167,7 @@ def check_tag(index: ServedIndex, tags: str) -> None:
 
 
 def choose_name(wanted: str, taken: Container[str]) -> str:
-    """Return a name that no other index has: with a number, if need be.
-
-    Parameters
-    ----------
-    wanted : str
-        The name to begin with.
-    taken : container of str
-        The names of the others.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> choose_name("reviews", {"reviews", "reviews-2"})
-    'reviews-3'
-    """
+    """Return a name that no other index has: with a number, if need be."""
     names = chain([wanted], (f"{wanted}-{copy}" for copy in count(2)))
     return next(name for name in names if name not in taken)
 

@@ -17,15 +17,7 @@ _FILE_TIMES = 10
 
 
 class LimitsMiddleware:
-    """Limit the size of requests and the time until they are answered.
-
-    Parameters
-    ----------
-    app : ASGI app
-        The app that answers.
-    limits : Limits
-        `timeout`, `max_body`, `max_upload` and `max_file`.
-    """
+    """Limit the size of requests and the time until they are answered."""
 
     def __init__(self, app: ASGIApp, limits: Limits) -> None:
         self._app, self._limits = app, limits

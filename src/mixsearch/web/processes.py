@@ -54,13 +54,7 @@ def start_fork_server() -> None:
 
 @dataclass(frozen=True)
 class Child:
-    """A process that works on an upload and can be killed at any time.
-
-    Parameters
-    ----------
-    connection : Connection
-        Where its messages arrive. Reading raises EOFError when the process has ended.
-    """
+    """A process that works on an upload and can be killed at any time."""
 
     connection: Connection
     _process: BaseProcess

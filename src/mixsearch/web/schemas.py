@@ -267,13 +267,7 @@ class IndexBuild(BaseModel):
 
 
 def parse_topic_request(query_string: str) -> TopicRequest:
-    """Read a request from a query string: one address can hold several such strings.
-
-    Examples
-    --------
-    >>> parse_topic_request("q=sushi&narrower=1").q
-    'sushi'
-    """
+    """Read a request from a query string: one address can hold several such strings."""
     given = parse_qs(query_string, keep_blank_values=True)
     try:
         return TopicRequest.model_validate(

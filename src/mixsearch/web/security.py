@@ -87,15 +87,7 @@ def _write_token(file: Path, token: str) -> None:
 
 
 class AccessMiddleware:
-    """Answer the own page and requests with the token; reject all others.
-
-    Parameters
-    ----------
-    app : ASGI app
-        The app that answers.
-    access : Access
-        The token and the host names.
-    """
+    """Answer the own page and requests with the token; reject all others."""
 
     def __init__(self, app: ASGIApp, access: Access) -> None:
         self._app, self._access = app, access

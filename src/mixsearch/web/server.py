@@ -20,21 +20,7 @@ _SHUTDOWN_SECONDS = 3
 
 
 def listen(host: str, port: int | None, first_port: int = 8421, n_ports: int = 20) -> socket.socket:
-    """Return a listening socket.
-
-    Parameters
-    ----------
-    host : str
-        A name or an address of this machine.
-    port : int, optional
-        0 for any free port. By default the first free one of a range.
-    first_port, n_ports : int
-        That range.
-
-    Returns
-    -------
-    socket
-    """
+    """Return a listening socket."""
     ports = range(first_port, first_port + n_ports) if port is None else [port]
     for each in ports:
         try:
@@ -72,19 +58,7 @@ def _bind(host: str, port: int) -> socket.socket:
 
 
 def make_url(listener: socket.socket, host: str) -> str:
-    """Return the address of the server for a browser.
-
-    Parameters
-    ----------
-    listener : socket
-        From `listen`.
-    host : str
-        The host that it listens on.
-
-    Returns
-    -------
-    str
-    """
+    """Return the address of the server for a browser."""
     port = listener.getsockname()[1]
     name = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
     return f"http://{name}:{port}/"

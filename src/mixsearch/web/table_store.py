@@ -31,19 +31,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class OpenTable:
-    """A table that was read.
-
-    Parameters
-    ----------
-    key : str
-        Its name in addresses.
-    name : str
-        The name of the file.
-    table : pyarrow.Table
-        Mapped from a file.
-    warnings : tuple of dict
-        What the reader noticed.
-    """
+    """A table that was read."""
 
     key: str
     name: str
@@ -72,15 +60,7 @@ class OpenTable:
 
 
 class TableStore:
-    """The uploaded tables, and an example that is always there.
-
-    Parameters
-    ----------
-    files : FileStore
-        The uploaded files.
-    limits : Limits
-        `max_cells` and `timeout`.
-    """
+    """The uploaded tables, and an example that is always there."""
 
     def __init__(self, files: FileStore, limits: Limits) -> None:
         self._files, self._limits = files, limits

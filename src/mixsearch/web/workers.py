@@ -33,18 +33,7 @@ _logger = logging.getLogger(__name__)
 
 
 class WorkerPool:
-    """Threads or processes with a queue of bounded length.
-
-    Parameters
-    ----------
-    n_workers, max_waiting : int
-        The number of workers, and of further calls that may wait.
-    start : callable, optional
-        Starts an executor with a number of workers; threads by default.
-    n_executors : int
-        The workers are split into this many executors. Calls with the same affinity go to the same one unless it is
-        far behind: it may have cached what they need.
-    """
+    """Threads or processes with a queue of bounded length."""
 
     def __init__(
         self,
@@ -124,13 +113,6 @@ class _Pending:
 
 class Workers:
     """The worker pools of a server, and the cache of their answers.
-
-    Parameters
-    ----------
-    limits : Limits
-        Numbers of workers and sizes.
-    paths : mapping of str to str
-        The folders of the indexes, which worker processes open themselves.
 
     Attributes
     ----------

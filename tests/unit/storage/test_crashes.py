@@ -105,7 +105,7 @@ def test_a_second_writer_is_refused_at_once(tmp_path):
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no fork")
 def test_the_lock_of_a_killed_writer_is_free_even_if_a_worker_outlives_it(tmp_path):
     code = (
-        "import os, sys, time\nfrom mixsearch.storage import write_folder\n"
+        "import os, sys, time\nfrom mixsearch.storage.publication import write_folder\n"
         "with write_folder(sys.argv[1], kind='topic index', version=1):\n"
         "    worker = os.fork()\n    if worker: print(worker, flush=True)\n    time.sleep(600)"
     )

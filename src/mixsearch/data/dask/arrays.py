@@ -34,24 +34,7 @@ class _Inspection(NamedTuple):
 
 
 def sample_partitions(X: Any, y: Any = None) -> DaskPartitions[SamplePartition]:
-    """Return the blocks of a Dask array as partitions that stay on the worker that computed them.
-
-    Parameters
-    ----------
-    X : dask.array.Array of shape (n, d)
-        Blocks are NumPy or sparse arrays. Their lengths may be unknown.
-    y : dask.array.Array or array of shape (n,), optional
-        One response for each row.
-
-    Returns
-    -------
-    DaskPartitions of SamplePartition
-
-    Raises
-    ------
-    SearchError
-        If X or y has a wrong shape or a value that is not finite.
-    """
+    """Return the blocks of a Dask array as partitions that stay on the worker that computed them."""
     X = merge_columns(check_array(X))
     client = current_client()
     if client is not None:
@@ -68,16 +51,7 @@ def sample_partitions(X: Any, y: Any = None) -> DaskPartitions[SamplePartition]:
 
 
 def check_array(X: Any) -> da.Array:
-    """Return samples that are a Dask array of two dimensions, or raise an error.
-
-    Parameters
-    ----------
-    X : Dask collection
-
-    Returns
-    -------
-    dask.array.Array of shape (n, d)
-    """
+    """Return samples that are a Dask array of two dimensions, or raise an error."""
     if not isinstance(X, da.Array):
         raise SearchError(
             "X must be a Dask array, got a Dask {kind}. Pass X.to_dask_array(lengths=True).",
@@ -98,16 +72,7 @@ def check_array(X: Any) -> da.Array:
 
 
 def merge_columns(X: da.Array) -> da.Array:
-    """Rechunk so that each block holds whole samples.
-
-    Parameters
-    ----------
-    X : dask.array.Array of shape (n, d)
-
-    Returns
-    -------
-    dask.array.Array of shape (n, d)
-    """
+    """Rechunk so that each block holds whole samples."""
     return X if X.numblocks[1] == 1 else X.rechunk({1: -1})
 
 
@@ -152,17 +117,7 @@ def _make_partition(block: Any, responses: Any, dtype: Any) -> SamplePartition:
 
 
 def as_rows(block: Any, dtype: Any) -> Any:
-    """Convert a block of a Dask array to a NumPy array or a csr_array.
-
-    Parameters
-    ----------
-    block : array, or sparse array of SciPy or of the package `sparse`
-    dtype : dtype
-
-    Returns
-    -------
-    array or csr_array
-    """
+    """Convert a block of a Dask array to a NumPy array or a csr_array."""
     if isinstance(block, np.ndarray):
         return np.ascontiguousarray(block, dtype=dtype)
     plain = block.to_scipy_sparse() if hasattr(block, "to_scipy_sparse") else block
@@ -230,18 +185,7 @@ def _check_inspections(inspections: Sequence[_Inspection], firsts: Sequence[int]
 
 
 def member_rows(y: Any) -> tuple[Any, int]:
-    """Return the rows whose label is 1, and the number of labels.
-
-    Parameters
-    ----------
-    y : dask.array.Array of shape (n,)
-        Few labels are 1.
-
-    Returns
-    -------
-    rows : array of int
-    n_labels : int
-    """
+    """Return the rows whose label is 1, and the number of labels."""
     blocks = compute_tasks([task(_find_members, block) for block in y.ravel().to_delayed()])
     firsts = [0, *accumulate(n for _, n in blocks)]
     rows = [first + own for first, (own, _) in zip(firsts, blocks, strict=False)]
@@ -255,23 +199,7 @@ def _find_members(labels: Any) -> tuple[Any, int]:
 def map_rows(
     function: Callable[..., Any], X: Any, n_features: int, *, y: Any = None, n_columns: int | None = None
 ) -> da.Array:
-    """Apply a function to every block of rows, lazily.
-
-    Parameters
-    ----------
-    function : callable
-        From samples, and responses if given, to as many rows. The samples that it was fitted to are not sent.
-    X : dask.array.Array of shape (n, d)
-    n_features : int
-        Number of features, d, that the function needs.
-    y : dask.array.Array of shape (n,), optional
-    n_columns : int, optional
-        Number of columns, q, that the function returns; one number for each row by default.
-
-    Returns
-    -------
-    dask.array.Array of shape (n, q) or (n,)
-    """
+    """Apply a function to every block of rows, lazily."""
     X = merge_columns(check_array(X))
     if X.shape[1] != n_features:
         raise SearchError(

@@ -36,18 +36,7 @@ _CLUSTER_ERRORS = (CancelledError, KilledWorker, NoValidWorkerError, OSError)
 
 
 def current_client() -> Client | None:
-    """Return the client of the cluster that Dask works on now.
-
-    Returns
-    -------
-    Client or None
-        None if Dask works in this process.
-
-    Raises
-    ------
-    ClusterError
-        If the connection is closed.
-    """
+    """Return the client of the cluster that Dask works on now."""
     owner = getattr(get_scheduler(), "__self__", None)
     if not isinstance(owner, Client):
         return None
@@ -60,24 +49,7 @@ def current_client() -> Client | None:
 
 @contextmanager
 def connected(address: str, *, timeout: float = 10.0) -> Iterator[Client]:
-    """Connect to a cluster.
-
-    Parameters
-    ----------
-    address : str
-        Address of a scheduler, or "local" to start a cluster with all cores of this machine.
-    timeout : float, default=10.0
-        Seconds to wait for the scheduler.
-
-    Yields
-    ------
-    Client
-
-    Raises
-    ------
-    ClusterError
-        If no scheduler answers.
-    """
+    """Connect to a cluster."""
     if address == LOCAL:
         with _local_cluster() as cluster, Client(cluster) as client:
             yield client
@@ -123,20 +95,7 @@ def _interrupts_blocked() -> Iterator[None]:
 
 
 def check_workers(client: Client, *, timeout: float = WORKER_TIMEOUT) -> None:
-    """Check that every worker has compatible versions of Python and of the packages that the work needs.
-
-    Parameters
-    ----------
-    client : Client
-    timeout : float, default=30.0
-        Seconds to wait for the first worker.
-
-    Raises
-    ------
-    ClusterError
-        If there is no worker, if one ends meanwhile or lacks a package or has another version, or if the scheduler is
-        gone.
-    """
+    """Check that every worker has compatible versions of Python and of the packages that the work needs."""
     try:
         client.wait_for_workers(1, timeout=timeout)
         found = {"Python": client.run(platform.python_version, on_error="return")}
@@ -187,19 +146,7 @@ def _mismatch(name: str, own: str, wrong: dict[str, Any], n_workers: int) -> Clu
 
 
 def count_threads(client: Client, *, timeout: float = WORKER_TIMEOUT) -> dict[str, int]:
-    """Return the number of threads of every worker.
-
-    Parameters
-    ----------
-    client : Client
-    timeout : float, default=30.0
-        Seconds to wait for the scheduler.
-
-    Returns
-    -------
-    dict
-        From the address of a worker to its number of threads.
-    """
+    """Return the number of threads of every worker."""
     try:
         return dict(client.nthreads(callback_timeout=timeout))
     except (OSError, TimeoutError, AttributeError) as error:  # AttributeError if the client is closed meanwhile
@@ -207,20 +154,7 @@ def count_threads(client: Client, *, timeout: float = WORKER_TIMEOUT) -> dict[st
 
 
 def wait_for(client: Client, futures: Sequence[Any], on_poll: Callable[[], None] | None = None) -> None:
-    """Wait until all futures are done.
-
-    Parameters
-    ----------
-    client : Client
-    futures : sequence of Future
-    on_poll : callable, optional
-        Called every second while waiting. An exception that it raises ends the wait.
-
-    Raises
-    ------
-    ClusterError
-        If the cluster is gone, or has had no workers for the seconds of the Dask setting `mixsearch.worker-timeout`.
-    """
+    """Wait until all futures are done."""
     empty_since: float | None = None
     timeout = float(dask.config.get("mixsearch.worker-timeout", WORKER_TIMEOUT))
     while True:
@@ -256,17 +190,7 @@ def _no_workers(client: Client, seconds: float) -> ClusterError:
 
 
 def explain_failure(error: Exception) -> ClusterError | None:
-    """Translate an error of the cluster itself.
-
-    Parameters
-    ----------
-    error : Exception
-
-    Returns
-    -------
-    ClusterError or None
-        None for an error of the work.
-    """
+    """Translate an error of the cluster itself."""
     return _cluster_failure(error) if isinstance(error, _CLUSTER_ERRORS) else None
 
 

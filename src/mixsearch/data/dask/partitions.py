@@ -175,17 +175,7 @@ class Chain(NamedTuple):
 
 
 def make_chains(parts: Sequence[Delayed]) -> list[Chain]:
-    """Assign partitions to threads of the workers that store them, so that none moves.
-
-    Parameters
-    ----------
-    parts : sequence of Delayed
-
-    Returns
-    -------
-    list of Chain
-        One for each thread with partitions.
-    """
+    """Assign partitions to threads of the workers that store them, so that none moves."""
     client = current_client()
     if client is None:
         return _distribute(parts, dask.config.get("num_workers", None) or CPU_COUNT, "")

@@ -20,48 +20,17 @@ from mixsearch.errors import SearchError
 
 
 def list_columns(table: Any) -> list[str] | None:
-    """Return the names of the columns.
-
-    Parameters
-    ----------
-    table : dask.array.Array of shape (n, p), or dask.dataframe.DataFrame
-
-    Returns
-    -------
-    list of str, or None
-        None for an array, whose columns have no names.
-    """
+    """Return the names of the columns."""
     return list(map(str, table.columns)) if _is_frame(table) else None
 
 
 def count_columns(table: Any) -> int:
-    """Return the number of columns.
-
-    Parameters
-    ----------
-    table : dask.array.Array of shape (n, p), or dask.dataframe.DataFrame
-
-    Returns
-    -------
-    int
-    """
+    """Return the number of columns."""
     return len(table.columns) if _is_frame(table) else int(check_array(table).shape[1])
 
 
 def table_partitions(table: Any) -> tuple[DaskPartitions[BlockPartition], tuple[int, ...]]:
-    """Return the blocks of a table as partitions that stay on the worker that computed them.
-
-    Parameters
-    ----------
-    table : dask.array.Array of shape (n, p), or dask.dataframe.DataFrame
-        The lengths of blocks may be unknown.
-
-    Returns
-    -------
-    partitions : DaskPartitions of BlockPartition
-    lengths : tuple of int
-        The number of rows of each block, 0 for those that are no partition.
-    """
+    """Return the blocks of a table as partitions that stay on the worker that computed them."""
     client = current_client()
     if client is not None:
         check_workers(client)
@@ -75,21 +44,7 @@ def table_partitions(table: Any) -> tuple[DaskPartitions[BlockPartition], tuple[
 
 
 def take_rows(table: Any, lengths: Sequence[int], rows: Sequence[int]) -> list[tuple[list[int], Any]]:
-    """Bring a few rows of a table into this process.
-
-    Parameters
-    ----------
-    table : dask.array.Array of shape (n, p), or dask.dataframe.DataFrame
-    lengths : sequence of int
-        The number of rows of each block.
-    rows : sequence of int
-        Their positions, in any order.
-
-    Returns
-    -------
-    list of (list of int, table)
-        For each block with such rows, their places in `rows`, and a table in memory with these rows.
-    """
+    """Bring a few rows of a table into this process."""
     ends = np.cumsum(lengths)
     block_of_row = np.searchsorted(ends, rows, side="right")
     blocks, places, tasks = _list_blocks(table), [], []
@@ -101,21 +56,7 @@ def take_rows(table: Any, lengths: Sequence[int], rows: Sequence[int]) -> list[t
 
 
 def with_columns(table: Any, lengths: Sequence[int], columns: Mapping[str, Any], add: Callable[..., Any]) -> Any:
-    """Return a table as a Dask data frame with further columns.
-
-    Parameters
-    ----------
-    table : dask.array.Array of shape (n, p), or dask.dataframe.DataFrame
-    lengths : sequence of int
-        The number of rows of each block.
-    columns : mapping from str to array of shape (n,)
-    add : callable
-        From a block and its part of the columns to a data frame.
-
-    Returns
-    -------
-    dask.dataframe.DataFrame
-    """
+    """Return a table as a Dask data frame with further columns."""
     try:
         import dask.dataframe as dd
     except ImportError as error:
@@ -135,19 +76,7 @@ def with_columns(table: Any, lengths: Sequence[int], columns: Mapping[str, Any],
 
 
 def map_blocks(function: Callable[[Any], Any], table: Any) -> da.Array:
-    """Apply a function to every block of a table, lazily.
-
-    Parameters
-    ----------
-    function : callable
-        From a table in memory to a number for each row.
-    table : dask.array.Array of shape (n, p), or dask.dataframe.DataFrame
-
-    Returns
-    -------
-    dask.array.Array of shape (n,)
-        Of a data frame, with blocks of unknown lengths.
-    """
+    """Apply a function to every block of a table, lazily."""
     call = broadcast(PickledCall(cloudpickle.dumps(function)))
     blocks = _list_blocks(table)
     lengths = [np.nan] * len(blocks) if _is_frame(table) else merge_columns(table).chunks[0]

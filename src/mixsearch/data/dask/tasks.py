@@ -44,68 +44,24 @@ class PickledCall:
 
 
 def task(function: Callable[..., Any], *arguments: Any) -> Delayed:
-    """Make a task that calls a function on some worker.
-
-    Parameters
-    ----------
-    function : callable
-    *arguments
-        May be other tasks, or lists of tasks.
-
-    Returns
-    -------
-    Delayed
-    """
+    """Make a task that calls a function on some worker."""
     return delayed(function, pure=False)(*arguments)
 
 
 def broadcast(value: Any) -> Delayed:
-    """Wrap a value that many tasks take, so that it is sent once.
-
-    Parameters
-    ----------
-    value : object
-
-    Returns
-    -------
-    Delayed
-    """
+    """Wrap a value that many tasks take, so that it is sent once."""
     return delayed(value, name=f"mixsearch-{uuid4().hex}", traverse=False)
 
 
 def item(node: Delayed, index: int) -> Delayed:
-    """Make a task that takes one item of the result of another.
-
-    Parameters
-    ----------
-    node : Delayed
-    index : int
-
-    Returns
-    -------
-    Delayed
-    """
+    """Make a task that takes one item of the result of another."""
     return delayed(getitem, pure=False)(node, index)
 
 
 def tree_reduce(
     merge: Callable[[list[Any]], Any], nodes: Sequence[Any], *, call: Callable[..., Any] = task, max_results: int = 1
 ) -> list[Any]:
-    """Merge results of tasks, a few at a time and in order, until at most `max_results` are left.
-
-    Parameters
-    ----------
-    merge : callable
-        From a list of results to one.
-    nodes : sequence of tasks or futures
-    call : callable
-        Makes a task from a function and its arguments.
-    max_results : int, default=1
-
-    Returns
-    -------
-    list of tasks or futures
-    """
+    """Merge results of tasks, a few at a time and in order, until at most `max_results` are left."""
     level = list(nodes)
     while len(level) > max_results:
         starts = range(0, len(level), _MERGE_FANOUT)
@@ -114,38 +70,12 @@ def tree_reduce(
 
 
 def get_future(node: Delayed) -> Any:
-    """Return the future of a persisted task.
-
-    Parameters
-    ----------
-    node : Delayed
-
-    Returns
-    -------
-    Future
-    """
+    """Return the future of a persisted task."""
     return futures_of(node)[0]
 
 
 def persist_tasks(nodes: Sequence[Delayed], on_done: Callable[[list[int]], None] | None = None) -> list[Delayed]:
-    """Run tasks now, and leave their results on the workers.
-
-    Parameters
-    ----------
-    nodes : sequence of Delayed
-    on_done : callable, optional
-        Called every second with the indices of the tasks that are done.
-
-    Returns
-    -------
-    list of Delayed
-        The same tasks, already computed.
-
-    Raises
-    ------
-    Exception
-        The error of the first task that fails.
-    """
+    """Run tasks now, and leave their results on the workers."""
     if not nodes:
         return []
     client = current_client()
@@ -161,16 +91,7 @@ def persist_tasks(nodes: Sequence[Delayed], on_done: Callable[[list[int]], None]
 
 
 def compute_tasks(nodes: Sequence[Delayed]) -> list[Any]:
-    """Run tasks and bring their results, which are small, into this process.
-
-    Parameters
-    ----------
-    nodes : sequence of Delayed
-
-    Returns
-    -------
-    list
-    """
+    """Run tasks and bring their results, which are small, into this process."""
     client = current_client()
     if client is None:
         return list(dask.compute(*nodes, optimize_graph=False))
@@ -180,17 +101,7 @@ def compute_tasks(nodes: Sequence[Delayed]) -> list[Any]:
 
 
 def collect_results(client: Client, futures: Sequence[Any]) -> list[Any]:
-    """Wait for futures and bring their results, which are small, into this process.
-
-    Parameters
-    ----------
-    client : Client
-    futures : sequence of Future
-
-    Returns
-    -------
-    list
-    """
+    """Wait for futures and bring their results, which are small, into this process."""
     wait_for(client, futures, lambda: _check_futures(futures))
     _check_futures(futures)
     return list(client.gather(futures))
@@ -206,43 +117,17 @@ def _check_futures(futures: Sequence[Any], on_done: Callable[[list[int]], None] 
 
 
 def on_every_worker(function: Callable[..., Any], *arguments: Any) -> dict[str, Any]:
-    """Call a function on every worker.
-
-    Parameters
-    ----------
-    function : callable
-    *arguments
-
-    Returns
-    -------
-    dict
-        From the address of a worker to what the function returned there.
-    """
+    """Call a function on every worker."""
     return cast(dict[str, Any], cluster().run(function, *arguments))
 
 
 def n_threads() -> int:
-    """Return the number of threads of all workers together.
-
-    Returns
-    -------
-    int
-    """
+    """Return the number of threads of all workers together."""
     return max(sum(count_threads(cluster()).values()), 1)
 
 
 def cluster() -> Client:
-    """Return the client of the current cluster.
-
-    Returns
-    -------
-    Client
-
-    Raises
-    ------
-    ClusterError
-        If no cluster is connected.
-    """
+    """Return the client of the current cluster."""
     client = current_client()
     if client is None:
         raise ClusterError(

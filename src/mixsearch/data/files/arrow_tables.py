@@ -43,24 +43,7 @@ _ROWS_PER_BATCH = 1 << 16
 
 
 def read_arrow_table(files: Iterable[File], format: Format, *, no_header: bool, skip_bad_rows: bool) -> Any:
-    """Return the rows of files of one format, one after another, with types that all of them have.
-
-    Parameters
-    ----------
-    files : iterable of File
-        The files.
-    format : str
-        One of `TABLE_FORMATS`.
-    no_header : bool
-        Whether the first row of CSV, TSV and Excel is data.
-    skip_bad_rows : bool
-        Whether to skip rows that cannot be read, with a warning.
-
-    Returns
-    -------
-    pyarrow.Table
-        The rows. No name of a column is repeated.
-    """
+    """Return the rows of files of one format, one after another, with types that all of them have."""
     bad_rows = BadRows(skip=skip_bad_rows)
     tables = [_read_file(file, format, no_header, bad_rows) for file in files]
     for note in bad_rows.describe():

@@ -60,26 +60,7 @@ def guess_by_name(file: File) -> Format | None:
 
 
 def detect_format(file: File, *, may_be_records: bool = True) -> Detected:
-    """Detect the format of a file by its first bytes, with a note if its name indicates another.
-
-    Parameters
-    ----------
-    file : File
-        The file.
-    may_be_records : bool
-        Whether a text that its name does not call a table may be JSON. In a folder of texts, one that begins with a
-        brace is a text as the others are.
-
-    Returns
-    -------
-    Detected
-        The format, and a note.
-
-    Raises
-    ------
-    BinaryFileError
-        If the file is binary and of no format that can be read.
-    """
+    """Detect the format of a file by its first bytes, with a note if its name indicates another."""
     head, compression = _read_head(file)
     by_name = guess_by_name(file)
     found = _detect_binary(head, file)

@@ -100,13 +100,7 @@ File = StoredFile | TableFile
 
 
 def split_table(name: str) -> tuple[str, str | None]:
-    """Return the name of a file, and that of its table if it has one: "shop.sqlite::reviews".
-
-    Examples
-    --------
-    >>> split_table("shop.sqlite::reviews"), split_table("reviews.csv")
-    (('shop.sqlite', 'reviews'), ('reviews.csv', None))
-    """
+    """Return the name of a file, and that of its table if it has one: "shop.sqlite::reviews"."""
     file, mark, table = name.rpartition(_TABLE_MARK)
     return (file, table) if mark and file and not Path(name).exists() else (name, None)
 

@@ -138,18 +138,7 @@ def is_compressed(path: File) -> bool:
 
 
 def strip_compression_suffix(path: File) -> str:
-    """Return the name of a file without the suffix of its compression.
-
-    Parameters
-    ----------
-    path : Path or RemoteFile
-        The file; it need not exist.
-
-    Returns
-    -------
-    str
-        The last part of the path, without .gz, .bz2, .xz or .zst.
-    """
+    """Return the name of a file without the suffix of its compression."""
     return path.stem if path.suffix.lower() in COMPRESSION_SUFFIXES else path.name
 
 

@@ -31,21 +31,7 @@ _WIDTH, _MAX_WIDTH = 14, 90
 
 @dataclass(frozen=True)
 class Sheet:
-    """A sheet of a workbook.
-
-    Parameters
-    ----------
-    title : str
-        Its title, shortened and made unique if need be.
-    header : sequence of str
-        The names of the columns; no header if there are none.
-    rows : iterable of sequences
-        The values, read once.
-    formats : sequence of str or None
-        The number format of each column, such as "0.0%".
-    widths : sequence of int
-        The width of each column, in characters.
-    """
+    """A sheet of a workbook."""
 
     title: str
     header: Sequence[str]
@@ -55,15 +41,7 @@ class Sheet:
 
 
 def write_workbook(path: Path, sheets: Iterable[Sheet]) -> None:
-    """Write sheets to a file, one row in memory at a time.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    sheets : iterable of Sheet
-        The sheets, in their order.
-    """
+    """Write sheets to a file, one row in memory at a time."""
     try:
         import openpyxl
     except ImportError as error:

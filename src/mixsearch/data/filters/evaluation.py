@@ -256,17 +256,6 @@ def _match_nothing(column: Any) -> Any:
 def evaluate(condition: Condition, table: Any) -> Array:
     """Return which rows of a table match a condition.
 
-    Parameters
-    ----------
-    condition : Condition
-        The condition.
-    table : pyarrow.Table
-        The table.
-
-    Returns
-    -------
-    array of shape (n,), of bool
-
     Notes
     -----
     A comparison with a missing value is unknown, and a row matches if the whole is true in Kleene's logic. De Morgan's

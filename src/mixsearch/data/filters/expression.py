@@ -39,17 +39,7 @@ RESERVED = frozenset({"and", "or", "not"})
 
 @dataclass(frozen=True, slots=True)
 class DateValue:
-    """A date, as the span of time from `start` to before `stop`: 2024-05 is all of May.
-
-    Parameters
-    ----------
-    text : str
-        As the filter spells it.
-    start, stop : int
-        Nanoseconds since 1970, in UTC if `is_absolute`, else in the zone of the column.
-    is_absolute : bool
-        Whether it has a zone.
-    """
+    """A date, as the span of time from `start` to before `stop`: 2024-05 is all of May."""
 
     text: str
     start: int
@@ -210,11 +200,6 @@ class Filter:
     """A condition on the columns of a table.
 
     `str` gives it in one spelling, which `parse_filter` reads as an equal filter.
-
-    Parameters
-    ----------
-    condition : Comparison, OneOf, Missing, Not, Both or Either
-        The tree of conditions.
     """
 
     condition: Condition
@@ -235,17 +220,7 @@ class Filter:
         return hash(str(self))
 
     def mask(self, table: Any) -> Array:
-        """Return which rows of a table match.
-
-        Parameters
-        ----------
-        table : pyarrow.Table
-            The table. Rows in which a value is missing match only if the filter is true for any value.
-
-        Returns
-        -------
-        array of shape (n,), of bool
-        """
+        """Return which rows of a table match."""
         import_pyarrow("Filters")
         from mixsearch.data.filters.evaluation import evaluate
 

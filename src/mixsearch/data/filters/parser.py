@@ -141,25 +141,7 @@ def _shorten(source: str) -> str:
 
 
 def parse_filter(text: str) -> Filter:
-    """Read a filter.
-
-    Parameters
-    ----------
-    text : str
-        Conditions on columns, such as ``stars <= 2 and shop in ("Rome", "Oslo")``.
-
-    Returns
-    -------
-    Filter
-
-    Examples
-    --------
-    >>> found = parse_filter("stars<=2 AND date between 2024-01 and 2024-06")
-    >>> str(found)
-    'stars <= 2 and date >= 2024-01 and date <= 2024-06'
-    >>> found.columns
-    ('stars', 'date')
-    """
+    """Read a filter."""
     if not isinstance(text, str):
         raise SearchError(
             "A filter must be text, got {found}. Example: {example}.",

@@ -509,19 +509,7 @@ def _number_documents(partition: CountPartition, first: int) -> CountPartition:
 
 @dataclass(frozen=True)
 class DistributedWriter:
-    """Writes the results of tasks to arrays of a folder.
-
-    Parameters
-    ----------
-    out : FolderWriter
-        The folder.
-    is_shared : bool
-        Whether all workers see the folder.
-    files : dict of str to SharedArray
-        The arrays.
-    segment : str, default=""
-        The segment whose arrays are meant.
-    """
+    """Writes the results of tasks to arrays of a folder."""
 
     out: FolderWriter
     is_shared: bool
@@ -553,17 +541,7 @@ class DistributedWriter:
         offsets: Sequence[Offsets],
         on_done: Callable[[list[int]], None] | None = None,
     ) -> None:
-        """Write the rows that tasks return.
-
-        Parameters
-        ----------
-        tasks : sequence of tasks
-            Each returns `ArrayRows`.
-        offsets : sequence of dict of str to int
-            For each task, the index of its first row in each array.
-        on_done : callable, optional
-            Called with the indices of the tasks that are done.
-        """
+        """Write the rows that tasks return."""
         report = on_done or (lambda _: None)
         files = [{name: self.files[place_in(self.segment, name)] for name in own} for own in offsets]
         if self.is_shared:

@@ -26,15 +26,6 @@ OpenArray = Callable[[str], Array]
 class CountWriter:
     """Writes counts by document, chunk by chunk.
 
-    Parameters
-    ----------
-    out : FolderWriter
-        The folder of the index.
-    n_words : int
-        The number of columns.
-    segment : str, default=""
-        The name of the segment.
-
     Attributes
     ----------
     n_nonzeros : int
@@ -136,22 +127,7 @@ def open_rows(open_array: OpenArray, n_columns: int) -> RowChunks:
 
 
 def transpose_rows(rows: RowChunks, per_column: Array, memory: int) -> Iterator[tuple[Array, Array]]:
-    """Yield the values and rows of the non-zeros, column by column, in chunks that fit the memory.
-
-    Parameters
-    ----------
-    rows : RowChunks of shape (n, d)
-        Read once for each chunk of columns.
-    per_column : array of shape (d,)
-        The number of non-zeros of each column.
-    memory : int
-        Bytes that a chunk may take.
-
-    Yields
-    ------
-    values, rows : array of shape (m,)
-        The non-zeros of the next columns.
-    """
+    """Yield the values and rows of the non-zeros, column by column, in chunks that fit the memory."""
     ends = np.concatenate([[0], np.cumsum(per_column)])
     first = 0
     while first < len(per_column):

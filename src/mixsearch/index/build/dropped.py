@@ -32,13 +32,7 @@ class DroppedRange(NamedTuple):
 
 
 class PostingsCollector:
-    """Collects which documents contain dropped words, in bounded memory.
-
-    Parameters
-    ----------
-    dropped : DroppedWords
-        The words.
-    """
+    """Collects which documents contain dropped words, in bounded memory."""
 
     def __init__(self, dropped: DroppedWords) -> None:
         largest = np.array([MAX_DROPPED_DOCUMENTS[reason] for reason in REASONS])
@@ -48,17 +42,7 @@ class PostingsCollector:
         self._n_pending = 0
 
     def add(self, counts: sp.csr_array, lengths: Array, first: int) -> None:
-        """Add documents.
-
-        Parameters
-        ----------
-        counts : sparse array of shape (m, n)
-            How often each of m documents contains each dropped word.
-        lengths : array of shape (m,)
-            The lengths of the documents.
-        first : int
-            The index of the first of them in the corpus.
-        """
+        """Add documents."""
         rows = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
         self._n_documents += np.bincount(counts.indices, minlength=len(self._n_documents))
         # A short document can consist of a word by chance: it is ranked as if it had a few words more.
@@ -108,19 +92,7 @@ class PostingsCollector:
 def write_dropped(
     out: FolderWriter, dropped: DroppedWords, collected: PostingsCollector, segments: Sequence[DroppedRange] = ()
 ) -> None:
-    """Write the dropped words of a corpus, and after them its stop words.
-
-    Parameters
-    ----------
-    out : FolderWriter
-        The folder of the index.
-    dropped : DroppedWords
-        The words.
-    collected : PostingsCollector
-        The documents that contain them.
-    segments : sequence of DroppedRange, optional
-        The documents of each segment, if there are several. All but the first list only the words that they contain.
-    """
+    """Write the dropped words of a corpus, and after them its stop words."""
     postings, stop_words = collected.finish(), dropped.stop_words
     words = [*dropped.vocabulary.words, *stop_words]
     reasons = [REASONS[reason] for reason in dropped.reasons.tolist()] + ["stop_word"] * len(stop_words)

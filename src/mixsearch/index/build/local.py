@@ -130,27 +130,7 @@ def write_index(
     on_progress: OnProgress,
     rows: Array | None = None,
 ) -> dict[str, int]:
-    """Write the index of a corpus, and return its size.
-
-    Parameters
-    ----------
-    out : FolderWriter
-        An empty folder.
-    corpus : Corpus
-        The documents.
-    options : IndexOptions
-        How to fit.
-    reading : CorpusOptions or None
-        How the documents were counted, if that is known.
-    on_progress : callable
-        As for `build_index`.
-    rows : array, optional
-        The rows of the documents in the input, if they are not numbered from 0.
-
-    Returns
-    -------
-    dict of str to int
-    """
+    """Write the index of a corpus, and return its size."""
     n_words = len(corpus.vocabulary)
     search = choose_search(options, n_words)
     stored = _store_documents(out, corpus, search, on_progress, rows)

@@ -23,13 +23,6 @@ from mixsearch.topics.segments import limit_segments, name_fitted, place_in
 class ContentWriter:
     """Writes texts, names and columns of documents, chunk by chunk.
 
-    Parameters
-    ----------
-    out : FolderWriter
-        The folder of the index.
-    segment : str, default=""
-        The group of the arrays.
-
     Attributes
     ----------
     has_texts, has_names : bool
@@ -63,17 +56,7 @@ class ContentWriter:
         self.write(rows, texts, names, columns)
 
     def write(self, rows: Array, texts: Iterable[str] | None, names: Sequence[str] | None, columns: Any) -> None:
-        """Add documents, all with texts, names and columns or all without.
-
-        Parameters
-        ----------
-        rows : array of shape (n,)
-            Their rows in the input.
-        texts, names : sequences of str, optional
-            Their texts and names.
-        columns : pyarrow.RecordBatch or pyarrow.Table, optional
-            Their columns.
-        """
+        """Add documents, all with texts, names and columns or all without."""
         if not len(rows) and self._is_short:
             return  # most chunks have none
         if texts is not None:
@@ -108,13 +91,6 @@ class StoredSegment(NamedTuple):
 class SegmentWriter:
     """Writes counts, names, texts and columns of documents, and starts another segment when one has enough counts.
 
-    Parameters
-    ----------
-    out : FolderWriter
-        The folder of the index.
-    corpus : Corpus
-        The documents that will be written.
-
     Attributes
     ----------
     segments : list of StoredSegment
@@ -144,17 +120,7 @@ class SegmentWriter:
         return sum(map(len, self._rows))
 
     def append(self, chunk: CountChunk, counts: sp.csr_array, kept: Array) -> None:
-        """Add some documents of a chunk.
-
-        Parameters
-        ----------
-        chunk : CountChunk
-            The chunk.
-        counts : sparse array of shape (n, d)
-            The counts of these documents, as a fit takes them.
-        kept : array of shape (n,)
-            Their indices in the chunk.
-        """
+        """Add some documents of a chunk."""
         first = 0
         while (last := first + self._count_fitting(counts.indptr[first:])) < len(kept):
             self._write(chunk, counts[first:last], kept[first:last])

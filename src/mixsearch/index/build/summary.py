@@ -23,23 +23,7 @@ _MAX_LISTED = 5
 
 @dataclass(frozen=True)
 class Built:
-    """The summary of an index that was built.
-
-    Parameters
-    ----------
-    path : Path
-        The folder of the index.
-    n_documents, n_short, n_duplicates : int
-        The number of documents, and of those left out as too short or repeated.
-    n_words, n_nonzeros, n_components : int
-        The number of words, of non-zero counts and of fitted topics.
-    n_bytes : int
-        The size on disk.
-    notes : tuple of SearchWarning
-        What to know about the corpus.
-    n_missing : int
-        How many of the documents left out as too short have no text at all.
-    """
+    """The summary of an index that was built."""
 
     path: Path
     n_documents: int

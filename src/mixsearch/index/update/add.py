@@ -48,25 +48,7 @@ _PLACES = ("text", "id", "keep", "format", "encoding", "no_header", "skip_bad_ro
 
 @dataclass(frozen=True)
 class Added:
-    """The summary of an addition.
-
-    Parameters
-    ----------
-    path : Path
-        The folder of the index.
-    n_documents : int
-        The number of documents that were added.
-    n_short, n_duplicates : int
-        Those left out as too short or repeated.
-    n_skipped, n_replaced : int
-        Those left out since the index has their names, and documents of the index that they replaced.
-    n_all : int
-        The number of documents of the index now.
-    growth : Growth
-        The changes of the index since its topics were learned.
-    notes : tuple of SearchWarning
-        What to know about the documents.
-    """
+    """The summary of an addition."""
 
     path: Path
     n_documents: int

@@ -59,21 +59,7 @@ class NewDocuments:
 
 
 def collect_documents(corpus: Corpus, index: TopicIndex, existing: Existing) -> NewDocuments:
-    """Return the documents of a corpus that are not in an index yet.
-
-    Parameters
-    ----------
-    corpus : Corpus
-        Counted with the words of the index.
-    index : TopicIndex
-        The index.
-    existing : {"error", "skip", "replace"}
-        What to do with documents whose names the index has.
-
-    Returns
-    -------
-    NewDocuments
-    """
+    """Return the documents of a corpus that are not in an index yet."""
     names = _ExistingNames(index, existing)
     damping, min_words = is_damped(index.topics), get_min_words(index.topics)
     first_row = index.n_rows

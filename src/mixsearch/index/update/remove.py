@@ -41,21 +41,7 @@ _GROUPS = ("documents", "words", "texts", "names", "dropped", FILE)
 
 @dataclass(frozen=True)
 class Removed:
-    """The summary of a removal.
-
-    Parameters
-    ----------
-    path : Path
-        The folder of the index.
-    n_documents : int
-        The number of documents that were removed, with those that are too short for a topic.
-    n_all : int
-        The number of documents of the index now.
-    growth : Growth
-        The changes of the index since its topics were learned.
-    notes : tuple of SearchWarning
-        Ids or rows that the index does not have.
-    """
+    """The summary of a removal."""
 
     path: Path
     n_documents: int
@@ -246,30 +232,7 @@ def remove_from(
     removed: Array,
     on_progress: OnProgress | None = None,
 ) -> tuple[list[Segment], CorpusSums]:
-    """Write the segments that hold documents of a mask again without them.
-
-    Parameters
-    ----------
-    folder, out : Folder, FolderWriter
-        The folder of the index, as it is and as it will be.
-    index : TopicIndex
-        The index as it is.
-    segments : sequence of Segment
-        Its segments, with their masses.
-    sums : CorpusSums
-        The sums over all of its documents.
-    removed : array of bool of shape (n,)
-        Which documents to remove.
-    on_progress : callable, optional
-        As for `remove_documents`.
-
-    Returns
-    -------
-    segments : list of Segment
-        Those that are left.
-    sums : CorpusSums
-        The sums over the documents that are left.
-    """
+    """Write the segments that hold documents of a mask again without them."""
     report, left = on_progress or (lambda *_: None), []
     for segment in segments:
         own = removed[segment.first : segment.first + segment.n_documents]

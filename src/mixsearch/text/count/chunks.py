@@ -85,32 +85,12 @@ class CountChunk:
     columns: Any = None
 
     def take(self, indices: Array) -> CountChunk:
-        """Return some of the documents.
-
-        Parameters
-        ----------
-        indices : array of shape (n,)
-            Their indices in the chunk.
-
-        Returns
-        -------
-        CountChunk
-        """
+        """Return some of the documents."""
         rows, names, texts, columns = self.take_contents(indices)
         return CountChunk(self.counts[indices], rows, names, texts, self.dropped[indices], columns)
 
     def take_contents(self, indices: Array) -> tuple[Array, list[str] | None, list[str] | None, Any]:
-        """Return rows, names, texts and columns of some of the documents, without their counts.
-
-        Parameters
-        ----------
-        indices : array of shape (n,)
-            Their indices in the chunk.
-
-        Returns
-        -------
-        tuple
-        """
+        """Return rows, names, texts and columns of some of the documents, without their counts."""
         return (
             np.asarray(self.rows)[indices],
             None if self.names is None else [self.names[i] for i in indices],

@@ -89,20 +89,7 @@ class InspectedFiles(NamedTuple):
 
 
 def inspect_files(source: Source, options: CorpusOptions) -> InspectedFiles:
-    """Find files and their columns on this machine, before a cluster is used.
-
-    Parameters
-    ----------
-    source : path, URL or list of them
-        As for `read_corpus`, except standard input and ready-made counts.
-    options : CorpusOptions
-        How to read and count. Duplicates can only be dropped if they are exact.
-
-    Returns
-    -------
-    InspectedFiles
-        For `read_on_cluster`.
-    """
+    """Find files and their columns on this machine, before a cluster is used."""
     _check_options(source, options)
     sources = _make_absolute(find_sources(source, options.format))
     if sources.format == MATRIX_FORMAT:
@@ -235,20 +222,7 @@ class DistributedCorpus:
 
 
 def read_on_cluster(files: InspectedFiles, on_progress: Callable[[int, int | None], None]) -> DistributedCorpus:
-    """Read and count files on the current Dask cluster, as `read_corpus` does on this machine.
-
-    Parameters
-    ----------
-    files : InspectedFiles
-        All workers must see them under the same names.
-    on_progress : callable
-        Called as ``on_progress(bytes_done, bytes_total)``, in stored bytes of the files.
-
-    Returns
-    -------
-    DistributedCorpus
-        The counts, in the memory of the workers.
-    """
+    """Read and count files on the current Dask cluster, as `read_corpus` does on this machine."""
     sources, state = files
     options = state.options
     _check_visible([sources.paths[0], sources.paths[-1]])

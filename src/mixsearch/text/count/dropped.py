@@ -40,18 +40,7 @@ class LeftOutWords(NamedTuple):
     max_documents: int
 
     def explain(self, error: SearchError) -> SearchError:
-        """Return an error about documents with too few words, with the words that were left out.
-
-        Parameters
-        ----------
-        error : SearchError
-            What is wrong.
-
-        Returns
-        -------
-        SearchError
-            The same error if no words were left out.
-        """
+        """Return an error about documents with too few words, with the words that were left out."""
         if self.n_common:
             error = error.append(
                 "{n_common:,} "

@@ -141,20 +141,7 @@ class CountedPartition:
     def chunks(
         self, vocabulary: Vocabulary, dropped: Vocabulary, types: ColumnTypes | None = None
     ) -> Iterator[CountChunk]:
-        """Yield the documents in order, one chunk at a time, with the words of a vocabulary as columns.
-
-        Parameters
-        ----------
-        vocabulary, dropped : Vocabulary
-            The words to count, and words that are not features.
-        types : ColumnTypes, optional
-            The types of the columns to keep.
-
-        Yields
-        ------
-        CountChunk
-            Some documents.
-        """
+        """Yield the documents in order, one chunk at a time, with the words of a vocabulary as columns."""
         for chunk in self.stored:
             yield to_count_chunk(chunk, vocabulary, dropped, types)
 

@@ -168,22 +168,7 @@ def _unify_hyphens(codes: Array) -> Array:
 
 
 def _find_numbered_names(codes: Array, starts: Array, ends: Array, has_letter: Array) -> tuple[Array, Array]:
-    """Return where letters, a hyphen and a number stand together.
-
-    Parameters
-    ----------
-    codes : array of shape (n_characters,)
-        Code points.
-    starts, ends : arrays of shape (n,)
-        Runs of letters and digits, in order.
-    has_letter : array of shape (n,)
-        Whether each run has a letter at an end.
-
-    Returns
-    -------
-    starts, ends : arrays of shape (n_names,)
-        In order.
-    """
+    """Return where letters, a hyphen and a number stand together."""
     numbers = np.flatnonzero(has_letter[:-1] & ~has_letter[1:] & (starts[1:] - ends[:-1] == 1)) + 1
     is_number = find_class(r"\d").take(codes.take(starts[numbers]))
     numbers = numbers[is_number & (codes.take(starts[numbers] - 1) == _HYPHEN)]

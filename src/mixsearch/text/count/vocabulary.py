@@ -123,27 +123,11 @@ class Vocabulary:
     pair_columns: Array = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
     def by_key(self) -> Frequencies:
-        """Return the frequencies of the words, without phrases, by rising keys.
-
-        Returns
-        -------
-        Frequencies
-        """
+        """Return the frequencies of the words, without phrases, by rising keys."""
         return Frequencies(self.keys, self.documents[self.columns], self.totals[self.columns])
 
     def find_columns(self, keys: Array) -> Array:
-        """Return the column of each key, or -1 if it is not counted.
-
-        Parameters
-        ----------
-        keys : array of shape (n,), uint64
-            Keys of words.
-
-        Returns
-        -------
-        array of shape (n,)
-            Columns.
-        """
+        """Return the column of each key, or -1 if it is not counted."""
         if not len(self.keys):
             return np.full(len(keys), -1)
         nearest = np.searchsorted(self.keys, keys).clip(max=len(self.keys) - 1)

@@ -65,22 +65,7 @@ class ColumnSummary:
 
 
 def summarize_columns(sample: Any, texts: Sequence[str] = (), id: str | None = None) -> list[ColumnSummary]:
-    """Return what the first rows of a table show about its columns.
-
-    Parameters
-    ----------
-    sample : pyarrow.RecordBatch
-        The first rows. Columns of text that may become other types are marked by `allow_readings`.
-    texts : sequence of str
-        The text columns.
-    id : str, optional
-        The column that names the documents, if it is known.
-
-    Returns
-    -------
-    list of ColumnSummary
-        One for each column, in their order.
-    """
+    """Return what the first rows of a table show about its columns."""
     rows = find_column_types(flat := allow_dates(flatten_types(sample))).convert(flat)
     summaries: list[ColumnSummary] = []
     n_kept = 0

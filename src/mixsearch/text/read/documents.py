@@ -21,21 +21,7 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True)
 class DocumentChunk:
-    """The texts of a chunk, and where each comes from.
-
-    Parameters
-    ----------
-    texts : list of str
-        The texts.
-    names : list of str or None
-        Their names.
-    locate : callable
-        From the index of a text to its place in the source, for errors.
-    columns : pyarrow.RecordBatch, optional
-        The columns to keep, a row for each text; `ColumnTypes` finds their types.
-    n_missing : int, default=0
-        How many texts are null, and empty here.
-    """
+    """The texts of a chunk, and where each comes from."""
 
     texts: list[str]
     names: list[str] | None

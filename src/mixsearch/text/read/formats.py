@@ -48,20 +48,7 @@ def read_documents(sources: SourceFiles, state: ReadState) -> Generator[ChunkLoa
 
 
 def inspect_columns(source: Source, options: CorpusOptions | None = None) -> list[ColumnSummary]:
-    """Return what the first rows of the first file show about its columns, and which are kept by default.
-
-    Parameters
-    ----------
-    source : path or list of paths
-        As for `read_corpus`.
-    options : CorpusOptions, optional
-        How to read. `text` and `id` name columns that are known.
-
-    Returns
-    -------
-    list of ColumnSummary
-        One for each column, in their order. Empty for plain text, which has no columns.
-    """
+    """Return what the first rows of the first file show about its columns, and which are kept by default."""
     options = replace(options or CorpusOptions(), keep="auto")
     sources = find_sources(source, options.format, list_named_columns(options))
     if sources.format not in _READERS or sources.format == "lines":
@@ -78,38 +65,14 @@ def inspect_columns(source: Source, options: CorpusOptions | None = None) -> lis
 
 
 def list_columns(source: Source | TableLike, options: CorpusOptions | None = None) -> list[str]:
-    """Return the names of the columns of a table in memory, or of the first file.
-
-    Parameters
-    ----------
-    source : path, list of paths, data frame or mapping
-        As for `read_corpus`.
-    options : CorpusOptions, optional
-        How to read files.
-
-    Returns
-    -------
-    list of str
-    """
+    """Return the names of the columns of a table in memory, or of the first file."""
     if is_frame(source):
         return list_frame_columns(source)
     return [column.name for column in inspect_columns(source, options)]
 
 
 def has_columns(source: Source, options: CorpusOptions) -> bool:
-    """Return whether documents come from tables, whose columns have names.
-
-    Parameters
-    ----------
-    source : path, list of paths, data frame or iterable of str
-        As for `read_corpus`.
-    options : CorpusOptions
-        How to read files.
-
-    Returns
-    -------
-    bool
-    """
+    """Return whether documents come from tables, whose columns have names."""
     if is_frame(source) or are_texts(source):
         return is_frame(source)
     sources = find_sources(source, options.format, list_named_columns(options))

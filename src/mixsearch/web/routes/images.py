@@ -27,17 +27,7 @@ N_DECODERS, MAX_UPLOADS_WAITING = 2, 8
 
 
 def make_router(store: ImageStore, limits: Limits, pool: WorkerPool) -> APIRouter:
-    """Return the routes of images.
-
-    Parameters
-    ----------
-    store : ImageStore
-        The images in memory.
-    limits : Limits
-        The limits of an upload.
-    pool : WorkerPool
-        Threads that segment and draw.
-    """
+    """Return the routes of images."""
     decoders = WorkerPool(N_DECODERS, MAX_UPLOADS_WAITING)
 
     @asynccontextmanager

@@ -34,15 +34,7 @@ _CSV: dict[int | str, dict[str, Any]] = {200: {"content": {"text/csv": {}}}}
 
 
 def make_router(store: TableStore, pool: WorkerPool) -> APIRouter:
-    """Return the routes of tables.
-
-    Parameters
-    ----------
-    store : TableStore
-        The tables.
-    pool : WorkerPool
-        Threads that read, fit and search.
-    """
+    """Return the routes of tables."""
     router = APIRouter(prefix="/api/tables/{table}", tags=["tables"], responses=RESPONSES)
     _add_rows(router, store, pool)
     _add_answers(router, store, pool)

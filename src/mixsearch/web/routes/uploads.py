@@ -32,15 +32,7 @@ async def check_access(request: Request) -> None:
 
 
 def make_router(files: FileStore, builder: Builder) -> APIRouter:
-    """Return the routes of uploaded files.
-
-    Parameters
-    ----------
-    files : FileStore
-        The uploaded files.
-    builder : Builder
-        Builds their indexes.
-    """
+    """Return the routes of uploaded files."""
     readers = WorkerPool(MAX_UPLOADS, MAX_UPLOADS)
     router = APIRouter(tags=["files"], responses=RESPONSES, dependencies=[Depends(check_access)])
     n_uploads = 0
