@@ -25,6 +25,7 @@ from mixsearch.cli.console import (
 from mixsearch.cli.render import describe_growth, list_columns, print_facts
 from mixsearch.cli.units import format_bytes
 from mixsearch.display import plain_number, pluralize
+from mixsearch.index.contents import Contents
 
 HELP = """Show the contents of an index, how it was built, and its size.
 
@@ -79,13 +80,13 @@ def info(
             write_figure(lambda plots: plots.plot_spectrum(index.topics), plot)
 
 
-def _print_contents(console: Console, contents: indexes.Contents, *, verified: bool) -> None:
+def _print_contents(console: Console, contents: Contents, *, verified: bool) -> None:
     print_facts(console, _facts(contents, verified=verified))
     if console.is_terminal:
         print_facts(console, [("", Text(_sparkline(contents.eigenvalues), style="blue"))])
 
 
-def _facts(contents: indexes.Contents, *, verified: bool) -> Iterator[tuple[str, str]]:
+def _facts(contents: Contents, *, verified: bool) -> Iterator[tuple[str, str]]:
     yield "index", contents.path
     yield "created", f"{contents.created} by mixsearch {contents.written_by}, format {contents.format_version}"
     duplicates = f"{contents.n_duplicates:,} {pluralize(contents.n_duplicates, 'duplicate')}"
@@ -115,12 +116,12 @@ def _facts(contents: indexes.Contents, *, verified: bool) -> Iterator[tuple[str,
     yield "spectrum", f"{len(values)} eigenvalues, from {plain_number(values[0])} to {plain_number(values[-1])}"
 
 
-def _describe_dropped(contents: indexes.Contents) -> str:
+def _describe_dropped(contents: Contents) -> str:
     parts = [f"{n:,} {_REASONS[reason]}" for reason, n in contents.dropped_words.items() if n]
     return f" (left out: {', '.join(parts)})" if parts else ""
 
 
-def _describe_texts(contents: indexes.Contents) -> str:
+def _describe_texts(contents: Contents) -> str:
     texts = "kept" if contents.has_texts else "not kept"
     letters = f", {contents.n_characters:,} characters" if contents.n_characters else ""
     return f"{texts}{letters}; names {'kept' if contents.has_names else 'not kept'}"

@@ -12,7 +12,6 @@ from typing import Annotated, Any
 import typer
 
 from mixsearch import index as indexes
-from mixsearch import topics
 from mixsearch.errors import SearchError
 
 _NAMED = re.compile(r"([^:\"]+):\s+(\S.*)")
@@ -75,9 +74,11 @@ def read_queries(typed: TypedHints) -> list[indexes.Query]:
 
 
 def _make_query(words: Sequence[str], avoid: Sequence[str]) -> indexes.Query:
-    wanted = [topics.parse_word(_unquote(word)) for word in words]
-    avoided = [(name, -abs(weight)) for name, weight in (topics.parse_word(_unquote(word)) for word in avoid)]
-    weights = topics.join_weights([*wanted, *avoided])
+    from mixsearch.topics.hint import join_weights, parse_word
+
+    wanted = [parse_word(_unquote(word)) for word in words]
+    avoided = [(name, -abs(weight)) for name, weight in (parse_word(_unquote(word)) for word in avoid)]
+    weights = join_weights([*wanted, *avoided])
     signed = [*words, *(f"-{word.removeprefix('-')}" for word in avoid)]
     # A single word or phrase is its own name; among several, quotes show where a phrase ends.
     return indexes.Query(signed[0] if len(signed) == 1 else " ".join(map(_quote, signed)), words=weights)
@@ -105,9 +106,11 @@ def _parse_lines(text: str, path: Path) -> list[indexes.Query]:
 
 
 def _parse_line(line: str) -> indexes.Query:
+    from mixsearch.topics.hint import parse_words
+
     named = _NAMED.fullmatch(line)
     name, query = named.groups() if named else (line, line)
-    return indexes.Query(name.strip(), words=topics.parse_words(query))
+    return indexes.Query(name.strip(), words=parse_words(query))
 
 
 def _shorten(text: str) -> str:

@@ -13,7 +13,6 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from mixsearch import index as indexes
 from mixsearch.cli.units import format_share
 from mixsearch.display import plain_chance, plain_number, pluralize
 
@@ -201,8 +200,10 @@ def _label(document: TypicalDocument) -> str:
 
 def _highlight(snippet: str, words: Iterable[str]) -> Text:
     """Return a snippet with the words of the topic highlighted."""
+    from mixsearch.index.description import find_words
+
     text = Text(snippet, style="not bold")
-    for start, end in indexes.find_words(snippet, words):
+    for start, end in find_words(snippet, words):
         text.stylize("bold cyan", start, end)
     return text
 

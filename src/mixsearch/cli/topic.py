@@ -33,6 +33,7 @@ from mixsearch.cli.units import format_share
 from mixsearch.display import pluralize
 
 if TYPE_CHECKING:
+    from mixsearch.index.compare import Outcome
     from mixsearch.index.groups import GroupedTopic, GroupShare, TopicGroups
 
 _HINTS, _SEARCH, _GROUPS, _OUTPUT = "Other hints", "Search", "Groups of documents", "Output"
@@ -297,6 +298,8 @@ def _run(path: Path, queries: Sequence[indexes.Query], options: indexes.AnswerOp
 
 def _run_groups(path: Path, queries: Sequence[indexes.Query], options: GroupOptions, output: _Output) -> None:
     """Search and print the shares of the topics in groups; an error of one query does not stop the others."""
+    from mixsearch.index.compare import name_outcomes
+
     if output.plot is not None:
         load_plots()
     index = indexes.open_index(path)
@@ -304,7 +307,7 @@ def _run_groups(path: Path, queries: Sequence[indexes.Query], options: GroupOpti
     failed = [outcome.error for outcome in outcomes if outcome.error is not None]
     if len(outcomes) == len(failed):
         raise failed[0]
-    found = indexes.group_topics(index, indexes.name_outcomes(outcomes), **vars(options))
+    found = indexes.group_topics(index, name_outcomes(outcomes), **vars(options))
     print_groups(found, output.format)
     print_messages(outcomes)
     if output.plot is not None:
@@ -313,7 +316,7 @@ def _run_groups(path: Path, queries: Sequence[indexes.Query], options: GroupOpti
         raise typer.Exit(EXIT_ERROR)
 
 
-def _print_outcomes(outcomes: Sequence[indexes.Outcome], output: _Output) -> None:
+def _print_outcomes(outcomes: Sequence[Outcome], output: _Output) -> None:
     if output.format == "json":
         listed = [_describe_outcome(outcome) for outcome in outcomes]
         print_json(listed if output.as_list else listed[0])
@@ -328,16 +331,18 @@ def _print_outcomes(outcomes: Sequence[indexes.Outcome], output: _Output) -> Non
                 print_answer(console, outcome.answer, outcome.seconds)
 
 
-def _describe_outcome(outcome: indexes.Outcome) -> dict[str, Any]:
+def _describe_outcome(outcome: Outcome) -> dict[str, Any]:
     if outcome.error is not None:
         return {"hint": outcome.query.name, "error": describe_for_json(outcome.error)}
     return outcome.as_dict() | {"warnings": [describe_for_json(warning) for warning in outcome.warnings]}
 
 
-def _draw(plots: Any, outcomes: Sequence[indexes.Outcome], errors: bool) -> Any:
+def _draw(plots: Any, outcomes: Sequence[Outcome], errors: bool) -> Any:
+    from mixsearch.index.compare import name_outcomes
+
     if len(outcomes) == 1:
         return plots.plot_topic(outcomes[0].topic, errors=errors)
-    return plots.plot_topics(indexes.name_outcomes(outcomes), errors=errors)
+    return plots.plot_topics(name_outcomes(outcomes), errors=errors)
 
 
 @dataclass(frozen=True)

@@ -15,11 +15,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from mixsearch import datasets, segmentation
+from mixsearch import datasets
 from mixsearch._typing import Array
 from mixsearch.errors import HintError, SearchError, SearchWarning, collect_warnings, warn_user
+from mixsearch.segmentation.features import compute_features
+from mixsearch.segmentation.graph_posterior import make_piece_options
 from mixsearch.segmentation.image import LargeImageError, RasterImage
-from mixsearch.segmentation.image_reading import decode_image
+from mixsearch.segmentation.image_reading import decode_image, read_image
+from mixsearch.segmentation.mixture import choose_options
+from mixsearch.segmentation.seeds import check_not_seeds, check_seeds, parse_seeds
+from mixsearch.segmentation.segment import choose_assign, search_segments
 from mixsearch.web.cache import LRUCache
 from mixsearch.web.image_schemas import MAX_NAME_LENGTH, Features, NamedSegmentation, SegmentationRequest
 from mixsearch.web.processes import run_process
@@ -160,21 +165,21 @@ class ImageStore:
 
     def _start(self, name: str, image: RasterImage, request: SegmentationRequest) -> FoundSegments:
         features = request.features
-        seeds = segmentation.check_seeds(_read_pixels(request.seeds, request.max_seeds), image)
+        seeds = check_seeds(_read_pixels(request.seeds, request.max_seeds), image)
         excluded = _read_pixels(request.not_seeds, request.max_seeds)
-        return segmentation.search_segments(
+        return search_segments(
             image,
             self._compute_features(name, image, features),
             seeds,
-            segmentation.choose_options(features),
-            segmentation.choose_assign(features) if request.assign == "auto" else request.assign,
+            choose_options(features),
+            choose_assign(features) if request.assign == "auto" else request.assign,
             n_jobs=1,
-            not_seeds=segmentation.check_not_seeds(excluded, seeds, image),
-            pieces=segmentation.make_piece_options(request.connected, request.fill_holes, request.min_area),
+            not_seeds=check_not_seeds(excluded, seeds, image),
+            pieces=make_piece_options(request.connected, request.fill_holes, request.min_area),
         )
 
     def _compute_features(self, name: str, image: RasterImage, features: Features) -> FeatureImage:
-        return self._features.get_or_compute((name, features), lambda: segmentation.compute_features(image, features))
+        return self._features.get_or_compute((name, features), lambda: compute_features(image, features))
 
 
 def _measure_image(image: RasterImage) -> int:
@@ -183,7 +188,7 @@ def _measure_image(image: RasterImage) -> int:
 
 def _read_pixels(typed: tuple[str, ...], max_seeds: int) -> dict[str, list[Pixel]]:
     """Return the pixels of each segment, as far as the limits allow."""
-    given = segmentation.parse_seeds(typed)
+    given = parse_seeds(typed)
     n_seeds = sum(map(len, given.values()))
     if n_seeds > max_seeds:
         raise HintError(
@@ -207,7 +212,7 @@ def _read_pixels(typed: tuple[str, ...], max_seeds: int) -> dict[str, list[Pixel
 @cache
 def make_example() -> RasterImage:
     """Return a landscape to try the page with."""
-    return segmentation.read_image(datasets.make_landscape(480, 720, random_state=3).image)
+    return read_image(datasets.make_landscape(480, 720, random_state=3).image)
 
 
 def decode_bytes(body: bytes, max_pixels: int, frame: int | None = None) -> RasterImage:

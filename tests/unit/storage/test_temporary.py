@@ -34,7 +34,8 @@ def test_a_folder_is_removed_when_it_is_closed_or_forgotten(tmp_path):
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL")
 def test_the_folder_of_a_killed_process_is_swept_and_that_of_a_living_one_is_not(tmp_path):
     code = (
-        "import sys, time\nfrom mixsearch.storage.temporary import TemporaryFolder\nfolder = TemporaryFolder(sys.argv[1])\n"
+        "import sys, time\nfrom mixsearch.storage.temporary import TemporaryFolder\n"
+        "folder = TemporaryFolder(sys.argv[1])\n"
         "(folder.path / 'x').write_text('x')\nprint('ready', flush=True)\ntime.sleep(120)"
     )
     command = [sys.executable, "-c", code, str(tmp_path)]

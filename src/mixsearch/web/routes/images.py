@@ -10,8 +10,9 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, BackgroundTasks, Query, Request, Response
 
-from mixsearch import segmentation
 from mixsearch.errors import SearchError, SearchWarning, collect_warnings
+from mixsearch.segmentation.image import RasterImage
+from mixsearch.segmentation.image_files import make_pillow_image
 from mixsearch.web.errors import RESPONSES, APIError
 from mixsearch.web.image_schemas import Name, UploadedImage
 from mixsearch.web.image_store import ImageStore, decode_bytes, decode_upload
@@ -88,21 +89,21 @@ def _add_images(router: APIRouter, store: ImageStore, pool: WorkerPool) -> None:
         store.remove(picture)
 
 
-def _describe(name: str, image: segmentation.RasterImage, warnings: Iterable[SearchWarning] = ()) -> UploadedImage:
+def _describe(name: str, image: RasterImage, warnings: Iterable[SearchWarning] = ()) -> UploadedImage:
     notes = [warning.as_dict() for warning in warnings]
     facts = {"picture": name, "width": image.width, "height": image.height, "warnings": notes}
     return UploadedImage.model_validate(facts)
 
 
-def _decode(body: bytes, limits: Limits, frame: int | None) -> tuple[segmentation.RasterImage, list[SearchWarning]]:
+def _decode(body: bytes, limits: Limits, frame: int | None) -> tuple[RasterImage, list[SearchWarning]]:
     with collect_warnings() as warnings:
         return decode_upload(body, limits, partial(decode_bytes, frame=frame)), warnings
 
 
-def _shrink(stored: segmentation.RasterImage) -> Any:
+def _shrink(stored: RasterImage) -> Any:
     """Return a Pillow image for the screen, with an alpha channel if some pixels are transparent."""
-    image = segmentation.make_pillow_image(stored.to_uint8())
+    image = make_pillow_image(stored.to_uint8())
     if stored.visible is not None:
-        image.putalpha(segmentation.make_pillow_image(stored.visible.astype("uint8") * 255))
+        image.putalpha(make_pillow_image(stored.visible.astype("uint8") * 255))
     image.thumbnail((_MAX_SIDE, _MAX_SIDE))
     return image

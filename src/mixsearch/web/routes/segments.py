@@ -9,8 +9,10 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Response
 
-from mixsearch import segmentation
 from mixsearch.errors import ArgumentError
+from mixsearch.segmentation.image_files import PNG_LEVEL, iterate_masks, make_label_image, make_pillow_image
+from mixsearch.segmentation.outlines import make_path
+from mixsearch.segmentation.result import iterate_cut_outs, summarize_segmentation
 from mixsearch.web.image_schemas import (
     MAX_EVERY,
     MAX_NAME_LENGTH,
@@ -114,7 +116,7 @@ def _add_drawings(router: APIRouter, store: ImageStore, pool: WorkerPool) -> Non
         """Return the image with tinted segments, lines between them and a cross on each seed."""
 
         def draw() -> bytes:
-            return encode_png(segmentation.make_pillow_image(store.segment(picture, request).found.overlay(opacity)))
+            return encode_png(make_pillow_image(store.segment(picture, request).found.overlay(opacity)))
 
         return make_png_response(await pool.run(draw))
 
@@ -128,7 +130,7 @@ def _add_drawings(router: APIRouter, store: ImageStore, pool: WorkerPool) -> Non
 
         def draw() -> bytes:
             found = store.segment(picture, request).found
-            return encode_png(segmentation.make_pillow_image(found.cut_out(segment)))
+            return encode_png(make_pillow_image(found.cut_out(segment)))
 
         return make_png_response(await pool.run(draw))
 
@@ -149,10 +151,10 @@ def _add_files(router: APIRouter, store: ImageStore, pool: WorkerPool) -> None:
 
 def _describe(stored: StoredSegmentation, *, outlines: bool = False) -> SegmentedImage:
     found, request = stored.found, stored.request
-    summary = segmentation.summarize_segmentation(found)
+    summary = summarize_segmentation(found)
     if outlines:
         for each, outline in zip(summary["segments"], found.outlines(), strict=True):
-            each["outline"] = segmentation.make_path(outline)
+            each["outline"] = make_path(outline)
     facts = {
         "segmentation": request.name,
         "features": request.features,
@@ -167,15 +169,15 @@ def _describe(stored: StoredSegmentation, *, outlines: bool = False) -> Segmente
 def _encode_labels(stored: StoredSegmentation) -> bytes:
     labels = stored.found.labels
     transparency = {"transparency": _NO_SEGMENT} if labels.min() < 0 else {}
-    return encode_png(segmentation.make_label_image(labels, len(stored.found.names)), **transparency)
+    return encode_png(make_label_image(labels, len(stored.found.names)), **transparency)
 
 
 def _encode_masks(stored: StoredSegmentation) -> bytes:
-    return _encode_zip(segmentation.iterate_masks(stored.found.names, stored.found.labels))
+    return _encode_zip(iterate_masks(stored.found.names, stored.found.labels))
 
 
 def _encode_cut_outs(stored: StoredSegmentation) -> bytes:
-    return _encode_zip(segmentation.iterate_cut_outs(stored.found))
+    return _encode_zip(iterate_cut_outs(stored.found))
 
 
 def describe_file(media_type: str) -> dict[int | str, dict[str, Any]]:
@@ -196,7 +198,7 @@ def _make_download(body: bytes) -> Response:
 def encode_png(image: Any, **options: int) -> bytes:
     """Return a Pillow image as PNG."""
     file = io.BytesIO()
-    image.save(file, "PNG", compress_level=segmentation.PNG_LEVEL, **options)
+    image.save(file, "PNG", compress_level=PNG_LEVEL, **options)
     return file.getvalue()
 
 
