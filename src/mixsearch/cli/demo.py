@@ -1,4 +1,4 @@
-"""`mixsearch demo`: topics in the docstrings on this computer, then one Gaussian of a mixture, and a figure of each."""
+"""`mixsearch demo`: topics in the docstrings on this computer, one Gaussian of a mixture, figures, and files to try."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated
 
 import numpy as np
+import scipy.sparse as sp
 import typer
 from rich import box
 from rich.columns import Columns
@@ -16,6 +17,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.panel import Panel
 from rich.table import Table
+from sklearn.datasets import load_wine
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
 
 from mixsearch import __version__
@@ -25,12 +27,15 @@ from mixsearch.cli.docstrings import export_docstrings, measure, name_program, p
 from mixsearch.cli.units import format_share
 from mixsearch.core.separation import DOUBTFUL_SEPARATION, verdict
 from mixsearch.data.threads import one_blas_thread
+from mixsearch.datasets import make_communities, make_landscape, make_reviews
 from mixsearch.datasets.docstrings import DocstringCorpus
 from mixsearch.datasets.mixtures import GaussianMixtureData, make_gaussian_mixture
 from mixsearch.display import plain_chance, plain_number
 from mixsearch.errors import Option, SearchError, WeakHintWarning
 from mixsearch.gaussian.component import GaussianComponent
 from mixsearch.gaussian.search import GaussianSearch
+from mixsearch.segmentation.image_files import make_pillow_image
+from mixsearch.table import write_table
 from mixsearch.topics.component import Topic
 from mixsearch.topics.search import TopicSearch
 
@@ -39,6 +44,7 @@ DEFAULT_WORDS = ("socket", "email", "fourier", "eigenvalues", "clustering", "ran
 
 HELP = """Find topics in the docstrings on this computer, then one Gaussian of ten.
 
+Figures of both and example files for other commands are written to a folder.
 Nothing is downloaded.
 
 Examples:
@@ -89,7 +95,11 @@ def demo(
     output: Annotated[
         Path,
         typer.Option(
-            "--output", "-o", file_okay=False, metavar="FOLDER", help="Folder for the figures; created if missing."
+            "--output",
+            "-o",
+            file_okay=False,
+            metavar="FOLDER",
+            help="Folder for the figures and example files; created if missing.",
         ),
     ] = Path("mixsearch-demo"),
     n_components: Annotated[
@@ -135,8 +145,7 @@ def _run(console: Console, options: DemoOptions) -> None:
     _heading(console, "One Gaussian of ten, from one labelled sample")
     data, found = show_gaussian(console)
     _write_figures(console, options.output, topics, data, found)
-    console.print(f"\nTry your own words: [bold]{escape(name_program())} demo thread kernel[/]")
-    console.print(f"Or your own texts: [bold]{escape(name_program())} index reviews.csv[/]")
+    _write_examples(console, options.output)
 
 
 @contextmanager
@@ -183,6 +192,27 @@ def _write_figures(
     first = np.where(np.arange(len(data.X)) == 0, 1, -1)
     for name, figure in (("topics.png", plot_topics(topics)), ("gaussian.png", plot_component(found, data.X, first))):
         console.print(f"  {escape(str(save_figure(figure, folder / name)))}", soft_wrap=True)
+
+
+def _write_examples(console: Console, folder: Path) -> None:
+    """Write a corpus, a table, an image and a graph, and show commands to try on them."""
+    _heading(console, "Files to try")
+    make_reviews(3_000, random_state=0).to_csv(folder / "reviews.csv")
+    wine = load_wine()
+    write_table(dict(zip(wine.feature_names, wine.data.T, strict=True)), folder / "wine.csv")
+    make_pillow_image(make_landscape(random_state=0).image).save(folder / "landscape.png")
+    links = sp.triu(make_communities(1_000, 4, mean_degree=12, signal=3, random_state=0).adjacency).tocoo()
+    write_table({"source": links.row, "target": links.col}, folder / "links.csv")
+    program = escape(name_program())
+    for command in (
+        f"index {folder / 'reviews.csv'} --text text",
+        f"topic {folder / 'reviews.index'} sushi --over date",
+        f"find {folder / 'wine.csv'} --like 0,10,20",
+        f"segment {folder / 'landscape.png'} --seed sky=108,48 --seed meadow=54,168 --seed lake=223,177"
+        f" -o {folder / 'segments.png'}",
+        f"community {folder / 'links.csv'} --like 14,15,16",
+    ):
+        console.print(f"  {program} {escape(command)}", soft_wrap=True, highlight=False)
 
 
 @dataclass(frozen=True, slots=True)
