@@ -102,18 +102,31 @@ def test_commands_and_options_on_pages_exist():
     assert unknown == []
 
 
+def run_commands(lines, folder):
+    for line in lines:
+        line = re.sub("^mixsearch", f"{shlex.quote(sys.executable)} -m mixsearch", line)
+        ran = subprocess.run(line, shell=True, cwd=folder, capture_output=True, text=True, check=False)
+        assert ran.returncode == 0, f"{line}\n{ran.stderr}"
+
+
+@pytest.mark.slow
+def test_the_commands_of_the_readme_run(tmp_path):
+    lines = [line for line in read(ROOT / "README.md").splitlines() if line.startswith("mixsearch ")]
+    assert len(lines) >= 7
+    run_commands([f"mixsearch demo --packages {PACKAGES} logging thread"], tmp_path)
+    run_commands([line for line in lines if "mixsearch serve" not in line], tmp_path / "mixsearch-demo")
+    assert {"topics.png", "labelled.csv", "out.png", "members.csv"} <= {
+        path.name for path in (tmp_path / "mixsearch-demo").iterdir()
+    }
+
+
 @pytest.mark.slow
 def test_the_commands_of_the_tutorial_run(tmp_path):
     page = ROOT / "docs" / "tutorials" / "first-topic.md"
-    lines = "\n".join(re.findall(r"```bash\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL)).splitlines()
+    lines = "\n".join(re.findall(r"```bash\n(.*?)```", read(page), flags=re.DOTALL)).splitlines()
     assert len(lines) > 8
-    for line in lines:
-        if line.startswith(("pip install", "mixsearch serve")):
-            continue
-        line = line.replace("demo --export", f"demo --packages {PACKAGES} --export")
-        line = re.sub("^mixsearch", f"{shlex.quote(sys.executable)} -m mixsearch", line)
-        ran = subprocess.run(line, shell=True, cwd=tmp_path, capture_output=True, text=True, check=False)
-        assert ran.returncode == 0, f"{line}\n{ran.stderr}"
+    lines = [line for line in lines if not line.startswith(("pip install", "mixsearch serve"))]
+    run_commands([line.replace("demo --export", f"demo --packages {PACKAGES} --export") for line in lines], tmp_path)
     assert (tmp_path / "report.html").exists()
     assert len((tmp_path / "labelled.csv").read_text(encoding="utf-8").splitlines()) > 1_000
 
