@@ -38,7 +38,7 @@ SEED = 0
 # The prior of a seed word in its topic, and of all other words.
 SEED_PRIOR, WORD_PRIOR = 1000.0, 0.02
 ANCHOR_STRENGTH = 3
-# Up to version 0.8, a document was ranked as if it had this many more words on other topics.
+# Ranking by shares: a document counts as if it had this many more words on other topics.
 WORDS_ELSEWHERE = 20
 # Seconds of processor time after which a method is stopped.
 LIMIT = 900
@@ -203,7 +203,7 @@ def mixsearch_probable(corpus: Corpus, k: int) -> Fitted:
 
 
 def mixsearch_by_share(corpus: Corpus, k: int) -> Fitted:
-    """Run mixsearch with documents ranked by their share of the topic, as up to version 0.8."""
+    """Run mixsearch with documents ranked by their share of the topic."""
     search = TopicSearch(k).fit(corpus.counts, vocabulary=corpus.words)
     lengths = np.asarray(corpus.counts.copy().log1p().sum(axis=1)) / np.log(2)
 

@@ -35,7 +35,6 @@ print(json.dumps([lines, counts]))
 
 
 def test_no_file_ends_a_process_or_shows_a_traceback():
-    pytest.importorskip("duckdb")
     benchmarks = Path(__file__).parents[2] / "benchmarks" / "robustness"
     arguments = [sys.executable, "-c", PROGRAM, json.dumps(NAMES)]
     ended = subprocess.run(arguments, cwd=benchmarks, check=True, capture_output=True, text=True)
