@@ -12,6 +12,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 from tests.apps.cli_corpus import invoke
+from tests.coded import raises
 from tests.served_corpus import draw_texts, make_index
 
 from mixsearch import SearchError
@@ -123,7 +124,7 @@ def test_what_is_wrong_is_said_before_anything_is_served(arguments, said):
 def test_indexes_have_the_names_of_their_folders_unless_others_are_given(index, tmp_path, monkeypatch):
     opened = open_named([str(index), f"food={index}", str(index), f"{index}/"])
     assert list(opened) == ["corpus", "food", "corpus-2", "corpus-3"]
-    with pytest.raises(SearchError, match="Two indexes are called 'food'"):
+    with raises("duplicate_name", name="food"):
         open_named([f"food={index}", f"food={index}"])
     (tmp_path / "a=b.index").symlink_to(index)
     monkeypatch.chdir(tmp_path)

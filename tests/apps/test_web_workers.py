@@ -10,9 +10,9 @@ import pytest
 from starlette.testclient import TestClient
 from tests.apps.test_web_watch import write_more
 from tests.closeness import assert_close
+from tests.coded import raises
 from tests.served_corpus import open_made
 
-from mixsearch.errors import StorageError
 from mixsearch.index import add_documents, open_index
 from mixsearch.web import Limits, indexes, make_app
 from mixsearch.web.errors import APIError
@@ -112,7 +112,7 @@ def test_a_worker_answers_from_the_state_that_was_asked_and_from_no_other(tmp_pa
     with pytest.raises(ReplacedIndexError):
         call_with_index("texts", path, generation, count_documents)
     shutil.rmtree(path)
-    with pytest.raises(StorageError, match="does not exist"):
+    with raises("folder_missing"):
         call_with_index("texts", path, new.generation, count_documents)
 
 

@@ -5,10 +5,10 @@ from itertools import permutations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from tests.coded import raises
 
 from mixsearch.community.moments import fit_community
 from mixsearch.data.partitions import partition_in_memory
-from mixsearch.errors import SearchError
 
 K = 2
 
@@ -51,6 +51,5 @@ def test_the_moments_are_those_of_pairs_and_triples_of_different_links(weighted)
 
 def test_a_graph_whose_nodes_have_two_links_at_most_says_nothing():
     path = sp.diags_array([np.ones(9), np.ones(9)], offsets=[-1, 1]).tocsr()
-    with pytest.raises(SearchError, match="No node has three links") as caught:
+    with raises("too_few_links"):
         fit_community(partition_in_memory(sp.csr_array(path)), 2, seed=0)
-    assert caught.value.code == "too_few_links"

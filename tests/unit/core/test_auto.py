@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from tests.coded import raises, warns
 
 from mixsearch import GaussianSearch, TopicSearch
 from mixsearch.datasets import make_gaussian_mixture, make_topics
-from mixsearch.errors import SearchError, UnlikelyMixtureWarning
 
 
 def test_gaussians_are_counted_and_the_right_one_is_found():
@@ -18,11 +18,11 @@ def test_gaussians_are_counted_and_the_right_one_is_found():
 
 def test_one_gaussian_is_an_answer_with_a_warning():
     X = np.random.default_rng(0).standard_normal((200, 5))
-    with pytest.warns(UnlikelyMixtureWarning, match="nothing separates components") as caught:
+    with warns("no_signal") as caught:
         search = GaussianSearch("auto").fit(X)
     assert (search.n_components_, search.spectrum_.n_signal) == (1, 0)
     assert caught[0].message.code == "no_signal"
-    with pytest.warns(UnlikelyMixtureWarning, match="nothing separates components"):
+    with warns("no_signal"):
         found = search.search(examples=X[:3])
     assert ([doubt.code for doubt in found.doubts], found.confidence) == (["no_signal"], 0)
     assert GaussianSearch(1).fit(X).search(examples=X[:3]).doubts == ()
@@ -44,19 +44,17 @@ def test_topics_are_counted_and_the_count_is_saved(corpus, tmp_path):
 
 @pytest.mark.parametrize("search", [GaussianSearch("many"), TopicSearch("many")])
 def test_another_word_than_auto_is_refused(search):
-    with pytest.raises(SearchError, match="n_components must be a positive integer or 'auto', got 'many'"):
+    with raises("bad_argument", argument="n_components", value="many"):
         search.fit(np.eye(10))
 
 
 def test_too_few_samples_to_compare_parts_of_are_refused():
-    with pytest.raises(
-        SearchError, match="The folds that n_components='auto' compares need at least 6 samples, but X has n_samples=5"
-    ):
+    with raises("too_few_samples", needed=6, n_samples=5):
         GaussianSearch("auto").fit(np.random.default_rng(0).standard_normal((5, 2)))
 
 
 def test_clusters_that_are_no_balls_fill_the_spectrum_and_are_told():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((2000, 6)) * np.arange(6, 0, -1)
-    with pytest.warns(UnlikelyMixtureWarning, match="All 5 directions tested stand out"):
+    with warns("spectrum_full", n_signal=5):
         GaussianSearch("auto").fit(X)

@@ -1,6 +1,6 @@
 import pytest
+from tests.coded import raises
 
-from mixsearch import SearchError
 from mixsearch.core.em import EMOptions, em_options, run_em
 
 
@@ -40,17 +40,17 @@ def test_refine_is_a_switch_and_the_limit_stands_beside_it():
 
 @pytest.mark.parametrize("refine", [0, 3, "yes"])
 def test_refine_that_is_no_switch_is_named(refine):
-    with pytest.raises(SearchError, match="refine must be True or False, got .* Limit the iterations with max_iter"):
+    with raises("bad_argument", argument="refine", limit="max_iter"):
         em_options(refine, 0.01, None)
 
 
 @pytest.mark.parametrize("max_iter", [0, 2.5])
 def test_a_limit_is_a_positive_integer(max_iter):
-    with pytest.raises(SearchError, match="max_iter must be a positive integer, got"):
+    with raises("bad_argument", argument="max_iter"):
         em_options(True, 0.01, max_iter)
 
 
 @pytest.mark.parametrize("tol", [-0.1, float("nan")])
 def test_a_tolerance_must_be_a_number_of_nats(tol):
-    with pytest.raises(SearchError, match="tol must be a non-negative number of nats, got"):
+    with raises("bad_argument", argument="tol"):
         em_options(True, tol, None)

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
+from tests.coded import raises
 from tests.populations import Mixture, draw_mixture
 
 from mixsearch import Moments, SearchError, WeakHintWarning, search_moments
@@ -43,44 +44,44 @@ def test_the_nuclear_rule_minimises_the_nuclear_norm_plus_the_rate(weight):
 def test_a_nuclear_rule_without_a_positive_trace_says_what_to_do():
     scores = np.array([0.1, -1.0, -1.0, -1.0])
     hint = np.linalg.pinv(MIXTURE.centers) @ scores
-    with pytest.raises(HintError, match="trace of B is -.*Use rule='psd'"):
+    with raises("trace_not_positive"):
         search_moments(
             moments(Mixture(MIXTURE.centers, MIXTURE.weights, hint)), 4, method="cancellation", rule="nuclear"
         )
 
 
 @pytest.mark.parametrize(
-    ("changed", "k", "error", "message"),
+    ("changed", "k", "error", "code"),
     [
-        ({}, 6, RankError, "second moment has rank 4, but 6 components need rank 6"),
-        ({}, 0, SearchError, "n_components must be between 1 and 9 .*got 0"),
-        ({"second": np.eye(3)}, 4, SearchError, r"Moments.second has shape \(3, 3\), but a mean of length 9"),
-        ({"hint": np.ones(3)}, 4, HintError, r"Moments.hint has shape \(3,\)"),
-        ({"second": np.triu(np.ones((9, 9)))}, 4, SearchError, "Moments.second is not symmetric"),
-        ({"mean": np.full(9, np.nan)}, 4, SearchError, "Moments.mean contains NaN or infinity"),
-        ({"mean": np.zeros(9)}, 4, NoMassError, "has weight 0, so.*Try the opposite hint"),
+        ({}, 6, RankError, "rank_too_low"),
+        ({}, 0, SearchError, "bad_argument"),
+        ({"second": np.eye(3)}, 4, SearchError, "moments_shape"),
+        ({"hint": np.ones(3)}, 4, HintError, "hint_shape"),
+        ({"second": np.triu(np.ones((9, 9)))}, 4, SearchError, "moments_not_symmetric"),
+        ({"mean": np.full(9, np.nan)}, 4, SearchError, "moments_not_finite"),
+        ({"mean": np.zeros(9)}, 4, NoMassError, "no_mass"),
     ],
 )
-def test_moments_that_cannot_be_searched_say_why(changed, k, error, message):
-    with pytest.raises(error, match=message):
+def test_moments_that_cannot_be_searched_say_why(changed, k, error, code):
+    with raises(code):
         search_moments(moments(**changed), k)
 
 
 def test_the_hinted_normaliser_needs_the_hint():
-    with pytest.raises(HintError, match="needs the hint itself"):
+    with raises("hint_missing"):
         search_moments(moments(hint=None), 4, normaliser="hinted")
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "code"),
     [
-        ({"method": "magic"}, "method must be one of 'whitening', 'cancellation', got 'magic'"),
-        ({"threshold": 2.0}, "threshold must be strictly between 0 and 1"),
-        ({"method": "cancellation", "choose": "share"}, "choose='share' needs method='whitening'"),
+        ({"method": "magic"}, "bad_argument"),
+        ({"threshold": 2.0}, "bad_argument"),
+        ({"method": "cancellation", "choose": "share"}, "options_conflict"),
     ],
 )
-def test_an_option_that_does_not_exist_names_those_that_do(options, message):
-    with pytest.raises(SearchError, match=message):
+def test_an_option_that_does_not_exist_names_those_that_do(options, code):
+    with raises(code):
         Extraction(**options)
 
 
@@ -93,7 +94,7 @@ def test_lists_and_sparse_matrices_are_moments_too():
 
 
 def test_a_hint_that_every_component_scores_zero_cancels_nothing():
-    with pytest.raises(HintError, match="Every component scores zero"):
+    with raises("hint_scores_zero"):
         search_moments(moments(hinted=np.zeros((9, 9))), 4, method="cancellation")
 
 

@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from tests.coded import raises
 from tests.split_samples import split_samples
 
-from mixsearch import GaussianSearch, SearchError, SubspaceSearch
+from mixsearch import GaussianSearch, SubspaceSearch
 from mixsearch.data.chunks import ArraySum
 from mixsearch.data.partitions import DetachedPartitions, leave_one_out, partition_in_memory, spread_over_groups
 from mixsearch.datasets import make_gaussian_mixture, make_subspaces
@@ -50,7 +51,7 @@ def test_sums_over_pieces_are_those_over_all_rows(cuts):
 
 def test_samples_that_were_not_pickled_have_an_error_of_their_own():
     detached = DetachedPartitions(partition_in_memory(np.zeros((1234, 2))).layout)
-    with pytest.raises(SearchError, match="The 1,234 samples of this fit are not here") as caught:
+    with raises("samples_detached", n_samples=1234) as caught:
         detached.reduce(total)
     assert (caught.value.code, caught.value.fields) == ("samples_detached", {"n_samples": 1234})
 

@@ -1,9 +1,9 @@
 """Docstrings of installed packages as a corpus: read from their sources, without running them."""
 
 import pytest
+from tests.coded import raises
 
 from mixsearch.datasets import load_docstrings
-from mixsearch.errors import SearchError
 
 SOURCE = '''"""Everything that is known about rivers."""
 
@@ -65,7 +65,7 @@ def test_a_file_that_cannot_be_parsed_is_skipped_and_none_is_run(write_package, 
 
 @pytest.mark.parametrize("package", ["no_such_package_anywhere", "math"])
 def test_a_package_without_source_is_named(package):
-    with pytest.raises(SearchError, match=f"No Python source found for the package '{package}'"):
+    with raises("package_missing"):
         load_docstrings([package])
 
 

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from tests.coded import raises
 
 from mixsearch.datasets import (
     make_gaussian_mixture,
@@ -10,7 +11,6 @@ from mixsearch.datasets import (
     make_subspaces,
     make_topics,
 )
-from mixsearch.errors import ArgumentError
 
 
 def test_gaussian_samples_have_the_centers_and_deviations_that_they_claim():
@@ -68,7 +68,7 @@ def test_a_hint_has_the_strength_that_was_asked_for(gamma):
 
 
 def test_a_strength_outside_its_range_is_refused():
-    with pytest.raises(ArgumentError, match="gamma must be above 0 and at most 1, got 0"):
+    with raises("bad_argument", argument="gamma", value=0):
         make_hint(np.eye(3), gamma=0)
 
 

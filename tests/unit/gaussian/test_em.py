@@ -4,10 +4,10 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose
 from scipy.special import softmax
 from sklearn.mixture import GaussianMixture
+from tests.coded import warns
 
 from mixsearch import GaussianSearch
 from mixsearch.datasets import make_gaussian_mixture, make_hint
-from mixsearch.errors import NotRefinedWarning
 from mixsearch.gaussian import queries as estimator
 
 
@@ -107,7 +107,7 @@ def test_a_component_without_members_leaves_the_moment_estimate(overlapping, mon
     search = GaussianSearch(4).fit(overlapping.X)
     hints = {"hint": make_hint(overlapping.centers, 1), "examples": overlapping.X[overlapping.labels == 1][:3]}
     monkeypatch.setattr(estimator, "MIN_MEMBERS", np.inf)
-    with pytest.warns(NotRefinedWarning, match="the moment estimate is returned"):
+    with warns("not_refined"):
         found = search.search(**{by: hints[by]}, refine=True)
     plain = search.search(**{by: hints[by]})
     assert_allclose(found.center, plain.center)

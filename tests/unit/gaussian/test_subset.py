@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+from tests.coded import warns
 
 from mixsearch import GaussianSearch
 from mixsearch.datasets import make_gaussian_mixture
-from mixsearch.errors import DoubtfulExamplesWarning, collect_warnings
+from mixsearch.errors import collect_warnings
 from mixsearch.gaussian.subset import fit_subset
 
 
@@ -58,7 +59,7 @@ def test_a_component_that_stands_for_several_is_noticed_and_others_are_not():
 def test_examples_of_two_components_are_named():
     data = make_gaussian_mixture(3000, 20, 4, norm=8.0, random_state=0)
     rows = np.concatenate([np.flatnonzero(data.labels == i)[:n] for i, n in ((0, 4), (1, 1))])
-    with pytest.warns(DoubtfulExamplesWarning, match="Example 4 of 5 .counted from 0. looks like"):
+    with warns("examples_disagree", n_examples=5):
         found = GaussianSearch(4).fit(data.X).search(examples=data.X[rows])
     assert found.confidence < 0.01
 

@@ -5,9 +5,9 @@ import io
 
 import numpy as np
 import pytest
+from tests.coded import raises
 from tests.dated_corpus import FOOD, SHOPS, SPORT, YEARS, draw_rows, open_made
 
-from mixsearch.errors import SearchError
 from mixsearch.index.groups import GroupShare, estimate_means
 
 ROWS = draw_rows()
@@ -97,18 +97,17 @@ def test_frames_and_tables_have_a_row_for_each_topic_and_group(index):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "words"),
+    ("arguments", "code"),
     [
-        ({"over": "yeer"}, "unknown_column", "year, date, shop"),
-        ({"over": "shop"}, "not_ordered", "by"),
-        ({"over": "year", "by": "shop"}, "one_column_needed", "either"),
-        ({"over": "date", "every": "fortnight"}, "bad_period", "month"),
+        ({"over": "yeer"}, "unknown_column"),
+        ({"over": "shop"}, "not_ordered"),
+        ({"over": "year", "by": "shop"}, "one_column_needed"),
+        ({"over": "date", "every": "fortnight"}, "bad_period"),
     ],
 )
-def test_groups_that_cannot_be_made_are_one_sentence(index, arguments, code, words):
-    with pytest.raises(SearchError, match=words) as caught:
+def test_groups_that_cannot_be_made_are_one_sentence(index, arguments, code):
+    with raises(code):
         index.group("sushi", **arguments)
-    assert caught.value.code == code
 
 
 def test_means_have_no_bias_from_clipping_and_intervals_hold_them():

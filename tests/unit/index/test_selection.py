@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.coded import raises
 from tests.dated_corpus import draw_rows, open_made
 from tests.served_corpus import SUBJECTS
 
@@ -62,18 +63,17 @@ def test_answers_carry_the_columns_of_their_documents(index):
 
 
 @pytest.mark.parametrize(
-    ("where", "code", "words"),
+    ("where", "code"),
     [
-        ("yeer > 3", "unknown_column", "year"),
-        ("year > 3000", "filter_matches_nothing", "900 documents"),
-        ("year >", "filter_syntax", "a value"),
+        ("yeer > 3", "unknown_column"),
+        ("year > 3000", "filter_matches_nothing"),
+        ("year >", "filter_syntax"),
     ],
 )
-def test_a_filter_that_cannot_be_used_is_one_sentence(index, where, code, words):
+def test_a_filter_that_cannot_be_used_is_one_sentence(index, where, code):
     for within in (False, True):
-        with pytest.raises(SearchError, match=words) as caught:
+        with raises(code):
             index.search("judge", where=where, within=within)
-        assert caught.value.code == code
 
 
 def test_a_search_within_needs_a_filter_and_some_documents(index):
@@ -105,6 +105,5 @@ def test_marked_documents_outside_of_a_filter_do_not_count_within_it(index):
     assert np.abs(both.probabilities - alone.probabilities).sum() < 1e-6
     avoided = index.search("sushi", not_documents=[early, late], where=where, within=True)
     assert not {early, late} & {row for row, _ in avoided.documents(500)}
-    with pytest.raises(SearchError, match="None of the documents of the hint matches the filter") as raised:
+    with raises("filter_excludes_hint"):
         index.search(documents=[late], where=where, within=True)
-    assert raised.value.code == "filter_excludes_hint"

@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import multivariate_normal
+from tests.coded import raises
 
 from mixsearch import RegressionSearch
 from mixsearch.core.em import EMOptions
 from mixsearch.core.posterior import precision_factor, shrink_covariances
 from mixsearch.data.partitions import partition_in_memory
 from mixsearch.datasets import make_mixed_regression
-from mixsearch.errors import ArgumentError, DoubtfulExamplesWarning
+from mixsearch.errors import DoubtfulExamplesWarning
 from mixsearch.regression.design import estimate_features, fit_design
 from mixsearch.regression.joint import evaluate_whole, hold_examples, likelihood_of_responses, maximize_whole
 from mixsearch.regression.mixture import RegressionMixture, Regressors
@@ -85,7 +86,7 @@ def test_intervals_of_a_joint_model_cover_the_truth_about_as_often_as_they_say()
 
 def test_other_values_of_joint_are_refused():
     X, y, _ = draw_joint(50)
-    with pytest.raises(ArgumentError, match="joint must be one of 'auto', True, False"):
+    with raises("bad_argument", argument="joint", choices="'auto', True, False"):
         RegressionSearch(2, joint="yes").fit(X, y)
 
 

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from tests.coded import warns
 from tests.split_samples import split_samples
 
 from mixsearch import RegressionSearch
 from mixsearch.data.partitions import partition_in_memory
 from mixsearch.datasets import make_mixed_regression
-from mixsearch.errors import OutliersWarning
 from mixsearch.regression.design import find_regression_outliers
 
 ROWS = np.array([17, 40, 711])
@@ -66,7 +66,7 @@ def test_a_fit_says_what_it_left_out_and_is_as_if_it_had_never_been_there():
     X, y = draw()
     y[ROWS] = 1e3
     search, rest = RegressionSearch(2), np.delete(np.arange(len(y)), ROWS)
-    with pytest.warns(OutliersWarning, match="3 of 2,000 samples lie far from all others \\(rows 17, 40, 711\\)"):
+    with warns("outliers", n_outliers=3, n_samples=2000):
         search.fit(X, y)
     assert_array_equal(search.outliers_, ROWS)
     hint = X[:, 0] @ X

@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from tests.coded import raises, warns
 from tests.unit.regression.conftest import NOISE
 
 from mixsearch import RegressionSearch
 from mixsearch.data.partitions import partition_in_memory
 from mixsearch.datasets import make_hint, make_mixed_regression
-from mixsearch.errors import ArgumentError, DoubtfulExamplesWarning, UnlikelyMixtureWarning, WeakHintWarning
+from mixsearch.errors import DoubtfulExamplesWarning
 from mixsearch.regression.moments import fit_regression
 
 
@@ -50,7 +51,7 @@ def test_examples_of_two_regressions_are_doubted(data, search, refine):
 @pytest.mark.parametrize("refine", [False, True])
 def test_an_example_far_from_every_regression_is_doubted(data, search, refine):
     X, y = members(data, 0, 5)
-    with pytest.warns(DoubtfulExamplesWarning, match="Example 2 of 5 .counted from 0. looks like no member"):
+    with warns("examples_atypical", n_examples=5):
         found = search.search(examples=(X, y + 170 * NOISE * (np.arange(5) == 2)), refine=refine)
     assert "examples_atypical" in codes(found)
     assert found.confidence < 0.01
@@ -60,7 +61,7 @@ def test_an_example_far_from_every_regression_is_doubted(data, search, refine):
 def test_a_direction_orthogonal_to_all_coefficients_says_nothing(data, search, refine):
     span, _ = np.linalg.qr(data.centers.T)
     v = np.ones(6)
-    with pytest.warns(WeakHintWarning, match="The hint may be uninformative"):
+    with warns("hint_uninformative"):
         found = search.search(v - span @ (span.T @ v), refine=refine)
     assert codes(found)[0] == "hint_uninformative"
     assert found.confidence < 0.5
@@ -81,7 +82,7 @@ def test_p_values_of_directions_without_information_are_uniform():
 
 
 def test_a_tie_is_doubted(data, search):
-    with pytest.warns(WeakHintWarning, match="hardly singles out a component"):
+    with warns("weak_hint"):
         found = search.search(np.linalg.pinv(data.centers) @ [1.0, 1.0, 0.0])
     assert codes(found) == ["weak_hint"]
 
@@ -93,7 +94,7 @@ def test_moments_of_x_that_is_not_normal_are_refined_by_default_and_doubted_othe
     assert_allclose(found.center, centers[0], atol=0.05)
     assert found.confidence > 0.9
     assert not found.doubts
-    with pytest.warns(UnlikelyMixtureWarning, match="Moments need normal X, but .* Search with refine=True"):
+    with warns("not_normal", argument="refine"):
         moments = search.search(hint, refine=False)
     assert codes(moments)[0] == "not_normal"
     assert moments.confidence < 0.5
@@ -102,7 +103,7 @@ def test_moments_of_x_that_is_not_normal_are_refined_by_default_and_doubted_othe
 def test_normal_x_is_not_refined_by_default(data, search):
     hint = make_hint(data.centers, 0, gamma=0.9)
     assert_allclose(search.search(hint).center, search.search(hint, refine=False).center)
-    with pytest.raises(ArgumentError, match="refine must be True or False, got 'maybe'"):
+    with raises("bad_argument", argument="refine", value="maybe"):
         search.search(hint, refine="maybe")
 
 
@@ -120,7 +121,7 @@ def test_a_single_line_through_two_is_doubted():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((1000, 2))
     y = np.where(rng.random(1000) < 0.5, X[:, 0], X[:, 1]) + 0.1 * rng.standard_normal(1000)
-    with pytest.warns(UnlikelyMixtureWarning, match="With 2 regressions instead of 1, the likelihood of 1,000 samples"):
+    with warns("too_few_components", n_components=1, larger=2, n_samples=1000):
         found = RegressionSearch(1).fit(X, y).search([1.0, 0.0], refine=True)
     assert found.confidence < 0.01
 

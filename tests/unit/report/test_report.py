@@ -7,10 +7,10 @@ from dataclasses import fields
 import openpyxl
 import pandas as pd
 import pytest
+from tests.coded import raises
 from tests.unit.index.planted_reviews import ORDER, make_reviews
 from tests.unit.report.test_markup import read
 
-from mixsearch.errors import SearchError
 from mixsearch.index import IndexOptions, Query, build_index, open_index
 from mixsearch.index.groups import GroupShare
 from mixsearch.report import make_report, write_report
@@ -67,7 +67,7 @@ def test_columns_can_be_chosen_and_documents_filtered(index):
     assert made.timeline is None
     assert [groups.column for groups in made.groups] == ["stars"]
     assert {document.columns["stars"] for document in made.topics[0].answer.documents} <= {1, 2}
-    with pytest.raises(SearchError, match="There is no column 'shops'"):
+    with raises("unknown_column", column="shops"):
         make_report(index, query, by=["shops"])
 
 

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from tests.coded import raises
 from tests.unit.segmentation.images import as_bytes, halves, painted, thirds
 
-from mixsearch import SearchError, segment
+from mixsearch import segment
 from mixsearch.segmentation import graph as _graph
 from mixsearch.segmentation import prepare_image, read_image
 from mixsearch.segmentation.features import compute_features
@@ -135,11 +136,11 @@ def test_a_correction_leaves_alone_what_is_sure_and_not_like_it(wide):
 def test_wrong_corrections_are_refused(wide):
     _, prepared = wide
     found = prepared.segment(SEEDS)
-    with pytest.raises(SearchError, match="has pixels for 'sky', but the segments are left, right"):
+    with raises("unknown_segment", name="sky", known="left, right"):
         found.correct({"sky": (3, 3)})
-    with pytest.raises(SearchError, match="is a seed of both"):
+    with raises("seed_shared"):
         found.correct({"right": (20, 60)})
-    with pytest.raises(SearchError, match="Corrections need assign='graph'"):
+    with raises("needs_graph", assign="assign"):
         prepared.segment(SEEDS, assign="nearest").correct({"right": (3, 3)})
 
 
@@ -187,7 +188,7 @@ def test_the_next_click_is_suggested_where_nothing_is_known():
     assert x >= 115
     thinned = prepared.segment([(20, 60), (90, 60)], step=3)
     assert abs(3 * thinned.suggest_click()[0] - x) <= 4
-    with pytest.raises(SearchError, match="only with assign='graph'"):
+    with raises("needs_graph", assign="assign"):
         prepared.segment([(20, 60), (90, 60)], assign="nearest").suggest_click()
 
 

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from tests.coded import raises
 
-from mixsearch.errors import HintError
 from mixsearch.segmentation import box, read_image, stroke
 from mixsearch.segmentation.seeds import check_seeds, find_windows, parse_seeds
 
@@ -17,25 +17,25 @@ def test_a_seed_is_a_pixel_or_several():
 
 @pytest.mark.parametrize("seed", [(8, 0), (0, 5), (-1, 2)])
 def test_a_seed_outside_the_picture_is_told_its_size(seed):
-    with pytest.raises(HintError, match=rf"seed {seed[0]},{seed[1]} lies outside the image of 8 x 5 pixels"):
+    with raises("seed_outside"):
         check_seeds([seed, (1, 1)], PICTURE)
 
 
 def test_a_pixel_of_two_segments_is_refused():
-    with pytest.raises(HintError, match="3,4 is a seed of both 'segment 1' and 'segment 2'"):
+    with raises("seed_shared", x=3, y=4, first="segment 1", second="segment 2"):
         check_seeds([(3, 4), [(1, 1), (3, 4)]], PICTURE)
 
 
 def test_a_seed_on_a_transparent_pixel_is_refused():
     alpha = np.ones((2, 2))
     alpha[0, 1] = 0
-    with pytest.raises(HintError, match="seed 1,0 is on a transparent pixel"):
+    with raises("seed_transparent", x=1, y=0):
         check_seeds([(1, 0)], read_image(np.dstack([np.eye(2), alpha])))
 
 
 @pytest.mark.parametrize("seed", [5, (1, 2, 3), [], (1.0, np.nan), None])
 def test_what_is_no_pixel_is_refused(seed):
-    with pytest.raises(HintError, match="A seed must be a pixel"):
+    with raises("bad_seed"):
         check_seeds([seed], PICTURE)
 
 
@@ -66,12 +66,12 @@ def test_seeds_are_read_as_people_write_them(typed, expected):
 
 @pytest.mark.parametrize("typed", ["", "sky=", "1,2,3", "1;2", "9999999999,1"])
 def test_what_is_no_seed_is_shown_how_one_is_written(typed):
-    with pytest.raises(HintError, match=f"{typed!r} isn.t a seed. Write 120,80 or 120,80"):
+    with raises("bad_seed"):
         parse_seeds([typed])
 
 
 def test_two_segments_of_one_name_are_refused():
-    with pytest.raises(HintError, match="Two segments are called 'sky'. Join the pixels of one segment with a plus"):
+    with raises("duplicate_segment", name="sky"):
         parse_seeds(["sky=1,2", "sky:3,4"])
 
 

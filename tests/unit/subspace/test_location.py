@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from tests.coded import warns
 
 from mixsearch import SubspaceSearch
 from mixsearch.core.second_moment import measure_samples
 from mixsearch.data.partitions import partition_in_memory
 from mixsearch.datasets import make_subspaces
-from mixsearch.errors import CenteredWarning, OutliersWarning
 from mixsearch.subspace.search import find_subspace_members, off_origin_p_value
 
 data = make_subspaces(4000, 20, 3, dim=2, deviation=0.3, random_state=0)
@@ -22,7 +22,7 @@ def gap(one, other):
 
 
 def fit_shifted(X=None, **options):
-    with pytest.warns(CenteredWarning, match="lie off the origin.*set center to False") as caught:
+    with warns("centered", argument="center") as caught:
         search = SubspaceSearch(3, dim=2, **options).fit(data.X + offset if X is None else X)
     assert caught[0].message.code == "centered"
     return search
@@ -65,7 +65,7 @@ def test_an_offset_of_all_samples_changes_nothing(refine, by):
 def test_an_outlier_is_left_out_and_named():
     X = data.X.copy()
     X[70] = 80 * np.ones(20)
-    with pytest.warns(OutliersWarning, match="row 70") as caught:
+    with warns("outliers") as caught:
         search = SubspaceSearch(3, dim=2).fit(X)
     assert search.outliers_.tolist() == [70]
     assert caught[0].message.fields["n_outliers"] == 1

@@ -5,9 +5,10 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from tests.coded import raises
 from tests.unit.table.planted import group_of_row, make_patients
 
-from mixsearch import SearchError, TableSearch
+from mixsearch import TableSearch
 from mixsearch.table import TableAnswer, describe_members
 from mixsearch.table.plane import place_rows
 
@@ -166,7 +167,7 @@ def test_of_many_rows_some_are_placed_in_order():
     assert len(plane.rows) <= 100
     assert np.all(np.diff(plane.rows) > 0)
     assert plane.coordinates.shape == (len(plane.rows), 2)
-    with pytest.raises(SearchError, match="max_rows"):
+    with raises("bad_argument", argument="max_rows"):
         place_rows(search, 0)
 
 

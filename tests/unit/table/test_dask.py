@@ -7,9 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from tests.coded import raises
 from tests.unit.table.planted import group_of_row, make_patients
 
-from mixsearch import SearchError, TableSearch, find
+from mixsearch import TableSearch, find
 from mixsearch.datasets import make_gaussian_mixture
 from mixsearch.table import describe_members
 from mixsearch.table import fit as _fit
@@ -148,6 +149,5 @@ def test_free_text_in_many_blocks_is_counted_up_to_a_limit(monkeypatch):
 
 
 def test_where_rows_in_memory_are_needed_a_dask_table_is_refused():
-    with pytest.raises(SearchError, match=r"got a Dask DataFrame. Call compute\(\) on it") as raised:
+    with raises("not_in_memory", kind="DataFrame"):
         get_rows(split(make_frame(), [70]), [0])
-    assert raised.value.code == "not_in_memory"

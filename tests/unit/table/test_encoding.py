@@ -6,8 +6,9 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose
+from tests.coded import raises, warns
 
-from mixsearch.errors import SearchError, TextAmongNumbersWarning
+from mixsearch.errors import SearchError
 from mixsearch.table import TableEncoder
 
 N = 400
@@ -196,7 +197,7 @@ def make_text(n_others, n=N):
 def test_text_of_which_nearly_all_is_numbers_is_read_as_numbers(make, n_others):
     texts, numbers = make_text(n_others)
     encoder = TableEncoder()
-    with pytest.warns(TextAmongNumbersWarning, match="Column 'x' has .* not .*number.* missing") as caught:
+    with warns("text_among_numbers", column="x") as caught:
         features = encoder.fit_transform(make({"x": texts}))
     assert_allclose(features, TableEncoder().fit_transform({"x": numbers}))
     note = caught[0].message
@@ -217,7 +218,7 @@ def test_text_of_which_nearly_all_is_numbers_is_read_as_numbers(make, n_others):
     ],
 )
 def test_codes_and_texts_among_numbers_stay_text(texts):
-    with pytest.raises(SearchError, match="an id or free text|numbers stored as text"):
+    with raises("no_usable_column"):
         TableEncoder().fit({"x": texts})
 
 
@@ -303,9 +304,8 @@ def test_tables_that_cannot_be_used_are_refused(table, columns, code):
 def test_repeated_names_are_an_error_if_they_are_used():
     values = np.random.default_rng(14).normal(size=(9, 3))
     for table in (pd.DataFrame(values, columns=["a", "b", "a"]), pa.table(list(values.T), names=["a", "b", "a"])):
-        with pytest.raises(SearchError, match="several columns with the name 'a'") as raised:
+        with raises("repeated_columns", names="'a'"):
             TableEncoder().fit(table)
-        assert raised.value.code == "repeated_columns"
         assert TableEncoder().fit(table, columns=["b"]).columns_ == ("b",)
 
 

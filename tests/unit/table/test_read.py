@@ -7,9 +7,9 @@ from datetime import date, datetime, timezone
 import pandas as pd
 import pyarrow as pa
 import pytest
+from tests.coded import raises
 
 from mixsearch.data.files.types import MISSING_MARKS
-from mixsearch.errors import DiskError, SearchError
 from mixsearch.table.read import read_table, write_table
 
 CSV = """name,area,rooms,garden,built,seen
@@ -86,33 +86,31 @@ def test_json_lines_have_types(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "data", "code", "sentence"),
+    ("name", "data", "code"),
     [
-        ("a.csv", b"", "empty_file", "is empty"),
-        ("a.csv", b"a,b\n", "no_rows", "has 2 columns, but no rows"),
-        ("a.csv", b"a,b\n1,2\n3\n", "wrong_row_length", "Row 3 of .* has 1 value, but the header has 2: '3'"),
-        ("a.csv", b'a,b\n1,2\n"x,2\n', "wrong_row_length", "close every quotation mark"),
-        ("a.csv", b"a,b\ncaf\xe9,2\n", "wrong_encoding", "is not UTF-8"),
-        ("a.csv", "a,b\n1,2\n".encode("utf-16"), "wrong_encoding", "is UTF-16, but UTF-8 is needed"),
+        ("a.csv", b"", "empty_file"),
+        ("a.csv", b"a,b\n", "no_rows"),
+        ("a.csv", b"a,b\n1,2\n3\n", "wrong_row_length"),
+        ("a.csv", b'a,b\n1,2\n"x,2\n', "wrong_row_length"),
+        ("a.csv", b"a,b\ncaf\xe9,2\n", "wrong_encoding"),
+        ("a.csv", "a,b\n1,2\n".encode("utf-16"), "wrong_encoding"),
         (
             "a.jsonl",
             b'{"a": "a b c d e f g"}\n{"a": "a b \xff\xfec d e f g"}\n',
             "wrong_encoding",
-            "not UTF-8, in line 2",
         ),
-        ("a.csv.gz", gzip.compress(CSV.encode() * 99)[:-40], "unreadable_file", "Cannot read .* is complete"),
-        ("a.parquet", b"PAR1\x00\x00", "unreadable_file", "Cannot read .* as a Parquet file"),
-        ("a.jsonl", b'{"a": 1}\n{"a":\n', "invalid_json", "Line 2 of .* is not valid JSON.*Set skip_bad_rows"),
-        ("a.json", b"[1, 2]", "invalid_record", "Line 1 of .* has '1', but a row must be a JSON object"),
-        ("a.xlsx", b"x", "unreadable_file", "as an Excel workbook: it holds plain text"),
-        ("a", b"x", "unknown_format", "must end in .csv, .tsv"),
+        ("a.csv.gz", gzip.compress(CSV.encode() * 99)[:-40], "unreadable_file"),
+        ("a.parquet", b"PAR1\x00\x00", "unreadable_file"),
+        ("a.jsonl", b'{"a": 1}\n{"a":\n', "invalid_json"),
+        ("a.json", b"[1, 2]", "invalid_record"),
+        ("a.xlsx", b"x", "unreadable_file"),
+        ("a", b"x", "unknown_format"),
     ],
 )
-def test_files_that_cannot_be_read_say_why(tmp_path, name, data, code, sentence):
+def test_files_that_cannot_be_read_say_why(tmp_path, name, data, code):
     path = write(tmp_path / name, data)
-    with pytest.raises(SearchError, match=sentence) as raised:
+    with raises(code) as raised:
         read_table(path)
-    assert raised.value.code == code
     assert repr(str(path)) in str(raised.value)
 
 
@@ -143,7 +141,7 @@ def test_a_table_that_cannot_be_written_leaves_the_old_file(tmp_path):
     with pytest.raises(pa.ArrowException):
         write_table({"a": [1, "x"]}, path)
     assert path.read_text() == "old"
-    with pytest.raises(DiskError, match="Could not write to"):
+    with raises("disk_failed", action="write to"):
         write_table(ROWS, tmp_path / "nowhere" / "a.csv")
-    with pytest.raises(SearchError, match="must end in"):
+    with raises("unknown_format"):
         write_table(ROWS, tmp_path / "a.docx")

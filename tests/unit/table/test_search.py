@@ -7,10 +7,11 @@ from numpy.testing import assert_allclose
 from scipy.stats import spearmanr
 from sklearn.datasets import load_digits, make_moons
 from sklearn.metrics import roc_auc_score
+from tests.coded import raises, warns
 
 import mixsearch
 from mixsearch import TableSearch
-from mixsearch.errors import ArgumentError, DoubtfulExamplesWarning, HintError, SearchError, UncertainSizeWarning
+from mixsearch.errors import SearchError
 from mixsearch.table import fit as _fit
 
 SIZES = (120, 80, 60)
@@ -173,7 +174,7 @@ def test_tables_of_few_points_have_answers(table):
 
 
 def test_all_rows_may_be_examples(search):
-    with pytest.warns(DoubtfulExamplesWarning, match="140 are far from the others"):
+    with warns("examples_disagree", n_far=140):
         found = search.search(like=range(260))
     assert found.predict().all()
     assert found.n_members == (260, 260, 260)
@@ -215,7 +216,7 @@ def test_bad_examples_are_refused(search, like, not_like, code):
 
 @pytest.mark.parametrize("options", [{"covariance": "round"}, {"max_components": 0}, {"max_components": 2.5}])
 def test_bad_options_are_refused(planted, options):
-    with pytest.raises(ArgumentError, match=next(iter(options))):
+    with raises("bad_argument"):
         TableSearch(**options).fit(planted[0])
 
 
@@ -223,7 +224,7 @@ def test_bad_options_are_refused(planted, options):
 def test_an_example_far_from_all_others_is_a_doubt(planted, search, as_rows):
     rows = [2, 5, 9, 250]
     like, named = (planted[0][rows], 3) if as_rows else (rows, 250)
-    with pytest.warns(DoubtfulExamplesWarning, match=f"Of the 4 examples, one is far .*: row {named}.") as caught:
+    with warns("examples_disagree") as caught:
         found = search.search(like=like)
     assert [doubt.code for doubt in found.doubts] == ["examples_disagree"]
     assert found.doubts[0].fields["rows"] == [named]
@@ -254,7 +255,7 @@ def draw_with_missing(seed=0, n=400):
 def test_rows_with_missing_values_do_not_connect_two_groups():
     table, labels = draw_with_missing(seed=1)
     search = TableSearch().fit(table)
-    with pytest.warns(DoubtfulExamplesWarning, match="The 2 examples are far from each other: rows 0, 399"):
+    with warns("examples_disagree", n_examples=2, n_far=2, listed="0, 399"):
         search.search([0, 399])
     for target, seed in product(range(2), range(2)):
         own = np.random.default_rng(seed).choice(np.flatnonzero(labels == target), 4, replace=False)
@@ -267,9 +268,9 @@ def test_ids_name_rows_if_the_fit_has_a_column_of_them(planted, like):
     found = mixsearch.find(table, like=like, not_like="r150", id="name")
     assert (found.like, found.not_like) == ((5,), (150,))
     assert repr(found).startswith("Rows like r5\n")
-    with pytest.raises(HintError, match="The id r999 is in none of the 260 rows"):
+    with raises("unknown_rows", n_rows=260, missing="r999"):
         mixsearch.find(table, like="r999", id="name")
-    with pytest.raises(HintError, match="like must be positions of rows"):
+    with raises("bad_rows", argument="like"):
         mixsearch.find(table, like=like)
 
 
@@ -277,9 +278,7 @@ def test_a_number_of_members_that_is_hardly_known_is_a_doubt():
     X, digit = load_digits(return_X_y=True)
     search, like = TableSearch().fit(X), [1246, 1310, 1727]
     assert digit[like].tolist() == [3, 3, 3]
-    with pytest.warns(
-        UncertainSizeWarning, match="uncertain: between .* of 1,797 rows.* to like or not_like"
-    ) as warned:
+    with warns("size_unknown", n_rows=1797, like="like", not_like="not_like") as warned:
         found = search.search(like)
     n, low, high = found.n_members
     assert n > 1797 / 2

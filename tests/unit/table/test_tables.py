@@ -5,8 +5,9 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from numpy.testing import assert_array_equal
+from tests.coded import raises, warns
 
-from mixsearch.errors import HintError, RepeatedIdsWarning, SearchError
+from mixsearch.errors import SearchError
 from mixsearch.table.rows import find_rows, get_rows
 from mixsearch.table.source import with_columns
 from mixsearch.table.tables import get_numbers, list_numeric_columns
@@ -103,16 +104,13 @@ def test_rows_come_in_the_order_of_their_ids(values, wanted):
 
 
 def test_an_id_of_several_rows_gives_all_and_a_repeated_id_counts_once():
-    with pytest.warns(RepeatedIdsWarning, match="The id a names 2 rows, and all of them are taken") as caught:
+    with warns("repeated_ids", n_rows=2, listed="a") as caught:
         assert find_rows(["a", "b", "a"], ["a", "a"]).tolist() == [0, 2]
     assert (caught[0].message.code, caught[0].message.fields["ids"]) == ("repeated_ids", ["a"])
     assert find_rows(["a", "b", "a"], ["b"]).tolist() == [1]
 
 
 def test_ids_that_are_in_no_row_are_listed():
-    with pytest.raises(
-        HintError, match=r"2 of 3 ids are in none of the 4 rows: z, 9. The ids begin with a, b, c, d"
-    ) as e:
+    with raises("unknown_rows", n_missing=2, n_wanted=3, n_rows=4, missing="z, 9", first="a, b, c, d") as e:
         find_rows(["a", "b", "c", "d"], ["z", "b", 9])
-    assert e.value.code == "unknown_rows"
     assert e.value.fields["missing_ids"] == ["z", "9"]

@@ -8,8 +8,8 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from tests.coded import raises
 
-from mixsearch.errors import SearchError
 from mixsearch.text import CorpusOptions, read_corpus
 
 TEXTS = ["good sushi and rice", None, "bad burger with fries", "good burger"]
@@ -91,7 +91,7 @@ def test_strings_that_name_files_are_files(tmp_path, monkeypatch):
     options = CorpusOptions(**EVERY_WORD, format="lines")
     for source in (["some texts.txt"], ["some t*.txt"], [Path("some texts.txt")]):
         assert read(source, options)[0].n_documents == 2
-    with pytest.raises(SearchError, match="No file 'reviews.csv'"):
+    with raises("file_missing", file="reviews.csv"):
         read_corpus(["reviews.csv"])
 
 

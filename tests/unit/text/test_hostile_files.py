@@ -5,6 +5,7 @@ import gzip
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from tests.coded import raises
 from tests.every_word import every_word
 
 from mixsearch.data.files import streams
@@ -67,7 +68,7 @@ def test_lists_that_are_nested_too_deeply_are_an_error(tmp_path, depth, name):
     record = '{"text": "sushi", "x": ' + "[" * depth + "]" * depth + "}"
     (tmp_path / name).write_text(f"[{record}]" if name.endswith("json") else GOOD + record + "\n")
     assert "nested too deeply" in fail(tmp_path / name, "invalid_json")
-    with pytest.raises(SearchError, match="nested too deeply"):
+    with raises("invalid_json"):
         read_table(tmp_path / name)
 
 

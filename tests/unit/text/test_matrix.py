@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from tests.coded import raises
 
-from mixsearch.errors import SearchError
 from mixsearch.text import CorpusOptions, read_corpus
 
 # The third document is empty, and so is the last; nobody uses the third word.
@@ -51,19 +51,19 @@ def test_frequencies_and_stop_words_choose_columns_too(tmp_path, vocabulary):
 
 def test_a_vocabulary_of_the_wrong_length_is_refused(tmp_path, vocabulary):
     sp.save_npz(tmp_path / "a.npz", sp.csr_array(COUNTS[:, :3]))
-    with pytest.raises(SearchError, match="has 4 words, but the counts have 3 columns"):
+    with raises("wrong_vocabulary", n_found=4, n_words=3):
         read(tmp_path / "a.npz", vocabulary=vocabulary)
 
 
 def test_weights_are_not_counts(tmp_path):
     sp.save_npz(tmp_path / "a.npz", sp.csr_array(COUNTS / 2))
-    with pytest.raises(SearchError, match="has values that are not counts"):
+    with raises("not_counts"):
         read(tmp_path / "a.npz")
 
 
 def test_options_that_need_texts_are_refused_for_counts(tmp_path):
     sp.save_npz(tmp_path / "a.npz", sp.csr_array(COUNTS))
-    with pytest.raises(SearchError, match="drop_duplicates needs texts, but the file holds ready-made counts"):
+    with raises("needs_texts", argument="drop_duplicates"):
         read(tmp_path / "a.npz", drop_duplicates="exact")
-    with pytest.raises(SearchError, match="Ready-made counts must be in 1 file, got 2"):
+    with raises("several_count_files", n_files=2):
         read([tmp_path / "a.npz", tmp_path / "a.npz"])

@@ -4,9 +4,9 @@ import tempfile
 
 import numpy as np
 import pytest
+from tests.coded import raises
 from tests.every_word import every_word
 
-from mixsearch.errors import SearchError
 from mixsearch.text import count_texts, read_corpus
 
 
@@ -28,7 +28,7 @@ def test_the_temporary_folder_goes_with_the_corpus(folder):
         assert corpus.n_documents == 5000
     assert list(folder.iterdir()) == []
     assert corpus.n_words == 5002
-    with pytest.raises(SearchError, match="The corpus is closed"):
+    with raises("corpus_closed"):
         list(corpus.chunks())
 
 
@@ -50,6 +50,6 @@ def test_a_full_disk_is_reported_with_the_folder_and_how_to_change_it(folder, mo
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(np, "savez", fill_disk)
-    with pytest.raises(SearchError, match=r"temporary files in '.*spool' \(No space left.*TMPDIR"):
+    with raises("tmp_dir_failed"):
         count_texts(many_texts(), every_word())
     assert list(folder.iterdir()) == []

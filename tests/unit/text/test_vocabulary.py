@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import CountVectorizer
+from tests.coded import raises
 from tests.every_word import every_word
 
-from mixsearch.errors import ArgumentError
 from mixsearch.text import CorpusOptions, count_texts, read_corpus
 
 DOCUMENTS = ["aa bb cc", "aa bb bb", "aa dd dd dd", "", "aa ee"]
@@ -38,19 +38,19 @@ def test_frequencies_belong_to_the_columns():
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "code"),
     [
-        ({"min_df": 0}, "min_df must be a number of documents .* got 0"),
-        ({"ngrams": (1, 2**63)}, r"ngrams must be .* 100 at most"),
-        ({"format": "xlsx"}, "format must be one of None, 'jsonl', .* got 'xlsx'"),
-        ({"token_pattern": "(a)(b)"}, "token_pattern must have at most 1 group, got 2"),
-        ({"token_pattern": "a", "tokenizer": str.split}, "tokenizer and token_pattern exclude each other"),
-        ({"encoding": "klingon"}, "encoding must be an encoding that Python knows, .* got 'klingon'"),
-        ({"encoding": "utf-16"}, "encoding must keep ASCII unchanged, got 'utf-16'"),
+        ({"min_df": 0}, "bad_argument"),
+        ({"ngrams": (1, 2**63)}, "bad_argument"),
+        ({"format": "xlsx"}, "bad_argument"),
+        ({"token_pattern": "(a)(b)"}, "bad_argument"),
+        ({"token_pattern": "a", "tokenizer": str.split}, "conflicting_arguments"),
+        ({"encoding": "klingon"}, "bad_argument"),
+        ({"encoding": "utf-16"}, "bad_argument"),
     ],
 )
-def test_wrong_options_are_refused_at_once(options, message):
-    with pytest.raises(ArgumentError, match=message):
+def test_wrong_options_are_refused_at_once(options, code):
+    with raises(code):
         every_word(**options)
 
 

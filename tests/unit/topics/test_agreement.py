@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from tests.coded import warns
 
 from mixsearch import TopicSearch
 from mixsearch.datasets import make_topics
-from mixsearch.errors import DoubtfulExamplesWarning, UnlikelyMixtureWarning, WeakHintWarning, collect_warnings
+from mixsearch.errors import DoubtfulExamplesWarning, collect_warnings
 
 data = make_topics(1500, 80, 4, mean_length=60, random_state=3)
 MEMBERS = np.argsort(-data.shares, axis=0)[:6].T  # rows of documents, six of each topic
@@ -53,7 +54,7 @@ def test_after_local_em_more_documents_of_one_topic_give_more_confidence():
 @pytest.mark.parametrize("pair", [(0, 1), (3, 0)])
 def test_words_of_two_topics_are_doubted_and_named(search, pair):
     words = [WORDS[i] for i in pair]
-    with pytest.warns(WeakHintWarning, match="look like those of different topics") as warned:
+    with warns("words_disagree") as warned:
         found = search.search(words=words)
     assert [doubt.code for doubt in found.doubts] == ["words_disagree"]
     assert len(warned) == 1
@@ -116,7 +117,7 @@ def test_with_enough_topics_nothing_is_left_out(k):
 def test_a_topic_that_was_left_out_is_doubted(refine):
     few = fit(2)
     shares = [np.sum(fit(4)._family.project(few._read_words(None, word))[2:] ** 2) for word in LABELLED]
-    with pytest.warns(UnlikelyMixtureWarning, match=r"There are more topics than 2: \d+% of the hint is in directions"):
+    with warns("too_few_components", n_components=2, n_left_out=2):
         found = few.search(words=LABELLED[int(np.argmax(shares))], refine=refine)
     assert found.doubts[-1].code == "too_few_components"
     assert found.confidence < 0.2

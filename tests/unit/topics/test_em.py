@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import gammaln, psi
+from tests.coded import warns
 from tests.split_samples import split_partition
 
 from mixsearch import TopicSearch
 from mixsearch.core.em import EMOptions
 from mixsearch.datasets import make_topics
-from mixsearch.errors import NotRefinedWarning
 from mixsearch.topics import em as lda
 from mixsearch.topics import jackknife as lda_errors
 from mixsearch.topics.corpus import FittedCorpus
@@ -175,7 +175,7 @@ def test_where_steps_lead_to_another_topic_the_moment_estimate_stands(monkeypatc
     data = drawn()
     search = TopicSearch(3, alpha0=0.9, damping=False).fit(data.counts)
     monkeypatch.setattr(lda, "_nearest", lambda topics, start: 1)
-    with pytest.warns(NotRefinedWarning, match="moment estimate is returned"):
+    with warns("not_refined"):
         found = search.search(words=data.labelled_word(0), refine=True)
     assert found._refined is None
     assert_allclose(found.center, search.search(words=data.labelled_word(0)).center)

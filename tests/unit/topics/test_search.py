@@ -7,10 +7,10 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
 from tests.closeness import assert_close
+from tests.coded import raises, warns
 
-from mixsearch import SearchError, TopicSearch, WeakHintWarning
+from mixsearch import TopicSearch, WeakHintWarning
 from mixsearch.datasets import make_topics
-from mixsearch.errors import HintError, UnknownWordError
 from mixsearch.topics.em import LdaTopic
 from mixsearch.topics.local_em import LocalTopic
 
@@ -75,7 +75,7 @@ def test_typical_words_distinguish_topics_even_if_the_likeliest_are_those_of_the
     found = TopicSearch(2).fit(counts).search(words=[3])
     assert found.top_words(1, by="probability")[0][0] == "40"
     assert {int(word) for word, _ in found.top_words(20)} == set(range(20))
-    with pytest.raises(SearchError, match="by must be one of 'typical', 'probability', got 'beauty'"):
+    with raises("bad_argument", argument="by", choices="'typical', 'probability'", value="beauty"):
         found.top_words(by="beauty")
 
 
@@ -93,7 +93,7 @@ def test_a_hint_in_few_documents_gives_a_warning():
     rare = np.zeros((400, 1), dtype=int)
     rare[:8:2] = 1
     fitted = TopicSearch(2).fit(with_columns(rare))
-    with pytest.warns(WeakHintWarning, match="Only 4 of 400 documents contain the words of the hint: too few"):
+    with warns("rare_hint", n_named=4, n_documents=400):
         fitted.search(words=[40])
 
 
@@ -121,11 +121,11 @@ def test_narrower_searches_use_twice_the_components_and_broader_ones_half():
 
 def test_a_hint_that_no_document_holds_says_so():
     fitted = TopicSearch(2).fit(with_columns(np.zeros((400, 1), dtype=int)))
-    with pytest.raises(HintError, match="No document matches the hint: none contains its words"):
+    with raises("no_matching_documents"):
         fitted.search(np.eye(41)[40])
-    with pytest.raises(UnknownWordError, match="40 is in the vocabulary, but in no document"):
+    with raises("word_without_documents", word=40):
         fitted.search(words=[40])
-    with pytest.raises(HintError, match="or their weights cancel"):
+    with raises("no_matching_documents"):
         search.search(words={WORDS[1]: 1.0, data.vocabulary.index(WORDS[1]): -1.0})
 
 

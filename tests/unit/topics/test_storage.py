@@ -7,9 +7,9 @@ from hashlib import blake2b
 
 import numpy as np
 import pytest
+from tests.coded import raises
 from tests.every_word import every_word
 
-from mixsearch.errors import DamagedFolderError
 from mixsearch.index import IndexOptions, build_index, open_index, verify_index
 from mixsearch.storage.arrays import HEADER_BYTES, make_header
 from mixsearch.storage.manifest import seal
@@ -71,7 +71,7 @@ def with_second(value):
 def test_arrays_that_do_not_fit_are_named(index, name, change, sentence):
     craft(index, name, change)
     verify_index(index)  # the checksums are right
-    with pytest.raises(DamagedFolderError, match=sentence):
+    with raises("folder_damaged"):
         open_index(index)
 
 
@@ -87,7 +87,7 @@ def test_indices_of_a_large_index_are_compared_with_their_bounds_when_they_are_u
         lambda: opened.search("fish", refine=False).documents(3),
         lambda: opened.topics.search(np.ones(len(opened.vocabulary)), refine=False),
     ):
-        with pytest.raises(DamagedFolderError, match="an index is out of range"):
+        with raises("folder_damaged"):
             use()
 
 
@@ -95,7 +95,7 @@ def test_a_block_never_unpacks_to_more_than_its_texts(index):
     packed = np.frombuffer(zlib.compress(b"x" * (50 << 20), 9), np.uint8)
     craft(index, "texts/bytes", lambda _: packed)
     craft(index, "texts/blocks", lambda blocks: np.array([[0, 0], [len(packed), blocks[-1, 1]]]))
-    with pytest.raises(DamagedFolderError, match="does not hold the"):
+    with raises("folder_damaged"):
         open_index(index).documents([0])
 
 
@@ -108,5 +108,5 @@ def test_a_search_that_fails_in_a_damaged_folder_says_so(index, monkeypatch):
         raise ZeroDivisionError
 
     monkeypatch.setattr(opened, "_search", fail)
-    with pytest.raises(DamagedFolderError, match="basis.npy' is damaged"):
+    with raises("folder_damaged"):
         opened.search("fish")

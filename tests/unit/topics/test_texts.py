@@ -5,10 +5,11 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.feature_extraction.text import CountVectorizer
+from tests.coded import raises, warns
 from tests.unit.index.planted_reviews import ORDER, THINGS, make_reviews
 
 from mixsearch import TopicSearch
-from mixsearch.errors import ArgumentError, DroppedDocumentsWarning, SearchError
+from mixsearch.errors import SearchError
 from mixsearch.text import CorpusOptions, WordCounter
 
 TEXTS = make_reviews()["text"].tolist()
@@ -43,7 +44,7 @@ def test_a_copy_of_the_vectorizer_counts():
 
 def test_missing_texts_are_documents_without_words():
     texts = [None, float("nan"), *TEXTS]
-    with pytest.warns(DroppedDocumentsWarning, match="2 of 242"):
+    with warns("dropped_documents", n_dropped=2, n_documents=242):
         search = TopicSearch(3).fit(texts)
     assert search.n_dropped_ == 2
     assert all((row - 2) % 3 == TAXI for row, _ in search.search("taxi").documents(10))
@@ -75,13 +76,11 @@ def test_documents_with_too_few_words_name_the_words_that_were_left_out():
 
 
 def test_one_text_is_not_a_corpus():
-    with pytest.raises(ArgumentError, match="X is one text, but a corpus has several. Pass a list of texts.") as caught:
+    with raises("one_text", argument="X"):
         TopicSearch(2).fit("one text")
-    assert caught.value.code == "one_text"
 
 
 @pytest.mark.parametrize("empty", [[], pd.Series([], dtype=object)])
 def test_an_empty_list_has_no_documents(empty):
-    with pytest.raises(SearchError, match="X is empty. Pass a list of texts, or counts with a row for") as caught:
+    with raises("no_documents", argument="X"):
         TopicSearch(2).fit(empty)
-    assert caught.value.code == "no_documents"

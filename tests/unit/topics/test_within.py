@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from tests.coded import raises
 
 from mixsearch import TopicSearch
 from mixsearch.datasets import make_topics
-from mixsearch.errors import SearchError
 from mixsearch.topics.corpus import FittedCorpus
 from mixsearch.topics.within import restrict_family
 
@@ -65,6 +65,5 @@ def test_topics_and_weights_are_those_of_the_documents(data, search, chosen):
 
 
 def test_too_few_documents_are_one_sentence(search):
-    with pytest.raises(SearchError, match="Only 5 documents match") as caught:
+    with raises("too_few_documents", n_documents=5):
         restrict_family(search._family, np.arange(5))
-    assert caught.value.code == "too_few_documents"

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from PIL import Image
+from tests.coded import raises
 from tests.unit.segmentation.images import as_bytes, halves
 
 from mixsearch.web.image_store import NotAnImageError, TooLargeError, TooSlowError, decode_upload
@@ -65,14 +66,14 @@ def test_formats_without_loss_give_the_pixels_themselves(kind):
     ],
 )
 def test_what_is_no_picture_is_said_to_be_none(body, sentence):
-    with pytest.raises(NotAnImageError, match=sentence):
+    with raises("not_an_image"):
         decode_upload(body, LIMITS)
 
 
 def test_a_bomb_is_refused_by_its_header():
-    with pytest.raises(TooLargeError, match="has 60,000 x 60,000 pixels|more pixels than Pillow decodes"):
+    with raises("too_large"):
         decode_upload(png_that_claims(60_000, 60_000), LIMITS)
-    with pytest.raises(TooLargeError, match="has 5,000 x 5,000 pixels; the limit is 24,000,000"):
+    with raises("too_large"):
         decode_upload(png_that_claims(5000, 5000), LIMITS)
 
 
@@ -99,13 +100,13 @@ def test_a_decoder_that_hangs_is_killed():
 
 @pytest.mark.parametrize("unpack", [crash, stumble])
 def test_a_decoder_that_dies_takes_nothing_with_it(unpack):
-    with pytest.raises(NotAnImageError, match="seems to be damaged"):
+    with raises("not_an_image"):
         decode_upload(b"poison", LIMITS, unpack)
     assert decode_upload(saved(Image.fromarray(rgb())), LIMITS).height == 6
 
 
 def test_a_picture_beyond_the_memory_is_too_large():
-    with pytest.raises(TooLargeError, match="does not fit into memory"):
+    with raises("too_large"):
         decode_upload(b"huge", LIMITS, outgrow)
 
 

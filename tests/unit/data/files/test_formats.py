@@ -9,6 +9,7 @@ from contextlib import suppress
 import openpyxl
 import pyarrow as pa
 import pytest
+from tests.coded import raises
 from tests.every_word import every_word
 from tests.unit.data.files.planted import (
     ROWS,
@@ -17,7 +18,7 @@ from tests.unit.data.files.planted import (
     write_sqlite,
 )
 
-from mixsearch.errors import BinaryFileError, SearchError, collect_warnings
+from mixsearch.errors import SearchError, collect_warnings
 from mixsearch.table import read_table
 from mixsearch.text import read_corpus
 from mixsearch.text.read.formats import inspect_columns
@@ -108,9 +109,8 @@ def test_compression_is_found_by_content_too(tmp_path):
 def test_binary_files_are_refused_with_what_they_are(tmp_path, data, kind, advice, name):
     (tmp_path / name).write_bytes(data)
     for read in (read_table, read_texts):
-        with pytest.raises(BinaryFileError, match=f"a.*' looks like {kind}.*: .*{advice}") as caught:
+        with raises("binary_file") as caught:
             read(tmp_path / name)
-        assert caught.value.code == "binary_file"
         assert str(caught.value).count(". ") == 0
 
 
@@ -133,14 +133,10 @@ def test_repeated_names_get_a_number(tmp_path, name):
 def test_a_table_of_several_is_named_after_two_colons(tmp_path):
     name = "a.sqlite"
     write_sqlite(tmp_path / name, names=("reviews", 'it\'s "odd"'))
-    with pytest.raises(
-        SearchError, match=f"has 2 tables, but one is needed. Name it, as in .*{name}::.*reviews"
-    ) as caught:
+    with raises("unclear_table"):
         read_table(tmp_path / name)
-    assert caught.value.code == "unclear_table"
-    with pytest.raises(SearchError, match="No table 'x' in .*It has: .*reviews") as caught:
+    with raises("table_missing", kind="table", table="x"):
         read_table(f"{tmp_path / name}::x")
-    assert caught.value.code == "table_missing"
     for table in ("reviews", 'it\'s "odd"'):
         assert read_table(f"{tmp_path / name}::{table}").num_rows == 3
         assert read_texts(f"{tmp_path / name}::{table}")[1] == ["a", "b", "c"]

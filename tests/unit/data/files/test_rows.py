@@ -1,10 +1,11 @@
 """Bad rows and missing headers, in texts and in tables."""
 
 import pytest
+from tests.coded import raises
 from tests.every_word import every_word
 
 from mixsearch.data.files.row_checks import check_header
-from mixsearch.errors import SearchError, collect_warnings
+from mixsearch.errors import collect_warnings
 from mixsearch.table import read_table
 from mixsearch.text import read_corpus
 
@@ -62,7 +63,7 @@ def test_lines_in_another_encoding_are_bad_rows(tmp_path, name):
     texts, notes = read_texts(path, skip_bad_rows=True, **options)
     assert texts == ["Good sushi", "Hot tea"]
     assert f"line {len(lines) - 1} of '{path}' (another encoding)" in str(notes[-1])
-    with pytest.raises(SearchError, match="Byte 0xe9 in line .* Set skip_bad_rows to skip such rows"):
+    with raises("wrong_encoding", skip_argument="skip_bad_rows"):
         read_texts(path, **options)
 
 
@@ -71,7 +72,7 @@ def test_bad_rows_of_a_table_are_skipped_counted_and_named(tmp_path):
     rows, (warning,) = read_rows(path, skip_bad_rows=True)
     assert rows == {"a": [1, 7], "b": [2, 8]}
     assert f"2 bad rows were skipped: row 3 of '{path}'" in str(warning)
-    with pytest.raises(SearchError, match="Row 3 of .* has 1 value, but the header has 2.*Set skip_bad_rows to skip"):
+    with raises("wrong_row_length", row=3, n_values=1, n_columns=2, text="3", skip_argument="skip_bad_rows"):
         read_table(path)
 
 

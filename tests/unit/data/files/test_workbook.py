@@ -6,10 +6,9 @@ import sys
 import numpy as np
 import openpyxl
 import pandas as pd
-import pytest
+from tests.coded import raises
 
 from mixsearch.data.files.workbook import Sheet, write_workbook
-from mixsearch.errors import SearchError
 
 DAY = datetime.date(2024, 2, 29)
 NOON = datetime.datetime(2024, 2, 29, 12, 30)
@@ -68,5 +67,5 @@ def test_text_that_no_cell_can_hold_is_changed(tmp_path):
 
 def test_without_openpyxl_the_extra_is_named(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "openpyxl", None)
-    with pytest.raises(SearchError, match=r"pip install 'mixsearch\[cli\]'"):
+    with raises("package_missing", extra="cli"):
         write_workbook(tmp_path / "a.xlsx", [])

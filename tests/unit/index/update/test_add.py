@@ -4,6 +4,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 import pytest
+from tests.coded import raises, warns
 from tests.unit.index.update.grown_index import (
     OPTIONS,
     READING,
@@ -13,7 +14,7 @@ from tests.unit.index.update.grown_index import (
     write_reviews,
 )
 
-from mixsearch.errors import BusyFolderError, SearchError, SkippedWordsWarning, collect_warnings
+from mixsearch.errors import BusyFolderError, collect_warnings
 from mixsearch.index import add_documents, build_index, open_index, remove_documents
 from mixsearch.storage.publication import update_folder
 from mixsearch.text import CorpusOptions
@@ -88,7 +89,7 @@ def test_words_that_come_with_added_documents_are_answered_from_those(path):
         topic = index.search("rocket")
     assert "word_added" in {doubt.code for doubt in topic.doubts}
     assert index.document_frequency("rocket") > 10
-    with pytest.warns(SkippedWordsWarning, match="came with documents that were added later. Refresh"):
+    with warns("skipped_words"):
         index.search(["sushi", "rocket"])
 
 
@@ -119,13 +120,13 @@ def test_documents_that_the_index_has_are_skipped_or_replaced(path, existing, n_
 
 def test_documents_that_the_index_has_are_an_error_by_default(path):
     before = open_index(path).generation
-    with pytest.raises(SearchError, match="4 of the documents to add are in the index .* the first one is 'r0'"):
+    with raises("documents_exist", n_existing=4, name="r0"):
         add(path, FIRST.slice(0, 4))
     assert open_index(path).generation == before
 
 
 def test_a_column_of_another_type_is_refused_and_new_columns_are_missing_before(path):
-    with pytest.raises(SearchError, match="Column 'stars' holds string in the documents to add, but int64"):
+    with raises("column_type_changed", column="stars", found="string", known="int64"):
         add(path, MORE.set_column(2, "stars", pa.array(["many"] * len(MORE))), reading=CorpusOptions(keep=["stars"]))
     assert open_index(path).n_documents == 270
     priced = MORE.append_column("price", pa.array([2.5] * len(MORE)))
