@@ -4,15 +4,15 @@ from contextlib import contextmanager
 
 import pytest
 
-from mixsearch.errors import Coded, SearchWarning
+from mixsearch.errors import SearchWarning
 
 
 @contextmanager
 def raises(code, **fields):
     """Expect an error with a code and, among its fields, these."""
-    with pytest.raises(Coded) as caught:
+    with pytest.raises(Exception) as caught:  # noqa: PT011 - errors of the server have another base
         yield caught
-    assert caught.value.code == code
+    assert getattr(caught.value, "code", None) == code, repr(caught.value)
     assert fields.items() <= caught.value.fields.items()
 
 

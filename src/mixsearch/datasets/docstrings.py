@@ -95,10 +95,43 @@ def load_docstrings(
 ) -> DocstringCorpus:
     """Read the docstrings of installed packages, without downloading, importing or running anything.
 
+    Parameters
+    ----------
+    packages : sequence of str, optional
+        Top-level packages or modules, such as ``["email", "numpy"]``. By default the standard library and the
+        installed ones of ``DEFAULT_PACKAGES``.
+    n_jobs : int, optional
+        The number of processes that parse files; 1 uses this process only. None or -1 for one per core, up to eight.
+    on_progress : callable, optional
+        Called in this process as ``on_progress(done_files, total_files)`` when more files are done.
+
+    Returns
+    -------
+    DocstringCorpus
+        Docstrings of public modules, classes, functions and methods, sorted by module, then in source order. Tests,
+        vendored copies, templates, texts of fewer than five words and repeated texts are skipped.
+
+    Raises
+    ------
+    TypeError
+        If `packages` is a single string.
+    SearchError
+        If a package has no Python source here, or a submodule is named.
+    ArgumentError
+        If `n_jobs` is not a number of processes.
+    WorkerDiedError
+        If a process ends before its files are read.
+
     Notes
     -----
     The order does not depend on `n_jobs` or on the order of `packages`; the texts depend on the installed versions.
     If processes are spawned (Windows, macOS), a script must call this under ``if __name__ == "__main__":``.
+
+    Examples
+    --------
+    >>> corpus = load_docstrings(["email"], n_jobs=1)
+    >>> corpus.texts[corpus.names.index("email.message_from_file")].splitlines()[0]
+    'Read a file and parse its contents into a Message object model.'
     """
     n_workers = _count_workers(n_jobs)
     files = _default_files() if packages is None else _requested_files(packages)

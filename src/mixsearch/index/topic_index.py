@@ -341,7 +341,7 @@ class TopicIndex(CorpusVocabulary):
             The page is in it, and works without a server: its `html` can be written to a file.
         """
         # Reports are made of indexes, so their module is found only when one is wanted.
-        return import_module("mixsearch.report").show_topics(self, hints, height=height, **options)
+        return import_module("mixsearch.report.write").show_topics(self, hints, height=height, **options)
 
 
 def open_index(path: str | os.PathLike[str]) -> TopicIndex:

@@ -19,12 +19,9 @@ from mixsearch import datasets
 from mixsearch._typing import Array
 from mixsearch.errors import HintError, SearchError, SearchWarning, collect_warnings, warn_user
 from mixsearch.segmentation.features import compute_features
-from mixsearch.segmentation.graph_posterior import make_piece_options
 from mixsearch.segmentation.image import LargeImageError, RasterImage
 from mixsearch.segmentation.image_reading import decode_image, read_image
-from mixsearch.segmentation.mixture import choose_options
 from mixsearch.segmentation.seeds import check_not_seeds, check_seeds, parse_seeds
-from mixsearch.segmentation.segment import choose_assign, search_segments
 from mixsearch.web.cache import LRUCache
 from mixsearch.web.image_schemas import MAX_NAME_LENGTH, Features, NamedSegmentation, SegmentationRequest
 from mixsearch.web.processes import run_process
@@ -164,6 +161,11 @@ class ImageStore:
         return self._searches.get_or_compute((name, request), compute)
 
     def _start(self, name: str, image: RasterImage, request: SegmentationRequest) -> FoundSegments:
+        # These import scikit-learn, which would delay the start of the server.
+        from mixsearch.segmentation.graph_posterior import make_piece_options
+        from mixsearch.segmentation.mixture import choose_options
+        from mixsearch.segmentation.segment import choose_assign, search_segments
+
         features = request.features
         seeds = check_seeds(_read_pixels(request.seeds, request.max_seeds), image)
         excluded = _read_pixels(request.not_seeds, request.max_seeds)

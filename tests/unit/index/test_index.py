@@ -247,7 +247,7 @@ def test_an_error_in_the_middle_leaves_the_old_index_and_nothing_else(step, tmp_
     open_index(path).verify()
 
 
-def save_counts(folder, kind):
+def save_counts(folder):
     """Ready-made counts whose words have capitals, and those counts."""
     counts = in_memory(damping=False)._family.local.by_document.toarray().astype(int)
     names = [word.capitalize() for word in in_memory().vocabulary_]
@@ -265,9 +265,9 @@ def test_ready_made_counts_make_an_index_with_words_as_they_are_spelt(tmp_path):
     found = index.search("Sushi", n_components=3)
     assert_allclose(found.probabilities, fitted.search("Sushi").probabilities, atol=1e-5)
     assert index.documents([7]) == [Document(7, None, None)]
-    with pytest.raises(SearchError, match="made from ready counts.*Give words or rows of documents"):
+    with pytest.raises(SearchError):
         index.search(text="Sushi")
-    with pytest.raises(UnknownWordError, match="'sushi' is not among the 35 words. Nearest: Sushi"):
+    with raises("unknown_word", word="sushi"):
         index.search("sushi")
 
 

@@ -141,7 +141,7 @@ def test_kinds_that_differ_between_blocks_are_left_out():
 
 
 def test_free_text_in_many_blocks_is_counted_up_to_a_limit(monkeypatch):
-    for module in ("_summaries", "_features"):
+    for module in ("summaries", "features"):
         monkeypatch.setattr(f"mixsearch.table.{module}.MAX_LEVELS", 30)
     frame = pd.DataFrame({"x": np.arange(90.0) % 7, "note": [f"text {row}" for row in range(90)]})
     search = TableSearch().fit(split(frame, [20, 50]))

@@ -11,7 +11,6 @@ from mixsearch import segment
 from mixsearch.datasets import make_landscape
 from mixsearch.errors import HintError
 from mixsearch.segmentation import read_image, stroke
-from mixsearch.web import image_store as module
 from mixsearch.web.image_schemas import NamedSegmentation, SegmentationRequest
 from mixsearch.web.image_store import EXAMPLE, GoneError, ImageStore
 from mixsearch.web.settings import Limits
@@ -83,8 +82,8 @@ def test_seeds_that_cannot_be_used_are_refused(seeds, code):
 def test_corrections_build_on_the_answer_before(monkeypatch):
     store, image, searched = ImageStore(Limits()), as_bytes(thirds()[0]), []
     name = store.add(read_image(image))
-    search = module.segmentation.search_segments
-    monkeypatch.setattr(module.segmentation, "search_segments", lambda *a, **k: searched.append(a) or search(*a, **k))
+    start = ImageStore._start
+    monkeypatch.setattr(ImageStore, "_start", lambda *a: searched.append(a) or start(*a))
     first = SegmentationRequest(("left:5,20", "right:65,20"))
     store.segment(name, first)
     request = replace(first, corrections=(("right:36,24",), ("left:30,4~33,4",)))

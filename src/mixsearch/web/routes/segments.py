@@ -12,7 +12,6 @@ from fastapi import APIRouter, Depends, Query, Response
 from mixsearch.errors import ArgumentError
 from mixsearch.segmentation.image_files import PNG_LEVEL, iterate_masks, make_label_image, make_pillow_image
 from mixsearch.segmentation.outlines import make_path
-from mixsearch.segmentation.result import iterate_cut_outs, summarize_segmentation
 from mixsearch.web.image_schemas import (
     MAX_EVERY,
     MAX_NAME_LENGTH,
@@ -151,6 +150,9 @@ def _add_files(router: APIRouter, store: ImageStore, pool: WorkerPool) -> None:
 
 def _describe(stored: StoredSegmentation, *, outlines: bool = False) -> SegmentedImage:
     found, request = stored.found, stored.request
+    # SciPy's statistics would delay the start of the server.
+    from mixsearch.segmentation.result import summarize_segmentation
+
     summary = summarize_segmentation(found)
     if outlines:
         for each, outline in zip(summary["segments"], found.outlines(), strict=True):
@@ -177,6 +179,8 @@ def _encode_masks(stored: StoredSegmentation) -> bytes:
 
 
 def _encode_cut_outs(stored: StoredSegmentation) -> bytes:
+    from mixsearch.segmentation.result import iterate_cut_outs
+
     return _encode_zip(iterate_cut_outs(stored.found))
 
 
