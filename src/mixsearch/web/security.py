@@ -6,6 +6,7 @@ import hmac
 import ipaddress
 import os
 import secrets
+import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -70,7 +71,7 @@ def _read_token(file: Path) -> str | None:
             token = opened.read(_MAX_NAME).strip()
     except (OSError, ValueError):
         return None
-    is_private = os.name == "nt" or (facts.st_uid == os.geteuid() and not facts.st_mode & 0o077)
+    is_private = sys.platform == "win32" or (facts.st_uid == os.geteuid() and not facts.st_mode & 0o077)
     return token if is_private and len(token) >= _TOKEN_BYTES and token.isprintable() else None
 
 
