@@ -10,6 +10,7 @@ import sys
 from importlib.machinery import PathFinder
 from pathlib import Path
 
+import pytest
 from docs.reference_pages.names import list_presented
 from numpydoc.docscrape import get_doc_object
 from numpydoc.validate import Validator, validate
@@ -83,6 +84,7 @@ def test_public_names_have_complete_docstrings():
     assert incomplete == {}
 
 
+@pytest.mark.slow
 def test_examples_in_docstrings_run():
     options = doctest.NORMALIZE_WHITESPACE
     failures = [
