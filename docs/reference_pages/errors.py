@@ -15,6 +15,7 @@ from .markdown import make_table
 Names = dict[str, list[ast.expr]]
 
 SOURCE = Path(mixsearch.__file__).parent
+DAMAGED = "folder_damaged"  # of `damage_error`, which adds what to do
 INTRODUCTION = """# Codes of errors and warnings
 
 Every error and warning has a `code` and its facts as `fields`; its sentence is made from them. The codes are the same
@@ -25,40 +26,63 @@ The classes are in `mixsearch.errors`.
 
 def make_error_page() -> str:
     """Return the page of all codes of errors and warnings, with their sentences."""
-    rows: dict[str, list[str]] = {}
-    for code, sentence in _list_codes():
-        rows.setdefault(code, []).extend([sentence] if sentence and sentence not in rows.get(code, []) else [])
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in sorted(SOURCE.rglob("*.py"))]
+    classes = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    codes = _list_classes(classes)
+    rows: dict[str, list[str]] = {code: [] for code in codes.values()}
+    for tree in trees:
+        for code, sentence in _list_calls(tree, codes):
+            rows.setdefault(code, []).extend([sentence] if sentence and sentence not in rows.get(code, []) else [])
+    # A class whose sentences come from elsewhere is described by its docstring.
+    for node in classes:
+        if node.name in codes and not rows[codes[node.name]]:
+            rows[codes[node.name]] = [_escape_sentence((ast.get_docstring(node) or "").partition("\n")[0])]
     table = make_table(("Code", "Sentence"), ((f"`{code}`", "<br>".join(rows[code])) for code in sorted(rows)))
     return f"{INTRODUCTION}\n{table}\n"
 
 
-def _list_codes() -> Iterator[tuple[str, str]]:
-    """Return every code in the source, with each sentence that it can have, or "" if the source does not show it."""
-    for path in sorted(SOURCE.rglob("*.py")):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Module | ast.FunctionDef):
-                yield from _list_calls(node)
-            elif isinstance(node, ast.ClassDef):
-                for each in node.body:
-                    is_code = isinstance(each, ast.Assign) and getattr(each.targets[0], "id", "") == "code"
-                    if is_code and isinstance(each.value, ast.Constant):
-                        yield each.value.value, _escape_sentence((ast.get_docstring(node) or "").partition("\n")[0])
+def _list_classes(classes: list[ast.ClassDef]) -> dict[str, str]:
+    """Return the code of each class of errors or warnings: its own, or that of its base."""
+    codes, bases = {}, {}
+    for node in classes:
+        bases[node.name] = [base.id for base in node.bases if isinstance(base, ast.Name)]
+        for each in node.body:
+            is_code = isinstance(each, ast.Assign) and getattr(each.targets[0], "id", "") == "code"
+            if is_code and isinstance(each.value, ast.Constant):
+                codes[node.name] = each.value.value
+    while inherited := {
+        name: codes[base] for name in bases if name not in codes for base in bases[name] if base in codes
+    }:
+        codes |= inherited
+    return codes
 
 
-def _list_calls(scope: ast.Module | ast.FunctionDef) -> Iterator[tuple[str, str]]:
-    """Return the codes and sentences of calls; a sentence may be a local name of a function."""
-    names: Names = {}
-    for node in ast.walk(scope):
-        if isinstance(node, ast.Assign) and isinstance(scope, ast.FunctionDef):
-            names.setdefault(getattr(node.targets[0], "id", ""), []).append(node.value)
-    for node in ast.walk(scope):
-        if isinstance(node, ast.Call):
-            for code in (each.value for each in node.keywords if each.arg == "code"):
-                if isinstance(code, ast.Constant) and isinstance(code.value, str):
-                    for sentence in _read_strings(node.args[0], names) if node.args else ():
-                        yield code.value, _escape_sentence(sentence)
-                    yield code.value, ""
+def _list_calls(tree: ast.Module, codes: dict[str, str]) -> Iterator[tuple[str, str]]:
+    """Return the codes and sentences of all calls that make an error or a warning."""
+    scopes = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    for scope in [tree, *scopes]:
+        names: Names = {}
+        for node in ast.walk(scope) if isinstance(scope, ast.FunctionDef) else ():
+            if isinstance(node, ast.Assign):
+                names.setdefault(getattr(node.targets[0], "id", ""), []).append(node.value)
+        for node in ast.walk(scope):
+            if isinstance(node, ast.Call) and (code := _find_code(node, codes)):
+                sentence = node.args[1:2] if getattr(node.func, "id", "") == "APIError" else node.args[:1]
+                sentence += [each.value for each in node.keywords if each.arg == "message"]
+                texts = [text for argument in sentence for text in _read_strings(argument, names)]
+                yield from ((code, _escape_sentence(text)) for text in [*texts, ""])
+
+
+def _find_code(call: ast.Call, codes: dict[str, str]) -> str | None:
+    """Return the code of a call: given by name, given first as the server does, or that of the class."""
+    name = getattr(call.func, "id", "")
+    given = [each.value for each in call.keywords if each.arg == "code"] or (
+        call.args[:1] if name == "APIError" else []
+    )
+    if given:
+        is_text = isinstance(given[0], ast.Constant) and isinstance(given[0].value, str)
+        return given[0].value if is_text else None
+    return DAMAGED if name == "damage_error" else codes.get(name)
 
 
 def _read_strings(node: ast.expr, names: Names) -> list[str]:
