@@ -109,9 +109,8 @@ def test_json_lines_have_types(tmp_path):
 )
 def test_files_that_cannot_be_read_say_why(tmp_path, name, data, code):
     path = write(tmp_path / name, data)
-    with raises(code) as raised:
+    with raises(code, file=str(path)):
         read_table(path)
-    assert repr(str(path)) in str(raised.value)
 
 
 @pytest.mark.parametrize("name", ["a.tsv", "a.csv.xz", "a.parquet", "a.jsonl.zst", "a.json"])
