@@ -60,16 +60,20 @@ def test_groups_are_shown_by_a_column_and_drawn(path, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "words"),
+    ("options", "code", "fields"),
     [
-        (("topic", "--over", "year", "--by", "shop"), 2, "either --over or --by"),
-        (("topic", "--every", "month"), 2, "--every needs"),
-        (("topic", "--over", "yeer"), 1, "The columns are"),
-        (("topic", "--within"), 1, "--where"),
+        (("--over", "yeer"), "unknown_column", {"column": "yeer", "suggestion": "year"}),
+        (("--within",), "no_filter", {"argument": "within", "filter": "where"}),
     ],
 )
-def test_mistakes_are_one_sentence(path, arguments, code, words):
-    command, *options = arguments
-    result = run(command, path, "sushi", *options, code=code, COLUMNS="300")
-    assert words in result.stderr
-    assert "Traceback" not in result.stderr
+def test_an_error_has_a_code_and_fields(path, options, code, fields):
+    error = json.loads(run("topic", path, "sushi", *options, "--json", code=1).stdout)["error"]
+    assert error["code"] == code
+    assert fields.items() <= error["fields"].items()
+
+
+@pytest.mark.parametrize(
+    ("options", "named"), [(("--over", "year", "--by", "shop"), "--by"), (("--every", "month"), "--every")]
+)
+def test_a_wrong_command_ends_with_code_2(path, options, named):
+    assert named in run("topic", path, "sushi", *options, code=2, COLUMNS="300").stderr

@@ -1,7 +1,6 @@
 """`mixsearch index`."""
 
 import json
-import re
 from pathlib import Path
 
 import pytest
@@ -55,7 +54,9 @@ def test_json_has_every_number_and_nothing_else_is_on_standard_output(files: Fil
     printed = json.loads(result.stdout)
     assert set(printed) == KEYS
     assert printed["n_documents"] + printed["n_short"] == N_DOCUMENTS
-    assert "Set --text to read another column" in printed["warnings"][0]["message"]
+    (warning,) = printed["warnings"]
+    assert (warning["code"], warning["fields"]["argument"]) == ("text_column_guessed", "text")
+    assert "--text" in warning["message"]
 
 
 def test_options_of_reading_reach_the_index(tmp_path: Path) -> None:
@@ -88,28 +89,29 @@ def test_columns_to_keep_are_found_named_or_none(files: Files, tmp_path: Path) -
 def test_an_index_is_replaced_only_when_asked(files: Files, tmp_path: Path) -> None:
     arguments = ("index", files.jsonl, "-o", tmp_path / "i", "--id", "key", *ALL_WORDS)
     assert invoke(*arguments).exit_code == 0
-    again = invoke(*arguments)
+    again = invoke(*arguments, "--json")
     assert again.exit_code == 1
-    assert "--overwrite" in again.stderr
+    assert json.loads(again.stdout)["error"]["code"] == "folder_exists"
     assert invoke(*arguments, "--overwrite").exit_code == 0
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "code", "fields"),
     [
-        (("--text", "reviw"), "No column 'reviw'.* Did you mean 'review'"),
-        (("--text", "review", "--min-df", "601"), r"Lower --min-df \(601\) or raise --max-df \(0.3\)"),
-        (("--text", "review", "--alpha0", "-1"), "--alpha0 must be a positive number or 'auto', got -1"),
+        (("--text", "reviw"), "column_missing", {"column": "reviw", "suggestion": "review"}),
+        (("--text", "review", "--min-df", "601"), "no_words_left", {"min_df": 601, "max_df": 0.3, "n_documents": 600}),
+        (("--text", "review", "--alpha0", "-1"), "bad_argument", {"argument": "alpha0", "value": -1}),
     ],
 )
-def test_what_cannot_be_indexed_is_an_error_of_one_sentence(
-    files: Files, tmp_path: Path, options: tuple[str, ...], said: str
+def test_what_cannot_be_indexed_is_an_error_with_a_code(
+    files: Files, tmp_path: Path, options: tuple[str, ...], code: str, fields: dict[str, object]
 ) -> None:
-    result = invoke("index", files.jsonl, "-o", tmp_path / "i", *options)
+    result = invoke("index", files.jsonl, "-o", tmp_path / "i", *options, "--json")
     assert result.exit_code == 1
-    assert result.stdout == ""
-    assert len(result.stderr.splitlines()) == 1
-    assert re.search(said, result.stderr), result.stderr
+    error = json.loads(result.stdout)["error"]
+    assert error["code"] == code
+    assert fields.items() <= error["fields"].items()
+    assert result.stderr == error["message"] + "\n"
     assert not (tmp_path / "i").exists()
 
 

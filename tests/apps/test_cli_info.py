@@ -56,10 +56,11 @@ def test_a_changed_byte_is_found(files: Files, tmp_path: Path) -> None:
     data = bytearray(largest.read_bytes())
     data[-1] ^= 1
     largest.write_bytes(data)
-    result = invoke("info", path, "--verify")
+    result = invoke("info", path, "--verify", "--json")
     assert result.exit_code == 1
-    assert str(largest) in result.stderr
-    assert "the command that made it, such as mixsearch index, and --overwrite" in result.stderr
+    error = json.loads(result.stdout)["error"]
+    assert (error["code"], error["fields"]["path"]) == ("folder_damaged", str(largest))
+    assert "--overwrite" in error["message"]
 
 
 def test_the_spectrum_is_drawn(index: Path, tmp_path: Path) -> None:

@@ -45,7 +45,9 @@ def test_a_word_without_a_topic_is_a_note(files: Files, index: Path) -> None:
     result = invoke("overview", index, files.words[0], "zzyzx")
     assert result.exit_code == 0
     assert len(result.stdout.splitlines()) == 1
-    assert "Note: 'zzyzx' is not among the" in result.stderr
+    (skipped,) = json.loads(invoke("overview", index, files.words[0], "zzyzx", "--json").stdout)["skipped"]
+    assert (skipped["word"], skipped["code"]) == ("zzyzx", "unknown_word")
+    assert result.stderr == f"Note: {skipped['message']}\n"
 
 
 def test_an_index_that_is_not_there_is_an_error(tmp_path: Path) -> None:

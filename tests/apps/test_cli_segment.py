@@ -60,34 +60,57 @@ def test_exclusions_strokes_and_cut_outs(photo: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "sentence"),
+    ("arguments", "code", "fields"),
     [
-        (("--seed", "5,90", "--json"), 1, "The seed 5,90 lies outside the image of 60 x 40 pixels"),
-        (("--seed", "5;20", "--json"), 2, "isn't a seed"),
-        (("--seed", "5,20"), 2, "Nothing to write"),
-        (("--seed", "5,20", "-o", "out.xyz"), 1, "Could not write 'out.xyz'"),
-        (("--json",), 2, "--seed"),
-        (("other.png", "--seed", "5,20", "-o", "out.png"), 2, "--output needs {name} in its name"),
-        (("x/photo.png", "--seed", "5,20", "-o", "{name}.png"), 2, "Two images are called 'photo'"),
-        (("--seed", "5,20", "--frame", "3", "--json"), 1, "has no frame 3"),
+        (("--seed", "5,90"), "seed_outside", {"x": 5, "y": 90, "width": 60, "height": 40}),
+        (("--seed", "5,20", "-o", "out.xyz"), "unknown_image_format", {"path": "out.xyz", "suffix": ".xyz"}),
+        (("--seed", "5,20", "--frame", "3"), "no_such_frame", {"frame": 3, "max_frame": 0}),
     ],
 )
-def test_what_is_wrong_is_said_in_a_sentence(
-    photo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], code: int, sentence: str
+def test_an_error_has_a_code_and_fields(
+    photo: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: tuple[str, ...],
+    code: str,
+    fields: dict[str, object],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = invoke("segment", photo, *arguments, "--json")
+    assert result.exit_code == 1
+    error = json.loads(result.stdout)["error"]
+    assert error["code"] == code
+    assert fields.items() <= error["fields"].items()
+    assert [path.name for path in tmp_path.iterdir()] == ["photo.png"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (("--seed", "5;20", "--json"), "'5;20'"),
+        (("--seed", "5,20"), "--output"),
+        (("--json",), "--seed"),
+        (("other.png", "--seed", "5,20", "-o", "out.png"), "{name}"),
+        (("x/photo.png", "--seed", "5,20", "-o", "{name}.png"), "'photo'"),
+    ],
+)
+def test_a_wrong_command_ends_with_code_2(
+    photo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], named: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     result = invoke("segment", photo, *arguments, COLUMNS="300")
-    assert result.exit_code == code
-    assert sentence in result.stderr
-    assert "Traceback" not in result.output
+    assert result.exit_code == 2
+    assert named in result.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["photo.png"]
 
 
 def test_doubts_are_noted_beside_the_answer(photo: Path) -> None:
     result = invoke("segment", photo, "--seed", "5,20", "--seed", "6,30", "--features", "rgb", "--json")
     assert result.exit_code == 0, result.output
-    assert "find the same component" in json.loads(result.stdout)["warnings"][0]["message"]
-    assert result.stderr.startswith("Note: ")
+    (warning,) = json.loads(result.stdout)["warnings"]
+    assert warning["code"] == "shared_component"
+    assert warning["fields"]["names"] == ["segment 1", "segment 2"]
+    assert result.stderr == f"Note: {warning['message']}\n"
 
 
 def test_an_error_ends_only_the_image_that_it_is_about(photo: Path, tmp_path: Path) -> None:

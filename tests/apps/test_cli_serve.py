@@ -15,7 +15,6 @@ from tests.apps.cli_corpus import invoke
 from tests.coded import raises
 from tests.served_corpus import draw_texts, make_index
 
-from mixsearch import SearchError
 from mixsearch.cli.serve import is_loopback, open_named
 
 
@@ -106,19 +105,19 @@ def test_options_reach_the_server(index, runs):
     assert (unprotected.token, unprotected.files) == (None, False)
 
 
+@pytest.mark.parametrize("arguments", [["--token", "short"], ["--token", "long enough", "--no-token"]])
+def test_a_wrong_command_ends_with_code_2(arguments, runs):
+    assert invoke("serve", *arguments).exit_code == 2
+    assert not runs
+
+
 @pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["no/such.index"], "does not exist. Check the path"),
-        (["--token", "short"], "A token needs at least 8 characters, got 5."),
-        (["--token", "long enough", "--no-token"], "Use either --token or --no-token."),
-        (["--host", "192.0.2.1"], "Cannot listen on 192.0.2.1"),
-    ],
+    ("arguments", "named"), [(["no/such.index"], "no/such.index"), (["--host", "192.0.2.1"], "192.0.2.1")]
 )
-def test_what_is_wrong_is_said_before_anything_is_served(arguments, said):
+def test_an_error_ends_with_code_1_and_names_its_cause(arguments, named):
     result = invoke("serve", *arguments, "--no-open")
-    assert result.exit_code in (1, 2)
-    assert said in " ".join(result.stderr.replace("│", " ").split())
+    assert result.exit_code == 1
+    assert named in result.stderr.splitlines()[-1]
 
 
 def test_indexes_have_the_names_of_their_folders_unless_others_are_given(index, tmp_path, monkeypatch):
@@ -159,14 +158,13 @@ def test_a_file_is_indexed_once_and_again_when_it_changes(reviews, capfd):
 
 
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="everything can be written")
-def test_a_folder_that_cannot_be_written_says_where_to_build(reviews):
+def test_a_folder_that_cannot_be_written_is_an_error(reviews):
     reviews.parent.chmod(0o500)
     try:
-        with pytest.raises(SearchError, match="mixsearch index .* -o FOLDER") as refused:
+        with raises("cache_not_writable", path=str(reviews)):
             open_named([str(reviews)])
     finally:
         reviews.parent.chmod(0o700)
-    assert refused.value.code == "cache_not_writable"
 
 
 @pytest.mark.parametrize(

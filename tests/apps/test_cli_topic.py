@@ -99,7 +99,7 @@ def test_one_bad_hint_leaves_the_others_alone(files: Files, index: Path) -> None
     assert set(good) == KEYS
     assert bad["hint"] == "zzyzx"
     assert bad["error"]["code"] == "unknown_word"
-    assert result.stderr.startswith("zzyzx: 'zzyzx' is not among the")
+    assert result.stderr == f"zzyzx: {bad['error']['message']}\n"
     assert "error,1" in invoke("topic", index, files.words[0], "zzyzx", "--each", "--csv").stdout
 
 
@@ -141,8 +141,9 @@ def test_csv_has_one_fact_in_each_row(files: Files, index: Path) -> None:
 
 def test_words_left_out_are_a_note_beside_the_answer(files: Files, index: Path) -> None:
     result = invoke("topic", index, files.words[0], "zzyzx", "--json")
-    assert [warning["code"] for warning in json.loads(result.stdout)["warnings"]] == ["skipped_words"]
-    assert result.stderr.startswith("Note: Skipped: 'zzyzx'")
+    (warning,) = json.loads(result.stdout)["warnings"]
+    assert warning["code"] == "skipped_words"
+    assert result.stderr == f"Note: {warning['message']}\n"
 
 
 @pytest.mark.slow
@@ -161,10 +162,10 @@ def test_without_matplotlib_a_picture_is_refused_with_what_to_install(
     monkeypatch.setitem(sys.modules, "matplotlib.axes", None)
     monkeypatch.delitem(sys.modules, "mixsearch.plots", raising=False)
     monkeypatch.delattr("mixsearch.plots", raising=False)
-    result = invoke("topic", index, files.words[0], "--plot", tmp_path / "x.png")
+    result = invoke("topic", index, files.words[0], "--plot", tmp_path / "x.png", "--json")
     assert result.exit_code == 1
-    assert result.stderr.startswith("Plots need matplotlib. Install it with: pip install")
-    assert result.stdout == ""
+    error = json.loads(result.stdout)["error"]
+    assert (error["code"], error["fields"]["extra"]) == ("extra_missing", "cli")
 
 
 @pytest.mark.parametrize(
@@ -189,25 +190,27 @@ def test_a_hint_that_cannot_be_used_is_an_error_with_a_code(index: Path, argumen
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "named"),
     [
-        ((), "got none"),
-        (("word10", "--text", "a text"), "got words and --text"),
-        (("--documents", "1", "--not", "word10"), "--not and --each need words"),
-        (("word10", "--json", "--csv"), "--json or --csv"),
+        ((), "--documents"),
+        (("word10", "--text", "a text"), "--text"),
+        (("--documents", "1", "--not", "word10"), "--not"),
+        (("word10", "--json", "--csv"), "--csv"),
         (("word10", "--narower", "3"), "--narrower"),
     ],
 )
-def test_a_wrong_command_ends_with_code_2(index: Path, arguments: tuple[str, ...], said: str) -> None:
-    result = invoke("topic", index, *arguments)
+def test_a_wrong_command_ends_with_code_2(index: Path, arguments: tuple[str, ...], named: str) -> None:
+    result = invoke("topic", index, *arguments, COLUMNS="300")
     assert result.exit_code == 2
-    assert said in " ".join(result.stderr.replace("│", " ").split())
+    assert named in result.stderr
 
 
 def test_an_error_about_an_index_has_a_next_step(index: Path, tmp_path: Path) -> None:
     (tmp_path / "reviews.csv").write_text("id,review\n1,Good sushi\n")
-    result = invoke("topic", tmp_path / "reviews.csv", "sushi")
-    assert f"To make an index of the file: mixsearch index {tmp_path / 'reviews.csv'}" in result.stderr
+    result = invoke("topic", tmp_path / "reviews.csv", "sushi", "--json")
+    error = json.loads(result.stdout)["error"]
+    assert error["code"] == "not_a_folder"
+    assert error["fields"]["command"] == f"mixsearch index {tmp_path / 'reviews.csv'}"
     result = invoke("topic", index.with_name(index.name + "x"), "sushi", "--json")
     error = json.loads(result.stdout)["error"]
     assert error["code"] == "folder_missing"

@@ -53,9 +53,10 @@ def test_with_json_it_has_a_code(index, monkeypatch, tmp_path):
 
 def test_too_little_memory_and_errors_of_the_system_are_no_bugs(index, monkeypatch):
     fail(monkeypatch, MemoryError())
-    assert "This machine does not have enough memory" in invoke("topic", index, "fish").stderr
+    assert json.loads(invoke("topic", index, "fish", "--json").stdout)["error"]["code"] == "out_of_memory"
     fail(monkeypatch, PermissionError(13, "Permission denied", "x.txt"))
-    assert "Could not read or write 'x.txt': permission denied." in invoke("topic", index, "fish").stderr
+    error = json.loads(invoke("topic", index, "fish", "--json").stdout)["error"]
+    assert (error["code"], error["fields"]["path"]) == ("permission_denied", "x.txt")
 
 
 def run(*arguments, **options):

@@ -40,7 +40,7 @@ def test_units_that_differ_are_said_once_with_the_first_thing_to_do():
     with pytest.warns(UnlikelyMixtureWarning) as caught:
         fitted = GaussianSearch(2).fit(X)
     assert [each.message.code for each in caught] == ["units_differ"]
-    assert "Scale the features first (scale=True)." in str(caught[0].message)
+    assert caught[0].message.fields["scale"] == "scale"
     assert caught[0].message.fields["ratio"] > 300
     with collect_warnings() as again:
         found = fitted.search(examples=X[data.labels == 0][:5])

@@ -76,9 +76,8 @@ def test_a_word_that_is_too_common_is_answered_from_the_documents_with_most_of_i
     found = find(index, COMMON)
     assert get_subject(found.topic) == "food"
     (doubt,) = [warning for warning in found.warnings if warning.code == "word_too_common"]
-    share = count(COMMON) / (N - 1)
-    assert f"'{COMMON}' occurs in {share:.0%} of the documents: too common to single out one topic" in str(doubt)
-    assert doubt.fields["n_documents"] == count(COMMON)
+    assert (doubt.fields["word"], doubt.fields["n_documents"]) == (COMMON, count(COMMON))
+    assert doubt.fields["share"] == pytest.approx(count(COMMON) / (N - 1))
     assert doubt in found.topic.doubts
 
 
@@ -87,7 +86,8 @@ def test_a_rare_word_is_answered_from_its_documents(index, word, subject):
     found = find(index, word)
     assert get_subject(found.topic) == subject
     (doubt,) = [warning for warning in found.warnings if warning.code == "word_too_rare"]
-    assert f"'{word}' occurs in only {len(RARE[word])} of {N - 1} documents: the answer rests on" in str(doubt)
+    assert doubt.fields["word"] == word
+    assert (doubt.fields["n_documents"], doubt.fields["n_all"]) == (len(RARE[word]), N - 1)
     assert found.topic.confidence <= len(RARE[word]) / 5
 
 
@@ -102,8 +102,7 @@ def test_a_stop_word_says_that_it_is_one(index):
 def test_beside_a_feature_a_dropped_word_is_skipped_with_its_reason(index):
     found = find(index, "judge", COMMON, "vindaloo", "the")
     (warning,) = [warning for warning in found.warnings if isinstance(warning, SkippedWordsWarning)]
-    assert f"'{COMMON}' occurs in" in str(warning)
-    assert "Nearest" not in str(warning)
+    assert not any(warning.suggestions.values())
     np.testing.assert_allclose(found.topic.probabilities, find(index, "judge").topic.probabilities)
     skipped = {each.word: each.code for each in describe(found).skipped}
     assert skipped == {COMMON: "word_too_common", "vindaloo": "word_too_rare", "the": "word_stop_word"}

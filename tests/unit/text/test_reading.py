@@ -132,7 +132,7 @@ def test_the_result_depends_neither_on_memory_nor_on_threads(tmp_path):
 def test_the_only_column_of_strings_or_the_usual_name_is_the_text_and_it_says_so(tmp_path):
     only = read(write(tmp_path / "a.csv", "stars,opinion\n3,good sushi\n"))
     assert only.notes[0]["code"] == "text_column_guessed"
-    assert only.notes[0]["message"].startswith("The text is read from column 'opinion'")
+    assert only.notes[0]["fields"]["column"] == "opinion"
     usual = read(write(tmp_path / "b.jsonl", '{"title": "a b", "Body": "good sushi"}\n'))
     assert usual.notes[0]["fields"]["column"] == "Body"
     assert usual.words == ["good", "sushi"]

@@ -123,23 +123,24 @@ def test_local_em_finds_the_same_words_and_documents(hint):
     assert one.stderr.weight == pytest.approx(other.stderr.weight, abs=1e-3)
 
 
-def test_what_is_wrong_with_counts_is_said_as_of_all_documents():
-    def message(counts, **options):
+def test_errors_about_counts_are_those_of_all_documents():
+    def find_error(counts, **options):
         found = []
         for search, extra in ((TopicSearch(4, **options), {}), (Pieces(4, **options), {"cuts": CUTS})):
             with pytest.raises(SearchError) as caught:
                 search.fit(counts, **extra)
-            found.append(str(caught.value))
+            found.append((caught.value.code, caught.value.fields))
         assert found[0] == found[1]
         return found[0]
 
     X, _, _ = corpus()
     below = X.copy()
     below.data[[5, -5]] = -1, -2
-    assert "the smallest is -2" in message(below)
-    assert "X contains fractions" in message(X * 0.5, moments="distinct")
+    assert find_error(below) == ("negative_counts", {"smallest": -2})
+    assert find_error(X * 0.5, moments="distinct")[0] == "needs_whole_counts"
     short = sp.csr_array(X[np.tile(SHORT, 150)])
-    assert "of n_samples=900 documents none has that many" in message(short)
+    code, fields = find_error(short)
+    assert (code, fields["n_samples"], fields["n_long"]) == ("too_few_documents", 900, 0)
 
 
 def test_rows_that_were_left_out_are_in_no_partition():

@@ -93,25 +93,24 @@ def test_compression_is_found_by_content_too(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("data", "kind", "advice"),
+    ("data", "kind"),
     [
-        (PNG, "a PNG image", "name a text or a table"),
-        (b"%PDF-1.7\n%\xe2\xe3\n" + b"text " * 50, "a PDF document", "pdftotext"),
-        (bytes(8) + b"DUCK" + bytes(90), "a DuckDB database", "save the table as Parquet or CSV"),
-        (b"%%MatrixMarket matrix coordinate real general\n", "a Matrix Market file", "scipy.sparse.save_npz"),
-        (b"\x89HDF\r\n\x1a\n" + bytes(90), "an HDF5 file", "save the table as"),
-        ("hello world\n".encode("utf-16-le"), "UTF-16 or UTF-32", "iconv"),
-        (bytes(range(256)) * 4, "binary data, not text", "name a text or a table"),
-        (gzip.compress(b"PAR1" + bytes(60), mtime=0), "a Parquet file compressed with gzip", "decompress it first"),
+        (PNG, "a PNG image"),
+        (b"%PDF-1.7\n%\xe2\xe3\n" + b"text " * 50, "a PDF document"),
+        (bytes(8) + b"DUCK" + bytes(90), "a DuckDB database"),
+        (b"%%MatrixMarket matrix coordinate real general\n", "a Matrix Market file"),
+        (b"\x89HDF\r\n\x1a\n" + bytes(90), "an HDF5 file"),
+        ("hello world\n".encode("utf-16-le"), "UTF-16 or UTF-32"),
+        (bytes(range(256)) * 4, "binary data, not text"),
+        (gzip.compress(b"PAR1" + bytes(60), mtime=0), "a Parquet file compressed with gzip"),
     ],
 )
 @pytest.mark.parametrize("name", ["a.csv", "a.txt"])
-def test_binary_files_are_refused_with_what_they_are(tmp_path, data, kind, advice, name):
+def test_binary_files_are_refused_with_what_they_are(tmp_path, data, kind, name):
     (tmp_path / name).write_bytes(data)
     for read in (read_table, read_texts):
-        with raises("binary_file") as caught:
+        with raises("binary_file", kind=kind):
             read(tmp_path / name)
-        assert str(caught.value).count(". ") == 0
 
 
 def test_a_few_control_characters_are_no_binary_data(tmp_path):
@@ -194,9 +193,9 @@ def test_binary_files_in_a_folder_of_texts_are_skipped_and_named(tmp_path):
     for source in (tmp_path, f"{tmp_path}/*"):
         with read_corpus(source, every_word()) as corpus:
             assert corpus.n_documents == 4
-            messages = [str(note) for note in corpus.notes if note.code == "skipped_files"]
-        assert "1 of 6 files was skipped, since it contains no text: logo.png (a PNG image)." in messages[0]
-        assert "notes.db (an SQLite database)" in messages[1]
+            image, database = [note.fields for note in corpus.notes if note.code == "skipped_files"]
+        assert (image["n_skipped"], image["n_files"], image["files"]) == (1, 6, "logo.png (a PNG image)")
+        assert database["files"] == "notes.db (an SQLite database)"
 
 
 def test_a_long_array_is_read_piece_by_piece(tmp_path):

@@ -32,23 +32,25 @@ def write(path, content):
 def test_bad_rows_of_csv_are_skipped_counted_and_named(tmp_path, memory):
     texts, (note,) = read_texts(write(tmp_path / "a.csv", CSV), skip_bad_rows=True, memory=memory)
     assert texts == ["Good sushi", "Hot tea"]
-    assert note.code == "skipped_rows"
-    assert str(note) == (
-        f"2 bad rows were skipped: line 3 of '{tmp_path}/a.csv' (another number of values than the header); "
-        f"line 5 of '{tmp_path}/a.csv' (not valid CSV)."
-    )
-    assert note.fields["first_rows"][0] == {"file": f"{tmp_path}/a.csv", "line": 3, "reason": "wrong_row_length"}
+    assert (note.code, note.fields["n_rows"]) == ("skipped_rows", 2)
+    assert note.fields["first_rows"] == [
+        {"file": f"{tmp_path}/a.csv", "line": 3, "reason": "wrong_row_length"},
+        {"file": f"{tmp_path}/a.csv", "line": 5, "reason": "invalid_csv"},
+    ]
 
 
 def test_bad_rows_of_json_lines_are_skipped_counted_and_named(tmp_path):
     path = write(tmp_path / "a.jsonl", JSONL)
     texts, (note,) = read_texts(path, skip_bad_rows=True)
     assert texts == ["Good sushi", "Hot tea"]
-    assert "2 bad rows were skipped: line 2 of '" in str(note)
-    assert "(not valid JSON); line 3 of" in str(note)
+    assert (note.code, note.fields["n_rows"]) == ("skipped_rows", 2)
+    assert note.fields["first_rows"] == [
+        {"file": str(path), "line": 2, "reason": "invalid_json"},
+        {"file": str(path), "line": 3, "reason": "invalid_record"},
+    ]
     rows, (warning,) = read_rows(path, skip_bad_rows=True)
     assert rows == {"review": ["Good sushi", "Hot tea"], "stars": [5, 4]}
-    assert str(warning) == str(note)
+    assert (warning.code, warning.fields) == (note.code, note.fields)
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.txt"])
@@ -62,7 +64,8 @@ def test_lines_in_another_encoding_are_bad_rows(tmp_path, name):
     options = {"text": None if name == "a.txt" else "review"}
     texts, notes = read_texts(path, skip_bad_rows=True, **options)
     assert texts == ["Good sushi", "Hot tea"]
-    assert f"line {len(lines) - 1} of '{path}' (another encoding)" in str(notes[-1])
+    bad_row = {"file": str(path), "line": len(lines) - 1, "reason": "wrong_encoding"}
+    assert (notes[-1].code, notes[-1].fields["first_rows"]) == ("skipped_rows", [bad_row])
     with raises("wrong_encoding", skip_argument="skip_bad_rows"):
         read_texts(path, **options)
 
@@ -71,7 +74,8 @@ def test_bad_rows_of_a_table_are_skipped_counted_and_named(tmp_path):
     path = write(tmp_path / "a.csv", "a,b\n1,2\n3\n4,5,6\n7,8\n")
     rows, (warning,) = read_rows(path, skip_bad_rows=True)
     assert rows == {"a": [1, 7], "b": [2, 8]}
-    assert f"2 bad rows were skipped: row 3 of '{path}'" in str(warning)
+    assert (warning.code, warning.fields["n_rows"]) == ("skipped_rows", 2)
+    assert [bad_row["row"] for bad_row in warning.fields["first_rows"]] == [3, 4]
     with raises("wrong_row_length", row=3, n_values=1, n_columns=2, text="3", skip_argument="skip_bad_rows"):
         read_table(path)
 
@@ -87,8 +91,7 @@ def test_bad_rows_of_a_table_are_skipped_counted_and_named(tmp_path):
 def test_a_first_row_of_data_is_noticed(header, rows, value):
     note = check_header(header, rows, None)
     assert note.code == "header_looks_like_data"
-    assert note.fields["value"] == value
-    assert "Set no_header if the file has no header" in str(note)
+    assert (note.fields["value"], note.fields["argument"]) == (value, "no_header")
 
 
 @pytest.mark.parametrize(
