@@ -43,8 +43,8 @@ N_DOCUMENTS, N_ADDED, N_FORMS = 240, 40, 12
 N_CLIENTS, N_LISTED = 8, 6
 # Between two changes, in seconds: the server looks for changes once a second.
 MAX_PAUSE = 2.0
-# What the server may answer while the index does not exist.
-WHILE_DELETED = ("folder_missing",)
+# What the server may answer while the index is deleted, file by file, and until it is restored.
+WHILE_DELETED = ("folder_missing", "folder_unfinished")
 TOPIC, MORE, DOCUMENT = "topic", "more documents of a topic", "document of a topic"
 
 

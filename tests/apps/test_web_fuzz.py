@@ -51,7 +51,7 @@ KNOWN = {
 def described(tmp_path_factory):
     load_all_checks()
     with serve({"texts": open_made(tmp_path_factory.mktemp("served"))}, Access(files=True)) as serving:
-        schema = schemathesis.openapi.from_url(f"{serving.address}api/openapi.json")
+        schema = schemathesis.openapi.from_url(f"{serving.address}api/openapi.json", timeout=600)
         # Also 410: the name of a picture is checked before its seeds.
         schema.config.checks.negative_data_rejection.expected_statuses = ["4xx"]
         yield schema
