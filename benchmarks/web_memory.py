@@ -1,6 +1,6 @@
 """Memory of the server over ten minutes, while 32 people type and read.
 
-Run it on its own to draw the picture as well: `python benchmarks/web_memory.py docs/pictures/web-memory.png`.
+Run it on its own to draw the picture as well: `python benchmarks/web_memory.py memory.png`.
 """
 
 from __future__ import annotations

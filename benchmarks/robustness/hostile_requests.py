@@ -78,15 +78,6 @@ BODIES = (
 )  # fmt: skip
 
 
-def _measure_process(pid: int) -> float:
-    """Return the memory of a process in MB, with its part of what it shares."""
-    try:
-        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-    except (FileNotFoundError, ProcessLookupError):
-        return 0.0
-    return next((int(line.split()[1]) for line in lines if line.startswith("Pss:")), 0) / 1024
-
-
 class Server:
     """`mixsearch serve` in a process of its own.
 
@@ -138,10 +129,6 @@ class Server:
             return os.getpgid(pid) == self._process.pid
         except ProcessLookupError:
             return False
-
-    def measure_memory(self) -> float:
-        """Return the memory of all its processes in MB; shared memory counts once."""
-        return sum(map(_measure_process, self.list_processes()))
 
     def read_log(self) -> str:
         """Return what the server has printed."""

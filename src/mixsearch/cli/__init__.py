@@ -10,7 +10,7 @@ _PACKAGES = ("typer", "rich")
 
 
 def main() -> NoReturn:
-    """Run the command line, or print what to install for it. Whatever happens ends in a sentence and an exit code."""
+    """Run the command line. Report every error as one line on stderr with a non-zero exit code."""
     _treat_sigterm_as_ctrl_c()
     _replace_unencodable()
     try:

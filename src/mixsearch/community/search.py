@@ -86,10 +86,6 @@ class CommunitySearch(BaseSearch[CommunityFamily]):
     component_ : Community
         The community of the labelled nodes, if `fit` was given labels.
 
-    See Also
-    --------
-    mixsearch.community.graph_from_links : A graph from a table of links.
-
     Notes
     -----
     The model is a degree-corrected stochastic block model: the probability of a link depends on the communities of its

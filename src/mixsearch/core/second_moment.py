@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from mixsearch._typing import Array, Matrix, Samples
 from mixsearch.data.chunks import CACHED_ROWS, CHUNK_ROWS, ArraySum, RowChunks, chunk_rows, row_slices, sum_chunks
-from mixsearch.data.partitions import Layout, Partitions, SamplePartition, partition_in_memory
+from mixsearch.data.partitions import Layout, Partitions, SamplePartition
 from mixsearch.data.threads import n_cores, one_blas_thread
 
 if TYPE_CHECKING:
@@ -47,11 +47,6 @@ def is_dense(layout: Layout) -> bool:
     """Return whether the second moment of such samples is an array rather than an operator."""
     n, d, _, is_sparse = layout
     return d <= (SPARSE_LIMIT if is_sparse else min(DENSE_LIMIT, max(n, SPARSE_LIMIT)))
-
-
-def second_moment_of_rows(X: Samples, weights: Array | None = None, *, center: Array | None = None) -> Matrix:
-    """Return the second moment of samples in memory, with one weight each."""
-    return second_moment(partition_in_memory(X), None if weights is None else lambda _: weights, center=center)
 
 
 def gram(partition: Any, weigh: Callable[..., Array] | None, shared: tuple[Any, ...], center: Array | None) -> ArraySum:

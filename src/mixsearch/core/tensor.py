@@ -46,14 +46,15 @@ MAX_ITER, SMALL_CHANGE = 30, 1e-6
 
 
 def separate_rest(tensor: Array, candidates: Candidates) -> Candidates:
-    """Separate all candidates but the first: those of nearly equal score are arbitrary mixtures of each other.
+    """Separate all candidates but the first by the third moment in the frame, (k, k, k).
 
     Notes
     -----
-    R(c) = Σ ⟨W'μᵢ, c⟩uᵢuᵢ' contracts one tensor T = Σ αᵢ^(-1/2) uᵢ⊗uᵢ⊗uᵢ, whatever the hint. Its components are the
-    orthonormal fixed points of u -> T(u, u) / |T(u, u)|. Power iterations on all of them at once, each followed by the
-    nearest orthonormal basis, converge quadratically. Of several starts the one with the largest Σ T(u, u, u)² is kept:
-    that sum is largest if T is diagonal.
+    Candidates of nearly equal score are arbitrary mixtures of each other. R(c) = Σ ⟨W'μᵢ, c⟩uᵢuᵢ' contracts one tensor
+    T = Σ αᵢ^(-1/2) uᵢ⊗uᵢ⊗uᵢ, whatever the hint. Its components are the orthonormal fixed points of
+    u -> T(u, u) / |T(u, u)|. Power iterations on all of them at once, each followed by the nearest orthonormal basis,
+    converge quadratically. Of several starts the one with the largest Σ T(u, u, u)² is kept: that sum is largest if T
+    is diagonal.
     """
     k = candidates.points.shape[0]
     if k <= 2:

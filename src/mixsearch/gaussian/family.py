@@ -227,25 +227,25 @@ class GaussianFamily:
         return Moments(self.sample_mean, second, symmetric_operator(d, np.float64, apply), hint)
 
     def tensor(self, basis: Array) -> Array:
-        """Contract the third moment with all columns of a basis."""
+        """Contract the third moment with all columns of a basis, (k, q), to (q, q, q)."""
         third, identity = self.partitions.reduce(tensor_sum, basis).total, (basis.T * self.frame.spread) @ basis
         noise = symmetrize(np.multiply.outer(identity, self.noise_mean @ basis))
         return np.asarray(third / self.partitions.n_rows - noise)
 
     def leave_one_out(self, hint: Array) -> Replicates:
-        """Compute the moments of all samples but one group, for each group in turn."""
+        """Compute the moments under a hint in the frame, (k,), of all samples but one group, for each group in turn."""
         replicates = [self._replicate(sums, hint) for sums in leave_one_out(self.partitions, all_sums, hint)]
         return Replicates(*map(np.array, zip(*replicates, strict=True)))
 
     def _replicate(self, sums: GaussianSums, hint: Array) -> tuple[Array, Array, Array]:
-        """Return W'AW, W'BW and W'm from the sums over some samples."""
+        """Return W'AW and W'BW, both (k, k), and W'm, (k,), from the sums over some samples."""
         n, total, squares, third, energy, energy_mean = sums
         partial = replace(self, noise_mean=energy_mean / n)
         second = squares / n - energy / n * np.diag(self.frame.spread)
         return second, partial.correct(third / n, hint).matrix, total / n
 
     def hint_shifts(self, hint: Array) -> Array:
-        """Compute how the coordinates of a direction change with the frame of all samples but one group.
+        """Compute how the coordinates of v, (d,), change with the frame of all samples but one of B groups: (B, k).
 
         Notes
         -----
@@ -257,7 +257,7 @@ class GaussianFamily:
         return np.array([each.total for each in sums]) / self._n_left
 
     def information_p_value(self, hint: Array) -> float:
-        """Test whether a direction is informative.
+        """Return the p-value of the hypothesis that a direction v, (d,), is not informative.
 
         Notes
         -----
@@ -271,7 +271,7 @@ class GaussianFamily:
         return float(chi2.sf(np.sum(c**2 / np.maximum(variance, rounding)) / (hint @ hint), len(c)))
 
     def residual_replicates(self, direction: Array) -> Array:
-        """Compute A W u of all samples but one group, up to vectors of the signal space."""
+        """Compute A W u, u (k,), of all samples but one of B groups, up to vectors of the signal space: (d, B)."""
         sums = self.partitions.reduce(group_sums, direction, self.partitions.n_groups)
         centered = centered_sums(self.sample_mean, sums)
         return np.asarray((centered.sum(axis=1, keepdims=True) - centered) / self._n_left)

@@ -68,7 +68,7 @@ class ShapedMixture(NamedTuple):
         return np.stack([self.covariance(index) for index in range(len(self.weights))])
 
     def covariance(self, index: int) -> Array:
-        """Compute the covariance of one component."""
+        """Compute the covariance of one component, (d, d)."""
         factor = self.factors[index]
         if factor.ndim == 1:
             return np.diag(factor**-2.0)
@@ -83,7 +83,7 @@ class ShapedMixture(NamedTuple):
         return self.covariance(0) if self.shape == "tied" else np.tensordot(self.weights, self.covariances, 1)
 
     def log_densities(self, X: Array) -> Array:
-        """Compute the log density of each component at each sample."""
+        """Compute the log density of each component at each sample, (n, k), for samples of shape (n, d)."""
         logs = np.empty((len(X), len(self.weights)))
         for rows in row_slices(len(X), CHUNK_ROWS):
             logs[rows] = self._log_densities(X[rows])
@@ -95,7 +95,7 @@ class ShapedMixture(NamedTuple):
         return np.asarray(np.log(diagonals).sum(axis=1) - 0.5 * (squares + d * np.log(2 * np.pi)))
 
     def squared_distances(self, X: Array) -> Array:
-        """Compute the squared Mahalanobis distance of each sample from each component."""
+        """Compute the squared Mahalanobis distance of each sample from each component, (n, k)."""
         return np.concatenate([self._squared_distances(X[rows]) for rows in row_slices(len(X), CHUNK_ROWS)])
 
     def _squared_distances(self, X: Array) -> Array:
@@ -119,7 +119,7 @@ class ShapedMixture(NamedTuple):
         return np.asarray(whitened.reshape(len(X), k, d).sum(axis=2))
 
     def posterior(self, X: Array) -> tuple[Array, Array]:
-        """Compute responsibilities and log-likelihoods."""
+        """Compute responsibilities, (n, k), and log-likelihoods, (n,), of samples, (n, d)."""
         joint = self.log_densities(X) + np.log(self.weights)
         top = joint.max(axis=1)
         resp = np.exp(joint - top[:, None])

@@ -137,12 +137,13 @@ def _test_tails(mixture: SphericalMixture, index: int, own: Array, Z: Array) -> 
 
 
 def test_tails(squares: Array, own: Array, n_dims: int) -> float:
-    """Return the p-value of Kolmogorov and Smirnov's test of squared distances from the center.
+    """Return the p-value of a Kolmogorov-Smirnov test of squared Mahalanobis distances against chi-squared.
 
     Notes
     -----
-    Weighted by responsibilities, the samples of a component have the distribution of the component, however much it
-    overlaps with others: that of χ², in units of its variance.
+    `squares`, (n,), are the squared Mahalanobis distances of samples from the center of a component, and `own`, (n,),
+    its responsibilities. Weighted by responsibilities, the samples of a component have the distribution of the
+    component, however much it overlaps with others: that of χ², in units of its variance.
     """
     levels = chi2.cdf(squares, n_dims)
     order, size = np.argsort(levels), float(own.sum())

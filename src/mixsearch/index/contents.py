@@ -12,6 +12,7 @@ from mixsearch.index.completion import CorpusWord
 from mixsearch.index.documents import list_short
 from mixsearch.index.growth import Growth, read_growth
 from mixsearch.index.starters import Starter
+from mixsearch.index.stored_corpus import read_corpus
 from mixsearch.storage.reader import Folder
 from mixsearch.topics.corpus import FittedCorpus
 
@@ -59,8 +60,8 @@ def read_contents(
     starters: Sequence[Starter],
 ) -> Contents:
     """Return the contents of a folder; the counts and texts themselves are not read."""
-    topics, corpus, sizes = fitted.search, folder.facts.get("corpus", {}), folder.sizes()
-    n_documents, n_duplicates = fitted.partitions.n_rows, corpus.get("n_duplicates", 0)
+    topics, corpus, sizes = fitted.search, read_corpus(folder), folder.sizes()
+    n_documents, n_duplicates = fitted.partitions.n_rows, corpus["n_duplicates"]
     return Contents(
         path=str(folder.path),
         created=folder.created,
@@ -72,15 +73,15 @@ def read_contents(
         n_words=topics.n_features_in_,
         n_nonzeros=fitted.n_nonzeros,
         n_components=topics.n_components_,
-        n_characters=corpus.get("n_characters"),
-        has_texts=corpus.get("has_texts", False),
-        has_names=corpus.get("has_names", False),
-        options=dict(folder.facts["search"]),
-        tokens=corpus.get("tokens"),
+        n_characters=corpus["n_characters"],
+        has_texts=corpus["has_texts"],
+        has_names=corpus["has_names"],
+        options=_list_options(folder),
+        tokens=corpus["tokens"],
         bytes_of_parts=sizes,
         n_bytes=sum(sizes.values()),
         bytes_per_document=round(sum(sizes.values()) / n_documents, 1),
-        dropped_words=dict(folder.facts.get("dropped", {}).get("n_words", {})),
+        dropped_words=dict(folder.facts["dropped"]["n_words"]) if "dropped" in folder.facts else {},
         frequent_words=list(frequent),
         distinctive_words=list(distinctive),
         starters=list(starters),
@@ -88,6 +89,11 @@ def read_contents(
         columns=Columns(folder).described,
         growth=read_growth(folder.facts, n_documents),
     )
+
+
+def _list_options(folder: Folder) -> dict[str, Any]:
+    """Return the options of the search. The default preset is not one: its choices are listed themselves."""
+    return {name: value for name, value in folder.facts["search"].items() if (name, value) != ("preset", "default")}
 
 
 def _count_short(folder: Folder, n_dropped: int) -> int:

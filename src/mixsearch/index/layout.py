@@ -59,7 +59,7 @@ def arrange_circles(distances: Array, sizes: Array) -> Circles:
 
 
 def scale_to_plane(distances: Array) -> Array:
-    """Return points in the plane with about these distances.
+    """Return points in the plane, (n, 2), whose distances approximate a matrix of distances, (n, n).
 
     Notes
     -----

@@ -11,6 +11,22 @@ from mixsearch.storage.reader import Folder
 from mixsearch.text.options import CorpusOptions
 from mixsearch.topics.corpus import FittedCorpus
 
+# What is known of the corpus of a saved search: a folder that `TopicSearch.save` wrote, not `build_index`.
+_SAVED_SEARCH: Mapping[str, Any] = {
+    "n_characters": None,
+    "n_duplicates": 0,
+    "has_texts": False,
+    "has_names": False,
+    "tokens": None,
+    "reading": None,
+}
+
+
+def read_corpus(folder: Folder) -> Mapping[str, Any]:
+    """Return what a folder knows of its corpus."""
+    corpus: Mapping[str, Any] = folder.facts.get("corpus", _SAVED_SEARCH)
+    return corpus
+
 
 class StoredCorpus:
     """A corpus on disk, with the fit to it."""
@@ -18,7 +34,7 @@ class StoredCorpus:
     def __init__(self, folder: Folder) -> None:
         self._folder = folder
         self._fitted = FittedCorpus.from_folder(folder)
-        self._corpus: Mapping[str, Any] = folder.facts.get("corpus") or {}
+        self._corpus = read_corpus(folder)
 
     @property
     def path(self) -> Path:
@@ -48,28 +64,29 @@ class StoredCorpus:
     @property
     def has_texts(self) -> bool:
         """Whether the index stores the texts of its documents."""
-        return bool(self._corpus.get("has_texts"))
+        return bool(self._corpus["has_texts"])
 
     @property
     def has_names(self) -> bool:
         """Whether the documents have names."""
-        return bool(self._corpus.get("has_names"))
+        return bool(self._corpus["has_names"])
 
     @property
     def tokens(self) -> Mapping[str, Any] | None:
         """How texts are split into words; None if that is not known."""
-        return self._corpus.get("tokens")
+        tokens: Mapping[str, Any] | None = self._corpus["tokens"]
+        return tokens
 
     @property
     def n_rows(self) -> int:
         """The number of rows that were ever read, with those of documents that were left out or removed."""
-        known = self._folder.facts.get("n_rows")
+        known = self._folder.facts.get("n_rows")  # None in a saved search
         return int(self._fitted.search.kept_rows_[-1]) + 1 if known is None else int(known)
 
     @property
     def reading(self) -> CorpusOptions | None:
         """How the texts were read and counted; None if that is not known."""
-        stored = self._corpus.get("reading")
+        stored = self._corpus["reading"]
         return None if stored is None else CorpusOptions(**{**stored, "ngrams": tuple(stored["ngrams"])})
 
     @property

@@ -395,7 +395,7 @@ class RegressionFamily:
         return Hinted(np.tensordot(hint, self.full_moments.tensor, axes=1), self.mean, hint)
 
     def correct(self, third: Array, first: Array, hint: Array) -> Hinted:
-        """Return the hinted moment from averages over samples.
+        """Return the hinted moment from W'E[f(y)⟨x, v⟩xx']W, (k, k), W'E[f(y)x], (k,), and the hint in the frame, (k,).
 
         Notes
         -----
@@ -409,14 +409,14 @@ class RegressionFamily:
         return Hinted(matrix / 6, self.mean, hint)
 
     def tensor(self, basis: Array) -> Array:
-        """Contract the third moment with all columns of a basis."""
+        """Contract the third moment with all columns of a basis, (k, q), to (q, q, q)."""
         if self.is_small:
             return rotate(self.full_moments.tensor, basis)
         third, first = self.partitions.reduce(tensor_sums, basis, self.linear)
         return self.correct_tensor(third / self.partitions.n_rows, first / self.partitions.n_rows, basis)
 
     def correct_tensor(self, third: Array, first: Array, basis: Array) -> Array:
-        """Return the third moment from averages over samples."""
+        """Return the third moment from E[f(y) x⊗x⊗x], (q, q, q), and E[f(y) x], (q,), in a basis, (k, q)."""
         identity = (basis.T * self.frame.spread) @ basis
         return np.asarray((third - symmetrize(np.multiply.outer(identity, first))) / 6)
 

@@ -192,12 +192,12 @@ class Rivals:
 
     @cached_property
     def settled(self) -> MemberNoise:
-        """The noise around these regressions, and the residuals of their members."""
+        """The noise around the regressions from moments, and the residuals of their members."""
         return settle_noise(self.family, self.mixture)
 
     @cached_property
     def likely(self) -> LikelyMixture:
-        """The regressions that EM finds from these."""
+        """The regressions that EM finds, started at those from moments."""
         return find_likely(self.family, self.mixture)
 
     @cached_property

@@ -41,7 +41,7 @@ class SegmentGaussians(NamedTuple):
         )
 
     def log_densities(self, X: Array) -> Array:
-        """Return log αᵢp(x) of each segment, up to a term that all share.
+        """Return log αᵢp(x) of each segment at features, (n, f), up to a term that all share: (k, n).
 
         Notes
         -----

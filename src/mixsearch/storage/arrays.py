@@ -62,9 +62,15 @@ class ArrayStream(Stream):
     """An array of any length that is written row by row, in bounded memory."""
 
     def __init__(
-        self, name: str, path: Path, dtype: np.dtype[Any], row_shape: tuple[int, ...], on_close: OnClose
+        self,
+        name: str,
+        path: Path,
+        generation: str,
+        dtype: np.dtype[Any],
+        row_shape: tuple[int, ...],
+        on_close: OnClose,
     ) -> None:
-        self._name, self._path, self._on_close = name, path, on_close
+        self._name, self._path, self._generation, self._on_close = name, path, generation, on_close
         self._dtype, self._row_shape = dtype, row_shape
         self._hash, self._rows = blake2b(digest_size=CHECKSUM_BYTES), 0
         with explain_os_errors("write", path):
@@ -98,7 +104,7 @@ class ArrayStream(Stream):
             except BaseException:
                 self.abandon()
                 raise
-        self._on_close(self._name, _describe_array(self._dtype, shape, self._hash.hexdigest()))
+        self._on_close(self._name, _describe_array(self._generation, self._dtype, shape, self._hash.hexdigest()))
 
     def abandon(self) -> None:
         """Discard the array, unless the stream was closed."""
@@ -134,7 +140,7 @@ class ArrayStream(Stream):
 
 @contextmanager
 def allocate_array(
-    name: str, path: Path, dtype: np.dtype[Any], shape: tuple[int, ...], on_close: OnClose
+    name: str, path: Path, generation: str, dtype: np.dtype[Any], shape: tuple[int, ...], on_close: OnClose
 ) -> Iterator[Array]:
     """Yield an array of zeros on disk to fill in any order; leaving the block stores it and makes it read-only."""
     size = HEADER_BYTES + math.prod(shape) * dtype.itemsize
@@ -159,7 +165,7 @@ def allocate_array(
         with suppress(OSError):
             path.unlink()
         raise
-    on_close(name, _describe_array(dtype, shape, checksum))
+    on_close(name, _describe_array(generation, dtype, shape, checksum))
 
 
 @dataclass(frozen=True)
@@ -170,17 +176,18 @@ class SharedArray:
     """
 
     path: Path
+    generation: str
     dtype: str
     shape: tuple[int, ...]
 
     @classmethod
-    def create(cls, path: Path, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Self:
+    def create(cls, path: Path, generation: str, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Self:
         """Create the file in its full size, with zeros."""
         with explain_os_errors("write", path), open(path, "xb") as file:
             file.write(make_header(dtype, shape))
             file.truncate(HEADER_BYTES + math.prod(shape) * dtype.itemsize)
             sync_handle(file.fileno())
-        return cls(path, dtype.str, shape)
+        return cls(path, generation, dtype.str, shape)
 
     def write(self, first: int, rows: Array) -> None:
         """Write rows."""
@@ -205,12 +212,13 @@ class SharedArray:
     def finish(self) -> StoredArray:
         """Return what was stored, with its checksum. This reads the whole file."""
         with explain_os_errors("read", self.path):
-            return _describe_array(np.dtype(self.dtype), self.shape, _hash_file(self.path, HEADER_BYTES))
+            checksum = _hash_file(self.path, HEADER_BYTES)
+        return _describe_array(self.generation, np.dtype(self.dtype), self.shape, checksum)
 
 
-def _describe_array(dtype: np.dtype[Any], shape: tuple[int, ...], checksum: str) -> StoredArray:
+def _describe_array(generation: str, dtype: np.dtype[Any], shape: tuple[int, ...], checksum: str) -> StoredArray:
     size = HEADER_BYTES + math.prod(shape) * dtype.itemsize
-    return StoredArray(size=size, checksum=checksum, dtype=dtype.str, shape=shape)
+    return StoredArray(size=size, checksum=checksum, generation=generation, dtype=dtype.str, shape=shape)
 
 
 def store_file(path: Path, generation: str) -> StoredFile:

@@ -47,7 +47,7 @@ class StoredFile:
 
     size: int
     checksum: str
-    generation: str = ""
+    generation: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

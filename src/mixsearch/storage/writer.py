@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from copy import deepcopy
-from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as find_version
@@ -67,19 +66,21 @@ class FolderWriter:
     def stream(self, name: str, dtype: npt.DTypeLike, row_shape: tuple[int, ...] = ()) -> ArrayStream:
         """Start an array of unknown length, to which rows are appended."""
         checked = check_dtype(np.dtype(dtype))
-        stream = ArrayStream(name, self._make_path(name), checked, tuple(row_shape), self._stored.__setitem__)
+        path, on_close = self._make_path(name), self._stored.__setitem__
+        stream = ArrayStream(name, path, self.staging.name, checked, tuple(row_shape), on_close)
         self._unfinished.append(stream)
         return stream
 
     def allocate(self, name: str, shape: tuple[int, ...], dtype: npt.DTypeLike) -> AbstractContextManager[Array]:
         """Return an array of zeros on disk, to be filled in any order within a `with` block."""
         checked = check_dtype(np.dtype(dtype))
-        return allocate_array(name, self._make_path(name), checked, tuple(shape), self._stored.__setitem__)
+        path, on_close = self._make_path(name), self._stored.__setitem__
+        return allocate_array(name, path, self.staging.name, checked, tuple(shape), on_close)
 
     def share(self, name: str, shape: tuple[int, ...], dtype: npt.DTypeLike) -> SharedArray:
         """Create an array of zeros on disk that any process with access to the folder can fill; then `adopt` it."""
         checked = check_dtype(np.dtype(dtype))
-        return SharedArray.create(self._make_path(name).absolute(), checked, tuple(shape))
+        return SharedArray.create(self._make_path(name).absolute(), self.staging.name, checked, tuple(shape))
 
     def adopt(self, name: str, stored: StoredArray) -> None:
         """Add a shared array that is complete."""
@@ -96,8 +97,7 @@ class FolderWriter:
         if name not in self._stored:
             raise StorageError("'{name}' cannot be read: it is not finished.", code="array_unfinished", name=name)
         stored = self._stored[name]
-        generation = stored.generation or self.staging.name
-        return map_array(self.staging.parent / generation / f"{name}.npy", stored)
+        return map_array(self.staging.parent / stored.generation / f"{name}.npy", stored)
 
     @contextmanager
     def file(self, name: str) -> Iterator[Path]:
@@ -123,17 +123,14 @@ class FolderWriter:
         # Texts come after their streams in the list, and are closed first: they still have a block to append.
         for writer in reversed(self._unfinished):
             writer.close()
-        own = self.staging.name
         return Manifest(
             kind=kind,
             version=version,
             written_by=_package_version(),
             created=datetime.now(UTC).isoformat(timespec="seconds"),
-            generation=own,
+            generation=self.staging.name,
             facts=self.facts,
-            arrays={
-                name: replace(each, generation=each.generation or own) for name, each in sorted(self._stored.items())
-            },
+            arrays=dict(sorted(self._stored.items())),
             files=dict(sorted(self._files.items())),
         )
 

@@ -43,12 +43,13 @@ class SubspaceCandidate:
 
 
 def extract_subspace(hinted: Hinted, dim: int, free: Array | None = None) -> SubspaceCandidate:
-    """Recover the subspace that contains the hint.
+    """Recover the subspace that contains the hint, within the columns of `free`, (k r, q), if given.
 
     Notes
     -----
-    The matrices Gᵢ = √αᵢ W'Uᵢ have orthonormal columns and are orthogonal to each other, and
-    Gᵢ'RGᵢ = |Uᵢ'v|²I + 2Uᵢ'vv'Uᵢ: so R has eigenvalue 3|Uᵢ'v|² once and |Uᵢ'v|² r - 1 times for every subspace.
+    The hinted moment is R = W'BW, (k r, k r). The matrices Gᵢ = √αᵢ W'Uᵢ, (k r, r), have orthonormal columns and are
+    orthogonal to each other, and Gᵢ'RGᵢ = |Uᵢ'v|²I + 2Uᵢ'vv'Uᵢ: so R has eigenvalue 3|Uᵢ'v|² once and
+    |Uᵢ'v|² r - 1 times for every subspace.
     """
     R = (hinted.matrix + hinted.matrix.T) / 2
     if free is not None:

@@ -138,7 +138,7 @@ class SubspaceFamily:
         return np.asarray(matrix)
 
     def own_noise(self, directions: Array, weight: float) -> float:
-        """Estimate the noise variance of one subspace.
+        """Estimate the noise variance of one subspace from its directions in the frame, (k r, r).
 
         Notes
         -----

@@ -1,6 +1,6 @@
 """Refinement of a topic by variational EM for LDA on all documents, in which all topics compete for their words.
 
-This is for counts drawn from the model itself. For real text, with damped counts, see `_local_em`.
+This is for counts drawn from the model itself. For real text, with damped counts, see `local_em`.
 """
 
 from __future__ import annotations

@@ -248,8 +248,8 @@ def open_fitted(folder: Folder) -> FittedTopics:
     fitted = FittedTopics()
     try:
         stored = folder.facts["search"]
-        fitted.preset = stored.get("preset", "default")
-        fitted._options = resolve_options({**stored, "preset": fitted.preset})
+        fitted.preset = stored["preset"]
+        fitted._options = resolve_options(stored)
         restore_fit(fitted, folder)
     except Coded:
         raise

@@ -82,7 +82,7 @@ class LocalState(NamedTuple):
 
 @dataclass(frozen=True)
 class LocalTopic(Refined):
-    """A topic after local EM, with the evidence of words for it; see `_evidence` for the linear shares."""
+    """A topic after local EM, with the evidence of words for it; see `evidence` for the linear shares."""
 
     evidence: Array  # z, (d,); 0 for words that are hardly likelier in the topic than in the corpus
     base: float  # b: the median level of the documents without the topic

@@ -52,7 +52,7 @@ ENOUGH, MIN_ENOUGH = 0.8, 20
 
 
 def check_words(found: Topic, hint: WordHint) -> Topic:
-    """Return an answer to words, with the doubt that topics are missing if there is one."""
+    """Return an answer to words, with the doubt that topics are missing, if any."""
     left_out = found._family.left_out
     if left_out is None:
         return found
@@ -60,7 +60,7 @@ def check_words(found: Topic, hint: WordHint) -> Topic:
 
 
 def check_documents(found: Topic, frequencies: Array) -> Topic:
-    """Return an answer to documents of these mean word frequencies, (d,), with that doubt if there is one."""
+    """Return an answer to documents of mean word frequencies, (d,), with the doubt that topics are missing, if any."""
     left_out = found._family.left_out
     if left_out is None:
         return found

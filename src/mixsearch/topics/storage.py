@@ -115,11 +115,9 @@ def store_sums(out: FolderWriter, family: TopicFamily) -> None:
 
 
 def _list_parameters(search: TopicSearch) -> dict[str, Any]:
-    """Return the parameters, with those of the preset filled in; the default preset is not mentioned."""
+    """Return the parameters, with those of the preset filled in."""
     parameters = search.get_params(deep=False) | search._options._asdict()
     del parameters["vectorizer"]  # texts are counted already
-    if parameters["preset"] == "default":
-        del parameters["preset"]
     return {name: _make_plain(value) for name, value in parameters.items()}
 
 
@@ -193,8 +191,8 @@ def _check_arrays(folder: Folder, segments: Sequence[Segment]) -> None:
                 needed=shape,
             )
     for segment in segments:
-        _check_counts(folder, segment.place(BY_DOCUMENT), segment.n_documents, d)
-        _check_counts(folder, segment.place(BY_WORD), d, segment.n_documents)
+        _check_counts(folder, segment.place(BY_DOCUMENT), d)
+        _check_counts(folder, segment.place(BY_WORD), segment.n_documents)
 
 
 def _measure(folder: Folder) -> tuple[int, int]:
@@ -221,7 +219,7 @@ def _list_shapes(folder: Folder, segments: Sequence[Segment], d: int, k: int) ->
             yield segment.place(f"{group}/data"), folder.arrays[segment.place(f"{group}/indices")].shape
 
 
-def _check_counts(folder: Folder, group: str, n_rows: int, n_columns: int) -> None:
+def _check_counts(folder: Folder, group: str, n_columns: int) -> None:
     starts, indices = folder[f"{group}/indptr"], folder[f"{group}/indices"]
     if not (_is_integer(starts) and _is_integer(indices) and indices.ndim == 1):
         reason = "its pointers and indices are not whole numbers"

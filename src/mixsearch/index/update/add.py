@@ -238,4 +238,4 @@ def _count_facts(out: FolderWriter, corpus: Corpus, n_rows: int, n_documents: in
     out.facts["n_rows"] = n_rows + corpus.n_documents + corpus.n_dropped
     out.facts["fit"]["n_dropped"] = out.facts["n_rows"] - n_documents
     for name, n_added in (("n_duplicates", corpus.n_dropped), ("n_characters", n_characters)):
-        out.facts["corpus"][name] = out.facts["corpus"].get(name, 0) + n_added
+        out.facts["corpus"][name] += n_added

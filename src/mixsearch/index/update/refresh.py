@@ -77,7 +77,7 @@ def refresh_index(
         stored = _open_documents(folder, index)
         with count_documents(_read_chunks(stored, report), reading) as corpus:
             options = IndexOptions(
-                n_components=folder.facts.get("n_components"), search=_read_search(folder), memory=memory
+                n_components=folder.facts["n_components"], search=_read_search(folder), memory=memory
             )
             counted = write_index(out, corpus, options, reading, report, stored.rows)
         out.facts["n_rows"] = index.n_rows

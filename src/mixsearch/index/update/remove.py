@@ -301,7 +301,7 @@ def _rewrite_contents(
     if texts is not None:
         gone = np.flatnonzero(~kept)
         lengths = (sum(map(len, texts.read(gone[part]))) for part in row_slices(len(gone), _MAX_READ))
-        out.facts["corpus"]["n_characters"] = max(out.facts["corpus"].get("n_characters", 0) - sum(lengths), 0)
+        out.facts["corpus"]["n_characters"] = max(out.facts["corpus"]["n_characters"] - sum(lengths), 0)
     for name in ("texts", "names", FILE, *(["rows"] if group.endswith(SHORT) else [])):
         out.remove(place_in(group, name))
     for part in row_slices(len(indices), _MAX_READ):

@@ -232,10 +232,6 @@ class Outlines {
     replace(this.lines, edges, bySize.map((i) => this.#paths[i]));
   }
 
-  get isEmpty() {
-    return this.#paths.length === 0;
-  }
-
   /** Tint one segment; null for none. */
   highlight(index) {
     this.#paths.forEach((path, i) => path.classList.toggle("is-hot", i === index));

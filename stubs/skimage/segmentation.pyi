@@ -1,3 +1,0 @@
-from typing import Any
-
-def random_walker(data: Any, labels: Any, beta: float = ..., mode: str = ..., *, channel_axis: int | None = ...) -> Any: ...

@@ -1,6 +1,0 @@
-from typing import Any, Self
-
-class RidgeCV:
-    coef_: Any
-    def __init__(self, alphas: Any = ..., *, fit_intercept: bool = ...) -> None: ...
-    def fit(self, X: Any, y: Any) -> Self: ...
