@@ -160,8 +160,8 @@ def _check_adjacency(source: Any) -> Any:
     n, d = adjacency.shape
     if n != d:
         raise SearchError(
-            "An adjacency matrix is square, but this one has shape ({n}, {d}). For a table of links, use "
-            "graph_from_links.",
+            "An adjacency matrix is square, but this one has shape ({n}, {d}). Build one from a table of links with "
+            "scipy.sparse.coo_array.",
             code="not_square",
             n=n,
             d=d,
