@@ -26,7 +26,7 @@ def test_masks_cover_the_picture_once(found):
 
 @pytest.mark.parametrize("segment", ["middle", 3])
 def test_a_segment_that_is_not_there_is_refused(found, segment):
-    with raises("unknown_segment"):
+    with raises("unknown_segment", segment=segment):
         found.mask(segment)
 
 

@@ -68,7 +68,7 @@ def test_lists_that_are_nested_too_deeply_are_an_error(tmp_path, depth, name):
     record = '{"text": "sushi", "x": ' + "[" * depth + "]" * depth + "}"
     (tmp_path / name).write_text(f"[{record}]" if name.endswith("json") else GOOD + record + "\n")
     assert "nested too deeply" in fail(tmp_path / name, "invalid_json")
-    with raises("invalid_json"):
+    with raises("invalid_json", file=str(tmp_path / name), reason="it is nested too deeply"):
         read_table(tmp_path / name)
 
 
