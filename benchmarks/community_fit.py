@@ -24,7 +24,7 @@ from sklearn.neighbors import kneighbors_graph
 from sklearn.preprocessing import scale
 
 from mixsearch import CommunitySearch
-from mixsearch.community.search import _NOT_BLOCK_TRUST
+from mixsearch.community.search import NOT_BLOCK_TRUST
 from mixsearch.datasets import make_communities
 
 POWERS = (0, 1, 2, 3)
@@ -41,7 +41,7 @@ class Answer(NamedTuple):
 
     def claimed(self, power: int) -> float:
         """Return the confidence, lowered by a power of the agreement; 0 leaves out the check."""
-        return self.confidence * (1 if self.is_explained or not power else _NOT_BLOCK_TRUST) * self.agreement**power
+        return self.confidence * (1 if self.is_explained or not power else NOT_BLOCK_TRUST) * self.agreement**power
 
 
 def synthetic_graphs() -> Iterator[Labelled]:

@@ -36,7 +36,7 @@ from mixsearch.core.doubts import trust
 from mixsearch.core.example_fit import confidence_without_model
 from mixsearch.errors import SearchError, collect_warnings
 from mixsearch.gaussian.mixture import feature_partitions, run_spherical_em
-from mixsearch.gaussian.subset import DEFAULT_OPTIONS, _draw_start, fit_subset
+from mixsearch.gaussian.subset import DEFAULT_OPTIONS, draw_start, fit_subset
 
 MIN_ROWS, MIN_F1 = 20, 0.5
 N_DRAWS, N_REFITS = 8, 60
@@ -203,7 +203,7 @@ def _compare_starts(n_tables: int | None, index: int) -> tuple[str, ...]:
     partitions = feature_partitions(family).collect()
     Z, rng = partitions.partition.features.T, np.random.default_rng(1)
     ours = run_spherical_em(partitions, subset.mixture, DEFAULT_OPTIONS).objectives[-1]
-    starts = [_draw_start(Z, subset.mixture, rng) for _ in range(10)]
+    starts = [draw_start(Z, subset.mixture, rng) for _ in range(10)]
     others = [run_spherical_em(partitions, start, DEFAULT_OPTIONS).objectives[-1] for start in starts]
     return (table.name, f"{family.n_components}", f"{ours - max(others):+.1f}")
 

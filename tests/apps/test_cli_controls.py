@@ -49,7 +49,9 @@ def test_a_terminal_gets_the_colors_of_a_console_and_nothing_else():
 @pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_a_command_in_a_sentence(index, sent):
     wait = "print('ready', flush=True); time.sleep(60)"
-    code = f"import sys, time\nimport mixsearch.cli.queries as queries\nqueries._read = lambda path: exec({wait!r})"
+    code = (
+        f"import sys, time\nimport mixsearch.cli.queries as queries\nqueries.read_hints = lambda path: exec({wait!r})"
+    )
     run = f"sys.argv = ['mixsearch', 'topic', {str(index)!r}, '--hints', '-']\nfrom mixsearch.cli import main\nmain()"
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     process = subprocess.Popen([sys.executable, "-c", f"{code}\n{run}"], text=True, **pipes)

@@ -38,7 +38,8 @@ def invoke(*arguments):
     return CliRunner().invoke(app, ["doctor", *arguments], env={"COLUMNS": "200"})
 
 
-def test_it_describes_the_machine_and_every_extra(installed):
+@pytest.mark.usefixtures("installed")
+def test_it_describes_the_machine_and_every_extra():
     result = invoke()
     assert result.exit_code == 0, result.output
     lines = {line.partition(" ")[0]: line.partition(" ")[2].strip() for line in result.stdout.splitlines()}

@@ -25,7 +25,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_the_summary_says_what_was_indexed_and_what_to_type_next(files: Files, here: Path) -> None:
+@pytest.mark.usefixtures("here")
+def test_the_summary_says_what_was_indexed_and_what_to_type_next(files: Files) -> None:
     result = invoke("index", files.jsonl, "--text", "review", *ALL_WORDS)
     assert result.exit_code == 0, result.output
     facts = {line.split(maxsplit=1)[0]: line.split(maxsplit=1)[1] for line in result.stdout.splitlines()}

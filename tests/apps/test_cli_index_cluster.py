@@ -51,7 +51,7 @@ def files(tmp_path_factory):
 def test_an_index_from_a_cluster_is_the_one_from_this_machine(
     scheduler, files, tmp_path, monkeypatch, pattern, sees_folder
 ):
-    monkeypatch.setattr(partitions, "_MIN_BYTES", 1 << 14)  # several partitions of a small corpus
+    monkeypatch.setattr(partitions, "MIN_BYTES", 1 << 14)  # several partitions of a small corpus
     if not sees_folder:
         monkeypatch.setattr(build_cluster, "on_every_worker", lambda *_: {"worker": False})
     source = f"{files.folder}/{pattern}"
@@ -75,7 +75,7 @@ def test_an_index_from_a_cluster_is_the_one_from_this_machine(
     ("arguments", "code"),
     [(["-"], "stdin_on_cluster"), (["{jsonl}", "--n-jobs", "2"], "local_option"), (["no*.jsonl"], "file_missing")],
 )
-def test_what_a_cluster_cannot_do_is_said_before_one_is_asked(files, tmp_path, arguments, code):
+def test_what_a_cluster_cannot_do_is_an_error_before_one_is_asked(files, tmp_path, arguments, code):
     named = [each.format(jsonl=files.jsonl) for each in arguments]
     result = invoke("index", *named, "-o", tmp_path / "x", "--scheduler", "tcp://127.0.0.1:9", "--json")
     assert result.exit_code == 1

@@ -80,7 +80,7 @@ def test_a_server_that_is_killed_leaves_no_process_behind(index):
 def runs(monkeypatch):
     """What would be served, without a server."""
     runs = []
-    monkeypatch.setattr("mixsearch.cli.serve._run", lambda *arguments: runs.append(arguments))
+    monkeypatch.setattr("mixsearch.cli.serve.run_server", lambda *arguments: runs.append(arguments))
     return runs
 
 

@@ -79,5 +79,5 @@ def test_a_report_is_one_file(client):
         ("/report.html", {"topic": "q=zzz"}, "unknown_word"),
     ],
 )
-def test_mistakes_are_one_coded_sentence(client, path, params, code):
+def test_mistakes_are_errors_with_a_code(client, path, params, code):
     assert get(client, path, 422, **params)["error"]["code"] == code

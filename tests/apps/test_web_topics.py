@@ -148,7 +148,7 @@ def test_errors_have_one_shape(client, path, status, code):
         (b'{"text": ["' + b"a" * 3000 + b'"]}', 413, "too_large"),
     ],
 )
-def test_what_is_wrong_with_a_body_is_said(index, body, status, code):
+def test_a_body_that_cannot_be_read_is_an_error(index, body, status, code):
     app = make_app({"texts": index}, limits=Limits(max_body=2000))
     with TestClient(app, base_url="http://localhost") as client:
         answer = client.post("/api/indexes/texts/topic", content=body, headers={"content-type": "application/json"})

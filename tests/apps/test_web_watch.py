@@ -16,6 +16,9 @@ from mixsearch.index import add_documents, refresh_index
 from mixsearch.web import Limits, make_app
 from mixsearch.web.indexes import ServedIndex, reopen_if_changed, verify, watch_indexes
 
+# A watcher that has not noticed a change by then never will.
+MAX_SECONDS = 60
+
 
 def write_more(folder, n=30):
     path = folder / "more.jsonl"
@@ -100,9 +103,11 @@ def test_an_index_that_was_touched_is_verified_again(tmp_path):
 
     async def watch_until(holds):
         task = asyncio.create_task(watch_indexes({"texts": served}, 0.02))
-        while not holds():
+        deadline = time.monotonic() + MAX_SECONDS
+        while not holds() and time.monotonic() < deadline:
             await asyncio.sleep(0.02)
         task.cancel()
+        assert holds(), f"not within {MAX_SECONDS} s"
 
     async def touch():
         await watch_until(lambda: True)
@@ -151,5 +156,7 @@ def test_requests_are_answered_while_the_index_grows_and_is_refreshed(tmp_path, 
 
 
 def wait_for(holds):
+    deadline = time.monotonic() + MAX_SECONDS
     while not holds():
+        assert time.monotonic() < deadline, f"not within {MAX_SECONDS} s"
         time.sleep(0.05)

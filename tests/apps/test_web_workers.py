@@ -100,7 +100,7 @@ def test_a_question_that_ends_its_processes_is_an_error_and_others_are_answered(
 
 
 def test_a_worker_answers_from_the_state_that_was_asked_and_from_no_other(tmp_path, monkeypatch):
-    monkeypatch.setattr(indexes, "_INDEXES", {})
+    monkeypatch.setattr(indexes, "INDEXES", {})
     old = open_made(tmp_path)
     path, generation = str(old.path), old.generation
     assert call_with_index("texts", path, generation, count_documents) == b"240"
@@ -108,7 +108,7 @@ def test_a_worker_answers_from_the_state_that_was_asked_and_from_no_other(tmp_pa
     new = open_index(path)
     assert call_with_index("texts", path, new.generation, count_documents) == b"269"
     assert call_with_index("texts", path, generation, count_documents) == b"240"
-    indexes._INDEXES.clear()
+    indexes.INDEXES.clear()
     with pytest.raises(ReplacedIndexError):
         call_with_index("texts", path, generation, count_documents)
     shutil.rmtree(path)

@@ -42,7 +42,8 @@ def assert_same(found, expected):
         assert a.confidence == pytest.approx(b.confidence, abs=1e-8)
 
 
-def test_every_family_answers_as_in_memory(client):
+@pytest.mark.usefixtures("client")
+def test_every_family_answers_as_in_memory():
     data = make_gaussian_mixture(2000, 20, 3, deviation=1.5, random_state=0)
     X, members = data.X, np.flatnonzero(data.labels == 1)[:4]
     local, there = GaussianSearch(3).fit(X), GaussianSearch(3).fit(da.from_array(X, chunks=((1, 999, 1000), (7, 13))))
@@ -96,7 +97,8 @@ def test_a_worker_that_dies_changes_nothing_and_a_missing_cluster_is_an_error(mo
     assert caught.value.code == "scheduler_unreachable"
 
 
-def test_values_that_are_not_finite_are_named(client):
+@pytest.mark.usefixtures("client")
+def test_values_that_are_not_finite_are_named():
     X = np.random.default_rng(0).normal(size=(2000, 5))
     X[1234, 3] = np.nan
     with pytest.raises(SearchError) as caught:

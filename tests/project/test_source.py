@@ -116,11 +116,69 @@ def test_no_name_of_a_front_is_also_a_module_of_it():
     assert shadowed == []
 
 
-def test_tests_and_benchmarks_import_no_private_modules():
+# Of a module or of a name in it, as `mixsearch.core.walk._walk`; the module of types is for all of this repository.
+PRIVATE = re.compile(r"mixsearch(\.\w+)*\._(?!_|typing\b)")
+
+
+def uses_of(source):
+    """Yield the full names that code imports, reads from imported modules, or replaces in them."""
+    tree = ast.parse(source)
+    modules = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names = {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.Import):
+            names = {alias.asname or alias.name: alias.name for alias in node.names}
+        else:
+            continue
+        yield from names.values()
+        modules |= {name: full for name, full in names.items() if is_module(full)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            owner, name = node.value, node.attr
+        elif isinstance(node, ast.Call) and len(node.args) > 1 and isinstance(node.args[1], ast.Constant):
+            owner, name = node.args[0], node.args[1].value  # monkeypatch.setattr(module, "name", ...)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield from re.findall(r"\bmixsearch[.\w]+", node.value)
+            continue
+        else:
+            continue
+        if ast.unparse(owner) in modules:
+            yield f"{modules[ast.unparse(owner)]}.{name}"
+
+
+def is_module(name):
+    path = SOURCE.parent.joinpath(*name.split("."))
+    return path.is_dir() or path.with_suffix(".py").exists()
+
+
+def test_tests_and_benchmarks_use_no_private_names():
     files = [*ROOT.glob("tests/**/*.py"), *ROOT.glob("benchmarks/**/*.py")]
-    private = re.compile(r"mixsearch\b.*\._(?!typing)")
-    found = [f"{path.relative_to(ROOT)}: {name}" for path in files for name in imports_of(path) if private.match(name)]
+    found = [
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in files
+        for name in uses_of(path.read_text(encoding="utf-8"))
+        if PRIVATE.match(name) and path != Path(__file__)
+    ]
     assert found == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from mixsearch.core.walk import Walk, _walk",
+        "from mixsearch.core._walk import Walk",
+        "import mixsearch._fonts",
+        "from mixsearch.core import walk as steps\nsteps._walk()",
+        "import mixsearch.core.walk\nmixsearch.core.walk._walk()",
+        "from mixsearch.core import walk\nmonkeypatch.setattr(walk, '_walk', None)",
+        "monkeypatch.setattr('mixsearch.core.walk._walk', None)",
+    ],
+)
+def test_private_names_are_noticed(source):
+    assert any(map(PRIVATE.match, uses_of(source)))
+    public = source.replace("_walk", "walk").replace("_fonts", "fonts")
+    assert not any(map(PRIVATE.match, uses_of(public)))
 
 
 def test_imports_of_benchmarks_are_found():

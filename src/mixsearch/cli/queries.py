@@ -60,7 +60,7 @@ class TypedHints:
 def read_queries(typed: TypedHints) -> list[indexes.Query]:
     """Return the queries of a command."""
     if typed.hints is not None:
-        return _parse_lines(_read(typed.hints), typed.hints)
+        return _parse_lines(read_hints(typed.hints), typed.hints)
     marked: dict[str, Any] = {
         "documents": tuple(typed.documents) or None,
         "not_documents": tuple(typed.not_documents) or None,
@@ -118,7 +118,7 @@ def _shorten(text: str) -> str:
     return plain if len(plain) <= _MAX_TITLE else f"{plain[:_MAX_TITLE].rstrip()}…"
 
 
-def _read(path: Path) -> str:
+def read_hints(path: Path) -> str:
     try:
         return sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:

@@ -184,7 +184,7 @@ def serve(
             # A further host name means a proxy, behind which others reach this computer.
             files=token is not None or (is_loopback(host) and not allow_host),
         )
-        _run(opened, limits, access, host, port, open_page)
+        run_server(opened, limits, access, host, port, open_page)
 
 
 def _check_packages() -> None:
@@ -235,7 +235,7 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def _run(
+def run_server(
     opened: dict[str, TopicIndex],
     limits: Limits,
     access: Access,

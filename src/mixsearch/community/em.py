@@ -139,7 +139,7 @@ def _iterate(links: Links, start: Beliefs, options: EMOptions, log_odds: Array |
     is_converged = False
     while len(objectives) < options.max_iter and not is_converged:
         before, prior = posterior, np.log(np.maximum(model.weights, _TINY)) + log_odds
-        posterior, counts, objective = _sweep(links, prior, model.affinity, posterior, messages)
+        posterior, counts, objective = sweep(links, prior, model.affinity, posterior, messages)
         objectives.append(objective)
         model = _maximize(links, posterior, counts, assortative=start.is_assortative)
         is_converged = bool(np.abs(posterior - before).mean() < options.tol)
@@ -165,9 +165,7 @@ def _maximize(links: Links, posterior: Array, counts: Array, *, assortative: boo
     return BlockModel(posterior.mean(axis=0), affinity)
 
 
-def _sweep(
-    links: Links, prior: Array, affinity: Array, posterior: Array, messages: Array
-) -> tuple[Array, Array, float]:
+def sweep(links: Links, prior: Array, affinity: Array, posterior: Array, messages: Array) -> tuple[Array, Array, float]:
     """Update all messages in place, and return the beliefs, expected links between communities and the log-likelihood.
 
     Notes

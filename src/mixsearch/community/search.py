@@ -61,7 +61,7 @@ _AVOIDING_TRUST = 0.5
 _AGREEMENT_POWER = 2
 # And by this: of the answers that would be sure otherwise, nine of ten were right on the graphs that constants were
 # chosen on (benchmarks/community_graphs.py). There are communities within communities, and a hint may mean another one.
-_NOT_BLOCK_TRUST = 0.9
+NOT_BLOCK_TRUST = 0.9
 _MAX_EIGENVALUES = 10
 
 
@@ -291,7 +291,7 @@ class CommunitySearch(BaseSearch[CommunityFamily]):
         closure = self._measure_closure(found)
         if len(found.scores) > 1 and not closure.is_explained:
             agreement = self._agree_with_walk(found, members)
-            found = lower_trust(found, _NOT_BLOCK_TRUST * agreement**_AGREEMENT_POWER)
+            found = lower_trust(found, NOT_BLOCK_TRUST * agreement**_AGREEMENT_POWER)
             doubts.append(not_block_model(closure.ratio, agreement))
         if found.inside < 1 and found.n_members > _MIN_MEMBERS:
             found, doubts = lower_trust(found, _AVOIDING_TRUST), [*doubts, avoiding_members(found.inside)]

@@ -195,7 +195,7 @@ def find_members(walk: Walk, visits: Visits, nodes: Array, sizes: Array, expecte
     is_cut = np.diff(scores[order]) != 0  # nodes that no walk visits are in no order
     expected = min(expected, float(sizes[scores > 0].sum()))
     conductances = np.where(is_cut, sweep_conductance(walk, order)[:-1], np.inf)
-    n, conductance = _find_cut(expected, _left_out_ranks(visits, nodes, sizes), counts, conductances)
+    n, conductance = find_cut(expected, _left_out_ranks(visits, nodes, sizes), counts, conductances)
     membership = np.empty(len(scores))
     facts = CutFacts(q, conductance, 1 - n / counts[-1])
     by_rank = membership_by_rank((counts - 0.5 * sizes[order]) / n, facts)
@@ -254,7 +254,7 @@ def _left_out_ranks(visits: Visits, nodes: Array, sizes: Array) -> Array:
     return np.asarray(sizes @ (left_out > left_out[tested, np.arange(len(tested))]) + 0.5 * (sizes[tested] - 1))
 
 
-def _find_cut(expected: float, ranks: Array, counts: Array, conductances: Array) -> tuple[float, float]:
+def find_cut(expected: float, ranks: Array, counts: Array, conductances: Array) -> tuple[float, float]:
     """Return the likeliest number of members, and the conductance of the cut after them."""
     if not np.isfinite(conductances).any():
         return expected, 1.0

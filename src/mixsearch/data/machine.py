@@ -15,7 +15,7 @@ ASSUMED_BYTES = 4 << 30
 
 
 # Where Linux says in which control groups a process is, and what these allow.
-_OWN_GROUPS, _GROUPS = Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")
+OWN_GROUPS, GROUPS = Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")
 
 
 def available_memory() -> int:
@@ -26,11 +26,11 @@ def available_memory() -> int:
 def available_cores() -> int:
     """Return the number of cores that this process may use."""
     bound = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, math.ceil(min(bound, _quota())))
+    return max(1, math.ceil(min(bound, read_quota())))
 
 
 @cache
-def _quota() -> float:
+def read_quota() -> float:
     """Return the cores that control groups allow, read once: a search asks several times, at a millisecond each."""
     return min(_read_limits("cpu", _read_cpu_limit), default=math.inf)
 
@@ -38,7 +38,7 @@ def _quota() -> float:
 def _read_limits(controller: str, read: Callable[[Path], float]) -> Iterator[float]:
     """Yield the limits of the control group of this process and of those around it; none outside of Linux."""
     try:
-        lines = _OWN_GROUPS.read_text().splitlines()
+        lines = OWN_GROUPS.read_text().splitlines()
     except OSError:
         return
     for line in lines:
@@ -46,7 +46,7 @@ def _read_limits(controller: str, read: Callable[[Path], float]) -> Iterator[flo
         if names and controller not in names.split(","):
             continue
         # Version 2 has one tree without a name, version 1 one for each controller.
-        root = _GROUPS if not names else _GROUPS / controller
+        root = GROUPS if not names else GROUPS / controller
         group = root / path.lstrip("/")
         for folder in (group, *group.parents):
             with suppress(OSError, ValueError):  # no limit, or not shown inside a container

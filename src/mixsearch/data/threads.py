@@ -18,7 +18,7 @@ T = TypeVar("T")
 U = TypeVar("U")
 
 
-class _OneBlasThread:
+class OneBlasThread:
     """Process-wide limit of BLAS to one thread. Reentrant and shared: the first user sets it, the last one lifts it."""
 
     def __init__(self) -> None:
@@ -46,7 +46,7 @@ class _OneBlasThread:
 
 
 # Limits BLAS to one thread where cores are shared out at a higher level.
-one_blas_thread = _OneBlasThread()
+one_blas_thread = OneBlasThread()
 
 _cores: ContextVar[int | None] = ContextVar("cores", default=None)
 

@@ -48,7 +48,7 @@ def refined_gaussian_errors(family: GaussianFamily, refined: RefinedGaussian) ->
     mixture, units = refined.mixture, signal_units(family)
     partitions = family.partitions.map(assign_responsibilities, mixture, units).persist()
     overlapping = _overlapping_components(partitions.reduce(_shared_samples).total)
-    moves = newton_replicates(family.partitions, _derivatives, mixture, units, overlapping)
+    moves = newton_replicates(family.partitions, compute_derivatives, mixture, units, overlapping)
     q = mixture.centers.shape[1]
     inside = family.frame.unwhiten(frame_points(family, moves[:, :q].T, constant=0.0))
     shares, levels = mixture.weights[overlapping], moves[:, q + 1 :: q + 2]
@@ -86,7 +86,7 @@ def _overlapping_components(shared: Array) -> Array:
     return np.concatenate([[0], order[shared[order] > MIN_OVERLAP]])
 
 
-def _derivatives(
+def compute_derivatives(
     partition: GaussianPartition, mixture: SphericalMixture, units: Array, components: Array
 ) -> Derivatives:
     """Return derivatives of the log-likelihood by the center, log variance and log weight of each component in turn.

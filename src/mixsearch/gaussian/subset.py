@@ -180,7 +180,7 @@ def _try_random_starts(
 ) -> EMResult[SphericalMixture]:
     """Return the likeliest of a mixture and of those that random starts lead to."""
     rng = np.random.default_rng(0)  # the same answer every time
-    starts = [_draw_start(Z, result.state, rng) for _ in range(N_STARTS)]
+    starts = [draw_start(Z, result.state, rng) for _ in range(N_STARTS)]
     rough = [run_spherical_em(partitions, start, START) for start in starts]
     best = sorted(rough, key=_likelihood, reverse=True)[:N_CONTINUED]
     continued = [run_spherical_em(partitions, each.state, options) for each in best]
@@ -191,7 +191,7 @@ def _likelihood(result: EMResult[SphericalMixture]) -> float:
     return result.objectives[-1]
 
 
-def _draw_start(Z: Array, mixture: SphericalMixture, rng: np.random.Generator) -> SphericalMixture:
+def draw_start(Z: Array, mixture: SphericalMixture, rng: np.random.Generator) -> SphericalMixture:
     """Draw a mixture whose centers are samples, each with a probability proportional to its squared distance."""
     k, n = len(mixture.weights), Z.shape[1]
     rows = [int(rng.integers(n))]

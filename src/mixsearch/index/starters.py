@@ -67,7 +67,7 @@ def choose_starters(fitted: FittedCorpus, vocabulary: Sequence[str], n: int) -> 
     columns = np.array(meaningful[: max(N_CONSIDERED * n, MIN_CONSIDERED)], dtype=np.intp)
     directions = fitted.word_directions(columns)
     weights = variances[columns] ** _POWER_OF_VARIANCE
-    phrases = _find_main_phrases(vocabulary, fitted.document_frequencies)
+    phrases = find_main_phrases(vocabulary, fitted.document_frequencies)
     chosen: list[int] = []
     starters: list[Starter] = []
     for position, column in enumerate(columns.tolist()):
@@ -83,7 +83,7 @@ def choose_starters(fitted: FittedCorpus, vocabulary: Sequence[str], n: int) -> 
     return starters
 
 
-def _find_main_phrases(vocabulary: Sequence[str], document_frequencies: Array) -> dict[str, int]:
+def find_main_phrases(vocabulary: Sequence[str], document_frequencies: Array) -> dict[str, int]:
     """Return the columns of phrases that most documents of a word have, by word."""
     columns = {word: column for column, word in enumerate(vocabulary)}
     phrases: dict[str, int] = {}

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 TEXT = "text"
 _NEED = "Tables of documents"
 # Documents whose counts and texts are in memory at a time.
-_CHUNK_ROWS = 10_000
+CHUNK_ROWS = 10_000
 COLUMNS = ("hint", "kind", "rank", "item", "value", "likelier", "name", "snippet", "title", "link", "date")
 MAP_COLUMNS = ("words", "typical_words", "weight", "separation", "verdict", "x", "y")
 _FACTS = (
@@ -130,7 +130,7 @@ def _compute_shares(index: TopicIndex, topics: Sequence[Topic], indices: Array) 
 
 def _list_indices(index: TopicIndex) -> Iterator[Array]:
     """Yield the indices of all documents in the corpus, in chunks."""
-    return (np.arange(chunk.start, chunk.stop) for chunk in row_slices(index.n_documents, _CHUNK_ROWS))
+    return (np.arange(chunk.start, chunk.stop) for chunk in row_slices(index.n_documents, CHUNK_ROWS))
 
 
 def _find_rows(index: TopicIndex, indices: Array) -> list[int]:

@@ -120,7 +120,7 @@ def predicts_worse(family: SubspaceFamily, nodes: Nodes, ridge: Ridge, options: 
     except SearchError:  # fewer directions stand out among fewer samples
         return True
     halves, test = nodes.halves, nodes.samples[is_test]
-    predictors = [_Predictor.of(mixture, fitted.frame.basis, *order) for order in (halves, halves[::-1])]
+    predictors = [Predictor.of(mixture, fitted.frame.basis, *order) for order in (halves, halves[::-1])]
     errors = sum(each.errors(test - family.center) for each in predictors)
     return _is_larger(errors / np.sum((test - nodes.origin) ** 2, axis=1), ridge.errors[is_test])
 
@@ -134,7 +134,7 @@ def _is_larger(of_mixture: Array, of_samples: Array) -> bool:
     return bool(differences.mean() > MIN_DEVIATIONS * deviation)
 
 
-class _Predictor(NamedTuple):
+class Predictor(NamedTuple):
     """A mixture that predicts some features from others."""
 
     known: Array  # features, (a,)
@@ -143,7 +143,7 @@ class _Predictor(NamedTuple):
     mixture: SubspaceMixture
 
     @classmethod
-    def of(cls, mixture: SubspaceMixture, span: Array, known: Array, unknown: Array) -> _Predictor:
+    def of(cls, mixture: SubspaceMixture, span: Array, known: Array, unknown: Array) -> Predictor:
         return cls(known, unknown, np.einsum("dp,kpr->kdr", span, mixture.bases), mixture)
 
     def errors(self, X: Array) -> Array:

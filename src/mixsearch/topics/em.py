@@ -120,7 +120,7 @@ def refine_topic(family: TopicFamily, candidates: Candidates, options: EMOptions
         return LdaState(_m_step(expected.counts), partitions), objective
 
     result = run_em(start, step, options)
-    if _nearest(result.state.topics, start.topics[:, 0]) != 0:
+    if find_nearest(result.state.topics, start.topics[:, 0]) != 0:
         return None
     topic = result.state.topics[:, 0].copy()
     return LdaTopic(
@@ -238,7 +238,7 @@ def _divergence(posterior: Array, logs: Array, prior: Array) -> float:
     return float(np.sum(normalisers - own) + np.sum((posterior - prior) * logs))
 
 
-def _nearest(topics: Array, start: Array) -> int:
+def find_nearest(topics: Array, start: Array) -> int:
     """Return the index of the topic that a start resembles most, by the cosine."""
     return int(np.argmax(start @ topics / np.linalg.norm(topics, axis=0)))
 

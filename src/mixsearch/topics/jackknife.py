@@ -221,7 +221,7 @@ def _solve_moves(refined: LdaTopic, counts: Array, rest: Array) -> tuple[Array, 
     first = rest / rest.sum(axis=0) - topics
 
     def respond(moves: Array) -> Response:
-        return refined.state.partitions.reduce(_respond, refined.state.topics, moves / topics)
+        return refined.state.partitions.reduce(compute_response, refined.state.topics, moves / topics)
 
     def apply_missing(moves: Array) -> Array:
         """Apply J to each move."""
@@ -257,7 +257,7 @@ def _conjugate_gradients(apply: Callable[[Array], Array], goal: Array, metric: A
     return x
 
 
-def _respond(partition: PosteriorPartition, topics: Array, logs: Array) -> Response:
+def compute_response(partition: PosteriorPartition, topics: Array, logs: Array) -> Response:
     """Return what moves of log φ, (d, k, q), change in the expected counts and in the weight, to first order."""
     chunks = chunk_rows(partition.by_document, max(CHUNK_CELLS // (logs.shape[1] + logs.shape[2]), 1))
 

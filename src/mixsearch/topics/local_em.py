@@ -254,11 +254,11 @@ def _iterate(
     """Return the state after the iterations, and the objectives of those before: the last one decides nothing."""
     objectives: list[float] = []
     for _ in range(options.max_iter):
-        ratios, objective = _e_step(counts, state, prior)
+        ratios, objective = e_step(counts, state, prior)
         objectives.append(objective)
         if len(objectives) > 1 and objective - objectives[-2] < options.tol:
             break
-        state = _m_step(state, ratios, prior)
+        state = m_step(state, ratios, prior)
     return state, tuple(objectives)
 
 
@@ -294,13 +294,13 @@ def ratios_to_expected(counts: sp.csr_array, topics: Array, shares: Array) -> tu
     return ratios, float(np.sum(counts.data * np.log(expected), dtype=np.float64))
 
 
-def _e_step(counts: sp.csr_array, state: LocalState, prior: Array) -> tuple[sp.csr_array, float]:
+def e_step(counts: sp.csr_array, state: LocalState, prior: Array) -> tuple[sp.csr_array, float]:
     """Return what the M-step needs, and the objective of the state."""
     ratios, likelihood = ratios_to_expected(counts, state.topics, state.shares)
     return ratios, likelihood + float(np.sum(np.log(state.shares) @ prior, dtype=np.float64))
 
 
-def _m_step(state: LocalState, ratios: sp.csr_array, prior: Array) -> LocalState:
+def m_step(state: LocalState, ratios: sp.csr_array, prior: Array) -> LocalState:
     """Return the next state. The last topic, the whole corpus, is fixed."""
     topics = state.topics * (ratios.T @ state.shares)
     topics /= np.maximum(_sum_columns(topics), 1e-12)

@@ -224,7 +224,7 @@ class TopicFamily:
         at even steps represent all.
         """
         if not isinstance(hint, WordHint):
-            return self._hinted_in_frame(self.partitions.reduce(_hinted_sum, hint).total, hint)
+            return self._hinted_in_frame(self.partitions.reduce(sum_hinted, hint).total, hint)
         mass = self.alpha0 * float(self.word_mean[hint.columns] @ hint.values)
         return self._correct(*self._contract(hint, max_documents), mass, self.project(hint))
 
@@ -419,7 +419,7 @@ def _word_sums(partition: HintedPartition, distinct: bool) -> HintedSums:
     return sum_chunks(sum_rows, even_slices(len(matching), N_CHUNKS), n_threads)
 
 
-def _hinted_sum(partition: TopicPartition, hint: Array) -> ArraySum:
+def sum_hinted(partition: TopicPartition, hint: Array) -> ArraySum:
     """Sum triple weight ⟨y, c⟩yy', (k, k)."""
     scores = partition.triple_weights * (partition.projected @ hint)
     return ArraySum(weighted_gram(partition.projected, scores, n_threads=n_cores()))

@@ -227,7 +227,7 @@ class ReplacedIndexError(Exception):
 
 
 # The states of indexes that this process has opened last, if it is a search worker.
-_INDEXES: dict[str, list[ServedIndex]] = {}
+INDEXES: dict[str, list[ServedIndex]] = {}
 # A question about the old state may still come when the first about the new one is answered.
 _N_STATES = 2
 
@@ -244,14 +244,14 @@ def call_with_index(name: str, path: str, generation: str, make: Callable[..., b
 
 
 def _get_index(name: str, path: str, generation: str) -> ServedIndex:
-    states = _INDEXES.setdefault(name, [])
+    states = INDEXES.setdefault(name, [])
     for served in states:
         if served.generation == generation and str(served.index.path) == path:
             return served
     opened = ServedIndex(name, open_index(path))
     if opened.generation != generation:
         raise ReplacedIndexError(name)
-    _INDEXES[name] = [opened, *states][:_N_STATES]
+    INDEXES[name] = [opened, *states][:_N_STATES]
     return opened
 
 
@@ -260,7 +260,7 @@ def _open_indexes(paths: Mapping[str, str]) -> None:
     Thread(target=_exit_with_server, daemon=True).start()
     for name, path in paths.items():
         with suppress(StorageError):  # the first question about it says why
-            _INDEXES[name] = [ServedIndex(name, open_index(path))]
+            INDEXES[name] = [ServedIndex(name, open_index(path))]
 
 
 def _exit_with_server() -> None:

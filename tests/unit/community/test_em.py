@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from mixsearch.community.em import Links, _sweep, propagate
+from mixsearch.community.em import Links, propagate, sweep
 from mixsearch.community.moments import fit_community
 from mixsearch.community.refinement import refine_graph
 from mixsearch.core.em import EMOptions
@@ -28,7 +28,7 @@ def test_beliefs_are_exact_on_a_tree():
     links = Links(tree(np.ones(7)))
     posterior, messages = np.full((8, 2), 0.5), np.full((2 * len(TREE), 2), 0.5, dtype=np.float32)
     for _ in range(60):
-        posterior, _, _ = _sweep(links, np.log(shares), affinity, posterior, messages)
+        posterior, _, _ = sweep(links, np.log(shares), affinity, posterior, messages)
     field = affinity @ (links.strengths @ posterior) / links.strengths.sum()
     exact = np.zeros((8, 2))
     for labels in product(range(2), repeat=8):

@@ -51,20 +51,21 @@ def test_a_nuclear_rule_without_a_positive_trace_says_what_to_do():
 
 
 @pytest.mark.parametrize(
-    ("changed", "k", "error", "code"),
+    ("changed", "k", "error", "code", "fields"),
     [
-        ({}, 6, RankError, "rank_too_low"),
-        ({}, 0, SearchError, "bad_argument"),
-        ({"second": np.eye(3)}, 4, SearchError, "moments_shape"),
-        ({"hint": np.ones(3)}, 4, HintError, "hint_shape"),
-        ({"second": np.triu(np.ones((9, 9)))}, 4, SearchError, "moments_not_symmetric"),
-        ({"mean": np.full(9, np.nan)}, 4, SearchError, "moments_not_finite"),
-        ({"mean": np.zeros(9)}, 4, NoMassError, "no_mass"),
+        ({}, 6, RankError, "rank_too_low", {"rank": 4, "needed": 6, "possible": 4}),
+        ({}, 0, SearchError, "bad_argument", {"argument": "n_components", "value": 0}),
+        ({"second": np.eye(3)}, 4, SearchError, "moments_shape", {"name": "second", "shape": (3, 3)}),
+        ({"hint": np.ones(3)}, 4, HintError, "hint_shape", {"shape": (3,), "d": 9}),
+        ({"second": np.triu(np.ones((9, 9)))}, 4, SearchError, "moments_not_symmetric", {"name": "second"}),
+        ({"mean": np.full(9, np.nan)}, 4, SearchError, "moments_not_finite", {"name": "mean"}),
+        ({"mean": np.zeros(9)}, 4, NoMassError, "no_mass", {"weight": 0}),
     ],
 )
-def test_moments_that_cannot_be_searched_say_why(changed, k, error, code):
-    with raises(code):
+def test_moments_that_cannot_be_searched_say_why(changed, k, error, code, fields):
+    with raises(code, **fields) as caught:
         search_moments(moments(**changed), k)
+    assert isinstance(caught.value, error)
 
 
 def test_the_hinted_normaliser_needs_the_hint():
@@ -73,15 +74,15 @@ def test_the_hinted_normaliser_needs_the_hint():
 
 
 @pytest.mark.parametrize(
-    ("options", "code"),
+    ("options", "code", "fields"),
     [
-        ({"method": "magic"}, "bad_argument"),
-        ({"threshold": 2.0}, "bad_argument"),
-        ({"method": "cancellation", "choose": "share"}, "options_conflict"),
+        ({"method": "magic"}, "bad_argument", {"argument": "method", "choices": "'whitening', 'cancellation'"}),
+        ({"threshold": 2.0}, "bad_argument", {"argument": "threshold", "value": 2.0}),
+        ({"method": "cancellation", "choose": "share"}, "options_conflict", {"choose": "share"}),
     ],
 )
-def test_an_option_that_does_not_exist_names_those_that_do(options, code):
-    with raises(code):
+def test_an_option_that_does_not_exist_names_those_that_do(options, code, fields):
+    with raises(code, **fields):
         Extraction(**options)
 
 

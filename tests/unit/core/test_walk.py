@@ -8,8 +8,8 @@ from mixsearch.core.walk import (
     CutFacts,
     Visits,
     Walk,
-    _find_cut,
     count_interval,
+    find_cut,
     find_members,
     membership_by_rank,
     score_nodes,
@@ -66,17 +66,17 @@ NO_RANKS = np.empty(0)
 def test_the_number_of_members_is_that_of_a_clean_cut_nearby():
     counts, conductances = np.arange(1.0, 401.0), np.ones(399)
     conductances[[21, 23]] = np.inf, 0.1
-    assert _find_cut(20.0, NO_RANKS, counts, conductances) == (24.0, 0.1)
+    assert find_cut(20.0, NO_RANKS, counts, conductances) == (24.0, 0.1)
     conductances[23] = np.inf
     conductances[299] = 0.1
-    assert _find_cut(20.0, NO_RANKS, counts, conductances) == (20.0, 1.0)
+    assert find_cut(20.0, NO_RANKS, counts, conductances) == (20.0, 1.0)
 
 
 def test_ranks_of_left_out_examples_say_how_many_members_there_are():
     """They are even among 100 members; the mixture expects twice as many, and every cut is as clean."""
     counts, conductances = np.arange(1.0, 1001.0), np.full(999, 0.5)
-    alone, _ = _find_cut(200.0, NO_RANKS, counts, conductances)
-    many, _ = _find_cut(200.0, np.arange(2.0, 100.0, 5.0), counts, conductances)
+    alone, _ = find_cut(200.0, NO_RANKS, counts, conductances)
+    many, _ = find_cut(200.0, np.arange(2.0, 100.0, 5.0), counts, conductances)
     assert alone == 200
     assert many == pytest.approx(100, rel=0.25)
 

@@ -9,7 +9,7 @@ from numpy.testing import assert_array_equal
 
 from mixsearch.data import chunks
 from mixsearch.data.chunks import ArraySum, chunk_rows, even_slices, split_rows, sum_chunks
-from mixsearch.data.threads import _OneBlasThread
+from mixsearch.data.threads import OneBlasThread
 
 row_lengths = st.lists(st.one_of(st.just(0), st.integers(0, 9), st.just(500)), min_size=1, max_size=40)
 chunk_sizes = st.sampled_from([1, 7, 100, 2_000_000])
@@ -27,7 +27,7 @@ class RecordedPools:
 
 
 def test_overlapping_users_of_one_blas_thread_set_the_limit_once_and_lift_it_last():
-    shared, pools = _OneBlasThread(), RecordedPools()
+    shared, pools = OneBlasThread(), RecordedPools()
     shared.__dict__["_pools"] = pools
     shared.__enter__()
     shared.__enter__()

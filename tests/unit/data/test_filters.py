@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.coded import raises
 
 from mixsearch.data.filters.parser import MAX_CHARACTERS, MAX_DEPTH, parse_filter
 from mixsearch.errors import SearchError
@@ -69,21 +70,32 @@ def make_error(text):
         ("  ", "filter_empty", {}),
         ("x = " + "1" * MAX_CHARACTERS, "filter_too_long", {"n_characters": 10_004, "max_characters": 10_000}),
         ("(" * (MAX_DEPTH + 1) + "x = 1", "filter_too_deep", {"max_depth": 50, "position": 51}),
-        ("x = ", "filter_syntax", {"position": 5}),
-        ("x = y", "filter_syntax", {"position": 5}),
-        ('x = "1', "filter_syntax", {"position": 5}),
-        ("x 3", "filter_syntax", {"position": 3}),
-        ("x = \ud800", "filter_syntax", {"position": 5}),
+        ("x = ", "filter_syntax", {"found": "its end", "position": 5}),
+        ("x = y", "filter_syntax", {"found": "its character 5, 'y'", "position": 5}),
+        ('x = "1', "filter_syntax", {"position": 5, "problem": "the quote that opens here is never closed"}),
+        ("x 3", "filter_syntax", {"found": "its character 3, '3'", "position": 3}),
+        ("x = \ud800", "filter_syntax", {"position": 5, "problem": "this is no character"}),
         ("x = 1e500", "filter_value", {"found": "1e500", "position": 5}),
-        ("x = 2024-05", "filter_type", {"column": "x", "kind": "numbers"}),
-        ("x contains 'a'", "filter_type", {"column": "x", "kind": "numbers"}),
+        ("x = 2024-05", "filter_type", {"column": "x", "problem": "it cannot be compared with a date"}),
+        ("x contains 'a'", "filter_type", {"column": "x", "problem": "contains needs text"}),
         ("xy = 1", "unknown_column", {"column": "xy", "columns": ["x"], "suggestion": "x"}),
     ],
 )
-def test_an_error_has_a_code_and_fields(text, code, fields):
-    error = make_error(text)
-    assert error.code == code
-    assert fields.items() <= error.fields.items()
+def test_a_filter_that_cannot_be_used_is_an_error(text, code, fields):
+    with raises(code, **fields):
+        parse_filter(text).mask(pa.table({"x": [1]}))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("x = ", "a value, such as"),
+        ("x = y", "a value; text goes in quotes"),
+        ("x 3", "a comparison after the column 'x'"),
+    ],
+)
+def test_a_filter_with_a_gap_says_what_was_expected_there(text, expected):
+    assert make_error(text).fields["problem"].startswith(f"expected {expected}")
 
 
 def test_the_caret_stands_under_the_place():

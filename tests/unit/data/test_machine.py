@@ -12,11 +12,11 @@ from mixsearch.index.build.options import IndexOptions
 @pytest.fixture(autouse=True)
 def groups(monkeypatch, tmp_path):
     """Hide all control groups except those that a test makes."""
-    monkeypatch.setattr(machine, "_OWN_GROUPS", tmp_path / "own")
-    monkeypatch.setattr(machine, "_GROUPS", tmp_path / "groups")
-    machine._quota.cache_clear()
+    monkeypatch.setattr(machine, "OWN_GROUPS", tmp_path / "own")
+    monkeypatch.setattr(machine, "GROUPS", tmp_path / "groups")
+    machine.read_quota.cache_clear()
     yield tmp_path
-    machine._quota.cache_clear()
+    machine.read_quota.cache_clear()
 
 
 def write(path, text):

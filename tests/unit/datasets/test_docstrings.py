@@ -65,7 +65,7 @@ def test_a_file_that_cannot_be_parsed_is_skipped_and_none_is_run(write_package, 
 
 @pytest.mark.parametrize("package", ["no_such_package_anywhere", "math"])
 def test_a_package_without_source_is_named(package):
-    with raises("package_missing"):
+    with raises("package_missing", package=package):
         load_docstrings([package])
 
 

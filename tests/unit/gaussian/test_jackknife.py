@@ -12,7 +12,7 @@ from mixsearch import GaussianSearch, Moments, search_moments
 from mixsearch.core.jackknife import jackknife
 from mixsearch.data.partitions import N_GROUPS
 from mixsearch.datasets import make_gaussian_mixture, make_hint
-from mixsearch.gaussian.jackknife import _derivatives
+from mixsearch.gaussian.jackknife import compute_derivatives
 from mixsearch.gaussian.mixture import SphericalMixture, partition_features, signal_units
 
 N = 2000
@@ -101,7 +101,7 @@ def test_the_information_is_minus_the_second_derivative_of_the_log_likelihood():
         return logsumexp(mixture.log_densities() @ Z, axis=0).sum()
 
     mixture = SphericalMixture(centers, np.array(variances), np.array(weights), 6)
-    found = _derivatives(partition, mixture, units, np.arange(3))
+    found = compute_derivatives(partition, mixture, units, np.arange(3))
     gradient = approx_fprime(at, likelihood, 1e-6)
     assert_allclose(found.scores.sum(axis=0), gradient, atol=1e-2)
     step = 1e-3 * np.eye(12)

@@ -159,16 +159,16 @@ def test_samples_that_are_not_gaussian_are_doubted():
 
 
 @pytest.mark.parametrize(
-    ("options", "arguments"),
+    ("options", "arguments", "argument"),
     [
-        ({"preset": "paper"}, {}),
-        ({}, {"n_components": 2}),
-        ({}, {"method": "cancellation"}),
-        ({}, {"rehint": False}),
+        ({"preset": "paper"}, {}, "preset='paper'"),
+        ({}, {"n_components": 2}, "n_components"),
+        ({}, {"method": "cancellation"}, "method"),
+        ({}, {"rehint": False}, "rehint"),
     ],
 )
-def test_options_of_the_moments_are_for_spherical_components(options, arguments):
-    with raises("spherical_only"):
+def test_options_of_the_moments_are_for_spherical_components(options, arguments, argument):
+    with raises("spherical_only", argument=argument):
         GaussianSearch(3, covariance="full", **options).fit(full.X).search(examples=full.X[:1], **arguments)
 
 
@@ -184,7 +184,7 @@ def test_what_is_no_member_needs_shapes_and_members():
 
 @pytest.mark.parametrize(("name", "value"), [("covariance", "round"), ("covariance", None), ("scale", "yes")])
 def test_arguments_are_checked(name, value):
-    with raises("bad_argument"):
+    with raises("bad_argument", argument=name, value=value):
         GaussianSearch(**{name: value}).fit(full.X)
 
 

@@ -97,16 +97,16 @@ def test_frames_and_tables_have_a_row_for_each_topic_and_group(index):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code"),
+    ("arguments", "code", "fields"),
     [
-        ({"over": "yeer"}, "unknown_column"),
-        ({"over": "shop"}, "not_ordered"),
-        ({"over": "year", "by": "shop"}, "one_column_needed"),
-        ({"over": "date", "every": "fortnight"}, "bad_period"),
+        ({"over": "yeer"}, "unknown_column", {"column": "yeer", "suggestion": "year"}),
+        ({"over": "shop"}, "not_ordered", {"column": "shop", "type": "string"}),
+        ({"over": "year", "by": "shop"}, "one_column_needed", {"over": "over", "by": "by"}),
+        ({"over": "date", "every": "fortnight"}, "bad_period", {"argument": "every", "found": "fortnight"}),
     ],
 )
-def test_groups_that_cannot_be_made_are_one_sentence(index, arguments, code):
-    with raises(code):
+def test_groups_that_cannot_be_made_are_an_error(index, arguments, code, fields):
+    with raises(code, **fields):
         index.group("sushi", **arguments)
 
 

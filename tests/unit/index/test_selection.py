@@ -63,16 +63,16 @@ def test_answers_carry_the_columns_of_their_documents(index):
 
 
 @pytest.mark.parametrize(
-    ("where", "code"),
+    ("where", "code", "fields"),
     [
-        ("yeer > 3", "unknown_column"),
-        ("year > 3000", "filter_matches_nothing"),
-        ("year >", "filter_syntax"),
+        ("yeer > 3", "unknown_column", {"column": "yeer", "suggestion": "year"}),
+        ("year > 3000", "filter_matches_nothing", {"filter": "year > 3000", "n_documents": len(ROWS)}),
+        ("year >", "filter_syntax", {"found": "its end", "position": 7}),
     ],
 )
-def test_a_filter_that_cannot_be_used_is_one_sentence(index, where, code):
+def test_a_filter_that_cannot_be_used_is_an_error(index, where, code, fields):
     for within in (False, True):
-        with raises(code):
+        with raises(code, **fields):
             index.search("judge", where=where, within=within)
 
 

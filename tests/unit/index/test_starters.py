@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mixsearch.index import IndexOptions, build_index, open_index
-from mixsearch.index.starters import _find_main_phrases
+from mixsearch.index.starters import find_main_phrases
 from mixsearch.text import CorpusOptions
 
 SUBJECTS = {
@@ -51,4 +51,4 @@ def test_function_words_and_fragments_are_not_offered(index):
 def test_a_word_that_is_mostly_part_of_one_phrase_is_offered_as_the_phrase():
     vocabulary = ["fine", "tuning", "fine tuning", "art", "fine art", "modern art"]
     document_frequencies = np.array([20, 12, 11, 30, 4, 12])
-    assert _find_main_phrases(vocabulary, document_frequencies) == {"fine": 2, "tuning": 2}
+    assert find_main_phrases(vocabulary, document_frequencies) == {"fine": 2, "tuning": 2}

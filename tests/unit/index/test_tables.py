@@ -97,7 +97,7 @@ def test_labels_of_repeated_names_differ_and_errors_are_left_out(index):
 
 def test_chunks_of_documents_do_not_change_the_table(index, monkeypatch):
     whole = label_documents(index, answer(index, *ORDER), text=True).read_all()
-    monkeypatch.setattr("mixsearch.index.tables._CHUNK_ROWS", 17)
+    monkeypatch.setattr("mixsearch.index.tables.CHUNK_ROWS", 17)
     parts = label_documents(index, answer(index, *ORDER), text=True).read_all()
     for name in whole.column_names:
         if name in ORDER:

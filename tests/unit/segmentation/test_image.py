@@ -1,3 +1,6 @@
+import errno
+import os
+
 import numpy as np
 import pytest
 import tifffile
@@ -89,16 +92,18 @@ def test_what_is_no_picture_is_refused_with_what_was_found(array, code):
 
 def test_files_that_cannot_be_read_are_named(rgb, tmp_path):
     (tmp_path / "notes.png").write_text("no picture")
-    with raises("not_an_image"):
+    with raises("not_an_image", source=f"'{tmp_path / 'notes.png'}'"):
         read_image(tmp_path / "notes.png")
-    with raises("image_unreadable"):
+    with raises("image_unreadable", source=f"'{tmp_path}'") as caught:
         read_image(tmp_path)
-    with raises("image_unreadable"):
+    assert isinstance(caught.value.__cause__, IsADirectoryError | PermissionError)  # the latter on Windows
+    with raises("image_unreadable", source=f"'{tmp_path / 'missing.png'}'", reason=os.strerror(errno.ENOENT)):
         read_image(tmp_path / "missing.png")
     Image.fromarray(np.tile(rgb, (20, 20, 1))).save(tmp_path / "whole.png")
     (tmp_path / "cut.png").write_bytes((tmp_path / "whole.png").read_bytes()[:300])
-    with raises("image_unreadable"):
+    with raises("image_unreadable", source=f"'{tmp_path / 'cut.png'}'") as caught:
         read_image(tmp_path / "cut.png")
+    assert getattr(caught.value.__cause__, "errno", None) is None  # of the file's content, not of the system
 
 
 def test_pictures_beyond_the_limit_are_refused_before_they_are_unpacked(rgb, tmp_path, monkeypatch):

@@ -17,7 +17,7 @@ def test_a_seed_is_a_pixel_or_several():
 
 @pytest.mark.parametrize("seed", [(8, 0), (0, 5), (-1, 2)])
 def test_a_seed_outside_the_picture_is_told_its_size(seed):
-    with raises("seed_outside"):
+    with raises("seed_outside", x=seed[0], y=seed[1], width=8, height=5):
         check_seeds([seed, (1, 1)], PICTURE)
 
 
@@ -35,7 +35,7 @@ def test_a_seed_on_a_transparent_pixel_is_refused():
 
 @pytest.mark.parametrize("seed", [5, (1, 2, 3), [], (1.0, np.nan), None])
 def test_what_is_no_pixel_is_refused(seed):
-    with raises("bad_seed"):
+    with raises("bad_seed", value=seed):
         check_seeds([seed], PICTURE)
 
 
@@ -66,8 +66,8 @@ def test_seeds_are_read_as_people_write_them(typed, expected):
 
 @pytest.mark.parametrize("typed", ["", "sky=", "1,2,3", "1;2", "9999999999,1"])
 def test_what_is_no_seed_is_shown_how_one_is_written(typed):
-    with raises("bad_seed"):
-        parse_seeds([typed])
+    with raises("bad_seed", text=typed):
+        parse_seeds(["1,2", typed])
 
 
 def test_two_segments_of_one_name_are_refused():

@@ -26,7 +26,7 @@ def test_masks_cover_the_picture_once(found):
 
 @pytest.mark.parametrize("segment", ["middle", 3])
 def test_a_segment_that_is_not_there_is_refused(found, segment):
-    with raises("unknown_segment"):
+    with raises("unknown_segment", segment=segment):
         found.mask(segment)
 
 
@@ -58,15 +58,14 @@ def test_an_indexed_image_has_255_for_no_segment():
         make_label_image(labels, 256)
 
 
-@pytest.mark.parametrize("name", ["overlay.xyz"])
-def test_a_format_that_nobody_knows_is_refused_and_leaves_nothing(found, tmp_path, name):
-    with raises("unknown_image_format"):
-        found.save(tmp_path / name)
+def test_a_format_that_nobody_knows_is_refused_and_leaves_nothing(found, tmp_path):
+    with raises("unknown_image_format", path=str(tmp_path / "overlay.xyz"), suffix=".xyz"):
+        found.save(tmp_path / "overlay.xyz")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_masks_are_written_all_or_none(found, tmp_path):
     (tmp_path / "3-a-disk.png").mkdir()
-    with raises("is_folder"):
+    with raises("is_folder", path=str(tmp_path / "3-a-disk.png")):
         found.save_masks(tmp_path)
     assert [path.name for path in tmp_path.iterdir() if path.is_file()] == []

@@ -1,6 +1,7 @@
 """Texts are read back exactly, one or many, from any block."""
 
 import tempfile
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -46,13 +47,15 @@ def test_a_row_that_is_not_there_is_named(tmp_path, row):
         texts.read([row])
 
 
-@pytest.mark.parametrize(("part", "place", "cause"), [("bytes", -1, "incorrect"), ("ends", 0, "can't decode")])
-def test_damage_found_while_reading_texts_is_said(part, place, cause):
+@pytest.mark.parametrize(("part", "place", "cause"), [("bytes", -1, zlib.error), ("ends", 0, UnicodeDecodeError)])
+def test_damage_found_while_reading_texts_is_an_error(part, place, cause):
     stored = compress_texts(["ä", "öü"])._asdict()
     stored[part][place] ^= 1
     texts = Texts({f"texts/{name}": array for name, array in stored.items()}, "texts")
-    with raises("folder_damaged"):
+    with raises("folder_damaged", name="texts") as caught:
         texts.read([0])
+    assert isinstance(caught.value.__cause__, cause)
+    assert caught.value.fields["error"] == str(caught.value.__cause__)
 
 
 @given(texts=st.lists(st.text(max_size=20), max_size=30), cut=st.integers(0, 30))

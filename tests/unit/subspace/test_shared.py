@@ -11,7 +11,7 @@ from mixsearch.datasets import make_subspaces
 from mixsearch.errors import DoubtfulExamplesWarning, collect_warnings
 from mixsearch.subspace.em import SubspaceMixture
 from mixsearch.subspace.expression import N_EDGES, RIDGE_FACTOR, Nodes, Ridge
-from mixsearch.subspace.shared import _Predictor
+from mixsearch.subspace.shared import Predictor
 
 loops, loop_labels = draw_loops()
 
@@ -77,7 +77,7 @@ def test_features_are_predicted_by_the_conditional_mean():
         predictions.append(X[:, known] @ np.linalg.solve(own, covariance[np.ix_(known, unknown)]))
     resp = np.array(odds) / np.sum(odds, axis=0)
     expected = np.sum((X[:, unknown] - np.einsum("kn,knb->nb", resp, predictions)) ** 2, axis=1)
-    assert_allclose(_Predictor.of(mixture, np.eye(6), known, unknown).errors(X), expected)
+    assert_allclose(Predictor.of(mixture, np.eye(6), known, unknown).errors(X), expected)
 
 
 @pytest.mark.parametrize(("n", "d"), [(30, 50), (60, 20)])

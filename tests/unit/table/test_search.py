@@ -214,10 +214,10 @@ def test_bad_examples_are_refused(search, like, not_like, code):
     assert caught.value.code == code
 
 
-@pytest.mark.parametrize("options", [{"covariance": "round"}, {"max_components": 0}, {"max_components": 2.5}])
-def test_bad_options_are_refused(planted, options):
-    with raises("bad_argument"):
-        TableSearch(**options).fit(planted[0])
+@pytest.mark.parametrize(("name", "value"), [("covariance", "round"), ("max_components", 0), ("max_components", 2.5)])
+def test_bad_options_are_refused(planted, name, value):
+    with raises("bad_argument", argument=name, value=value):
+        TableSearch(**{name: value}).fit(planted[0])
 
 
 @pytest.mark.parametrize("as_rows", [False, True])

@@ -100,7 +100,7 @@ def test_a_quotation_mark_that_is_never_closed_ends_at_the_limit(tmp_path):
 
 
 def test_an_archive_that_grows_a_thousandfold_is_an_error(tmp_path, monkeypatch):
-    monkeypatch.setattr(streams, "_MIN_GROWN_BYTES", 1 << 20)
+    monkeypatch.setattr(streams, "MIN_GROWN_BYTES", 1 << 20)
     (tmp_path / "a.txt.gz").write_bytes(gzip.compress(b"sushi rice fish\n" * 200_000))
     with raises("grows_too_much", factor=300):
         read_corpus(tmp_path / "a.txt.gz", every_word())

@@ -139,31 +139,38 @@ def test_the_only_column_of_strings_or_the_usual_name_is_the_text_and_it_says_so
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "options", "code"),
+    ("name", "content", "options", "code", "fields"),
     [
-        ("a.jsonl", '{"text": "a"}\n{"text": \n', {}, "invalid_json"),
-        (
-            "a.jsonl",
-            "[1, 2]\n",
-            {},
-            "invalid_record",
-        ),
-        ("a.jsonl", b'{"text": "a"}\n\n{"text": "\xff"}\n', {}, "wrong_encoding"),
-        ("a.jsonl", "\n \n", {}, "no_documents"),
-        ("a.jsonl", '{"revew": "a", "n": 1}\n', {"text": "review"}, "column_missing"),
-        ("a.jsonl", '{"a": "x", "b": "y"}\n', {}, "unclear_text_column"),
-        ("a.csv", "a,b\n1,x\n1,2,3\n", {"text": "b"}, "wrong_row_length"),
-        ("a.csv", 'a,b\n1,"x\n', {"text": "b"}, "invalid_csv"),
-        ("a.csv", "", {}, "no_header"),
-        ("a.txt", "hello".encode("utf-16"), {}, "wrong_encoding"),
-        ("a.txt", "hello\n", {"text": "x"}, "no_columns"),
-        ("a.jsonl.gz", gzip.compress(b"{}\n" * 99, mtime=0)[:-9], {}, "unreadable_file"),
-        ("a.parquet", b"no parquet", {}, "unreadable_file"),
+        ("a.jsonl", '{"text": "a"}\n{"text": \n', {}, "invalid_json", {"line": 2}),
+        ("a.jsonl", "[1, 2]\n", {}, "invalid_record", {"line": 1, "text": "[1, 2]"}),
+        ("a.jsonl", b'{"text": "a"}\n\n{"text": "\xff"}\n', {}, "wrong_encoding", {"line": 3, "byte": 255}),
+        ("a.jsonl", '{"revew": "a", "n": 1}\n', {"text": "review"}, "column_missing", {"suggestion": "revew"}),
+        ("a.jsonl", '{"a": "x", "b": "y"}\n', {}, "unclear_text_column", {"argument": "text", "columns": "a, b"}),
+        ("a.csv", "a,b\n1,x\n1,2,3\n", {"text": "b"}, "wrong_row_length", {"line": 3, "n_values": 3}),
+        ("a.csv", 'a,b\n1,"x\n', {"text": "b"}, "invalid_csv", {"line": 2}),
+        ("a.csv", "", {}, "no_header", {}),
+        ("a.txt", "hello".encode("utf-16"), {}, "wrong_encoding", {}),
+        ("a.jsonl.gz", gzip.compress(b"{}\n" * 99, mtime=0)[:-9], {}, "unreadable_file", {"kind": ""}),
+        ("a.parquet", b"no parquet", {}, "unreadable_file", {"kind": " as a Parquet file"}),
     ],
 )
-def test_what_cannot_be_read_is_said_with_file_line_and_next_step(tmp_path, name, content, options, code):
-    with raises(code):
-        read(write(tmp_path / name, content), **options)
+def test_what_cannot_be_read_is_an_error_with_file_and_line(tmp_path, name, content, options, code, fields):
+    path = write(tmp_path / name, content)
+    with raises(code, file=str(path), **fields):
+        read(path, **options)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "options", "code", "fields"),
+    [
+        ("a.jsonl", "\n \n", {}, "no_documents", {}),
+        ("a.txt", "hello\n", {"text": "x"}, "no_columns", {"argument": "text", "value": "x"}),
+    ],
+)
+def test_a_source_without_documents_or_columns_is_an_error(tmp_path, name, content, options, code, fields):
+    path = write(tmp_path / name, content)
+    with raises(code, source=str(path), **fields):
+        read(path, **options)
 
 
 def test_missing_files_show_what_is_there(tmp_path):

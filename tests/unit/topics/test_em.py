@@ -174,7 +174,7 @@ def test_documents_of_the_corpus_have_the_shares_of_their_counts(refine):
 def test_where_steps_lead_to_another_topic_the_moment_estimate_stands(monkeypatch):
     data = drawn()
     search = TopicSearch(3, alpha0=0.9, damping=False).fit(data.counts)
-    monkeypatch.setattr(lda, "_nearest", lambda topics, start: 1)
+    monkeypatch.setattr(lda, "find_nearest", lambda topics, start: 1)
     with warns("not_refined"):
         found = search.search(words=data.labelled_word(0), refine=True)
     assert found._refined is None
@@ -237,7 +237,7 @@ def test_the_response_of_expected_words_is_their_derivative(monkeypatch):
     move, size = np.random.default_rng(0).normal(size=topics.shape), 1e-4
     ahead, behind = (settle(topics * np.exp(sign * size * move), posterior, 300) for sign in (1, -1))
     monkeypatch.setattr(lda_errors, "MAX_MISSING", 1 - 1e-9)
-    found = lda_errors._respond(with_posterior(counts, posterior, weights), topics, move[:, :, None])
+    found = lda_errors.compute_response(with_posterior(counts, posterior, weights), topics, move[:, :, None])
     assert_allclose(found.counts[:, :, 0], (ahead[1] - behind[1]) / (2 * size), rtol=1e-3, atol=1e-3)
     shares = (ahead[0] - behind[0])[:, 0] / (2 * size) / posterior.sum(axis=1)
     assert found.weight[0] == pytest.approx(weights @ shares, rel=1e-3, abs=1e-4)

@@ -59,7 +59,7 @@ def test_a_pattern_counts_as_one_word_that_stands_for_all_that_match():
 
 @pytest.mark.parametrize("words", ["*", {"sushi": 1, "*": -1}])
 def test_a_pattern_without_letters_is_refused(words):
-    with raises("pattern_without_letters"):
+    with raises("pattern_without_letters", word="*"):
         hint_from_words(words, COLUMNS, FREQUENCIES)
 
 

@@ -24,7 +24,7 @@ from mixsearch.topics.evidence import (
     word_evidence,
     word_typicality,
 )
-from mixsearch.topics.local_em import LocalState, _e_step, _m_step
+from mixsearch.topics.local_em import LocalState, e_step, m_step
 from mixsearch.topics.unit_vectors import (
     BROAD_POWER,
     FINE_POWER,
@@ -57,8 +57,8 @@ def draw_step(seed, n=6, d=8, n_topics=3):
 
 def sparse_step(counts, parts, mixed, prior):
     state = LocalState(np.arange(len(counts)), np.arange(counts.shape[1]), parts, mixed)
-    ratios, before = _e_step(sp.csr_array(counts), state, prior)
-    return *_m_step(state, ratios, prior)[2:], before
+    ratios, before = e_step(sp.csr_array(counts), state, prior)
+    return *m_step(state, ratios, prior)[2:], before
 
 
 def dense_step(counts, parts, mixed, prior):

@@ -16,7 +16,7 @@ from mixsearch.topics import moments as _moments
 from mixsearch.topics.documents import corpus_in_memory
 from mixsearch.topics.fit import fit_topics
 from mixsearch.topics.hint import WordHint
-from mixsearch.topics.moments import _hinted_sum, replicate_moments, replicate_residuals
+from mixsearch.topics.moments import replicate_moments, replicate_residuals, sum_hinted
 
 WORDS = 5
 documents = st.lists(st.lists(st.integers(0, WORDS - 1), min_size=3, max_size=6), min_size=4, max_size=8)
@@ -80,7 +80,7 @@ def test_a_hint_in_the_frame_is_the_hint_of_its_words(texts, seed, k):
     W = model.whitening_rows(slice(None))
     c = np.random.default_rng(seed).normal(size=W.shape[1])
     triple, pair = in_frame_by_brute_force(model, texts, weights, W @ c)
-    found = model._contract_in_frame(model.partitions.reduce(_hinted_sum, c).total, c)
+    found = model._contract_in_frame(model.partitions.reduce(sum_hinted, c).total, c)
     scale = max(1.0, float(np.abs(W).max()) ** 3)
     assert_allclose(found[0], triple, atol=1e-10 * scale)
     assert_allclose(found[1], pair, atol=1e-8 * scale)

@@ -52,26 +52,38 @@ def with_second(value):
     return change
 
 
+NOT_RISING = {"reason": "its row pointers do not rise from 0 to the number of counts"}
+NOT_WHOLE = {"reason": "its pointers and indices are not whole numbers"}
+OUT_OF_RANGE = {"reason": "an index is out of range"}
+
+
 @pytest.mark.parametrize(
-    ("name", "change", "sentence"),
+    ("array", "change", "name", "fields"),
     [
-        ("documents/counts/indptr", with_second(10**9), "row pointers do not rise"),
-        ("words/counts/indptr", with_second(-5), "row pointers do not rise"),
-        ("documents/counts/indptr", lambda array: array.astype(np.float64), "not whole numbers"),
-        ("documents/counts/indices", with_second(10**6), "an index is out of range"),
-        ("words/counts/indices", with_second(-1), "an index is out of range"),
-        ("documents/counts/data", lambda array: array[:-1], "documents/counts/data has the shape"),
-        ("documents/projected", lambda array: array[:-1], "documents/projected has the shape"),
-        ("frame/values", lambda array: array[:1], "frame/values has the shape"),
-        ("frame/basis", lambda array: array[:, 0], "frame/basis is not a 2-D array"),
-        ("vocabulary/blocks", lambda array: array[::-1].copy(), "blocks are not in order"),
-        ("vocabulary/ends", lambda array: array[:-1], "blocks do not cover the texts"),
+        ("documents/counts/indptr", with_second(10**9), "documents/counts", NOT_RISING),
+        ("words/counts/indptr", with_second(-5), "words/counts", NOT_RISING),
+        ("documents/counts/indptr", lambda array: array.astype(np.float64), "documents/counts", NOT_WHOLE),
+        ("documents/counts/indices", with_second(10**6), "documents/counts", OUT_OF_RANGE),
+        ("words/counts/indices", with_second(-1), "words/counts", OUT_OF_RANGE),
+        ("documents/projected", lambda array: array[:-1], "documents/projected", {"found": (59, 2), "needed": (60, 2)}),
+        ("frame/values", lambda array: array[:1], "frame/values", {"found": (1,), "needed": (2,)}),
+        ("frame/basis", lambda array: array[:, 0], "frame/basis", {"found": (21,)}),
+        ("vocabulary/blocks", lambda array: array[::-1].copy(), "vocabulary", {"error": "its blocks are not in order"}),
+        ("vocabulary/ends", lambda array: array[:-1], "vocabulary", {"error": "its blocks do not cover the texts"}),
     ],
 )
-def test_arrays_that_do_not_fit_are_named(index, name, change, sentence):
-    craft(index, name, change)
+def test_arrays_that_do_not_fit_are_named(index, array, change, name, fields):
+    craft(index, array, change)
     verify_index(index)  # the checksums are right
-    with raises("folder_damaged"):
+    with raises("folder_damaged", name=name, **fields):
+        open_index(index)
+
+
+def test_counts_without_an_index_are_named(index):
+    n = len(np.load(next(index.glob("data-*/documents/counts/data.npy"))))
+    craft(index, "documents/counts/data", lambda array: array[:-1])
+    verify_index(index)
+    with raises("folder_damaged", name="documents/counts/data", found=(n - 1,), needed=(n,)):
         open_index(index)
 
 
@@ -95,7 +107,7 @@ def test_a_block_never_unpacks_to_more_than_its_texts(index):
     packed = np.frombuffer(zlib.compress(b"x" * (50 << 20), 9), np.uint8)
     craft(index, "texts/bytes", lambda _: packed)
     craft(index, "texts/blocks", lambda blocks: np.array([[0, 0], [len(packed), blocks[-1, 1]]]))
-    with raises("folder_damaged"):
+    with raises("folder_damaged", name="texts"):
         open_index(index).documents([0])
 
 

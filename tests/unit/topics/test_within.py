@@ -64,6 +64,6 @@ def test_topics_and_weights_are_those_of_the_documents(data, search, chosen):
         assert data.shares[rows, topic].mean() > 0.9
 
 
-def test_too_few_documents_are_one_sentence(search):
+def test_too_few_documents_are_an_error(search):
     with raises("too_few_documents", n_documents=5):
         restrict_family(search._family, np.arange(5))

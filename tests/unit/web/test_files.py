@@ -41,7 +41,7 @@ def test_names_cannot_be_paths_or_patterns(given, kept):
 
 @pytest.mark.parametrize("name", ["photo.png", "a.csv.exe", ""])
 def test_other_names_are_refused(name):
-    with raises("unknown_format"):
+    with raises("unknown_format", name=name):
         check_name(name)
 
 

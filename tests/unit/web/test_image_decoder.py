@@ -14,7 +14,7 @@ from PIL import Image
 from tests.coded import raises
 from tests.unit.segmentation.images import as_bytes, halves
 
-from mixsearch.web.image_store import NotAnImageError, TooLargeError, TooSlowError, decode_upload
+from mixsearch.web.image_store import NotAnImageError, TooLargeError, TooSlowError, decode_bytes, decode_upload
 from mixsearch.web.processes import start_fork_server
 from mixsearch.web.settings import Limits
 
@@ -56,18 +56,25 @@ def test_formats_without_loss_give_the_pixels_themselves(kind):
 
 
 @pytest.mark.parametrize(
-    ("body", "sentence"),
+    ("body", "code"),
     [
-        (b"", "The request has no body"),
-        (b"%PDF-1.7", "isn't an image that can be read"),
-        (saved(Image.fromarray(rgb(60, 90)))[:300], "The file seems to be damaged"),
-        (b"P6 2 2 255 " + bytes(12), "isn't an image that can be read"),
-        (saved(Image.fromarray(np.zeros((4, 4, 4), dtype=np.uint8))), "Every pixel of the image is transparent"),
+        (b"%PDF-1.7", "not_an_image"),
+        (saved(Image.fromarray(rgb(60, 90)))[:300], "image_unreadable"),
+        (b"P6 2 2 255 " + bytes(12), "not_an_image"),
+        (saved(Image.fromarray(np.zeros((4, 4, 4), dtype=np.uint8))), "image_transparent"),
     ],
 )
-def test_what_is_no_picture_is_said_to_be_none(body, sentence):
-    with raises("not_an_image"):
+def test_what_is_no_picture_is_an_error_with_the_reason(body, code):
+    with raises(code) as reason:
+        decode_bytes(body, LIMITS.max_pixels)
+    with raises("not_an_image") as caught:
         decode_upload(body, LIMITS)
+    assert str(caught.value) == str(reason.value)
+
+
+def test_a_request_without_a_body_is_not_decoded():
+    with raises("not_an_image"):
+        decode_upload(b"", Limits(decode_timeout=0.2), hang)
 
 
 def test_a_bomb_is_refused_by_its_header():

@@ -34,7 +34,7 @@ _COMPRESSION_STARTS: dict[Compression, re.Pattern[bytes]] = {
 _N_START_BYTES = 10
 _BUFFER_BYTES = 1 << 18
 # No compression of texts that people write comes near to it. Small files may, since they harm nobody.
-MAX_GROWTH, _MIN_GROWN_BYTES = 300, 8 << 20
+MAX_GROWTH, MIN_GROWN_BYTES = 300, 8 << 20
 _READ_ERRORS = (EOFError, zlib.error, lzma.LZMAError, OSError)
 _BOM = b"\xef\xbb\xbf"
 UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
@@ -104,7 +104,7 @@ class _ByteRange:
 
 def check_growth(path: File | None, packed: int, unpacked: int) -> None:
     """Raise if what is unpacked from some bytes is so much that it was hardly meant to be unpacked."""
-    if unpacked > max(_MIN_GROWN_BYTES, MAX_GROWTH * packed):
+    if unpacked > max(MIN_GROWN_BYTES, MAX_GROWTH * packed):
         raise SearchError(
             "{file!r} unpacks to more than {factor:,} times its size, like archives made to exhaust memory. If the "
             "file is genuine, unpack it first.",

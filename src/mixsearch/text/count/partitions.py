@@ -38,7 +38,7 @@ from mixsearch.text.read.tables import measure_row_groups, read_parquet
 
 _SPAN_READERS = {"jsonl": read_jsonl, "lines": read_lines, "parquet": read_parquet}
 # Large enough that the scheduler's millisecond per task does not matter, small enough that a worker holds several.
-_MIN_BYTES, _MAX_BYTES = 1 << 18, 1 << 26
+MIN_BYTES, MAX_BYTES = 1 << 18, 1 << 26
 # Partitions per thread of the cluster, so that threads finish at about the same time.
 _PER_THREAD = 4
 
@@ -67,8 +67,8 @@ class Partition:
 
 def choose_partition_bytes(sources: SourceFiles, n_threads: int) -> int:
     """Return the approximate size of a partition, in stored bytes."""
-    even = (sources.n_bytes or _MAX_BYTES) // (_PER_THREAD * n_threads)
-    return min(max(even, _MIN_BYTES), _MAX_BYTES)
+    even = (sources.n_bytes or MAX_BYTES) // (_PER_THREAD * n_threads)
+    return min(max(even, MIN_BYTES), MAX_BYTES)
 
 
 def split_file(file: File, sources: SourceFiles, columns: Columns | None, max_bytes: int) -> list[Partition]:
