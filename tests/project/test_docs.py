@@ -115,7 +115,7 @@ def test_the_commands_of_the_readme_run(tmp_path):
     assert len(lines) >= 7
     run_commands([f"mixsearch demo --packages {PACKAGES} logging thread"], tmp_path)
     run_commands([line for line in lines if "mixsearch serve" not in line], tmp_path / "mixsearch-demo")
-    assert {"topics.png", "labelled.csv", "out.png", "members.csv"} <= {
+    assert {"over-time.png", "labelled.csv", "out.png", "members.csv"} <= {
         path.name for path in (tmp_path / "mixsearch-demo").iterdir()
     }
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from mixsearch.cli.console import (
+    check_output,
     describe,
     describe_for_json,
     print_json,
@@ -92,6 +93,7 @@ def community(
 ) -> None:
     """Find the community of a graph that a few nodes belong to."""
     with report_errors(as_json=as_json):
+        check_output(output, table)
         nodes = split_list(like)
         if not nodes:
             raise HintError("{argument} names no node.", code="no_nodes_named", argument=Option("like"))

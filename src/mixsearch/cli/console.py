@@ -21,7 +21,7 @@ from rich.segment import Segment
 from rich.text import Text
 
 from mixsearch.cli.unexpected import explain_unexpected
-from mixsearch.errors import Coded, SearchError, SearchWarning, StorageError
+from mixsearch.errors import Coded, Option, SearchError, SearchWarning, StorageError
 
 if TYPE_CHECKING:
     from mixsearch.index.compare import Outcome
@@ -227,6 +227,18 @@ def load_plots() -> Any:
     except ImportError as error:
         raise SearchError("{reason}.", code="extra_missing", reason=str(error), extra="cli") from error
     return plots
+
+
+def check_output(output: Path | None, source: str | Path) -> None:
+    """Raise an error where an output would replace the file that is read."""
+    path = Path(str(source).partition("::")[0])
+    if output is not None and output.exists() and path.exists() and output.samefile(path):
+        raise SearchError(
+            "{argument} would replace '{path}', which is read. Choose another file.",
+            code="output_is_input",
+            argument=Option("output"),
+            path=str(output),
+        )
 
 
 def write_figure(draw: Callable[[Any], Any], path: Path) -> None:

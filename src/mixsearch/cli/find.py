@@ -9,6 +9,7 @@ from typing import Annotated, Any, cast
 import typer
 
 from mixsearch.cli.console import (
+    check_output,
     describe,
     describe_for_json,
     load_plots,
@@ -97,6 +98,7 @@ def find(
     search = TableSearch(cast(Any, covariance), max_components=max_components)
     members, others = split_list(like), split_list(not_like or ())
     with report_errors(as_json=as_json):
+        check_output(output, table)
         if plot is not None:
             load_plots()
         with record_warnings() as warned:

@@ -12,10 +12,12 @@ from typing import Annotated, Any
 import typer
 
 from mixsearch import index as indexes
-from mixsearch.errors import SearchError
+from mixsearch.errors import HintError, Option, SearchError
 
 _NAMED = re.compile(r"([^:\"]+):\s+(\S.*)")
 _MAX_TITLE = 40
+# A word to avoid, or a weight, inside of a phrase.
+_OPERATOR = re.compile(r"\s-\w|\^\S+\s")
 EachWordArgument = Annotated[
     list[str] | None, typer.Argument(metavar="WORD", help="Words, phrases and patterns; each is one hint.")
 ]
@@ -76,6 +78,15 @@ def read_queries(typed: TypedHints) -> list[indexes.Query]:
 def _make_query(words: Sequence[str], avoid: Sequence[str]) -> indexes.Query:
     from mixsearch.topics.hint import join_weights, parse_word
 
+    for word in words:
+        if _OPERATOR.search(word):
+            raise HintError(
+                "{word!r} is one phrase, in which - and ^ mean nothing. Give its words one by one, and those to avoid "
+                "with {argument}.",
+                code="operator_in_phrase",
+                word=word,
+                argument=Option("not"),
+            )
     wanted = [parse_word(_unquote(word)) for word in words]
     avoided = [(name, -abs(weight)) for name, weight in (parse_word(_unquote(word)) for word in avoid)]
     weights = join_weights([*wanted, *avoided])

@@ -12,6 +12,7 @@ import typer
 
 from mixsearch.cli.console import (
     EXIT_ERROR,
+    check_output,
     describe,
     describe_for_json,
     print_error,
@@ -88,6 +89,8 @@ class Outputs:
         if self.cut_outs is not None:
             folder = _name(self.cut_outs, image)
             files |= {folder / name: cut_out for name, cut_out in iterate_cut_outs(found)}
+        for file in files:
+            check_output(file, image)
         write_files(files)
         return list(files)
 

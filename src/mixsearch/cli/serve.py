@@ -188,9 +188,10 @@ def serve(
 
 
 def _check_packages() -> None:
-    """Raise an error that says what to install, if `mixsearch.web` cannot be imported."""
+    """Raise an error that says what to install, if the packages of `mixsearch.web` are missing."""
     try:
-        import mixsearch.web  # noqa: F401
+        import fastapi  # noqa: F401
+        import uvicorn  # noqa: F401
     except ModuleNotFoundError as error:
         raise SearchError(
             "The page needs FastAPI and uvicorn: pip install '{package}[{extra}]'",

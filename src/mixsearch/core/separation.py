@@ -75,6 +75,8 @@ _VERDICTS_BY_CONFIDENCE = (
 
 def verdict_by_confidence(confidence: float) -> tuple[str, str]:
     """Return a code for programs and what a confidence means in words."""
+    # A confidence that is not a number is as good as none.
+    confidence = -math.inf if math.isnan(confidence) else confidence
     return next((code, words) for bound, code, words in _VERDICTS_BY_CONFIDENCE if confidence >= bound)
 
 

@@ -252,8 +252,8 @@ def find_map(array: Array) -> mmap:
 
 def map_file(path: Path, stored: StoredFile) -> mmap:
     """Map a file read-only, after a check of its size."""
+    _check_size(path, path.stat().st_size, stored)  # a pipe would block when it is opened
     with open(path, "rb") as file:
-        _check_size(path, file.seek(0, 2), stored)
         return mmap(file.fileno(), 0, access=ACCESS_READ)
 
 

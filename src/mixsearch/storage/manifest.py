@@ -27,6 +27,7 @@ from mixsearch.storage.lock import LOCK_NAME
 MANIFEST_NAME = "manifest.json"
 # In every manifest, to recognise folders of this package.
 FORMAT = "mixsearch folder"
+MAX_MANIFEST_BYTES = 1 << 26  # of an index of thousands of segments it has some megabytes
 # 128 bits: a change goes unnoticed with probability 1e-38.
 CHECKSUM_BYTES = 16
 
@@ -160,7 +161,10 @@ def _first_line(rest: bytes) -> bytes:
 def read_manifest(folder: Path) -> Manifest:
     """Read and check the manifest of a folder; each reason why there is none has its own error."""
     with explain_os_errors("read", folder):
-        text = _find_manifest(folder).read_bytes()
+        path = _find_manifest(folder)
+        if not path.is_file() or path.stat().st_size > MAX_MANIFEST_BYTES:
+            raise damage_error("'{path}' is not a manifest: it is too large, or not a file.", path=str(path))
+        text = path.read_bytes()
     line, newline, rest = text.partition(b"\n")
     if line + newline != _first_line(rest):
         if FORMAT.encode() in text or (folder / LOCK_NAME).exists():
@@ -173,8 +177,7 @@ def read_manifest(folder: Path) -> Manifest:
     try:
         return _build_manifest(json.loads(text))
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
-        path = str(folder / MANIFEST_NAME)
-        raise damage_error("'{path}' cannot be parsed ({error}).", path=path, error=repr(error)) from error
+        raise damage_error("'{path}' cannot be parsed ({error}).", path=str(path), error=repr(error)) from error
 
 
 def _find_manifest(folder: Path) -> Path:

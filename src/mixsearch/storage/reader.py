@@ -167,6 +167,8 @@ def read_generation(path: str | os.PathLike[str]) -> str:
 
 def _check_readable(folder: Path, manifest: Manifest, kind: str, version: int) -> None:
     check_kind(folder, manifest, kind)
+    if isinstance(manifest.version, bool) or manifest.version < 1:
+        raise damage_error("'{path}' has the format version {found!r}.", path=str(folder), found=manifest.version)
     if manifest.version > version:
         raise NewerFolderError(
             "'{path}' was written by mixsearch {written_by} in format {found}, but this version reads formats up to "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from typing import NamedTuple, Self, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -70,6 +70,13 @@ class TopicPartition(DocumentPartition):
     pair_weights: Array  # ω / (l(l-1)), (n,), with l the length; ω / l² for the plug-in
     triple_weights: Array  # ω / (l(l-1)(l-2)), (n,); ω / l³ for the plug-in
     tfidf_lengths: Array  # (n,)
+
+    def take(self, indices: Any) -> Self:
+        """Return the partition with only some of its rows."""
+        # Rows of counts by word are picked by compiled code that follows their indices.
+        check_indices(self.by_word)
+        return super().take(indices)
+
     projected: Array  # Y, (n, k): whitened counts W'c, not divided by the length
 
     def read_words(self, columns: Array) -> sp.csc_array:

@@ -192,7 +192,9 @@ def _mix(words: NamedDocuments | None, own: NamedDocuments | None, n_others: int
 
 
 def _leave_out(named: NamedDocuments | None, indices: Array) -> NamedDocuments | None:
-    return None if named is None else named._replace(indices=named.indices[~np.isin(named.indices, indices)])
+    """Return the documents with the words without some of them; None if none is left."""
+    left = None if named is None else named.indices[~np.isin(named.indices, indices)]
+    return None if named is None or left is None or not len(left) else named._replace(indices=left)
 
 
 def _set_scores(partition: ScoredPartition, indices: Array, score: float) -> ScoredPartition:

@@ -6,6 +6,7 @@ import hmac
 import ipaddress
 import os
 import secrets
+import stat
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
@@ -66,8 +67,12 @@ def make_token() -> str:
 def _read_token(file: Path) -> str | None:
     """Return the token in a file; None if others could have read or written it."""
     try:
-        with file.open(encoding="ascii") as opened:
+        # Neither through a link nor from a pipe, which would block.
+        flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
+        with open(os.open(file, flags), encoding="ascii") as opened:
             facts = os.fstat(opened.fileno())
+            if not stat.S_ISREG(facts.st_mode):
+                return None
             token = opened.read(_MAX_NAME).strip()
     except (OSError, ValueError):
         return None

@@ -68,7 +68,7 @@ class WorkerPool:
         i = self._choose_executor(hash(affinity))  # the keys may be long
         executor = self._executors[i]
         try:
-            job = executor.submit(work)
+            job = executor.submit(_call, work)
             self._n_calls[i] += 1
             answer = asyncio.wrap_future(job)
             answer.add_done_callback(partial(self._finish, i))
@@ -223,3 +223,11 @@ class Workers:
         """Accept no further calls."""
         for pool in (self.search, self.slow, self.images, self.tables, self._alone, self._here):
             pool.close()
+
+
+def _call(work: Callable[[], Result]) -> Result:
+    """Run a function; a future cannot hold StopIteration, and would never end."""
+    try:
+        return work()
+    except StopIteration as error:
+        raise RuntimeError("StopIteration in a worker") from error

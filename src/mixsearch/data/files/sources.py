@@ -332,6 +332,8 @@ def _find_input(format: Format | None, columns: Sequence[str]) -> SourceFiles:
             "Standard input looks like {kind}: name the file instead.", file=STANDARD_INPUT, kind="binary data"
         )
     found = detect_stream(head, columns)
+    if found == "lines" and columns and find_compression(head) is None:
+        found = "csv"  # lines of text have no columns, so one that is named is missing from the header
     if found == "lines" or (found == "csv" and not columns):
         return SourceFiles([], found, notes=(_note_input(found),))
     return SourceFiles([], found)
