@@ -141,3 +141,10 @@ def test_rows_of_a_wide_table_show_what_sets_the_members_apart(tmp_path: Path) -
     write_table(pa.table({f"gene{j}": X[:, j] for j in range(30)}), tmp_path / "genes.csv")
     rows = lines_of(invoke("find", tmp_path / "genes.csv", "--like", "0,1,2").stdout, "row")
     assert all("gene27=" in row for row in rows)
+
+
+def test_an_output_never_replaces_the_table(patients: Path) -> None:
+    before = patients.read_bytes()
+    refused = invoke("find", patients, "--like", "0,1", "--output", patients, "--json")
+    assert json.loads(refused.stdout)["error"]["code"] == "output_is_input"
+    assert patients.read_bytes() == before

@@ -179,3 +179,10 @@ def test_without_its_packages_the_page_says_what_to_install(index, monkeypatch):
     result = invoke("serve", index, "--no-open")
     assert result.exit_code == 1
     assert "pip install 'mixsearch[web]'" in result.stderr
+
+
+def test_without_its_packages_the_server_says_what_to_install(index, monkeypatch):
+    monkeypatch.setitem(sys.modules, "fastapi", None)
+    refused = invoke("serve", index)
+    assert refused.exit_code == 1
+    assert "[web]" in refused.stderr

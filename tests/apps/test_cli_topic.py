@@ -221,3 +221,8 @@ def test_paths_of_indexes_are_completed(files: Files, index: Path, tmp_path: Pat
     assert complete_index(f"{files.folder}/rev") == [str(index)]
     assert complete_index(str(files.folder)[:-1])[-1].endswith("/")
     assert complete_index(f"{tmp_path}/no/such") == []
+
+
+def test_a_minus_within_a_phrase_is_refused(files: Files, index: Path) -> None:
+    refused = invoke("topic", index, f"{files.words[0]} -{files.words[1]}", "--json")
+    assert json.loads(refused.stdout)["error"]["code"] == "operator_in_phrase"

@@ -1,9 +1,11 @@
 """Damage of every kind is found: when a folder is opened, or by `verify`."""
 
 import json
+import os
 
 import numpy as np
 import pytest
+from tests.coded import raises
 from tests.unit.storage.writers import KIND, open_marked, read_mark, write_marked
 
 from mixsearch.errors import DamagedFolderError, FolderExistsError, StorageError
@@ -125,3 +127,17 @@ def test_a_damaged_folder_is_replaced_only_when_asked_and_a_failed_repair_remove
     write_marked(index, 2, overwrite=True)
     assert read_mark(index) == 2
     assert len(list(index.glob("data-*"))) == 1
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes and devices of POSIX")
+@pytest.mark.parametrize("name", ["manifest.json", "large.npy"])
+@pytest.mark.parametrize("kind", ["pipe", "endless device"])
+def test_a_pipe_or_a_device_instead_of_a_file_is_damage(index, name, kind):
+    path = index / name if name == "manifest.json" else find(index, "group/large.npy")
+    path.unlink()
+    if kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to("/dev/zero")
+    with raises("folder_damaged"):
+        open_marked(index)

@@ -64,3 +64,10 @@ def test_documents_to_avoid_need_something_wanted():
         search.search(not_documents=[1])
     with raises("unknown_row", row=9999):
         search.search(words=WORDS[0], not_documents=[9999])
+
+
+def test_a_word_all_of_whose_documents_are_marked_as_others_is_never_sure():
+    column = int(np.argmin(np.where(data.counts.sum(axis=0) > 0, data.counts.sum(axis=0), np.inf)))
+    rows = np.flatnonzero(np.asarray(data.counts[:, [column]].todense()).ravel())
+    found = quiet(words=data.vocabulary[column], not_documents=rows)
+    assert found.confidence == 0

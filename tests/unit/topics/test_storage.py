@@ -103,6 +103,14 @@ def test_indices_of_a_large_index_are_compared_with_their_bounds_when_they_are_u
             use()
 
 
+def test_documents_are_picked_after_a_check_of_their_indices(index, monkeypatch):
+    monkeypatch.setattr("mixsearch.topics.storage.MAX_CHECKED", 0)
+    craft(index, "words/counts/indices", lambda indices: np.full_like(indices, 10**6))
+    family = open_index(index).topics._family
+    with raises("folder_damaged"):
+        family.thin(2)
+
+
 def test_a_block_never_unpacks_to_more_than_its_texts(index):
     packed = np.frombuffer(zlib.compress(b"x" * (50 << 20), 9), np.uint8)
     craft(index, "texts/bytes", lambda _: packed)

@@ -192,3 +192,17 @@ def test_where_nothing_can_be_written_the_token_is_for_one_run(tmp_path):
     tokens = {keep_token(tmp_path / "missing" / "reviews.index") for _ in range(2)}
     assert len(tokens) == 2
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links and pipes of POSIX")
+@pytest.mark.parametrize("kind", ["pipe", "link"])
+def test_a_token_is_not_read_from_a_pipe_or_through_a_link(tmp_path, kind):
+    file = tmp_path / "a.index.token"
+    if kind == "pipe":
+        os.mkfifo(file, 0o600)
+    else:
+        secret = tmp_path / "secret"
+        secret.write_text("something else that is private\n")
+        secret.chmod(0o600)
+        file.symlink_to(secret)
+    assert "something" not in keep_token(tmp_path / "a.index")

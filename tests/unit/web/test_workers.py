@@ -152,3 +152,14 @@ def test_an_error_that_nobody_waits_for_any_more_is_not_logged(caplog):
     asyncio.run(ask())
     gc.collect()
     assert "nobody reads this" not in caplog.text
+
+
+def test_stop_iteration_in_a_worker_is_an_error_and_frees_its_place():
+    async def ask():
+        pool = WorkerPool(1, 0)
+        for _ in range(3):
+            with pytest.raises(RuntimeError):
+                await asyncio.wait_for(pool.run(lambda: next(iter(()))), 60)
+        pool.close()
+
+    asyncio.run(ask())
