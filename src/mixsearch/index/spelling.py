@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -10,14 +11,18 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from mixsearch.errors import UnknownWordError
 from mixsearch.index.completion import SortedWords
+from mixsearch.text.count.stop_words import list_stop_words
 from mixsearch.text.options import CorpusOptions, normalize_text
 from mixsearch.text.question import split_words
 from mixsearch.topics.corpus import FittedCorpus
-from mixsearch.topics.hint import join_weights
+from mixsearch.topics.hint import join_weights, warn_of_skipped
 
 # What makes a word a pattern.
 _SIGNS = frozenset("*?")
+# A number or a letter that stands alone, not the "t" of "don't".
+_SINGLE = re.compile(r"(?<![\w'\u2019])(?:\d+|[A-Za-z\u00c0-\u04ff])(?![\w'\u2019])")
 
 
 def read_token_options(tokens: Mapping[str, Any]) -> CorpusOptions:
@@ -45,11 +50,26 @@ def _split_phrase(
     return " ".join(words) or phrase
 
 
-def spell_hint(words: Any, spell: Callable[[str], str]) -> Any:
+def _warn_of_lost(word: str, spelled: str, options: CorpusOptions) -> None:
+    """Warn of the numbers and letters of a word that its spelling lacks, except stop words."""
+    lost = set(_SINGLE.findall(normalize_text(word, options))) - set(_SINGLE.findall(spelled))
+    sentence = "{typed!r} is read as {spelled!r}: {word!r} is not counted as a word."
+    if lost and (lost := lost.difference(list_stop_words(options))):
+        facts = {"typed": word, "spelled": spelled}
+        reasons = [UnknownWordError(sentence, code="word_not_counted", word=each, **facts) for each in sorted(lost)]
+        warn_of_skipped(dict(zip(sorted(lost), reasons, strict=True)))
+
+
+def spell_hint(words: Any, spell: Callable[[str], str], options: CorpusOptions | None = None) -> Any:
     """Spell the words of a hint; column numbers stay unchanged, an iterator becomes a list."""
 
     def spell_one(word: Any) -> Any:
-        return spell(word) if isinstance(word, str) else word
+        if not isinstance(word, str):
+            return word
+        spelled = spell(word)
+        if options is not None:
+            _warn_of_lost(word, spelled, options)
+        return spelled
 
     if isinstance(words, Mapping):
         return join_weights((spell_one(word), weight) for word, weight in words.items())

@@ -190,7 +190,7 @@ class TopicIndex(CorpusVocabulary):
             return self._search(hint, where, within, options)
 
     def _search(self, hint: dict[str, Any], where: str | None, within: bool, options: dict[str, Any]) -> Topic:
-        hint = {**hint, "words": spell_hint(hint["words"], self.spell)}
+        hint = {**hint, "words": spell_hint(hint["words"], self.spell, self._token_options)}
         text = hint.pop("text")
         if text is not None:
             hint["documents"] = self.count([text] if isinstance(text, str) else list(text))

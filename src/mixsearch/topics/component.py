@@ -199,6 +199,8 @@ class Topic(SampleComponent):
             return None
         if not self._refined.has_hint_documents:
             return 0
+        if isinstance(self._hint, WordHint) and self._hint.is_partial:
+            return None
         if self._among is None:
             return self._refined.named.size
         is_holding = self._find_holding(self._family)
@@ -206,7 +208,7 @@ class Topic(SampleComponent):
 
     def _find_holding(self, family: TopicFamily) -> Array | None:
         """Return which documents of a fit contain the words of the hint, (n,), if local EM started from words."""
-        if not isinstance(self._hint, WordHint) or not self._rests_on_words:
+        if not isinstance(self._hint, WordHint) or not self._rests_on_words or self._hint.is_partial:
             return None
         return find_named(family, self._hint)
 

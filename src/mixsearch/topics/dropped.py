@@ -41,6 +41,7 @@ class DroppedWord:
     n_all: int  # documents of the corpus
     documents: Array  # indices of those with most of it, rising, (m,)
     counts: Array  # how often each of them contains it, (m,)
+    is_complete: bool  # whether these are all documents with it
 
     @property
     def share(self) -> float:
@@ -103,6 +104,8 @@ class DroppedWords:
             self._n_all,
             np.concatenate([each.documents for each in found]),
             np.concatenate([each.counts for each in found]),
+            # The documents of stop words are not counted.
+            all(each.reason != STOP_WORD and each.n_documents == len(each.documents) for each in found),
         )
 
     def match(self, pattern: str) -> list[DroppedWord]:

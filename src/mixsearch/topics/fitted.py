@@ -168,7 +168,7 @@ class FittedTopics(FittedMixture[TopicFamily]):
             query = self._make_query(family, how, options, **local)
             if marked is None:
                 assert v is not None
-                check_phrases(self._family, v, self._dropped)
+                check_phrases(self._family, v)
                 return query.search_words(v, project=project, max_documents=max_documents)
             found = add_doubts(query.search_documents(marked, v, max_documents=max_documents), doubts)
             return found if marked.listed is None else keep_documents(found, marked.listed)

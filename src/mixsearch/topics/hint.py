@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase, translate
+from functools import reduce
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
@@ -16,6 +18,7 @@ from rapidfuzz.distance import OSA
 
 from mixsearch._typing import Array
 from mixsearch.errors import DroppedWordError, HintError, Option, SkippedWordsWarning, UnknownWordError, warn_user
+from mixsearch.topics.counts import MIN_WORDS
 from mixsearch.topics.dropped import DroppedWord, DroppedWords
 
 N_SUGGESTIONS = 5
@@ -51,9 +54,14 @@ class WordHint(NamedTuple):
     terms: tuple[Term, ...] = ()  # what was typed; empty for a direction
 
     @property
-    def phrases(self) -> tuple[tuple[Array, ...], ...]:
-        """The columns of phrases: their words count only in documents that contain one of each part."""
-        return tuple(term.parts for term in self.terms if len(term.parts) > 1)
+    def phrases(self) -> tuple[Term, ...]:
+        """The phrases: their words count only in documents that contain one of each part."""
+        return tuple(term for term in self.terms if len(term.parts) > 1)
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether words of a phrase were skipped: then more documents match than contain the phrase."""
+        return any(term.skipped for term in self.terms)
 
 
 class Term(NamedTuple):
@@ -62,6 +70,7 @@ class Term(NamedTuple):
     word: str
     weight: float
     parts: tuple[Array, ...]  # columns: one array for a word or a pattern, one for each word of a phrase
+    skipped: tuple[DroppedWord, ...] = ()  # words of a phrase that are not features
 
     def hint(self, word_mean: Array) -> WordHint:
         """Return the hint of this term alone, of weight 1."""
@@ -164,8 +173,8 @@ def hint_from_words(
     elif missing and not any(term.weight > 0 for term in terms):
         raise next(iter(missing.values()))
     if missing:
-        _warn_of_skipped(missing)
-    return documents or _sum_terms(terms, word_mean)
+        warn_of_skipped(missing)
+    return documents or sum_terms(terms, word_mean)
 
 
 def _hint_from_dropped(
@@ -176,12 +185,42 @@ def _hint_from_dropped(
         return None
     wanted = [(part, weight) for word, weight in weights.items() if weight > 0 for part in str(word).split()]
     found = [(each, weight) for part, weight in wanted for each in dropped.match(part)]
+    parts = [part for part, _ in wanted]
+    if sum(weight > 0 for weight in weights.values()) == 1 and parts == [word.word for word, _ in found]:
+        found = _intersect_documents(found)
     known = tuple((word, weight) for word, weight in found if len(word.documents))
     avoid = [part for term in terms if term.weight < 0 for part in term.parts]
     return DroppedHint(known, np.concatenate([np.empty(0, dtype=np.intp), *avoid])) if known else None
 
 
-def _warn_of_skipped(missing: Mapping[str, UnknownWordError]) -> None:
+def _intersect_documents(words: list[tuple[DroppedWord, float]]) -> list[tuple[DroppedWord, float]]:
+    """Return the words of a phrase with the documents that contain all of them, if those of each word are known."""
+    if len(words) == 1 or not all(word.is_complete for word, _ in words):
+        return words
+    documents = reduce(np.intersect1d, [word.documents for word, _ in words])
+    if not len(documents):
+        raise phrase_error(" ".join(word.word for word, _ in words))
+    rows = [np.isin(word.documents, documents) for word, _ in words]
+    return [
+        (replace(word, documents=word.documents[own], counts=word.counts[own]), weight)
+        for (word, weight), own in zip(words, rows, strict=True)
+    ]
+
+
+def phrase_error(phrase: str) -> UnknownWordError:
+    """Return the error of a phrase whose words never occur together in one document."""
+    return UnknownWordError(
+        "No document of {min_words} counted words or more contains all words of {word!r}. Search for the words one by "
+        "one, without quotes or hyphens: {words}.",
+        code="phrase_without_documents",
+        min_words=MIN_WORDS,
+        word=phrase,
+        words=phrase,
+    )
+
+
+def warn_of_skipped(missing: Mapping[str, UnknownWordError]) -> None:
+    """Warn of skipped words, with the reason of each."""
     warn_user(
         SkippedWordsWarning(
             "Skipped: {reasons}",
@@ -193,7 +232,8 @@ def _warn_of_skipped(missing: Mapping[str, UnknownWordError]) -> None:
     )
 
 
-def _sum_terms(terms: Sequence[Term], word_mean: Array) -> WordHint:
+def sum_terms(terms: Sequence[Term], word_mean: Array) -> WordHint:
+    """Return the hint of several terms with their weights."""
     hint: dict[int, float] = {}
     for term in terms:
         own = term.hint(word_mean)
@@ -233,7 +273,8 @@ def _find_terms(weights: Mapping[str | int, float], lexicon: Lexicon) -> tuple[l
     missing: dict[str, UnknownWordError] = {}
     for word, weight in weights.items():
         try:
-            terms.append(Term(str(word), float(weight), tuple(_find_columns(word, lexicon))))
+            parts = tuple(_find_columns(word, lexicon))
+            terms.append(Term(str(word), float(weight), parts, _find_skipped(word, lexicon)))
         except UnknownWordError as error:
             missing[str(word)] = error
     return terms, missing
@@ -300,8 +341,17 @@ def _find_phrase(words: Sequence[str], lexicon: Lexicon) -> list[Array]:
     if not parts:
         raise errors[0]
     if errors:
-        _warn_of_skipped({str(error.word): error for error in errors})
+        warn_of_skipped({str(error.word): error for error in errors})
     return parts
+
+
+def _find_skipped(word: str | int, lexicon: Lexicon) -> tuple[DroppedWord, ...]:
+    """Return the words of a phrase that are not features."""
+    columns, _, dropped = lexicon
+    if not isinstance(word, str) or columns is None or dropped is None or word in columns:
+        return ()
+    others = [dropped.find(each) for each in word.split() if each not in columns]
+    return tuple(other for other in others if other is not None)
 
 
 def _suggest(word: str, columns: Mapping[str, int], lexicon: Lexicon) -> list[str]:

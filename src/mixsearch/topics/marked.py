@@ -56,7 +56,9 @@ def match_dropped(family: TopicFamily, hint: DroppedHint, *, damping: bool) -> M
         )
     documents = picked.take(rows)
     named = mean_of_named(family, documents, indices[rows], scores[rows])
-    frame, n_documents = family.frame, max(word.n_documents for word, _ in hint.words)
+    # Of a phrase, fewer documents than of its words.
+    frame = family.frame
+    n_documents = max(len(word.documents) if word.is_complete else word.n_documents for word, _ in hint.words)
     direction = None if len(rows) <= MAX_EXAMPLES else frame.values * frame.whiten(named.words - family.word_mean)
     return Matches(documents.counts, named, direction, n_documents)
 

@@ -7,6 +7,7 @@ is another matter: it is what the word means here. The constants of near-copies 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
@@ -17,7 +18,7 @@ from mixsearch._typing import Array
 from mixsearch.data.chunks import ArraySum
 from mixsearch.data.partitions import Partitions
 from mixsearch.data.reductions import Maximum, TopRows, top_rows
-from mixsearch.errors import UnknownWordError, WeakHintWarning, warn_user
+from mixsearch.errors import WeakHintWarning, warn_user
 from mixsearch.topics.documents import (
     DocumentSample,
     ScoredPartition,
@@ -26,8 +27,7 @@ from mixsearch.topics.documents import (
     local_rows,
     pick_documents,
 )
-from mixsearch.topics.dropped import DroppedWords
-from mixsearch.topics.hint import Term, WordHint
+from mixsearch.topics.hint import Term, WordHint, phrase_error, sum_terms
 from mixsearch.topics.moments import TopicFamily
 from mixsearch.topics.ranking import NamedDocuments, mean_of_named, measure_counts
 
@@ -138,15 +138,15 @@ class Seeds(NamedTuple):
 
 def seed_from_words(hint: WordHint, merge_copies: MergeCopies, family: TopicFamily, weight: float) -> Seeds:
     """Return the documents that contain the words of a hint, weighted by how much of them is about these."""
-    scored = family.partitions.map(_score_words, hint)
+    scored = _score_documents(family, hint)
     largest: Maximum = scored.reduce(_max_score).total
     min_score = SCORE_ROUNDING * largest.value
     n_named, densest = scored.reduce(_find_densest, min_score)
     if n_named < MIN_DOCUMENTS and np.any(hint.values > 0):
         warn_user(
             WeakHintWarning(
-                "Only {n_named} of {n_documents:,} documents contain the words of the hint: too few to find what else "
-                "belongs to their topic. Add related words.",
+                "Only {n_named} of {n_documents:,} documents match the hint: too few to find what else belongs to "
+                "their topic. Add related words.",
                 code="rare_hint",
                 n_named=n_named,
                 n_documents=family.partitions.n_rows,
@@ -203,51 +203,46 @@ class DensestDocuments(NamedTuple):
     best: TopRows  # by the fraction of the document that is about the hint
 
 
-def _score_words(partition: TopicPartition, hint: WordHint) -> ScoredPartition:
+def _score_documents(family: TopicFamily, hint: WordHint) -> Partitions[ScoredPartition]:
+    """Score documents by the words of a hint; those of a phrase count where all of them occur."""
+    phrases = [(term.parts, sum_terms([term], family.word_mean)) for term in hint.phrases]
+    if phrases:
+        hint = sum_terms([term for term in hint.terms if len(term.parts) == 1], family.word_mean)
+    return family.partitions.map(_score_words, hint, phrases)
+
+
+def _score_words(
+    partition: TopicPartition, hint: WordHint, phrases: Sequence[tuple[tuple[Array, ...], WordHint]]
+) -> ScoredPartition:
     scores = np.asarray(partition.read_words(hint.columns) @ hint.values)
-    for phrase in hint.phrases:
-        scores -= _score_incomplete(phrase, hint, partition)
+    for parts, phrase in phrases:
+        is_whole = np.all([np.asarray(partition.read_words(part).sum(axis=1)) > 0 for part in parts], axis=0)
+        scores += is_whole * (partition.read_words(phrase.columns) @ phrase.values)
     return ScoredPartition(**vars(partition), scores=scores)
 
 
-def _score_incomplete(phrase: tuple[Array, ...], hint: WordHint, partition: TopicPartition) -> Array:
-    """Return the scores from words of a phrase in documents that do not contain all of them, (n,)."""
-    is_incomplete = np.any([np.asarray(partition.read_words(part).sum(axis=1)) == 0 for part in phrase], axis=0)
-    own = np.isin(hint.columns, np.concatenate(phrase))
-    return np.asarray(is_incomplete * (partition.read_words(hint.columns[own]) @ hint.values[own]))
-
-
-def check_phrases(family: TopicFamily, hint: WordHint, dropped: DroppedWords | None) -> None:
+def check_phrases(family: TopicFamily, hint: WordHint) -> None:
     """Reject a hint of phrases whose words occur, but never together in one document."""
     wanted = [term for term in hint.terms if term.weight > 0]
-    if not wanted or any(_occurs(family, term, dropped) for term in wanted):
-        return
-    phrase = wanted[0].word
-    raise UnknownWordError(
-        "No document contains {word!r}: its words occur, but never in the same document. Search for the words one by "
-        "one, without quotes or hyphens: {words}.",
-        code="phrase_without_documents",
-        word=phrase,
-        words=phrase,
-    )
+    if wanted and not any(_occurs(family, term) for term in wanted):
+        raise phrase_error(wanted[0].word)
 
 
-def _occurs(family: TopicFamily, term: Term, dropped: DroppedWords | None) -> bool:
+def _occurs(family: TopicFamily, term: Term) -> bool:
     """Return whether a document contains all words of a term, also those that are not features."""
-    others = [] if dropped is None else [dropped.find(word) for word in term.word.split()]
     # Of a word in many documents, those with most of it are known.
-    known = [each for each in others if each is not None and 0 < each.n_documents == len(each.documents)]
+    known = [word for word in term.skipped if word.is_complete]
     if len(term.parts) == 1 and not known:
         return True
-    holds = find_named(family, term.hint(family.word_mean)._replace(terms=(term,)))
-    for each in known:
-        holds &= np.isin(np.arange(len(holds)), each.documents)
+    holds = find_named(family, sum_terms([term], family.word_mean))
+    for word in known:
+        holds &= np.isin(np.arange(len(holds)), word.documents)
     return bool(holds.any())
 
 
 def find_named(family: TopicFamily, hint: WordHint) -> Array:
     """Return which documents of the corpus contain the words of a hint, (n,) of bool."""
-    scored = family.partitions.map(_score_words, hint)
+    scored = _score_documents(family, hint)
     largest: Maximum = scored.reduce(_max_score).total
     return scored.map(_mark_named, SCORE_ROUNDING * largest.value).collect().partition.shares > 0
 

@@ -79,7 +79,7 @@ def test_a_phrase_of_single_words_shares_its_weight_and_asks_for_documents_with_
     hint = hint_from_words("sushi rice", COLUMNS, FREQUENCIES)
     assert hint.columns.tolist() == [0, 2]
     assert_allclose(hint.values, [5.0, 1.25])
-    assert [[part.tolist() for part in phrase] for phrase in hint.phrases] == [[[0], [2]]]
+    assert [[part.tolist() for part in phrase.parts] for phrase in hint.phrases] == [[[0], [2]]]
 
 
 def test_an_absent_word_among_others_is_skipped_with_a_warning():
