@@ -138,9 +138,3 @@ def test_progress_is_shown_on_a_terminal_only(files: Files, tmp_path: Path) -> N
     shown = invoke(*arguments, "-o", tmp_path / "shown", FORCE_COLOR="1")
     for step in ("Reading", "Storing", "Listing words", "Fitting topics"):
         assert step in shown.stderr
-
-
-def test_a_column_that_standard_input_lacks_is_named(tmp_path: Path) -> None:
-    table = "text,stars\n" + "good sushi,5\n" * 5
-    refused = invoke("index", "-", "--text", "nope", "-o", tmp_path / "a.index", "--json", input=table)
-    assert json.loads(refused.stdout)["error"]["code"] == "column_missing"

@@ -118,6 +118,13 @@ def test_standard_input_is_json_csv_or_lines_and_a_guess_is_noted(monkeypatch, c
     assert guesses == ([] if code is None else [code])
 
 
+def test_a_column_that_standard_input_lacks_is_named(monkeypatch):
+    content = b"text,stars\n" + b"good sushi,5\n" * 5
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(content))))
+    with raises("column_missing", column="nope"):
+        read("-", text="nope", keep=None)
+
+
 @pytest.mark.slow
 def test_the_result_depends_neither_on_memory_nor_on_threads(tmp_path):
     path = tmp_path / "a.jsonl"
