@@ -195,8 +195,10 @@ def _mix(words: NamedDocuments | None, own: NamedDocuments | None, n_others: int
 
 def _leave_out(named: NamedDocuments | None, indices: Array) -> NamedDocuments | None:
     """Return the documents with the words without some of them; None if none is left."""
-    left = None if named is None else named.indices[~np.isin(named.indices, indices)]
-    return None if named is None or left is None or not len(left) else named._replace(indices=left)
+    if named is None:
+        return None
+    remaining = named.indices[~np.isin(named.indices, indices)]
+    return named._replace(indices=remaining) if len(remaining) else None
 
 
 def _set_scores(partition: ScoredPartition, indices: Array, score: float) -> ScoredPartition:
