@@ -21,7 +21,6 @@ from mixsearch import TopicSearch
 from mixsearch.core.eigen import OVERSAMPLING
 from mixsearch.data.chunks import ArraySum
 from mixsearch.data.dask.arrays import sample_partitions
-from mixsearch.data.dask.cluster import KEEP_MEMORY
 from mixsearch.data.dask.partitions import PARTITIONS_PER_TASK
 from mixsearch.data.partitions import SamplePartition
 from mixsearch.topics.fit import BLOCK
@@ -31,6 +30,11 @@ N_BLOCKS = 8
 REPEATS = 3
 N_PRODUCTS = 10
 MIB = 2**20
+# By default workers return arrays of a megabyte to the system at once, and pay for the next one in page faults.
+KEEP_MEMORY = {
+    "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": 1 << 28,
+    "distributed.nanny.pre-spawn-environ.MALLOC_MMAP_THRESHOLD_": 1 << 25,
+}
 
 
 def run(*, quick: bool = False) -> None:

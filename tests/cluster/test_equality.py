@@ -12,10 +12,8 @@ from distributed import Client, LocalCluster
 from numpy.testing import assert_allclose
 
 from mixsearch import GaussianSearch, RegressionSearch, SearchError, SubspaceSearch, TableSearch, TopicSearch
-from mixsearch.data.dask.cluster import connected
 from mixsearch.data.dask.partitions import DaskPartitions
 from mixsearch.datasets import make_gaussian_mixture, make_mixed_regression, make_subspaces, make_topics
-from mixsearch.errors import ClusterError
 
 pytestmark = [
     pytest.mark.xdist_group("cluster"),
@@ -76,7 +74,7 @@ def test_every_family_answers_as_in_memory():
     assert [row for row, _ in found.documents(20)] == [row for row, _ in expected.documents(20)]
 
 
-def test_a_worker_that_dies_changes_nothing_and_a_missing_cluster_is_an_error(monkeypatch):
+def test_a_worker_that_dies_changes_nothing(monkeypatch):
     data = make_gaussian_mixture(1500, 1100, 3, random_state=0)  # enough features that each pass is a reduction
     expected = GaussianSearch(3).fit(data.X).search(data.centers[0])
     reduce, victims = DaskPartitions.reduce, []
@@ -92,9 +90,6 @@ def test_a_worker_that_dies_changes_nothing_and_a_missing_cluster_is_an_error(mo
         found = GaussianSearch(3).fit(da.from_array(data.X, chunks=(300, 1100))).search(data.centers[0])
     assert victims
     assert_allclose(found.center, expected.center, rtol=1e-8, atol=1e-9)
-    with pytest.raises(ClusterError) as caught, connected("nonsense", timeout=1):
-        pass
-    assert caught.value.code == "scheduler_unreachable"
 
 
 @pytest.mark.usefixtures("client")

@@ -32,7 +32,6 @@ Examples:
   mixsearch index shop.sqlite::reviews --text review
   zcat logs.gz | mixsearch index - -o logs.index --n-components 50
   mixsearch index counts.npz --vocabulary words.txt
-  mixsearch index 's3://bucket/reviews/*.parquet' --scheduler tcp://host:8786 -o shared/reviews.index
 
 With --json, an error is also printed as JSON on standard output:
 {"error": {"code": ..., "message": ..., "fields": {...}}}
@@ -208,16 +207,6 @@ def index(
             rich_help_panel=_RESOURCES,
         ),
     ] = None,
-    scheduler: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ADDRESS|local",
-            help="Dask scheduler to build on, such as tcp://host:8786; its workers must see the files. With local, one "
-            "worker per core of this machine.",
-            show_default=False,
-            rich_help_panel=_RESOURCES,
-        ),
-    ] = None,
     n_jobs: Annotated[
         int | None,
         typer.Option(metavar="N", help="Threads that count words. Default: one per core.", rich_help_panel=_RESOURCES),
@@ -257,4 +246,4 @@ def index(
             memory=max(options.memory_part, 1),
             n_jobs=n_jobs,
         )
-        run_index(source, output, options, reading, scheduler=scheduler, as_json=as_json)
+        run_index(source, output, options, reading, as_json=as_json)

@@ -84,7 +84,6 @@ def run_index(
     options: IndexOptions,
     reading: CorpusOptions,
     *,
-    scheduler: str | None,
     as_json: bool,
 ) -> None:
     """Build an index and print a summary."""
@@ -93,7 +92,7 @@ def run_index(
     start = perf_counter()
     with show_progress() as on_progress, record_warnings() as warned:
         source = sources[0] if len(sources) == 1 else list(sources)
-        built = build_index(source, target, options, reading, scheduler=scheduler, on_progress=on_progress)
+        built = build_index(source, target, options, reading, on_progress=on_progress)
     report_built(built, perf_counter() - start, warned, as_json=as_json)
 
 

@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from tests.coded import raises
 from tests.unit.index.same_answers import assert_same_answers
@@ -20,7 +18,6 @@ from mixsearch.index import (
     refresh_index,
     remove_documents,
 )
-from mixsearch.index.build.cluster import split_partitions
 from mixsearch.text import CorpusOptions
 from mixsearch.topics import segments as _segments
 
@@ -165,17 +162,6 @@ def test_dropped_words_are_answered_from_the_documents_of_all_segments(tmp_path)
         assert_same_answers(one, several, ["tasty", *common])
     remove_documents(several.path, ids=["r0"])
     assert open_index(several.path).fitted.count_dropped("tasty") == 2
-
-
-@given(st.lists(st.integers(1, 500), min_size=1, max_size=30))
-def test_partitions_of_a_cluster_are_split_in_order_and_within_the_limit(sizes):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_segments, "MAX_NONZEROS", LIMIT)
-        segments = split_partitions(sizes)
-    assert [i for own in segments for i in range(own.start, own.stop)] == list(range(len(sizes)))
-    assert max(sum(sizes[own]) for own in segments) <= LIMIT
-    if sum(sizes) <= LIMIT:
-        assert len(segments) == 1
 
 
 def test_more_counts_than_can_be_added_at_once_are_refused(changing, monkeypatch):

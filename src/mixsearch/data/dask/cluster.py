@@ -1,34 +1,23 @@
-"""Connect to a Dask cluster, check its workers, and wait for results."""
+"""The current Dask cluster: its workers, and waiting for results."""
 
 from __future__ import annotations
 
-import logging
 import platform
-import signal
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from time import monotonic
 from typing import Any
 
 import dask
 from dask.base import get_scheduler
-from distributed import CancelledError, Client, KilledWorker, LocalCluster, wait
+from distributed import CancelledError, Client, KilledWorker, wait
 from distributed.scheduler import NoValidWorkerError
 
 from mixsearch.errors import ClusterError
 
-# Address that starts a cluster on this machine.
-LOCAL = "local"
 # Seconds to wait while a cluster has no workers: as long as a worker takes to restart.
 WORKER_TIMEOUT = 30.0
 _POLL_SECONDS = 1.0
-# By default workers return arrays of a megabyte to the system at once, and pay for the next one in page faults.
-KEEP_MEMORY = {
-    "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": 1 << 28,
-    "distributed.nanny.pre-spawn-environ.MALLOC_MMAP_THRESHOLD_": 1 << 25,
-}
 # Components of the version number in which a worker must agree with the client; None for all.
 _VERSION_LEVELS = {"mixsearch": None, "numpy": 2, "scipy": 2}
 # Errors of the cluster itself, not of the work.
@@ -45,53 +34,6 @@ def current_client() -> Client | None:
             "The connection to the cluster is closed. Connect again, and fit again there.", code="cluster_closed"
         )
     return owner
-
-
-@contextmanager
-def connected(address: str, *, timeout: float = 10.0) -> Iterator[Client]:
-    """Connect to a cluster."""
-    if address == LOCAL:
-        with _local_cluster() as cluster, Client(cluster) as client:
-            yield client
-        return
-    try:
-        client = Client(address, timeout=timeout)
-    except (OSError, TimeoutError, ValueError) as error:
-        raise ClusterError(
-            "No Dask scheduler answers at {address!r} within {timeout:g} seconds ({reason}). Check the address, such "
-            "as tcp://host:8786, and that `dask scheduler` runs there. 'local' starts a cluster on this machine.",
-            code="scheduler_unreachable",
-            address=address,
-            timeout=timeout,
-            reason=_describe(error),
-        ) from error
-    with client:
-        yield client
-
-
-def _local_cluster() -> LocalCluster:
-    """Start a worker for each core of this machine."""
-    with _interrupts_blocked(), dask.config.set(KEEP_MEMORY):
-        return LocalCluster(
-            threads_per_worker=1,
-            # Any free port, because the default port may be in use.
-            dashboard_address=":0",
-            # Errors of workers are raised in this process; they need not be logged too.
-            silence_logs=logging.CRITICAL,
-        )
-
-
-@contextmanager
-def _interrupts_blocked() -> Iterator[None]:
-    """Delay Ctrl-C. Processes started meanwhile never receive it; their parent ends them."""
-    if sys.platform == "win32":
-        yield  # no masks there
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def check_workers(client: Client, *, timeout: float = WORKER_TIMEOUT) -> None:

@@ -6,15 +6,14 @@ import pickle
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from operator import getitem
-from typing import Any, cast
+from typing import Any
 from uuid import uuid4
 
 import dask
 from dask.delayed import Delayed, delayed
 from distributed import Client, futures_of
 
-from mixsearch.data.dask.cluster import count_threads, current_client, explain_failure, wait_for
-from mixsearch.errors import ClusterError, Option
+from mixsearch.data.dask.cluster import current_client, explain_failure, wait_for
 
 # Arrays shared by tasks are sent with the graph. They are small, but larger than the size at which Dask warns.
 LARGE_GRAPHS = {"distributed.admin.large-graph-warning-threshold": "100 GB"}
@@ -114,25 +113,3 @@ def _check_futures(futures: Sequence[Any], on_done: Callable[[list[int]], None] 
         raise explain_failure(error) or error
     if on_done is not None:
         on_done([index for index, future in enumerate(futures) if future.done()])
-
-
-def on_every_worker(function: Callable[..., Any], *arguments: Any) -> dict[str, Any]:
-    """Call a function on every worker."""
-    return cast(dict[str, Any], cluster().run(function, *arguments))
-
-
-def n_threads() -> int:
-    """Return the number of threads of all workers together."""
-    return max(sum(count_threads(cluster()).values()), 1)
-
-
-def cluster() -> Client:
-    """Return the client of the current cluster."""
-    client = current_client()
-    if client is None:
-        raise ClusterError(
-            "No Dask cluster is connected. Name one with {argument}.",
-            code="no_cluster",
-            argument=Option("scheduler"),
-        )
-    return client

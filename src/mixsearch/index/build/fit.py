@@ -1,4 +1,4 @@
-"""The fit of an index, on this machine or on a cluster: which documents enter, and their topics."""
+"""The fit of an index: which documents enter, and their topics."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from mixsearch.topics.search import TopicSearch
 from mixsearch.topics.segments import fits_segment, limit_segments
 
 if TYPE_CHECKING:
-    from mixsearch.text.count.cluster import DistributedCorpus
     from mixsearch.text.count.dropped import LeftOutWords
 
 
@@ -69,12 +68,12 @@ def fit_search(
     search: TopicSearch,
     options: IndexOptions,
     documents: Partitions[CountPartition],
-    corpus: Corpus | DistributedCorpus,
+    corpus: Corpus,
     n_short: int,
     on_progress: OnProgress,
     allocate: Callable[..., Array] = np.empty,
 ) -> None:
-    """Fit a search to the documents of a corpus, on this machine or on a cluster."""
+    """Fit a search to the documents of a corpus."""
     on_progress("Fitting topics", 0, None, "passes")
     with collect_warnings() as warned:
         fit_corpus(

@@ -15,7 +15,6 @@ import numpy as np
 
 from mixsearch._typing import Array
 from mixsearch.data.chunks import chunk_rows
-from mixsearch.data.dask import load_with_dask
 from mixsearch.data.partitions import Partitions
 from mixsearch.errors import ArgumentError
 from mixsearch.index.build.counts import open_columns, open_counts, read_rows, store_by_word
@@ -49,7 +48,6 @@ def build_index(
     options: IndexOptions | None = None,
     reading: CorpusOptions | None = None,
     *,
-    scheduler: str | None = None,
     on_progress: OnProgress | None = None,
 ) -> Built:
     """Index the texts or counts of files, of a data frame or of a list.
@@ -64,11 +62,6 @@ def build_index(
         How to fit.
     reading : CorpusOptions, optional
         How to read and count. For a Corpus, the options it was read with: they are needed for texts as hints.
-    scheduler : str, optional
-        The address of a Dask scheduler whose workers read, count and fit, such as ``"tcp://host:8786"`` or
-        ``client.scheduler.address``; ``"local"`` starts a worker for each core of this machine. The workers must see
-        the files under the same names. If they also see the folder of the index, they write it; otherwise they send
-        their results to this process.
     on_progress : callable, optional
         Called with the step of the work, units done, units in all (None if unknown), and the name of the unit.
 
@@ -92,12 +85,6 @@ def build_index(
     # Errors that do not depend on the corpus are raised before an hour of reading.
     choose_search(options, options.n_components if isinstance(options.n_components, int) else DEFAULT_COMPONENTS)
     _check_path(os.fspath(output))
-    if scheduler is not None:
-        cluster = load_with_dask("mixsearch.index.build.cluster", "Work on a cluster needs")
-        built: Built = cluster.build_on_cluster(
-            source, Path(output), options, reading or CorpusOptions(), scheduler, report
-        )
-        return built
     with ExitStack() as stack:
         out = stack.enter_context(write_folder(output, kind=KIND, version=VERSION, overwrite=options.overwrite))
         if isinstance(source, Corpus):

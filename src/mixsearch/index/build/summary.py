@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,10 +13,6 @@ from mixsearch.index.documents import read_texts
 from mixsearch.text.corpus import Corpus
 from mixsearch.text.options import CorpusOptions
 from mixsearch.topics.storage import open_search
-
-if TYPE_CHECKING:
-    from mixsearch.text.count.cluster import DistributedCorpus
-
 
 _MAX_LISTED = 5
 
@@ -37,7 +33,7 @@ class Built:
     n_missing: int = 0
 
 
-def summarize_build(path: Path, corpus: Corpus | DistributedCorpus, counted: dict[str, int]) -> Built:
+def summarize_build(path: Path, corpus: Corpus, counted: dict[str, int]) -> Built:
     """Return the summary of a published index."""
     size = sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
     notes = (*corpus.notes, *_find_repeated_ids(path))
@@ -73,7 +69,7 @@ def _find_repeated_ids(path: Path) -> list[RepeatedIdsWarning]:
 
 
 def describe_corpus(
-    corpus: Corpus | DistributedCorpus, reading: CorpusOptions | None, *, has_texts: bool, has_names: bool
+    corpus: Corpus, reading: CorpusOptions | None, *, has_texts: bool, has_names: bool
 ) -> dict[str, Any]:
     """Return the facts about a corpus that the manifest stores."""
     return {
@@ -90,7 +86,7 @@ def describe_corpus(
 _NOT_STORED = ("tokenizer", "format", "encoding", "vocabulary", "keep_texts", "memory", "n_jobs")
 
 
-def _describe_reading(corpus: Corpus | DistributedCorpus, reading: CorpusOptions) -> dict[str, Any] | None:
+def _describe_reading(corpus: Corpus, reading: CorpusOptions) -> dict[str, Any] | None:
     """Return how to read and count further documents; None for a custom tokenizer."""
     if reading.tokenizer is not None:
         return None
@@ -98,13 +94,13 @@ def _describe_reading(corpus: Corpus | DistributedCorpus, reading: CorpusOptions
     return {**stored, "stop_words": _list_stop_words(corpus, reading)}
 
 
-def _list_stop_words(corpus: Corpus | DistributedCorpus, reading: CorpusOptions) -> Any:
+def _list_stop_words(corpus: Corpus, reading: CorpusOptions) -> Any:
     """Return the stop words as words, unless the corpus chooses them: a file of them may be gone later."""
     is_kept = reading.stop_words is None or reading.stop_words in ("auto", "english")
     return reading.stop_words if is_kept else list(corpus.dropped.stop_words)
 
 
-def _describe_tokens(corpus: Corpus | DistributedCorpus, reading: CorpusOptions | None) -> dict[str, Any] | None:
+def _describe_tokens(corpus: Corpus, reading: CorpusOptions | None) -> dict[str, Any] | None:
     """Return how to split a text into words; None for ready counts and for a custom tokenizer."""
     if reading is None or reading.tokenizer is not None or not corpus.n_characters:
         return None

@@ -1,1 +1,1 @@
-"""Documents to counts: tokens, vocabulary, duplicates, and counts on disk or on a cluster."""
+"""Documents to counts: tokens, vocabulary, duplicates and counts on disk."""
