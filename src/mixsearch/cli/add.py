@@ -18,10 +18,10 @@ from mixsearch.cli.console import (
 from mixsearch.cli.progress import show_progress
 from mixsearch.cli.render import describe_growth, print_facts
 from mixsearch.cli.units import parse_keep
-from mixsearch.data.files.signatures import FORMATS, Format
 from mixsearch.display import pluralize
 from mixsearch.index.update.add import Added, add_documents
 from mixsearch.index.update.new_documents import Existing
+from mixsearch.io.files import FORMATS, Format
 from mixsearch.text.options import CorpusOptions
 
 HELP = """Add documents to an index. They can be searched at once.

@@ -37,7 +37,7 @@ from mixsearch.community.search import CommunitySearch
 from mixsearch.core.separation import MIN_LISTED_CONFIDENCE, verdict_by_confidence
 from mixsearch.display import plain_chance, plain_number
 from mixsearch.errors import HintError, Option, SearchError
-from mixsearch.table.read import read_table, write_table
+from mixsearch.io.tables import read_table, write_table
 from mixsearch.table.tables import get_numbers, get_values
 
 HELP = """Find the community of a graph that a few nodes belong to.
@@ -117,13 +117,13 @@ def community(
 
 def _read_graph(opened: Any, source: str | None, target: str | None, weight: str | None) -> Graph:
     """Return the graph of a table of links."""
-    others = [name for name in opened.column_names if name not in (source, target, weight)]
+    others = [name for name in opened.columns if name not in (source, target, weight)]
     ends = [name or (others.pop(0) if others else "") for name in (source, target)]
     if not all(ends):
         raise SearchError(
             "A table of links needs two columns of nodes, but this one has {columns}.",
             code="no_columns",
-            columns=", ".join(opened.column_names),
+            columns=", ".join(opened.columns),
         )
     names = [[None if value is None else str(value) for value in get_values(opened, name)] for name in ends]
     weights = None if weight is None else get_numbers(opened, [weight], "weight")[:, 0]

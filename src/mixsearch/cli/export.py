@@ -14,7 +14,7 @@ from mixsearch.index.answer import AnswerOptions
 from mixsearch.index.compare import answer_queries
 from mixsearch.index.tables import label_documents, list_documents
 from mixsearch.index.topic_index import open_index
-from mixsearch.table.read import write_table
+from mixsearch.io.tables import write_table
 
 HELP = """Write the documents of an index to a table, with their columns and texts.
 

@@ -38,8 +38,8 @@ from mixsearch.cli.table_options import (
     WithoutOption,
 )
 from mixsearch.cli.table_rows import parse_rows, split_list
+from mixsearch.io.tables import read_table, write_table
 from mixsearch.table.component import TableComponent, describe_members
-from mixsearch.table.read import read_table, write_table
 from mixsearch.table.search import TableSearch
 
 HELP = """Find the rows of a table that are like a few of them.

@@ -10,8 +10,8 @@ import typer
 from mixsearch.cli.console import report_errors
 from mixsearch.cli.index_report import run_index
 from mixsearch.cli.units import parse_bytes, parse_components, parse_frequency, parse_keep
-from mixsearch.data.files.signatures import FORMATS, Format
 from mixsearch.index.build.options import DEFAULT_COMPONENTS, IndexOptions
+from mixsearch.io.files import FORMATS, Format
 from mixsearch.text.options import DEFAULT_MAX_DF, DEFAULT_MAX_WORDS, DEFAULT_MIN_DF, CorpusOptions
 
 _READING, _WORDS, _RESOURCES, _ADVANCED = "Reading", "Words", "Resources", "Advanced: fit"

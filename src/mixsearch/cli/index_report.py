@@ -28,8 +28,6 @@ from mixsearch.cli.console import (
 from mixsearch.cli.progress import show_progress
 from mixsearch.cli.render import list_columns, print_facts
 from mixsearch.cli.units import format_bytes, format_seconds
-from mixsearch.data.files.location import split_table
-from mixsearch.data.files.streams import strip_compression_suffix
 from mixsearch.display import pluralize
 from mixsearch.errors import Option, SearchError, SearchWarning
 from mixsearch.index.build.local import build_index
@@ -37,6 +35,7 @@ from mixsearch.index.build.options import IndexOptions
 from mixsearch.index.build.summary import Built
 from mixsearch.index.column_file import StoredColumn
 from mixsearch.index.topic_index import open_index
+from mixsearch.io.files import split_table, strip_compression_suffix
 from mixsearch.text.options import CorpusOptions
 
 SUFFIX = ".index"

@@ -13,8 +13,8 @@ from urllib.parse import urlencode
 import typer
 
 from mixsearch.cli.console import complete_index, print_notes, report_errors, stderr_console
-from mixsearch.data.files.location import split_table
 from mixsearch.errors import SearchError
+from mixsearch.io.files import split_table
 
 if TYPE_CHECKING:
     from mixsearch.index.topic_index import TopicIndex

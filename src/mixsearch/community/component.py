@@ -19,7 +19,6 @@ from mixsearch.core.posterior import clip_weight
 from mixsearch.core.sample_component import SampleComponent
 from mixsearch.core.separation import MIN_LISTED_CONFIDENCE
 from mixsearch.core.tensor import separate_rest
-from mixsearch.data.arrow import build_frame
 from mixsearch.display import Card, give_or_take, plain_number
 
 _N_SHOWN = 8
@@ -147,17 +146,19 @@ class Community(SampleComponent):
         return [(self._graph.name(node), float(self.membership[node])) for node in others[:n]]
 
     def to_frame(self) -> DataFrame:
-        """Return a data frame of pandas, one row for each node.
+        """Return a data frame of Polars, one row for each node.
 
         Returns
         -------
-        DataFrame
+        polars.DataFrame
             With the columns node, membership and is_member.
         """
-        return build_frame(self.to_columns())
+        import polars as pl
+
+        return pl.DataFrame(self.to_columns())
 
     def to_columns(self) -> dict[str, Any]:
-        """Return the columns of `to_frame`, for other libraries such as Polars.
+        """Return the columns of `to_frame`, for other libraries.
 
         Returns
         -------

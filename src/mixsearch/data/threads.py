@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from functools import cached_property
@@ -82,6 +83,24 @@ def map_parallel(function: Callable[[T], U], values: Iterable[T], n_jobs: int | 
             return list(map(function, tasks))
         with ThreadPoolExecutor(n_threads) as pool:
             return list(pool.map(function, tasks))
+
+
+def map_in_order(function: Callable[[T], U], items: Iterable[T], n_threads: int) -> Generator[U, None, None]:
+    """Apply a function in threads and yield the results in order, with at most one more in memory than threads."""
+    if n_threads == 1:
+        yield from map(function, items)
+        return
+    pending: deque[Future[U]] = deque()
+    with ThreadPoolExecutor(n_threads) as pool:
+        try:
+            for item in items:
+                pending.append(pool.submit(function, item))
+                if len(pending) > n_threads:
+                    yield pending.popleft().result()
+            while pending:
+                yield pending.popleft().result()
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
 
 
 def _count_threads(n_jobs: int | None) -> int:

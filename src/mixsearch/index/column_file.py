@@ -10,8 +10,8 @@ import numpy as np
 
 from mixsearch._typing import Array
 from mixsearch.data.arrow import import_pyarrow, take_rows
-from mixsearch.data.files.types import rename_repeated
 from mixsearch.errors import SearchError
+from mixsearch.io.values import rename_repeated
 from mixsearch.storage.reader import Folder
 from mixsearch.storage.writer import FolderWriter
 from mixsearch.text.read.columns import summarize_columns

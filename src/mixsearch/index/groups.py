@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from mixsearch._typing import Array, DataFrame
-from mixsearch.data.arrow import import_pandas, import_pyarrow
+from mixsearch.data.arrow import import_pyarrow
 from mixsearch.data.column_names import list_names, suggest_name
 from mixsearch.data.groups import Groups, make_groups
 from mixsearch.errors import ArgumentError, HintError, Option, SearchError
@@ -116,13 +116,15 @@ class TopicGroups:
         ]
 
     def to_frame(self) -> DataFrame:
-        """Return a data frame of pandas, one row for each topic and group.
+        """Return a data frame of Polars, one row for each topic and group.
 
         Returns
         -------
         DataFrame
         """
-        return import_pandas().DataFrame(self.list_rows())
+        import polars as pl
+
+        return pl.DataFrame(self.list_rows())
 
     def to_csv(self, *, for_spreadsheets: bool = False) -> str:
         """Return a table with a header, one row for each topic and group.

@@ -12,9 +12,9 @@ import numpy as np
 from mixsearch._typing import Array
 from mixsearch.data.arrow import import_pyarrow
 from mixsearch.data.chunks import row_slices
-from mixsearch.data.files.types import rename_repeated
 from mixsearch.errors import SearchError
 from mixsearch.index.column_file import ID, ROW
+from mixsearch.io.values import rename_repeated
 from mixsearch.topics.component import Topic
 from mixsearch.topics.local_em import ABOUT_SHARE
 

@@ -8,9 +8,9 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
-from mixsearch.data.files.workbook import Sheet, write_workbook
 from mixsearch.index.answer import Answer, TypicalDocument
 from mixsearch.index.groups import GroupShare, TopicGroups
+from mixsearch.io.workbook import Sheet, write_workbook
 from mixsearch.report.contents import Report, list_methods
 
 _SHARE, _FINE, _COUNT, _TIMES = "0.0%", "0.00%", "#,##0", "0.0"

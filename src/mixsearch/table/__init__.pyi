@@ -1,6 +1,6 @@
 from .component import TableAnswer, describe_members
 from .encoding import TableEncoder
-from .read import read_table, write_table
+from .tables import read_table, write_table
 
 __all__ = [
     "TableAnswer",

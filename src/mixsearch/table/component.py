@@ -14,9 +14,9 @@ from mixsearch._typing import Array, DataFrame, TableLike
 from mixsearch.core.separation import verdict_by_confidence
 from mixsearch.core.walk import Members
 from mixsearch.data.dask import dask_tables, is_dask
-from mixsearch.data.files.types import to_json
 from mixsearch.display import Card, plain_chance
 from mixsearch.errors import Option, SearchWarning, UncertainSizeWarning
+from mixsearch.io.values import to_json
 from mixsearch.table.differences import ColumnDifference, Labels, list_differences
 from mixsearch.table.fit import TableFit
 from mixsearch.table.tables import find_columns
@@ -184,8 +184,7 @@ class TableComponent:
         Returns
         -------
         DataFrame
-            From the library of the table, such as pandas, Polars or PyArrow; from pandas if the table is not a data
-            frame.
+            From the library of the table, such as pandas or PyArrow; from Polars if the table is not a data frame.
         """
         return self._fit.source.with_columns({"membership": self.membership, "is_member": self.predict()})
 

@@ -87,18 +87,7 @@ def check_positions(argument: str, positions: Array, n_rows: int) -> Array:
 
 def get_rows(table: TableLike, rows: Sequence[int] | Array) -> list[dict[str, Any]]:
     """Return some rows of a table."""
-    opened, positions = open_table(table), [int(row) for row in rows]
-    columns = {name: _take(opened.get_raw(j), positions) for j, name in enumerate(opened.names)}
-    return [{name: values[i] for name, values in columns.items()} for i in range(len(positions))]
-
-
-def _take(column: Any, rows: list[int]) -> list[Any]:
-    if hasattr(column, "iloc"):  # pandas
-        return list(column.iloc[rows].tolist())
-    if hasattr(column, "take") and hasattr(column, "to_pylist"):  # PyArrow
-        return list(column.take(np.array(rows, dtype=np.int64)).to_pylist())
-    values = [column[row] for row in rows]
-    return [value.item() if isinstance(value, np.generic) else value for value in values]
+    return open_table(table).frame[[int(row) for row in rows]].to_dicts()
 
 
 def _spell(value: Any) -> str:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from mixsearch._typing import Array, DataFrame, TableLike
-from mixsearch.data.arrow import build_frame, import_pyarrow
 from mixsearch.data.dask import dask_tables, is_dask
 from mixsearch.data.partitions import Layout, LocalPartitions, Partitions
+from mixsearch.io.frames import add_columns
 from mixsearch.table.rows import get_rows
 from mixsearch.table.summaries import ColumnsPartition, convert_block
 from mixsearch.table.tables import name_columns, open_table
@@ -56,7 +56,7 @@ class LocalTable(TableSource):
 
     def with_columns(self, columns: Mapping[str, Array]) -> DataFrame:
         """Return the table as a data frame with further columns."""
-        return with_columns(self.table, columns)
+        return add_columns(self.table, columns)
 
 
 class DaskTable(TableSource):
@@ -84,26 +84,9 @@ class DaskTable(TableSource):
 
     def with_columns(self, columns: Mapping[str, Array]) -> DataFrame:
         """Return the table as a Dask data frame with further columns."""
-        return dask_tables().with_columns(self.table, self._lengths, columns, with_columns)
+        return dask_tables().with_columns(self.table, self._lengths, columns, add_columns)
 
 
 def open_source(table: TableLike) -> TableSource:
     """Return a table with its rows, wherever they are."""
     return DaskTable(table) if is_dask(table) else LocalTable(table)
-
-
-def with_columns(table: TableLike, columns: Mapping[str, Array]) -> DataFrame:
-    """Return a table as a data frame with further columns."""
-    if hasattr(table, "assign"):  # pandas
-        return table.assign(**columns)
-    if hasattr(table, "hstack") and hasattr(table, "to_arrow"):  # Polars
-        return table.drop(*columns, strict=False).hstack(type(table)(dict(columns)))
-    if hasattr(table, "append_column"):  # PyArrow
-        arrow = import_pyarrow("Arrow tables")
-        kept = table.drop_columns([name for name in columns if name in table.column_names])
-        for name, values in columns.items():
-            kept = kept.append_column(name, arrow.array(values, from_pandas=True))
-        return kept
-    opened = open_table(table)
-    named = {name: opened.get_raw(j) for j, name in enumerate(opened.names)}
-    return build_frame({**named, **columns})

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
+import polars as pl
 
 from mixsearch._typing import Array, TableLike
-from mixsearch.data.arrow import import_pyarrow
 from mixsearch.data.column_names import list_names, suggest_name
 from mixsearch.data.dask import is_dask
 from mixsearch.errors import Option, SearchError
-from mixsearch.table.columns import Column, convert_array, convert_arrow, convert_series
+from mixsearch.io.frames import is_frame, to_polars
+from mixsearch.io.tables import read_table as read_table
+from mixsearch.io.tables import write_table as write_table
+from mixsearch.io.types import limit_dates
+from mixsearch.table.columns import Column, convert
 
 _BOOLEANS = {"False", "True"}
 
@@ -34,17 +38,24 @@ class Header(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table as names, a number of rows, and how to get a column."""
+    """A table as a data frame of Polars."""
 
-    names: tuple[str, ...]
-    n_rows: int
-    get_raw: Callable[[int], Any]
-    convert: Callable[[Any], Column]
+    frame: pl.DataFrame
     is_named: bool = True
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(self.frame.columns)
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return self.frame.height
 
     def get(self, index: int) -> Column:
         """Return a column by its index."""
-        return self.convert(self.get_raw(index))
+        return convert(self.frame[:, index])
 
 
 def open_table(table: Any) -> Table:
@@ -55,13 +66,7 @@ def open_table(table: Any) -> Table:
             code="not_in_memory",
             kind=type(table).__name__,
         )
-    if isinstance(table, Mapping):
-        return _open_mapping(table)
-    if hasattr(table, "iloc") and hasattr(table, "columns"):
-        return Table(_name(table.columns), len(table), lambda j: table.iloc[:, j], convert_series)
-    if any(hasattr(table, method) for method in ("__arrow_c_stream__", "__arrow_c_array__", "to_arrow")):
-        return _open_arrow(table)
-    return _open_array(table)
+    return Table(limit_dates(to_polars(table))) if is_frame(table) else _open_array(table)
 
 
 def get_column(table: Any, name: str) -> Column:
@@ -71,13 +76,9 @@ def get_column(table: Any, name: str) -> Column:
 
 
 def get_values(table: Any, name: str) -> list[Any]:
-    """Return the unchanged values of one column, for instance of an id column."""
+    """Return the values of one column, for instance of an id column."""
     opened = open_table(table)
-    column = opened.get_raw(find_columns(opened, [name])[0])
-    for method in ("to_pylist", "tolist", "to_list"):
-        if hasattr(column, method):
-            return list(getattr(column, method)())
-    return list(column)
+    return opened.frame[:, find_columns(opened, [name])[0]].to_list()
 
 
 def find_columns(table: Header, columns: Iterable[Any]) -> list[int]:
@@ -106,39 +107,6 @@ def name_columns(n_columns: int) -> tuple[str, ...]:
     return tuple(f"x{j}" for j in range(n_columns))
 
 
-def _name(names: Iterable[Any]) -> tuple[str, ...]:
-    return tuple(map(str, names))
-
-
-def _open_mapping(table: Mapping[Any, Any]) -> Table:
-    columns = list(table.values())
-    lengths = {str(name): len(column) for name, column in table.items()}
-    if len(set(lengths.values())) > 1:
-        raise SearchError(
-            "The columns must have the same length, but have {lengths}.",
-            code="ragged_columns",
-            lengths=", ".join(f"{name!r}: {length:,}" for name, length in lengths.items()),
-        )
-    return Table(_name(table), next(iter(lengths.values()), 0), columns.__getitem__, convert_series)
-
-
-def _open_arrow(table: Any) -> Table:
-    try:
-        arrow = import_pyarrow("Tables with the Arrow interface")
-    except SearchError:
-        if not (hasattr(table, "columns") and hasattr(table, "__getitem__")):
-            raise
-        # Polars hands out NumPy's arrays by itself.
-        names = list(table.columns)
-        return Table(_name(names), len(table), lambda j: table[names[j]], convert_series)
-    opened = table if isinstance(table, arrow.Table) else arrow.table(_to_arrow(table))
-    return Table(_name(opened.column_names), opened.num_rows, opened.column, convert_arrow)
-
-
-def _to_arrow(table: Any) -> Any:
-    return table.to_arrow() if hasattr(table, "to_arrow") else table
-
-
 def _open_array(table: Any) -> Table:
     try:
         is_array = isinstance(table, list | tuple) or hasattr(table, "__array__")
@@ -146,8 +114,7 @@ def _open_array(table: Any) -> Table:
     except ValueError:  # rows of different lengths
         array = None
     if array is not None and array.dtype.names:
-        fields = array.dtype.names
-        return Table(fields, len(array), lambda j: array[fields[j]], convert_array)
+        return Table(to_polars({name: array[name] for name in array.dtype.names}))
     if array is None or array.ndim != 2:
         raise SearchError(
             "A table is needed: an array with rows and columns, a data frame, a pyarrow.Table or a dict of columns; "
@@ -155,8 +122,8 @@ def _open_array(table: Any) -> Table:
             code="not_a_table",
             found=type(table).__name__ if array is None else f"an array of {array.ndim} dimensions",
         )
-    names = name_columns(array.shape[1])
-    return Table(names, len(array), lambda j: array[:, j], convert_array, is_named=False)
+    columns = dict(zip(name_columns(array.shape[1]), array.T, strict=True))
+    return Table(to_polars(columns), is_named=False)
 
 
 def get_numbers(table: TableLike, columns: Iterable[Any], argument: str = "columns") -> Array:

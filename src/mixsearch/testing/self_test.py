@@ -184,7 +184,7 @@ def _describe_server() -> None:
 
 
 def _write_parquet() -> None:
-    from mixsearch.table.read import read_table, write_table
+    from mixsearch.io.tables import read_table, write_table
     from mixsearch.table.tables import get_numbers
 
     values = np.arange(6.0)

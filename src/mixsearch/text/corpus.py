@@ -6,14 +6,12 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
-from mixsearch.data.arrow import pack_batch, unpack_batch
-from mixsearch.data.files.types import ColumnTypes
 from mixsearch.errors import SearchError, SearchWarning
 from mixsearch.storage.temporary import TemporaryFolder
 from mixsearch.text.count.chunks import (
@@ -28,6 +26,9 @@ from mixsearch.text.count.chunks import (
 from mixsearch.text.count.dropped import DroppedWords
 from mixsearch.text.count.ngrams import ChunkCounts
 from mixsearch.text.count.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 class Spool:
@@ -60,8 +61,6 @@ class Spool:
             arrays["name_lengths"] = measure_texts(chunk.names)
         if chunk.texts is not None:
             arrays["texts"] = chunk.texts
-        if chunk.columns is not None:
-            arrays["columns"] = np.frombuffer(pack_batch(chunk.columns), np.uint8)
         try:
             np.savez(self._get_path(self._n_chunks), **arrays)  # type: ignore[arg-type]
         except OSError as error:
@@ -82,8 +81,7 @@ class Spool:
             with np.load(self._get_path(i)) as file:
                 names = unpack_texts(file["names"], file["name_lengths"]) if "names" in file else None
                 texts = file.get("texts")
-                columns = unpack_batch(file["columns"].tobytes()) if "columns" in file else None
-                yield Chunk(_load_counts(file), file["rows"], names, texts, file["n_characters"], columns)
+                yield Chunk(_load_counts(file), file["rows"], names, texts, file["n_characters"])
 
     def close(self) -> None:
         """Remove the folder."""
@@ -132,6 +130,8 @@ class Corpus:
         Words of the texts that are not features.
     n_missing : int
         Documents without a text: it was null. They have no words.
+    columns : polars.DataFrame, optional
+        The columns that are kept with the texts, one row for each document.
 
     Examples
     --------
@@ -150,8 +150,8 @@ class Corpus:
     dropped: DroppedWords = field(repr=False)
     _vocabulary: Vocabulary = field(repr=False)
     _spool: Spool = field(repr=False)
-    _types: ColumnTypes | None = field(default=None, repr=False)
     n_missing: int = 0
+    columns: pl.DataFrame | None = field(default=None, repr=False)
 
     @property
     def vocabulary(self) -> list[str]:
@@ -191,8 +191,11 @@ class Corpus:
         CountChunk
             Some documents.
         """
+        first = 0
         for chunk in self._spool.read_chunks():
-            yield to_count_chunk(chunk, self._vocabulary, self.dropped.vocabulary, self._types)
+            columns = None if self.columns is None else self.columns.slice(first, len(chunk.rows))
+            yield to_count_chunk(chunk, self._vocabulary, self.dropped.vocabulary, columns)
+            first += len(chunk.rows)
 
     def to_counts(self) -> sp.csr_array[Any]:
         """Return all counts at once, for a corpus that fits into memory.

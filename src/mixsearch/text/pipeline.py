@@ -7,15 +7,23 @@ from functools import partial
 from typing import Any
 
 from mixsearch._typing import TableLike
-from mixsearch.data.files.sources import Source, describe_source, find_sources
+from mixsearch.io.files import Source, describe_source, find_files
+from mixsearch.io.frames import is_frame
 from mixsearch.text.corpus import Corpus
 from mixsearch.text.count.collector import collect_texts
 from mixsearch.text.count.matrix import MATRIX_FORMAT, collect_matrix, read_matrix
 from mixsearch.text.count.vocabulary import KnownWords
 from mixsearch.text.options import CorpusOptions, list_named_columns
-from mixsearch.text.read.documents import ChunkLoader, ReadState
-from mixsearch.text.read.formats import check_no_columns, read_documents, read_strings
-from mixsearch.text.read.frames import TABLE, are_texts, is_frame, read_frame
+from mixsearch.text.read.documents import (
+    TABLE,
+    ChunkLoader,
+    ReadState,
+    are_texts,
+    check_no_columns,
+    read_documents,
+    read_frame,
+    read_strings,
+)
 
 OnProgress = Callable[[int, int | None], None]
 
@@ -75,7 +83,7 @@ def read_corpus(
     options = options or CorpusOptions()
     if is_frame(source) or are_texts(source):
         return _read_memory(source, options, known)
-    sources = find_sources(source, options.format, list_named_columns(options))
+    sources = find_files(source, options.format, list_named_columns(options))
     state = ReadState(options, describe_source(source), notes=list(sources.notes))
     report = None if on_progress is None else partial(_report, on_progress, state, sources.n_bytes)
     if sources.format == MATRIX_FORMAT:
@@ -140,5 +148,5 @@ def count_documents(
 
 
 def _report(on_progress: OnProgress, state: ReadState, total: int | None) -> None:
-    done = state.progress.done
+    done = state.reading.progress.done
     on_progress(done if total is None else min(done, total), total)

@@ -17,7 +17,6 @@ from mixsearch.core.moments import Replicates
 from mixsearch.core.sample_component import SampleComponent
 from mixsearch.core.separation import separation_in_words
 from mixsearch.core.validation import check_choice, check_positive_int, check_samples
-from mixsearch.data.arrow import build_frame
 from mixsearch.data.chunks import ArraySum
 from mixsearch.data.dask import dask_arrays, is_dask
 from mixsearch.data.reductions import TopRows, top_rows
@@ -286,7 +285,7 @@ class Topic(SampleComponent):
         ]
 
     def to_frame(self, n: int | None = None, *, by: WordOrder = "typical", errors: bool = False) -> DataFrame:
-        """Return the words of the topic as a data frame of pandas.
+        """Return the words of the topic as a data frame of Polars.
 
         Parameters
         ----------
@@ -299,12 +298,14 @@ class Topic(SampleComponent):
 
         Returns
         -------
-        DataFrame
+        polars.DataFrame
             With the columns word, probability, lift and, with `errors`, stderr.
         """
+        import polars as pl
+
         words = self.word_table(len(self.probabilities) if n is None else n, by=by, errors=errors)
         names = WordStatistics._fields if errors else WordStatistics._fields[:-1]
-        return build_frame({name: [getattr(word, name) for word in words] for name in names})
+        return pl.DataFrame({name: [getattr(word, name) for word in words] for name in names})
 
     def _top_columns(self, n: int, by: WordOrder) -> Array:
         check_positive_int("n", n)

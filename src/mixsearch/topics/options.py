@@ -11,10 +11,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch.core.validation import AUTO, check_choice, check_n_components, check_n_features
-from mixsearch.data.arrow import is_missing
 from mixsearch.data.dask import is_dask
 from mixsearch.display import pluralize
 from mixsearch.errors import ArgumentError, Option, SearchError
+from mixsearch.io.values import is_missing
 from mixsearch.topics.documents import WEIGHTINGS
 
 MomentsKind = Literal["auto", "distinct", "plugin"]

@@ -18,7 +18,7 @@ from typing import Any
 
 from mixsearch.errors import SearchError, collect_warnings
 from mixsearch.text.read.columns import ColumnSummary
-from mixsearch.text.read.formats import inspect_columns
+from mixsearch.text.read.documents import inspect_columns
 from mixsearch.web.errors import APIError
 from mixsearch.web.processes import call_in_process
 from mixsearch.web.schemas import FoundColumn
@@ -187,5 +187,4 @@ def _inspect_file(name: str) -> Sequence[dict[str, Any]]:
 
 def _holds_texts(column: ColumnSummary) -> bool:
     n_values = column.n_rows - column.n_missing
-    is_string = "string" in column.kind
-    return is_string and column.mean_length >= _MIN_TEXT and column.n_distinct >= _MIN_DISTINCT * n_values
+    return column.kind == "text" and column.mean_length >= _MIN_TEXT and column.n_distinct >= _MIN_DISTINCT * n_values

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from mixsearch._typing import Array
-from mixsearch.data.files.types import to_json
 from mixsearch.errors import SearchError, SearchWarning
+from mixsearch.io.values import to_json
 from mixsearch.table.component import TableComponent, describe_members
 from mixsearch.table.plane import place_rows
 from mixsearch.table.rows import check_positions, get_rows, spread_rows
@@ -25,7 +25,7 @@ _DIGITS = 8
 def describe_points(store: TableStore, key: str, x: str, y: str) -> dict[str, Any]:
     """Return rows in the plane of two columns of numbers or dates."""
     table = store.open(key).table
-    rows = spread_rows(table.num_rows, MAX_POINTS)
+    rows = spread_rows(table.height, MAX_POINTS)
     return {"rows": rows.tolist(), **{name: _read_axis(table, each)[rows] for name, each in (("x", x), ("y", y))}}
 
 
@@ -56,7 +56,7 @@ def describe_frame(store: TableStore, key: str, request: FitRequest) -> dict[str
 def list_values(store: TableStore, key: str, rows: list[int]) -> dict[str, Any]:
     """Return rows with their values, as JSON has them."""
     table = store.open(key).table
-    positions = check_positions("row", np.array(rows), table.num_rows)
+    positions = check_positions("row", np.array(rows), table.height)
     values: list[dict[str, Any]] = json.loads(to_json(get_rows(table, positions)))
     return {"rows": [{"row": row, "values": each} for row, each in zip(rows, values, strict=True)]}
 

@@ -8,7 +8,6 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from mixsearch.data.arrow import import_pyarrow
 from mixsearch.data.threads import on_one_core
 from mixsearch.errors import SearchError, SearchWarning, collect_warnings
 from mixsearch.index.answer import AnswerWarning
@@ -44,11 +43,11 @@ class OpenTable:
         from mixsearch.table.tables import get_column, list_numeric_columns
 
         numeric = set(list_numeric_columns(self.table))
-        columns = {name: get_column(self.table, name) for name in self.table.column_names}
+        columns = {name: get_column(self.table, name) for name in self.table.columns}
         return TableInfo(
             table=self.key,
             name=self.name,
-            n_rows=self.table.num_rows,
+            n_rows=self.table.height,
             columns=[
                 TableColumn(
                     name=name, kind=column.kind, is_numeric=name in numeric, n_missing=int(column.missing.sum())
@@ -102,41 +101,38 @@ class TableStore:
         return found
 
     def _read(self, key: str, name: str, folder: Path) -> OpenTable:
-        arrow = import_pyarrow("Tables in files")
+        import polars as pl
+
         warnings = call_in_process(self._limits.timeout, _read_to_arrow, folder, name, self._limits.max_cells)
-        with arrow.memory_map(str(folder / _ARROW)) as stream:
-            table = arrow.ipc.open_file(stream).read_all()
+        table = pl.read_ipc(folder / _ARROW)
         return OpenTable(key, name, table, tuple(warnings))
 
 
 def _read_to_arrow(name: str, max_cells: int) -> list[dict[str, Any]]:
     """Read a table and write it as an Arrow file, in a worker process; return the warnings."""
-    from mixsearch.table.read import read_table
+    from mixsearch.io.tables import read_table
 
-    arrow = import_pyarrow("Tables in files")
     with collect_warnings() as warnings:
         table = read_table(name)
-    if table.num_rows * table.num_columns > max_cells:
+    if table.height * table.width > max_cells:
         raise SearchError(
             "{name!r} has {n_rows:,} rows and {n_columns:,} columns, but at most {max_cells:,} values are allowed. Use "
             "mixsearch find on the command line.",
             code="table_too_large",
             name=name,
-            n_rows=table.num_rows,
-            n_columns=table.num_columns,
+            n_rows=table.height,
+            n_columns=table.width,
             max_cells=max_cells,
         )
-    with arrow.OSFile(_ARROW, "wb") as stream, arrow.ipc.new_file(stream, table.schema) as writer:
-        writer.write_table(table)
+    table.write_ipc(_ARROW)
     return [each.as_dict() for each in warnings]
 
 
 @cache
 def make_example() -> OpenTable:
     """Return a table to try the page with: 178 wines of three growers, without their names."""
+    import polars as pl
     from sklearn.datasets import load_wine
 
-    arrow = import_pyarrow("Tables")
     wines = load_wine()
-    columns = dict(zip(wines.feature_names, wines.data.T, strict=True))
-    return OpenTable(EXAMPLE, "wine.csv", arrow.table({name: arrow.array(each) for name, each in columns.items()}))
+    return OpenTable(EXAMPLE, "wine.csv", pl.DataFrame(wines.data, schema=wines.feature_names))

@@ -8,8 +8,8 @@ import scipy.sparse as sp
 from tests.coded import raises
 from tests.every_word import every_word
 
-from mixsearch.data.files import streams
 from mixsearch.errors import SearchError
+from mixsearch.io import streams
 from mixsearch.table import read_table, write_table
 from mixsearch.text import read_corpus
 
@@ -110,8 +110,8 @@ def test_an_archive_that_grows_a_thousandfold_is_an_error(tmp_path, monkeypatch)
 def test_a_table_beyond_the_memory_is_an_error(tmp_path, monkeypatch, name):
     table = pytest.importorskip("pyarrow").table({"x": np.arange(5000.0), "y": np.arange(5000.0)})
     write_table(table, tmp_path / name)
-    assert read_table(tmp_path / name).num_rows == 5000
-    monkeypatch.setattr("mixsearch.data.files.arrow_tables.available_memory", lambda: 10_000)
+    assert read_table(tmp_path / name).height == 5000
+    monkeypatch.setattr("mixsearch.io.tables.available_memory", lambda: 10_000)
     with raises("table_too_large"):
         read_table(tmp_path / name)
 

@@ -3,20 +3,17 @@ depend on where the chunks are cut.
 """
 
 import json
-import sys
-from contextlib import closing
 from datetime import date, datetime
 
+import polars as pl
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
+from tests.every_word import every_word
 
-from mixsearch.data.files.sources import find_sources
-from mixsearch.data.files.types import ColumnTypes, find_column_types
-from mixsearch.errors import SearchError
-from mixsearch.text import CorpusOptions
-from mixsearch.text.read.documents import ReadState
-from mixsearch.text.read.formats import inspect_columns, read_documents
+from mixsearch.io.files import find_files
+from mixsearch.text import CorpusOptions, read_corpus
+from mixsearch.text.read.documents import ReadState, inspect_columns, read_documents
 
 # The smallest chunks that there are.
 SMALL = {"memory": 1, "n_jobs": 1}
@@ -55,20 +52,16 @@ def write_rows(path, rows):
 
 def read_chunks(source, **options):
     state = ReadState(CorpusOptions(**{**SMALL, **options}))
-    with closing(read_documents(find_sources(source, None), state)) as loaders:
-        chunks = [load() for load in loaders]
+    chunks = [load() for load in read_documents(find_files(source), state)]
     return state, chunks
 
 
 def read_kept(source, **options):
-    """Return the texts, and the kept columns of all chunks as one table."""
-    _, chunks = read_chunks(source, **options)
-    types = ColumnTypes({})
-    for chunk in chunks:
-        assert chunk.columns.num_rows == len(chunk.texts)
-        types = types.merge(find_column_types(chunk.columns))
-    table = pa.Table.from_batches([types.convert(chunk.columns) for chunk in chunks])
-    return [text for chunk in chunks for text in chunk.texts], table, len(chunks)
+    """Return the texts, the kept columns, and the number of chunks."""
+    with read_corpus(source, every_word(**{**SMALL, **options})) as corpus:
+        chunks = list(corpus.chunks())
+        assert all(chunk.columns.height == len(chunk.texts) for chunk in chunks)
+        return [text for chunk in chunks for text in chunk.texts], corpus.columns, len(chunks)
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.parquet"])
@@ -78,7 +71,7 @@ def test_columns_stay_beside_their_documents_with_their_types(tmp_path, name):
     texts, table, n_chunks = read_kept(write_rows(tmp_path / name, rows), text="review", id="review_id", keep=keep)
     assert n_chunks > 2
     assert [text.split()[1] for text in texts] == [str(i) for i in range(N_ROWS)]
-    assert table.to_pylist() == [{column: row[column] for column in keep} for row in rows]
+    assert table.to_dicts() == [{column: row[column] for column in keep} for row in rows]
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.parquet"])
@@ -112,15 +105,15 @@ def test_a_type_needs_the_values_of_all_chunks(tmp_path):
     path.write_text("text,a,b,c,d\n" + "\n".join(lines) + "\n")
     _, table, n_chunks = read_kept(path, text="text", keep=["a", "b", "c", "d"])
     assert n_chunks > 2
-    assert [str(field.type) for field in table.schema] == ["string", "double", "timestamp[us]", "int64"]
-    assert table.slice(2000).to_pylist() == [{"a": "x", "b": 0.5, "c": datetime(2024, 1, 2, 10, 30), "d": None}]
+    assert table.dtypes == [pl.String, pl.Float64, pl.Datetime("us"), pl.Int64]
+    assert table.slice(2000).to_dicts() == [{"a": "x", "b": 0.5, "c": datetime(2024, 1, 2, 10, 30), "d": None}]
 
 
 def test_numbers_of_names_stay_text(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("text,postcode,long\none,01234,12345678901234567890\ntwo,56789,1\n")
     _, table, _ = read_kept(path, text="text", keep=["postcode", "long"])
-    assert table.to_pydict() == {"postcode": ["01234", "56789"], "long": ["12345678901234567890", "1"]}
+    assert table.to_dict(as_series=False) == {"postcode": ["01234", "56789"], "long": ["12345678901234567890", "1"]}
 
 
 def test_values_of_different_kinds_become_text_and_nested_ones_json(tmp_path):
@@ -132,18 +125,8 @@ def test_values_of_different_kinds_become_text_and_nested_ones_json(tmp_path):
     ]
     path.write_text("\n".join(map(json.dumps, records)))
     _, table, _ = read_kept(path, text="text", keep=["a", "b", "d"])
-    assert table.to_pydict() == {
+    assert table.to_dict(as_series=False) == {
         "a": ["1", "x", str(10**30)],
         "b": ['{"c": [1, 2]}', None, None],
         "d": ["\ufffd", "ok", None],
     }
-
-
-def test_without_pyarrow_columns_are_never_dropped_silently(tmp_path, monkeypatch):
-    path = write_rows(tmp_path / "a.csv", make_rows(3))
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    for keep in ("auto", ["stars"]):
-        with pytest.raises(SearchError) as caught:
-            read_chunks(path, text="review", keep=keep)
-        assert (caught.value.code, caught.value.fields["extra"]) == ("package_missing", "cli")
-    assert read_chunks(path, text="review", keep=None)[1][0].columns is None

@@ -27,7 +27,7 @@ from mixsearch.text.corpus import Corpus
 from mixsearch.text.count.vocabulary import KnownWords
 from mixsearch.text.options import CorpusOptions, KeptColumns
 from mixsearch.text.pipeline import read_corpus
-from mixsearch.text.read.formats import has_columns, list_columns
+from mixsearch.text.read.documents import has_columns, name_columns
 from mixsearch.topics.segments import BY_DOCUMENT, Segment, fits_segment, open_counts, read_segments, write_segments
 from mixsearch.topics.storage import KIND, VERSION
 from mixsearch.topics.update import (
@@ -155,7 +155,7 @@ def _choose_columns(index: TopicIndex, source: Any, options: CorpusOptions) -> K
     """Return the columns of the index that the documents to add have; others are kept only if they are named."""
     if (isinstance(source, str) and source == "-") or not index.columns.names:
         return "auto"  # standard input can be read once
-    there = list_columns(source, options)
+    there = name_columns(source, options)
     return [name for name in index.columns.names if name in there and name not in (ROW, ID)]
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
-from mixsearch.data.arrow import take_rows
-from mixsearch.data.files.types import ColumnTypes, find_column_types
+from mixsearch.errors import Option, SearchError
 from mixsearch.text.count.duplicates import compute_fingerprints
 from mixsearch.text.count.ngrams import ChunkCounts, count_ngrams, remove_stop_words
 from mixsearch.text.count.phrases import count_phrases
@@ -19,7 +18,10 @@ from mixsearch.text.count.stop_words import AUTO, StopWordCounts, count_stop_wor
 from mixsearch.text.count.tokens import find_tokens
 from mixsearch.text.count.vocabulary import Vocabulary
 from mixsearch.text.options import CorpusOptions, limit_document_bytes
-from mixsearch.text.read.documents import ChunkLoader, DocumentChunk, make_length_error
+from mixsearch.text.read.documents import ChunkLoader, DocumentChunk
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,7 @@ class Chunk:
     names: list[str] | None
     texts: Array | None  # packed, see `pack_texts`
     n_characters: Array  # of each text, (n_documents,)
-    columns: Any = None  # a record batch of the columns to keep, or None
+    columns: pl.DataFrame | None = None  # those to keep
 
     def take(self, kept: Array) -> Chunk:
         """Return the documents of a mask."""
@@ -42,7 +44,7 @@ class Chunk:
         names = self.names
         if names is not None:
             names = [name for name, keep in zip(names, kept.tolist(), strict=True) if keep]
-        columns = None if self.columns is None else take_rows(self.columns, np.flatnonzero(kept))
+        columns = None if self.columns is None else self.columns.filter(kept)
         return Chunk(self.counts.take(kept), self.rows[kept], names, texts, self.n_characters[kept], columns)
 
 
@@ -53,7 +55,6 @@ class CountedChunk:
     chunk: Chunk  # its rows numbered from 0
     fingerprints: Array  # one per document, or none
     stop_words: StopWordCounts | None = None  # if the corpus chooses them
-    types: ColumnTypes | None = None  # of the columns to keep
     n_missing: int = 0  # documents whose text is null
 
 
@@ -73,7 +74,7 @@ class CountChunk:
         The documents as they were read.
     dropped : sparse array of shape (n_rows, n), int32
         How often each dropped word occurs in each document.
-    columns : pyarrow.RecordBatch, optional
+    columns : polars.DataFrame, optional
         The columns that are kept with the text.
     """
 
@@ -82,20 +83,20 @@ class CountChunk:
     names: list[str] | None
     texts: list[str] | None
     dropped: sp.csr_array[Any]
-    columns: Any = None
+    columns: pl.DataFrame | None = None
 
     def take(self, indices: Array) -> CountChunk:
         """Return some of the documents."""
         rows, names, texts, columns = self.take_contents(indices)
         return CountChunk(self.counts[indices], rows, names, texts, self.dropped[indices], columns)
 
-    def take_contents(self, indices: Array) -> tuple[Array, list[str] | None, list[str] | None, Any]:
+    def take_contents(self, indices: Array) -> tuple[Array, list[str] | None, list[str] | None, pl.DataFrame | None]:
         """Return rows, names, texts and columns of some of the documents, without their counts."""
         return (
             np.asarray(self.rows)[indices],
             None if self.names is None else [self.names[i] for i in indices],
             None if self.texts is None else [self.texts[i] for i in indices],
-            None if self.columns is None else take_rows(self.columns, indices),
+            None if self.columns is None else self.columns[indices],
         )
 
 
@@ -113,26 +114,31 @@ def count_chunk(load: ChunkLoader, options: CorpusOptions, stop_hashes: Array) -
         measure_texts(documents.texts),
         documents.columns,
     )
-    types = None if documents.columns is None else find_column_types(documents.columns)
     stop_words = count_stop_words(counts, get_table(options)) if options.stop_words == AUTO else None
     fingerprints = compute_fingerprints(options.drop_duplicates, documents.texts, tokens)
-    return CountedChunk(chunk, fingerprints, stop_words, types, documents.n_missing)
+    return CountedChunk(chunk, fingerprints, stop_words, documents.n_missing)
 
 
 def _check_lengths(documents: DocumentChunk, options: CorpusOptions) -> None:
     limit = limit_document_bytes(options)
     too_long = next((i for i, text in enumerate(documents.texts) if len(text) > limit), None)
     if too_long is not None:
-        raise make_length_error(options, documents.locate(too_long))
+        raise SearchError(
+            "The document in {place} is longer than {limit:,} bytes, the maximum with this {argument}. Set a larger "
+            "one, or split the document.",
+            code="document_too_long",
+            place=documents.locate(too_long),
+            limit=limit,
+            argument=Option("memory"),
+        )
 
 
 def to_count_chunk(
-    chunk: Chunk, vocabulary: Vocabulary, dropped: Vocabulary, types: ColumnTypes | None = None
+    chunk: Chunk, vocabulary: Vocabulary, dropped: Vocabulary, columns: pl.DataFrame | None
 ) -> CountChunk:
     """Return a chunk with the words of a vocabulary as columns, those of dropped words, and its texts unpacked."""
     texts = None if chunk.texts is None else unpack_texts(chunk.texts, chunk.n_characters)
     counts, others = (build_matrix(chunk.counts, words) for words in (vocabulary, dropped))
-    columns = None if types is None else types.convert(chunk.columns)
     return CountChunk(counts, chunk.rows, chunk.names, texts, others, columns)
 
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mixsearch._typing import Array
-from mixsearch.data.files.sources import make_empty_error
-from mixsearch.data.files.types import ColumnTypes
+from mixsearch.data.threads import map_in_order
 from mixsearch.display import pluralize
-from mixsearch.errors import SearchWarning
+from mixsearch.errors import SearchError, SearchWarning
+from mixsearch.io.tables import concat
+from mixsearch.io.types import find_types
 from mixsearch.text.corpus import Corpus, Spool
 from mixsearch.text.count.characters import parse_word_pattern
 from mixsearch.text.count.chunks import CountedChunk, count_chunk
@@ -57,6 +57,9 @@ from mixsearch.text.count.vocabulary import (
 from mixsearch.text.options import CorpusOptions, WordLimits, choose_limits, count_threads
 from mixsearch.text.read.documents import ChunkLoader, ReadState
 
+if TYPE_CHECKING:
+    import polars as pl
+
 
 def collect_texts(
     loaders: Iterable[ChunkLoader], state: ReadState, known: KnownWords | None, report: Callable[[], None] | None
@@ -70,7 +73,7 @@ def collect_texts(
     with open_collector(options) as collector:
         count = partial(count_chunk, options=options, stop_hashes=stop_hashes)
         # An error must end the threads at once, not when its traceback is garbage-collected.
-        with closing(_map_in_order(count, loaders, count_threads(options))) as results:
+        with closing(map_in_order(count, loaders, count_threads(options))) as results:
             for counted in results:
                 collector.add(counted)
                 if report is not None:
@@ -79,12 +82,12 @@ def collect_texts(
         if known is not None:
             vocabulary = recall_vocabulary(known.words, options, all_words)
             dropped = _drop_others(collector, all_words, vocabulary, options, None, [*stop_words, *known.stop_words])
-            return collector.finish(vocabulary, dropped, state.list_notes())
+            return collector.finish(vocabulary, dropped, state.list_notes(), readings=state.reading.readings)
         found = choose_stop_words(collector.stop_words, options)
         vocabulary = _choose_vocabulary(collector, all_words, options, found)
         bounds = find_bounds(collector.n_documents, choose_limits(options, collector.n_documents, are_texts=True))
         dropped = _drop_others(collector, all_words, vocabulary, options, bounds, [*stop_words, *found.left_out])
-        return collector.finish(vocabulary, dropped, state.list_notes(), found.left_out)
+        return collector.finish(vocabulary, dropped, state.list_notes(), found.left_out, state.reading.readings)
 
 
 def _choose_vocabulary(
@@ -129,26 +132,6 @@ def _find_phrases(
     return choose_phrases(pairs, parts, len(vocabulary.words), collector.n_tokens, stop_words)
 
 
-def _map_in_order(
-    count: Callable[[ChunkLoader], CountedChunk], loaders: Iterable[ChunkLoader], n_threads: int
-) -> Generator[CountedChunk, None, None]:
-    """Count chunks in threads and yield them in order, with at most one more chunk in memory than threads."""
-    if n_threads == 1:
-        yield from map(count, loaders)
-        return
-    pending: deque[Future[CountedChunk]] = deque()
-    with ThreadPoolExecutor(n_threads) as pool:
-        try:
-            for load in loaders:
-                pending.append(pool.submit(count, load))
-                if len(pending) > n_threads:
-                    yield pending.popleft().result()
-            while pending:
-                yield pending.popleft().result()
-        finally:
-            pool.shutdown(wait=True, cancel_futures=True)
-
-
 class Collector:
     """Collects chunks in the order of the input."""
 
@@ -156,7 +139,7 @@ class Collector:
         self.spool, self.frequencies = spool, FrequencyCounter()
         self.n_rows = self.n_documents = self.n_tokens = self.n_missing = 0
         self.stop_words: list[StopWordCounts] = []
-        self._types: ColumnTypes | None = None
+        self._columns: list[pl.DataFrame] = []
         self._duplicates = DuplicateFinder(options.drop_duplicates)
         self._n_characters = 0
         self._dropped: list[Array] = []
@@ -165,8 +148,6 @@ class Collector:
         """Number the documents, drop the duplicates, and spool the rest."""
         if counted.stop_words is not None:
             self.stop_words = [sum_stop_words([*self.stop_words, counted.stop_words])]
-        if counted.types is not None:
-            self._types = counted.types if self._types is None else self._types.merge(counted.types)
         chunk = replace(counted.chunk, rows=counted.chunk.rows + self.n_rows)
         self.n_rows += len(chunk.rows)
         self.n_missing += counted.n_missing
@@ -179,12 +160,18 @@ class Collector:
         self._n_characters += int(chunk.n_characters.sum())
         self.n_tokens += len(chunk.counts.sequence)
         self.frequencies.add(chunk.counts)
+        # The columns to keep stay in memory: only all of their values show their types.
+        self._columns += [] if chunk.columns is None else [chunk.columns]
         self.spool.add(chunk)
 
     def sum_frequencies(self, source: str) -> Frequencies:
         """Return the frequencies of all words; raise if there are no documents."""
         if self.n_rows == 0:
-            raise make_empty_error(source)
+            raise SearchError(
+                "{source!r} has no documents, but at least one is needed. Check that it is the right file.",
+                code="no_documents",
+                source=source,
+            )
         return self.frequencies.sum()
 
     def finish(
@@ -193,8 +180,9 @@ class Collector:
         dropped: DroppedWords,
         notes: Iterable[SearchWarning],
         stop_words: Sequence[str] = (),
+        readings: Sequence[str] = (),
     ) -> Corpus:
-        """Return the corpus of all chunks."""
+        """Return the corpus of all chunks; the text of columns may have the types of these readings."""
         return Corpus(
             n_documents=self.n_documents,
             n_characters=self._n_characters,
@@ -204,8 +192,8 @@ class Collector:
             dropped=dropped,
             _vocabulary=vocabulary,
             _spool=self.spool,
-            _types=self._types,
             n_missing=self.n_missing,
+            columns=find_types(concat(self._columns), readings) if self._columns else None,
         )
 
     def _note_missing(self) -> list[SearchWarning]:

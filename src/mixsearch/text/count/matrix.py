@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
 from mixsearch.data.chunks import row_slices
-from mixsearch.data.files.location import File, get_size, resolve_file
-from mixsearch.data.files.sources import SourceFiles
-from mixsearch.data.files.streams import check_archive, name_file
 from mixsearch.errors import ArgumentError, Option, SearchError, SearchWarning
+from mixsearch.io.files import SourceFiles
+from mixsearch.io.streams import File, check_archive
 from mixsearch.text.corpus import Corpus
 from mixsearch.text.count.chunks import Chunk, CountedChunk
 from mixsearch.text.count.collector import open_collector
@@ -93,16 +93,16 @@ def collect_matrix(
 
 def read_matrix(sources: SourceFiles, state: ReadState) -> CountMatrix:
     """Read the counts of one file."""
-    if len(sources.paths) != 1:
+    if len(sources.files) != 1:
         raise SearchError(
             "Ready-made counts must be in 1 file, got {n_files}. Read them one at a time.",
             code="several_count_files",
-            n_files=len(sources.paths),
+            n_files=len(sources.files),
         )
     _check_options(state.options)
-    path = sources.paths[0]
+    path = sources.files[0]
     counts = _load_matrix(path)
-    state.progress.add(get_size(path) or 0)
+    state.reading.progress.done += path.n_bytes
     words = _name_columns(path, counts.shape[1], state)
     return CountMatrix(words, (_to_chunk(counts[rows]) for rows in row_slices(counts.shape[0], _ROWS_PER_CHUNK)))
 
@@ -153,13 +153,13 @@ def _check_options(options: CorpusOptions) -> None:
 def _name_columns(path: File, n_words: int, state: ReadState) -> list[str]:
     given = state.options.vocabulary
     if given is not None:
-        return _read_vocabulary(resolve_file(given), n_words)
+        return _read_vocabulary(File(Path(given)), n_words)
     state.notes.append(
         SearchWarning(
             "{file!r} has no vocabulary, so words are named by their columns, from 'word1'. Set {argument} to a file "
             "with one word per line.",
             code="no_vocabulary",
-            file=name_file(path),
+            file=str(path),
             argument=Option("vocabulary"),
         )
     )
@@ -174,7 +174,7 @@ def _read_vocabulary(path: File, n_words: int) -> list[str]:
             "{file!r} has {n_found:,} words, but the counts have {n_words:,} columns. Set {argument} to the file that "
             "belongs to the counts.",
             code="wrong_vocabulary",
-            file=name_file(path),
+            file=str(path),
             n_found=len(words),
             n_words=n_words,
             argument=Option("vocabulary"),
@@ -183,7 +183,7 @@ def _read_vocabulary(path: File, n_words: int) -> list[str]:
         raise SearchError(
             "{file!r} has the word {word!r} twice, but each line must hold a different word.",
             code="repeated_word",
-            file=name_file(path),
+            file=str(path),
             word=next(word for i, word in enumerate(words) if word in words[:i]),
         )
     return words
@@ -200,7 +200,7 @@ def _load_matrix(path: File) -> sp.csr_array[Any]:
         raise SearchError(
             "Cannot read {file!r} ({reason}). It must be an array written by scipy.sparse.save_npz.",
             code="unreadable_file",
-            file=name_file(path),
+            file=str(path),
             reason=str(error) or type(error).__name__,
         ) from error
     if not _are_counts(counts.data):
@@ -208,7 +208,7 @@ def _load_matrix(path: File) -> sp.csr_array[Any]:
             "{file!r} has values that are not counts, but non-negative integers are needed. Pass the counts instead "
             "of weights such as tf-idf.",
             code="not_counts",
-            file=name_file(path),
+            file=str(path),
         )
     if counts.has_canonical_format and counts.data.all():
         return counts
@@ -220,7 +220,7 @@ def _load_matrix(path: File) -> sp.csr_array[Any]:
 
 def _load_npz(path: File) -> sp.csr_array[Any]:
     check_archive(path)
-    with path.open("rb") as file:
+    with open(cast(Path, path.path), "rb") as file:
         counts = sp.load_npz(file)
     n_documents, n_words = counts.shape
     most = max(_MAX_EMPTY, _MAX_PER_COUNT * counts.nnz)
@@ -229,7 +229,7 @@ def _load_npz(path: File) -> sp.csr_array[Any]:
             "{file!r} promises {n_documents:,} documents and {n_words:,} words, but has {n_counts:,} counts. It was "
             "changed, or is damaged.",
             code="wrong_header",
-            file=name_file(path),
+            file=str(path),
             n_documents=n_documents,
             n_words=n_words,
             n_counts=counts.nnz,

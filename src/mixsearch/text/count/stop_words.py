@@ -6,19 +6,18 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, reduce
+from pathlib import Path
 from typing import Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
-from mixsearch.data.files.location import File, resolve_file
-from mixsearch.data.files.streams import Progress, open_file, strip_bom
 from mixsearch.errors import Option, SearchError
+from mixsearch.io.streams import File, make_encoding_error, open_stream, strip_bom
 from mixsearch.text.count.ngrams import ChunkCounts
 from mixsearch.text.count.tokens import hash_words
 from mixsearch.text.options import CorpusOptions, normalize_text
-from mixsearch.text.read.lines import decode
 
 # The value of the option that leaves the choice to the corpus.
 AUTO = "auto"
@@ -166,19 +165,23 @@ def _load_stop_words(options: CorpusOptions) -> Iterable[str]:
         return list_words_of(words)
     if isinstance(words, str | os.PathLike):
         needed = "'auto', 'english', the code of a language, a list of words, or a file with one word per line"
-        return read_words(resolve_file(words), "stop_words", needed)
+        return read_words(File(Path(words)), "stop_words", needed)
     return words
 
 
 def read_words(path: File, argument: str, needed: str) -> list[str]:
     """Read a file with one word per line, named by an argument of the caller."""
-    if not path.is_file():
+    if path.path is None or not path.path.is_file():
         raise SearchError(
             "No file {file!r}. {argument} must be " + needed + ".",
             code="file_missing",
             file=str(path),
             argument=Option(argument),
         )
-    with open_file(path, Progress()) as file:
-        text = decode(strip_bom(file.read(), path), "utf-8", path)
+    with open_stream(path) as stream:
+        data = strip_bom(stream.read(), path)
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        raise make_encoding_error(error, path, 1) from error
     return [line.strip() for line in text.rstrip().split("\n")]

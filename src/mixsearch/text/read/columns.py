@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
-from mixsearch.data.arrow import import_pyarrow
+import polars as pl
+
 from mixsearch.data.column_names import list_names, suggest_name
-from mixsearch.data.files.detection import TEXT_NAMES
-from mixsearch.data.files.rows import build_batch
-from mixsearch.data.files.types import allow_dates, find_column_types, flatten_types
 from mixsearch.errors import Option, SearchError, SearchWarning
+from mixsearch.io.files import TEXT_NAMES
+from mixsearch.io.types import DATES, describe_type, find_types, flatten
 from mixsearch.text.options import CorpusOptions, KeptColumns, list_text_columns
 
 Role = Literal["text", "id", "title", "link", "date", "category", "number"]
@@ -29,6 +29,9 @@ _MAX_CATEGORIES, _ROWS_PER_CATEGORY = 200, 3
 # Tables of measurements or embeddings have hundreds of columns.
 _MAX_KEPT = 30
 _LINK = r"^(?:https?|ftp)://\S+$"
+# Rows in which columns of numbers are looked for, and the ways to read text that show one.
+_N_FIRST_ROWS = 100
+_NUMBERS = ("integer", "number", "decimal comma")
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,7 @@ class ColumnSummary:
     name : str
         Its name.
     kind : str
-        Its type, as PyArrow names it: string, int64, double, bool, date32[day], timestamp[us].
+        Its type: text, integer, number, boolean, date, datetime, or another one as Polars names it.
     role : {"text", "id", "title", "link", "date", "category", "number"} or None
         What it seems to hold.
     is_kept : bool
@@ -64,83 +67,62 @@ class ColumnSummary:
     example: str | None
 
 
-def summarize_columns(sample: Any, texts: Sequence[str] = (), id: str | None = None) -> list[ColumnSummary]:
+def summarize_columns(
+    sample: pl.DataFrame, readings: Sequence[str] = DATES, texts: Sequence[str] = (), id: str | None = None
+) -> list[ColumnSummary]:
     """Return what the first rows of a table show about its columns."""
-    rows = find_column_types(flat := allow_dates(flatten_types(sample))).convert(flat)
+    rows = find_types(flatten(sample.head(N_SAMPLE_ROWS)), readings)
     summaries: list[ColumnSummary] = []
     n_kept = 0
-    for field in rows.schema:
-        summary = _summarize(field.name, rows.column(field.name), texts, id, may_be_kept=n_kept < _MAX_KEPT)
+    for column in rows.get_columns():
+        summary = _summarize(column, texts, id, may_be_kept=n_kept < _MAX_KEPT)
         n_kept += summary.is_kept
         summaries.append(summary)
     return summaries
 
 
-def _summarize(name: str, column: Any, texts: Sequence[str], id: str | None, *, may_be_kept: bool) -> ColumnSummary:
-    values = column.drop_null()
-    shown = _show(values)
-    n_distinct, mean_length = len(set(shown)), sum(map(len, shown)) / max(len(values), 1)
-    role: Role | None = "text" if name in texts else "id" if name == id else None
+def _summarize(column: pl.Series, texts: Sequence[str], id: str | None, *, may_be_kept: bool) -> ColumnSummary:
+    values = column.drop_nulls()
+    shown = values.cast(pl.String)
+    n_distinct, mean_length = shown.n_unique(), float(cast(float, shown.str.len_chars().mean()) or 0.0)
+    role: Role | None = "text" if column.name in texts else "id" if column.name == id else None
     if role is None and len(values):
-        role = _find_role(name, values, n_distinct, mean_length)
+        role = _find_role(values, n_distinct, mean_length)
     return ColumnSummary(
-        name,
-        str(column.type),
+        column.name,
+        describe_type(column.dtype),
         role,
         may_be_kept and role in _KEPT_ROLES,
         len(column),
-        column.null_count,
+        column.null_count(),
         n_distinct,
         mean_length,
-        shown[0] if shown else None,
+        shown[0] if len(shown) else None,
     )
 
 
-def _show(values: Any) -> list[str]:
-    """Return values as text."""
-    arrow = import_pyarrow("Columns")
-    try:
-        texts: list[str] = values.cast(arrow.string()).to_pylist()
-    except arrow.ArrowException:
-        return list(map(str, values.to_pylist()))
-    return texts
-
-
-def _find_role(name: str, values: Any, n_distinct: int, mean_length: float) -> Role | None:
-    types = import_pyarrow("Columns").types
-    word, kind = name.strip().lower(), values.type
-    if types.is_temporal(kind) and not (types.is_time(kind) or types.is_duration(kind)):
+def _find_role(values: pl.Series, n_distinct: int, mean_length: float) -> Role | None:
+    word, kind = values.name.strip().lower(), describe_type(values.dtype)
+    if kind in ("date", "datetime"):
         return "date"
-    if types.is_boolean(kind):
+    if kind == "boolean":
         return "category"
     if n_distinct == len(values) > 1 and (
         word in ("id", "uuid", "guid", "key") or word.endswith(("_id", "-id", " id"))
     ):
         return "id"
-    if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
-        return "date" if word in _YEARS and _are_years(values) else "number"
-    if not (types.is_string(kind) or types.is_large_string(kind)):
+    if kind in ("integer", "number"):
+        are_years = word in _YEARS and values.is_between(_FIRST_YEAR, _LAST_YEAR).all()
+        return "date" if are_years else "number"
+    if kind != "text":
         return None
-    return _find_text_role(word, values, n_distinct, mean_length)
-
-
-def _find_text_role(word: str, values: Any, n_distinct: int, mean_length: float) -> Role | None:
-    from pyarrow import compute
-
-    if compute.all(compute.match_substring_regex(values, _LINK)).as_py():
+    if values.str.contains(_LINK).all():
         return "link"
     if word in _TITLES and mean_length <= _MAX_TITLE:
         return "title"
     is_short = mean_length <= _MAX_CATEGORY
     are_few = n_distinct <= min(_MAX_CATEGORIES, max(1, len(values) // _ROWS_PER_CATEGORY))
     return "category" if is_short and are_few else None
-
-
-def _are_years(values: Any) -> bool:
-    from pyarrow import compute
-
-    bounds = compute.min_max(values).as_py()
-    return bool(bounds["min"] >= _FIRST_YEAR and bounds["max"] <= _LAST_YEAR)
 
 
 @dataclass(frozen=True)
@@ -161,10 +143,6 @@ class Columns:
         for column in replace(self, kept=()).all:
             check_column(column, names, file)
 
-    def list_available(self, names: Sequence[str]) -> list[str]:
-        """Return the columns to read that are among these names."""
-        return [name for name in self.all if name in names]
-
 
 def check_column(column: str, names: Sequence[str], file: str) -> None:
     """Raise an error that names the columns there are if a file lacks one."""
@@ -173,13 +151,15 @@ def check_column(column: str, names: Sequence[str], file: str) -> None:
 
 
 def choose_columns(
-    names: Sequence[str], strings: Sequence[str], options: CorpusOptions, file: str
+    first: pl.DataFrame, readings: Sequence[str], options: CorpusOptions, file: str
 ) -> tuple[Columns, SearchWarning | None]:
     """Return the columns of the text and the id, and a note if the text column was guessed."""
     named = list_text_columns(options)
     if named:
         return Columns(named, options.id), None
-    candidates = [name for name in strings if name != options.id]
+    # Every value of CSV is text, but a column of numbers does not hold the texts.
+    kinds = find_types(first.head(_N_FIRST_ROWS), [name for name in readings if name in _NUMBERS]).schema
+    candidates = [name for name, kind in kinds.items() if _may_hold_text(kind) and name != options.id]
     usual = [name for name in candidates if name.lower() in TEXT_NAMES]
     if len(candidates) == 1:
         return Columns((candidates[0],), options.id), _note_guess(candidates[0], "the only column of strings", file)
@@ -191,18 +171,25 @@ def choose_columns(
         n_candidates=len(candidates),
         file=file,
         argument=Option("text"),
-        columns=list_names(names),
+        columns=list_names(first.columns),
     )
 
 
-def choose_kept(sample: Any, columns: Columns, keep: KeptColumns, file: str) -> tuple[str, ...]:
-    """Return the columns to keep with the text; `sample` has the first rows of all columns."""
+def _may_hold_text(kind: Any) -> bool:
+    return kind in (pl.String, pl.Categorical, pl.Enum)
+
+
+def choose_kept(
+    first: pl.DataFrame, columns: Columns, keep: KeptColumns, file: str, readings: Sequence[str]
+) -> tuple[str, ...]:
+    """Return the columns to keep with the text; `first` has the first rows of all columns."""
     if keep is None:
         return ()
     if keep == "auto":
-        return tuple(each.name for each in summarize_columns(sample, columns.texts, columns.id) if each.is_kept)
+        summaries = summarize_columns(first, readings, columns.texts, columns.id)
+        return tuple(summary.name for summary in summaries if summary.is_kept)
     for name in keep:
-        check_column(name, sample.schema.names, file)
+        check_column(name, first.columns, file)
     return tuple(dict.fromkeys(keep))
 
 
@@ -221,36 +208,6 @@ def note_left_out(names: Sequence[str], columns: Columns, file: str) -> list[Sea
             argument=Option("keep"),
         )
     ]
-
-
-def build_kept(values: Mapping[str, Sequence[Any]], columns: Columns, n_rows: int, readings: Sequence[str]) -> Any:
-    """Return the values of the columns to keep as a record batch; None if there is no such column."""
-    if not columns.kept:
-        return None
-    return take_kept(build_batch({name: values.get(name, [None] * n_rows) for name in columns.kept}, readings), columns)
-
-
-def take_kept(batch: Any, columns: Columns) -> Any:
-    """Return the columns to keep of a record batch, nested values as JSON; None if there is no such column."""
-    if not columns.kept:
-        return None
-    return allow_dates(flatten_types(batch.select([name for name in columns.kept if name in batch.schema.names])))
-
-
-def join_texts(values: Sequence[Any]) -> str:
-    """Return the text of a document from the values of its columns."""
-    return to_text(values[0]) if len(values) == 1 else "\n".join(filter(None, map(to_text, values)))
-
-
-def to_text(value: Any) -> str:
-    """Return a value as text: null is empty, the items of a list are joined by blanks."""
-    if isinstance(value, str):
-        return value
-    if value is None:
-        return ""
-    if isinstance(value, bytes):
-        return value.decode("utf-8", errors="replace")
-    return " ".join(map(to_text, value)) if isinstance(value, list) else str(value)
 
 
 def _note_guess(column: str, reason: str, file: str) -> SearchWarning:

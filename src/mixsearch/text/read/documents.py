@@ -1,20 +1,51 @@
-"""Chunks of documents on their way from files, and the state of reading the files."""
+"""Documents in chunks, from files of any format, tables in memory, or strings."""
 
 from __future__ import annotations
 
+import glob
+import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar, cast
 
-from mixsearch.data.files.location import File
-from mixsearch.data.files.row_checks import BadRows
-from mixsearch.data.files.streams import Progress, name_file
-from mixsearch.errors import Option, SearchError, SearchWarning
-from mixsearch.text.options import CorpusOptions, limit_document_bytes
-from mixsearch.text.read.columns import Columns, choose_columns, choose_kept, note_left_out
+import polars as pl
 
+from mixsearch._typing import TableLike
+from mixsearch.errors import ArgumentError, Option, SearchError, SearchWarning
+from mixsearch.io.files import Source, SourceFiles, describe_source, find_files, split_table
+from mixsearch.io.frames import is_frame, list_columns, to_polars
+from mixsearch.io.read import Schema, decode_lines, read_batches
+from mixsearch.io.streams import (
+    BadRows,
+    Block,
+    File,
+    Reading,
+    make_encoding_error,
+    make_length_error,
+    open_stream,
+    read_blocks,
+    strip_bom,
+)
+from mixsearch.io.types import flatten
+from mixsearch.io.values import is_missing, replace_surrogates, to_text
+from mixsearch.text.options import CorpusOptions, limit_chunk_bytes, limit_document_bytes, list_named_columns
+from mixsearch.text.read.columns import (
+    N_SAMPLE_ROWS,
+    Columns,
+    ColumnSummary,
+    choose_columns,
+    choose_kept,
+    note_left_out,
+    summarize_columns,
+)
+
+TABLE = "the table"
 # An item without text still takes memory.
 _BYTES_PER_ITEM = 100
+# Strings of a list that are looked at to learn whether they are texts or the names of files.
+_N_FIRST, _MAX_PATH = 100, 4096
 
 Item = TypeVar("Item")
 
@@ -26,7 +57,7 @@ class DocumentChunk:
     texts: list[str]
     names: list[str] | None
     locate: Callable[[int], str]
-    columns: Any = None
+    columns: pl.DataFrame | None = None
     n_missing: int = 0
 
 
@@ -36,50 +67,182 @@ ChunkLoader = Callable[[], DocumentChunk]
 
 @dataclass
 class ReadState:
-    """The state of one pass over the files: options, progress, columns in use, and notes for the user."""
+    """The state of one pass over the files: options, columns in use, and notes for the user."""
 
     options: CorpusOptions
     source: str = "the texts"
-    progress: Progress = field(default_factory=Progress)
     notes: list[SearchWarning] = field(default_factory=list)
     columns: Columns | None = None
-    sample: Any = None  # a record batch of the first rows of all columns, if columns are to be kept
-    bad_rows: BadRows = field(init=False)
+    sample: pl.DataFrame | None = None  # the first rows of all columns
+    reading: Reading = field(init=False)
 
     def __post_init__(self) -> None:
-        self.bad_rows = BadRows(skip=self.options.skip_bad_rows)
+        self.reading = Reading(
+            no_header=self.options.no_header,
+            encoding=self.options.encoding,
+            limit=limit_document_bytes(self.options),
+            block=limit_chunk_bytes(self.options),
+            bad_rows=BadRows(skip=self.options.skip_bad_rows),
+        )
 
     def list_notes(self) -> list[SearchWarning]:
         """Return the notes for the user, and one about rows that were skipped."""
-        return [*self.notes, *self.bad_rows.describe()]
+        is_named = self.columns is not None and set(self.columns.texts) & set(list_named_columns(self.options))
+        header = [] if is_named else self.reading.notes[:1]
+        return [*header, *self.notes, *self.reading.bad_rows.describe()]
 
-    def resolve_columns(
-        self, names: list[str], strings: list[str], path: File | str | None, sample: Callable[[], Any]
-    ) -> Columns:
+    def resolve_columns(self, first: pl.DataFrame, file: str) -> Columns:
         """Return the columns to read. They are chosen at the first file; the others must have the text and the id."""
         if self.columns is None:
-            file, keep = name_file(path), self.options.keep
-            self.sample = None if keep is None else sample()
-            columns, note = choose_columns(names, strings, self.options, file)
-            columns.check(names, file)
-            self.columns = replace(columns, kept=choose_kept(self.sample, columns, keep, file))
+            self.sample = first
+            columns, note = choose_columns(first, self.reading.readings, self.options, file)
+            columns.check(first.columns, file)
+            kept = choose_kept(first, columns, self.options.keep, file, self.reading.readings)
+            self.columns = replace(columns, kept=kept)
             self.notes += [] if note is None else [note]
-            self.notes += note_left_out(names, self.columns, file) if keep == "auto" else []
-        self.columns.check(names, name_file(path))
+            self.notes += note_left_out(first.columns, self.columns, file) if self.options.keep == "auto" else []
+        self.columns.check(first.columns, file)
         return self.columns
 
 
-def make_length_error(options: CorpusOptions, place: str, **fields: Any) -> SearchError:
-    """Return the error for a document that would take more memory than all work may; fields of a bad row name it."""
-    return SearchError(
-        "The document in {place} is longer than {limit:,} bytes, the maximum with this {argument}. Set "
-        "a larger one, or split the document.",
-        code="document_too_long",
-        place=place,
-        limit=limit_document_bytes(options),
-        argument=Option("memory"),
-        **fields,
+def read_documents(sources: SourceFiles, state: ReadState) -> Iterator[ChunkLoader]:
+    """Read the documents of all files, in order."""
+    if sources.format in ("lines", "files"):
+        check_no_columns(state)
+    if sources.format == "files":
+        sized = ((file, file.n_bytes) for file in sources.files)
+        for files in group_by_size(sized, limit_chunk_bytes(state.options)):
+            yield partial(_load_files, files, sources.root, state)
+        return
+    for file in sources.files:
+        if sources.format == "lines":
+            with open_stream(file, state.reading.progress) as stream:
+                for block in read_blocks(stream, file, state.reading):
+                    yield partial(_load_lines, block, file, state)
+        else:
+            yield from _read_table(file, sources, state)
+
+
+def _read_table(file: File, sources: SourceFiles, state: ReadState) -> Iterator[ChunkLoader]:
+    batches = read_batches(file, sources.format, state.reading)
+    first = next(batches, None)
+    while first is not None:
+        frame = first.load(None)
+        if frame.width:
+            break
+        first = next(batches, None)  # blank lines, or rows that were skipped
+    if first is None:
+        return
+    columns = state.resolve_columns(frame, str(file))
+    # Other columns need not be parsed.
+    schema = {name: frame.schema[name] for name in columns.all if name in frame.columns}
+    for part in _cut(frame, columns, limit_chunk_bytes(state.options)):
+        yield partial(_load_frame, lambda _, part=part: part, schema, columns, first.place)  # type: ignore[misc]
+    for batch in batches:
+        if batch.frame is None:
+            yield partial(_load_frame, batch.load, schema, columns, batch.place)
+            continue
+        for part in _cut(batch.frame, columns, limit_chunk_bytes(state.options)):
+            yield partial(_load_frame, lambda _, part=part: part, schema, columns, batch.place)  # type: ignore[misc]
+
+
+def read_frame(source: Any, state: ReadState) -> Iterator[ChunkLoader]:
+    """Read the documents of a data frame or of another table in memory."""
+    frame = to_polars(source)
+    columns = state.resolve_columns(frame, TABLE)
+    for part in _cut(frame, columns, limit_chunk_bytes(state.options)):
+        yield partial(_load_frame, lambda _, part=part: part, {}, columns, "of the table")  # type: ignore[misc]
+
+
+def _cut(frame: pl.DataFrame, columns: Columns, limit: int) -> Iterator[pl.DataFrame]:
+    """Yield slices of a table, each of about this number of bytes of text at most; at least one."""
+    lengths = frame.select(pl.sum_horizontal(_get_text(frame, name).str.len_bytes() for name in columns.texts))
+    sized = zip(range(frame.height), lengths.to_series().fill_null(0).to_list(), strict=True)
+    rows = list(group_by_size(sized, limit)) or [[]]
+    yield from (frame.slice(group[0] if group else 0, len(group)) for group in rows)
+
+
+def _get_text(frame: pl.DataFrame, name: str) -> pl.Expr:
+    """Return a column as text: the items of a list are joined by blanks."""
+    kind = frame.schema[name]
+    if isinstance(kind, pl.List) and not kind.inner.is_nested():
+        return pl.col(name).list.eval(pl.element().cast(pl.String)).list.join(" ", ignore_nulls=True)
+    return pl.col(name).cast(pl.String) if not kind.is_nested() else pl.col(name).struct.json_encode()
+
+
+def _load_frame(
+    load: Callable[[Schema | None], pl.DataFrame], schema: Schema, columns: Columns, place: str
+) -> DocumentChunk:
+    frame = load(schema)
+    frame = frame.with_columns(pl.lit(None, pl.String).alias(name) for name in schema if name not in frame.columns)
+    texts = frame.select(
+        text=pl.concat_str([_get_text(frame, name) for name in columns.texts], separator="\n", ignore_nulls=True),
+        is_missing=pl.all_horizontal(pl.col(name).is_null() for name in columns.texts),
     )
+    names = None if columns.id is None else frame.select(_get_text(frame, columns.id)).to_series()
+    kept = [name for name in columns.kept if name in frame.columns]
+    return DocumentChunk(
+        texts["text"].fill_null("").to_list(),
+        None if names is None else names.fill_null("").to_list(),
+        lambda i: f"row {i + 1:,} {place}",
+        flatten(frame.select(kept)) if columns.kept else None,
+        int(texts["is_missing"].sum()),
+    )
+
+
+def _load_lines(block: Block, file: File, state: ReadState) -> DocumentChunk:
+    undecoded: list[SearchError] = []
+    texts: list[str] = []
+    for number, line in enumerate(decode_lines(block, file, undecoded), block.first_line):
+        if undecoded or len(line) > state.reading.limit + 1:
+            error = undecoded.pop() if undecoded else make_length_error(file, number, state.reading.limit)
+            state.reading.bad_rows.add(error)
+        else:
+            texts.append(line.removesuffix("\n").removesuffix("\r"))
+    return DocumentChunk(texts, None, lambda i: f"line {block.first_line + i:,} of {str(file)!r}")
+
+
+def _load_files(files: list[File], root: Path | None, state: ReadState) -> DocumentChunk:
+    texts = [_load_file(file, state) for file in files]
+    paths = [cast(Path, file.path) for file in files]
+    # Relative paths have forward slashes on every system, so that an index does not depend on where it was built.
+    names = [str(path) if root is None else path.relative_to(root).as_posix() for path in paths]
+    return DocumentChunk(texts, list(map(replace_surrogates, names)), lambda i: f"the file {str(files[i])!r}")
+
+
+def _load_file(file: File, state: ReadState) -> str:
+    limit = state.reading.limit
+    with open_stream(file, state.reading.progress) as stream:
+        data = strip_bom(stream.read(limit + 1), file)
+    if len(data) > limit:
+        raise make_length_error(file, 1, limit)
+    try:
+        return data.decode(state.options.encoding).replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        raise make_encoding_error(error, file, 1) from error
+
+
+def read_strings(texts: Iterable[Any], names: Iterable[str] | None, state: ReadState) -> Iterator[ChunkLoader]:
+    """Read documents that are strings already, or missing."""
+    pairs: Iterable[tuple[Any, str | None]] = (
+        zip(texts, names, strict=True) if names is not None else ((text, None) for text in texts)
+    )
+    start = 0
+    sized = ((pair, len(pair[0]) if isinstance(pair[0], str) else 0) for pair in pairs)
+    for chunk in group_by_size(sized, limit_chunk_bytes(state.options)):
+        yield partial(_load_strings, chunk, names is not None, start)
+        start += len(chunk)
+
+
+def _load_strings(chunk: list[tuple[Any, str | None]], named: bool, start: int) -> DocumentChunk:
+    texts = ["" if is_missing(text) else _join(text) for text, _ in chunk]
+    names = ["" if name is None else to_text(name) for _, name in chunk] if named else None
+    n_missing = sum(is_missing(text) for text, _ in chunk)
+    return DocumentChunk(texts, names, lambda i: f"text {start + i + 1:,}", n_missing=n_missing)
+
+
+def _join(text: Any) -> str:
+    return " ".join(map(to_text, text)) if isinstance(text, list) else to_text(text)
 
 
 def group_by_size(items: Iterable[tuple[Item, int]], size: int) -> Iterator[list[Item]]:
@@ -94,3 +257,76 @@ def group_by_size(items: Iterable[tuple[Item, int]], size: int) -> Iterator[list
             group, total = [], 0
     if group:
         yield group
+
+
+def inspect_columns(source: Source, options: CorpusOptions | None = None) -> list[ColumnSummary]:
+    """Return what the first rows of the first file show about its columns, and which are kept by default."""
+    options = replace(options or CorpusOptions(), keep="auto")
+    sources = find_files(source, options.format, list_named_columns(options))
+    if sources.format in ("lines", "files", "npz"):
+        return []
+    state = ReadState(options, describe_source(source))
+    state.reading.max_rows = N_SAMPLE_ROWS
+    try:
+        next(iter(_read_table(sources.files[0], sources, state)), None)
+    except SearchError as error:
+        if error.code != "unclear_text_column":
+            raise
+    texts = state.columns.texts if state.columns is not None else ()
+    return [] if state.sample is None else summarize_columns(state.sample, state.reading.readings, texts, options.id)
+
+
+def name_columns(source: Source | TableLike, options: CorpusOptions | None = None) -> list[str]:
+    """Return the names of the columns of a table in memory, or of the first file."""
+    if is_frame(source):
+        return list_columns(source)
+    return [column.name for column in inspect_columns(source, options)]
+
+
+def has_columns(source: Source, options: CorpusOptions) -> bool:
+    """Return whether documents come from tables, whose columns have names."""
+    if is_frame(source) or are_texts(source):
+        return is_frame(source)
+    sources = find_files(source, options.format, list_named_columns(options))
+    return sources.format not in ("lines", "files", "npz")
+
+
+def check_no_columns(state: ReadState) -> None:
+    """Raise if an option names a column, where there are none."""
+    for name in ("text", "id", "keep"):
+        value = getattr(state.options, name)
+        if value is not None and value != "auto":
+            raise ArgumentError(
+                "{argument} is {value!r}, but {source!r} is plain text without columns. Leave it out, or set "
+                "{format_argument} to the format of the file.",
+                code="no_columns",
+                argument=Option(name),
+                value=value,
+                source=state.source,
+                format_argument=Option("format"),
+            )
+
+
+def are_texts(source: Any) -> bool:
+    """Return whether a source has texts, not names of files: an array, a Series, an iterator, or a list of them.
+
+    A list of strings holds texts if none of the first is a file or a pattern of files, and one has a blank.
+    """
+    if isinstance(source, str | os.PathLike) or not isinstance(source, Iterable):
+        return False
+    if not isinstance(source, list | tuple):
+        return True
+    first = source[:_N_FIRST]
+    if any(isinstance(item, os.PathLike) for item in first):
+        return False
+    strings = [item for item in first if isinstance(item, str)]
+    if len(strings) < len(first):
+        return True
+    return any(len(text.split()) > 1 for text in strings) and not any(map(_names_files, strings))
+
+
+def _names_files(text: str) -> bool:
+    if len(text) > _MAX_PATH or "\n" in text:
+        return False
+    text, _ = split_table(text)
+    return os.path.exists(text) or (glob.has_magic(text) and bool(glob.glob(text)))

@@ -101,7 +101,7 @@ def _add_files(router: APIRouter, store: TableStore, pool: WorkerPool) -> None:
 
 
 def _encode_csv(table: Any) -> bytes:
-    from mixsearch.table.read import write_table
+    from mixsearch.io.tables import write_table
 
     with tempfile.TemporaryDirectory(prefix="mixsearch-") as folder:
         file = FilePath(folder, "labelled.csv")

@@ -220,7 +220,7 @@ function foundColumns({ columns }) {
 }
 
 function mayBeText({ kind }) {
-  return kind.includes("string");
+  return kind === "text";
 }
 
 function box({ name, role }) {

@@ -4,7 +4,6 @@ import pytest
 from tests.coded import raises
 from tests.every_word import every_word
 
-from mixsearch.data.files.row_checks import check_header
 from mixsearch.errors import collect_warnings
 from mixsearch.table import read_table
 from mixsearch.text import read_corpus
@@ -20,7 +19,7 @@ def read_texts(source, **options):
 
 def read_rows(source, **options):
     with collect_warnings() as warnings:
-        return read_table(source, **options).to_pydict(), warnings
+        return read_table(source, **options).to_dict(as_series=False), warnings
 
 
 def write(path, content):
@@ -75,9 +74,16 @@ def test_bad_rows_of_a_table_are_skipped_counted_and_named(tmp_path):
     rows, (warning,) = read_rows(path, skip_bad_rows=True)
     assert rows == {"a": [1, 7], "b": [2, 8]}
     assert (warning.code, warning.fields["n_rows"]) == ("skipped_rows", 2)
-    assert [bad_row["row"] for bad_row in warning.fields["first_rows"]] == [3, 4]
-    with raises("wrong_row_length", row=3, n_values=1, n_columns=2, text="3", skip_argument="skip_bad_rows"):
+    assert [bad_row["line"] for bad_row in warning.fields["first_rows"]] == [3, 4]
+    with raises("wrong_row_length", line=3, n_values=1, n_columns=2, skip_argument="skip_bad_rows"):
         read_table(path)
+
+
+def find_header_notes(path, header, rows):
+    write(path, "".join(",".join(row) + "\n" for row in (header, *rows)))
+    with collect_warnings() as warnings:
+        read_table(path)
+    return [(note.code, note.fields["value"]) for note in warnings]
 
 
 @pytest.mark.parametrize(
@@ -88,24 +94,22 @@ def test_bad_rows_of_a_table_are_skipped_counted_and_named(tmp_path):
         (["x" * 121, "n"], [["y", "m"]], "x" * 40),
     ],
 )
-def test_a_first_row_of_data_is_noticed(header, rows, value):
-    note = check_header(header, rows, None)
-    assert note.code == "header_looks_like_data"
-    assert (note.fields["value"], note.fields["argument"]) == (value, "no_header")
+def test_a_first_row_of_data_is_noticed(tmp_path, header, rows, value):
+    assert find_header_notes(tmp_path / "a.csv", header, rows) == [("header_looks_like_data", value)]
 
 
 @pytest.mark.parametrize(
     ("header", "rows"),
     [
-        (["id", "text"], [["1", "text"], ["2", "words"]][1:]),
+        (["id", "text"], [["2", "words"]]),
         (["country", "2019", "2020"], [["Norway", "1", "2"]]),
         (["0", "1", "2"], [["1.5", "2.5", "3.5"]]),
         (["", "x"], [["0", "1"], ["1", "2"]]),
         (["a", "b"], [["a", "b"], ["1", "2"]]),  # files with headers, one after another
     ],
 )
-def test_a_header_is_a_header(header, rows):
-    assert check_header(header, rows, None) is None
+def test_a_header_is_a_header(tmp_path, header, rows):
+    assert find_header_notes(tmp_path / "a.csv", header, rows) == []
 
 
 def test_a_table_without_a_header_is_read(tmp_path):

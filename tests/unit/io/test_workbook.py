@@ -8,7 +8,7 @@ import openpyxl
 import pandas as pd
 from tests.coded import raises
 
-from mixsearch.data.files.workbook import Sheet, write_workbook
+from mixsearch.io.workbook import Sheet, write_workbook
 
 DAY = datetime.date(2024, 2, 29)
 NOON = datetime.datetime(2024, 2, 29, 12, 30)
@@ -63,9 +63,3 @@ def test_text_that_no_cell_can_hold_is_changed(tmp_path):
     assert len(found[1]) == 32_767
     assert found[1].endswith("x…")
     assert found[2:] == ["\ufffd", texts[3]]
-
-
-def test_without_openpyxl_the_extra_is_named(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "openpyxl", None)
-    with raises("package_missing", extra="cli"):
-        write_workbook(tmp_path / "a.xlsx", [])

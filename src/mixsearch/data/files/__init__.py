@@ -1,1 +1,0 @@
-"""Files of tables and texts: which format they have, and what they hold."""

@@ -1,0 +1,210 @@
+"""Read a table from a file, and write one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from mixsearch.data.machine import available_memory
+from mixsearch.data.threads import map_in_order, n_cores
+from mixsearch.errors import SearchError, warn_user
+from mixsearch.io.files import FORMAT_BY_SUFFIX, TABLE_FORMATS, Format, SourceFiles, find_files, guess_by_name
+from mixsearch.io.frames import to_polars
+from mixsearch.io.read import Schema, read_batches
+from mixsearch.io.streams import COMPRESSION_SUFFIXES, BadRows, File, Reading, create_stream
+from mixsearch.io.types import find_types, flatten
+from mixsearch.io.values import to_json
+from mixsearch.io.workbook import Sheet, write_workbook
+from mixsearch.storage.disk import explain_os_errors, write_atomically
+
+_WRITTEN_FORMATS: tuple[Format, ...] = ("csv", "tsv", "parquet", "jsonl", "json", "excel")
+# Formats that are compressed already, and those whose folders are one table.
+_PACKED_FORMATS, _FOLDER_FORMATS = ("parquet", "excel"), ("parquet", "arrow")
+
+
+def read_table(path: str | os.PathLike[str], *, no_header: bool = False, skip_bad_rows: bool = False) -> pl.DataFrame:
+    r"""Read a table from a file.
+
+    Parameters
+    ----------
+    path : str or path
+        A file of CSV, TSV, JSON lines, a JSON array, Parquet or Arrow, an Excel workbook, or an SQLite database; or a
+        folder of Parquet or Arrow files, such as a Hugging Face dataset. Name a table or a sheet after two colons:
+        "shop.sqlite::reviews". Files of text may be compressed: .gz, .bz2, .xz or .zst. The format is recognised by the
+        first bytes of a file, and by its name.
+    no_header : bool
+        Whether the first row of CSV, TSV and Excel is data. Columns are then called "column 1", "column 2" and so on.
+    skip_bad_rows : bool
+        Whether to skip rows of CSV, TSV and JSON that cannot be read, with a warning that counts them.
+
+    Returns
+    -------
+    polars.DataFrame
+        Numbers, booleans, dates and times have their types; "", NA, NaN, null and ? are missing. Dates such as
+        03/04/2024, whose order of day and month is unknown, are text. Repeated names get a number: "x (2)".
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import mkdtemp
+    >>> from mixsearch.table import read_table
+    >>> path = Path(mkdtemp(), "shops.csv")
+    >>> _ = path.write_text("shop,stars\nRome,4\nOslo,5\n", encoding="utf-8")
+    >>> read_table(path).columns
+    ['shop', 'stars']
+    """
+    sources = _find_table(os.fspath(path))
+    for note in sources.notes:
+        warn_user(note)
+    tables = [_read_file(file, sources.format, no_header, skip_bad_rows) for file in sources.files]
+    table = concat(tables)
+    if not table.height or not table.width:
+        raise SearchError(
+            "{file!r} has columns ({n_columns}), but no rows. Check that it is the right file.",
+            code="no_rows",
+            file=str(path),
+            n_columns=table.width,
+        )
+    return table
+
+
+def concat(frames: Iterable[pl.DataFrame]) -> pl.DataFrame:
+    """Return the rows of tables one after another, with all columns; values without a type in common become text."""
+    listed = list(frames)
+    try:
+        return pl.concat(listed, how="diagonal_relaxed", rechunk=False)
+    except pl.exceptions.PolarsError:
+        return pl.concat([flatten(frame) for frame in listed], how="diagonal_relaxed", rechunk=False)
+
+
+def _find_table(path: str) -> SourceFiles:
+    """Return the files of one table."""
+    sources = find_files(path)
+    if sources.root is not None and sources.format not in _FOLDER_FORMATS:
+        raise SearchError(
+            "{file!r} is a folder without Parquet or Arrow files, but one table is needed. Name a file.",
+            code="file_is_folder",
+            file=path,
+        )
+    if sources.format not in TABLE_FORMATS and sources.n_bytes:
+        raise SearchError(
+            "{file!r} is not in a known format of tables. Use {formats}; the name of a text file must "
+            "end in .csv, .tsv, .jsonl or .json.",
+            code="unknown_format",
+            file=path,
+            formats=", ".join(TABLE_FORMATS),
+        )
+    if sources.n_bytes == 0:
+        raise SearchError("{file!r} is empty. Check that it is the right file.", code="empty_file", file=path)
+    return sources
+
+
+def _read_file(file: File, format: Format, no_header: bool, skip_bad_rows: bool) -> pl.DataFrame:
+    is_delimited = format in ("csv", "tsv")
+    for finds_numbers in (True, False) if is_delimited else (False,):
+        reading = Reading(no_header=no_header, bad_rows=BadRows(skip=skip_bad_rows))
+        try:
+            table = concat(_load(file, format, reading, finds_numbers=finds_numbers))
+            break
+        except pl.exceptions.PolarsError:
+            if not finds_numbers:  # otherwise, a column that begins with numbers goes on with text
+                raise
+    for note in [*reading.notes, *reading.bad_rows.describe()]:
+        warn_user(note)
+    return find_types(table, reading.readings)
+
+
+def _load(file: File, format: Format, reading: Reading, *, finds_numbers: bool) -> Iterator[pl.DataFrame]:
+    """Yield the batches of a file; columns that begin with numbers are numbers, if these are to be found."""
+    limit, n_bytes = available_memory(), file.n_bytes
+    batches = read_batches(file, format, reading)
+    batch = next(batches, None)
+    first = pl.DataFrame() if batch is None else batch.load(None)
+    schema: Schema | None = None
+    if finds_numbers:
+        found = find_types(first, ["boolean", "integer", "number"])
+        schema = {name: pl.Float64 for name, kind in found.schema.items() if kind == pl.Float64}
+        first = first.with_columns(found[name] for name in schema)
+    for frame in chain([first], map_in_order(lambda batch: batch.load(schema), batches, n_cores())):
+        n_bytes += int(frame.estimated_size())
+        if n_bytes > limit:
+            raise SearchError(
+                "The table of {file!r} takes more than {limit:,} bytes, which is all the memory that this machine has, "
+                "or its container allows. Leave out rows or columns.",
+                code="table_too_large",
+                file=str(file),
+                limit=limit,
+            )
+        yield frame
+
+
+def write_table(table: Any, path: str | os.PathLike[str]) -> None:
+    """Write a table to a file, completely or not at all.
+
+    Parameters
+    ----------
+    table : DataFrame, pyarrow.Table, mapping from names to columns, or iterator of polars.DataFrame
+        The table. Frames of an iterator are written one after another, and never in memory together.
+    path : str or path
+        A file .csv, .tsv, .parquet, .jsonl, .json or .xlsx. It is replaced if it exists. All but Parquet and Excel may
+        be compressed: .gz, .bz2, .xz or .zst. In CSV and Excel, nested values become JSON. Text that begins with "="
+        is text in Excel, too.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> from mixsearch.table import read_table, write_table
+    >>> path = mkdtemp() + "/shops.parquet"
+    >>> write_table({"shop": ["Rome", "Oslo"], "stars": [4, 5]}, path)
+    >>> read_table(path).height
+    2
+    """
+    file = Path(path)
+    format = _find_written_format(file)
+    frames = table if isinstance(table, Iterator) else iter([to_polars(table)])
+    with explain_os_errors("write to", file), write_atomically(file) as temporary:
+        if format == "parquet":
+            first = next(frames)
+            source = pl.io.plugins.register_io_source(lambda *_: chain([first], frames), schema=first.schema)
+            source.sink_parquet(temporary)
+        elif format == "excel":
+            first = flatten(next(frames))
+            rows = (row for frame in chain([first], frames) for row in flatten(frame).iter_rows())
+            write_workbook(temporary, [Sheet("Table", first.columns, rows)])
+        else:
+            with create_stream(temporary) as stream:
+                _write_text(frames, stream, format)
+
+
+def _write_text(frames: Iterator[pl.DataFrame], stream: Any, format: Format) -> None:
+    is_list, is_first = format == "json", True
+    stream.write(b"[\n" if is_list else b"")
+    for frame in frames:
+        if format in ("csv", "tsv"):
+            separator = "\t" if format == "tsv" else ","
+            flatten(frame).write_csv(stream, include_header=is_first, separator=separator)
+        else:
+            lines = (",\n" if is_list else "\n").join(map(to_json, frame.iter_rows(named=True)))
+            stream.write((lines if is_first or not lines else f"{',' * is_list}\n{lines}").encode())
+        is_first = False
+    stream.write({"json": b"\n]\n", "jsonl": b"\n"}.get(format, b""))
+
+
+def _find_written_format(file: Path) -> Format:
+    format = guess_by_name(file)
+    is_compressed = file.suffix.lower() in COMPRESSION_SUFFIXES
+    if format not in _WRITTEN_FORMATS or (format in _PACKED_FORMATS and is_compressed):
+        raise SearchError(
+            "Cannot write a table to {file!r}: the name must end in {suffixes}; all but Parquet and Excel may "
+            "also be compressed ({compressions}).",
+            code="unknown_format",
+            file=str(file),
+            suffixes=", ".join(suffix for suffix, own in FORMAT_BY_SUFFIX.items() if own in _WRITTEN_FORMATS),
+            compressions=", ".join(COMPRESSION_SUFFIXES),
+        )
+    return format
