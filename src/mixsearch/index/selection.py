@@ -7,11 +7,12 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from mixsearch._typing import Array
-from mixsearch.data.filters.parser import parse_filter
 from mixsearch.errors import ArgumentError, Option, SearchError
 from mixsearch.index.columns import Columns
+from mixsearch.io.filters import parse_filter
 from mixsearch.topics.corpus import FittedCorpus
 
 # Filters whose documents are remembered, and those whose moments are, which take as much memory as the documents.
@@ -62,7 +63,7 @@ class Selection:
     def _compute_mask(self, where: str) -> Array:
         condition = parse_filter(where)
         try:
-            found = condition.mask(self._columns.select(condition.columns))
+            found = condition.mask(pl.DataFrame(self._columns.select(condition.columns)))  # TODO(frames)
         except SearchError as error:
             if error.code != "unknown_column":
                 raise

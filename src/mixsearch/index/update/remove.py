@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
 from mixsearch.data.chunks import chunk_rows, row_slices
-from mixsearch.data.filters.parser import parse_filter
 from mixsearch.display import pluralize
 from mixsearch.errors import SearchError, SearchWarning
 from mixsearch.index.build.counts import CountWriter, read_rows, store_by_word
@@ -23,6 +23,7 @@ from mixsearch.index.column_file import FILE, drop_known, read_segment
 from mixsearch.index.documents import SHORT, list_short
 from mixsearch.index.growth import Growth, read_growth, store_growth
 from mixsearch.index.topic_index import TopicIndex
+from mixsearch.io.filters import parse_filter
 from mixsearch.storage.publication import update_folder
 from mixsearch.storage.reader import Folder
 from mixsearch.storage.writer import FolderWriter
@@ -159,7 +160,7 @@ class DocumentSelection:
         """Return which documents of an index are selected, (n,)."""
         if self.where is not None:
             condition = parse_filter(self.where)
-            return condition.mask(index.columns.select(condition.columns))
+            return condition.mask(pl.DataFrame(index.columns.select(condition.columns)))  # TODO(frames)
         if self.ids is not None:
             if not index.has_names:
                 raise SearchError(
@@ -202,7 +203,9 @@ class DocumentSelection:
             names = folder.texts(group.place("names"))
             return np.fromiter((name in self.ids for name in names), bool, len(rows))
         table = read_segment(folder, group)
-        return np.zeros(len(rows), bool) if table is None else parse_filter(self.where or "").mask(table)
+        if table is None:
+            return np.zeros(len(rows), bool)
+        return parse_filter(self.where or "").mask(pl.DataFrame(table))  # TODO(frames)
 
 
 def _list_first(unknown: Sequence[str] | Sequence[int]) -> str:

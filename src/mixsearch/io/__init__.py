@@ -1,0 +1,1 @@
+"""Tables: filters and groups of their rows by Polars."""
