@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import polars as pl
 
 from mixsearch._typing import Array, DataFrame
 from mixsearch.data.arrow import import_pandas
@@ -15,12 +14,14 @@ from mixsearch.errors import ArgumentError, HintError, Option
 from mixsearch.index.columns import Columns
 from mixsearch.index.group_shares import Estimates, estimate_shares
 from mixsearch.index.tables import write_rows
-from mixsearch.io.columns import make_unknown_error
-from mixsearch.io.groups import Groups, make_groups
+from mixsearch.io.column_names import make_unknown_error
 from mixsearch.topics.component import COUNT_FACTOR, Topic
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from mixsearch.index.topic_index import TopicIndex
+    from mixsearch.io.groups import Groups
 
 # What topics may be given as.
 Topics = str | Topic | Sequence[str | Topic] | Mapping[str, str | Topic]
@@ -265,6 +266,10 @@ def make_unique(name: str, known: Mapping[str, Any]) -> str:
 def _group_documents(
     columns: Columns, name: str, among: Array, every: str | float | None, *, is_ordered: bool
 ) -> Groups:
+    import polars as pl
+
+    from mixsearch.io.groups import make_groups
+
     values = pl.DataFrame(columns.take(among, [name])).to_series()  # TODO(frames)
     if is_ordered and not (values.dtype.is_temporal() or values.dtype.is_numeric()):
         raise ArgumentError(
@@ -282,6 +287,8 @@ def _group_documents(
 
 def _years_to_dates(years: pl.Series) -> pl.Series:
     """Return the first days of years; other numbers are missing."""
+    import polars as pl
+
     year = pl.nth(0).cast(pl.Int32, strict=False)
     is_year = year.is_between(_FIRST_YEAR, _LAST_YEAR)
     return years.to_frame().select(pl.date(pl.when(is_year).then(year), 1, 1)).to_series()

@@ -7,12 +7,10 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from mixsearch._typing import Array
 from mixsearch.errors import ArgumentError, Option, SearchError
 from mixsearch.index.columns import Columns
-from mixsearch.io.filters import parse_filter
 from mixsearch.topics.corpus import FittedCorpus
 
 # Filters whose documents are remembered, and those whose moments are, which take as much memory as the documents.
@@ -61,6 +59,10 @@ class Selection:
         return matching if len(matching) else None
 
     def _compute_mask(self, where: str) -> Array:
+        import polars as pl
+
+        from mixsearch.io.filters import parse_filter
+
         condition = parse_filter(where)
         try:
             found = condition.mask(pl.DataFrame(self._columns.select(condition.columns)))  # TODO(frames)

@@ -8,13 +8,16 @@ from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, NamedTuple
+from itertools import chain
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from mixsearch.errors import SearchError
-from mixsearch.io.columns import find_kind, make_unknown_error
+from mixsearch.io.column_names import make_unknown_error
+
+Kind = Literal["numbers", "dates", "text", "true or false", "nothing", "other"]
 
 BARE_NAME = r"(?!(?:and|or|not)(?![\w.\-]))[^\W\d]\w*(?:[.\-]\w+)*"
 _NUMBER = re.compile(r"(?=.{1,50}\Z)[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
@@ -22,11 +25,13 @@ _DATE = re.compile(
     r"((?!0000)[0-9]{4}(?:-[0-9]{2}){0,2})(?:[Tt ] *([0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?)"
     r"([Zz]|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])?)?"
 )
+_KINDS: dict[Any, Kind] = {pl.Date: "dates", pl.Datetime: "dates", pl.Boolean: "true or false", pl.Null: "nothing"}
+_KINDS |= {pl.String: "text", pl.Categorical: "text", pl.Enum: "text"}
 _PATTERNS = {"contains": "(?i){}", "starts with": "(?i)^{}", "ends with": "(?i){}$"}
 _EXAMPLES = {"numbers": "{} >= 3", "dates": "{} >= 2024-05-31", "text": '{} = "text"', "true or false": "{} = true"}
 _DAY = 86_400_000_000  # microseconds, as are the units
 _UNITS = {"ns": Fraction(1, 1000), "us": Fraction(1), "ms": Fraction(1000)}
-_MAX_STEPS = 2**127 - 1
+_MAX_STEPS = 2**127 - 1  # the largest number of Int128
 
 
 class Period(NamedTuple):
@@ -37,8 +42,13 @@ class Period(NamedTuple):
     has_zone: bool
 
 
-_TYPES: dict[str, Any] = {"numbers": Decimal, "dates": Period, "text": str, "true or false": bool, "other": ()}
+_TYPES: dict[str, Any] = {"numbers": Decimal, "dates": Period, "text": str, "true or false": bool}
 _FOUND: dict[Any, str] = {Decimal: "a number", Period: "a date", str: "text", bool: "true or false"}
+
+
+def find_kind(dtype: pl.DataType) -> Kind:
+    """Find the kind of values of a type."""
+    return _KINDS.get(dtype.base_type(), "numbers" if dtype.is_numeric() else "other")
 
 
 def read_value(source: str) -> Any:
@@ -89,9 +99,11 @@ def compare(name: str, operator: str, values: Sequence[Any], frame: pl.DataFrame
     if operator in _PATTERNS:
         return column.str.contains(_PATTERNS[operator].format(pl.escape_regex(values[0])))
     literal: Any = pl.String if kind == "text" else dtype
-    if kind == "dates" or dtype.is_integer() or dtype.is_decimal():
-        column, literal = column.to_physical().cast(pl.Int128), pl.Int128
     bounds = [_find_bounds(value, dtype) for value in values]
+    if kind == "dates" or dtype.is_integer() or dtype.is_decimal():
+        is_wide = dtype.is_decimal() or str(dtype) in {"UInt64", "Int128", "UInt128"}
+        literal = pl.Int128 if is_wide or max(map(abs, chain(*bounds))) >= 2**63 else pl.Int64
+        column = column.to_physical().cast(literal)
     if operator in {"<", "<=", ">", ">="}:
         low, high = (pl.lit(bound, literal) for bound in bounds[0])
         return {"<": column < low, "<=": column <= high, ">": column > high, ">=": column >= low}[operator]
@@ -132,8 +144,7 @@ def _find_bounds(value: Any, dtype: pl.DataType) -> tuple[Any, Any]:
     if dtype.is_float():
         return float(value), float(value)
     steps = Fraction(value) * 10 ** getattr(dtype, "scale", 0)
-    low, high = (max(min(bound, _MAX_STEPS), -_MAX_STEPS) for bound in (math.ceil(steps), math.floor(steps)))
-    return low, high
+    return max(min(math.ceil(steps), _MAX_STEPS), -_MAX_STEPS), max(min(math.floor(steps), _MAX_STEPS), -_MAX_STEPS)
 
 
 def _to_utc(local: int, zone: str | None) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -15,31 +14,24 @@ import polars as pl
 
 from mixsearch._typing import Array
 from mixsearch.errors import ArgumentError, Option, SearchError
-from mixsearch.io.columns import Kind, find_kind
+from mixsearch.io.comparisons import Kind, find_kind
 
-# The smallest number of periods of an automatic choice, if the dates span as many, and the largest.
-MIN_PERIODS, MAX_PERIODS = 8, 240
-# Beyond that a wrong date, such as the year 9999, is likelier than a wish.
-_MAX_LISTED = 50_000
-# Single dates far from all others, such as 1970-01-01 for unknown, do not decide how fine the periods are.
-_CENTRAL = (0.005, 0.995)
-# For Polars, the length of a period and the format of its label; and its mean length in days.
-_PERIODS = {
+MIN_PERIODS, MAX_PERIODS = 8, 240  # of an automatic choice, if the dates span as many
+_MAX_LISTED = 50_000  # beyond, a wrong date such as the year 9999 is likelier than a wish
+_CENTRAL = (0.005, 0.995)  # quantiles: a few wrong dates do not decide how long the periods are
+# The length of a period and the format of its label as Polars spells them, and the mean length in days.
+PERIODS = {
     "year": ("1y", "%Y", 365.2425),
     "quarter": ("1q", "%Y-Q%q", 365.2425 / 4),
     "month": ("1mo", "%Y-%m", 365.2425 / 12),
     "week": ("1w", "%G-W%V", 7.0),
     "day": ("1d", "%Y-%m-%d", 1.0),
 }
-PERIODS = tuple(_PERIODS)
 
 MAX_GROUPS, N_RANGES, _MAX_RANGES = 20, 10, 10_000
-# Whole numbers in a range of this size are groups of their own, such as years.
-_MAX_WHOLE = 60
-# If more of the rows are in one range, ranges of equal counts show more than ranges of equal width.
-_MAX_SHARE = 0.5
-# Least width of a range, relative to the numbers in it.
-_MIN_PRECISION = 1e-9
+_MAX_WHOLE = 60  # whole numbers in a smaller range are groups of their own, such as years
+_MAX_SHARE = 0.5  # if one range has more of the rows, ranges of equal counts show more
+_MIN_WIDTH = 1e-9  # of a range, relative to the numbers in it
 
 
 @dataclass(frozen=True)
@@ -80,7 +72,7 @@ def make_groups(column: pl.Series, every: str | float | None = None, *, max_grou
 
 def _check_period(every: object, kind: Kind) -> None:
     is_width = not isinstance(every, bool) and isinstance(every, Real) and 0 < float(every) < math.inf
-    if not {"dates": every in PERIODS, "numbers": is_width}.get(kind, False):
+    if not {"dates": every in [*PERIODS], "numbers": is_width}.get(kind, False):
         raise ArgumentError(
             "{argument} must be {needed} for a column of {kind}, got {found!r}.",
             code="bad_period",
@@ -110,12 +102,13 @@ def _group_dates(dates: pl.Series, every: str | float | None) -> Groups:
     if dates.null_count() == len(dates):
         return Groups("period", (), np.full(len(dates), -1), every=every)
     period = _choose_period(dates) if every is None else str(every)
-    length, label, _ = _PERIODS[period]
-    numbers = _number_periods(dates, period)
-    first, last = pl.col("start").min(), pl.col("start").max()
-    starts = dates.dt.truncate(length).alias("start").to_frame()
-    n_periods = int(np.nanmax(numbers.to_numpy())) + 1
+    length, label, n_days = PERIODS[period]
+    starts = dates.dt.truncate(length)
+    numbers = _number_periods(starts, n_days).fill_null(-1).to_numpy()
+    first, last = pl.first().min(), pl.first().max()
+    n_periods = int(numbers.max()) + 1
     if n_periods > _MAX_LISTED:
+        ends = starts.to_frame().select(first=first.dt.to_string(label), last=last.dt.to_string(label))
         raise SearchError(
             "There are {n_periods:,} periods ({every}) from {first} to {last}; at most {max_periods:,} are listed. "
             "Choose a longer period, or leave out wrong dates.",
@@ -123,28 +116,26 @@ def _group_dates(dates: pl.Series, every: str | float | None) -> Groups:
             n_periods=n_periods,
             every=period,
             max_periods=_MAX_LISTED,
-            **starts.select(first=first.dt.to_string(label), last=last.dt.to_string(label)).row(0, named=True),
+            **ends.row(0, named=True),
         )
-    edges = starts.select(pl.date_range(first, last.dt.offset_by(length), length)).to_series()
-    labels = tuple(edges[:-1].dt.to_string(label))
-    return Groups("period", labels, numbers.fill_null(-1).to_numpy(), every=period, edges=edges.to_numpy())
+    edges = starts.to_frame().select(pl.date_range(first, last.dt.offset_by(length), length)).to_series()
+    return Groups("period", tuple(edges[:-1].dt.to_string(label)), numbers, every=period, edges=edges.to_numpy())
 
 
-def _number_periods(dates: pl.Series, period: str) -> pl.Series:
-    """Number the periods of dates from the first one on; a week begins on Monday."""
-    length, _, n_days = _PERIODS[period]
-    starts = dates.dt.truncate(length).to_physical().cast(pl.Int64)
-    # Starts are less than four days from multiples of the mean length, so that rounding is exact.
-    return ((starts - starts.min()) / n_days).round().cast(pl.Int64)
+def _number_periods(starts: pl.Series, n_days: float) -> pl.Series:
+    """Number periods from the first one on, by their first days."""
+    days = starts.to_physical().cast(pl.Int64)
+    # They are less than four days from multiples of the mean length, so that rounding is exact.
+    return ((days - days.min()) / n_days).round().cast(pl.Int64)
 
 
 def _choose_period(dates: pl.Series) -> str:
     """Choose the longest period of which the dates cover at least eight, or the day."""
     days = dates.drop_nulls().to_physical().to_numpy()
     ends = pl.Series(np.quantile(days, (0, *_CENTRAL, 1), method="nearest"), dtype=pl.Int32).cast(pl.Date)
-    chosen = PERIODS[0]
-    for period in PERIODS:
-        _, low, high, last = _number_periods(ends, period)
+    chosen = "year"
+    for period, (length, _, n_days) in PERIODS.items():
+        _, low, high, last = _number_periods(ends.dt.truncate(length), n_days)
         if last >= MAX_PERIODS:
             break
         chosen = period
@@ -169,11 +160,9 @@ def _group_numbers(values: Array, every: str | float | None, max_groups: int) ->
         if every is not None or np.bincount(codes[is_present]).max() <= _MAX_SHARE * present.size:
             return Groups("range", _label_ranges(edges), codes, every=width, edges=edges)
     inner, codes[is_present] = _split_evenly(present)
-    edges = np.array([present.min(), *inner, present.max()])
-    if not inner.size:
-        return Groups("range", ("all",), codes, edges=edges)
-    first, last = f"under {format_number(inner[0])}", f"{format_number(inner[-1])} or more"
-    return Groups("range", (first, *_label_ranges(inner), last), codes, edges=edges)
+    names = [format_number(edge) for edge in inner.tolist()]
+    labels = (f"under {names[0]}", *_label_ranges(inner), f"{names[-1]} or more") if names else ("all",)
+    return Groups("range", labels, codes, edges=np.array([present.min(), *inner, present.max()]))
 
 
 def _list_levels(values: Array, max_groups: int) -> Array | None:
@@ -189,7 +178,7 @@ def _choose_width(values: Array) -> float | None:
     """Choose 1, 2 or 5 times a power of ten for about ten ranges; None if floats are too coarse for multiples of it."""
     low, high = float(values.min()), float(values.max())
     rough = high / N_RANGES - low / N_RANGES
-    if rough < max(abs(low), abs(high), sys.float_info.min / _MIN_PRECISION) * _MIN_PRECISION:
+    if rough < max(_MIN_WIDTH * max(abs(low), abs(high)), np.finfo(np.float64).tiny):
         return None
     power = 10.0 ** math.floor(math.log10(rough))
     return power * min((1, 2, 5, 10), key=lambda factor: abs(math.log(factor * power / rough)))

@@ -12,7 +12,7 @@ from mixsearch._typing import Array, TableLike
 from mixsearch.data.arrow import import_pyarrow
 from mixsearch.data.dask import is_dask
 from mixsearch.errors import Option, SearchError
-from mixsearch.io.columns import list_names, suggest_name
+from mixsearch.io.column_names import list_names, suggest_name
 from mixsearch.table.columns import Column, convert_array, convert_arrow, convert_series
 
 _BOOLEANS = {"False", "True"}

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-import polars as pl
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
@@ -23,7 +23,6 @@ from mixsearch.index.column_file import FILE, drop_known, read_segment
 from mixsearch.index.documents import SHORT, list_short
 from mixsearch.index.growth import Growth, read_growth, store_growth
 from mixsearch.index.topic_index import TopicIndex
-from mixsearch.io.filters import parse_filter
 from mixsearch.storage.publication import update_folder
 from mixsearch.storage.reader import Folder
 from mixsearch.storage.writer import FolderWriter
@@ -159,8 +158,7 @@ class DocumentSelection:
     def mark_documents(self, index: TopicIndex) -> Array:
         """Return which documents of an index are selected, (n,)."""
         if self.where is not None:
-            condition = parse_filter(self.where)
-            return condition.mask(pl.DataFrame(index.columns.select(condition.columns)))  # TODO(frames)
+            return _match(self.where, index.columns.select)
         if self.ids is not None:
             if not index.has_names:
                 raise SearchError(
@@ -203,9 +201,17 @@ class DocumentSelection:
             names = folder.texts(group.place("names"))
             return np.fromiter((name in self.ids for name in names), bool, len(rows))
         table = read_segment(folder, group)
-        if table is None:
-            return np.zeros(len(rows), bool)
-        return parse_filter(self.where or "").mask(pl.DataFrame(table))  # TODO(frames)
+        return np.zeros(len(rows), bool) if table is None else _match(self.where or "", lambda _: table)
+
+
+def _match(where: str, select: Callable[[Sequence[str]], Any]) -> Array:
+    """Return which rows match a filter; `select` reads the columns that it names."""
+    import polars as pl
+
+    from mixsearch.io.filters import parse_filter
+
+    condition = parse_filter(where)
+    return condition.mask(pl.DataFrame(select(condition.columns)))  # TODO(frames)
 
 
 def _list_first(unknown: Sequence[str] | Sequence[int]) -> str:

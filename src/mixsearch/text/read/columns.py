@@ -11,7 +11,7 @@ from mixsearch.data.files.detection import TEXT_NAMES
 from mixsearch.data.files.rows import build_batch
 from mixsearch.data.files.types import allow_dates, find_column_types, flatten_types
 from mixsearch.errors import Option, SearchError, SearchWarning
-from mixsearch.io.columns import list_names, suggest_name
+from mixsearch.io.column_names import list_names, suggest_name
 from mixsearch.text.options import CorpusOptions, KeptColumns, list_text_columns
 
 Role = Literal["text", "id", "title", "link", "date", "category", "number"]

@@ -1,25 +1,13 @@
-"""Columns of a frame: the kind of their values, and their names in error messages."""
+"""Names of columns in error messages: a list that stays short, and the name that was probably meant."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
-from typing import Any, Literal
-
-import polars as pl
 
 from mixsearch.errors import SearchError
 
-Kind = Literal["numbers", "dates", "text", "true or false", "nothing", "other"]
-
 MAX_LISTED = 20
-_KINDS: dict[Any, Kind] = {pl.Date: "dates", pl.Datetime: "dates", pl.Boolean: "true or false", pl.Null: "nothing"}
-_KINDS |= {pl.String: "text", pl.Categorical: "text", pl.Enum: "text"}
-
-
-def find_kind(dtype: pl.DataType) -> Kind:
-    """Find the kind of values of a type."""
-    return _KINDS.get(dtype.base_type(), "numbers" if dtype.is_numeric() else "other")
 
 
 def list_names(names: Sequence[str]) -> str:
