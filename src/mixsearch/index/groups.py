@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from mixsearch._typing import Array, DataFrame
-from mixsearch.data.arrow import import_pyarrow
-from mixsearch.data.column_names import list_names, suggest_name
-from mixsearch.data.groups import Groups, make_groups
-from mixsearch.errors import ArgumentError, HintError, Option, SearchError
+from mixsearch.errors import ArgumentError, HintError, Option
 from mixsearch.index.columns import Columns
 from mixsearch.index.group_shares import Estimates, estimate_shares
 from mixsearch.index.tables import write_rows
+from mixsearch.io.column_names import make_unknown_error
 from mixsearch.topics.component import COUNT_FACTOR, Topic
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from mixsearch.index.topic_index import TopicIndex
+    from mixsearch.io.groups import Groups
 
 # What topics may be given as.
 Topics = str | Topic | Sequence[str | Topic] | Mapping[str, str | Topic]
@@ -235,15 +236,7 @@ def find_column(columns: Columns, name: str) -> str:
     names = columns.names or columns.table.column_names
     found = name if name in names else columns.find(name)
     if found is None:
-        known = [column.name for column in columns.described]
-        error = SearchError(
-            "There is no column {column!r}. The columns are: {listed}.",
-            code="unknown_column",
-            column=name,
-            listed=list_names(known),
-            columns=known,
-        )
-        raise suggest_name(error, name, known)
+        raise make_unknown_error(name, [column.name for column in columns.described])
     return found
 
 
@@ -274,32 +267,32 @@ def make_unique(name: str, known: Mapping[str, Any]) -> str:
 def _group_documents(
     columns: Columns, name: str, among: Array, every: str | float | None, *, is_ordered: bool
 ) -> Groups:
-    arrow = import_pyarrow("Groups")
-    values = columns.take(among, [name]).column(0)
-    kinds = arrow.types
-    is_text = not (kinds.is_temporal(values.type) or kinds.is_integer(values.type) or kinds.is_floating(values.type))
-    if is_ordered and is_text:
+    import polars as pl
+
+    from mixsearch.io.groups import make_groups
+
+    values = pl.DataFrame(columns.take(among, [name])).to_series()  # TODO(frames)
+    if is_ordered and not (values.dtype.is_temporal() or values.dtype.is_numeric()):
         raise ArgumentError(
             "Column {column!r} holds values of type {type}, which have no order. Use {by} for its groups.",
             code="not_ordered",
             column=name,
-            type=str(values.type),
+            type=str(values.dtype),
             by=Option("by"),
         )
     role = next((column.role for column in columns.described if column.name == name), None)
-    if role == "date" and kinds.is_integer(values.type) and not isinstance(every, int | float):
+    if role == "date" and values.dtype.is_integer() and not isinstance(every, int | float):
         return make_groups(_years_to_dates(values), every or "year")
     return make_groups(values, every)
 
 
-def _years_to_dates(values: Any) -> Any:
-    """Return the first days of years."""
-    arrow = import_pyarrow("Groups")
-    years = values.to_numpy(zero_copy_only=False).astype(np.float64)
-    is_year = (years >= _FIRST_YEAR) & (years <= _LAST_YEAR)
-    days = np.full(len(years), np.datetime64("NaT", "D"))
-    days[is_year] = (years[is_year].astype(np.int64) - 1970).astype("datetime64[Y]").astype("datetime64[D]")
-    return arrow.array(days, arrow.date32())
+def _years_to_dates(years: pl.Series) -> pl.Series:
+    """Return the first days of years; other numbers are missing."""
+    import polars as pl
+
+    year = pl.nth(0).cast(pl.Int32, strict=False)
+    is_year = year.is_between(_FIRST_YEAR, _LAST_YEAR)
+    return years.to_frame().select(pl.date(pl.when(is_year).then(year), 1, 1)).to_series()
 
 
 def estimate_means(shares: Array, codes: Array, n_groups: int, scale_errors: Array | float = 0.0) -> Estimates:

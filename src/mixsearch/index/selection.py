@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from mixsearch._typing import Array
-from mixsearch.data.filters.parser import parse_filter
 from mixsearch.errors import ArgumentError, Option, SearchError
 from mixsearch.index.columns import Columns
 from mixsearch.topics.corpus import FittedCorpus
@@ -60,9 +59,13 @@ class Selection:
         return matching if len(matching) else None
 
     def _compute_mask(self, where: str) -> Array:
+        import polars as pl
+
+        from mixsearch.io.filters import parse_filter
+
         condition = parse_filter(where)
         try:
-            found = condition.mask(self._columns.select(condition.columns))
+            found = condition.mask(pl.DataFrame(self._columns.select(condition.columns)))  # TODO(frames)
         except SearchError as error:
             if error.code != "unknown_column":
                 raise

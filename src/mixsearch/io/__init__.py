@@ -1,1 +1,1 @@
-"""Tables in and out, by Polars."""
+"""Tables in and out, filters and groups of their rows, by Polars."""

@@ -10,9 +10,9 @@ import numpy as np
 import polars as pl
 
 from mixsearch._typing import Array, TableLike
-from mixsearch.data.column_names import list_names, suggest_name
 from mixsearch.data.dask import is_dask
 from mixsearch.errors import Option, SearchError
+from mixsearch.io.column_names import list_names, suggest_name
 from mixsearch.io.frames import is_frame, to_polars
 from mixsearch.io.tables import read_table as read_table
 from mixsearch.io.tables import write_table as write_table

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
 from mixsearch.data.chunks import chunk_rows, row_slices
-from mixsearch.data.filters.parser import parse_filter
 from mixsearch.display import pluralize
 from mixsearch.errors import SearchError, SearchWarning
 from mixsearch.index.build.counts import CountWriter, read_rows, store_by_word
@@ -158,8 +158,7 @@ class DocumentSelection:
     def mark_documents(self, index: TopicIndex) -> Array:
         """Return which documents of an index are selected, (n,)."""
         if self.where is not None:
-            condition = parse_filter(self.where)
-            return condition.mask(index.columns.select(condition.columns))
+            return _match(self.where, index.columns.select)
         if self.ids is not None:
             if not index.has_names:
                 raise SearchError(
@@ -202,7 +201,17 @@ class DocumentSelection:
             names = folder.texts(group.place("names"))
             return np.fromiter((name in self.ids for name in names), bool, len(rows))
         table = read_segment(folder, group)
-        return np.zeros(len(rows), bool) if table is None else parse_filter(self.where or "").mask(table)
+        return np.zeros(len(rows), bool) if table is None else _match(self.where or "", lambda _: table)
+
+
+def _match(where: str, select: Callable[[Sequence[str]], Any]) -> Array:
+    """Return which rows match a filter; `select` reads the columns that it names."""
+    import polars as pl
+
+    from mixsearch.io.filters import parse_filter
+
+    condition = parse_filter(where)
+    return condition.mask(pl.DataFrame(select(condition.columns)))  # TODO(frames)
 
 
 def _list_first(unknown: Sequence[str] | Sequence[int]) -> str:

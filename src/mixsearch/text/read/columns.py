@@ -8,8 +8,8 @@ from typing import Any, Literal, cast
 
 import polars as pl
 
-from mixsearch.data.column_names import list_names, suggest_name
 from mixsearch.errors import Option, SearchError, SearchWarning
+from mixsearch.io.column_names import list_names, suggest_name
 from mixsearch.io.files import TEXT_NAMES
 from mixsearch.io.types import DATES, describe_type, find_types, flatten
 from mixsearch.text.options import CorpusOptions, KeptColumns, list_text_columns

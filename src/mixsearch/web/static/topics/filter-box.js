@@ -10,7 +10,7 @@ const BY_ROLE = Object.keys(EXAMPLES);
 
 /** Return whether an error is about the filter. */
 export function isAboutFilter({ code }) {
-  return code.startsWith("filter_") || ["unknown_column", "ambiguous_column", "no_columns", "unknown_zone"].includes(code);
+  return code.startsWith("filter_") || ["unknown_column", "no_columns"].includes(code);
 }
 
 /** Return the name of a column as a filter spells it. */

@@ -21,3 +21,15 @@ def suggest_name(error: SearchError, name: str, names: Sequence[str]) -> SearchE
     folded = {each.casefold(): each for each in reversed(names)}
     near = difflib.get_close_matches(name.casefold(), folded, n=1)
     return error.append("Did you mean {suggestion!r}?", suggestion=folded[near[0]]) if near else error
+
+
+def make_unknown_error(name: str, names: Sequence[str]) -> SearchError:
+    """Return the error about a column that does not exist."""
+    error = SearchError(
+        "There is no column {column!r}. The columns are: {listed}.",
+        code="unknown_column",
+        column=name,
+        listed=list_names(names) or "none",
+        columns=list(names[:MAX_LISTED]),
+    )
+    return suggest_name(error, name, names)

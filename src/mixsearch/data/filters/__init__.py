@@ -1,1 +1,0 @@
-"""Filters: conditions on the columns of a table, as people type them."""
