@@ -25,6 +25,7 @@ from mixsearch.io.streams import (
     File,
     Reading,
     check_archive,
+    count_byte,
     make_encoding_error,
     make_length_error,
     make_row_error,
@@ -32,19 +33,19 @@ from mixsearch.io.streams import (
     open_stream,
     read_blocks,
 )
-from mixsearch.io.types import DATES, MISSING_MARKS, NUMBERS, NUMBERS_WITH_COMMA, limit_dates, make_series
+from mixsearch.io.types import DATES, MISSING_MARKS, NUMBERS, NUMBERS_WITH_COMMA, limit_dates, make_series, remove_marks
 from mixsearch.io.values import rename_repeated, replace_surrogates
 
 # Rows that are in memory at a time, of files that know their types.
 _BATCH_ROWS = 1 << 12
 _N_FIRST_ROWS, _MAX_NAME = 100, 120
 _MAX_QUOTED, _MAX_LISTED = 80, 20
-# Values that are nested more deeply are refused: Polars takes minutes for a thousand levels.
+# Values that are nested more deeply are refused.
 _MAX_DEPTH = 100
 # Memory that an array of JSON takes, in times its size.
 _JSON_GROWTH = 10
 _SQLITE_TABLES = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND substr(name, 1, 7) != 'sqlite_'"
-_LONE_SURROGATE = re.compile(rb"\\u[dD][89abAB]..(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..)\\u[dD][c-fC-F]")
+_LONE_SURROGATE = re.compile(rb"\\u[dD](?:[89abAB]..(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..\\u[dD])[c-fC-F])")
 Schema = Mapping[str, Any]
 
 
@@ -130,23 +131,21 @@ def _read_csv(file: File, reading: Reading, delimiter: str | None) -> Iterator[B
 def _parse_csv(
     block: Block, file: File, names: Sequence[str], mark: str, reading: Reading, schema: Schema | None
 ) -> pl.DataFrame:
-    """Return the rows of a block; values that do not fit the types of a schema raise an error of Polars."""
+    """Return the rows of a block as text, or with the types of a schema if all of its values have them."""
     data = block.data if len(names) == 1 else block.data.rstrip(b"\r\n")
     is_open = block.is_last and data.count(b'"') % 2
+    plain = dict.fromkeys(names, pl.String)
     if 0 < len(data) <= reading.limit and not is_open:
-        kinds = {name: (schema or {}).get(name, pl.String) for name in names}
-        try:
-            frame = pl.read_csv(data, has_header=False, separator=mark, schema=kinds, null_values=list(MISSING_MARKS))
+        for kinds in ([{**plain, **schema}] if schema else []) + [plain]:
+            try:
+                frame = pl.read_csv(data, has_header=False, separator=mark, schema=kinds)
+            except pl.exceptions.PolarsError:
+                continue
             if not _has_short_rows(frame, data, mark):
-                return frame
-        except pl.exceptions.PolarsError:
-            if any(kind != pl.String for kind in kinds.values()):
-                raise
-    rows = [
-        [None if text in MISSING_MARKS else text for text in row]
-        for row in _check_rows(block, file, names, mark, reading)
-    ]
-    return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
+                return remove_marks(frame)
+            break
+    rows = list(_check_rows(block, file, names, mark, reading))
+    return remove_marks(pl.DataFrame(rows, schema=plain, orient="row"))
 
 
 def _has_short_rows(frame: pl.DataFrame, data: bytes, mark: str) -> bool:
@@ -231,7 +230,7 @@ def _is_number(text: str) -> bool:
 
 def _parse_jsonl(block: Block, file: File, reading: Reading, schema: Schema | None) -> pl.DataFrame:
     """Return the objects of a block; those of a schema that does not fit are read as if there were none."""
-    if len(block.data) <= reading.limit and not _may_be_deep(block.data) and not _has_lone_surrogate(block.data):
+    if len(block.data) <= reading.limit and _is_safe(block.data):
         for kinds in (schema, None):
             try:
                 return pl.read_ndjson(block.data, schema=kinds, infer_schema_length=None)
@@ -253,17 +252,17 @@ def _parse_jsonl(block: Block, file: File, reading: Reading, schema: Schema | No
     return make_frame(records)
 
 
-def _may_be_deep(data: bytes) -> bool:
-    """Return whether a line has so many openings that its values may be nested deeply."""
-    n_openings = data.count(b"[") + data.count(b"{")
-    return n_openings > data.count(b"\n") + _MAX_DEPTH and any(
-        line.count(b"[") + line.count(b"{") > _MAX_DEPTH for line in data.split(b"\n")
+def _is_safe(data: bytes) -> bool:
+    """Return whether Polars reads lines well: none is nested deeply, and no escape is half of a pair of surrogates.
+
+    It takes minutes for a thousand levels, and reads such a half as NUL.
+    """
+    if _LONE_SURROGATE.search(data):
+        return False
+    n_openings = count_byte(data, b"[") + count_byte(data, b"{")
+    return n_openings <= count_byte(data, b"\n") + _MAX_DEPTH or all(
+        line.count(b"[") + line.count(b"{") <= _MAX_DEPTH for line in data.split(b"\n")
     )
-
-
-def _has_lone_surrogate(data: bytes) -> bool:
-    """Return whether an escape is half of a pair, which Polars would read as NUL."""
-    return (b"\\ud" in data or b"\\uD" in data) and _LONE_SURROGATE.search(data) is not None
 
 
 def _check_record(record: Any, text: str, file: File, line: int) -> dict[str, Any]:
@@ -372,8 +371,7 @@ def _read_excel(file: File, reading: Reading) -> Iterator[pl.DataFrame]:
             frame.columns, frame.head(_N_FIRST_ROWS).cast(pl.String).fill_null("").rows(), file
         )
     whole = [column.name for column in frame.get_columns() if column.dtype == pl.Float64 and (column % 1 == 0).all()]
-    texts = pl.col(pl.String)
-    yield frame.with_columns(pl.when(~texts.is_in(MISSING_MARKS)).then(texts), pl.col(whole).cast(pl.Int64))
+    yield remove_marks(frame).with_columns(pl.col(whole).cast(pl.Int64))
 
 
 def _read_sqlite(file: File, _: Reading) -> Iterator[pl.DataFrame]:

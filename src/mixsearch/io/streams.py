@@ -18,6 +18,8 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, BinaryIO, NamedTuple, cast
 
+import numpy as np
+
 from mixsearch.errors import Option, SearchError, SearchWarning
 
 if sys.version_info >= (3, 14):
@@ -196,7 +198,7 @@ def read_blocks(stream: BinaryIO, file: File, reading: Reading, quote: bytes = b
         cut = _find_end(data, quote)
         if cut:
             yield Block(data[:cut], line)
-            line += data.count(b"\n", 0, cut)
+            line += count_byte(memoryview(data)[:cut], b"\n")
         rest = data[cut:]
         if len(rest) > limit:
             reason = f"it does not end within {limit:,} bytes"
@@ -212,9 +214,14 @@ def read_blocks(stream: BinaryIO, file: File, reading: Reading, quote: bytes = b
         yield Block(rest, line, is_last=True)
 
 
+def count_byte(data: bytes | memoryview, byte: bytes) -> int:
+    """Count a byte; unlike `bytes.count`, without the lock of the interpreter, and as fast if it is frequent."""
+    return int(np.count_nonzero(np.frombuffer(data, np.uint8) == byte[0]))
+
+
 def _find_end(data: bytes, quote: bytes) -> int:
     """Return where the last row ends; 0 if none does."""
-    cut, n_quotes = len(data), data.count(quote) if quote else 0
+    cut, n_quotes = len(data), count_byte(data, quote) if quote else 0
     while (end := data.rfind(b"\n", 0, cut)) >= 0:
         n_quotes -= data.count(quote, end, cut) if quote else 0
         if n_quotes % 2 == 0:

@@ -17,7 +17,7 @@ from mixsearch.io.files import FORMAT_BY_SUFFIX, TABLE_FORMATS, Format, SourceFi
 from mixsearch.io.frames import to_polars
 from mixsearch.io.read import Schema, read_batches
 from mixsearch.io.streams import COMPRESSION_SUFFIXES, BadRows, File, Reading, create_stream
-from mixsearch.io.types import find_types, flatten
+from mixsearch.io.types import convert_text, find_types, flatten
 from mixsearch.io.values import to_json
 from mixsearch.io.workbook import Sheet, write_workbook
 from mixsearch.storage.disk import explain_os_errors, write_atomically
@@ -125,12 +125,11 @@ def _load(file: File, format: Format, reading: Reading, *, finds_numbers: bool) 
     batches = read_batches(file, format, reading)
     batch = next(batches, None)
     first = pl.DataFrame() if batch is None else batch.load(None)
-    schema: Schema | None = None
-    if finds_numbers:
-        found = find_types(first, ["boolean", "integer", "number"])
-        schema = {name: pl.Float64 for name, kind in found.schema.items() if kind == pl.Float64}
-        first = first.with_columns(found[name] for name in schema)
-    for frame in chain([first], map_in_order(lambda batch: batch.load(schema), batches, n_cores())):
+    found = find_types(first, ["boolean", "integer", "number"]).schema if finds_numbers else {}
+    floats: Schema = {name: kind for name, kind in found.items() if kind == pl.Float64}
+    whole = [name for name, kind in found.items() if kind == pl.Int64]
+    load_next = map_in_order(lambda batch: _read_numbers(batch.load(floats or None), floats, whole), batches, n_cores())
+    for frame in chain([_read_numbers(first, floats, whole)], load_next):
         n_bytes += int(frame.estimated_size())
         if n_bytes > limit:
             raise SearchError(
@@ -141,6 +140,15 @@ def _load(file: File, format: Format, reading: Reading, *, finds_numbers: bool) 
                 limit=limit,
             )
         yield frame
+
+
+def _read_numbers(frame: pl.DataFrame, floats: Iterable[str], whole: Iterable[str]) -> pl.DataFrame:
+    """Return a batch with some columns as numbers; raise an error of Polars if a value is not one."""
+    read = {"number": [name for name in floats if frame.schema[name] == pl.String], "integer": whole}
+    columns = [convert_text(frame[name], reading) for reading, names in read.items() for name in names]
+    if any(column is None for column in columns):
+        raise pl.exceptions.ComputeError("not a number")
+    return frame.with_columns(column for column in columns if column is not None)
 
 
 def write_table(table: Any, path: str | os.PathLike[str]) -> None:

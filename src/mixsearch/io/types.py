@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, cast
 
 import polars as pl
 
+from mixsearch.data.threads import n_cores
 from mixsearch.io.values import is_missing, to_text
 
 # Values of a column of text that mean that there is none.
@@ -18,6 +20,8 @@ _DECIMAL_COMMA = r"^[-+]?\d*,?\d+$"
 _TIME = r"^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[-+]\d{2}:?\d{2})?)?$"
 # Values that decide which types are tried on a whole column.
 _N_SAMPLE = 200
+# Mean bytes of a text that may be a mark of a missing value.
+_MAX_SHORT = 50
 _YEARS = 1, 9999
 
 _DATES = {
@@ -39,7 +43,7 @@ def _read_time(text: pl.Expr, zone: str) -> pl.Expr:
 # Ways to read text: the pattern of its values, and the conversion, in which what cannot be read is null.
 _READERS: dict[str, tuple[str, Callable[[pl.Expr], pl.Expr]]] = {
     "boolean": ("^(?i:true|false)$", lambda text: text.str.to_lowercase() == "true"),
-    "integer": (_INTEGER, lambda text: pl.when(~_is_padded(text)).then(text.cast(pl.Int64, strict=False))),
+    "integer": (_INTEGER, lambda text: text.cast(pl.Int64, strict=False)),
     "number": (rf"{NUMBER_PATTERN}|^[-+]?inf$", lambda text: text.cast(pl.Float64, strict=False)),
     "decimal comma": (_DECIMAL_COMMA, lambda text: text.str.replace(",", ".", literal=True).cast(pl.Float64)),
     **{
@@ -54,38 +58,47 @@ NUMBERS = ("boolean", "integer", "number", *DATES)
 NUMBERS_WITH_COMMA = (*NUMBERS, "decimal comma")
 
 
-def _is_padded(text: pl.Expr) -> pl.Expr:
-    """Whether the text of an integer has leading zeros, as postcodes have."""
-    return text.str.starts_with("0") & (text.str.len_bytes() > 1)
+def remove_marks(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return a table without marks of missing values; long texts are not looked at."""
+    short = [column for column in frame.get_columns() if column.dtype == pl.String and _is_short(column)]
+    return frame.with_columns(column.set(column.is_in(MISSING_MARKS), None) for column in short)
+
+
+def _is_short(column: pl.Series) -> bool:
+    return (cast(float, column.head(_N_SAMPLE).str.len_bytes().mean()) or 0.0) < _MAX_SHORT
 
 
 def find_types(frame: pl.DataFrame, readings: Sequence[str]) -> pl.DataFrame:
     """Return a table whose columns of text are numbers, booleans or dates where all of their values are."""
-    columns = [_find_type(column, readings) for column in frame.get_columns() if column.dtype == pl.String]
-    return frame.with_columns(columns)
+    texts = [column for column in frame.get_columns() if column.dtype == pl.String]
+    with ThreadPoolExecutor(n_cores()) as pool:
+        return frame.with_columns(pool.map(lambda column: _find_type(column, readings), texts))
 
 
 def _find_type(column: pl.Series, readings: Sequence[str]) -> pl.Series:
-    values = column.drop_nulls()
-    sample = values.head(_N_SAMPLE).str.strip_chars()
+    sample = column.drop_nulls().head(_N_SAMPLE).str.strip_chars()
     tried = [name for name in readings if len(sample) and sample.str.contains(_READERS[name][0]).all()]
     if {"month first", "day first"} <= set(tried):
-        found = {name: converted for name in tried if (converted := _convert(column, name)) is not None}
+        found = {name: converted for name in tried if (converted := convert_text(column, name)) is not None}
         # If both orders of day and month are possible, neither is known.
         return next(iter(found.values())) if len(found) == 1 else column
-    return next((converted for name in tried if (converted := _convert(column, name)) is not None), column)
+    return next((converted for name in tried if (converted := convert_text(column, name)) is not None), column)
 
 
-def _convert(column: pl.Series, reading: str) -> pl.Series | None:
+def convert_text(column: pl.Series, reading: str) -> pl.Series | None:
     """Return a column of text read in some way; None if a value cannot be."""
-    text, convert = pl.col(column.name), _READERS[reading][1]
-    converted = column.to_frame().select(convert(text.str.strip_chars())).to_series()
-    if converted.null_count() > column.null_count():
-        return None
-    if reading == "integer":  # the conversion has seen all, and patterns cost more than it does
-        return converted.alias(column.name)
-    is_valid = column.is_null() | column.str.strip_chars().str.contains(_READERS[reading][0])
-    return converted.alias(column.name) if is_valid.all() else None
+    pattern, convert = _READERS[reading]
+    for text in (column, column.str.strip_chars()):
+        converted = text.to_frame().select(convert(pl.first())).to_series()
+        if converted.null_count() > column.null_count():
+            continue
+        if reading == "integer":  # the conversion has checked all but leading zeros, which postcodes have
+            is_valid = (text.filter(text.str.starts_with("0")).str.len_bytes() == 1).all()
+        else:
+            is_valid = text.drop_nulls().str.contains(pattern).all()
+        if is_valid:
+            return converted.alias(column.name)
+    return None
 
 
 def describe_type(kind: pl.DataType) -> str:
