@@ -1,4 +1,4 @@
-"""Files as streams of bytes: unpacked, bounded, and cut into blocks of whole rows; and the rows that are bad."""
+"""Files as bytes and lines: unpacked, bounded, and as a plain file that Polars can read; and the rows that are bad."""
 
 from __future__ import annotations
 
@@ -11,14 +11,13 @@ import re
 import sys
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from threading import Lock
+from tempfile import TemporaryDirectory
 from typing import Any, BinaryIO, NamedTuple, cast
-
-import numpy as np
 
 from mixsearch.errors import Option, SearchError, SearchWarning
 
@@ -28,8 +27,6 @@ else:
     from backports import zstd
 
 STANDARD_INPUT = "standard input"
-# Bytes of a file that are parsed together: enough for two threads, and few enough to stay in cache.
-BLOCK_BYTES = 1 << 22
 COMPRESSION_SUFFIXES = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstd"}
 # First bytes; of bzip2 with those of a block, since letters alone may begin a text.
 _PACKED: dict[str, tuple[re.Pattern[bytes], Callable[[Any], Any]]] = {
@@ -42,7 +39,7 @@ _READ_ERRORS = (EOFError, zlib.error, lzma.LZMAError, zstd.ZstdError, OSError)
 # No compression of texts that people write comes near to it. Small files may, since they harm nobody.
 MAX_GROWTH, MIN_GROWN_BYTES = 300, 8 << 20
 UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
-_MAX_NAMED = 3
+_COPIED_BYTES, _MAX_NAMED = 1 << 20, 3
 
 
 class File(NamedTuple):
@@ -60,33 +57,48 @@ class File(NamedTuple):
         return 0 if self.path is None else self.path.stat().st_size
 
 
-class Progress:
-    """Count of the bytes read from files."""
+@dataclass
+class Reading:
+    """How to read files, and what was noticed on the way."""
 
-    def __init__(self) -> None:
-        self.done = 0
+    no_header: bool = False
+    encoding: str = "utf-8"
+    limit: int = 1 << 28  # bytes of a line
+    skip_bad_rows: bool = False
+    notes: list[SearchWarning] = field(default_factory=list)
+    bad_rows: list[SearchError] = field(default_factory=list)  # the first ones
+    n_bad_rows: int = 0
+    readings: Sequence[str] = ()  # types that text may have, as `find_types` names them
 
+    def add_bad_row(self, error: SearchError) -> None:
+        """Count a row that cannot be read, or raise its error with the option that would skip it."""
+        if not self.skip_bad_rows:
+            raise error.append("Set {skip_argument} to skip such rows.", skip_argument=Option("skip_bad_rows"))
+        self.n_bad_rows += 1
+        self.bad_rows += [error] if len(self.bad_rows) < _MAX_NAMED else []
 
-class _Counted(io.RawIOBase):
-    """File object that counts what is read from it."""
-
-    def __init__(self, raw: Any, progress: Progress) -> None:
-        self._raw, self._progress, self.n_bytes = raw, progress, 0
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        n_bytes = self._raw.readinto(buffer)
-        self.n_bytes += n_bytes
-        self._progress.done += n_bytes
-        return int(n_bytes)
+    def list_notes(self) -> list[SearchWarning]:
+        """Return what was noticed, and the number of rows that were skipped, with the first ones."""
+        if not self.n_bad_rows:
+            return self.notes
+        facts = [(error.fields["file"], error.fields["line"], error.code) for error in self.bad_rows]
+        listed = "; ".join(f"line {line:,} of {file!r} ({code.replace('_', ' ')})" for file, line, code in facts)
+        note = SearchWarning(
+            "{n_rows:,} bad {noun} skipped: {listed}{more}.",
+            code="skipped_rows",
+            n_rows=self.n_bad_rows,
+            noun="row was" if self.n_bad_rows == 1 else "rows were",
+            listed=listed,
+            more="; ..." if self.n_bad_rows > len(facts) else "",
+            first_rows=[{"file": file, "line": line, "reason": code} for file, line, code in facts],
+        )
+        return [*self.notes, note]
 
 
 class _Unpacked(io.RawIOBase):
     """File object that reads what is unpacked, and fails if that grows beyond all measure."""
 
-    def __init__(self, unpacked: Any, packed: _Counted, file: File) -> None:
+    def __init__(self, unpacked: Any, packed: Any, file: File) -> None:
         self._unpacked, self._packed, self._file, self._n_bytes = unpacked, packed, file, 0
 
     def readable(self) -> bool:
@@ -95,7 +107,8 @@ class _Unpacked(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         n_bytes = self._unpacked.readinto(buffer)
         self._n_bytes += n_bytes
-        check_growth(self._file, self._packed.n_bytes, self._n_bytes)
+        if self._packed.seekable():
+            check_growth(self._file, self._packed.tell(), self._n_bytes)
         return int(n_bytes)
 
 
@@ -124,26 +137,59 @@ def find_compression(start: bytes) -> str | None:
 
 
 @contextmanager
-def open_stream(file: File, progress: Progress | None = None) -> Iterator[BinaryIO]:
+def open_stream(file: File) -> Iterator[io.BufferedReader]:
     """Open the unpacked bytes of a file, or standard input; errors while it is read name the file."""
     try:
-        with nullcontext(sys.stdin.buffer) if file.path is None else open(file.path, "rb", buffering=0) as raw:
-            counted = _Counted(raw, progress or Progress())
-            packed = io.BufferedReader(counted, BLOCK_BYTES)
+        with nullcontext(sys.stdin.buffer) if file.path is None else open(file.path, "rb") as raw:
+            packed = cast(io.BufferedReader, raw)
             compression = find_compression(packed.peek(10))
-            if compression is None:
-                yield cast(BinaryIO, packed)
-            else:
-                unpacked = _Unpacked(_PACKED[compression][1](packed), counted, file)
-                yield cast(BinaryIO, io.BufferedReader(unpacked, BLOCK_BYTES))
+            unpacked = packed if compression is None else _Unpacked(_PACKED[compression][1](packed), packed, file)
+            yield packed if compression is None else io.BufferedReader(unpacked, _COPIED_BYTES)
     except _READ_ERRORS as error:
         raise make_unreadable_error(file, error) from error
+
+
+@contextmanager
+def open_plain(file: File, encoding: str) -> Iterator[Path]:
+    """Yield a plain UTF-8 file: the file itself, or a temporary copy of what is packed or in another encoding."""
+    is_utf8 = codecs.lookup(encoding).name == "utf-8"
+    with open_stream(file) as stream, ExitStack() as stack:
+        if is_utf8 and isinstance(stream.raw, io.FileIO) and file.path is not None:
+            yield file.path
+            return
+        path = Path(stack.enter_context(TemporaryDirectory(prefix="mixsearch-tmp-")), "plain")
+        with path.open("wb") as copy:
+            decoder, line = codecs.getincrementaldecoder(encoding)(), 1
+            while data := stream.read(_COPIED_BYTES):
+                try:
+                    copy.write(data if is_utf8 else decoder.decode(data).encode())
+                except UnicodeDecodeError as error:
+                    raise make_encoding_error(error, file, line) from error
+                line += data.count(b"\n")
+        yield path
 
 
 def create_stream(path: Path) -> BinaryIO:
     """Create a file for bytes that are compressed if its name has the suffix of a compression."""
     openers: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open, ".zst": zstd.open}
     return cast(BinaryIO, openers.get(path.suffix.lower(), open)(path, "wb"))
+
+
+def read_lines(path: Path, file: File, limit: int) -> Generator[tuple[int, str, SearchError | None], None, None]:
+    """Yield the number and text of each line of a plain file, and the error of one that cannot be read."""
+    with path.open("rb") as stream:
+        for line, data in enumerate(iter(partial(stream.readline, limit + 1), b""), start=1):
+            data, error = strip_bom(data, file) if line == 1 else data, None
+            if len(data) > limit:
+                error = make_row_error("document_too_long", file, line, limit=limit, argument=Option("memory"))
+                while data and not data.endswith(b"\n"):
+                    data = stream.readline(_COPIED_BYTES)
+                data = b"\n"
+            try:
+                text = data.decode()
+            except UnicodeDecodeError as problem:
+                error, text = make_encoding_error(problem, file, line), data.decode(errors="replace")
+            yield line, text, error
 
 
 def make_unreadable_error(file: File, error: BaseException | str, kind: str = "") -> SearchError:
@@ -166,68 +212,6 @@ def strip_bom(data: bytes, file: File) -> bytes:
             file=str(file),
         )
     return data.removeprefix(codecs.BOM_UTF8)
-
-
-class Block(NamedTuple):
-    """Whole rows of a file."""
-
-    data: bytes
-    first_line: int
-    is_last: bool = False
-
-    def describe(self, file: File) -> str:
-        """Return where the rows are, for a sentence."""
-        return f"after line {self.first_line - 1:,} of {str(file)!r}"
-
-
-def read_blocks(stream: BinaryIO, file: File, reading: Reading, quote: bytes = b"") -> Iterator[Block]:
-    """Yield blocks of whole lines, as UTF-8 if another encoding is named; with a quote, none ends within quotes.
-
-    A row that does not end within the limit is a bad row.
-    """
-    is_utf8 = codecs.lookup(reading.encoding).name == "utf-8"
-    recode = None if is_utf8 else codecs.getincrementaldecoder(reading.encoding)()
-    rest, line, limit = b"", 1, reading.limit
-    size = min(reading.block, limit)
-    data = strip_bom(stream.read(size), file) if recode is None else stream.read(size)
-    while data:
-        try:
-            data = rest + (data if recode is None else recode.decode(data).encode())
-        except UnicodeDecodeError as problem:
-            raise make_encoding_error(problem, file, line + rest.count(b"\n")) from problem
-        cut = _find_end(data, quote)
-        if cut:
-            yield Block(data[:cut], line)
-            line += count_byte(memoryview(data)[:cut], b"\n")
-        rest = data[cut:]
-        if len(rest) > limit:
-            reason = f"it does not end within {limit:,} bytes"
-            is_open = bool(quote) and b"\n" in rest
-            error = make_row_error("invalid_csv", file, line, reason=reason) if is_open else None
-            reading.bad_rows.add(error or make_length_error(file, line, limit))
-            # The line is left out. Behind an open quote, the lines after it are read again.
-            while b"\n" not in rest and (rest := stream.read(size)):
-                pass
-            rest, line = rest[rest.find(b"\n") + 1 :], line + 1
-        data = stream.read(size)
-    if rest:
-        yield Block(rest, line, is_last=True)
-
-
-def count_byte(data: bytes | memoryview, byte: bytes) -> int:
-    """Count a byte; unlike `bytes.count`, without the lock of the interpreter, and as fast if it is frequent."""
-    return int(np.count_nonzero(np.frombuffer(data, np.uint8) == byte[0]))
-
-
-def _find_end(data: bytes, quote: bytes) -> int:
-    """Return where the last row ends; 0 if none does."""
-    cut, n_quotes = len(data), count_byte(data, quote) if quote else 0
-    while (end := data.rfind(b"\n", 0, cut)) >= 0:
-        n_quotes -= data.count(quote, end, cut) if quote else 0
-        if n_quotes % 2 == 0:
-            return end + 1
-        cut = end
-    return 0
 
 
 class _Template(NamedTuple):
@@ -269,63 +253,8 @@ def make_row_error(code: str, file: File, line: int, **fields: Any) -> SearchErr
     return SearchError(sentence, code=code, file=str(file), line=line, **fields)
 
 
-def make_length_error(file: File, line: int, limit: int) -> SearchError:
-    """Return the error for a row that would take more memory than there is for it."""
-    return make_row_error("document_too_long", file, line, limit=limit, argument=Option("memory"))
-
-
 def make_encoding_error(error: UnicodeDecodeError, file: File, first_line: int) -> SearchError:
     """Return the error for bytes in another encoding, of which the first line is known."""
     line = first_line + error.object.count(b"\n", 0, error.start)
     fields = {"byte": error.object[error.start], "encoding": error.encoding, "argument": Option("encoding")}
     return make_row_error("wrong_encoding", file, line, **fields)
-
-
-class BadRows:
-    """Errors of rows: raised, or counted if bad rows are skipped. Thread-safe, in any order."""
-
-    def __init__(self, *, skip: bool = False) -> None:
-        self.are_skipped, self._lock = skip, Lock()
-        self._n_rows = 0
-        self._first: list[tuple[str, int, str]] = []
-
-    def add(self, error: SearchError) -> None:
-        """Count a row, or raise its error with the option that would skip it. It has a file and a line."""
-        if not self.are_skipped:
-            raise error.append("Set {skip_argument} to skip such rows.", skip_argument=Option("skip_bad_rows"))
-        with self._lock:
-            self._n_rows += 1
-            place = (str(error.fields["file"]), int(error.fields["line"]), error.code)
-            self._first = sorted([*self._first, place])[:_MAX_NAMED]
-
-    def describe(self) -> list[SearchWarning]:
-        """Return a note with the number of rows and the first ones; none if no row was skipped."""
-        if not self._n_rows:
-            return []
-        listed = "; ".join(f"line {line:,} of {file!r} ({code.replace('_', ' ')})" for file, line, code in self._first)
-        return [
-            SearchWarning(
-                "{n_rows:,} bad {noun} skipped: {listed}{more}.",
-                code="skipped_rows",
-                n_rows=self._n_rows,
-                noun="row was" if self._n_rows == 1 else "rows were",
-                listed=listed,
-                more="; ..." if self._n_rows > len(self._first) else "",
-                first_rows=[{"file": file, "line": line, "reason": code} for file, line, code in self._first],
-            )
-        ]
-
-
-@dataclass
-class Reading:
-    """How to read files, and what was noticed on the way."""
-
-    no_header: bool = False
-    encoding: str = "utf-8"
-    limit: int = 1 << 28  # bytes of a row
-    block: int = BLOCK_BYTES  # bytes that are parsed together
-    bad_rows: BadRows = field(default_factory=BadRows)
-    progress: Progress = field(default_factory=Progress)
-    notes: list[SearchWarning] = field(default_factory=list)
-    max_rows: int | None = None  # of files that know their types; all by default
-    readings: Sequence[str] = ()  # types that text may have, as `find_types` names them

@@ -11,13 +11,12 @@ from typing import Any
 import polars as pl
 
 from mixsearch.data.machine import available_memory
-from mixsearch.data.threads import map_in_order, n_cores
 from mixsearch.errors import SearchError, warn_user
 from mixsearch.io.files import FORMAT_BY_SUFFIX, TABLE_FORMATS, Format, SourceFiles, find_files, guess_by_name
 from mixsearch.io.frames import to_polars
-from mixsearch.io.read import Schema, read_batches
-from mixsearch.io.streams import COMPRESSION_SUFFIXES, BadRows, File, Reading, create_stream
-from mixsearch.io.types import convert_text, find_types, flatten
+from mixsearch.io.read import Rows, open_rows
+from mixsearch.io.streams import COMPRESSION_SUFFIXES, File, Reading, create_stream
+from mixsearch.io.types import find_types, flatten
 from mixsearch.io.values import to_json
 from mixsearch.io.workbook import Sheet, write_workbook
 from mixsearch.storage.disk import explain_os_errors, write_atomically
@@ -75,7 +74,7 @@ def read_table(path: str | os.PathLike[str], *, no_header: bool = False, skip_ba
 
 def concat(frames: Iterable[pl.DataFrame]) -> pl.DataFrame:
     """Return the rows of tables one after another, with all columns; values without a type in common become text."""
-    listed = list(frames)
+    listed = list(frames) or [pl.DataFrame()]
     try:
         return pl.concat(listed, how="diagonal_relaxed", rechunk=False)
     except pl.exceptions.PolarsError:
@@ -105,31 +104,28 @@ def _find_table(path: str) -> SourceFiles:
 
 
 def _read_file(file: File, format: Format, no_header: bool, skip_bad_rows: bool) -> pl.DataFrame:
-    is_delimited = format in ("csv", "tsv")
-    for finds_numbers in (True, False) if is_delimited else (False,):
-        reading = Reading(no_header=no_header, bad_rows=BadRows(skip=skip_bad_rows))
-        try:
-            table = concat(_load(file, format, reading, finds_numbers=finds_numbers))
-            break
-        except pl.exceptions.PolarsError:
-            if not finds_numbers:  # otherwise, a column that begins with numbers goes on with text
-                raise
-    for note in [*reading.notes, *reading.bad_rows.describe()]:
+    reading = Reading(no_header=no_header, skip_bad_rows=skip_bad_rows)
+    with open_rows(file, format, reading) as rows:
+        table = _collect(rows, file, is_text=format in ("csv", "tsv"))
+    for note in reading.list_notes():
         warn_user(note)
     return find_types(table, reading.readings)
 
 
-def _load(file: File, format: Format, reading: Reading, *, finds_numbers: bool) -> Iterator[pl.DataFrame]:
-    """Yield the batches of a file; columns that begin with numbers are numbers, if these are to be found."""
+def _collect(rows: Rows, file: File, *, is_text: bool) -> pl.DataFrame:
+    """Return all rows; columns of text that begin with numbers are parsed as such, if all of their values are."""
+    kinds = find_types(rows.sample, ["boolean", "integer", "number"]).schema if is_text else {}
+    numbers = {name: kind for name, kind in kinds.items() if kind == pl.Float64}
+    try:
+        return concat(_limit(rows.read(numbers or None), file))
+    except TypeError:
+        return concat(_limit(rows.read(None), file))
+
+
+def _limit(frames: Iterator[pl.DataFrame], file: File) -> Iterator[pl.DataFrame]:
+    """Yield frames as long as all of them fit into memory: the system would end the process without a word."""
     limit, n_bytes = available_memory(), file.n_bytes
-    batches = read_batches(file, format, reading)
-    batch = next(batches, None)
-    first = pl.DataFrame() if batch is None else batch.load(None)
-    found = find_types(first, ["boolean", "integer", "number"]).schema if finds_numbers else {}
-    floats: Schema = {name: kind for name, kind in found.items() if kind == pl.Float64}
-    whole = [name for name, kind in found.items() if kind == pl.Int64]
-    load_next = map_in_order(lambda batch: _read_numbers(batch.load(floats or None), floats, whole), batches, n_cores())
-    for frame in chain([_read_numbers(first, floats, whole)], load_next):
+    for frame in frames:
         n_bytes += int(frame.estimated_size())
         if n_bytes > limit:
             raise SearchError(
@@ -140,15 +136,6 @@ def _load(file: File, format: Format, reading: Reading, *, finds_numbers: bool) 
                 limit=limit,
             )
         yield frame
-
-
-def _read_numbers(frame: pl.DataFrame, floats: Iterable[str], whole: Iterable[str]) -> pl.DataFrame:
-    """Return a batch with some columns as numbers; raise an error of Polars if a value is not one."""
-    read = {"number": [name for name in floats if frame.schema[name] == pl.String], "integer": whole}
-    columns = [convert_text(frame[name], reading) for reading, names in read.items() for name in names]
-    if any(column is None for column in columns):
-        raise pl.exceptions.ComputeError("not a number")
-    return frame.with_columns(column for column in columns if column is not None)
 
 
 def write_table(table: Any, path: str | os.PathLike[str]) -> None:

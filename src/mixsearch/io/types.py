@@ -58,39 +58,35 @@ NUMBERS = ("boolean", "integer", "number", *DATES)
 NUMBERS_WITH_COMMA = (*NUMBERS, "decimal comma")
 
 
-def remove_marks(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return a table without marks of missing values; long texts are not looked at."""
-    short = [column for column in frame.get_columns() if column.dtype == pl.String and _is_short(column)]
-    return frame.with_columns(column.set(column.is_in(MISSING_MARKS), None) for column in short)
-
-
-def _is_short(column: pl.Series) -> bool:
-    return (cast(float, column.head(_N_SAMPLE).str.len_bytes().mean()) or 0.0) < _MAX_SHORT
-
-
 def find_types(frame: pl.DataFrame, readings: Sequence[str]) -> pl.DataFrame:
-    """Return a table whose columns of text are numbers, booleans or dates where all of their values are."""
+    """Return a table whose columns of text are numbers, booleans or dates where all of their values are.
+
+    Where text may be numbers, as in CSV, marks of missing values are removed.
+    """
     texts = [column for column in frame.get_columns() if column.dtype == pl.String]
     with ThreadPoolExecutor(n_cores()) as pool:
         return frame.with_columns(pool.map(lambda column: _find_type(column, readings), texts))
 
 
 def _find_type(column: pl.Series, readings: Sequence[str]) -> pl.Series:
+    has_marks = "integer" in readings
     sample = column.drop_nulls().head(_N_SAMPLE).str.strip_chars()
+    sample = _remove_marks(sample).drop_nulls() if has_marks else sample
     tried = [name for name in readings if len(sample) and sample.str.contains(_READERS[name][0]).all()]
-    if {"month first", "day first"} <= set(tried):
-        found = {name: converted for name in tried if (converted := convert_text(column, name)) is not None}
-        # If both orders of day and month are possible, neither is known.
-        return next(iter(found.values())) if len(found) == 1 else column
-    return next((converted for name in tried if (converted := convert_text(column, name)) is not None), column)
+    found = (converted for name in tried if (converted := _convert(column, name, has_marks)) is not None)
+    first, second = next(found, None), next(found, None) if {"month first", "day first"} <= set(tried) else None
+    # If both orders of day and month are possible, neither is known.
+    if first is None or second is not None:
+        return _remove_marks(column) if has_marks else column
+    return first
 
 
-def convert_text(column: pl.Series, reading: str) -> pl.Series | None:
+def _convert(column: pl.Series, reading: str, has_marks: bool) -> pl.Series | None:
     """Return a column of text read in some way; None if a value cannot be."""
     pattern, convert = _READERS[reading]
-    for text in (column, column.str.strip_chars()):
+    for text in (column, (_remove_marks(column) if has_marks else column).str.strip_chars()):
         converted = text.to_frame().select(convert(pl.first())).to_series()
-        if converted.null_count() > column.null_count():
+        if converted.null_count() > text.null_count():
             continue
         if reading == "integer":  # the conversion has checked all but leading zeros, which postcodes have
             is_valid = (text.filter(text.str.starts_with("0")).str.len_bytes() == 1).all()
@@ -99,6 +95,12 @@ def convert_text(column: pl.Series, reading: str) -> pl.Series | None:
         if is_valid:
             return converted.alias(column.name)
     return None
+
+
+def _remove_marks(column: pl.Series) -> pl.Series:
+    """Return a column of text without marks of missing values; long texts are not looked at."""
+    mean_length = cast(float | None, column.head(_N_SAMPLE).str.len_bytes().mean()) or 0.0
+    return column if mean_length > _MAX_SHORT else column.set(column.is_in(MISSING_MARKS), None)
 
 
 def describe_type(kind: pl.DataType) -> str:

@@ -148,5 +148,5 @@ def count_documents(
 
 
 def _report(on_progress: OnProgress, state: ReadState, total: int | None) -> None:
-    done = state.reading.progress.done
+    done = state.n_bytes
     on_progress(done if total is None else min(done, total), total)

@@ -102,7 +102,7 @@ def read_matrix(sources: SourceFiles, state: ReadState) -> CountMatrix:
     _check_options(state.options)
     path = sources.files[0]
     counts = _load_matrix(path)
-    state.reading.progress.done += path.n_bytes
+    state.n_bytes += path.n_bytes
     words = _name_columns(path, counts.shape[1], state)
     return CountMatrix(words, (_to_chunk(counts[rows]) for rows in row_slices(counts.shape[0], _ROWS_PER_CHUNK)))
 

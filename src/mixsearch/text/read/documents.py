@@ -14,25 +14,23 @@ import polars as pl
 
 from mixsearch._typing import TableLike
 from mixsearch.errors import ArgumentError, Option, SearchError, SearchWarning
-from mixsearch.io.files import Source, SourceFiles, describe_source, find_files, split_table
+from mixsearch.io.files import Format, Source, SourceFiles, describe_source, find_files, split_table
 from mixsearch.io.frames import is_frame, list_columns, to_polars
-from mixsearch.io.read import Schema, decode_lines, read_batches
+from mixsearch.io.read import open_rows
 from mixsearch.io.streams import (
-    BadRows,
-    Block,
     File,
     Reading,
     make_encoding_error,
-    make_length_error,
+    make_row_error,
+    open_plain,
     open_stream,
-    read_blocks,
+    read_lines,
     strip_bom,
 )
 from mixsearch.io.types import flatten
 from mixsearch.io.values import is_missing, replace_surrogates, to_text
 from mixsearch.text.options import CorpusOptions, limit_chunk_bytes, limit_document_bytes, list_named_columns
 from mixsearch.text.read.columns import (
-    N_SAMPLE_ROWS,
     Columns,
     ColumnSummary,
     choose_columns,
@@ -74,6 +72,7 @@ class ReadState:
     notes: list[SearchWarning] = field(default_factory=list)
     columns: Columns | None = None
     sample: pl.DataFrame | None = None  # the first rows of all columns
+    n_bytes: int = 0  # of the files that were read, as they are stored; an estimate within a file
     reading: Reading = field(init=False)
 
     def __post_init__(self) -> None:
@@ -81,15 +80,14 @@ class ReadState:
             no_header=self.options.no_header,
             encoding=self.options.encoding,
             limit=limit_document_bytes(self.options),
-            block=limit_chunk_bytes(self.options),
-            bad_rows=BadRows(skip=self.options.skip_bad_rows),
+            skip_bad_rows=self.options.skip_bad_rows,
         )
 
     def list_notes(self) -> list[SearchWarning]:
         """Return the notes for the user, and one about rows that were skipped."""
         is_named = self.columns is not None and set(self.columns.texts) & set(list_named_columns(self.options))
-        header = [] if is_named else self.reading.notes[:1]
-        return [*header, *self.notes, *self.reading.bad_rows.describe()]
+        found = self.reading.list_notes()
+        return [*([] if is_named else self.reading.notes), *self.notes, *found[len(self.reading.notes) :]]
 
     def resolve_columns(self, first: pl.DataFrame, file: str) -> Columns:
         """Return the columns to read. They are chosen at the first file; the others must have the text and the id."""
@@ -115,91 +113,83 @@ def read_documents(sources: SourceFiles, state: ReadState) -> Iterator[ChunkLoad
             yield partial(_load_files, files, sources.root, state)
         return
     for file in sources.files:
-        if sources.format == "lines":
-            with open_stream(file, state.reading.progress) as stream:
-                for block in read_blocks(stream, file, state.reading):
-                    yield partial(_load_lines, block, file, state)
+        yield from _read_lines(file, state) if sources.format == "lines" else _read_table(file, sources.format, state)
+
+
+def _read_lines(file: File, state: ReadState) -> Iterator[ChunkLoader]:
+    with open_plain(file, state.options.encoding) as path:
+        lines = _check_lines(path, file, state.reading)
+        for chunk in group_by_size(((line, len(line[1])) for line in lines), limit_chunk_bytes(state.options)):
+            yield partial(_load_lines, chunk, file)
+    state.n_bytes += file.n_bytes
+
+
+def _check_lines(path: Path, file: File, reading: Reading) -> Iterator[tuple[int, str]]:
+    for number, text, error in read_lines(path, file, reading.limit):
+        if error is not None:
+            reading.add_bad_row(error)
         else:
-            yield from _read_table(file, sources, state)
+            yield number, text.removesuffix("\n").removesuffix("\r")
 
 
-def _read_table(file: File, sources: SourceFiles, state: ReadState) -> Iterator[ChunkLoader]:
-    batches = read_batches(file, sources.format, state.reading)
-    first = next(batches, None)
-    while first is not None:
-        frame = first.load(None)
-        if frame.width:
-            break
-        first = next(batches, None)  # blank lines, or rows that were skipped
-    if first is None:
-        return
-    columns = state.resolve_columns(frame, str(file))
-    # Other columns need not be parsed.
-    schema = {name: frame.schema[name] for name in columns.all if name in frame.columns}
-    for part in _cut(frame, columns, limit_chunk_bytes(state.options)):
-        yield partial(_load_frame, lambda _, part=part: part, schema, columns, first.place)  # type: ignore[misc]
-    for batch in batches:
-        if batch.frame is None:
-            yield partial(_load_frame, batch.load, schema, columns, batch.place)
-            continue
-        for part in _cut(batch.frame, columns, limit_chunk_bytes(state.options)):
-            yield partial(_load_frame, lambda _, part=part: part, schema, columns, batch.place)  # type: ignore[misc]
+def _read_table(file: File, format: Format, state: ReadState) -> Iterator[ChunkLoader]:
+    with open_rows(file, format, state.reading) as rows:
+        if not rows.sample.width:
+            return
+        columns = state.resolve_columns(rows.sample, str(file))
+        schema = {name: rows.sample.schema[name] for name in columns.all if name in rows.sample.columns}
+        n_rows, end = 0, state.n_bytes + file.n_bytes
+        for frame in rows.read(schema):
+            for part in _cut(frame, columns, limit_chunk_bytes(state.options)):
+                yield partial(_load_frame, part, columns, f"row {{:,}} of {str(file)!r}", n_rows)
+                n_rows += part.height
+                state.n_bytes = min(state.n_bytes + int(part.estimated_size()), end)
+    state.n_bytes = end
 
 
 def read_frame(source: Any, state: ReadState) -> Iterator[ChunkLoader]:
     """Read the documents of a data frame or of another table in memory."""
     frame = to_polars(source)
     columns = state.resolve_columns(frame, TABLE)
+    n_rows = 0
     for part in _cut(frame, columns, limit_chunk_bytes(state.options)):
-        yield partial(_load_frame, lambda _, part=part: part, {}, columns, "of the table")  # type: ignore[misc]
+        yield partial(_load_frame, part, columns, "row {:,} of the table", n_rows)
+        n_rows += part.height
 
 
 def _cut(frame: pl.DataFrame, columns: Columns, limit: int) -> Iterator[pl.DataFrame]:
     """Yield slices of a table, each of about this number of bytes of text at most; at least one."""
-    lengths = frame.select(pl.sum_horizontal(_get_text(frame, name).str.len_bytes() for name in columns.texts))
-    sized = zip(range(frame.height), lengths.to_series().fill_null(0).to_list(), strict=True)
-    rows = list(group_by_size(sized, limit)) or [[]]
-    yield from (frame.slice(group[0] if group else 0, len(group)) for group in rows)
+    texts = [get_texts(frame, name) for name in columns.texts if name in frame.columns]
+    lengths = frame.select(pl.sum_horizontal(text.str.len_bytes() for text in texts)).to_series().fill_null(0)
+    groups = list(group_by_size(zip(range(frame.height), lengths.to_list(), strict=True), limit)) or [[0]]
+    yield from (frame.slice(rows[0], len(rows)) for rows in groups)
 
 
-def _get_text(frame: pl.DataFrame, name: str) -> pl.Expr:
-    """Return a column as text: the items of a list are joined by blanks."""
-    kind = frame.schema[name]
-    if isinstance(kind, pl.List) and not kind.inner.is_nested():
-        return pl.col(name).list.eval(pl.element().cast(pl.String)).list.join(" ", ignore_nulls=True)
-    return pl.col(name).cast(pl.String) if not kind.is_nested() else pl.col(name).struct.json_encode()
+def get_texts(frame: pl.DataFrame, name: str) -> pl.Series:
+    """Return a column as text: the items of a list are joined by blanks, other nested values are JSON."""
+    column = frame[name]
+    if isinstance(column.dtype, pl.List) and not cast(Any, column.dtype.inner).is_nested():
+        return column.cast(pl.List(pl.String)).list.join(" ", ignore_nulls=True)
+    return flatten(column.to_frame()).to_series().cast(pl.String)
 
 
-def _load_frame(
-    load: Callable[[Schema | None], pl.DataFrame], schema: Schema, columns: Columns, place: str
-) -> DocumentChunk:
-    frame = load(schema)
-    frame = frame.with_columns(pl.lit(None, pl.String).alias(name) for name in schema if name not in frame.columns)
-    texts = frame.select(
-        text=pl.concat_str([_get_text(frame, name) for name in columns.texts], separator="\n", ignore_nulls=True),
-        is_missing=pl.all_horizontal(pl.col(name).is_null() for name in columns.texts),
-    )
-    names = None if columns.id is None else frame.select(_get_text(frame, columns.id)).to_series()
+def _load_frame(frame: pl.DataFrame, columns: Columns, place: str, first: int) -> DocumentChunk:
+    missing = [name for name in [*columns.texts, columns.id] if name and name not in frame.columns]
+    frame = frame.with_columns(pl.lit(None, pl.String).alias(name) for name in missing)
+    texts = pl.DataFrame([get_texts(frame, name).alias(f"text {i}") for i, name in enumerate(columns.texts)])
+    joined = texts.select(pl.concat_str(pl.all(), separator="\n", ignore_nulls=True)).to_series()
     kept = [name for name in columns.kept if name in frame.columns]
     return DocumentChunk(
-        texts["text"].fill_null("").to_list(),
-        None if names is None else names.fill_null("").to_list(),
-        lambda i: f"row {i + 1:,} {place}",
-        flatten(frame.select(kept)) if columns.kept else None,
-        int(texts["is_missing"].sum()),
+        joined.fill_null("").to_list(),
+        None if columns.id is None else get_texts(frame, columns.id).fill_null("").to_list(),
+        lambda i: place.format(first + i + 1),
+        flatten(frame[kept]) if columns.kept else None,
+        int(texts.select(pl.all_horizontal(pl.all().is_null()).sum()).item()),
     )
 
 
-def _load_lines(block: Block, file: File, state: ReadState) -> DocumentChunk:
-    undecoded: list[SearchError] = []
-    texts: list[str] = []
-    for number, line in enumerate(decode_lines(block, file, undecoded), block.first_line):
-        if undecoded or len(line) > state.reading.limit + 1:
-            error = undecoded.pop() if undecoded else make_length_error(file, number, state.reading.limit)
-            state.reading.bad_rows.add(error)
-        else:
-            texts.append(line.removesuffix("\n").removesuffix("\r"))
-    return DocumentChunk(texts, None, lambda i: f"line {block.first_line + i:,} of {str(file)!r}")
+def _load_lines(lines: list[tuple[int, str]], file: File) -> DocumentChunk:
+    return DocumentChunk([text for _, text in lines], None, lambda i: f"line {lines[i][0]:,} of {str(file)!r}")
 
 
 def _load_files(files: list[File], root: Path | None, state: ReadState) -> DocumentChunk:
@@ -212,10 +202,11 @@ def _load_files(files: list[File], root: Path | None, state: ReadState) -> Docum
 
 def _load_file(file: File, state: ReadState) -> str:
     limit = state.reading.limit
-    with open_stream(file, state.reading.progress) as stream:
+    with open_stream(file) as stream:
         data = strip_bom(stream.read(limit + 1), file)
+    state.n_bytes += file.n_bytes
     if len(data) > limit:
-        raise make_length_error(file, 1, limit)
+        raise make_row_error("document_too_long", file, 1, limit=limit, argument=Option("memory"))
     try:
         return data.decode(state.options.encoding).replace("\r\n", "\n")
     except UnicodeDecodeError as error:
@@ -266,12 +257,12 @@ def inspect_columns(source: Source, options: CorpusOptions | None = None) -> lis
     if sources.format in ("lines", "files", "npz"):
         return []
     state = ReadState(options, describe_source(source))
-    state.reading.max_rows = N_SAMPLE_ROWS
-    try:
-        next(iter(_read_table(sources.files[0], sources, state)), None)
-    except SearchError as error:
-        if error.code != "unclear_text_column":
-            raise
+    with open_rows(sources.files[0], sources.format, state.reading) as rows:
+        try:
+            state.resolve_columns(rows.sample, str(sources.files[0]))
+        except SearchError as error:
+            if error.code != "unclear_text_column":
+                raise
     texts = state.columns.texts if state.columns is not None else ()
     return [] if state.sample is None else summarize_columns(state.sample, state.reading.readings, texts, options.id)
 
