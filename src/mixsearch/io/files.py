@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import csv
 import glob
-import io
 import json
 import os
 import re
+import shutil
 import stat
 import sys
 import zipfile
@@ -15,25 +15,28 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, cast, get_args
+from typing import Any, Literal, get_args
 
 from mixsearch.display import pluralize
 from mixsearch.errors import BinaryFileError, Option, SearchError, SearchWarning
 from mixsearch.io.streams import (
     COMPRESSION_SUFFIXES,
+    STANDARD_INPUT,
     UTF16_BOMS,
     File,
     find_compression,
     make_unreadable_error,
     open_stream,
 )
+from mixsearch.storage.temporary import TemporaryFolder
 
 Source = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 Format = Literal["jsonl", "json", "csv", "tsv", "parquet", "arrow", "excel", "sqlite", "lines", "files", "npz"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 TABLE_FORMATS: tuple[Format, ...] = FORMATS[:8]
-# Formats of bytes, which no text file begins like.
+# Formats of bytes, which no text file begins like, and those of files that may be one table together.
 BINARY_FORMATS: tuple[Format, ...] = ("parquet", "arrow", "excel", "sqlite", "npz")
+FOLDER_FORMATS: tuple[Format, ...] = ("parquet", "arrow")
 FORMAT_BY_SUFFIX: dict[str, Format] = {
     **{".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json"},
     **{".parquet": "parquet", ".pq": "parquet", ".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow"},
@@ -49,41 +52,31 @@ NAMES: dict[Format | None, str] = {
 TEXT_NAMES = ("text", "body", "content", "abstract", "review", "description", "message")
 
 # First bytes of formats; an Arrow stream begins with a mark, the length of a message and a table of Flatbuffers.
-_STARTS: dict[Format, re.Pattern[bytes]] = {
-    "parquet": re.compile(b"PAR1"),
-    "arrow": re.compile(rb"ARROW1|\xff\xff\xff\xff[\x00-\xff]{2}[\x00-\x0f]\x00[\x08-\x20]\x00\x00\x00", re.DOTALL),
-    "sqlite": re.compile(rb"SQLite format 3\x00"),
+_STARTS: dict[Format, bytes] = {
+    "parquet": b"PAR1",
+    "arrow": rb"ARROW1|\xff\xff\xff\xff[\x00-\xff]{2}[\x00-\x0f]\x00[\x08-\x20]\x00\x00\x00",
+    "sqlite": rb"SQLite format 3\x00",
 }
-_TABLE, _UNPACK, _EXTRACT = "save the table as Parquet or CSV", "unpack it first", "extract its text first"
-# Other files, by their first bytes: what they are, and what to do.
-_OTHERS: tuple[tuple[bytes, str, str], ...] = (
-    (rb"%PDF", "a PDF document", _EXTRACT),
-    (rb"\{\\rtf", "an RTF document", _EXTRACT),
-    (rb"\xd0\xcf\x11\xe0", "an old Office file (.xls, .doc)", "save it as .xlsx or as text"),
-    (rb"PK\x05\x06", "an empty ZIP archive", "name another file"),
-    (rb"7z\xbc\xaf\x27\x1c|Rar!\x1a|.{257}ustar", "an archive", _UNPACK),
-    (rb"\x89PNG", "a PNG image", "name a text or a table"),
-    (rb"\xff\xd8\xff|GIF8[79]a", "an image", "name a text or a table"),
-    (rb"\x89HDF", "an HDF5 file", _TABLE),
-    (rb".{8}DUCK", "a DuckDB database", _TABLE),
-    (rb"%%MatrixMarket", "a Matrix Market file", "save the counts with scipy.sparse.save_npz"),
-    (rb"\x93NUMPY", "a NumPy array", _TABLE),
-    (rb"Obj\x01|FEA1", "an Avro or old Feather file", _TABLE),
-    (rb"\x80[\x03-\x05]", "a Python pickle", _TABLE),
-)
-_ARCHIVES = {
-    "xl/workbook.bin": ("a binary Excel workbook (.xlsb)", "save it as .xlsx"),
-    "word/": ("a Word document", _EXTRACT),
-    "content.xml": ("an OpenDocument file", "save it as .xlsx, .csv or text"),
+# First bytes of other files, which are named in the error.
+_OTHERS = {
+    rb"%PDF": "a PDF document",
+    rb"\xd0\xcf\x11\xe0": "an old Office file (.xls, .doc)",
+    rb"PK\x03\x04|PK\x05\x06": "a ZIP archive",
+    rb"7z\xbc\xaf\x27\x1c|Rar!\x1a|.{257}ustar": "an archive",
+    rb"\x89PNG": "a PNG image",
+    rb"\xff\xd8\xff|GIF8[79]a": "an image",
+    rb"\x89HDF": "an HDF5 file",
+    rb".{8}DUCK": "a DuckDB database",
+    rb"%%MatrixMarket": "a Matrix Market file",
+    rb"\x93NUMPY|\x80[\x03-\x05]": "an array or pickle of Python",
 }
 _N_HEAD_BYTES = 1 << 13
 # Of random bytes, a tenth are control characters that no text has; one that slipped into a text is no reason.
 _CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\f\b\x1b")) + b"\x7f"
 _MIN_CONTROLS, _CONTROLS_SHARE = 4, 0.01
-_MAX_LISTED, _MAX_NAMED = 8, 3
+_MAX_LISTED = 8
 # Files beside those of a table, as Spark, Dask and Hugging Face write them.
 _COMPANIONS = re.compile(r"_success|_(common_)?metadata|dataset_\w+\.json|state\.json|readme\.md|license(\.\w+)?", re.I)
-_FOLDER_FORMATS = ("parquet", "arrow")
 
 
 @dataclass(frozen=True)
@@ -96,18 +89,16 @@ class SourceFiles:
     notes: tuple[SearchWarning, ...] = ()
 
     @property
-    def n_bytes(self) -> int | None:
-        """Stored bytes of all files; None for standard input."""
-        return None if self.files[0].path is None else sum(file.n_bytes for file in self.files)
+    def n_bytes(self) -> int:
+        """Stored bytes of all files."""
+        return sum(file.n_bytes for file in self.files)
 
 
 def find_files(source: Source, format: Format | None = None, columns: Sequence[str] = ()) -> SourceFiles:
-    """Return the files of a path, a folder, a pattern or a list of them, and their format.
+    """Return the files of a path, a folder, a pattern or a list of them, and their format; "-" is standard input.
 
-    Columns that the caller names tell CSV on standard input from lines of text.
+    Columns that the caller names tell CSV without a suffix from lines of text.
     """
-    if source == "-":
-        return _find_input(format, columns)
     names = [os.fspath(name) for name in ([source] if isinstance(source, str | os.PathLike) else source)]
     if not names:
         raise SearchError(
@@ -115,35 +106,36 @@ def find_files(source: Source, format: Format | None = None, columns: Sequence[s
         )
     listed = [_list_files(name) for name in names]
     root = listed[0][1] if len(listed) == 1 else None
-    are_named = all(is_named for _, _, is_named in listed)
+    is_single = len(listed) == 1 and len(listed[0][0]) == 1 and root is None
     found: list[tuple[File, Format | None, SearchWarning | None]] = []
     skipped: list[str] = []
-    for files, _, is_named in listed:
+    for files, folder, _ in listed:
         for file in files:
             try:
-                found.append((file, *detect_format(file, format, may_be_records=is_named and len(listed) == 1)))
+                found.append((file, *detect_format(file, format, columns if is_single else None)))
             except BinaryFileError as error:
-                if is_named:
+                if folder is None and len(files) == 1:
                     raise
-                skipped.append(f"{cast(Path, file.path).name} ({error.fields['kind']})")
+                skipped.append(f"{file.path.name} ({error.fields['kind']})")
                 refused = error
     if not found:
         raise refused
     n_files = len(found) + len(skipped)
-    chosen, kept = (format, found) if format else _choose_format(found, are_named=are_named, root=root)
-    skipped += [f"{cast(Path, file.path).name} ({NAMES[own]})" for file, own, _ in found if own in BINARY_FORMATS
-                and chosen == "files"]  # fmt: skip
-    notes = [_note_skipped(skipped, n_files)] if skipped else []
-    if chosen == "lines" and not format:
-        notes.append(_note_guess(str(kept[0][0]), "lines"))
-    notes += [note for _, _, note in kept if note is not None][:_MAX_NAMED]
+    chosen, kept = (format, found) if format else _choose_format(found, is_single, are_named=listed[0][2])
+    if chosen == "files":
+        skipped += [f"{file.path.name} ({NAMES[own]})" for file, own, _ in found if own in BINARY_FORMATS]
+    notes = [note for _, _, note in kept if note is not None][:1]
+    if skipped:
+        notes.append(_note_skipped(skipped, n_files))
+    if is_single and not format and chosen == "lines":
+        notes.append(_note_guess(str(kept[0][0]), "lines of text, one document each", "lines_are_documents", "files"))
     return SourceFiles([file for file, _, _ in kept], chosen, root, tuple(notes))
 
 
 def describe_source(source: Source) -> str:
     """Return a name for all files in one sentence."""
     if isinstance(source, str | os.PathLike):
-        return "standard input" if source == "-" else os.fspath(source)
+        return STANDARD_INPUT if source == "-" else os.fspath(source)
     return os.fspath(source[0]) + (" and others" if len(source) > 1 else "")
 
 
@@ -165,25 +157,35 @@ def guess_by_name(path: Path) -> Format | None:
 
 def _list_files(name: str) -> tuple[list[File], Path | None, bool]:
     """Return the files of a name, the folder if it is one, and whether the name is that of one file."""
+    if name == "-":
+        # A copy can be looked at, and read again from its start.
+        copy = TemporaryFolder()
+        path = copy.path / "input"
+        with path.open("wb") as out:
+            shutil.copyfileobj(sys.stdin.buffer, out)
+        return [File(path, None, copy)], None, True
     plain, table = split_table(name)
     if re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", plain):
-        raise SearchError(
-            "{file!r} is not a file on this machine. Download it first.", code="file_is_remote", file=plain
-        )
+        sentence = "{file!r} is not a file on this machine. Download it first."
+        raise SearchError(sentence, code="file_is_remote", file=plain)
     path = Path(plain)
     if path.is_dir():
-        files = sorted(each for each in path.rglob("*") if each.is_file() and not _is_hidden(each.relative_to(path)))
-        if not files:
+        inner = [each for each in path.rglob("*") if each.is_file() and not _is_hidden(each.relative_to(path))]
+        if not inner:
             raise SearchError(
                 "The folder {folder!r} has no files, but at least one is needed.", code="empty_folder", folder=plain
             )
-        states = [each for each in files if each.name == "state.json"]
-        return [File(each) for each in files if not _is_cache(each, states)], path, False
+        return [File(each) for each in sorted(inner) if not _is_cache(each)], path, False
     if path.exists():
         return [File(path, table)], None, True
     matches = sorted(Path(each) for each in glob.glob(plain, recursive=True) if Path(each).is_file())
     if not matches:
-        raise _make_missing_file_error(plain)
+        error = SearchError("No file {file!r}.", code="file_missing", file=plain)
+        if not path.parent.is_dir():
+            raise error
+        names = sorted(entry.name for entry in path.parent.iterdir() if not entry.name.startswith("."))
+        entries = ", ".join(names[:_MAX_LISTED]) + (", ..." if len(names) > _MAX_LISTED else "") or "nothing"
+        raise error.append("The folder {folder!r} has: {entries}.", folder=str(path.parent), entries=entries)
     return [File(each, table) for each in matches], None, len(matches) == 1
 
 
@@ -191,32 +193,22 @@ def _is_hidden(path: Path) -> bool:
     return any(part.startswith(".") for part in path.parts)
 
 
-def _is_cache(file: Path, states: Sequence[Path]) -> bool:
-    """Return whether a file is a result of an earlier step of a Hugging Face dataset."""
-    if file.suffix != ".arrow" or file.with_name("state.json") not in states:
+def _is_cache(file: Path) -> bool:
+    """Return whether a file is a result of an earlier step of a Hugging Face dataset, which lists its files."""
+    state = file.with_name("state.json")
+    if file.suffix != ".arrow" or not state.is_file():
         return False
     try:
-        names = [each["filename"] for each in json.loads(file.with_name("state.json").read_bytes())["_data_files"]]
+        return file.name not in [each["filename"] for each in json.loads(state.read_bytes())["_data_files"]]
     except (OSError, ValueError, KeyError, TypeError):
         return False
-    return file.name not in names
 
 
-def _make_missing_file_error(name: str) -> SearchError:
-    error = SearchError("No file {file!r}.", code="file_missing", file=name)
-    folder = Path(name).parent
-    if not folder.is_dir():
-        return error
-    names = sorted(entry.name for entry in folder.iterdir() if not entry.name.startswith("."))
-    listed = ", ".join(names[:_MAX_LISTED]) + (", ..." if len(names) > _MAX_LISTED else "") or "nothing"
-    return error.append("The folder {folder!r} has: {entries}.", folder=str(folder), entries=listed)
-
-
-def _choose_format(found: list[Any], *, are_named: bool, root: Path | None) -> tuple[Format, list[Any]]:
+def _choose_format(found: list[Any], is_single: bool, *, are_named: bool) -> tuple[Format, list[Any]]:
     """Return the one format of files, and the files that have it."""
-    if len(found) == 1 and root is None:
+    if is_single:
         return found[0][1] or "lines", found
-    tables = [each for each in found if each[1] in _FOLDER_FORMATS]
+    tables = [each for each in found if each[1] in FOLDER_FORMATS]
     if tables and all(each in tables or _COMPANIONS.fullmatch(each[0].path.name) for each in found):
         found = tables
     counts = Counter(each[1] or "files" for each in found)
@@ -244,38 +236,102 @@ def _note_skipped(names: Sequence[str], n_files: int) -> SearchWarning:
         code="skipped_files",
         n_skipped=len(names),
         n_files=n_files,
-        files=", ".join(names[:_MAX_NAMED]) + (", ..." if len(names) > _MAX_NAMED else ""),
+        files=", ".join(names[:_MAX_LISTED]) + (", ..." if len(names) > _MAX_LISTED else ""),
     )
 
 
-def _note_guess(file: str, format: Format) -> SearchWarning:
-    is_lines = format == "lines"
-    return SearchWarning(
-        "{file!r} is read as {name}. Set {argument} to {other!r} to read it otherwise.",
-        code="lines_are_documents" if is_lines else "format_guessed",
-        file=file,
-        name="lines of text, one document each" if is_lines else "CSV, since its first line names columns",
-        argument=Option("format"),
-        other="files" if is_lines else "lines",
+def _note_guess(file: str, name: str, code: str, other: Format) -> SearchWarning:
+    sentence = "{file!r} is read as {name}. Set {argument} to {other!r} to read it otherwise."
+    return SearchWarning(sentence, code=code, file=file, name=name, argument=Option("format"), other=other)
+
+
+def detect_format(
+    file: File, given: Format | None = None, columns: Sequence[str] | None = ()
+) -> tuple[Format | None, SearchWarning | None]:
+    """Return the format of a file by its first bytes, None for plain text; and a note if that is not expected.
+
+    A file without a suffix may have records only if the columns that the caller names, perhaps none, are given.
+    """
+    head, compression = _read_head(file)
+    by_name = guess_by_name(file.path)
+    found = _detect_binary(head, file)
+    if found and compression:
+        raise _refuse(file, f"{NAMES[found]} compressed with {compression}")
+    if given is not None:
+        if found and given not in BINARY_FORMATS:
+            raise _refuse(file, NAMES[found])
+        if not found and given in BINARY_FORMATS:
+            raise make_unreadable_error(file, "it holds plain text", NAMES[given])
+        return given, None
+    if not found:
+        found = _detect_text(head, by_name, file) if by_name else _detect_unnamed(head, columns, file)
+        if found == "csv" and not by_name and not columns:
+            name = "CSV, since its first line names columns"
+            return found, _note_guess(str(file), name, "format_guessed", "lines")
+    is_raw = compression is None and file.path.suffix.lower() in COMPRESSION_SUFFIXES
+    is_expected = found in (None, by_name) or {found, by_name} in ({"json", "jsonl"}, {"csv", "tsv"})
+    if not is_raw and (is_expected or by_name is None):
+        return found, None
+    note = SearchWarning(
+        "{file!r} is read as {format}, since that is what it holds, although its name ends in {suffix!r}.",
+        code="format_by_content",
+        file=str(file),
+        format=NAMES[found],
+        suffix=file.path.suffix,
     )
+    return found, note
 
 
-def _find_input(format: Format | None, columns: Sequence[str]) -> SourceFiles:
-    """Return standard input with its format, and a note if the format is a guess."""
-    files = [File(None)]
-    if format is not None:
-        return SourceFiles(files, format)
-    head = cast(io.BufferedReader, sys.stdin.buffer).peek()
-    is_packed = find_compression(head) is not None
-    if is_binary(head) and not is_packed:
-        raise BinaryFileError("Standard input looks like {kind}: name the file instead.", file="-", kind="binary data")
+def _read_head(file: File) -> tuple[bytes, str | None]:
+    """Return the first bytes of a file, decompressed, and its compression."""
+    try:
+        if not stat.S_ISREG(file.path.stat().st_mode):  # a pipe or a device may have no end
+            raise make_unreadable_error(file, "it is not a regular file")
+        with file.path.open("rb") as raw:
+            compression = find_compression(raw.read(10))
+    except OSError as error:
+        raise make_unreadable_error(file, error) from error
+    with open_stream(file) as stream:
+        return stream.read(_N_HEAD_BYTES), compression
+
+
+def _detect_binary(head: bytes, file: File) -> Format | None:
+    """Return the format of a file that no text begins like; None for text. Raise for other binary files."""
+    for format, start in _STARTS.items():
+        if re.match(start, head, re.DOTALL):
+            return format
+    if head.startswith(b"PK\x03\x04"):
+        try:
+            with zipfile.ZipFile(file.path) as archive:
+                names = archive.namelist()
+        except (zipfile.BadZipFile, OSError, NotImplementedError, ValueError) as error:
+            raise make_unreadable_error(file, error) from error
+        if "xl/workbook.xml" in names or (names and all(name.endswith(".npy") for name in names)):
+            return "excel" if "xl/workbook.xml" in names else "npz"
+    for pattern, kind in _OTHERS.items():
+        if re.match(pattern, head, re.DOTALL):
+            raise _refuse(file, kind)
+    n_controls = len(head) - len(head.translate(None, _CONTROLS))
+    if not head.startswith(UTF16_BOMS) and n_controls >= max(_MIN_CONTROLS, _CONTROLS_SHARE * len(head)):
+        raise _refuse(file, "UTF-16 or UTF-32" if head.count(b"\x00") >= len(head) // 3 else "binary data, not text")
+    return None
+
+
+def _refuse(file: File, kind: str) -> BinaryFileError:
+    sentence = "{file!r} looks like {kind}. Name a text or a table, or save it as text, CSV or Parquet."
+    return BinaryFileError(sentence, file=str(file), kind=kind)
+
+
+def _detect_unnamed(head: bytes, columns: Sequence[str] | None, file: File) -> Format | None:
+    """Detect records in a file without a known suffix: JSON lines; on standard input also JSON and CSV."""
     start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
-    if start.startswith((b"{", b'["', b"[{")):
-        return SourceFiles(files, "jsonl" if start.startswith(b"{") else "json")
-    if columns and not is_packed:  # lines of text have no columns
-        return SourceFiles(files, "csv")
-    guess: Format = "csv" if _has_header(start) else "lines"
-    return SourceFiles(files, guess, notes=(_note_guess("standard input", guess),))
+    if columns is not None and _is_object(start) and (file.copy or b"\n" in start):
+        return "jsonl"
+    if file.copy is None:
+        return None
+    if start.startswith((b'["', b"[{", b"{")):
+        return "jsonl" if start.startswith(b"{") else "json"
+    return "csv" if columns or _has_header(start) else None  # lines of text have no columns
 
 
 def _has_header(start: bytes) -> bool:
@@ -294,123 +350,33 @@ def guess_delimiter(header: str) -> str:
     return max(",;\t|", key=header.count)
 
 
-def detect_format(
-    file: File, given: Format | None = None, *, may_be_records: bool = True
-) -> tuple[Format | None, SearchWarning | None]:
-    """Return the format of a file by its first bytes, None for plain text; and a note if its name indicates another."""
-    path = cast(Path, file.path)
-    head, compression = _read_head(file)
-    by_name = guess_by_name(path)
-    found = _detect_binary(head, file)
-    if found is None and given in BINARY_FORMATS:
-        raise make_unreadable_error(file, "it holds plain text", NAMES[given])
-    if found and compression:
-        raise _refuse(file, f"{NAMES[found]} compressed with {compression}", "decompress it first")
-    if given is not None:
-        if found and given not in BINARY_FORMATS:
-            raise _refuse(file, NAMES[found], "leave out {argument}, or name a text", argument=Option("format"))
-        return given, None
-    found = found or _detect_text(head, by_name, file, may_be_records=may_be_records)
-    is_raw = compression is None and path.suffix.lower() in COMPRESSION_SUFFIXES
-    is_expected = found in (None, by_name) or {found, by_name} in ({"json", "jsonl"}, {"csv", "tsv"})
-    if not is_raw and (is_expected or (by_name is None and found in BINARY_FORMATS)):
-        return found, None
-    note = SearchWarning(
-        "{file!r} is read as {format}, since that is what it holds, although its name ends in {suffix!r}.",
-        code="format_by_content",
-        file=str(file),
-        format=NAMES[found],
-        suffix=path.suffix,
-    )
-    return found, note
-
-
-def _read_head(file: File) -> tuple[bytes, str | None]:
-    """Return the first bytes of a file, decompressed, and its compression."""
-    path = cast(Path, file.path)
-    try:
-        if not stat.S_ISREG(path.stat().st_mode):  # a pipe or a device may have no end
-            raise make_unreadable_error(file, "it is not a regular file")
-        with path.open("rb") as raw:
-            compression = find_compression(raw.read(10))
-    except OSError as error:
-        raise make_unreadable_error(file, error) from error
-    with open_stream(file) as stream:
-        return stream.read(_N_HEAD_BYTES), compression
-
-
-def is_binary(head: bytes) -> bool:
-    """Return whether the first bytes of a file are those of no text in any encoding that keeps ASCII."""
-    n_controls = len(head) - len(head.translate(None, _CONTROLS))
-    return not head.startswith(UTF16_BOMS) and n_controls >= max(_MIN_CONTROLS, _CONTROLS_SHARE * len(head))
-
-
-def _detect_binary(head: bytes, file: File) -> Format | None:
-    """Return the format of a file that no text begins like; None for text. Raise for other binary files."""
-    for format, start in _STARTS.items():
-        if start.match(head):
-            return format
-    if head.startswith(b"PK\x03\x04"):
-        return _detect_archive(file)
-    for pattern, kind, advice in _OTHERS:
-        if re.match(pattern, head, re.DOTALL):
-            raise _refuse(file, kind, advice)
-    if is_binary(head):
-        if head.count(b"\x00") >= len(head) // 3:
-            raise _refuse(file, "UTF-16 or UTF-32", "convert it with `iconv -f utf-16 -t utf-8`")
-        raise _refuse(file, "binary data, not text", "name a text or a table of a format that can be read")
-    return None
-
-
-def _detect_archive(file: File) -> Format:
-    try:
-        with zipfile.ZipFile(cast(Path, file.path)) as archive:
-            names = archive.namelist()
-    except (zipfile.BadZipFile, OSError, NotImplementedError, ValueError) as error:
-        raise make_unreadable_error(file, error) from error
-    if "xl/workbook.xml" in names:
-        return "excel"
-    for entry, (kind, advice) in _ARCHIVES.items():
-        if any(name.startswith(entry) for name in names):
-            raise _refuse(file, kind, advice)
-    if names and all(name.endswith(".npy") for name in names):
-        return "npz"
-    raise _refuse(file, "a ZIP archive", _UNPACK)
-
-
-def _detect_text(head: bytes, by_name: Format | None, file: File, *, may_be_records: bool) -> Format | None:
+def _detect_text(head: bytes, by_name: Format, file: File) -> Format:
+    """Detect the format of text whose name indicates one."""
     start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
-    first, end, _ = start.partition(b"\n")
-    is_object = _is_value(first, dict) or (not end and len(start) > _N_HEAD_BYTES // 2 and start.startswith(b'{"'))
-    if by_name is None:
-        return "jsonl" if may_be_records and is_object and end else None
-    if by_name in BINARY_FORMATS and not is_object and not _is_delimited(start):
-        raise make_unreadable_error(file, "it holds plain text", NAMES[by_name])
-    if start.startswith(b"{"):
-        if by_name == "json" and not is_object and re.match(rb'\{\s*["}]', start):
-            return "json"  # one object over several lines, as an editor shows it
-        return "jsonl" if is_object or by_name in ("json", "jsonl") else by_name
-    if start.startswith(b"[") and (by_name == "json" or re.match(rb'\[\s*[\]{"]', start)):
+    if not start:
+        return by_name
+    if start.startswith(b"{") and (_is_object(start) or by_name in ("json", "jsonl")):
+        return "json" if by_name == "json" and not _is_object(start) else "jsonl"
+    if re.match(rb'\[\s*[\]{"]', start) or (by_name == "json" and start.startswith(b"[")):
         return "json"
-    if by_name not in ("csv", "tsv") and _is_delimited(start) and not _is_value(first, str | list):
+    lines = start.decode("utf-8", errors="replace").splitlines()[:2]
+    counts = {line.count(guess_delimiter(lines[0])) for line in lines}
+    is_delimited = len(lines) == 2 and len(counts) == 1 and counts != {0} and not _is_value(start, str | list)
+    if by_name not in ("csv", "tsv") and is_delimited:
         return "csv"
+    if by_name in BINARY_FORMATS:
+        raise make_unreadable_error(file, "it holds plain text", NAMES[by_name])
     return "jsonl" if by_name == "json" else by_name
 
 
-def _is_value(line: bytes, kind: Any) -> bool:
-    """Return whether a line is a value of JSON of a kind."""
+def _is_object(start: bytes) -> bool:
+    """Return whether the first line is an object of JSON, or begins like one that is too long to see its end."""
+    is_cut = b"\n" not in start and len(start) > _N_HEAD_BYTES // 2
+    return start.startswith(b'{"') if is_cut else _is_value(start, dict)
+
+
+def _is_value(start: bytes, kind: Any) -> bool:
     try:
-        return isinstance(json.loads(line), kind)
+        return isinstance(json.loads(start.partition(b"\n")[0]), kind)
     except (ValueError, RecursionError):
         return False
-
-
-def _is_delimited(start: bytes) -> bool:
-    """Return whether the first lines have the same number of a delimiter."""
-    lines = start.decode("utf-8", errors="replace").splitlines()[:2]
-    counts = {line.count(guess_delimiter(lines[0])) for line in lines}
-    return len(lines) == 2 and len(counts) == 1 and counts != {0}
-
-
-def _refuse(file: File, kind: str, advice: str, **fields: Any) -> BinaryFileError:
-    return BinaryFileError("{file!r} looks like {kind}: " + advice + ".", file=str(file.path), kind=kind, **fields)

@@ -69,13 +69,6 @@ def open_rows(file: File, format: Format, reading: Reading) -> Iterator[Rows]:
                     lines = Path(folder, "lines")
                     _write_lines(path, file, lines, reading)
                     yield _open_jsonl(lines, file, reading)
-    elif file.path is None:
-        raise SearchError(
-            "Files of the format {format} cannot be read from standard input, because they need random access. Name a "
-            "file.",
-            code="format_on_stdin",
-            format=format,
-        )
     else:
         with _explain_errors(file, format):
             read = partial(_read_sqlite, file) if format == "sqlite" else _scan_typed(file, format, reading)
@@ -396,7 +389,7 @@ def _write_lines(path: Path, file: File, lines: Path, reading: Reading) -> None:
 
 
 def _scan_typed(file: File, format: Format, reading: Reading) -> Callable[..., Iterator[pl.DataFrame]]:
-    path = cast(Path, file.path)
+    path = file.path
     if format == "parquet":
         return partial(_collect, pl.scan_parquet(path, glob=False, hive_partitioning=False))
     if format == "excel":
@@ -428,7 +421,7 @@ def _read_excel(file: File, reading: Reading) -> pl.DataFrame:
 
     logging.getLogger("fastexcel").setLevel(logging.ERROR)  # it logs every column without values
     check_archive(file)
-    book = fastexcel.read_excel(cast(Path, file.path))
+    book = fastexcel.read_excel(file.path)
     header = None if reading.no_header else 0
     sheets = {name: book.load_sheet(name, header_row=header, schema_sample_rows=None) for name in book.sheet_names}
     title = _choose_table(file, [name for name, sheet in sheets.items() if sheet.width], "sheet")
@@ -445,7 +438,7 @@ def _read_excel(file: File, reading: Reading) -> pl.DataFrame:
 
 def _read_sqlite(file: File, schema: Schema | None, n_rows: int = _BATCH_ROWS) -> Iterator[pl.DataFrame]:
     """Read a table of a database in batches: the named one, or the only one."""
-    with closing(sqlite3.connect(f"{cast(Path, file.path).absolute().as_uri()}?mode=ro", uri=True)) as database:
+    with closing(sqlite3.connect(f"{file.path.absolute().as_uri()}?mode=ro", uri=True)) as database:
         database.text_factory = partial(str, encoding="utf-8", errors="replace")
         tables = [name for (name,) in database.execute(_SQLITE_TABLES)]
         # A name is an identifier: quoted, it cannot be anything else.

@@ -12,7 +12,7 @@ import sys
 import zipfile
 import zlib
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -20,6 +20,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, BinaryIO, NamedTuple, cast
 
 from mixsearch.errors import Option, SearchError, SearchWarning
+from mixsearch.storage.temporary import TemporaryFolder
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -43,18 +44,19 @@ _COPIED_BYTES, _MAX_NAMED = 1 << 20, 3
 
 
 class File(NamedTuple):
-    """A file, and its table or sheet if it has several; without a path, standard input."""
+    """A file, and its table or sheet if it has several."""
 
-    path: Path | None
+    path: Path
     table: str | None = None
+    copy: TemporaryFolder | None = None  # of standard input
 
     def __str__(self) -> str:
-        return STANDARD_INPUT if self.path is None else str(self.path) + (f"::{self.table}" if self.table else "")
+        return STANDARD_INPUT if self.copy else f"{self.path}::{self.table}" if self.table else str(self.path)
 
     @property
     def n_bytes(self) -> int:
-        """The stored size; 0 for standard input."""
-        return 0 if self.path is None else self.path.stat().st_size
+        """The stored size."""
+        return self.path.stat().st_size
 
 
 @dataclass
@@ -107,8 +109,7 @@ class _Unpacked(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         n_bytes = self._unpacked.readinto(buffer)
         self._n_bytes += n_bytes
-        if self._packed.seekable():
-            check_growth(self._file, self._packed.tell(), self._n_bytes)
+        check_growth(self._file, self._packed.tell(), self._n_bytes)
         return int(n_bytes)
 
 
@@ -126,7 +127,7 @@ def check_growth(file: File, packed: int, unpacked: int) -> None:
 
 def check_archive(file: File) -> None:
     """Raise if a ZIP file would unpack to an unreasonable size. No entry is unpacked beyond its declared size."""
-    with zipfile.ZipFile(cast(Path, file.path)) as archive:
+    with zipfile.ZipFile(file.path) as archive:
         entries = archive.infolist()
     check_growth(file, sum(entry.compress_size for entry in entries), sum(entry.file_size for entry in entries))
 
@@ -138,10 +139,9 @@ def find_compression(start: bytes) -> str | None:
 
 @contextmanager
 def open_stream(file: File) -> Iterator[io.BufferedReader]:
-    """Open the unpacked bytes of a file, or standard input; errors while it is read name the file."""
+    """Open the unpacked bytes of a file; errors while it is read name the file."""
     try:
-        with nullcontext(sys.stdin.buffer) if file.path is None else open(file.path, "rb") as raw:
-            packed = cast(io.BufferedReader, raw)
+        with open(file.path, "rb") as packed:
             compression = find_compression(packed.peek(10))
             unpacked = packed if compression is None else _Unpacked(_PACKED[compression][1](packed), packed, file)
             yield packed if compression is None else io.BufferedReader(unpacked, _COPIED_BYTES)
@@ -154,7 +154,7 @@ def open_plain(file: File, encoding: str) -> Iterator[Path]:
     """Yield a plain UTF-8 file: the file itself, or a temporary copy of what is packed or in another encoding."""
     is_utf8 = codecs.lookup(encoding).name == "utf-8"
     with open_stream(file) as stream, ExitStack() as stack:
-        if is_utf8 and isinstance(stream.raw, io.FileIO) and file.path is not None:
+        if is_utf8 and isinstance(stream.raw, io.FileIO):
             yield file.path
             return
         path = Path(stack.enter_context(TemporaryDirectory(prefix="mixsearch-tmp-")), "plain")

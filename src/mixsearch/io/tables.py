@@ -12,18 +12,26 @@ import polars as pl
 
 from mixsearch.data.machine import available_memory
 from mixsearch.errors import SearchError, warn_user
-from mixsearch.io.files import FORMAT_BY_SUFFIX, TABLE_FORMATS, Format, SourceFiles, find_files, guess_by_name
+from mixsearch.io.files import (
+    FOLDER_FORMATS,
+    FORMAT_BY_SUFFIX,
+    TABLE_FORMATS,
+    Format,
+    SourceFiles,
+    find_files,
+    guess_by_name,
+)
 from mixsearch.io.frames import to_polars
 from mixsearch.io.read import Rows, open_rows
 from mixsearch.io.streams import COMPRESSION_SUFFIXES, File, Reading, create_stream
 from mixsearch.io.types import find_types, flatten
 from mixsearch.io.values import to_json
-from mixsearch.io.workbook import Sheet, write_workbook
+from mixsearch.io.workbook import write_workbook
 from mixsearch.storage.disk import explain_os_errors, write_atomically
 
 _WRITTEN_FORMATS: tuple[Format, ...] = ("csv", "tsv", "parquet", "jsonl", "json", "excel")
-# Formats that are compressed already, and those whose folders are one table.
-_PACKED_FORMATS, _FOLDER_FORMATS = ("parquet", "excel"), ("parquet", "arrow")
+# Formats that are compressed already.
+_PACKED_FORMATS = ("parquet", "excel")
 
 
 def read_table(path: str | os.PathLike[str], *, no_header: bool = False, skip_bad_rows: bool = False) -> pl.DataFrame:
@@ -84,7 +92,7 @@ def concat(frames: Iterable[pl.DataFrame]) -> pl.DataFrame:
 def _find_table(path: str) -> SourceFiles:
     """Return the files of one table."""
     sources = find_files(path)
-    if sources.root is not None and sources.format not in _FOLDER_FORMATS:
+    if sources.root is not None and sources.format not in FOLDER_FORMATS:
         raise SearchError(
             "{file!r} is a folder without Parquet or Arrow files, but one table is needed. Name a file.",
             code="file_is_folder",
@@ -168,9 +176,7 @@ def write_table(table: Any, path: str | os.PathLike[str]) -> None:
             source = pl.io.plugins.register_io_source(lambda *_: chain([first], frames), schema=first.schema)
             source.sink_parquet(temporary)
         elif format == "excel":
-            first = flatten(next(frames))
-            rows = (row for frame in chain([first], frames) for row in flatten(frame).iter_rows())
-            write_workbook(temporary, [Sheet("Table", first.columns, rows)])
+            write_workbook(temporary, [("Table", concat(frames))])
         else:
             with create_stream(temporary) as stream:
                 _write_text(frames, stream, format)

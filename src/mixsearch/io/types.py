@@ -115,11 +115,13 @@ def describe_type(kind: pl.DataType) -> str:
 def make_series(name: str, values: Iterable[Any]) -> pl.Series:
     """Return values of Python as a column; those that have no type in common become text, nested ones JSON."""
     listed = [None if is_missing(value) else value for value in values]
+    is_array = any(hasattr(value, "dtype") for value in listed)
     try:
         series = pl.Series(name, listed, strict=False)
     except (pl.exceptions.PolarsError, OverflowError, TypeError, ValueError):
         series = pl.Series(name, dtype=pl.Object)
-    if series.dtype in (pl.Object, pl.Int128, pl.Binary) and listed:
+    is_changed = series.dtype.is_nested() and not is_array and series.to_list() != listed
+    if (series.dtype in (pl.Object, pl.Int128, pl.Binary) and listed) or is_changed:
         return pl.Series(name, [None if value is None else to_text(value) for value in listed], dtype=pl.String)
     return series
 

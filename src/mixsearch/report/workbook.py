@@ -3,54 +3,49 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from mixsearch.index.answer import Answer, TypicalDocument
-from mixsearch.index.groups import GroupShare, TopicGroups
-from mixsearch.io.workbook import Sheet, write_workbook
+from mixsearch.index.groups import GroupShare
+from mixsearch.io.types import make_series
+from mixsearch.io.values import rename_repeated
+from mixsearch.io.workbook import write_workbook
 from mixsearch.report.contents import Report, list_methods
 
-_SHARE, _FINE, _COUNT, _TIMES = "0.0%", "0.00%", "#,##0", "0.0"
 _GROUP_NAMES = ("documents", "share", "low", "high", "about", "about low", "about high", "with words")
-_GROUP_FORMATS = (_COUNT, _FINE, _FINE, _FINE, _COUNT, _COUNT, _COUNT, _COUNT)
+# The formats of columns that mean the same in all sheets.
+_FORMATS = {
+    **dict.fromkeys(("share", "part of the hint"), "0.0%"),
+    **dict.fromkeys(("share of all text", "low", "high", "probability"), "0.00%"),
+    **dict.fromkeys(_GROUP_NAMES[4:], "#,##0"),
+    **{"confidence": "0%", "times likelier": "0.0", "documents": "#,##0"},
+}
 
 
 def write_sheets(report: Report, path: Path) -> None:
     """Write a report as a workbook."""
-    write_workbook(path, _list_sheets(report))
+    write_workbook(path, _list_sheets(report), _FORMATS)
 
 
-def _list_sheets(report: Report) -> Iterator[Sheet]:
-    yield _make_summary(report)
-    yield _make_words(report)
-    yield _make_documents(report)
-    if report.timeline is not None:
-        yield _make_timeline(report.timeline)
-    if report.groups:
-        yield _make_groups(report.groups)
-    yield _make_other_meanings(report)
-    yield _make_overlaps(report)
-    yield Sheet("Methods", ("about", "explanation"), list_methods(report), widths=(28, 90))
+def _make_sheet(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> tuple[str, pl.DataFrame]:
+    columns = list(zip(*rows, strict=True)) or [()] * len(header)
+    return title, pl.DataFrame([make_series(name, values) for name, values in zip(header, columns, strict=True)])
 
 
-def _make_summary(report: Report) -> Sheet:
-    found = [(topic.name, *_summarize(topic.answer)) for topic in report.topics]
+def _list_sheets(report: Report) -> Iterator[tuple[str, pl.DataFrame]]:
     failed = [(outcome.query.name, "not found", *[None] * 8, str(outcome.error)) for outcome in report.failed]
-    return Sheet(
+    yield _make_sheet(
         "Summary",
         ("topic", "verdict", "confidence", "meaning of the verdict", "share of all text", "documents about it",
          "at least", "at most", "documents with the words", "words", "notes"),
-        [*found, *failed],
-        (None, None, "0%", None, _FINE, _COUNT, _COUNT, _COUNT, _COUNT),
-        (24, 12, 12, 32, 16, 18, 10, 10, 22, 70, 70),
+        [*((topic.name, *_summarize(topic.answer)) for topic in report.topics), *failed],
     )  # fmt: skip
-
-
-def _make_words(report: Report) -> Sheet:
-    return Sheet(
+    yield _make_sheet(
         "Words",
         ("topic", "rank", "word", "probability", "times likelier"),
         [
@@ -58,13 +53,8 @@ def _make_words(report: Report) -> Sheet:
             for topic in report.topics
             for rank, word in enumerate(topic.answer.words, 1)
         ],
-        (None, None, None, _FINE, _TIMES),
-        (24, 6, 24, 12, 14),
     )
-
-
-def _make_documents(report: Report) -> Sheet:
-    return Sheet(
+    yield _make_sheet(
         "Documents",
         ("topic", "rank", "row", "id", "title", "date", "link", "share", "snippet"),
         [
@@ -72,43 +62,30 @@ def _make_documents(report: Report) -> Sheet:
             for topic in report.topics
             for rank, document in enumerate(topic.answer.documents, 1)
         ],
-        (None, None, None, None, None, "yyyy-mm-dd", None, _SHARE, None),
-        (24, 6, 8, 18, 48, 12, 32, 8, 80),
     )
-
-
-def _make_timeline(timeline: TopicGroups) -> Sheet:
-    starts: Sequence[str | None] = timeline.starts or [None] * len(timeline.labels)
-    return Sheet(
-        "Timeline",
-        ("topic", timeline.column, "first day", *_GROUP_NAMES),
-        [
-            (topic.hint, group.label, _read_date(start), *_list_shares(group))
-            for topic in timeline.topics
-            for group, start in zip(topic.groups, starts, strict=True)
-        ],
-        (None, None, "yyyy-mm-dd", *_GROUP_FORMATS),
-        (24, 14, 12),
-    )
-
-
-def _make_groups(all_groups: Sequence[TopicGroups]) -> Sheet:
-    return Sheet(
-        "Groups",
-        ("topic", "column", "group", *_GROUP_NAMES),
-        [
-            (topic.hint, groups.column, group.label, *_list_shares(group))
-            for groups in all_groups
-            for topic in groups.topics
-            for group in topic.groups
-        ],
-        (None, None, None, *_GROUP_FORMATS),
-        (24, 16, 24),
-    )
-
-
-def _make_other_meanings(report: Report) -> Sheet:
-    return Sheet(
+    if report.timeline is not None:
+        starts: Sequence[str | None] = report.timeline.starts or [None] * len(report.timeline.labels)
+        yield _make_sheet(
+            "Timeline",
+            ("topic", report.timeline.column, "first day", *_GROUP_NAMES),
+            [
+                (topic.hint, group.label, _read_date(start), *_list_shares(group))
+                for topic in report.timeline.topics
+                for group, start in zip(topic.groups, starts, strict=True)
+            ],
+        )
+    if report.groups:
+        yield _make_sheet(
+            "Groups",
+            ("topic", "column", "group", *_GROUP_NAMES),
+            [
+                (topic.hint, groups.column, group.label, *_list_shares(group))
+                for groups in report.groups
+                for topic in groups.topics
+                for group in topic.groups
+            ],
+        )
+    yield _make_sheet(
         "Other meanings",
         ("topic", "rank", "words", "part of the hint", "share of all text"),
         [
@@ -116,20 +93,11 @@ def _make_other_meanings(report: Report) -> Sheet:
             for topic in report.topics
             for other in topic.answer.alternatives
         ],
-        (None, None, None, _SHARE, _FINE),
-        (24, 6, 60, 16, 16),
     )
-
-
-def _make_overlaps(report: Report) -> Sheet:
     names = [topic.name for topic in report.topics]
-    return Sheet(
-        "In common",
-        ("topic", *names),
-        [(name, *row) for name, row in zip(names, report.overlaps, strict=True)],
-        (None, *[_SHARE] * len(names)),
-        (24,),
-    )
+    overlaps = [(name, *row) for name, row in zip(names, report.overlaps, strict=True)]
+    yield _make_sheet("In common", rename_repeated(("topic", *names)), overlaps)
+    yield _make_sheet("Methods", ("about", "explanation"), list(list_methods(report)))
 
 
 def _summarize(answer: Answer) -> tuple[Any, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -220,7 +220,7 @@ def _load_matrix(path: File) -> sp.csr_array[Any]:
 
 def _load_npz(path: File) -> sp.csr_array[Any]:
     check_archive(path)
-    with open(cast(Path, path.path), "rb") as file:
+    with open(path.path, "rb") as file:
         counts = sp.load_npz(file)
     n_documents, n_words = counts.shape
     most = max(_MAX_EMPTY, _MAX_PER_COUNT * counts.nnz)

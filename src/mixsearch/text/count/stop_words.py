@@ -171,7 +171,7 @@ def _load_stop_words(options: CorpusOptions) -> Iterable[str]:
 
 def read_words(path: File, argument: str, needed: str) -> list[str]:
     """Read a file with one word per line, named by an argument of the caller."""
-    if path.path is None or not path.path.is_file():
+    if not path.path.is_file():
         raise SearchError(
             "No file {file!r}. {argument} must be " + needed + ".",
             code="file_missing",

@@ -194,7 +194,7 @@ def _load_lines(lines: list[tuple[int, str]], file: File) -> DocumentChunk:
 
 def _load_files(files: list[File], root: Path | None, state: ReadState) -> DocumentChunk:
     texts = [_load_file(file, state) for file in files]
-    paths = [cast(Path, file.path) for file in files]
+    paths = [file.path for file in files]
     # Relative paths have forward slashes on every system, so that an index does not depend on where it was built.
     names = [str(path) if root is None else path.relative_to(root).as_posix() for path in paths]
     return DocumentChunk(texts, list(map(replace_surrogates, names)), lambda i: f"the file {str(files[i])!r}")
