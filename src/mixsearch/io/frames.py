@@ -29,8 +29,9 @@ def to_polars(table: Any) -> pl.DataFrame:
         return _from_columns(table)
     if hasattr(table, "iloc"):
         return _from_pandas(table)
-    if hasattr(table, "to_arrow_table"):  # of DuckDB before it had streams
-        table = table.to_arrow_table()
+    if hasattr(table, "rename_columns"):  # Arrow allows names to be repeated
+        names = list(map(str, table.schema.names))
+        table = table if len(set(names)) == len(names) else table.rename_columns(rename_repeated(names))
     frame = table if isinstance(table, pl.DataFrame) else pl.DataFrame(table)
     return frame.cast({pl.Float16: pl.Float32}) if pl.Float16 in frame.dtypes else frame
 
@@ -49,8 +50,9 @@ def add_columns(table: Any, columns: Mapping[str, Any]) -> Any:
     if hasattr(table, "assign") and hasattr(table, "iloc"):
         return table.assign(**columns)
     if hasattr(table, "append_column"):  # of PyArrow
+        table = table.drop_columns([name for name in columns if name in table.column_names])
         for name, values in columns.items():
-            table = table.append_column(name, pl.Series(values).to_arrow())
+            table = table.append_column(name, pl.Series(values, nan_to_null=True).to_arrow())
         return table
     frame = to_polars(table) if is_frame(table) else pl.DataFrame(np.asarray(table), orient="row")
     if not is_frame(table):

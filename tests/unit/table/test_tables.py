@@ -8,8 +8,8 @@ from numpy.testing import assert_array_equal
 from tests.coded import raises, warns
 
 from mixsearch.errors import SearchError
+from mixsearch.io.frames import add_columns
 from mixsearch.table.rows import find_rows, get_rows
-from mixsearch.table.source import with_columns
 from mixsearch.table.tables import get_numbers, list_numeric_columns
 
 X = np.random.default_rng(0).normal(size=(30, 2))
@@ -17,7 +17,7 @@ MORE = {"membership": np.linspace(0, 1, 30), "is_member": np.arange(30) > 12}
 
 
 def check(frame, names):
-    frame = frame.to_pandas() if isinstance(frame, pa.Table) else frame
+    frame = frame if isinstance(frame, pd.DataFrame) else frame.to_pandas()
     assert list(frame.columns) == [*names, "membership", "is_member"]
     assert frame["membership"].tolist() == MORE["membership"].tolist()
     assert frame["is_member"].tolist() == MORE["is_member"].tolist()
@@ -36,7 +36,7 @@ def check(frame, names):
     ids=["array", "dict", "pandas", "pyarrow"],
 )
 def test_tables_become_frames_with_further_columns(table, names):
-    frame = with_columns(table, MORE)
+    frame = add_columns(table, MORE)
     check(frame, names)
     if isinstance(table, pd.DataFrame):
         assert frame.index.tolist() == table.index.tolist()
@@ -45,7 +45,7 @@ def test_tables_become_frames_with_further_columns(table, names):
 def test_polars_stays_polars():
     polars = pytest.importorskip("polars")
     table = polars.DataFrame({"a": X[:, 0], "b": X[:, 1], "is_member": X[:, 0]})
-    frame = with_columns(table, MORE)
+    frame = add_columns(table, MORE)
     assert isinstance(frame, polars.DataFrame)
     assert set(frame.columns) == {"a", "b", "membership", "is_member"}
     assert frame["is_member"].to_list() == MORE["is_member"].tolist()
@@ -82,10 +82,10 @@ def test_rows_of_any_table_are_read(table):
 
 
 def test_a_column_is_added_or_replaced_and_nan_is_missing():
-    once = with_columns(TABLE, {"membership": np.array([0.1, np.nan, 0.9])})
+    once = add_columns(TABLE, {"membership": np.array([0.1, np.nan, 0.9])})
     assert once.column_names == [*TABLE.column_names, "membership"]
     assert once["membership"].to_pylist() == [0.1, None, 0.9]
-    twice = with_columns(once, {"membership": np.zeros(3)})
+    twice = add_columns(once, {"membership": np.zeros(3)})
     assert twice["membership"].to_pylist() == [0, 0, 0]
     assert twice.num_columns == once.num_columns
 
