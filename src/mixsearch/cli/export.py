@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
+import polars as pl
 import typer
 
 from mixsearch.cli.console import EXIT_ERROR, IndexArgument, print_messages, report_errors, stderr_console
 from mixsearch.cli.queries import HintsOption, TypedHints, read_queries
 from mixsearch.cli.table_rows import split_list
+from mixsearch.data.arrow import import_pyarrow
 from mixsearch.index.answer import AnswerOptions
 from mixsearch.index.compare import answer_queries
 from mixsearch.index.tables import label_documents, list_documents
@@ -65,10 +69,18 @@ def export(
         outcomes = answer_queries(index, queries, AnswerOptions(n_words=0, n_documents=0))
         failed = print_messages(outcomes)
         if queries:
-            table = label_documents(index, outcomes, text=bool(text))
+            frames = label_documents(index, outcomes, text=bool(text))
         else:
-            table = list_documents(index, text=text is not False)
-        write_table(table, output)
+            frames = list_documents(index, text=text is not False)
+        write_table(_read_batches(frames), output)
         stderr_console().print(f"Written: {output}, {index.n_documents:,} documents", markup=False, soft_wrap=True)
         if failed:
             raise typer.Exit(EXIT_ERROR)
+
+
+def _read_batches(frames: Iterator[pl.DataFrame]) -> Any:
+    """Hand data frames of one schema to `write_table` one after the other."""
+    arrow = import_pyarrow("Tables of documents")  # TODO(frames)
+    first = next(frames)
+    batches = (batch for frame in chain([first], frames) for batch in frame.to_arrow().combine_chunks().to_batches())
+    return arrow.RecordBatchReader.from_batches(first.to_arrow().schema, batches)

@@ -13,6 +13,7 @@ from mixsearch.data.arrow import import_pandas, import_pyarrow
 from mixsearch.data.column_names import list_names, suggest_name
 from mixsearch.data.groups import Groups, make_groups
 from mixsearch.errors import ArgumentError, HintError, Option, SearchError
+from mixsearch.index.column_file import describe_type
 from mixsearch.index.columns import Columns
 from mixsearch.index.group_shares import Estimates, estimate_shares
 from mixsearch.index.tables import write_rows
@@ -230,7 +231,7 @@ def group_topics(
 
 def find_column(columns: Columns, name: str) -> str:
     """Return the column of a name, or of a role such as "date", or raise the error that lists those there are."""
-    names = columns.names or columns.table.column_names
+    names = columns.names or columns.table.columns
     found = name if name in names else columns.find(name)
     if found is None:
         known = [column.name for column in columns.described]
@@ -273,7 +274,8 @@ def _group_documents(
     columns: Columns, name: str, among: Array, every: str | float | None, *, is_ordered: bool
 ) -> Groups:
     arrow = import_pyarrow("Groups")
-    values = columns.take(among, [name]).column(0)
+    frame = columns.take(among, [name])
+    values = frame.to_arrow().column(0)  # TODO(frames)
     kinds = arrow.types
     is_text = not (kinds.is_temporal(values.type) or kinds.is_integer(values.type) or kinds.is_floating(values.type))
     if is_ordered and is_text:
@@ -281,7 +283,7 @@ def _group_documents(
             "Column {column!r} holds values of type {type}, which have no order. Use {by} for its groups.",
             code="not_ordered",
             column=name,
-            type=str(values.type),
+            type=describe_type(frame.schema[name]),
             by=Option("by"),
         )
     role = next((column.role for column in columns.described if column.name == name), None)

@@ -62,7 +62,8 @@ class Selection:
     def _compute_mask(self, where: str) -> Array:
         condition = parse_filter(where)
         try:
-            found = condition.mask(self._columns.select(condition.columns))
+            table = self._columns.select(condition.columns).to_arrow()  # TODO(frames)
+            found = condition.mask(table)
         except SearchError as error:
             if error.code != "unknown_column":
                 raise

@@ -19,7 +19,7 @@ from mixsearch.data.files.types import flatten_types, to_json
 from mixsearch.data.files.workbook import Sheet, write_workbook
 from mixsearch.display import pluralize
 from mixsearch.errors import SearchError, warn_user
-from mixsearch.storage.disk import explain_os_errors, write_atomically
+from mixsearch.io.disk import explain_os_errors, write_atomically
 
 _WRITTEN_FORMATS: tuple[Format, ...] = ("csv", "tsv", "parquet", "jsonl", "json", "excel")
 # Formats that are compressed already.

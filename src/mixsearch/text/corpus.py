@@ -15,7 +15,7 @@ from mixsearch._typing import Array
 from mixsearch.data.arrow import pack_batch, unpack_batch
 from mixsearch.data.files.types import ColumnTypes
 from mixsearch.errors import SearchError, SearchWarning
-from mixsearch.storage.temporary import TemporaryFolder
+from mixsearch.io.disk import TemporaryFolder
 from mixsearch.text.count.chunks import (
     Chunk,
     CountChunk,

@@ -19,13 +19,11 @@ from mixsearch.index.build.counts import CountWriter, read_rows, store_by_word
 from mixsearch.index.build.dropped import keep_documents
 from mixsearch.index.build.options import IndexOptions, OnProgress
 from mixsearch.index.build.segments import ContentWriter
-from mixsearch.index.column_file import FILE, drop_known, read_segment
+from mixsearch.index.column_file import TABLE, drop_known, read_segment
 from mixsearch.index.documents import SHORT, list_short
 from mixsearch.index.growth import Growth, read_growth, store_growth
 from mixsearch.index.topic_index import TopicIndex
-from mixsearch.storage.publication import update_folder
-from mixsearch.storage.reader import Folder
-from mixsearch.storage.writer import FolderWriter
+from mixsearch.io.folder import Folder, FolderWriter, update_folder
 from mixsearch.topics.dropped import load_dropped, store_dropped
 from mixsearch.topics.segments import DOCUMENTS, Segment, open_counts, place_in, read_segments, write_segments
 from mixsearch.topics.storage import KIND, VERSION
@@ -36,7 +34,7 @@ _MAX_MEASURED, _MAX_READ = 50_000, 5_000
 # Unknown ids or rows that a note lists.
 _MAX_LISTED = 5
 # What a segment stores of its documents, without those that are too short.
-_GROUPS = ("documents", "words", "texts", "names", "dropped", FILE)
+_GROUPS = ("documents", "words", "texts", "names", "dropped", TABLE)
 
 
 @dataclass(frozen=True)
@@ -159,7 +157,7 @@ class DocumentSelection:
         """Return which documents of an index are selected, (n,)."""
         if self.where is not None:
             condition = parse_filter(self.where)
-            return condition.mask(index.columns.select(condition.columns))
+            return condition.mask(index.columns.select(condition.columns).to_arrow())  # TODO(frames)
         if self.ids is not None:
             if not index.has_names:
                 raise SearchError(
@@ -201,8 +199,10 @@ class DocumentSelection:
         if self.ids is not None:
             names = folder.texts(group.place("names"))
             return np.fromiter((name in self.ids for name in names), bool, len(rows))
-        table = read_segment(folder, group)
-        return np.zeros(len(rows), bool) if table is None else parse_filter(self.where or "").mask(table)
+        frame = read_segment(folder, group)
+        if frame is None:
+            return np.zeros(len(rows), bool)
+        return parse_filter(self.where or "").mask(frame.to_arrow())  # TODO(frames)
 
 
 def _list_first(unknown: Sequence[str] | Sequence[int]) -> str:
@@ -296,13 +296,13 @@ def _rewrite_contents(
     contents, indices = ContentWriter(out, group), np.flatnonzero(kept)
     texts = folder.texts(place_in(group, "texts")) if index.has_texts else None
     names = folder.texts(place_in(group, "names")) if index.has_names else None
-    table = read_segment(folder, Segment(group, 0, 0.0))
-    columns = None if table is None else drop_known(table)
+    frame = read_segment(folder, Segment(group, 0, 0.0))
+    columns = None if frame is None else drop_known(frame)
     if texts is not None:
         gone = np.flatnonzero(~kept)
         lengths = (sum(map(len, texts.read(gone[part]))) for part in row_slices(len(gone), _MAX_READ))
         out.facts["corpus"]["n_characters"] = max(out.facts["corpus"]["n_characters"] - sum(lengths), 0)
-    for name in ("texts", "names", FILE, *(["rows"] if group.endswith(SHORT) else [])):
+    for name in ("texts", "names", TABLE, *(["rows"] if group.endswith(SHORT) else [])):
         out.remove(place_in(group, name))
     for part in row_slices(len(indices), _MAX_READ):
         own = indices[part]
@@ -310,6 +310,6 @@ def _rewrite_contents(
             rows[own],
             None if texts is None else texts.read(own),
             None if names is None else names.read(own),
-            None if columns is None else columns.take(own),
+            None if columns is None else columns[own],
         )
     contents.close()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import polars as pl
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
@@ -86,7 +87,8 @@ class CountChunk:
 
     def take(self, indices: Array) -> CountChunk:
         """Return some of the documents."""
-        rows, names, texts, columns = self.take_contents(indices)
+        rows, names, texts, _ = self.take_contents(indices)
+        columns = None if self.columns is None else take_rows(self.columns, indices)  # TODO(frames)
         return CountChunk(self.counts[indices], rows, names, texts, self.dropped[indices], columns)
 
     def take_contents(self, indices: Array) -> tuple[Array, list[str] | None, list[str] | None, Any]:
@@ -95,7 +97,7 @@ class CountChunk:
             np.asarray(self.rows)[indices],
             None if self.names is None else [self.names[i] for i in indices],
             None if self.texts is None else [self.texts[i] for i in indices],
-            None if self.columns is None else take_rows(self.columns, indices),
+            None if self.columns is None else pl.from_arrow(self.columns)[indices],  # TODO(frames)
         )
 
 

@@ -1,0 +1,1 @@
+"""Tables in and out by Polars; folders written completely or not at all."""
