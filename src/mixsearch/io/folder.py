@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import secrets
 import stat
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from copy import deepcopy
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -17,12 +18,12 @@ from hashlib import blake2b, file_digest
 from io import FileIO
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from numpy.lib.format import open_memmap, write_array_header_1_0
+from numpy.lib.format import open_memmap, read_array_header_1_0, read_magic, write_array_header_1_0
 
 from mixsearch import __version__, errors
 from mixsearch._typing import Array
@@ -37,6 +38,7 @@ SMALL_BYTES = 1 << 20
 FILE_CHARACTERS = 8 << 20
 _FILE_NAME = re.compile(r"[a-z0-9_]+(/[a-z0-9_]+)*\.(npy|parquet)")
 _GENERATION = re.compile(r"data-[0-9a-f]{16}")
+_KINDS = "biufcSU"  # of values that a plain file can hold: numbers, booleans, texts of fixed length
 _SURROGATES = re.compile("[\ud800-\udfff]")
 new_hash = partial(blake2b, digest_size=16)
 
@@ -140,11 +142,15 @@ def _hash_file(path: Path) -> str:
 
 def _map_array(path: Path) -> tuple[Array, mmap]:
     try:
-        array = open_memmap(path, mode="r")
-    except (SyntaxError, ValueError) as error:
+        with open(str(path), "rb") as file:
+            read_magic(file)
+            shape, is_fortran, dtype = read_array_header_1_0(file)
+            size = file.tell() + math.prod(shape) * dtype.itemsize
+            if dtype.kind not in _KINDS or not dtype.isnative or is_fortran or size != os.fstat(file.fileno()).st_size:
+                raise ValueError(f"{dtype} of shape {shape}")
+            array = np.memmap(file, dtype, "r", file.tell(), shape)
+    except (TypeError, ValueError) as error:
         raise damage_error("'{path}' is not an array ({error}).", path=str(path), error=str(error)) from error
-    if array.dtype.kind not in "biufcSU" or not array.dtype.isnative:
-        raise damage_error("'{path}' holds values of type {dtype}.", path=str(path), dtype=str(array.dtype))
     return np.asarray(array), array._mmap
 
 
@@ -287,10 +293,35 @@ def read_generation(path: str | os.PathLike[str]) -> str:
     return read_manifest(Path(path)).generation
 
 
-class ArrayStream(AbstractContextManager["ArrayStream"]):
+class Stream:
+    """A file or several that are written piece by piece: complete when it is closed, left out after an error."""
+
+    _is_open = True
+
+    def close(self) -> None:
+        """Complete what was written."""
+        if self._is_open:
+            self._is_open = False
+            self._complete()
+
+    def _complete(self) -> None:
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if kind is None:
+            self.close()
+        self._is_open = False
+
+
+class ArrayStream(Stream):
     """An array of unknown length, to which rows are appended."""
 
     def __init__(self, out: FolderWriter, name: str, dtype: np.dtype[Any], row_shape: tuple[int, ...]) -> None:
+        if dtype.kind not in _KINDS:
+            raise TypeError(f"An array of {dtype} cannot be stored.")
         self._out, self._name, self._dtype, self._row_shape = out, f"{name}.npy", dtype, row_shape
         self._file, self._n_rows = out._create(self._name), 0
         self._write_header()
@@ -310,23 +341,17 @@ class ArrayStream(AbstractContextManager["ArrayStream"]):
                 data = data[self._file.write(data) :]
         self._n_rows += len(values)
 
-    def close(self) -> None:
-        """Complete the file, its header last."""
-        if not self._file.closed:
-            self._file.seek(0)
-            self._write_header()
-            self._out._finish(self._name, self._file)
-
-    def __exit__(self, kind: object, *_: object) -> None:
-        if kind is None:
-            self.close()
+    def _complete(self) -> None:
+        self._file.seek(0)
+        self._write_header()
+        self._out._finish(self._name, self._file)
 
 
-class TextStream(AbstractContextManager["TextStream"]):
+class TextStream(Stream):
     """A column of texts, to which texts are appended. Lone surrogates become U+FFFD, None the empty text."""
 
     def __init__(self, out: FolderWriter, name: str) -> None:
-        self._out, self._name, self._n_files, self._is_closed = out, name, 0, False
+        self._out, self._name, self._n_files = out, name, 0
         self._texts: list[str] = []
         self._n_characters = 0
 
@@ -346,14 +371,9 @@ class TextStream(AbstractContextManager["TextStream"]):
         self._out._write_frame(f"{self._name}/{self._n_files:06d}.parquet", frame)
         self._texts, self._n_characters, self._n_files = [], 0, self._n_files + 1
 
-    def close(self) -> None:
-        """Write the last file."""
+    def _complete(self) -> None:
         if self._texts or not self._n_files:
             self._flush()
-
-    def __exit__(self, kind: object, *_: object) -> None:
-        if kind is None:
-            self.close()
 
 
 class FolderWriter:
@@ -363,7 +383,7 @@ class FolderWriter:
         self._folder, self._generation = folder, f"data-{secrets.token_hex(8)}"
         self.facts: dict[str, Any] = {} if before is None else deepcopy(before.facts)
         self._files: dict[str, StoredFile] = {} if before is None else dict(before.files)
-        self._streams: list[ArrayStream | TextStream] = []
+        self._streams: list[Stream] = []
         self._opened: list[FileIO] = []
 
     def save(self, name: str, array: npt.ArrayLike) -> None:

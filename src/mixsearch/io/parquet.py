@@ -82,7 +82,10 @@ class Table:
         file, n_rows = self._files[owner], None if block is None else self._files[owner].block_rows
         try:
             frame = pl.scan_parquet(file.load(file.name)).slice((block or 0) * file.block_rows, n_rows)
-            return (frame if columns is None else frame.select(by_name(*columns, require_all=False))).collect()
+            if columns is None:
+                return frame.collect()
+            found = frame.select(by_name(*columns, require_all=False)).collect()
+            return found.select(name for name in columns if name in found.columns)
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
             raise damage_error("'{name}' cannot be decoded ({error}).", name=file.name, error=str(error)) from error
 
