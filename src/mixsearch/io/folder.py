@@ -32,10 +32,11 @@ from mixsearch.io.parquet import FILE_ROWS, TEXT, Table, TableFile, Texts, check
 
 MANIFEST_NAME, FORMAT = "manifest.json", "mixsearch folder"
 MAX_MANIFEST_BYTES = 1 << 26
-# Files of at most this size are compared with their checksums when a folder is opened: a millisecond each.
-SMALL_BYTES = 1 << 20
-# Characters of texts at which another file is started: its checksum, compared when it is first used, takes 3 ms.
-FILE_CHARACTERS = 8 << 20
+# So many bytes are compared with their checksums when a folder is opened, the smallest files first: in 5 ms.
+OPEN_BYTES = 4 << 20
+# Characters of texts at which another file is started. A file is read and compared with its checksum before its first
+# text: in 1 ms. After every 32 files they get larger, since a process can have about a thousand open.
+FILE_CHARACTERS, N_EQUAL_FILES = 1 << 20, 32
 _FILE_NAME = re.compile(r"[a-z0-9_]+(/[a-z0-9_]+)*\.(npy|parquet)")
 _GENERATION = re.compile(r"data-[0-9a-f]{16}")
 _KINDS = "biufcSU"  # of values that a plain file can hold: numbers, booleans, texts of fixed length
@@ -175,8 +176,11 @@ class Folder(Mapping[str, Array]):
             else:
                 with open(file, "rb") as opened:
                     self._maps[name] = mmap(opened.fileno(), 0, access=ACCESS_READ)
-            if size <= SMALL_BYTES:
-                self._load(name)
+        n_bytes = 0
+        for name in sorted(self._maps, key=lambda name: len(self._maps[name])):
+            n_bytes += len(self._maps[name])
+            if n_bytes <= OPEN_BYTES:
+                self._compare(name, self._maps[name])
 
     def __getitem__(self, name: str) -> Array:
         return self._arrays[name]
@@ -187,18 +191,21 @@ class Folder(Mapping[str, Array]):
     def __len__(self) -> int:
         return len(self._arrays)
 
+    def _compare(self, name: str, data: bytes | mmap) -> None:
+        if new_hash(data).hexdigest() != self.manifest.files[name].checksum:
+            sentence = "'{path}' is damaged: its bytes have changed since they were written."
+            raise damage_error(sentence, path=str(self._paths[name]))
+
     def _load(self, name: str) -> bytes:
-        """Read a file, and compare it with its checksum when it is first used."""
-        data, stored = self._maps[name][:], self.manifest.files[name]
+        """Read a file of a table, and check it when it is first used."""
+        data = self._maps[name][:]
         if name not in self._checked:
+            self._compare(name, data)
             try:
-                if new_hash(data).hexdigest() != stored.checksum:
-                    raise ValueError("its bytes have changed since they were written")
-                if name.endswith(".parquet"):
-                    check_parquet(data, stored.n_rows)
+                check_parquet(data, self.manifest.files[name].n_rows)
             except (IndexError, KeyError, TypeError, ValueError, RecursionError) as error:
-                path = str(self._paths[name])
-                raise damage_error("'{path}' is damaged: {error}.", path=path, error=str(error)) from error
+                sentence = "'{path}' is damaged ({error})."
+                raise damage_error(sentence, path=str(self._paths[name]), error=str(error)) from error
             self._checked.add(name)
         return data
 
@@ -360,7 +367,8 @@ class TextStream(Stream):
         for text in texts:
             self._texts.append(text or "")
             self._n_characters += len(self._texts[-1])
-            if len(self._texts) == FILE_ROWS or self._n_characters >= FILE_CHARACTERS:
+            enough = FILE_CHARACTERS * (1 + self._n_files // N_EQUAL_FILES)
+            if len(self._texts) == FILE_ROWS or self._n_characters >= enough:
                 self._flush()
 
     def _flush(self) -> None:

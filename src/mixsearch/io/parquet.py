@@ -1,10 +1,10 @@
-"""Tables in Parquet files: in row groups of bounded size, checked before Polars decodes them."""
+"""Tables in Parquet files: in blocks of bounded size, checked before Polars decodes them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
 from io import BytesIO
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,9 +17,10 @@ from mixsearch.io.disk import damage_error
 TEXT = "text"
 # Rows of a file at most.
 FILE_ROWS = 1 << 15
-CACHED_BLOCKS = 128
-# Bytes of a row group, which is decoded to read one row: 1 ms. Smaller ones compress worse.
-BLOCK_BYTES = 1 << 18
+# Bytes of a block, a row group: it is decoded to read one row. Smaller ones compress worse.
+BLOCK_BYTES = 1 << 17
+# 32 MB: all of a small corpus, and of a large one what several people read at the same time.
+CACHED_BLOCKS = 256
 # A file expands to this many bytes, or to this many times its size, at most: a crafted one must not fill the memory.
 MAX_EXPANDED, MAX_RATIO = 64 << 20, 100
 # Types of Thrift's compact protocol. Integers are 4, 5 and 6; a length has no type.
@@ -27,7 +28,7 @@ _LENGTH, _BYTE, _DOUBLE, _BYTES, _LIST, _STRUCT = 0, 3, 7, 8, 9, 12
 
 
 def encode_frame(frame: pl.DataFrame) -> tuple[bytes, int]:
-    """Encode a table, and return the rows per row group too."""
+    """Encode a table, and return the rows per block too."""
     n_bytes, file = int(frame.estimated_size()), BytesIO()
     block_rows = max(1, min(frame.height * BLOCK_BYTES // max(n_bytes, 1), FILE_ROWS))
     frame.write_parquet(file, compression="zstd", row_group_size=block_rows, statistics=False)
@@ -38,30 +39,30 @@ def encode_frame(frame: pl.DataFrame) -> tuple[bytes, int]:
 
 
 class TableFile(NamedTuple):
-    """A file of a table, with rows in row groups, blocks that can be read alone."""
+    """A file of a table, with rows in blocks that can be read alone."""
 
     name: str
     size: int
     n_rows: int
     block_rows: int
-    load: Callable[[str], bytes]  # reads the file, after a check
+    load: Callable[[str], bytes]
 
 
 class Table:
-    """Rows in several files. Thread-safe; some decoded blocks stay in memory."""
+    """Rows in several files. Thread-safe; the blocks read last stay in memory."""
 
     def __init__(self, files: Sequence[TableFile]) -> None:
-        self._files = files
+        self._files, self._lock = files, Lock()
         self._block_rows = np.array([file.block_rows for file in files])
         self._firsts = np.cumsum([0, *(file.n_rows for file in files)])
-        self._read_block = lru_cache(CACHED_BLOCKS)(self._decode)
+        self._cache: dict[tuple[Any, ...], pl.DataFrame] = {}
 
     def __len__(self) -> int:
         return int(self._firsts[-1])
 
     def collect(self, columns: Sequence[str] | None = None) -> pl.DataFrame:
         """Read all rows. Columns that the table does not have are left out."""
-        return pl.concat([self._decode(owner, None, columns) for owner in range(len(self._files))])
+        return pl.concat(self._decode([(owner, 0, None) for owner in range(len(self._files))], columns))
 
     def take(self, rows: npt.ArrayLike, columns: Sequence[str] | None = None) -> pl.DataFrame:
         """Read some rows in the given order, from the blocks that hold them."""
@@ -70,43 +71,60 @@ class Table:
             raise IndexError(f"A row is out of range: there are {len(self):,}.")
         owners = np.searchsorted(self._firsts, indices, side="right") - 1
         blocks, places = np.divmod(indices - self._firsts[owners], self._block_rows[owners])
-        keys, names = owners * FILE_ROWS + blocks, None if columns is None else tuple(columns)
-        parts, positions = [self._read_block(0, 0, names).clear()], [np.zeros(0, dtype=np.int64)]
-        for key in np.unique(keys).tolist():
-            positions.append(np.flatnonzero(keys == key))
-            parts.append(self._read_block(*divmod(key, FILE_ROWS), names)[places[positions[-1]]])
-        return pl.concat(parts)[np.argsort(np.concatenate(positions))]
+        keys = owners * FILE_ROWS + blocks
+        unique = np.unique(keys).tolist()
+        frames = self._read_blocks([divmod(key, FILE_ROWS) for key in unique or [0]], columns)
+        parts = [frame[places[keys == key]] for frame, key in zip(frames, unique, strict=False)]
+        return pl.concat(parts or [frames[0].clear()])[np.argsort(np.argsort(keys, kind="stable"))]
 
-    def _decode(self, owner: int, block: int | None, columns: Sequence[str] | None) -> pl.DataFrame:
-        """Decode a block of a file, or all of them."""
-        file, n_rows = self._files[owner], None if block is None else self._files[owner].block_rows
+    def _read_blocks(self, blocks: list[tuple[int, int]], columns: Sequence[str] | None) -> list[pl.DataFrame]:
+        """Decode the blocks that are not in memory, together: that takes a third of the time."""
+        names = None if columns is None else tuple(columns)
+        with self._lock:
+            found = {block: self._cache[*block, names] for block in blocks if (*block, names) in self._cache}
+        absent = [block for block in blocks if block not in found]
+        sizes = [self._files[owner].block_rows for owner, _ in absent]
+        parts = [(owner, block * size, size) for (owner, block), size in zip(absent, sizes, strict=True)]
+        found |= zip(absent, self._decode(parts, names), strict=True)
+        with self._lock:
+            self._cache |= {(*block, names): found[block] for block in absent}
+            for key in list(self._cache)[:-CACHED_BLOCKS]:
+                del self._cache[key]
+        return [found[block] for block in blocks]
+
+    def _decode(
+        self, parts: Sequence[tuple[int, int, int | None]], columns: Sequence[str] | None
+    ) -> list[pl.DataFrame]:
+        """Decode rows of files, given the first one and their number."""
+        chosen = pl.all() if columns is None else by_name(*columns, require_all=False)
         try:
-            frame = pl.scan_parquet(file.load(file.name)).slice((block or 0) * file.block_rows, n_rows)
-            if columns is None:
-                return frame.collect()
-            found = frame.select(by_name(*columns, require_all=False)).collect()
-            return found.select(name for name in columns if name in found.columns)
+            scans = {i: pl.scan_parquet(self._files[i].load(self._files[i].name)) for i in {part[0] for part in parts}}
+            return pl.collect_all([scans[owner].slice(first, n).select(chosen) for owner, first, n in parts])
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-            raise damage_error("'{name}' cannot be decoded ({error}).", name=file.name, error=str(error)) from error
+            name = self._files[parts[0][0]].name
+            raise damage_error("'{name}' cannot be decoded ({error}).", name=name, error=str(error)) from error
 
 
 class Texts(Table):
     """A column of texts."""
 
-    def _decode(self, owner: int, block: int | None, columns: Sequence[str] | None) -> pl.DataFrame:
-        frame, name = super()._decode(owner, block, columns), self._files[owner].name
-        # A text in the dictionary of a file may stand in every row.
-        n_bytes = frame[TEXT].str.len_bytes().sum() if frame.schema == {TEXT: pl.String} else None
-        if n_bytes is None or frame[TEXT].has_nulls() or n_bytes > max(MAX_EXPANDED, MAX_RATIO * self._files[owner].size):
-            raise damage_error("'{name}' does not hold texts.", name=name)
-        return frame
-
     def __iter__(self) -> Iterator[str]:
-        return (text for owner in range(len(self._files)) for text in self._decode(owner, None, (TEXT,))[TEXT])
+        return (text for owner in range(len(self._files)) for text in self._decode([(owner, 0, None)], (TEXT,))[0][TEXT])
 
     def read(self, rows: npt.ArrayLike) -> list[str]:
         """Read the texts of some rows, in the given order."""
         return self.take(rows, (TEXT,))[TEXT].to_list()
+
+    def _decode(
+        self, parts: Sequence[tuple[int, int, int | None]], columns: Sequence[str] | None
+    ) -> list[pl.DataFrame]:
+        frames = super()._decode(parts, columns)
+        for (owner, _, _), frame in zip(parts, frames, strict=True):
+            # A text in the dictionary of a file may stand in every row.
+            limit, is_text = max(MAX_EXPANDED, MAX_RATIO * self._files[owner].size), frame.schema == {TEXT: pl.String}
+            if not is_text or frame[TEXT].has_nulls() or frame[TEXT].str.len_bytes().sum() > limit:
+                raise damage_error("'{name}' does not hold texts.", name=self._files[owner].name)
+        return frames
 
 
 def check_parquet(data: bytes, n_rows: int) -> None:

@@ -11,7 +11,7 @@ from tests.coded import raises
 from tests.crafted_folders import craft_file, craft_manifest, find
 from tests.unit.io.marked_folders import KIND, VERSION, open_marked, read_mark, write_marked
 
-from mixsearch.io.folder import SMALL_BYTES, seal, write_folder
+from mixsearch.io.folder import OPEN_BYTES, seal, write_folder
 from mixsearch.io.parquet import encode_frame
 
 TEXTS, LARGE = "texts/000000.parquet", "group/large.npy"
@@ -21,7 +21,7 @@ TEXTS, LARGE = "texts/000000.parquet", "group/large.npy"
 def index(tmp_path):
     with write_folder(tmp_path / "index", kind=KIND, version=VERSION) as out:
         out.save("group/small", np.arange(5))
-        out.save("group/large", np.zeros(SMALL_BYTES, np.uint8))
+        out.save("group/large", np.zeros(OPEN_BYTES, np.uint8))
         out.texts("texts").append(["some", "texts"])
     return tmp_path / "index"
 
@@ -56,7 +56,7 @@ def test_a_changed_byte_of_a_small_file_is_found_at_open(index, name, place):
             check()
 
 
-@pytest.mark.parametrize("place", [SMALL_BYTES // 2, -1])
+@pytest.mark.parametrize("place", [OPEN_BYTES // 2, -1])
 def test_a_changed_byte_of_a_large_file_is_found_by_verify(index, place):
     flip(find(index, LARGE), place)
     opened = open_marked(index)
@@ -65,7 +65,7 @@ def test_a_changed_byte_of_a_large_file_is_found_by_verify(index, place):
 
 
 def test_a_changed_byte_of_a_large_table_is_found_when_it_is_first_used(index, monkeypatch):
-    monkeypatch.setattr("mixsearch.io.folder.SMALL_BYTES", 0)
+    monkeypatch.setattr("mixsearch.io.folder.OPEN_BYTES", 0)
     flip(find(index, TEXTS), 20)
     texts = open_marked(index).texts("texts")
     with raises("folder_damaged", path=str(find(index, TEXTS))):
