@@ -20,7 +20,7 @@ from workloads import draw_corpus, words_of_all_frequencies
 
 from mixsearch.data.threads import n_cores
 from mixsearch.index import IndexOptions, build_index, open_index
-from mixsearch.storage.reader import open_folder
+from mixsearch.io.folder import open_folder
 from mixsearch.text import CorpusOptions
 from mixsearch.topics.fit import BLOCK
 

@@ -23,10 +23,10 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 import numpy as np
+from mixsearch.storage import reader
 
 from mixsearch.errors import Coded
 from mixsearch.index import AnswerOptions, IndexOptions, Query, answer_queries, build_index, open_index
-from mixsearch.storage import reader
 from mixsearch.text import CorpusOptions
 from mixsearch.topics import storage as _storage
 

@@ -25,8 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mixsearch.errors import MissingFolderError, StorageError, UnfinishedFolderError
-from mixsearch.storage.publication import write_folder
-from mixsearch.storage.reader import open_folder
+from mixsearch.io.folder import open_folder, write_folder
 
 OWN_WRITER = [sys.executable, __file__, "--write", "{folder}"]
 BROKEN = "BROKEN"

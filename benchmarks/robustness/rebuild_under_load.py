@@ -35,7 +35,7 @@ import numpy as np
 from hostile_requests import MAX_SECONDS, Server
 
 from mixsearch.index import IndexOptions, add_documents, build_index, remove_documents
-from mixsearch.storage.reader import read_generation
+from mixsearch.io.folder import read_generation
 from mixsearch.text import CorpusOptions
 
 CORPORA = {"alpha": ("sushi", "train", "music"), "beta": ("court", "goal", "rain")}

@@ -26,9 +26,10 @@ class Coded(Exception):
     """Base of errors and warnings: a code for programs, fields with the facts, a sentence for people."""
 
     code = "error"
+    sentence = ""  # of an error that always says the same
 
     def __init__(self, sentence: str = "", /, *, code: str | None = None, **fields: Any) -> None:
-        self._template = sentence
+        self._template = sentence or self.sentence
         self.fields = fields
         if code is not None:
             self.code = code
@@ -182,7 +183,7 @@ class ClusterError(SearchError):
 
 
 class StorageError(SearchError):
-    """A folder on disk cannot be written or read. Every error of `mixsearch.storage` is one of these."""
+    """A folder on disk cannot be written or read. Every error of `mixsearch.io.folder` is one of these."""
 
     code = "broken_index"
 
@@ -197,18 +198,21 @@ class MissingFolderError(StorageError):
     """Nothing is stored at the path."""
 
     code = "folder_missing"
+    sentence = "Nothing is stored in '{path}'. Check the path, or write the folder first."
 
 
 class UnfinishedFolderError(StorageError):
     """A first write to the path was started and has not finished."""
 
     code = "folder_unfinished"
+    sentence = "'{path}' is unfinished: its writer is running or was stopped. Wait for it, or write the folder again."
 
 
 class ForeignFolderError(StorageError):
     """The folder was not written by this package, or contains another kind of data."""
 
     code = "folder_foreign"
+    sentence = "'{path}' holds something that mixsearch did not write. Check the path."
 
 
 class DamagedFolderError(StorageError):
@@ -217,22 +221,34 @@ class DamagedFolderError(StorageError):
     code = "folder_damaged"
 
 
+class OlderFolderError(StorageError):
+    """The folder was written in a format older than this version reads."""
+
+    code = "folder_older"
+    sentence = "'{path}' was written by mixsearch {written_by}, an earlier version. Build the {kind} again."
+
+
 class NewerFolderError(StorageError):
     """The folder was written in a format newer than this version reads."""
 
     code = "folder_newer"
+    sentence = (
+        "'{path}' was written by mixsearch {written_by}, a later version. Upgrade mixsearch, or build the {kind} again."
+    )
 
 
 class FolderExistsError(StorageError):
     """Writing would replace a stored folder, and `overwrite` was not given."""
 
     code = "folder_exists"
+    sentence = "'{path}' already holds a {kind}. Choose another folder, or set {option} to replace it."
 
 
 class BusyFolderError(StorageError):
     """Another process is writing to the folder."""
 
     code = "folder_busy"
+    sentence = "Another process is writing to '{path}'. Wait for it, or choose another folder."
 
 
 class SearchWarning(Coded, UserWarning):

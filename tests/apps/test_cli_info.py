@@ -79,4 +79,4 @@ def test_a_saved_search_is_an_index_without_texts(tmp_path: Path) -> None:
 def test_what_is_not_an_index_is_an_error(tmp_path: Path) -> None:
     result = invoke("info", tmp_path, "--json")
     assert result.exit_code == 1
-    assert json.loads(result.stdout)["error"]["code"] == "folder_empty"
+    assert json.loads(result.stdout)["error"]["code"] == "folder_missing"

@@ -59,7 +59,7 @@ def test_an_index_that_is_gone_is_served_as_it_was(tmp_path):
     served = ServedIndex("texts", open_made(tmp_path))
     moved = shutil.move(served.index.path, tmp_path / "elsewhere")
     assert reopen_if_changed(served) is None
-    assert "does not exist" in (served.problem or "")
+    assert "Nothing is stored" in (served.problem or "")
     assert served.index.search("sushi").documents(1)
     shutil.move(moved, served.index.path)
     assert reopen_if_changed(served) is None

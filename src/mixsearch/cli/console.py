@@ -163,7 +163,7 @@ def record_warnings() -> Iterator[list[SearchWarning]]:
 
 def complete_index(incomplete: str) -> list[str]:
     """Return the folders that hold an index, or those on the way to one."""
-    from mixsearch.storage.manifest import MANIFEST_NAME  # other commands need not wait for it
+    from mixsearch.io.folder import MANIFEST_NAME  # other commands need not wait for it
 
     start, name = os.path.split(incomplete)
     try:
@@ -182,7 +182,7 @@ def add_next_step(error: SearchError) -> SearchError:
         if _has_documents(path):
             command = f"mixsearch index {shlex.quote(str(path))}"
             return error.append("To make an index of the file: {command}", command=command)
-    if error.code in ("folder_missing", "folder_empty"):
+    if error.code == "folder_missing":
         nearest = _find_nearest(Path(str(error.fields["path"])))
         if nearest:
             return error.append("Did you mean {nearest}?", nearest=" or ".join(f"'{each}'" for each in nearest))
@@ -202,7 +202,7 @@ def _has_documents(path: Path) -> bool:
 
 def _find_nearest(path: Path) -> list[Path]:
     """Return the indexes next to a path, those with the most similar names first."""
-    from mixsearch.storage.manifest import MANIFEST_NAME
+    from mixsearch.io.folder import MANIFEST_NAME
 
     try:
         found = [each for each in path.parent.iterdir() if each != path and (each / MANIFEST_NAME).exists()]

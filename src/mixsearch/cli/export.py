@@ -65,10 +65,10 @@ def export(
         outcomes = answer_queries(index, queries, AnswerOptions(n_words=0, n_documents=0))
         failed = print_messages(outcomes)
         if queries:
-            table = label_documents(index, outcomes, text=bool(text))
+            frames = label_documents(index, outcomes, text=bool(text))
         else:
-            table = list_documents(index, text=text is not False)
-        write_table(table, output)
+            frames = list_documents(index, text=text is not False)
+        write_table(frames, output)
         stderr_console().print(f"Written: {output}, {index.n_documents:,} documents", markup=False, soft_wrap=True)
         if failed:
             raise typer.Exit(EXIT_ERROR)

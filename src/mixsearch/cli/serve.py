@@ -160,7 +160,7 @@ def serve(
         paths = list(indexes or [])
         if demo:
             from mixsearch.cli.docstrings import index_docstrings
-            from mixsearch.storage.temporary import TemporaryFolder
+            from mixsearch.io.disk import TemporaryFolder
 
             folder = stack.enter_context(TemporaryFolder())
             paths.append(str(index_docstrings(stderr_console(), folder.path)))

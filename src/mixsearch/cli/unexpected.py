@@ -22,7 +22,7 @@ def explain_unexpected(error: Exception) -> Coded:
             code="out_of_memory",
         )
     if isinstance(error, OSError) and error.errno is not None:
-        from mixsearch.storage.disk import make_disk_error  # most commands end without it
+        from mixsearch.io.disk import make_disk_error  # most commands end without it
 
         action, path = ("write to", "the output") if error.filename is None else ("read or write", str(error.filename))
         return make_disk_error(action, path, error)

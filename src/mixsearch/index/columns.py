@@ -8,12 +8,14 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from mixsearch._typing import Array
-from mixsearch.data.arrow import import_pyarrow, take_rows
 from mixsearch.errors import SearchError
-from mixsearch.index.column_file import FACT, ID, NEED, ROW, StoredColumn, read_segment
-from mixsearch.storage.reader import Folder
+from mixsearch.index.column_file import FACT, ID, ROW, StoredColumn, read_segment
+from mixsearch.io.disk import damage_error
+from mixsearch.io.folder import Folder
+from mixsearch.io.tables import concat
 from mixsearch.topics.segments import Segment, read_segments
 
 # As many documents are read without the others.
@@ -45,26 +47,24 @@ class Columns:
         return next((column.name for column in self.described if column.role == role), None)
 
     @cached_property
-    def table(self) -> Any:
-        """The columns as a pyarrow.Table, one row per document."""
+    def table(self) -> pl.DataFrame:
+        """The columns as a data frame, one row per document."""
         return self._read_all(None)
 
-    def select(self, names: Sequence[str]) -> Any:
-        """Return some columns of all documents; the others are not read."""
+    def select(self, names: Sequence[str]) -> pl.DataFrame:
+        """Read some columns of all documents; all columns if one of the names is unknown."""
         if "table" in self.__dict__ or not set(names) <= set(self.names):
             return self.table
         return self._read_all(list(dict.fromkeys(names)))
 
-    def _read_all(self, names: list[str] | None) -> Any:
-        arrow = import_pyarrow(NEED)
+    def _read_all(self, names: list[str] | None) -> pl.DataFrame:
         if not self.names:
             raise SearchError(
                 "The index '{path}' has no columns other than the texts. Build it again from a table with columns.",
                 code="no_columns",
                 path=str(self._folder.path),
             )
-        tables = [self._read(segment, names) for segment in read_segments(self._folder)]
-        return arrow.concat_tables(tables, promote_options="permissive").combine_chunks()
+        return concat([self._read(segment, names) for segment in read_segments(self._folder)])
 
     @property
     def kept(self) -> list[StoredColumn]:
@@ -74,40 +74,37 @@ class Columns:
     def list_values(self, indices: Array) -> list[dict[str, Any]]:
         """Return the values of the kept columns of some documents."""
         names = [column.name for column in self.kept]
-        if not names:
-            return [{} for _ in indices]
-        values: list[dict[str, Any]] = self.take(indices, names).to_pylist()
-        return values
+        return self.take(indices, names).to_dicts() if names else [{} for _ in indices]
 
-    def take(self, indices: Array, names: Sequence[str] | None = None) -> Any:
-        """Return the columns of some documents."""
-        if len(indices) <= _FEW_ROWS and "table" not in self.__dict__:
-            return self._take_few(np.asarray(indices), self.names if names is None else list(names))
-        table = self.table if names is None else self.select(names).select(list(names))
-        return take_rows(table, indices)
-
-    def _take_few(self, indices: Array, names: list[str]) -> Any:
-        """Return columns of a few documents, in their order, of which only the rows stored with them are read."""
-        arrow = import_pyarrow(NEED)
+    def take(self, indices: Array, names: Sequence[str] | None = None) -> pl.DataFrame:
+        """Read the columns of some documents; of a few, only the rows stored with them are read."""
+        rows, chosen = np.asarray(indices), self.names if names is None else list(names)
+        if "table" in self.__dict__ or not 0 < len(rows) <= _FEW_ROWS:
+            return (self.table if names is None else self.select(chosen)).select(chosen)[rows]
         parts, positions = [], []
         for segment in read_segments(self._folder):
-            own = np.flatnonzero((indices >= segment.first) & (indices < segment.first + segment.n_documents))
-            if len(own):
-                parts.append(self._read(segment, names, indices[own] - segment.first))
-                positions.append(own)
-        table = arrow.concat_tables(parts, promote_options="permissive")
-        for name in set(names) - set(table.column_names):  # a column that other documents have
-            table = table.append_column(name, arrow.nulls(len(table)))
-        return take_rows(table.select(names), np.argsort(np.concatenate(positions)))
+            inside = np.flatnonzero((rows >= segment.first) & (rows < segment.first + segment.n_documents))
+            if len(inside):
+                parts.append(self._read(segment, chosen, rows[inside] - segment.first))
+                positions.append(inside)
+        frame = concat(parts)
+        absent = [pl.lit(None).alias(name) for name in chosen if name not in frame.columns]  # others have them
+        return frame.with_columns(absent).select(chosen)[np.argsort(np.concatenate(positions))]
 
-    def _read(self, segment: Segment, names: list[str] | None, rows: Array | None = None) -> Any:
-        """Return columns of the documents of a segment, or of some of them."""
-        table = read_segment(self._folder, segment, names, rows)
-        if table is None:
-            # Documents without columns, such as plain text that was added: values are missing.
-            known = np.asarray(self._folder[segment.place("documents/rows")])
-            table = import_pyarrow(NEED).table({ROW: known if rows is None else known[rows]})
-        return table
+    def _read(self, segment: Segment, names: list[str] | None, rows: Array | None = None) -> pl.DataFrame:
+        """Read columns of the documents of a segment, or of some of them."""
+        known = self._folder[segment.place("documents/rows")]
+        frame = read_segment(self._folder, segment, names, rows)
+        if frame is None:  # documents without columns, such as plain text that was added
+            return pl.DataFrame({ROW: np.asarray(known if rows is None else known[rows])})
+        if rows is None and len(frame) != len(known):
+            raise damage_error(
+                "'{path}' is damaged: it has columns of {n_rows:,} documents, not {n_documents:,}.",
+                path=str(self._folder.path),
+                n_rows=len(frame),
+                n_documents=len(known),
+            )
+        return frame
 
 
 def to_plain(value: Any) -> Any:

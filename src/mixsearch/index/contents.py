@@ -13,7 +13,7 @@ from mixsearch.index.documents import list_short
 from mixsearch.index.growth import Growth, read_growth
 from mixsearch.index.starters import Starter
 from mixsearch.index.stored_corpus import read_corpus
-from mixsearch.storage.reader import Folder
+from mixsearch.io.folder import Folder
 from mixsearch.topics.corpus import FittedCorpus
 
 
@@ -64,9 +64,9 @@ def read_contents(
     n_documents, n_duplicates = fitted.partitions.n_rows, corpus["n_duplicates"]
     return Contents(
         path=str(folder.path),
-        created=folder.created,
-        written_by=folder.written_by,
-        format_version=folder.version,
+        created=folder.manifest.created,
+        written_by=folder.manifest.written_by,
+        format_version=folder.manifest.version,
         n_documents=n_documents,
         n_short=_count_short(folder, topics.n_dropped_ - n_duplicates),
         n_duplicates=n_duplicates,

@@ -190,7 +190,7 @@ def sort_documents(index: TopicIndex, topic: Topic, column: str, *, descending: 
     n_about = topic.document_count.n if has_quick_confidence(topic) else MAX_SORTED
     best = topic.documents(int(np.clip(n_about, 1, MAX_SORTED)))
     indices = index.fitted.find_documents([row for row, _ in best])
-    values = index.columns.take(indices, [name]).column(name).to_pylist()
+    values = index.columns.take(indices, [name])[name].to_list()
     known = [i for i, value in enumerate(values) if value is not None and value == value]  # not NaN
     # A sort in reverse keeps equal values in their order, too.
     ranked = sorted(known, key=lambda i: _sort_key(values[i]), reverse=descending)

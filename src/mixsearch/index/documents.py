@@ -8,8 +8,9 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from mixsearch.index.columns import Columns
-from mixsearch.storage.reader import Folder
-from mixsearch.storage.texts import JoinedTexts
+from mixsearch.io.disk import damage_error
+from mixsearch.io.folder import Folder
+from mixsearch.io.parquet import Texts
 from mixsearch.topics.corpus import FittedCorpus
 from mixsearch.topics.segments import read_segments
 
@@ -37,11 +38,11 @@ class Documents:
         self._has_names, self._has_texts = has_names, has_texts
 
     @cached_property
-    def _names(self) -> JoinedTexts | None:
+    def _names(self) -> Texts | None:
         return read_texts(self._folder, "names") if self._has_names else None
 
     @cached_property
-    def _texts(self) -> JoinedTexts | None:
+    def _texts(self) -> Texts | None:
         return read_texts(self._folder, "texts") if self._has_texts else None
 
     def read(self, rows: Sequence[int]) -> list[Document]:
@@ -64,9 +65,20 @@ class Documents:
             yield from self._folder.texts(f"{group}/names")
 
 
-def read_texts(folder: Folder, name: str) -> JoinedTexts:
+def read_texts(folder: Folder, name: str) -> Texts:
     """Return the texts or the names of all documents, in the order of the corpus."""
-    return JoinedTexts([folder.texts(segment.place(name)) for segment in read_segments(folder)])
+    segments = read_segments(folder)
+    texts = folder.texts(*(segment.place(name) for segment in segments))
+    n_documents = sum(segment.n_documents for segment in segments)
+    if len(texts) != n_documents:
+        raise damage_error(
+            "'{path}' is damaged: it has {n_texts:,} {name} for {n_documents:,} documents.",
+            path=str(folder.path),
+            name=name,
+            n_texts=len(texts),
+            n_documents=n_documents,
+        )
+    return texts
 
 
 def list_short(folder: Folder) -> list[str]:

@@ -233,7 +233,7 @@ def group_topics(
 
 def find_column(columns: Columns, name: str) -> str:
     """Return the column of a name, or of a role such as "date", or raise the error that lists those there are."""
-    names = columns.names or columns.table.column_names
+    names = columns.names or columns.table.columns
     found = name if name in names else columns.find(name)
     if found is None:
         raise make_unknown_error(name, [column.name for column in columns.described])
@@ -267,17 +267,16 @@ def make_unique(name: str, known: Mapping[str, Any]) -> str:
 def _group_documents(
     columns: Columns, name: str, among: Array, every: str | float | None, *, is_ordered: bool
 ) -> Groups:
-    import polars as pl
-
     from mixsearch.io.groups import make_groups
+    from mixsearch.io.types import describe_type
 
-    values = pl.DataFrame(columns.take(among, [name])).to_series()  # TODO(frames)
+    values = columns.take(among, [name]).to_series()
     if is_ordered and not (values.dtype.is_temporal() or values.dtype.is_numeric()):
         raise ArgumentError(
             "Column {column!r} holds values of type {type}, which have no order. Use {by} for its groups.",
             code="not_ordered",
             column=name,
-            type=str(values.dtype),
+            type=describe_type(values.dtype),
             by=Option("by"),
         )
     role = next((column.role for column in columns.described if column.name == name), None)

@@ -59,13 +59,12 @@ class Selection:
         return matching if len(matching) else None
 
     def _compute_mask(self, where: str) -> Array:
-        import polars as pl
 
         from mixsearch.io.filters import parse_filter
 
         condition = parse_filter(where)
         try:
-            found = condition.mask(pl.DataFrame(self._columns.select(condition.columns)))  # TODO(frames)
+            found = condition.mask(self._columns.select(condition.columns))
         except SearchError as error:
             if error.code != "unknown_column":
                 raise

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from mixsearch.storage.reader import Folder
+from mixsearch.io.folder import Folder
 from mixsearch.text.options import CorpusOptions
 from mixsearch.topics.corpus import FittedCorpus
 
@@ -49,7 +49,7 @@ class StoredCorpus:
     @property
     def created(self) -> str:
         """When this state of the index was written."""
-        return self._folder.created
+        return self._folder.manifest.created
 
     @property
     def n_documents(self) -> int:

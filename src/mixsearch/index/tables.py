@@ -1,4 +1,4 @@
-"""Documents and answers of an index as tables: Arrow and CSV."""
+"""Documents and answers of an index as tables: data frames and CSV."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from mixsearch._typing import Array
-from mixsearch.data.arrow import import_pyarrow
 from mixsearch.data.chunks import row_slices
 from mixsearch.errors import SearchError
 from mixsearch.index.column_file import ID, ROW
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from mixsearch.index.topic_index import TopicIndex
 
 TEXT = "text"
-_NEED = "Tables of documents"
 # Documents whose counts and texts are in memory at a time.
 CHUNK_ROWS = 10_000
 COLUMNS = ("hint", "kind", "rank", "item", "value", "likelier", "name", "snippet", "title", "link", "date")
@@ -44,8 +43,8 @@ _FACTS = (
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-def list_documents(index: TopicIndex, *, text: bool = True) -> Any:
-    """Return all documents of an index, with their names, columns and texts.
+def list_documents(index: TopicIndex, *, text: bool = True) -> Iterator[pl.DataFrame]:
+    """Read all documents of an index, with their names, columns and texts.
 
     Parameters
     ----------
@@ -54,26 +53,28 @@ def list_documents(index: TopicIndex, *, text: bool = True) -> Any:
     text : bool, default=True
         Whether to return their texts, if the index stores them.
 
-    Returns
-    -------
-    pyarrow.RecordBatchReader
-        With the columns row, id if documents have names, those that were kept, and text.
+    Yields
+    ------
+    polars.DataFrame
+        The next documents, with the columns row, id if documents have names, those that were kept, and text.
 
     Examples
     --------
     >>> from tempfile import mkdtemp
+    >>> import polars
     >>> from mixsearch.datasets import make_reviews
     >>> from mixsearch.index import IndexOptions, build_index, list_documents, open_index
     >>> reviews = make_reviews(500, random_state=0).to_columns()
     >>> built = build_index(reviews, mkdtemp() + "/reviews.index", IndexOptions(n_components=12))
-    >>> list_documents(open_index(built.path)).read_all().column_names
+    >>> documents = polars.concat(list_documents(open_index(built.path)))
+    >>> documents.columns
     ['row', 'date', 'city', 'stars', 'text']
     """
-    return _stream(_read_documents(index, indices, text=text) for indices in _list_indices(index))
+    return (_read_documents(index, indices, text=text) for indices in _list_indices(index))
 
 
-def label_documents(index: TopicIndex, outcomes: Sequence[Outcome], *, text: bool = False) -> Any:
-    """Return all documents of an index with their share of some topics.
+def label_documents(index: TopicIndex, outcomes: Sequence[Outcome], *, text: bool = False) -> Iterator[pl.DataFrame]:
+    """Read all documents of an index with their share of some topics.
 
     Parameters
     ----------
@@ -84,42 +85,49 @@ def label_documents(index: TopicIndex, outcomes: Sequence[Outcome], *, text: boo
     text : bool, default=False
         Whether to return their texts, if the index stores them.
 
-    Returns
-    -------
-    pyarrow.RecordBatchReader
-        With the columns of `list_documents` and, for each topic, its share in the document under the name of the
-        query, whether the document is about it, and the verdict of the topic. The shares in a document add up to at
-        most 1.
+    Yields
+    ------
+    polars.DataFrame
+        The next documents, with the columns of `list_documents` and, for each topic, its share in the document under
+        the name of the query, whether the document is about it, and the verdict of the topic. The shares in a document
+        add up to at most 1.
 
     Examples
     --------
     >>> from tempfile import mkdtemp
+    >>> import polars
     >>> from mixsearch.datasets import make_reviews
     >>> from mixsearch.index import IndexOptions, Query, answer_queries, build_index, label_documents, open_index
     >>> reviews = make_reviews(500, random_state=0).to_columns()
     >>> built = build_index(reviews, mkdtemp() + "/reviews.index", IndexOptions(n_components=12))
     >>> index = open_index(built.path)
     >>> outcomes = answer_queries(index, [Query("sushi", {"sushi": 1})])
-    >>> label_documents(index, outcomes).read_all().column_names  # read_pandas() for a data frame
+    >>> polars.concat(label_documents(index, outcomes)).columns
     ['row', 'date', 'city', 'stars', 'sushi', 'sushi about', 'sushi verdict']
     """
     found = [outcome for outcome in outcomes if outcome.topic is not None]
     if not found:
         raise SearchError("No topic was found, so there is nothing to label documents with.", code="no_topics")
-    return _stream(_label(index, found, indices, text) for indices in _list_indices(index))
+    return (_label(index, found, indices, text) for indices in _list_indices(index))
 
 
-def _label(index: TopicIndex, outcomes: Sequence[Outcome], indices: Array, text: bool) -> Any:
-    arrow = import_pyarrow(_NEED)
-    table = _read_documents(index, indices, text=text)
+def _label(index: TopicIndex, outcomes: Sequence[Outcome], indices: Array, text: bool) -> pl.DataFrame:
+    columns = _read_documents(index, indices, text=text).get_columns()
     shares = _compute_shares(index, [outcome.topic for outcome in outcomes if outcome.topic is not None], indices)
-    names, columns = list(table.column_names), list(table.columns)
     for outcome, share in zip(outcomes, shares.T, strict=True):
-        code = "" if outcome.answer is None else outcome.answer.verdict_code
-        verdict = arrow.DictionaryArray.from_arrays(np.zeros(len(indices), dtype=np.int8), [code])
-        names += [outcome.query.name, f"{outcome.query.name} about", f"{outcome.query.name} verdict"]
-        columns += [arrow.array(share), arrow.array(share >= ABOUT_SHARE), verdict]
-    return arrow.table(columns, names=rename_repeated(names))
+        name, code = outcome.query.name, "" if outcome.answer is None else outcome.answer.verdict_code
+        columns += [
+            pl.Series(name, share),
+            pl.Series(f"{name} about", share >= ABOUT_SHARE),
+            pl.Series(f"{name} verdict", [code]).new_from_index(0, len(share)),
+        ]
+    return _name_columns(columns)
+
+
+def _name_columns(columns: Sequence[pl.Series]) -> pl.DataFrame:
+    """Make a table of columns; repeated names get a number."""
+    names = rename_repeated([column.name for column in columns])
+    return pl.DataFrame([column.alias(name) for column, name in zip(columns, names, strict=True)])
 
 
 def _compute_shares(index: TopicIndex, topics: Sequence[Topic], indices: Array) -> Array:
@@ -138,39 +146,24 @@ def _find_rows(index: TopicIndex, indices: Array) -> list[int]:
     return rows
 
 
-def _read_documents(index: TopicIndex, indices: Array, *, text: bool) -> Any:
-    """Return the rows, names, columns and texts of documents."""
-    arrow = import_pyarrow(_NEED)
-    table = _read_columns(index, indices)
+def _read_documents(index: TopicIndex, indices: Array, *, text: bool) -> pl.DataFrame:
+    """Read the rows, names, columns and texts of documents."""
+    frame = _read_columns(index, indices)
     if not text or not index.has_texts:
-        return table
-    texts = arrow.array([document.text for document in index.documents(_find_rows(index, indices))], arrow.string())
-    return arrow.table([*table.columns, texts], names=rename_repeated([*table.column_names, TEXT]))
+        return frame
+    texts = [document.text for document in index.documents(_find_rows(index, indices))]
+    return _name_columns([*frame.get_columns(), pl.Series(TEXT, texts, dtype=pl.String)])
 
 
-def _read_columns(index: TopicIndex, indices: Array) -> Any:
-    """Return the rows, names and columns of documents."""
+def _read_columns(index: TopicIndex, indices: Array) -> pl.DataFrame:
+    """Read the rows, names and columns of documents."""
     if index.columns.names:
         return index.columns.take(indices)
-    arrow = import_pyarrow(_NEED)
     rows = _find_rows(index, indices)
-    columns = {ROW: arrow.array(rows, arrow.int64())}
+    columns = [pl.Series(ROW, rows, dtype=pl.Int64)]
     if index.has_names:
-        columns[ID] = arrow.array([document.name for document in index.documents(rows)], arrow.string())
-    return arrow.table(columns)
-
-
-def _stream(tables: Iterator[Any]) -> Any:
-    """Return tables of one schema as a reader of record batches."""
-    arrow = import_pyarrow(_NEED)
-    first = next(tables)
-
-    def list_batches() -> Iterator[Any]:
-        yield from first.combine_chunks().to_batches()
-        for table in tables:
-            yield from table.combine_chunks().to_batches()
-
-    return arrow.RecordBatchReader.from_batches(first.schema, list_batches())
+        columns.append(pl.Series(ID, [document.name for document in index.documents(rows)], dtype=pl.String))
+    return pl.DataFrame(columns)
 
 
 def to_csv(outcomes: Iterable[Outcome], *, errors: bool = False, for_spreadsheets: bool = False) -> str:

@@ -1,1 +1,1 @@
-"""Tables in and out, filters and groups of their rows, by Polars."""
+"""Tables in and out by Polars; folders written completely or not at all."""

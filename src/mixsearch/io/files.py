@@ -19,6 +19,7 @@ from typing import Any, Literal, get_args
 
 from mixsearch.display import pluralize
 from mixsearch.errors import BinaryFileError, Option, SearchError, SearchWarning
+from mixsearch.io.disk import TemporaryFolder
 from mixsearch.io.streams import (
     COMPRESSION_SUFFIXES,
     STANDARD_INPUT,
@@ -28,7 +29,6 @@ from mixsearch.io.streams import (
     make_unreadable_error,
     open_stream,
 )
-from mixsearch.storage.temporary import TemporaryFolder
 
 Source = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 Format = Literal["jsonl", "json", "csv", "tsv", "parquet", "arrow", "excel", "sqlite", "lines", "files", "npz"]

@@ -20,7 +20,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, BinaryIO, NamedTuple, cast
 
 from mixsearch.errors import Option, SearchError, SearchWarning
-from mixsearch.storage.temporary import TemporaryFolder
+from mixsearch.io.disk import TemporaryFolder
 
 if sys.version_info >= (3, 14):
     from compression import zstd

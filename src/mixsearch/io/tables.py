@@ -12,6 +12,7 @@ import polars as pl
 
 from mixsearch.data.machine import available_memory
 from mixsearch.errors import SearchError, warn_user
+from mixsearch.io.disk import explain_os_errors, write_atomically
 from mixsearch.io.files import (
     FOLDER_FORMATS,
     FORMAT_BY_SUFFIX,
@@ -27,7 +28,6 @@ from mixsearch.io.streams import COMPRESSION_SUFFIXES, File, Reading, create_str
 from mixsearch.io.types import find_types, flatten
 from mixsearch.io.values import to_json
 from mixsearch.io.workbook import write_workbook
-from mixsearch.storage.disk import explain_os_errors, write_atomically
 
 _WRITTEN_FORMATS: tuple[Format, ...] = ("csv", "tsv", "parquet", "jsonl", "json", "excel")
 # Formats that are compressed already.

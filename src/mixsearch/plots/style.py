@@ -13,7 +13,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from mixsearch.core.separation import verdict
 from mixsearch.display import give_or_take, plain_number
-from mixsearch.storage.disk import write_atomically
+from mixsearch.io.disk import write_atomically
 
 # From the palette of Okabe and Ito, safe for color-blind readers.
 FOUND_COLOR = "#0072B2"

@@ -13,10 +13,10 @@ from typing import Any
 from mixsearch.errors import SearchError
 from mixsearch.index.query import Query
 from mixsearch.index.topic_index import TopicIndex
+from mixsearch.io.disk import explain_os_errors, write_atomically
 from mixsearch.report.contents import Report, make_report
 from mixsearch.report.page import make_page
 from mixsearch.report.workbook import write_sheets
-from mixsearch.storage.disk import explain_os_errors, write_atomically
 from mixsearch.topics.hint import parse_words
 
 SUFFIXES = (".html", ".htm", ".xlsx")

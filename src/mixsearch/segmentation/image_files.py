@@ -13,10 +13,10 @@ from scipy.ndimage import binary_dilation, binary_erosion
 
 from mixsearch._typing import Array
 from mixsearch.errors import SearchError
+from mixsearch.io.disk import explain_os_errors, write_atomically
 from mixsearch.segmentation.image import RasterImage
 from mixsearch.segmentation.image_reading import make_missing_pillow_error
 from mixsearch.segmentation.seeds import Pixel
-from mixsearch.storage.disk import explain_os_errors, write_atomically
 
 if TYPE_CHECKING:
     from PIL.Image import Image

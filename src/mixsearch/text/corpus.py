@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from mixsearch._typing import Array
 from mixsearch.errors import SearchError, SearchWarning
-from mixsearch.storage.temporary import TemporaryFolder
+from mixsearch.io.disk import TemporaryFolder
 from mixsearch.text.count.chunks import (
     Chunk,
     CountChunk,

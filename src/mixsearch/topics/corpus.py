@@ -10,7 +10,7 @@ import numpy as np
 
 from mixsearch._typing import Array
 from mixsearch.data.partitions import Partitions
-from mixsearch.storage.reader import Folder
+from mixsearch.io.folder import Folder
 from mixsearch.topics.component import Topic
 from mixsearch.topics.counts import MIN_WORDS
 from mixsearch.topics.documents import CountPartition, TopicPartition, check_indices, pick_documents

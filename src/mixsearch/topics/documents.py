@@ -15,7 +15,7 @@ from mixsearch._typing import Array, Sparse
 from mixsearch.data.chunks import ArraySum, RowChunks, chunk_rows
 from mixsearch.data.partitions import Layout, LocalPartitions, Partition, Partitions, SegmentedPartitions
 from mixsearch.data.reductions import Maximum, PartitionCounts, TopRows, top_rows
-from mixsearch.storage.manifest import damage_error
+from mixsearch.io.disk import damage_error
 
 # A short document can show a high share by chance: it is ranked as if it had this many more words on another topic.
 WORDS_ELSEWHERE = 20

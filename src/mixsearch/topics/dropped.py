@@ -16,8 +16,8 @@ import numpy as np
 
 from mixsearch._typing import Array
 from mixsearch.errors import DroppedWordError, DroppedWordWarning
-from mixsearch.storage.reader import Folder
-from mixsearch.storage.writer import FolderWriter
+from mixsearch.io.disk import damage_error
+from mixsearch.io.folder import Folder, FolderWriter
 from mixsearch.topics.segments import Segment, place_in
 
 TOO_COMMON, TOO_RARE, BEYOND_MAX_WORDS, STOP_WORD = "too_common", "too_rare", "beyond_max_words", "stop_word"
@@ -57,10 +57,7 @@ class DroppedWord:
             STOP_WORD: "{word!r} is a stop word: it was left out when the index was made.",
             ADDED: "{word!r} came with documents that were added later. Refresh the index to add it to other words.",
         }
-        sentence = sentences[self.reason]
-        if not self.n_documents and self.reason != STOP_WORD:
-            sentence = "{word!r} occurs only in documents that are too short to have a topic."
-        return DroppedWordError(sentence, code=f"word_{self.reason}", **self._facts)
+        return DroppedWordError(sentences[self.reason], code=f"word_{self.reason}", **self._facts)
 
     def doubt(self) -> DroppedWordWarning:
         """Return what to know about an answer from its documents."""
@@ -148,10 +145,13 @@ class _DroppedList:
         if index is None:
             return None
         stored = slice(*self._read("starts")[index : index + 2])
+        documents = np.asarray(self._read("documents")[stored], dtype=np.intp)
+        if len(documents) and not 0 <= documents.min() <= documents.max() < self._segment.n_documents:
+            raise damage_error("The documents of '{word}' are damaged: an index is out of range.", word=word)
         return _DroppedEntry(
             self._reasons[self._read("reasons")[index]],
             int(self._read("n_documents")[index]),
-            np.asarray(self._read("documents")[stored], dtype=np.intp) + self._segment.first,
+            documents + self._segment.first,
             np.asarray(self._read("counts")[stored], dtype=np.float64),
         )
 
@@ -189,16 +189,19 @@ class Postings(NamedTuple):
 def store_dropped(
     out: FolderWriter, words: Sequence[str], reasons: Sequence[str], postings: Postings, segment: str = ""
 ) -> None:
-    """Write the words of a corpus that are not features."""
+    """Write the words of a corpus that are not features, except those of removed and of short documents alone."""
     names, group = list(MAX_DOCUMENTS), place_in(segment, _GROUP)
+    stored = [i for i, reason in enumerate(reasons) if postings.n_documents[i] or reason == STOP_WORD]
+    kinds = [reasons[i] for i in stored]
     with out.texts(f"{group}/words") as texts:
-        texts.append(words)
-    out.save(f"{group}/reasons", np.array([names.index(reason) for reason in reasons], dtype=np.uint8))
-    out.save(f"{group}/n_documents", postings.n_documents.astype(np.uint32))
-    out.save(f"{group}/starts", np.searchsorted(postings.words, np.arange(len(words) + 1)))
+        texts.append(words[i] for i in stored)
+    out.save(f"{group}/reasons", np.array([names.index(reason) for reason in kinds], dtype=np.uint8))
+    out.save(f"{group}/n_documents", postings.n_documents[stored].astype(np.uint32))
+    starts = np.searchsorted(postings.words, np.array([*stored, len(words)]))
+    out.save(f"{group}/starts", starts)
     out.save(f"{group}/documents", postings.documents.astype(np.int32))
     out.save(f"{group}/counts", np.minimum(postings.counts, MAX_COUNT).astype(np.uint8))
-    out.facts[group] = {"n_words": dict(Counter(reasons)), "reasons": names}
+    out.facts[group] = {"n_words": dict(Counter(kinds)), "reasons": names}
 
 
 class DroppedTable(NamedTuple):

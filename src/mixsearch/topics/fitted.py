@@ -19,8 +19,8 @@ from mixsearch.core.rank_selection import Spectrum
 from mixsearch.core.validation import FLOAT_DTYPES, check_choice, check_positive_int, check_samples
 from mixsearch.data.threads import one_blas_thread
 from mixsearch.errors import Coded, SearchWarning
-from mixsearch.storage.manifest import damage_error
-from mixsearch.storage.reader import Folder
+from mixsearch.io.disk import damage_error
+from mixsearch.io.folder import Folder
 from mixsearch.topics.component import Topic, keep_documents
 from mixsearch.topics.counts import as_counts
 from mixsearch.topics.documents import pick_documents

@@ -11,8 +11,7 @@ import scipy.sparse as sp
 
 from mixsearch._typing import Array
 from mixsearch.data.partitions import Layout, LocalPartitions, Partitions, SegmentedPartitions
-from mixsearch.storage.reader import Folder
-from mixsearch.storage.writer import FolderWriter
+from mixsearch.io.folder import Folder, FolderWriter
 from mixsearch.topics.documents import TopicPartition
 
 # Paths of the sparse counts, by document and by word.

@@ -8,14 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mixsearch._typing import Array
 from mixsearch.core.frame import Frame
 from mixsearch.core.rank_selection import Spectrum
 from mixsearch.errors import SearchError
-from mixsearch.storage.manifest import damage_error
-from mixsearch.storage.publication import write_folder
-from mixsearch.storage.reader import Folder, open_folder
-from mixsearch.storage.writer import FolderWriter
+from mixsearch.io.disk import damage_error
+from mixsearch.io.folder import Folder, FolderWriter, open_folder, write_folder
 from mixsearch.topics.dropped import open_dropped
 from mixsearch.topics.moments import RowLengths, TopicFamily
 from mixsearch.topics.segments import (
@@ -41,8 +38,10 @@ if TYPE_CHECKING:
     from mixsearch.topics.search import TopicSearch
 
 KIND = "topic index"
-VERSION = 1
+VERSION = 2
 _WORDS = ("word_mean", "own_pairs", "own_triples", "own_crossed")
+# How the names of arrays of whole numbers end; others hold floats.
+_INTEGERS = ("/indptr", "/indices", "/rows")
 # Indices of up to this many counts are compared with their bounds at once; those of more when they are used.
 MAX_CHECKED = 1 << 20
 
@@ -179,16 +178,24 @@ def _restore_left_out(folder: Folder) -> Frame:
 
 
 def _check_arrays(folder: Folder, segments: Sequence[Segment]) -> None:
-    """Raise `DamagedFolderError` unless shapes agree and row pointers rise: compiled code trusts them."""
+    """Raise `DamagedFolderError` unless shapes and types agree and row pointers rise: compiled code trusts them."""
     d, k = _measure(folder)
     for name, shape in _list_shapes(folder, segments, d, k):
-        if folder.arrays[name].shape != shape:
+        found = folder[name]
+        if found.shape != shape:
             raise damage_error(
                 "'{path}' is damaged: {name} has the shape {found}, but {needed} fits the other arrays.",
                 path=str(folder.path),
                 name=name,
-                found=folder.arrays[name].shape,
+                found=found.shape,
                 needed=shape,
+            )
+        if found.dtype.kind != ("i" if name.endswith(_INTEGERS) else "f"):
+            raise damage_error(
+                "'{path}' is damaged: {name} holds values of type {dtype}.",
+                path=str(folder.path),
+                name=name,
+                dtype=str(found.dtype),
             )
     for segment in segments:
         _check_counts(folder, segment.place(BY_DOCUMENT), d)
@@ -197,33 +204,42 @@ def _check_arrays(folder: Folder, segments: Sequence[Segment]) -> None:
 
 def _measure(folder: Folder) -> tuple[int, int]:
     """Return the numbers of words and of components."""
-    shape = folder.arrays["frame/basis"].shape
-    if len(shape) != 2:
+    shape = folder["frame/basis"].shape
+    if len(shape) != 2 or min(shape) < 1:
         raise damage_error(
             "'{path}' is damaged: {name} is not a 2-D array.", path=str(folder.path), name="frame/basis", found=shape
         )
-    return shape
+    return shape[0], shape[1]
 
 
 def _list_shapes(folder: Folder, segments: Sequence[Segment], d: int, k: int) -> Iterator[tuple[str, tuple[int, ...]]]:
     """Yield the arrays that every search has, with their shapes."""
     yield from ((f"words/{name}", (d,)) for name in ("word_mean", "own_pairs", "own_triples"))
-    yield from {"words/own_crossed": (d, k), "frame/values": (k,), "frame/metric": (d,), "frame/mean": (k,)}.items()
+    yield from {
+        "frame/basis": (d, k),
+        "words/own_crossed": (d, k),
+        "frame/values": (k,),
+        "frame/metric": (d,),
+        "frame/mean": (k,),
+    }.items()
     yield from ((name, (d,)) for name in ("frame/idf", "mean_document/tfidf", "mean_document/deviation"))
+    yield "mean_document/places", (2, k)
+    if "left_out/values" in folder:
+        yield "left_out/basis", (d, len(folder["left_out/values"]))
+        yield "left_out/values", (len(folder["left_out/values"]),)
     for segment in segments:
         n = segment.n_documents
         yield segment.place("documents/projected"), (n, k)
         yield from ((segment.place(f"documents/{name}"), (n,)) for name in DOCUMENTS)
         for group, length in ((BY_DOCUMENT, n), (BY_WORD, d)):
             yield segment.place(f"{group}/indptr"), (length + 1,)
-            yield segment.place(f"{group}/data"), folder.arrays[segment.place(f"{group}/indices")].shape
+            yield segment.place(f"{group}/indices"), (int(folder[segment.place(f"{group}/indptr")][-1]),)
+            yield segment.place(f"{group}/data"), folder[segment.place(f"{group}/indices")].shape
 
 
 def _check_counts(folder: Folder, group: str, n_columns: int) -> None:
     starts, indices = folder[f"{group}/indptr"], folder[f"{group}/indices"]
-    if not (_is_integer(starts) and _is_integer(indices) and indices.ndim == 1):
-        reason = "its pointers and indices are not whole numbers"
-    elif starts[0] != 0 or starts[-1] != len(indices) or (starts[1:] < starts[:-1]).any():
+    if starts[0] != 0 or (starts[1:] < starts[:-1]).any():
         reason = "its row pointers do not rise from 0 to the number of counts"
     elif len(indices) <= MAX_CHECKED and len(indices) and not 0 <= indices.min() <= indices.max() < n_columns:
         reason = "an index is out of range"
@@ -232,7 +248,3 @@ def _check_counts(folder: Folder, group: str, n_columns: int) -> None:
     raise damage_error(
         "'{path}' is damaged: {name} cannot be read, {reason}.", path=str(folder.path), name=group, reason=reason
     )
-
-
-def _is_integer(array: Array) -> bool:
-    return bool(np.issubdtype(array.dtype, np.signedinteger))

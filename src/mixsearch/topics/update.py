@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from mixsearch._typing import Array
 from mixsearch.data.threads import one_blas_thread
-from mixsearch.storage.writer import FolderWriter
+from mixsearch.io.folder import FolderWriter
 from mixsearch.topics.documents import WEIGHTINGS, TopicPartition, check_indices, corpus_in_memory, weight_documents
 from mixsearch.topics.fit import add_weights, project_documents
 from mixsearch.topics.moments import TopicFamily
@@ -24,7 +24,7 @@ from mixsearch.topics.storage import store_sums
 from mixsearch.topics.unit_vectors import MeanDocument, UnitSums
 
 if TYPE_CHECKING:
-    from mixsearch.storage.reader import Folder
+    from mixsearch.io.folder import Folder
     from mixsearch.topics.search import TopicSearch
 
 

@@ -25,7 +25,7 @@ from mixsearch.index.document_map import DocumentPoints, place_documents
 from mixsearch.index.query import Found, Query
 from mixsearch.index.starters import Starter
 from mixsearch.index.topic_index import TopicIndex, open_index, verify_index
-from mixsearch.storage.reader import read_generation
+from mixsearch.io.folder import read_generation
 from mixsearch.web.cache import LRUCache
 from mixsearch.web.errors import APIError
 from mixsearch.web.processes import process_context

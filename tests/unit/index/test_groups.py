@@ -100,7 +100,7 @@ def test_frames_and_tables_have_a_row_for_each_topic_and_group(index):
     ("arguments", "code", "fields"),
     [
         ({"over": "yeer"}, "unknown_column", {"column": "yeer", "suggestion": "year"}),
-        ({"over": "shop"}, "not_ordered", {"column": "shop", "type": "String"}),
+        ({"over": "shop"}, "not_ordered", {"column": "shop", "type": "text"}),
         ({"over": "year", "by": "shop"}, "one_column_needed", {"over": "over", "by": "by"}),
         ({"over": "date", "every": "fortnight"}, "bad_period", {"argument": "every", "found": "fortnight"}),
     ],

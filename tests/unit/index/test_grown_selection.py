@@ -20,7 +20,7 @@ def test_groups_count_the_documents_of_all_segments(index):
     found = index.group("sushi", by="shop")
     table = index.columns.table
     for group in found.topics[0].groups:
-        assert group.n_documents == table["shop"].to_pylist().count(group.label)
+        assert group.n_documents == table["shop"].to_list().count(group.label)
     assert sum(group.n_about for group in found.topics[0].groups) == index.search("sushi").document_count.n
 
 
@@ -29,7 +29,7 @@ def test_a_filter_lists_documents_of_the_last_segment(index):
     assert rows
     assert min(rows) >= len(FIRST)
     topic = index.search("sushi", where="stars >= 2", within=True)
-    stars = dict(zip(index.columns.table["row"].to_pylist(), index.columns.table["stars"].to_pylist(), strict=True))
+    stars = dict(zip(index.columns.table["row"].to_list(), index.columns.table["stars"].to_list(), strict=True))
     assert all(stars[row] >= 2 for row, _ in topic.documents(200))
     assert topic.document_count.n == pytest.approx(index.search("sushi", where="stars >= 2").document_count.n, rel=0.2)
 
@@ -45,11 +45,11 @@ def test_columns_of_few_documents_are_those_of_the_table(index):
     for indices in ([3, 310, 3, 0], [len(index.columns.table) - 1], [250, 20, 301]):
         for names in (None, ["shop", "day"]):
             table = index.columns.table if names is None else index.columns.table.select(names)
-            assert few.take(np.array(indices), names).to_pylist() == table.take(indices).to_pylist()
+            assert few.take(np.array(indices), names).equals(table[indices])
     assert "table" not in vars(few)
     selected = few.select(["stars"])
-    assert selected["stars"].to_pylist() == index.columns.table["stars"].to_pylist()
-    assert "shop" not in selected.column_names
+    assert selected["stars"].to_list() == index.columns.table["stars"].to_list()
+    assert "shop" not in selected.columns
 
 
 def test_columns_that_some_documents_do_not_have_are_missing_there(tmp_path):

@@ -24,7 +24,7 @@ from mixsearch.errors import (
 from mixsearch.index import AnswerOptions, IndexOptions, Query, answer_queries, build_index, describe, open_index
 from mixsearch.index.build import counts as written
 from mixsearch.index.documents import Document
-from mixsearch.storage.reader import open_folder
+from mixsearch.io.folder import read_manifest
 from mixsearch.text import count_texts
 
 SUBJECTS = {
@@ -114,7 +114,7 @@ def test_options_of_the_search_reach_the_index(options, tmp_path):
 
 
 def checksums(path):
-    return {name: stored.checksum for name, stored in open_folder(path, kind="topic index", version=1).arrays.items()}
+    return {name: stored.checksum for name, stored in read_manifest(path).files.items()}
 
 
 def test_an_index_is_the_same_to_the_last_byte_in_any_memory(tmp_path, monkeypatch):

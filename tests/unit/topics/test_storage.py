@@ -1,18 +1,17 @@
 """Stored arrays that do not fit together are refused, whatever their checksums say: compiled code trusts them."""
 
-import json
 import shutil
-import zlib
-from hashlib import blake2b
+from io import BytesIO
 
 import numpy as np
+import polars as pl
 import pytest
 from tests.coded import raises
+from tests.crafted_folders import craft_array, craft_file, find
 from tests.every_word import every_word
 
 from mixsearch.index import IndexOptions, build_index, open_index, verify_index
-from mixsearch.storage.arrays import HEADER_BYTES, make_header
-from mixsearch.storage.manifest import seal
+from mixsearch.io.parquet import MAX_EXPANDED, encode_frame
 
 
 @pytest.fixture(scope="module")
@@ -28,22 +27,6 @@ def index(built, tmp_path):
     return shutil.copytree(built, tmp_path / "food.index")
 
 
-def craft(index, name, change):
-    """Change an array, with a manifest and a checksum that agree with it."""
-    (path,) = index.glob(f"data-*/{name}.npy")
-    array = change(np.load(path))
-    path.write_bytes(make_header(array.dtype, array.shape) + array.tobytes())
-    manifest = json.loads((index / "manifest.json").read_bytes())
-    del manifest["checksum"]
-    manifest["arrays"][name] |= {
-        "dtype": array.dtype.str,
-        "shape": list(array.shape),
-        "size": HEADER_BYTES + array.nbytes,
-        "checksum": blake2b(array.tobytes(), digest_size=16).hexdigest(),
-    }
-    (index / "manifest.json").write_bytes(seal(json.dumps(manifest, indent=1)))
-
-
 def with_second(value):
     def change(array):
         array[1] = value
@@ -53,7 +36,6 @@ def with_second(value):
 
 
 NOT_RISING = {"reason": "its row pointers do not rise from 0 to the number of counts"}
-NOT_WHOLE = {"reason": "its pointers and indices are not whole numbers"}
 OUT_OF_RANGE = {"reason": "an index is out of range"}
 
 
@@ -62,36 +44,43 @@ OUT_OF_RANGE = {"reason": "an index is out of range"}
     [
         ("documents/counts/indptr", with_second(10**9), "documents/counts", NOT_RISING),
         ("words/counts/indptr", with_second(-5), "words/counts", NOT_RISING),
-        ("documents/counts/indptr", lambda array: array.astype(np.float64), "documents/counts", NOT_WHOLE),
+        ("words/counts/indptr", np.float64, "words/counts/indptr", {"dtype": "float64"}),
+        ("documents/counts/data", np.int32, "documents/counts/data", {"dtype": "int32"}),
         ("documents/counts/indices", with_second(10**6), "documents/counts", OUT_OF_RANGE),
         ("words/counts/indices", with_second(-1), "words/counts", OUT_OF_RANGE),
         ("documents/projected", lambda array: array[:-1], "documents/projected", {"found": (59, 2), "needed": (60, 2)}),
+        ("mean_document/places", lambda array: array[:1], "mean_document/places", {"found": (1, 2), "needed": (2, 2)}),
         ("frame/values", lambda array: array[:1], "frame/values", {"found": (1,), "needed": (2,)}),
         ("frame/basis", lambda array: array[:, 0], "frame/basis", {"found": (21,)}),
-        ("vocabulary/blocks", lambda array: array[::-1].copy(), "vocabulary", {"error": "its blocks are not in order"}),
-        ("vocabulary/ends", lambda array: array[:-1], "vocabulary", {"error": "its blocks do not cover the texts"}),
     ],
 )
 def test_arrays_that_do_not_fit_are_named(index, array, change, name, fields):
-    craft(index, array, change)
+    craft_array(index, array, change)
     verify_index(index)  # the checksums are right
     with raises("folder_damaged", name=name, **fields):
         open_index(index)
 
 
 def test_counts_without_an_index_are_named(index):
-    n = len(np.load(next(index.glob("data-*/documents/counts/data.npy"))))
-    craft(index, "documents/counts/data", lambda array: array[:-1])
-    verify_index(index)
+    n = len(np.load(find(index, "documents/counts/data.npy")))
+    craft_array(index, "documents/counts/data", lambda array: array[:-1])
     with raises("folder_damaged", name="documents/counts/data", found=(n - 1,), needed=(n,)):
         open_index(index)
+
+
+@pytest.mark.parametrize(("name", "n_texts"), [("texts", 59), ("vocabulary", 20)])
+def test_too_few_texts_are_found(index, name, n_texts):
+    data, block_rows = encode_frame(pl.DataFrame({"text": ["a"] * n_texts}))
+    craft_file(index, f"{name}/000000.parquet", data, n_rows=n_texts, block_rows=block_rows)
+    with raises("folder_damaged"):
+        open_index(index).documents([0])
 
 
 @pytest.mark.parametrize("value", [10**6, -1])
 @pytest.mark.parametrize("name", ["documents/counts/indices", "words/counts/indices"])
 def test_indices_of_a_large_index_are_compared_with_their_bounds_when_they_are_used(index, monkeypatch, name, value):
     monkeypatch.setattr("mixsearch.topics.storage.MAX_CHECKED", 0)
-    craft(index, name, lambda indices: np.full_like(indices, value))
+    craft_array(index, name, lambda indices: np.full_like(indices, value))
     opened = open_index(index)
     for use in (
         lambda: opened.search("fish"),
@@ -105,17 +94,18 @@ def test_indices_of_a_large_index_are_compared_with_their_bounds_when_they_are_u
 
 def test_documents_are_picked_after_a_check_of_their_indices(index, monkeypatch):
     monkeypatch.setattr("mixsearch.topics.storage.MAX_CHECKED", 0)
-    craft(index, "words/counts/indices", lambda indices: np.full_like(indices, 10**6))
+    craft_array(index, "words/counts/indices", lambda indices: np.full_like(indices, 10**6))
     family = open_index(index).topics._family
     with raises("folder_damaged"):
         family.thin(2)
 
 
-def test_a_block_never_unpacks_to_more_than_its_texts(index):
-    packed = np.frombuffer(zlib.compress(b"x" * (50 << 20), 9), np.uint8)
-    craft(index, "texts/bytes", lambda _: packed)
-    craft(index, "texts/blocks", lambda blocks: np.array([[0, 0], [len(packed), blocks[-1, 1]]]))
-    with raises("folder_damaged", name="texts"):
+def test_a_file_never_expands_to_more_than_the_memory(index):
+    frame = pl.DataFrame({"text": ["x" * (2 * MAX_EXPANDED // 60)] * 60})
+    file = BytesIO()
+    frame.write_parquet(file, compression="zstd")
+    craft_file(index, "texts/000000.parquet", file.getvalue(), n_rows=60, block_rows=60)
+    with raises("folder_damaged"):
         open_index(index).documents([0])
 
 

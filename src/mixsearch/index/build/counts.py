@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from mixsearch._typing import Array
 from mixsearch.data.chunks import RowChunks, split_rows
 from mixsearch.index.build.options import OnProgress
-from mixsearch.storage.writer import FolderWriter
+from mixsearch.io.folder import FolderWriter
 from mixsearch.topics.segments import BY_DOCUMENT, BY_WORD, place_in, sparse_from
 
 # Memory that a non-zero takes while it moves from its row to its column: value and row, of these columns and of those
@@ -56,19 +56,12 @@ class CountWriter:
         for stream in (self._data, self._indices, self._indptr):
             stream.close()
 
-    def abandon(self) -> None:
-        """Close the files, which are not complete."""
-        for stream in (self._data, self._indices, self._indptr):
-            stream.abandon()
-
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is None:
             self.close()
-        else:
-            self.abandon()
 
 
 def read_rows(out: FolderWriter, n_words: int, segment: str = "") -> RowChunks:

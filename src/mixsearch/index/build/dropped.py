@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
-from mixsearch.storage.writer import FolderWriter
+from mixsearch.io.folder import FolderWriter
 from mixsearch.text.count.dropped import REASONS, DroppedWords
 from mixsearch.topics.documents import WORDS_ELSEWHERE
 from mixsearch.topics.dropped import MAX_DOCUMENTS as MAX_DROPPED_DOCUMENTS

@@ -29,8 +29,7 @@ from mixsearch.index.build.options import DEFAULT_COMPONENTS, IndexOptions, OnPr
 from mixsearch.index.build.segments import ContentWriter, SegmentWriter, StoredSegment
 from mixsearch.index.build.summary import Built, describe_corpus, summarize_build
 from mixsearch.index.documents import SHORT
-from mixsearch.storage.publication import write_folder
-from mixsearch.storage.writer import FolderWriter
+from mixsearch.io.folder import FolderWriter, write_folder
 from mixsearch.text.corpus import Corpus
 from mixsearch.text.count.chunks import CountChunk
 from mixsearch.text.options import CorpusOptions

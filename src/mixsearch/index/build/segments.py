@@ -13,8 +13,7 @@ from mixsearch.index.build.counts import CountWriter
 from mixsearch.index.build.dropped import DroppedRange, PostingsCollector
 from mixsearch.index.column_file import ColumnWriter
 from mixsearch.index.documents import SHORT
-from mixsearch.storage.texts import TextWriter
-from mixsearch.storage.writer import FolderWriter
+from mixsearch.io.folder import FolderWriter, TextStream
 from mixsearch.text.corpus import Corpus
 from mixsearch.text.count.chunks import CountChunk
 from mixsearch.topics.segments import limit_segments, name_fitted, place_in
@@ -31,8 +30,8 @@ class ContentWriter:
 
     def __init__(self, out: FolderWriter, segment: str = "") -> None:
         self._out, self._segment = out, segment
-        self._texts: TextWriter | None = None
-        self._names: TextWriter | None = None
+        self._texts: TextStream | None = None
+        self._names: TextStream | None = None
         self._columns = ColumnWriter(out, segment)
         self._rows: list[Array] = []
 
@@ -173,5 +172,3 @@ class SegmentWriter:
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is None:
             self._finish()
-        else:
-            self._counts.abandon()

@@ -20,9 +20,7 @@ from mixsearch.index.growth import Growth, read_growth, store_growth
 from mixsearch.index.topic_index import TopicIndex
 from mixsearch.index.update.new_documents import Existing, collect_documents, write_contents, write_short
 from mixsearch.index.update.remove import DocumentSelection, remove_from, remove_short
-from mixsearch.storage.publication import update_folder
-from mixsearch.storage.reader import Folder
-from mixsearch.storage.writer import FolderWriter
+from mixsearch.io.folder import Folder, FolderWriter, update_folder
 from mixsearch.text.corpus import Corpus
 from mixsearch.text.count.vocabulary import KnownWords
 from mixsearch.text.options import CorpusOptions, KeptColumns
@@ -214,7 +212,7 @@ def _choose_absorbed(folder: Folder, segments: Sequence[Segment], new: sp.csr_ar
     absorbed: list[Segment] = []
     size, n_nonzeros = new.shape[0], int(new.nnz)
     for segment in reversed(segments):
-        n_nonzeros += folder.arrays[segment.place(f"{BY_DOCUMENT}/data")].shape[0]
+        n_nonzeros += len(folder[segment.place(f"{BY_DOCUMENT}/data")])
         if segment.is_fitted or segment.n_documents > _MERGE_FACTOR * size or not fits_segment(n_nonzeros):
             break
         absorbed.insert(0, segment)

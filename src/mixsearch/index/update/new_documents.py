@@ -10,7 +10,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
-from mixsearch.data.arrow import take_rows
 from mixsearch.display import pluralize
 from mixsearch.errors import Option, SearchError
 from mixsearch.index.build.dropped import PostingsCollector, join_dropped, tabulate_dropped
@@ -19,8 +18,7 @@ from mixsearch.index.build.segments import ContentWriter
 from mixsearch.index.column_file import check_schema, drop_known, read_schema, read_segment
 from mixsearch.index.documents import SHORT
 from mixsearch.index.topic_index import TopicIndex
-from mixsearch.storage.reader import Folder
-from mixsearch.storage.writer import FolderWriter
+from mixsearch.io.folder import Folder, FolderWriter
 from mixsearch.text.corpus import Corpus
 from mixsearch.text.count.chunks import CountChunk
 from mixsearch.topics.corpus import get_min_words, is_damped
@@ -183,8 +181,8 @@ def write_short(
 def _read_contents(folder: Folder, index: TopicIndex, segment: Segment, rows: Array) -> tuple[Any, ...]:
     texts = list(folder.texts(segment.place("texts"))) if index.has_texts else None
     names = list(folder.texts(segment.place("names"))) if index.has_names else None
-    table = read_segment(folder, segment)
-    return np.asarray(rows), texts, names, None if table is None else drop_known(table)
+    frame = read_segment(folder, segment)
+    return np.asarray(rows), texts, names, None if frame is None else drop_known(frame)
 
 
 def _append(
@@ -193,13 +191,13 @@ def _append(
     """Write documents of chunks, with texts and names if the index has them."""
     schema = read_schema(folder)
     for chunk, kept in chunks:
-        if chunk.columns is not None:
-            check_schema(schema, chunk.columns.schema)
-        texts = chunk.texts or [""] * len(chunk.rows)
-        names = chunk.names or [""] * len(chunk.rows)
+        rows, names, texts, columns = chunk.take_contents(kept)
+        if columns is not None:
+            check_schema(schema, columns.schema)
+        empty = [""] * len(rows)
         writer.write(
-            chunk.rows[kept],
-            [texts[i] for i in kept] if index.has_texts else None,
-            [names[i] for i in kept] if index.has_names else None,
-            None if chunk.columns is None else take_rows(chunk.columns, kept),
+            rows,
+            (texts or empty) if index.has_texts else None,
+            (names or empty) if index.has_names else None,
+            columns,
         )

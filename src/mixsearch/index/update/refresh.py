@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import polars as pl
 
 from mixsearch._typing import Array
-from mixsearch.data.arrow import import_pyarrow
 from mixsearch.data.chunks import row_slices
 from mixsearch.errors import SearchError
 from mixsearch.index.build.local import write_index
@@ -20,9 +20,9 @@ from mixsearch.index.build.summary import Built, summarize_build
 from mixsearch.index.column_file import ROW, drop_known, read_segment
 from mixsearch.index.documents import list_short
 from mixsearch.index.topic_index import TopicIndex
-from mixsearch.storage.publication import write_folder
-from mixsearch.storage.reader import Folder
-from mixsearch.storage.texts import JoinedTexts
+from mixsearch.io.folder import Folder, write_folder
+from mixsearch.io.parquet import Texts
+from mixsearch.io.tables import concat
 from mixsearch.text.options import CorpusOptions
 from mixsearch.text.pipeline import count_documents
 from mixsearch.text.read.documents import DocumentChunk
@@ -107,9 +107,9 @@ class _StoredDocuments(NamedTuple):
 
     rows: Array  # rising
     order: Array  # indices of the documents in the order of their rows
-    texts: JoinedTexts
-    names: JoinedTexts | None
-    columns: Any
+    texts: Texts
+    names: Texts | None
+    columns: pl.DataFrame | None
 
 
 def _open_documents(folder: Folder, index: TopicIndex) -> _StoredDocuments:
@@ -123,22 +123,21 @@ def _open_documents(folder: Folder, index: TopicIndex) -> _StoredDocuments:
     return _StoredDocuments(
         joined[order],
         order,
-        JoinedTexts([folder.texts(group.place("texts")) for group in groups]),
-        JoinedTexts([folder.texts(group.place("names")) for group in groups]) if index.has_names else None,
+        folder.texts(*(group.place("texts") for group in groups)),
+        folder.texts(*(group.place("names") for group in groups)) if index.has_names else None,
         _join_columns(folder, groups, index),
     )
 
 
-def _join_columns(folder: Folder, groups: list[Segment], index: TopicIndex) -> Any:
+def _join_columns(folder: Folder, groups: list[Segment], index: TopicIndex) -> pl.DataFrame | None:
     if not index.columns.names:
         return None
-    arrow = import_pyarrow("Columns of documents")
-    tables = [read_segment(folder, group) for group in groups]
+    frames = [read_segment(folder, group) for group in groups]
     filled = [
-        arrow.table({ROW: np.zeros(group.n_documents, dtype=np.int64)}) if own is None else own
-        for own, group in zip(tables, groups, strict=True)
+        pl.DataFrame({ROW: np.zeros(group.n_documents, dtype=np.int64)}) if frame is None else frame
+        for frame, group in zip(frames, groups, strict=True)
     ]
-    return drop_known(arrow.concat_tables(filled, promote_options="permissive").combine_chunks())
+    return drop_known(concat(filled))
 
 
 def _read_chunks(stored: _StoredDocuments, on_progress: OnProgress) -> Iterator[partial[DocumentChunk]]:
@@ -150,6 +149,6 @@ def _read_chunks(stored: _StoredDocuments, on_progress: OnProgress) -> Iterator[
 
 def _load(stored: _StoredDocuments, part: slice) -> DocumentChunk:
     own = stored.order[part]
-    columns = None if stored.columns is None else stored.columns.take(own).combine_chunks().to_batches()[0]
+    columns = None if stored.columns is None else stored.columns[own]
     names = None if stored.names is None else stored.names.read(own)
     return DocumentChunk(stored.texts.read(own), names, lambda i: f"document {stored.rows[part][i]:,}", columns)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,13 +18,12 @@ from mixsearch.index.build.counts import CountWriter, read_rows, store_by_word
 from mixsearch.index.build.dropped import keep_documents
 from mixsearch.index.build.options import IndexOptions, OnProgress
 from mixsearch.index.build.segments import ContentWriter
-from mixsearch.index.column_file import FILE, drop_known, read_segment
+from mixsearch.index.column_file import TABLE, drop_known, read_segment
 from mixsearch.index.documents import SHORT, list_short
 from mixsearch.index.growth import Growth, read_growth, store_growth
 from mixsearch.index.topic_index import TopicIndex
-from mixsearch.storage.publication import update_folder
-from mixsearch.storage.reader import Folder
-from mixsearch.storage.writer import FolderWriter
+from mixsearch.io.filters import parse_filter
+from mixsearch.io.folder import Folder, FolderWriter, update_folder
 from mixsearch.topics.dropped import load_dropped, store_dropped
 from mixsearch.topics.segments import DOCUMENTS, Segment, open_counts, place_in, read_segments, write_segments
 from mixsearch.topics.storage import KIND, VERSION
@@ -36,7 +34,7 @@ _MAX_MEASURED, _MAX_READ = 50_000, 5_000
 # Unknown ids or rows that a note lists.
 _MAX_LISTED = 5
 # What a segment stores of its documents, without those that are too short.
-_GROUPS = ("documents", "words", "texts", "names", "dropped", FILE)
+_GROUPS = ("documents", "words", "texts", "names", "dropped", TABLE)
 
 
 @dataclass(frozen=True)
@@ -158,7 +156,8 @@ class DocumentSelection:
     def mark_documents(self, index: TopicIndex) -> Array:
         """Return which documents of an index are selected, (n,)."""
         if self.where is not None:
-            return _match(self.where, index.columns.select)
+            condition = parse_filter(self.where)
+            return condition.mask(index.columns.select(condition.columns))
         if self.ids is not None:
             if not index.has_names:
                 raise SearchError(
@@ -200,18 +199,8 @@ class DocumentSelection:
         if self.ids is not None:
             names = folder.texts(group.place("names"))
             return np.fromiter((name in self.ids for name in names), bool, len(rows))
-        table = read_segment(folder, group)
-        return np.zeros(len(rows), bool) if table is None else _match(self.where or "", lambda _: table)
-
-
-def _match(where: str, select: Callable[[Sequence[str]], Any]) -> Array:
-    """Return which rows match a filter; `select` reads the columns that it names."""
-    import polars as pl
-
-    from mixsearch.io.filters import parse_filter
-
-    condition = parse_filter(where)
-    return condition.mask(pl.DataFrame(select(condition.columns)))  # TODO(frames)
+        frame = read_segment(folder, group)
+        return np.zeros(len(rows), bool) if frame is None else parse_filter(self.where or "").mask(frame)
 
 
 def _list_first(unknown: Sequence[str] | Sequence[int]) -> str:
@@ -305,13 +294,13 @@ def _rewrite_contents(
     contents, indices = ContentWriter(out, group), np.flatnonzero(kept)
     texts = folder.texts(place_in(group, "texts")) if index.has_texts else None
     names = folder.texts(place_in(group, "names")) if index.has_names else None
-    table = read_segment(folder, Segment(group, 0, 0.0))
-    columns = None if table is None else drop_known(table)
+    frame = read_segment(folder, Segment(group, 0, 0.0))
+    columns = None if frame is None else drop_known(frame)
     if texts is not None:
         gone = np.flatnonzero(~kept)
         lengths = (sum(map(len, texts.read(gone[part]))) for part in row_slices(len(gone), _MAX_READ))
         out.facts["corpus"]["n_characters"] = max(out.facts["corpus"]["n_characters"] - sum(lengths), 0)
-    for name in ("texts", "names", FILE, *(["rows"] if group.endswith(SHORT) else [])):
+    for name in ("texts", "names", TABLE, *(["rows"] if group.endswith(SHORT) else [])):
         out.remove(place_in(group, name))
     for part in row_slices(len(indices), _MAX_READ):
         own = indices[part]
@@ -319,6 +308,6 @@ def _rewrite_contents(
             rows[own],
             None if texts is None else texts.read(own),
             None if names is None else names.read(own),
-            None if columns is None else columns.take(own),
+            None if columns is None else columns[own],
         )
     contents.close()

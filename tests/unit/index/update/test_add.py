@@ -16,8 +16,9 @@ from tests.unit.index.update.grown_index import (
 
 from mixsearch.errors import BusyFolderError, collect_warnings
 from mixsearch.index import add_documents, build_index, open_index, remove_documents
-from mixsearch.storage.publication import update_folder
+from mixsearch.io.folder import update_folder
 from mixsearch.text import CorpusOptions
+from mixsearch.topics.storage import VERSION
 from mixsearch.topics.update import measure_documents_in, sum_corpus
 
 FIRST, MORE = make_reviews(list_subjects(300), 0), make_reviews(list_subjects(40), 1000)
@@ -39,14 +40,14 @@ def test_added_documents_are_part_of_the_corpus(path):
     index = open_index(path)
     index.verify()
     assert index.n_documents == before.n_documents + 36
-    assert index.columns.table.num_rows == index.n_documents
+    assert len(index.columns.table) == index.n_documents
     rows = [row for row, _ in index.search("sushi").documents(306)]
     assert {row for row in rows if row >= 300}
     document = index.documents([300])[0]
     assert (document.name, document.text) == ("r1000", MORE["review"][0].as_py())
     assert list(index.names())[-1] == "r1038"
     assert index.document_frequency("sushi") > before.document_frequency("sushi")
-    assert index.columns.table["id"].to_pylist() == list(index.names())
+    assert index.columns.table["id"].to_list() == list(index.names())
 
 
 def test_sums_and_weights_are_those_of_all_documents(path):
@@ -77,7 +78,7 @@ def test_many_additions_make_few_segments_and_lose_nothing(path):
     documents = index.documents(index.topics.kept_rows_.tolist())
     assert all(document.text == texts[document.name] for document in documents)
     stars = dict(zip(ids, pa.concat_tables(reviews)["stars"].to_pylist(), strict=True))
-    assert index.columns.table["stars"].to_pylist() == [stars[name] for name in index.names()]
+    assert index.columns.table["stars"].to_list() == [stars[name] for name in index.names()]
 
 
 def test_words_that_come_with_added_documents_are_answered_from_those(path):
@@ -113,7 +114,7 @@ def test_documents_that_the_index_has_are_skipped_or_replaced(path, existing, n_
     index.verify()
     assert index.n_documents == n_documents
     assert sorted(index.names()) == sorted(name for i, name in enumerate(FIRST["review_id"].to_pylist()) if i % 10 != 9)
-    found = dict(zip(index.names(), index.columns.table["stars"].to_pylist(), strict=True))
+    found = dict(zip(index.names(), index.columns.table["stars"].to_list(), strict=True))
     assert found["r2"] == (stars or FIRST["stars"][2].as_py())
     assert (added.n_skipped, added.n_replaced) == ((4, 0) if existing == "skip" else (0, 4))
 
@@ -126,7 +127,7 @@ def test_documents_that_the_index_has_are_an_error_by_default(path):
 
 
 def test_a_column_of_another_type_is_refused_and_new_columns_are_missing_before(path):
-    with raises("column_type_changed", column="stars", found="string", known="int64"):
+    with raises("column_type_changed", column="stars", found="text", known="integer"):
         add(path, MORE.set_column(2, "stars", pa.array(["many"] * len(MORE))), reading=CorpusOptions(keep=["stars"]))
     assert open_index(path).n_documents == 270
     priced = MORE.append_column("price", pa.array([2.5] * len(MORE)))
@@ -134,8 +135,8 @@ def test_a_column_of_another_type_is_refused_and_new_columns_are_missing_before(
     assert "price" not in open_index(path).columns.names
     add(path, priced.slice(10), reading=CorpusOptions(text="review", id="review_id", keep=["stars", "day", "price"]))
     index = open_index(path)
-    assert index.columns.table["price"].to_pylist() == [None] * 279 + [2.5] * 27
-    assert index.columns.table["shop"].to_pylist()[-27:] == [None] * 27
+    assert index.columns.table["price"].to_list() == [None] * 279 + [2.5] * 27
+    assert index.columns.table["shop"].to_list()[-27:] == [None] * 27
     assert [column.name for column in index.columns.described] == ["id", "stars", "day", "shop", "price"]
 
 
@@ -154,7 +155,7 @@ def test_tables_in_memory_are_added_with_their_columns(path, convert):
     index = open_index(path)
     documents = [i for i in range(len(MORE)) if i % 10 != 9]
     for name, source in (("id", "review_id"), ("stars", "stars"), ("day", "day"), ("shop", "shop")):
-        assert index.columns.table[name].to_pylist()[-36:] == MORE[source].take(documents).to_pylist()
+        assert index.columns.table[name].to_list()[-36:] == MORE[source].take(documents).to_pylist()
 
 
 def test_a_reader_keeps_what_it_opened(path):
@@ -167,15 +168,15 @@ def test_a_reader_keeps_what_it_opened(path):
 
 
 def test_two_writers_exclude_each_other(path):
-    with update_folder(path, kind="topic index", version=1), pytest.raises(BusyFolderError):
+    with update_folder(path, kind="topic index", version=VERSION), pytest.raises(BusyFolderError):
         add(path, MORE)
 
 
 def test_characters_are_those_of_the_texts_that_are_there(path):
     def count():
         folder = open_index(path)._folder
-        groups = [name.removesuffix("/bytes") for name in folder if name.endswith("texts/bytes")]
-        return sum(len(text) for group in groups for text in folder.texts(group))
+        groups = {name.rpartition("/")[0] for name in folder.manifest.files}
+        return sum(len(text) for group in groups if group.endswith("texts") for text in folder.texts(group))
 
     add(path, MORE)
     assert open_index(path).contents().n_characters == count()

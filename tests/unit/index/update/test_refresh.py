@@ -34,7 +34,7 @@ def test_a_refreshed_index_equals_one_from_scratch(tmp_path, path):
     assert ours.vocabulary == theirs.vocabulary
     assert ours.n_documents == theirs.n_documents
     assert list(ours.names()) == list(theirs.names())
-    assert ours.columns.table.drop_columns("row").equals(theirs.columns.table.drop_columns("row"))
+    assert ours.columns.table.drop("row").equals(theirs.columns.table.drop("row"))
     for word in ("sushi", "judge", "rocket"):
         one, other = ours.search(word), theirs.search(word)
         np.testing.assert_allclose(one.probabilities, other.probabilities, atol=1e-6)

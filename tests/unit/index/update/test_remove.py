@@ -29,13 +29,13 @@ def test_documents_of_a_condition_are_gone(path):
     index = open_index(path)
     index.verify()
     table = index.columns.table
-    assert table.num_rows == index.n_documents == removed.n_all
+    assert len(table) == index.n_documents == removed.n_all
     assert not [
         1
-        for stars, shop in zip(table["stars"].to_pylist(), table["shop"].to_pylist(), strict=True)
+        for stars, shop in zip(table["stars"].to_list(), table["shop"].to_list(), strict=True)
         if stars <= 2 and shop == "Oslo"
     ]
-    assert table["id"].to_pylist() == list(index.names())
+    assert table["id"].to_list() == list(index.names())
     texts = dict(zip(FIRST["review_id"].to_pylist(), FIRST["review"].to_pylist(), strict=True))
     for document in index.documents(index.topics.kept_rows_.tolist()):
         assert document.text == texts.get(document.name, document.text)
