@@ -29,6 +29,7 @@ import segments
 import small_tables
 import subspace_tables
 import table_confidence
+import table_files
 import table_scale
 import tables
 import timelines
@@ -60,6 +61,7 @@ BENCHMARKS = {
     "trust": trust,
     "table_confidence": table_confidence,
     "tables": tables,
+    "table_files": table_files,
     "table_scale": table_scale,
     "regression_tables": regression_tables,
     "small_tables": small_tables,
@@ -99,6 +101,7 @@ ON_REQUEST = (
     "trust",
     "table_confidence",
     "tables",
+    "table_files",
     "table_scale",
     "small_tables",
     "quality",

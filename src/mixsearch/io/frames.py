@@ -33,16 +33,17 @@ def to_polars(table: Any) -> pl.DataFrame:
         names = list(map(str, table.schema.names))
         table = table if len(set(names)) == len(names) else table.rename_columns(rename_repeated(names))
     frame = table if isinstance(table, pl.DataFrame) else pl.DataFrame(table)
-    return frame.cast({pl.Float16: pl.Float32}) if pl.Float16 in frame.dtypes else frame
+    halves = [name for name, kind in frame.schema.items() if str(kind) == "Float16"]  # which older versions lack
+    return frame.with_columns(frame[name].cast(pl.Float32) for name in halves)
 
 
 def list_columns(table: Any) -> list[str]:
     """Return the names of the columns of a table. No row is read: a stream has each once."""
     if isinstance(table, Mapping) or hasattr(table, "iloc"):
         return to_polars(table if isinstance(table, Mapping) else table.iloc[:0]).columns
-    if isinstance(table, pl.LazyFrame):
-        return table.collect_schema().names()
-    return list(table.schema.names if hasattr(table, "schema") and hasattr(table.schema, "names") else table.columns)
+    if hasattr(table, "collect_schema"):  # of Polars
+        return list(table.collect_schema().names())
+    return list(table.schema.names if hasattr(table, "schema") else table.columns)  # of Arrow or DuckDB
 
 
 def add_columns(table: Any, columns: Mapping[str, Any]) -> Any:

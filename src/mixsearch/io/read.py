@@ -72,7 +72,8 @@ def open_rows(file: File, format: Format, reading: Reading) -> Iterator[Rows]:
     else:
         with _explain_errors(file, format):
             read = partial(_read_sqlite, file) if format == "sqlite" else _scan_typed(file, format, reading)
-            yield Rows(next(read(None, SAMPLE_ROWS)), partial(_guard, read, file, format))
+            sample = next(read(None, SAMPLE_ROWS))
+        yield Rows(sample, partial(_guard, read, file, format))
 
 
 @contextmanager

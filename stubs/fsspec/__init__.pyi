@@ -1,3 +1,0 @@
-from typing import Any
-
-def url_to_fs(url: str) -> tuple[Any, str]: ...

@@ -1,3 +1,0 @@
-from typing import Any
-
-def WriteOnlyCell(ws: Any = None, value: Any = None) -> Any: ...

@@ -1,3 +1,0 @@
-from typing import Any
-
-def read_table(source: Any) -> Any: ...
