@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from damage_index import build_corpus
+from folders import build_example
 from hostile_inputs import mutate
 
 CLOSED, LEFT, INTERNAL, HANG = "closed by the server", "client left", "internal error", "no answer"
@@ -200,7 +200,7 @@ def run(n: int, seed: int = 0, tell: Callable[[str], object] = print) -> tuple[C
     """Send n requests, and return the counts of what came back, and what was wrong."""
     rng = random.Random(seed)
     with tempfile.TemporaryDirectory() as name:
-        server = Server(Path(name), build_corpus(Path(name)), "--workers", "1")
+        server = Server(Path(name), build_example(Path(name)), "--workers", "1")
         try:
             requests = [make_request(server.routes, rng) for _ in range(n)]
             with ThreadPoolExecutor(N_CLIENTS) as clients:

@@ -4,7 +4,7 @@
     python benchmarks/robustness/kill_commands.py --kills 200 --only export,segment
 
 Before each kill there is an old file. After it there must be the old or a whole new one; after the next run that is
-not killed, no temporary file. `kill_update.py` and `kill_writer.py` do so for indexes. Exits with 1 if something is
+not killed, no temporary file. `folders.py` does so for indexes. Exits with 1 if something is
 broken.
 """
 
@@ -14,6 +14,7 @@ import argparse
 import os
 import random
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -23,7 +24,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from damage_index import build_corpus
 from hostile_inputs import run_command
 from PIL import Image
 
@@ -65,7 +65,8 @@ def is_parquet(data: bytes) -> bool:
 
 def make_writers(folder: Path) -> dict[str, Writer]:
     """Write what the commands read, and return them."""
-    build_corpus(folder)
+    # In another process: Polars must not be used before a fork.
+    subprocess.run([sys.executable, Path(__file__).with_name("folders.py"), "--example", folder], check=True)
     rng = np.random.default_rng(0)
     rows = [f"{rng.normal(3 * (i % 2)):.3f},{rng.normal(3 * (i % 2)):.3f},{rng.normal():.3f}" for i in range(300)]
     (folder / "table.csv").write_text("\n".join(["a,b,c", *rows]) + "\n")
@@ -137,7 +138,7 @@ def try_command(writer: Writer, folder: Path, kills: int, dice: random.Random) -
     found = Counter(kill(writer, folder, usual * dice.triangular(0, 1.2, 0.95)) for _ in range(kills))
     found["temporary files"] = len(list_temporary(folder))
     for path in list_temporary(folder):
-        os.utime(path, (0, 0))  # as if a minute had passed
+        os.utime(path, (0, 0))  # as if hours had passed
     run_whole(writer, folder)
     found["left after the next run"] = len(list_temporary(folder))
     return found

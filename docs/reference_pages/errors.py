@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
+from typing import TypeGuard
 
 import mixsearch
 
@@ -33,9 +34,11 @@ def make_error_page() -> str:
     for tree in trees:
         for code, sentence in _list_calls(tree, codes):
             rows.setdefault(code, []).extend([sentence] if sentence and sentence not in rows.get(code, []) else [])
-    # A class whose sentences come from elsewhere is described by its docstring.
-    for node in classes:
-        if node.name in codes and not rows[codes[node.name]]:
+    # A class has a sentence of its own, or is described by its docstring if its sentences come from elsewhere.
+    for node in (node for node in classes if node.name in codes):
+        own = [each.value for each in node.body if _is_assigned(each, "sentence")]
+        rows[codes[node.name]] += [_escape_sentence(text) for value in own for text in _read_strings(value, {}) if text]
+        if not rows[codes[node.name]]:
             rows[codes[node.name]] = [_escape_sentence((ast.get_docstring(node) or "").partition("\n")[0])]
     table = make_table(("Code", "Sentence"), ((f"`{code}`", "<br>".join(rows[code])) for code in sorted(rows)))
     return f"{INTRODUCTION}\n{table}\n"
@@ -47,14 +50,17 @@ def _list_classes(classes: list[ast.ClassDef]) -> dict[str, str]:
     for node in classes:
         bases[node.name] = [base.id for base in node.bases if isinstance(base, ast.Name)]
         for each in node.body:
-            is_code = isinstance(each, ast.Assign) and getattr(each.targets[0], "id", "") == "code"
-            if is_code and isinstance(each.value, ast.Constant):
+            if _is_assigned(each, "code") and isinstance(each.value, ast.Constant):
                 codes[node.name] = each.value.value
     while inherited := {
         name: codes[base] for name in bases if name not in codes for base in bases[name] if base in codes
     }:
         codes |= inherited
     return codes
+
+
+def _is_assigned(node: ast.stmt, name: str) -> TypeGuard[ast.Assign]:
+    return isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == name
 
 
 def _list_calls(tree: ast.Module, codes: dict[str, str]) -> Iterator[tuple[str, str]]:

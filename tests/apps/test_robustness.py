@@ -18,8 +18,7 @@ SCRIPTS = Path(__file__).parents[2] / "benchmarks" / "robustness"
     ("script", "options"),
     [
         ("kill_commands", ("--kills", "2", "--only", "export,segment")),
-        ("kill_update", ("--kills", "1", "--documents", "300")),
-        ("kill_writer", ("--kills", "3")),
+        ("folders", ("--quick",)),
         ("rebuild_under_load", ("--seconds", "3")),
         ("hostile_requests", ("--n", "60")),
     ],

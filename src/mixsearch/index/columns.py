@@ -12,7 +12,7 @@ import polars as pl
 
 from mixsearch._typing import Array
 from mixsearch.errors import SearchError
-from mixsearch.index.column_file import FACT, ID, ROW, StoredColumn, read_segment
+from mixsearch.index.column_file import FACT, ID, ROW, TABLE, StoredColumn, read_segment
 from mixsearch.io.disk import damage_error
 from mixsearch.io.folder import Folder
 from mixsearch.io.tables import concat
@@ -93,17 +93,19 @@ class Columns:
 
     def _read(self, segment: Segment, names: list[str] | None, rows: Array | None = None) -> pl.DataFrame:
         """Read columns of the documents of a segment, or of some of them."""
-        known = self._folder[segment.place("documents/rows")]
-        frame = read_segment(self._folder, segment, names, rows)
-        if frame is None:  # documents without columns, such as plain text that was added
-            return pl.DataFrame({ROW: np.asarray(known if rows is None else known[rows])})
-        if rows is None and len(frame) != len(known):
+        if not self._folder.has_table(name := segment.place(TABLE)):
+            # Documents without columns, such as plain text that was added.
+            known = np.asarray(self._folder[segment.place("documents/rows")])
+            return pl.DataFrame({ROW: known if rows is None else known[rows]})
+        if (n_rows := len(self._folder.table(name))) != segment.n_documents:
             raise damage_error(
                 "'{path}' is damaged: it has columns of {n_rows:,} documents, not {n_documents:,}.",
                 path=str(self._folder.path),
-                n_rows=len(frame),
-                n_documents=len(known),
+                n_rows=n_rows,
+                n_documents=segment.n_documents,
             )
+        frame = read_segment(self._folder, segment, names, rows)
+        assert frame is not None
         return frame
 
 

@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
+from mixsearch.io.disk import damage_error
 from mixsearch.io.folder import Folder
 from mixsearch.text.options import CorpusOptions
 from mixsearch.topics.corpus import FittedCorpus
@@ -28,10 +29,48 @@ def read_corpus(folder: Folder) -> Mapping[str, Any]:
     return corpus
 
 
+# Facts of an index, with their types.
+_NUMBER = int | float
+_SHAPES: Mapping[str, Any] = {
+    "n_rows": int,
+    "corpus": {
+        "n_characters": int | None,
+        "n_duplicates": int,
+        "has_texts": bool,
+        "has_names": bool,
+        "tokens": dict | None,
+        "reading": dict | None,
+    },
+    "columns": [{"name": str, "kind": str, "role": str | None}],
+    "growth": {"n_fitted": int, "n_added": int, "n_removed": int, "outside": _NUMBER, "new_words": _NUMBER},
+    "dropped": {"n_words": dict, "reasons": [str]},
+    "fit": {"distinct": bool, "n_applications": int, "n_dropped": int, "has_vocabulary": bool, "has_left_out": bool},
+}
+
+
+def _check_facts(folder: Folder) -> None:
+    """Raise `DamagedFolderError` unless facts have the types that their users trust."""
+    for name, value in folder.facts.items():
+        shape = _SHAPES.get(name.rpartition("/")[2], object)
+        if not _has_shape(value, shape):
+            raise damage_error(
+                "'{path}' is damaged: its {name} cannot be {value!r}.", path=str(folder.path), name=name, value=value
+            )
+
+
+def _has_shape(value: Any, shape: Any) -> bool:
+    if isinstance(shape, dict):
+        return isinstance(value, dict) and all(name in value and _has_shape(value[name], shape[name]) for name in shape)
+    if isinstance(shape, list):
+        return isinstance(value, list) and all(_has_shape(each, shape[0]) for each in value)
+    return isinstance(value, shape)
+
+
 class StoredCorpus:
     """A corpus on disk, with the fit to it."""
 
     def __init__(self, folder: Folder) -> None:
+        _check_facts(folder)
         self._folder = folder
         self._fitted = FittedCorpus.from_folder(folder)
         self._corpus = read_corpus(folder)

@@ -14,6 +14,7 @@ from mixsearch.index.completion import CorpusWord, SortedWords, close_query, spl
 from mixsearch.index.spelling import count_known_words, read_token_options, spell_word
 from mixsearch.index.starters import Starter, choose_starters
 from mixsearch.index.stored_corpus import StoredCorpus
+from mixsearch.io.disk import damage_error
 from mixsearch.text.options import CorpusOptions
 from mixsearch.text.question import split_words
 
@@ -219,7 +220,14 @@ class CorpusVocabulary(StoredCorpus):
     @cached_property
     def _token_options(self) -> CorpusOptions | None:
         """How texts are split into words; None if the index does not know."""
-        return None if self.tokens is None else read_token_options(self.tokens)
+        if self.tokens is None:
+            return None
+        try:
+            return read_token_options(self.tokens)
+        except (KeyError, TypeError) as error:
+            raise damage_error(
+                "'{path}' is damaged: it cannot split texts ({error}).", path=str(self.path), error=repr(error)
+            ) from error
 
     def _count_documents(self, word: str) -> int:
         """Return the number of documents that contain a feature or another word of the texts."""

@@ -97,7 +97,12 @@ def read_manifest(folder: Path, kind: str | None = None, version: int | None = N
         files = {name: StoredFile(**file) for name, file in fields["files"].items()}
         for name, file in files.items():  # before a name becomes part of a path
             is_named = _FILE_NAME.fullmatch(name) and _GENERATION.fullmatch(file.generation)
-            if not is_named or file.size < 1 or not 0 <= file.n_rows <= FILE_ROWS or file.block_rows < 1:
+            are_numbers = all(type(each) is int for each in (file.size, file.n_rows, file.block_rows))
+            if (
+                not is_named
+                or not are_numbers
+                or not (0 < file.size and 0 <= file.n_rows <= FILE_ROWS >= file.block_rows > 0)
+            ):
                 raise ValueError(f"file {name!r}")
         if not _GENERATION.fullmatch(fields["generation"]) or not isinstance(fields["facts"], dict):
             raise ValueError("generation or facts")
@@ -150,7 +155,9 @@ def _map_array(path: Path) -> tuple[Array, mmap]:
             if dtype.kind not in _KINDS or not dtype.isnative or is_fortran or size != os.fstat(file.fileno()).st_size:
                 raise ValueError(f"{dtype} of shape {shape}")
             array = np.memmap(file, dtype, "r", file.tell(), shape)
-    except (TypeError, ValueError) as error:
+    except OSError:
+        raise
+    except Exception as error:  # of the parser of headers, of many kinds
         raise damage_error("'{path}' is not an array ({error}).", path=str(path), error=str(error)) from error
     return np.asarray(array), array._mmap
 
@@ -203,7 +210,7 @@ class Folder(Mapping[str, Array]):
             self._compare(name, data)
             try:
                 check_parquet(data, self.manifest.files[name].n_rows)
-            except (IndexError, KeyError, TypeError, ValueError, RecursionError) as error:
+            except Exception as error:
                 sentence = "'{path}' is damaged ({error})."
                 raise damage_error(sentence, path=str(self._paths[name]), error=str(error)) from error
             self._checked.add(name)
@@ -244,16 +251,20 @@ class Folder(Mapping[str, Array]):
 
     def verify(self) -> None:
         """Read every byte, and raise `DamagedFolderError` for the first file that has changed."""
-        for name, path in self._paths.items():
-            stored, is_same = self.manifest.files[name], False
-            # Read, not mapped: a failing disk then raises an error instead of killing the process.
-            with explain_os_errors("read", path), suppress(FileNotFoundError):
-                is_same = _measure(path) == stored.size and _hash_file(path) == stored.checksum
-            if read_generation(self.path) != self.generation:
-                sentence = "'{path}' was replaced since it was opened. Open it again, and verify that."
-                raise errors.StorageError(sentence, code="folder_replaced", path=str(self.path))
-            if not is_same:
-                raise damage_error("'{path}' is missing, or has changed since it was written.", path=str(path))
+        changed = next((path for name, path in self._paths.items() if not self._is_same(name, path)), None)
+        if read_generation(self.path) != self.generation:
+            sentence = "'{path}' was replaced since it was opened. Open it again, and verify that."
+            raise errors.StorageError(sentence, code="folder_replaced", path=str(self.path))
+        if changed is not None:
+            raise damage_error("'{path}' is missing, or has changed since it was written.", path=str(changed))
+
+    def _is_same(self, name: str, path: Path) -> bool:
+        # Read, not mapped: a failing disk then raises an error instead of killing the process.
+        with explain_os_errors("read", path), suppress(FileNotFoundError):
+            return _measure(path) == self.manifest.files[name].size and (
+                _hash_file(path) == self.manifest.files[name].checksum
+            )
+        return False
 
     def check_sizes(self) -> None:
         """Raise `DamagedFolderError` if a file was cut in place: reading what is gone would end the process."""

@@ -99,10 +99,15 @@ class Table:
         chosen = pl.all() if columns is None else by_name(*columns, require_all=False)
         try:
             scans = {i: pl.scan_parquet(self._files[i].load(self._files[i].name)) for i in {part[0] for part in parts}}
-            return pl.collect_all([scans[owner].slice(first, n).select(chosen) for owner, first, n in parts])
+            frames = pl.collect_all([scans[owner].slice(first, n).select(chosen) for owner, first, n in parts])
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
             name = self._files[parts[0][0]].name
             raise damage_error("'{name}' cannot be decoded ({error}).", name=name, error=str(error)) from error
+        for (owner, first, n), frame in zip(parts, frames, strict=True):
+            n_left = self._files[owner].n_rows - first
+            if frame.height != min(n or n_left, n_left):
+                raise damage_error("'{name}' lacks rows.", name=self._files[owner].name)
+        return frames
 
 
 class Texts(Table):

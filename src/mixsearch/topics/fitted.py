@@ -28,7 +28,7 @@ from mixsearch.topics.dropped import DroppedWords
 from mixsearch.topics.hint import DroppedHint, WordHint, Words, are_words, hint_from_words
 from mixsearch.topics.marked import NO_DOCUMENTS, MarkedDocuments, mark_documents, match_dropped
 from mixsearch.topics.moments import TopicFamily
-from mixsearch.topics.options import TopicOptions, are_texts, resolve_options
+from mixsearch.topics.options import TopicOptions, are_texts, check_options, resolve_options
 from mixsearch.topics.query import TopicQuery, count_enough, index_documents
 from mixsearch.topics.seeds import check_phrases
 from mixsearch.topics.storage import restore_fit
@@ -251,6 +251,7 @@ def open_fitted(folder: Folder) -> FittedTopics:
         fitted.preset = stored["preset"]
         fitted._options = resolve_options(stored)
         restore_fit(fitted, folder)
+        check_options(fitted._options, fitted.n_components_, fitted.n_features_in_)
     except Coded:
         raise
     except Exception as error:
