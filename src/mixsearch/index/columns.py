@@ -80,7 +80,7 @@ class Columns:
         """Read the columns of some documents; of a few, only the rows stored with them are read."""
         rows, chosen = np.asarray(indices), self.names if names is None else list(names)
         if "table" in self.__dict__ or not 0 < len(rows) <= _FEW_ROWS:
-            return (self.table if names is None else self.select(chosen)).select(chosen)[rows]
+            return (self.table if names is None else self.select(chosen))[chosen][rows]
         parts, positions = [], []
         for segment in read_segments(self._folder):
             inside = np.flatnonzero((rows >= segment.first) & (rows < segment.first + segment.n_documents))
@@ -89,7 +89,7 @@ class Columns:
                 positions.append(inside)
         frame = concat(parts)
         absent = [pl.lit(None).alias(name) for name in chosen if name not in frame.columns]  # others have them
-        return frame.with_columns(absent).select(chosen)[np.argsort(np.concatenate(positions))]
+        return frame.with_columns(absent)[chosen][np.argsort(np.concatenate(positions))]
 
     def _read(self, segment: Segment, names: list[str] | None, rows: Array | None = None) -> pl.DataFrame:
         """Read columns of the documents of a segment, or of some of them."""

@@ -101,7 +101,7 @@ def read_manifest(folder: Path, kind: str | None = None, version: int | None = N
             if (
                 not is_named
                 or not are_numbers
-                or not (0 < file.size and 0 <= file.n_rows <= FILE_ROWS >= file.block_rows > 0)
+                or not (file.size > 0 and 0 <= file.n_rows <= FILE_ROWS >= file.block_rows > 0)
             ):
                 raise ValueError(f"file {name!r}")
         if not _GENERATION.fullmatch(fields["generation"]) or not isinstance(fields["facts"], dict):

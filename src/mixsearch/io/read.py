@@ -31,8 +31,17 @@ from mixsearch.io.streams import (
     open_plain,
     read_lines,
 )
-from mixsearch.io.types import DATES, MISSING_MARKS, NUMBERS, NUMBERS_WITH_COMMA, limit_dates, make_series
-from mixsearch.io.values import rename_repeated, replace_surrogates
+from mixsearch.io.types import (
+    DATES,
+    MISSING_MARKS,
+    NUMBERS,
+    NUMBERS_WITH_COMMA,
+    limit_dates,
+    make_frame,
+    make_series,
+    map_columns,
+)
+from mixsearch.io.values import rename_repeated
 
 # Rows of a batch; of a sample, by which columns and their types are chosen; and those by which a header is checked.
 _BATCH_ROWS, SAMPLE_ROWS, _HEADER_ROWS = 1 << 13, 2000, 100
@@ -281,11 +290,11 @@ def _read_jsonl(path: Path, file: File, reading: Reading, schema: Schema | None)
             if schema is not None:
                 known = {name: pl.String if kind == pl.Null else kind for name, kind in schema.items()}
                 for batch in pl.scan_ndjson(path, schema=known).collect_batches(chunk_size=_BATCH_ROWS):
-                    yield _replace_nulls(batch)
+                    yield map_columns(batch, _replace_nul)
                     n_rows += batch.height
                 return
             if not _may_be_deep(path):
-                yield _replace_nulls(pl.read_ndjson(path, infer_schema_length=None))
+                yield map_columns(pl.read_ndjson(path, infer_schema_length=None), _replace_nul)
                 return
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
             pass  # Python finds the line, or reads values that have no type in common
@@ -294,11 +303,10 @@ def _read_jsonl(path: Path, file: File, reading: Reading, schema: Schema | None)
         yield make_frame(chunk)
 
 
-def _replace_nulls(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return a table with a replacement character for each NUL, as which Polars reads half of a surrogate pair."""
-    texts = [column for column in frame.get_columns() if column.dtype == pl.String]
-    damaged = [column for column in texts if column.str.contains("\0", literal=True).any()]
-    return frame.with_columns(column.str.replace_all("\0", "\ufffd", literal=True) for column in damaged)
+def _replace_nul(column: pl.Series) -> pl.Series:
+    """Replace NUL, as which Polars reads half of a pair of surrogates."""
+    has_nul = column.dtype == pl.String and column.str.contains("\0", literal=True).any()
+    return column.str.replace_all("\0", "\ufffd", literal=True) if has_nul else column
 
 
 def _may_be_deep(path: Path) -> bool:
@@ -345,13 +353,6 @@ def _check_record(record: Any, text: str, file: File, line: int) -> dict[str, An
     if not isinstance(record, dict):
         raise make_row_error("invalid_record", file, line, text=text[:_MAX_QUOTED])
     return record
-
-
-def make_frame(records: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
-    """Return records as a table with all of their keys."""
-    names = dict.fromkeys(name for record in records for name in record)
-    columns = [make_series(replace_surrogates(name), [record.get(name) for record in records]) for name in names]
-    return pl.DataFrame(columns)
 
 
 def _write_lines(path: Path, file: File, lines: Path, reading: Reading) -> None:
@@ -433,8 +434,13 @@ def _read_excel(file: File, reading: Reading) -> pl.DataFrame:
     if not reading.no_header:
         first = frame.head(_HEADER_ROWS).cast(pl.String).fill_null("").rows()
         reading.notes += _check_header(frame.columns, first, file)
-    whole = [column for column in frame.get_columns() if column.dtype == pl.Float64 and (column % 1 == 0).all()]
-    return frame.with_columns(column.cast(pl.Int64) for column in whole)
+    return map_columns(frame, _read_whole)
+
+
+def _read_whole(column: pl.Series) -> pl.Series:
+    """Return numbers as integers if all are whole: Excel knows only one type of numbers."""
+    is_whole = column.dtype == pl.Float64 and (column % 1 == 0).all()
+    return column.cast(pl.Int64) if is_whole else column
 
 
 def _read_sqlite(file: File, schema: Schema | None, n_rows: int = _BATCH_ROWS) -> Iterator[pl.DataFrame]:

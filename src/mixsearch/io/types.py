@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from datetime import date
 from typing import Any, cast
 
+import numpy as np
 import polars as pl
 
 from mixsearch.data.threads import n_cores
-from mixsearch.io.values import is_missing, to_text
+from mixsearch.io.values import is_missing, replace_surrogates, to_text
 
 # Values of a column of text that mean that there is none.
 MISSING_MARKS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL", "None", "?")
@@ -22,7 +25,9 @@ _TIME = r"^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[-+]
 _N_SAMPLE = 200
 # Mean bytes of a text that may be a mark of a missing value.
 _MAX_SHORT = 50
-_YEARS = 1, 9999
+# The first and the last day that Python can hold, since 1970, and the steps of a day in the units of Polars.
+_DAYS = date.min.toordinal() - date(1970, 1, 1).toordinal(), date.max.toordinal() - date(1970, 1, 1).toordinal()
+_STEPS_PER_DAY = {"d": 1, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 
 _DATES = {
     "date": (r"^\d{4}-\d{2}-\d{2}$", "%Y-%m-%d"),
@@ -53,54 +58,79 @@ _READERS: dict[str, tuple[str, Callable[[pl.Expr], pl.Expr]]] = {
     "time": (_TIME, lambda text: _read_time(text, "")),
     "time with zone": (_TIME, lambda text: _read_time(text, "%:z")),
 }
+_ORDERS = ("month first", "day first")
 DATES = (*_DATES, "time", "time with zone")
 NUMBERS = ("boolean", "integer", "number", *DATES)
 NUMBERS_WITH_COMMA = (*NUMBERS, "decimal comma")
 
 
+def map_columns(frame: pl.DataFrame, convert: Callable[[pl.Series], pl.Series]) -> pl.DataFrame:
+    """Convert all columns, in threads. They lose their names meanwhile: Polars takes some for patterns."""
+    with ThreadPoolExecutor(n_cores()) as pool:
+        converted = pool.map(lambda column: convert(column.alias("")), frame.get_columns())
+        return pl.DataFrame([column.alias(name) for name, column in zip(frame.columns, converted, strict=True)])
+
+
 def find_types(frame: pl.DataFrame, readings: Sequence[str]) -> pl.DataFrame:
     """Return a table whose columns of text are numbers, booleans or dates where all of their values are.
 
-    Where text may be numbers, as in CSV, marks of missing values are removed.
+    Where text may be numbers, as in CSV, marks of missing values are removed. All columns are tried together, since
+    a table may have thousands of them.
     """
-    texts = [column for column in frame.get_columns() if column.dtype == pl.String]
-    with ThreadPoolExecutor(n_cores()) as pool:
-        return frame.with_columns(pool.map(lambda column: _find_type(column, readings), texts))
-
-
-def _find_type(column: pl.Series, readings: Sequence[str]) -> pl.Series:
+    columns = frame.get_columns()
+    texts = pl.DataFrame([column.alias(str(j)) for j, column in enumerate(columns) if column.dtype == pl.String])
     has_marks = "integer" in readings
-    sample = column.drop_nulls().head(_N_SAMPLE).str.strip_chars()
-    sample = _remove_marks(sample).drop_nulls() if has_marks else sample
-    tried = [name for name in readings if len(sample) and sample.str.contains(_READERS[name][0]).all()]
-    found = (converted for name in tried if (converted := _convert(column, name, has_marks)) is not None)
-    first, second = next(found, None), next(found, None) if {"month first", "day first"} <= set(tried) else None
-    # If both orders of day and month are possible, neither is known.
-    if first is None or second is not None:
-        return _remove_marks(column) if has_marks else column
-    return first
+    left = {name: _list_readings(texts[name], readings, has_marks) for name in texts.columns}
+    both = [name for name, names in left.items() if set(_ORDERS) <= set(names)]
+    for name in both:  # if both orders of day and month are possible, neither is known
+        possible = [order for order in _ORDERS if _convert(texts, {name: order}, has_marks)]
+        left[name] = possible if len(possible) == 1 else []
+    found: dict[str, pl.Series] = {}
+    while left := {name: names for name, names in left.items() if names and name not in found}:
+        first = {name: names[0] for name, names in left.items()}
+        found |= _convert(texts, first, None)  # as the text is, which costs less than to clean it
+        found |= _convert(texts, {name: first[name] for name in first if name not in found}, has_marks)
+        left = {name: names[1:] for name, names in left.items()}
+    if has_marks:
+        short = [name for name in texts.columns if name not in found and _is_short(texts[name])]
+        found |= texts.select(_remove_marks(pl.col(name)) for name in short).to_dict() if short else {}
+    return pl.DataFrame([found.get(str(j), column).alias(column.name) for j, column in enumerate(columns)])
 
 
-def _convert(column: pl.Series, reading: str, has_marks: bool) -> pl.Series | None:
-    """Return a column of text read in some way; None if a value cannot be."""
-    pattern, convert = _READERS[reading]
-    for text in (column, (_remove_marks(column) if has_marks else column).str.strip_chars()):
-        converted = text.to_frame().select(convert(pl.first())).to_series()
-        if converted.null_count() > text.null_count():
-            continue
-        if reading == "integer":  # the conversion has checked all but leading zeros, which postcodes have
-            is_valid = (text.filter(text.str.starts_with("0")).str.len_bytes() == 1).all()
+def _list_readings(column: pl.Series, readings: Sequence[str], has_marks: bool) -> list[str]:
+    """List the ways to read that the first values allow."""
+    sample = [text.strip() for text in column.head(_N_SAMPLE).to_list() if text is not None]
+    sample = [text for text in sample if not (has_marks and text in MISSING_MARKS)] or [
+        text for text in column.drop_nulls().head(_N_SAMPLE).to_list() if not (has_marks and text in MISSING_MARKS)
+    ]
+    return [name for name in readings if sample and all(re.match(_READERS[name][0], text) for text in sample)]
+
+
+def _convert(texts: pl.DataFrame, tried: Mapping[str, str], has_marks: bool | None) -> dict[str, pl.Series]:
+    """Convert columns each in one way, and return those of which all values can be read; None leaves text as it is."""
+    values, checks = [], []
+    for name, reading in tried.items():
+        pattern, convert = _READERS[reading]
+        text = pl.col(name) if not has_marks else _remove_marks(pl.col(name))
+        text = text if has_marks is None else text.str.strip_chars()
+        converted = convert(text)
+        if reading == "integer":  # the conversion checks all but leading zeros, which postcodes have
+            is_valid = ~(text.str.starts_with("0") & (text.str.len_bytes() > 1))
         else:
-            is_valid = text.drop_nulls().str.contains(pattern).all()
-        if is_valid:
-            return converted.alias(column.name)
-    return None
+            is_valid = text.str.contains(pattern)
+        values.append(converted.alias(name))
+        checks.append((text.is_null() | (converted.is_not_null() & is_valid)).all().alias(f"is {name}"))
+    result = texts.select(*values, *checks) if tried else texts.clear()
+    return {name: result[name] for name in tried if len(result) == 0 or result[f"is {name}"][0]}
 
 
-def _remove_marks(column: pl.Series) -> pl.Series:
-    """Return a column of text without marks of missing values; long texts are not looked at."""
-    mean_length = cast(float | None, column.head(_N_SAMPLE).str.len_bytes().mean()) or 0.0
-    return column if mean_length > _MAX_SHORT else column.set(column.is_in(MISSING_MARKS), None)
+def _remove_marks(text: pl.Expr) -> pl.Expr:
+    return pl.when(~text.is_in(MISSING_MARKS)).then(text)
+
+
+def _is_short(column: pl.Series) -> bool:
+    """Return whether texts are so short that some may be marks of missing values."""
+    return (cast(float | None, column.head(_N_SAMPLE).str.len_bytes().mean()) or 0.0) <= _MAX_SHORT
 
 
 def describe_type(kind: pl.DataType) -> str:
@@ -115,29 +145,51 @@ def describe_type(kind: pl.DataType) -> str:
 def make_series(name: str, values: Iterable[Any]) -> pl.Series:
     """Return values of Python as a column; those that have no type in common become text, nested ones JSON."""
     listed = [None if is_missing(value) else value for value in values]
-    is_array = any(hasattr(value, "dtype") for value in listed)
     try:
         series = pl.Series(name, listed, strict=False)
     except (pl.exceptions.PolarsError, OverflowError, TypeError, ValueError):
         series = pl.Series(name, dtype=pl.Object)
-    is_changed = series.dtype.is_nested() and not is_array and series.to_list() != listed
-    if (series.dtype in (pl.Object, pl.Int128, pl.Binary) and listed) or is_changed:
+    is_changed = series.dtype.is_nested() and not any(hasattr(value, "dtype") for value in listed)
+    if (series.dtype in (pl.Object, pl.Int128, pl.Binary) and listed) or (is_changed and series.to_list() != listed):
         return pl.Series(name, [None if value is None else to_text(value) for value in listed], dtype=pl.String)
     return series
 
 
+def make_frame(records: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+    """Return records as a table with all of their keys, of which each may have its own."""
+    rows: dict[str, list[int]] = {}
+    for row, record in enumerate(records):
+        for name in record:
+            rows.setdefault(name, []).append(row)
+    columns = []
+    for name, own in rows.items():
+        values = make_series(replace_surrogates(name), [records[row][name] for row in own])
+        places = pl.Series(np.full(len(records), -1)).scatter(own, range(len(own)))
+        columns.append(values if len(own) == len(records) else values.gather(places.set(places < 0, None)))
+    return pl.DataFrame(columns)
+
+
 def flatten(frame: pl.DataFrame) -> pl.DataFrame:
     """Return a table of plain columns: nested values as JSON, categories as text, dates that Python can hold."""
-    for column in frame.get_columns():
-        if column.dtype.is_nested() or column.dtype in (pl.Object, pl.Binary):
-            texts = [None if value is None else to_text(value) for value in column.to_list()]
-            frame = frame.with_columns(pl.Series(column.name, texts, dtype=pl.String))
-        elif column.dtype in (pl.Categorical, pl.Enum, pl.Int128):
-            frame = frame.with_columns(column.cast(pl.String))
-    return limit_dates(frame)
+    return map_columns(frame, _flatten)
+
+
+def _flatten(column: pl.Series) -> pl.Series:
+    if column.dtype.is_nested() or column.dtype in (pl.Object, pl.Binary):
+        return pl.Series([None if value is None else to_text(value) for value in column.to_list()], dtype=pl.String)
+    return column.cast(pl.String) if column.dtype in (pl.Categorical, pl.Enum, pl.Int128) else _limit_dates(column)
 
 
 def limit_dates(frame: pl.DataFrame) -> pl.DataFrame:
     """Return a table without dates beyond the year 9999, which Python cannot hold: they are missing."""
-    dates = [name for name, kind in frame.schema.items() if kind == pl.Date or isinstance(kind, pl.Datetime)]
-    return frame.with_columns(pl.when(pl.col(name).dt.year().is_between(*_YEARS)).then(pl.col(name)) for name in dates)
+    has_dates = any(kind in (pl.Date, pl.Datetime) for kind in frame.dtypes)
+    return map_columns(frame, _limit_dates) if has_dates else frame
+
+
+def _limit_dates(column: pl.Series) -> pl.Series:
+    if column.dtype not in (pl.Date, pl.Datetime):
+        return column
+    steps = _STEPS_PER_DAY[getattr(column.dtype, "time_unit", "d")]
+    # By the numbers: Polars ends with a panic for the year of some dates.
+    is_possible = column.to_physical().is_between(_DAYS[0] * steps, (_DAYS[1] + 1) * steps - 1)
+    return column.set(~is_possible, None)

@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from mixsearch.errors import SearchError
-from mixsearch.io.types import flatten
+from mixsearch.io.types import flatten, map_columns
 
 # Limits of Excel.
 MAX_ROWS, _MAX_TEXT, _MAX_TITLE, _MAX_EXACT = 1_048_575, 32_767, 31, 2**53
@@ -31,7 +31,7 @@ def write_workbook(
                     file=str(path),
                     n_rows=MAX_ROWS,
                 )
-            _make_plain(frame).write_excel(
+            map_columns(flatten(frame), _make_plain).write_excel(
                 book,
                 re.sub(r"[\[\]:*?/\\]", " ", title)[:_MAX_TITLE],
                 column_formats={name: form for name, form in (formats or {}).items() if name in frame.columns},
@@ -41,15 +41,11 @@ def write_workbook(
             )
 
 
-def _make_plain(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return a table of values that cells can hold: text is cut, large integers are text, infinity is missing."""
-    changed = []
-    for column in flatten(frame).get_columns():
-        if column.dtype == pl.String:
-            column = column.str.slice(0, _MAX_TEXT)
-        elif column.dtype.is_float():
-            column = column.set(~column.is_finite(), None)
-        elif column.dtype.is_integer() and (column.abs() > _MAX_EXACT).any():
-            column = column.cast(pl.String)
-        changed.append(column)
-    return pl.DataFrame(changed)
+def _make_plain(column: pl.Series) -> pl.Series:
+    """Return values that cells can hold: text is cut, large integers are text, infinity is missing."""
+    if column.dtype == pl.String:
+        return column.str.slice(0, _MAX_TEXT)
+    if column.dtype.is_float():
+        return column.set(~column.is_finite(), None)
+    is_large = column.dtype.is_integer() and (column.abs() > _MAX_EXACT).any()
+    return column.cast(pl.String) if is_large else column

@@ -41,7 +41,7 @@ class Column:
 
 def convert(series: pl.Series) -> Column:
     """Return a column of Polars as numbers or codes."""
-    kind = series.dtype
+    series, kind = series.alias(""), series.dtype  # Polars takes some names for patterns
     if series.null_count() == len(series):
         return Column("empty", np.full(len(series), np.nan))
     if kind.is_numeric():

@@ -82,12 +82,12 @@ def summarize_columns(
 
 
 def _summarize(column: pl.Series, texts: Sequence[str], id: str | None, *, may_be_kept: bool) -> ColumnSummary:
-    values = column.drop_nulls()
+    values = column.alias("").drop_nulls()
     shown = values.cast(pl.String)
     n_distinct, mean_length = shown.n_unique(), float(cast(float, shown.str.len_chars().mean()) or 0.0)
     role: Role | None = "text" if column.name in texts else "id" if column.name == id else None
     if role is None and len(values):
-        role = _find_role(values, n_distinct, mean_length)
+        role = _find_role(column.name, values, n_distinct, mean_length)
     return ColumnSummary(
         column.name,
         describe_type(column.dtype),
@@ -101,8 +101,8 @@ def _summarize(column: pl.Series, texts: Sequence[str], id: str | None, *, may_b
     )
 
 
-def _find_role(values: pl.Series, n_distinct: int, mean_length: float) -> Role | None:
-    word, kind = values.name.strip().lower(), describe_type(values.dtype)
+def _find_role(name: str, values: pl.Series, n_distinct: int, mean_length: float) -> Role | None:
+    word, kind = name.strip().lower(), describe_type(values.dtype)
     if kind in ("date", "datetime"):
         return "date"
     if kind == "boolean":

@@ -167,7 +167,7 @@ def _cut(frame: pl.DataFrame, columns: Columns, limit: int) -> Iterator[pl.DataF
 
 def get_texts(frame: pl.DataFrame, name: str) -> pl.Series:
     """Return a column as text: the items of a list are joined by blanks, other nested values are JSON."""
-    column = frame[name]
+    column = frame[name].alias("")
     if isinstance(column.dtype, pl.List) and not cast(Any, column.dtype.inner).is_nested():
         return column.cast(pl.List(pl.String)).list.join(" ", ignore_nulls=True)
     return flatten(column.to_frame()).to_series().cast(pl.String)
