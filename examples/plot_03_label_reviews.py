@@ -9,7 +9,7 @@ pivot table, a regression or a dashboard.
 from pathlib import Path
 from tempfile import mkdtemp
 
-import numpy as np
+import polars as pl
 from matplotlib.figure import Figure
 
 from mixsearch.datasets import make_reviews
@@ -27,18 +27,18 @@ index = open_index(path)
 
 hints = {"food": ["sushi"], "waiters": ["waiter", "staff"], "cars": ["parking"]}
 queries = [Query(name, dict.fromkeys(words, 1.0)) for name, words in hints.items()]
-labelled = label_documents(index, answer_queries(index, queries)).read_all()
-labelled.column_names
+labelled = pl.concat(label_documents(index, answer_queries(index, queries)))
+labelled.columns
 
 # %%
 # Which topics go with few stars?
 
-means = labelled.group_by("stars").aggregate([(name, "mean") for name in hints]).sort_by("stars")
+means = labelled.group_by("stars").agg(pl.col(list(hints)).mean()).sort("stars")
 figure = Figure(figsize=(6, 3.2), layout="constrained")
 axes = figure.subplots()
-stars = np.array(means["stars"])
+stars = means["stars"].to_numpy()
 for position, name in enumerate(hints):
-    axes.bar(stars + 0.25 * (position - 1), means[f"{name}_mean"], width=0.25, label=name)
+    axes.bar(stars + 0.25 * (position - 1), means[name], width=0.25, label=name)
 axes.set(xlabel="stars", ylabel="mean share of a review", xticks=stars)
 axes.legend(frameon=False)
 figure

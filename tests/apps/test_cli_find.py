@@ -56,8 +56,8 @@ def test_json_has_the_names_of_python(patients: Path, tmp_path: Path) -> None:
     assert printed["written"] == [str(output), str(plot)]
     assert plot.read_bytes().startswith(b"\x89PNG")
     labelled = read_table(output)
-    assert labelled.column_names == [*make_patients().column_names, "membership", "is_member"]
-    assert labelled["is_member"].to_pylist() == found.predict().tolist()
+    assert labelled.columns == [*make_patients().column_names, "membership", "is_member"]
+    assert labelled["is_member"].to_list() == found.predict().tolist()
     help_text = " ".join(invoke("find", "--help", COLUMNS="200").stdout.split())
     assert all(key in help_text for key in printed)
 

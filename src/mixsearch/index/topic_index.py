@@ -69,7 +69,7 @@ class TopicIndex(CorpusVocabulary):
     >>> topic = index.search("sushi")
     >>> [document.columns["city"] for document in index.documents([0, 1])] == reviews["city"][:2]
     True
-    >>> index.group(["sushi", "delivery"], by="city").to_frame()["label"].unique().tolist()
+    >>> index.group(["sushi", "delivery"], by="city").to_frame()["label"].unique(maintain_order=True).to_list()
     ['Rome', 'Oslo', 'Lisbon']
     """
 

@@ -8,17 +8,17 @@ import os
 import re
 import secrets
 import stat
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from copy import deepcopy
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import partial
 from hashlib import blake2b, file_digest
-from io import FileIO
+from io import BytesIO, FileIO
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +28,7 @@ from numpy.lib.format import open_memmap, read_array_header_1_0, read_magic, wri
 from mixsearch import __version__, errors
 from mixsearch._typing import Array
 from mixsearch.io.disk import LOCK_NAME, acquire_lock, damage_error, explain_os_errors, sync_folder, sync_handle
-from mixsearch.io.parquet import FILE_ROWS, TEXT, Table, TableFile, Texts, check_parquet, encode_frame
+from mixsearch.io.parquet import FILE_ROWS, TEXT, StoredFile, Table, Texts, check_parquet, encode_frame
 
 MANIFEST_NAME, FORMAT = "manifest.json", "mixsearch folder"
 MAX_MANIFEST_BYTES = 1 << 26
@@ -42,17 +42,6 @@ _GENERATION = re.compile(r"data-[0-9a-f]{16}")
 _KINDS = "biufcSU"  # of values that a plain file can hold: numbers, booleans, texts of fixed length
 _SURROGATES = re.compile("[\ud800-\udfff]")
 new_hash = partial(blake2b, digest_size=16)
-
-
-@dataclass(frozen=True)
-class StoredFile:
-    """A file as the manifest lists it. Part of a table, it has rows in row groups, blocks that can be read alone."""
-
-    generation: str
-    size: int
-    checksum: str
-    n_rows: int = 0
-    block_rows: int = 1
 
 
 @dataclass(frozen=True)
@@ -98,12 +87,10 @@ def read_manifest(folder: Path, kind: str | None = None, version: int | None = N
         for name, file in files.items():  # before a name becomes part of a path
             is_named = _FILE_NAME.fullmatch(name) and _GENERATION.fullmatch(file.generation)
             are_numbers = all(type(each) is int for each in (file.size, file.n_rows, file.block_rows))
-            if (
-                not is_named
-                or not are_numbers
-                or not (file.size > 0 and 0 <= file.n_rows <= FILE_ROWS >= file.block_rows > 0)
-            ):
+            if not is_named or not are_numbers or file.size < 1:
                 raise ValueError(f"file {name!r}")
+            if not 0 <= file.n_rows <= FILE_ROWS or not 0 < file.block_rows <= FILE_ROWS:
+                raise ValueError(f"rows of {name!r}")
         if not _GENERATION.fullmatch(fields["generation"]) or not isinstance(fields["facts"], dict):
             raise ValueError("generation or facts")
         return Manifest(**fields | {"files": files})
@@ -159,7 +146,8 @@ def _map_array(path: Path) -> tuple[Array, mmap]:
         raise
     except Exception as error:  # of the parser of headers, of many kinds
         raise damage_error("'{path}' is not an array ({error}).", path=str(path), error=str(error)) from error
-    return np.asarray(array), array._mmap
+    mapped: Any = array
+    return np.asarray(array), mapped._mmap
 
 
 class Folder(Mapping[str, Array]):
@@ -223,23 +211,19 @@ class Folder(Mapping[str, Array]):
     def table(self, name: str) -> Table:
         """Open a table."""
         if name not in self._tables:
-            self._tables[name] = Table(self._list_files([name]))
+            self._tables[name] = Table(self._list_files([name]), self.manifest.files, self._load)
         return self._tables[name]
 
     def texts(self, *names: str) -> Texts:
         """Open a column of texts, or several as one. Keep it: it caches decoded blocks."""
-        return Texts(self._list_files(names))
+        return Texts(self._list_files(names), self.manifest.files, self._load)
 
-    def _list_files(self, names: Iterable[str]) -> list[TableFile]:
-        stored = self.manifest.files
-        tables = [name for name in sorted(stored) if name.endswith(".parquet")]
-        groups = [[name for name in tables if name.rpartition("/")[0] == group] for group in names]
-        if not all(groups):
-            raise damage_error("'{path}' lacks a table.", path=str(self.path))
-        listed = [name for group in groups for name in group]
-        return [
-            TableFile(name, (file := stored[name]).size, file.n_rows, file.block_rows, self._load) for name in listed
-        ]
+    def _list_files(self, groups: Sequence[str]) -> list[str]:
+        names = sorted(name for name in self.manifest.files if name.endswith(".parquet"))
+        listed = [[name for name in names if name.rpartition("/")[0] == group] for group in groups]
+        if not all(listed):
+            raise damage_error("'{path}' lacks one of {tables}.", path=str(self.path), tables=", ".join(groups))
+        return [name for group in listed for name in group]
 
     def sizes(self) -> dict[str, int]:
         """Return the bytes on disk per group of files, the first part of their names."""
@@ -311,31 +295,8 @@ def read_generation(path: str | os.PathLike[str]) -> str:
     return read_manifest(Path(path)).generation
 
 
-class Stream:
-    """A file or several that are written piece by piece: complete when it is closed, left out after an error."""
-
-    _is_open = True
-
-    def close(self) -> None:
-        """Complete what was written."""
-        if self._is_open:
-            self._is_open = False
-            self._complete()
-
-    def _complete(self) -> None:
-        raise NotImplementedError
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: object, *_: object) -> None:
-        if kind is None:
-            self.close()
-        self._is_open = False
-
-
-class ArrayStream(Stream):
-    """An array of unknown length, to which rows are appended."""
+class ArrayStream(AbstractContextManager["ArrayStream"]):
+    """An array of unknown length, to which rows are appended. Complete when it is closed."""
 
     def __init__(self, out: FolderWriter, name: str, dtype: np.dtype[Any], row_shape: tuple[int, ...]) -> None:
         if dtype.kind not in _KINDS:
@@ -345,36 +306,36 @@ class ArrayStream(Stream):
         self._write_header()
 
     def _write_header(self) -> None:
+        header = BytesIO()  # of the same length for any number of rows
         fields = {"descr": self._dtype.str, "fortran_order": False, "shape": (self._n_rows, *self._row_shape)}
-        write_array_header_1_0(self._file, fields)  # of the same length for any number of rows
+        write_array_header_1_0(header, fields)
+        _write_all(self._file, header.getbuffer())
 
     def append(self, rows: npt.ArrayLike) -> None:
-        """Add rows at the end."""
         values = np.asarray(rows)
         if values.shape[1:] != self._row_shape or (values.size and not np.can_cast(values.dtype, self._dtype)):
             raise TypeError(f"'{self._name}' holds rows of {self._row_shape} {self._dtype}, got {values!r}.")
-        data = memoryview(np.ascontiguousarray(values, self._dtype).reshape(-1).view(np.uint8))
-        with explain_os_errors("write", Path(self._file.name)):
-            while data:
-                data = data[self._file.write(data) :]
+        _write_all(self._file, np.ascontiguousarray(values, self._dtype).reshape(-1).view(np.uint8).data)
         self._n_rows += len(values)
 
-    def _complete(self) -> None:
-        self._file.seek(0)
-        self._write_header()
-        self._out._finish(self._name, self._file)
+    def close(self) -> None:
+        if not self._file.closed:
+            self._file.seek(0)
+            self._write_header()
+            self._out._finish(self._name, self._file)
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        self.close() if kind is None else self._file.close()
 
 
-class TextStream(Stream):
+class TextStream(AbstractContextManager["TextStream"]):
     """A column of texts, to which texts are appended. Lone surrogates become U+FFFD, None the empty text."""
 
     def __init__(self, out: FolderWriter, name: str) -> None:
-        self._out, self._name, self._n_files = out, name, 0
+        self._out, self._name, self._n_files, self._n_characters = out, name, 0, 0
         self._texts: list[str] = []
-        self._n_characters = 0
 
     def append(self, texts: Iterable[str | None]) -> None:
-        """Add texts at the end."""
         for text in texts:
             self._texts.append(text or "")
             self._n_characters += len(self._texts[-1])
@@ -390,9 +351,20 @@ class TextStream(Stream):
         self._out._write_frame(f"{self._name}/{self._n_files:06d}.parquet", frame)
         self._texts, self._n_characters, self._n_files = [], 0, self._n_files + 1
 
-    def _complete(self) -> None:
+    def close(self) -> None:
         if self._texts or not self._n_files:
             self._flush()
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if kind is None:
+            self.close()
+
+
+def _write_all(file: FileIO, data: bytes | memoryview) -> None:
+    left = memoryview(data)
+    with explain_os_errors("write", Path(file.name)):
+        while left:  # on a full disk, a part is written first
+            left = left[file.write(left) :]
 
 
 class FolderWriter:
@@ -402,7 +374,7 @@ class FolderWriter:
         self._folder, self._generation = folder, f"data-{secrets.token_hex(8)}"
         self.facts: dict[str, Any] = {} if before is None else deepcopy(before.facts)
         self._files: dict[str, StoredFile] = {} if before is None else dict(before.files)
-        self._streams: list[Stream] = []
+        self._streams: list[ArrayStream | TextStream] = []
         self._opened: list[FileIO] = []
 
     def save(self, name: str, array: npt.ArrayLike) -> None:
@@ -462,8 +434,7 @@ class FolderWriter:
     def _write_frame(self, name: str, frame: pl.DataFrame) -> None:
         data, block_rows = encode_frame(frame)
         file = self._create(name)
-        with explain_os_errors("write", Path(file.name)):
-            file.write(data)
+        _write_all(file, data)
         self._finish(name, file, frame.height, block_rows)
 
     def _finish(self, name: str, file: FileIO, n_rows: int = 0, block_rows: int = 1) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from io import BytesIO
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +26,7 @@ CACHED_BLOCKS = 256
 MAX_EXPANDED, MAX_RATIO = 64 << 20, 100
 # Types of Thrift's compact protocol. Integers are 4, 5 and 6; a length has no type.
 _LENGTH, _BYTE, _DOUBLE, _BYTES, _LIST, _STRUCT = 0, 3, 7, 8, 9, 12
+Part = tuple[int, int, int | None]  # the number of a file, the first row there, and how many; None for all
 
 
 def encode_frame(frame: pl.DataFrame) -> tuple[bytes, int]:
@@ -38,23 +40,24 @@ def encode_frame(frame: pl.DataFrame) -> tuple[bytes, int]:
     return file.getvalue(), block_rows
 
 
-class TableFile(NamedTuple):
-    """A file of a table, with rows in blocks that can be read alone."""
+@dataclass(frozen=True)
+class StoredFile:
+    """A file as a manifest lists it. One of a table has rows, in blocks that can be read alone."""
 
-    name: str
+    generation: str
     size: int
-    n_rows: int
-    block_rows: int
-    load: Callable[[str], bytes]
+    checksum: str
+    n_rows: int = 0
+    block_rows: int = 1
 
 
 class Table:
     """Rows in several files. Thread-safe; the blocks read last stay in memory."""
 
-    def __init__(self, files: Sequence[TableFile]) -> None:
-        self._files, self._lock = files, Lock()
-        self._block_rows = np.array([file.block_rows for file in files])
-        self._firsts = np.cumsum([0, *(file.n_rows for file in files)])
+    def __init__(self, names: Sequence[str], files: Mapping[str, StoredFile], load: Callable[[str], bytes]) -> None:
+        self._names, self._files, self._load, self._lock = names, [files[name] for name in names], load, Lock()
+        self._block_rows = np.array([file.block_rows for file in self._files])
+        self._firsts = np.cumsum([0, *(file.n_rows for file in self._files)])
         self._cache: dict[tuple[Any, ...], pl.DataFrame] = {}
 
     def __len__(self) -> int:
@@ -62,7 +65,7 @@ class Table:
 
     def collect(self, columns: Sequence[str] | None = None) -> pl.DataFrame:
         """Read all rows. Columns that the table does not have are left out."""
-        return pl.concat(self._decode([(owner, 0, None) for owner in range(len(self._files))], columns))
+        return pl.concat(self._decode([(file, 0, None) for file in range(len(self._files))], columns))
 
     def take(self, rows: npt.ArrayLike, columns: Sequence[str] | None = None) -> pl.DataFrame:
         """Read some rows in the given order, from the blocks that hold them."""
@@ -75,7 +78,8 @@ class Table:
         unique = np.unique(keys).tolist()
         frames = self._read_blocks([divmod(key, FILE_ROWS) for key in unique or [0]], columns)
         parts = [frame[places[keys == key]] for frame, key in zip(frames, unique, strict=False)]
-        return pl.concat(parts or [frames[0].clear()])[np.argsort(np.argsort(keys, kind="stable"))]
+        found: pl.DataFrame = pl.concat(parts or [frames[0].clear()])[np.argsort(np.argsort(keys, kind="stable"))]
+        return found
 
     def _read_blocks(self, blocks: list[tuple[int, int]], columns: Sequence[str] | None) -> list[pl.DataFrame]:
         """Decode the blocks that are not in memory, together: that takes a third of the time."""
@@ -92,21 +96,21 @@ class Table:
                 del self._cache[key]
         return [found[block] for block in blocks]
 
-    def _decode(
-        self, parts: Sequence[tuple[int, int, int | None]], columns: Sequence[str] | None
-    ) -> list[pl.DataFrame]:
-        """Decode rows of files, given the first one and their number."""
-        chosen = pl.all() if columns is None else by_name(*columns, require_all=False)
+    def _decode(self, parts: Sequence[Part], columns: Sequence[str] | None) -> list[pl.DataFrame]:
+        chosen, files = (
+            pl.all() if columns is None else by_name(*columns, require_all=False),
+            {part[0] for part in parts},
+        )
         try:
-            scans = {i: pl.scan_parquet(self._files[i].load(self._files[i].name)) for i in {part[0] for part in parts}}
-            frames = pl.collect_all([scans[owner].slice(first, n).select(chosen) for owner, first, n in parts])
+            scans = {file: pl.scan_parquet(self._load(self._names[file])) for file in files}
+            frames = pl.collect_all([scans[file].slice(first, n).select(chosen) for file, first, n in parts])
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-            name = self._files[parts[0][0]].name
-            raise damage_error("'{name}' cannot be decoded ({error}).", name=name, error=str(error)) from error
-        for (owner, first, n), frame in zip(parts, frames, strict=True):
-            n_left = self._files[owner].n_rows - first
+            names = ", ".join(self._names[file] for file in files)
+            raise damage_error("{names} cannot be decoded ({error}).", names=names, error=str(error)) from error
+        for (file, first, n), frame in zip(parts, frames, strict=True):
+            n_left = self._files[file].n_rows - first
             if frame.height != min(n or n_left, n_left):
-                raise damage_error("'{name}' lacks rows.", name=self._files[owner].name)
+                raise damage_error("'{name}' lacks rows.", name=self._names[file])
         return frames
 
 
@@ -114,23 +118,20 @@ class Texts(Table):
     """A column of texts."""
 
     def __iter__(self) -> Iterator[str]:
-        return (
-            text for owner in range(len(self._files)) for text in self._decode([(owner, 0, None)], (TEXT,))[0][TEXT]
-        )
+        for file in range(len(self._files)):
+            yield from self._decode([(file, 0, None)], (TEXT,))[0][TEXT]
 
     def read(self, rows: npt.ArrayLike) -> list[str]:
         """Read the texts of some rows, in the given order."""
         return self.take(rows, (TEXT,))[TEXT].to_list()
 
-    def _decode(
-        self, parts: Sequence[tuple[int, int, int | None]], columns: Sequence[str] | None
-    ) -> list[pl.DataFrame]:
+    def _decode(self, parts: Sequence[Part], columns: Sequence[str] | None) -> list[pl.DataFrame]:
         frames = super()._decode(parts, columns)
-        for (owner, _, _), frame in zip(parts, frames, strict=True):
+        for (file, _, _), frame in zip(parts, frames, strict=True):
             # A text in the dictionary of a file may stand in every row.
-            limit, is_text = max(MAX_EXPANDED, MAX_RATIO * self._files[owner].size), frame.schema == {TEXT: pl.String}
+            limit, is_text = max(MAX_EXPANDED, MAX_RATIO * self._files[file].size), frame.schema == {TEXT: pl.String}
             if not is_text or frame[TEXT].has_nulls() or frame[TEXT].str.len_bytes().sum() > limit:
-                raise damage_error("'{name}' does not hold texts.", name=self._files[owner].name)
+                raise damage_error("'{name}' does not hold texts.", name=self._names[file])
         return frames
 
 
@@ -159,7 +160,8 @@ def check_parquet(data: bytes, n_rows: int) -> None:
 def _read_thrift(data: bytes, at: int, kind: int) -> tuple[Any, int]:
     """Read a value of Thrift's compact protocol, and return the place after it."""
     if kind == _STRUCT:
-        fields, number = {}, 0
+        fields: dict[int, Any] = {}
+        number = 0
         while head := data[at]:
             at, number = at + 1, number + (head >> 4)
             if head < 16:

@@ -67,22 +67,22 @@ class Rows(NamedTuple):
 def open_rows(file: File, format: Format, reading: Reading) -> Iterator[Rows]:
     """Open the table of a file. Columns of CSV are text, unless a schema has other types for them."""
     reading.readings = DATES
-    if format in ("csv", "tsv", "jsonl", "json"):
-        with open_plain(file, reading.encoding) as path:
-            if format in ("csv", "tsv"):
-                yield _open_csv(path, file, reading, "\t" if format == "tsv" else None)
-            elif format == "jsonl":
-                yield _open_jsonl(path, file, reading)
-            else:
-                with TemporaryDirectory(prefix="mixsearch-tmp-") as folder:
-                    lines = Path(folder, "lines")
-                    _write_lines(path, file, lines, reading)
-                    yield _open_jsonl(lines, file, reading)
-    else:
-        with _explain_errors(file, format):
-            read = partial(_read_sqlite, file) if format == "sqlite" else _scan_typed(file, format, reading)
-            sample = next(read(None, SAMPLE_ROWS))
-        yield Rows(sample, partial(_guard, read, file, format))
+    with open_plain(file, reading.encoding) as path:
+        if format in ("csv", "tsv"):
+            yield _open_csv(path, file, reading, "\t" if format == "tsv" else None)
+        elif format == "jsonl":
+            yield _open_jsonl(path, file, reading)
+        elif format == "json":
+            with TemporaryDirectory(prefix="mixsearch-tmp-") as folder:
+                lines = Path(folder, "lines")
+                _write_lines(path, file, lines, reading)
+                yield _open_jsonl(lines, file, reading)
+        else:
+            plain = file._replace(path=path)
+            with _explain_errors(file, format):
+                read = partial(_read_sqlite, plain) if format == "sqlite" else _scan_typed(plain, format, reading)
+                sample = next(read(None, SAMPLE_ROWS))
+            yield Rows(sample, partial(_guard, read, file, format))
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from typing import Any, BinaryIO, NamedTuple, cast
 
 from mixsearch.errors import Option, SearchError, SearchWarning
 from mixsearch.io.disk import TemporaryFolder
+from mixsearch.io.values import replace_surrogates
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -151,10 +152,11 @@ def open_stream(file: File) -> Iterator[io.BufferedReader]:
 
 @contextmanager
 def open_plain(file: File, encoding: str) -> Iterator[Path]:
-    """Yield a plain UTF-8 file: the file itself, or a temporary copy of what is packed or in another encoding."""
+    """Yield a plain UTF-8 file: the file itself, or a copy if it is packed, in another encoding, or oddly named."""
     is_utf8 = codecs.lookup(encoding).name == "utf-8"
     with open_stream(file) as stream, ExitStack() as stack:
-        if is_utf8 and isinstance(stream.raw, io.FileIO):
+        is_named = str(file.path) == replace_surrogates(str(file.path))  # Polars opens no other names
+        if is_utf8 and is_named and isinstance(stream.raw, io.FileIO):
             yield file.path
             return
         path = Path(stack.enter_context(TemporaryDirectory(prefix="mixsearch-tmp-")), "plain")

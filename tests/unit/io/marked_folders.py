@@ -43,7 +43,3 @@ def check_mark(folder):
     assert set(values) == {mark}
     assert len(values) == 6 * N_ROWS
     return mark
-
-
-def generations(path):
-    return [entry for entry in path.iterdir() if entry.name.startswith("data-")]

@@ -1,6 +1,5 @@
 """What is written comes back, completely or not at all, whatever happens to the writer."""
 
-import errno
 import os
 import shutil
 import signal
@@ -16,18 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from tests.coded import raises
-from tests.unit.io.marked_folders import (
-    KIND,
-    VERSION,
-    check_mark,
-    fill,
-    generations,
-    open_marked,
-    read_mark,
-    write_marked,
-)
+from tests.unit.io.marked_folders import KIND, VERSION, check_mark, fill, open_marked, read_mark, write_marked
 
-from mixsearch.errors import BusyFolderError, DiskError
+from mixsearch.errors import BusyFolderError
 from mixsearch.io import folder as folder_module
 from mixsearch.io.folder import open_folder, read_manifest, update_folder, write_folder
 from mixsearch.io.parquet import FILE_ROWS
@@ -35,9 +25,7 @@ from mixsearch.io.parquet import FILE_ROWS
 ARRAYS = {
     "floats": np.linspace(0, 1, 7),
     "columns": np.asfortranarray(np.arange(12.0).reshape(3, 4)),
-    "every_second": np.arange(20, dtype=np.int16)[::2],
     "no_rows": np.empty((0, 3), np.float32),
-    "no_columns": np.empty((3, 0)),
     "flags": np.array([True, False]),
     "words": np.array(["one", "twenty", ""]),
     "many_dimensions": np.ones((1,) * 30),
@@ -117,7 +105,7 @@ def test_texts_come_back_in_any_order_with_lone_surrogates_replaced(texts, cut, 
         assert column.read(rows) == [expected[row] for row in rows]
 
 
-def write_and_fail(path, error, **options):
+def write_and_fail(path, error, options):
     with new_folder(path, **options) as out:
         fill(out, 9)
         out.stream("open", np.int8).append(np.zeros(5, np.int8))
@@ -130,9 +118,9 @@ def test_an_exception_leaves_the_old_folder_or_none_and_nothing_else(tmp_path, e
     (tmp_path / "empty").mkdir()
     for name, options in (("index", {"overwrite": True}), ("new", {}), ("empty", {})):
         with pytest.raises(error):
-            write_and_fail(tmp_path / name, error, **options)
+            write_and_fail(tmp_path / name, error, options)
     assert read_mark(tmp_path / "index") == 1
-    assert len(generations(tmp_path / "index")) == 1
+    assert len([*tmp_path.glob("index/data-*")]) == 1
     assert not (tmp_path / "new").exists()
     assert list((tmp_path / "empty").iterdir()) == []
 
@@ -162,24 +150,7 @@ def test_a_writer_killed_at_any_step_leaves_the_old_or_the_new_and_the_next_one_
         assert read_mark(left) == expected
         write_marked(left, 3, overwrite=True)
         assert read_mark(left) == 3
-        assert len(generations(left)) == 1
-
-
-@pytest.mark.parametrize("step", ["os.fsync", "os.replace", "os.posix_fallocate"])
-def test_a_disk_that_is_full_at_any_step_leaves_the_old(tmp_path, monkeypatch, step):
-    def fill_disk(*_):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    write_marked(tmp_path / "index", 1)
-    monkeypatch.setattr(step, fill_disk)
-    with raises("disk_full"):
-        write_marked(tmp_path / "index", 2, overwrite=True)
-    with pytest.raises(DiskError):
-        write_marked(tmp_path / "new")
-    monkeypatch.undo()
-    assert read_mark(tmp_path / "index") == 1
-    assert len(generations(tmp_path / "index")) == 1
-    assert not (tmp_path / "new").exists()
+        assert len([*left.glob("data-*")]) == 1
 
 
 def start_writer(code, path):
@@ -270,18 +241,3 @@ def test_an_update_replaces_adds_and_removes_and_leaves_the_other_files_in_place
     with pytest.raises(ZeroDivisionError), change_folder(tmp_path / "index") as (_, out):
         out.facts["mark"] = 1 / 0
     assert open_marked(tmp_path / "index").generation == folder.generation
-
-
-def test_names_and_types_that_a_file_cannot_have_are_refused(tmp_path):
-    with new_folder(tmp_path / "index") as out:
-        for name in ("", "/a", "a//b", "../a", "A", "ä"):
-            with pytest.raises(ValueError, match="not a valid name"):
-                out.save(name, [1])
-        with pytest.raises(TypeError), out.stream("narrow", np.int32, (2,)) as stream:
-            stream.append(np.zeros((1, 2), np.int64))
-        with pytest.raises(TypeError), out.stream("short", np.int32, (2,)) as stream:
-            stream.append([1, 2, 3])
-        for name, array in (("objects", np.array([None])), ("records", np.zeros(2, [("x", float)]))):
-            with pytest.raises(TypeError):
-                out.save(name, array)
-    assert set(open_marked(tmp_path / "index")) == set()

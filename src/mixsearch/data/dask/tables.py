@@ -65,13 +65,19 @@ def with_columns(table: Any, lengths: Sequence[int], columns: Mapping[str, Any],
             code="package_missing",
             package=error.name,
         ) from error
+    import pandas as pd
+
+    def add_to_block(block: Any, further: Mapping[str, Any]) -> Any:
+        names = [f"x{j}" for j in range(block.shape[1])]
+        return add(block if _is_frame(block) else pd.DataFrame(block, columns=names), further)
+
     ends = np.cumsum(lengths).tolist()
     parts = [
-        task(add, block, {name: values[end - length : end] for name, values in columns.items()})
+        task(add_to_block, block, {name: values[end - length : end] for name, values in columns.items()})
         for block, length, end in zip(_list_blocks(table), lengths, ends, strict=True)
     ]
     empty = {name: values[:0] for name, values in columns.items()}
-    meta = add(table._meta if _is_frame(table) else np.empty((0, table.shape[1]), dtype=table.dtype), empty)
+    meta = add_to_block(table._meta if _is_frame(table) else np.empty((0, table.shape[1]), dtype=table.dtype), empty)
     return dd.from_delayed(parts, meta=meta, divisions=table.divisions if _is_frame(table) else None)
 
 
