@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from itertools import accumulate
 from typing import Any
 
@@ -65,11 +66,11 @@ def with_columns(table: Any, lengths: Sequence[int], columns: Mapping[str, Any],
             code="package_missing",
             package=error.name,
         ) from error
-    import pandas as pd
+    pandas = import_module("pandas")  # Dask's data frames need it
 
     def add_to_block(block: Any, further: Mapping[str, Any]) -> Any:
         names = [f"x{j}" for j in range(block.shape[1])]
-        return add(block if _is_frame(block) else pd.DataFrame(block, columns=names), further)
+        return add(block if _is_frame(block) else pandas.DataFrame(block, columns=names), further)
 
     ends = np.cumsum(lengths).tolist()
     parts = [
