@@ -217,7 +217,7 @@ def _list_checks() -> Iterator[Check]:
     yield Check("plots", _draw, ("matplotlib",), "cli")
     yield Check("the command line", _run_command, ("typer", "rich"), "cli")
     yield Check("the server", _describe_server, ("fastapi", "uvicorn", "typer", "PIL"), "web")
-    yield Check("Parquet files", _write_parquet, ("pyarrow",), "cli")
+    yield Check("Parquet files", _write_parquet)
     yield Check("Dask arrays", _fit_dask, ("dask", "distributed"), "dask")
 
 
