@@ -63,6 +63,10 @@ class Rows(NamedTuple):
     read: Callable[[Schema | None], Iterator[pl.DataFrame]]
 
 
+class OtherTypesError(Exception):
+    """Values do not have the types of a schema."""
+
+
 @contextmanager
 def open_rows(file: File, format: Format, reading: Reading) -> Iterator[Rows]:
     """Open the table of a file. Columns of CSV are text, unless a schema has other types for them."""
@@ -156,7 +160,7 @@ class _CSV(NamedTuple):
                 return
             except pl.exceptions.PolarsError as error:
                 if schema is not None and any(kind != pl.String for kind in schema.values()):
-                    raise TypeError("values do not have the types of the schema") from error
+                    raise OtherTypesError from error
         rows = islice(self._check_rows(), n_rows, None)
         while chunk := list(islice(rows, _BATCH_ROWS)):
             yield self._make_frame(chunk)
@@ -191,7 +195,8 @@ class _CSV(NamedTuple):
         )
 
     def _make_frame(self, rows: Sequence[Sequence[str]]) -> pl.DataFrame:
-        return pl.DataFrame(rows, schema=dict.fromkeys(self.names, pl.String), orient="row")
+        present = [[text or None for text in row] for row in rows]
+        return pl.DataFrame(present, schema=dict.fromkeys(self.names, pl.String), orient="row")
 
     def _has_short_rows(self, n_trailing: int) -> bool:
         """Return whether a row has too few values: Polars fills it up with nulls, where others have a delimiter."""
