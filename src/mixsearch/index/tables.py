@@ -53,10 +53,10 @@ def list_documents(index: TopicIndex, *, text: bool = True) -> Iterator[pl.DataF
     text : bool, default=True
         Whether to return their texts, if the index stores them.
 
-    Yields
-    ------
-    polars.DataFrame
-        The next documents, with the columns row, id if documents have names, those that were kept, and text.
+    Returns
+    -------
+    iterator of polars.DataFrame
+        A few thousand documents each, with the columns row, id if documents have names, those that were kept, and text.
 
     Examples
     --------
@@ -85,12 +85,12 @@ def label_documents(index: TopicIndex, outcomes: Sequence[Outcome], *, text: boo
     text : bool, default=False
         Whether to return their texts, if the index stores them.
 
-    Yields
-    ------
-    polars.DataFrame
-        The next documents, with the columns of `list_documents` and, for each topic, its share in the document under
-        the name of the query, whether the document is about it, and the verdict of the topic. The shares in a document
-        add up to at most 1.
+    Returns
+    -------
+    iterator of polars.DataFrame
+        A few thousand documents each, with the columns of `list_documents` and, for each topic, its share in the
+        document under the name of the query, whether the document is about it, and the verdict of the topic. The shares
+        in a document add up to at most 1.
 
     Examples
     --------
