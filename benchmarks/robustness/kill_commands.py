@@ -66,7 +66,8 @@ def is_parquet(data: bytes) -> bool:
 def make_writers(folder: Path) -> dict[str, Writer]:
     """Write what the commands read, and return them."""
     # In another process: Polars must not be used before a fork.
-    subprocess.run([sys.executable, Path(__file__).with_name("folders.py"), "--example", folder], check=True)
+    code = "import sys, pathlib, folders; folders.build_example(pathlib.Path(sys.argv[1]))"
+    subprocess.run([sys.executable, "-c", code, folder], check=True, cwd=Path(__file__).parent)
     rng = np.random.default_rng(0)
     rows = [f"{rng.normal(3 * (i % 2)):.3f},{rng.normal(3 * (i % 2)):.3f},{rng.normal():.3f}" for i in range(300)]
     (folder / "table.csv").write_text("\n".join(["a,b,c", *rows]) + "\n")
