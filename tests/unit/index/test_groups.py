@@ -88,7 +88,7 @@ def test_frames_and_tables_have_a_row_for_each_topic_and_group(index):
     found = index.group(["sushi", "judge"], over="year")
     frame = found.to_frame()
     assert frame["hint"].unique(maintain_order=True).to_list() == ["sushi", "judge"]
-    assert frame["share"].tolist() == [*shares_of(found, 0), *shares_of(found, 1)]
+    assert frame["share"].to_list() == [*shares_of(found, 0), *shares_of(found, 1)]
     rows = list(csv.DictReader(io.StringIO(found.to_csv())))
     assert len(rows) == len(frame)
     assert [row["label"] for row in rows[: len(YEARS)]] == list(map(str, YEARS))
