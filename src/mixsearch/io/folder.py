@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import math
 import os
 import re
 import secrets
+import shutil
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -367,6 +369,17 @@ def _write_all(file: FileIO, data: bytes | memoryview) -> None:
             left = left[file.write(left) :]
 
 
+def _reserve(handle: int, size: int) -> None:
+    """Reserve the space of a file: a full disk hit later, in a mapped page, would kill the process."""
+    try:
+        os.posix_fallocate(handle, 0, size)
+    except AttributeError:
+        pass  # macOS and Windows have no such call, nor some file systems
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.EOPNOTSUPP):
+            raise
+
+
 class FolderWriter:
     """A generation that is being written; its `facts` go to the manifest."""
 
@@ -406,8 +419,7 @@ class FolderWriter:
         file = self._create(f"{name}.npy")
         with explain_os_errors("write", Path(file.name)):
             array = np.asarray(mapped := open_memmap(file.name, "w+", dtype, shape))
-            if hasattr(os, "posix_fallocate"):  # a full disk hit later, in a mapped page, would kill the process
-                os.posix_fallocate(file.fileno(), 0, os.fstat(file.fileno()).st_size)
+            _reserve(file.fileno(), os.fstat(file.fileno()).st_size)
         yield array
         array.flags.writeable = False
         mapped.flush()
@@ -444,6 +456,13 @@ class FolderWriter:
             size, checksum = os.fstat(file.fileno()).st_size, _hash_file(Path(file.name))
             file.close()
         self._files[name] = StoredFile(self._generation, size, checksum, n_rows, block_rows)
+
+    def discard(self) -> None:
+        """Remove all files, unless they were published; `_remove_unused` does not know for a damaged folder."""
+        with suppress(OSError):
+            path, staging = self._folder / MANIFEST_NAME, self._folder / self._generation
+            if not path.is_file() or self._generation.encode() not in path.read_bytes():
+                shutil.rmtree(staging, ignore_errors=True)
 
     def publish(self, kind: str, version: int) -> None:
         """Complete all files, and replace the manifest of the folder."""
@@ -528,6 +547,7 @@ def _write_generation(folder: Path, kind: str, version: int, before: Manifest | 
     finally:
         for file in out._opened:
             file.close()
+        out.discard()
         _remove_unused(folder)
 
 

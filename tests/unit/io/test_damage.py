@@ -182,6 +182,11 @@ def test_each_reason_not_to_open_a_folder_has_a_code_and_names_the_path(tmp_path
         open_marked(path)
 
 
+def fail(out):
+    out.save("half", np.arange(5))
+    raise ZeroDivisionError
+
+
 def test_a_folder_is_replaced_only_if_that_is_asked_for(tmp_path):
     make_older(tmp_path / "older")
     write_marked(tmp_path / "damaged")
@@ -191,9 +196,9 @@ def test_a_folder_is_replaced_only_if_that_is_asked_for(tmp_path):
     for path in tmp_path.iterdir():
         with raises("folder_exists"):
             write_marked(path)
-        with pytest.raises(ZeroDivisionError), write_folder(path, kind=KIND, version=VERSION, overwrite=True):
-            raise ZeroDivisionError
-        assert len(list(path.glob("data-*/saved.npy"))) == 1
+        with pytest.raises(ZeroDivisionError), write_folder(path, kind=KIND, version=VERSION, overwrite=True) as out:
+            fail(out)
+        assert len(list(path.glob("data-*"))) == len(list(path.glob("data-*/saved.npy"))) == 1
         write_marked(path, 2, overwrite=True)
         assert read_mark(path) == 2
         assert len(list(path.glob("data-*"))) == 1
