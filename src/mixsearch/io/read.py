@@ -295,11 +295,11 @@ def _read_jsonl(path: Path, file: File, reading: Reading, schema: Schema | None)
             if schema is not None:
                 known = {name: pl.String if kind == pl.Null else kind for name, kind in schema.items()}
                 for batch in pl.scan_ndjson(path, schema=known).collect_batches(chunk_size=_BATCH_ROWS):
-                    yield map_columns(batch, _replace_nul)
+                    yield _replace_nul(batch)
                     n_rows += batch.height
                 return
             if not _may_be_deep(path):
-                yield map_columns(pl.read_ndjson(path, infer_schema_length=None), _replace_nul)
+                yield _replace_nul(pl.read_ndjson(path, infer_schema_length=None))
                 return
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
             pass  # Python finds the line, or reads values that have no type in common
@@ -308,10 +308,11 @@ def _read_jsonl(path: Path, file: File, reading: Reading, schema: Schema | None)
         yield make_frame(chunk)
 
 
-def _replace_nul(column: pl.Series) -> pl.Series:
-    """Replace NUL, as which Polars reads half of a pair of surrogates."""
-    has_nul = column.dtype == pl.String and column.str.contains("\0", literal=True).any()
-    return column.str.replace_all("\0", "\ufffd", literal=True) if has_nul else column
+def _replace_nul(frame: pl.DataFrame) -> pl.DataFrame:
+    """Replace NUL in texts, as which Polars reads half of a pair of surrogates."""
+    texts = pl.col(pl.String)
+    found = frame.select(texts.str.contains("\0", literal=True).any()).row(0) if pl.String in frame.dtypes else ()
+    return frame.with_columns(texts.str.replace_all("\0", "\ufffd", literal=True)) if any(found) else frame
 
 
 def _may_be_deep(path: Path) -> bool:
