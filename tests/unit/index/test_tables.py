@@ -55,7 +55,7 @@ def test_documents_without_names_and_columns_have_rows(plain):
 @pytest.mark.parametrize("suffix", ["parquet", "csv", "xlsx"])
 def test_exported_documents_are_those_of_the_input(index, reviews, tmp_path, suffix):
     path = tmp_path / f"documents.{suffix}"
-    write_table(pl.concat(list_documents(index)).to_arrow(), path)  # TODO(frames)
+    write_table(list_documents(index), path)
     readers = {"parquet": pd.read_parquet, "jsonl": lambda file: pd.read_json(file, lines=True), "xlsx": pd.read_excel}
     frame = readers.get(suffix, pd.read_csv)(path)
     assert list(frame.columns) == ["row", "id", *KEPT, "text"]
@@ -71,7 +71,7 @@ def test_exported_documents_are_those_of_the_input(index, reviews, tmp_path, suf
 def test_labelled_documents_are_read_by_polars(index, reviews, tmp_path, suffix):
     path = tmp_path / f"labelled.{suffix}"
     outcomes = answer(index, *ORDER)
-    write_table(pl.concat(label_documents(index, outcomes)).to_arrow(), path)  # TODO(frames)
+    write_table(label_documents(index, outcomes), path)
     frame = (pl.read_parquet if suffix == "parquet" else pl.read_csv)(path)
     labels = [name for thing in ORDER for name in (thing, f"{thing} about", f"{thing} verdict")]
     assert frame.columns == ["row", "id", *KEPT, *labels]
