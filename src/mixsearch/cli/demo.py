@@ -205,7 +205,7 @@ def _write_examples(console: Console, folder: Path) -> None:
     write_table({"source": links.row, "target": links.col}, folder / "links.csv")
     program = escape(name_program())
     for command in (
-        f"index {folder / 'reviews.csv'} --text text",
+        f"index {folder / 'reviews.csv'} --text text -o {folder / 'reviews.index'}",
         f"topic {folder / 'reviews.index'} sushi --over date",
         f"find {folder / 'wine.csv'} --like 0,10,20",
         f"segment {folder / 'landscape.png'} --seed sky=108,48 --seed meadow=54,168 --seed lake=223,177"

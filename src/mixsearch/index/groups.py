@@ -213,7 +213,7 @@ def group_topics(
         kind=groups.kind,
         every=groups.every,
         where=where,
-        n_missing=groups.n_missing,
+        n_missing=int(np.count_nonzero(groups.codes < 0)),
         starts=None if groups.kind != "period" else _list_starts(groups),
         topics=tuple(
             GroupedTopic(

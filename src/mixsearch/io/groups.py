@@ -49,11 +49,6 @@ class Groups:
         """How many rows each group has, (n_groups,)."""
         return np.bincount(self.codes[self.codes >= 0], minlength=len(self.labels))
 
-    @property
-    def n_missing(self) -> int:
-        """How many rows have no value."""
-        return int(np.count_nonzero(self.codes < 0))
-
 
 def make_groups(column: pl.Series, every: str | float | None = None, *, max_groups: int = MAX_GROUPS) -> Groups:
     """Group rows by the values of a column."""
