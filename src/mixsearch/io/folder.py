@@ -10,6 +10,7 @@ import re
 import secrets
 import shutil
 import stat
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from copy import deepcopy
@@ -371,13 +372,12 @@ def _write_all(file: FileIO, data: bytes | memoryview) -> None:
 
 def _reserve(handle: int, size: int) -> None:
     """Reserve the space of a file: a full disk hit later, in a mapped page, would kill the process."""
-    try:
-        os.posix_fallocate(handle, 0, size)
-    except AttributeError:
-        pass  # macOS and Windows have no such call, nor some file systems
-    except OSError as error:
-        if error.errno not in (errno.EINVAL, errno.EOPNOTSUPP):
-            raise
+    if sys.platform == "linux":  # others have no such call, nor have some file systems
+        try:
+            os.posix_fallocate(handle, 0, size)
+        except OSError as error:
+            if error.errno not in (errno.EINVAL, errno.EOPNOTSUPP):
+                raise
 
 
 class FolderWriter:
