@@ -131,6 +131,13 @@ def _measure(path: Path) -> int:
     return found.st_size
 
 
+def _read_time(path: Path) -> int:
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:  # also if it goes away between two calls
+        return 0
+
+
 def _hash_file(path: Path) -> str:
     with open(path, "rb") as file:
         return file_digest(file, new_hash).hexdigest()
@@ -261,7 +268,7 @@ class Folder(Mapping[str, Array]):
 
     def times(self) -> tuple[int, ...]:
         """Return when each file was changed, in nanoseconds; 0 for one that is gone."""
-        return tuple(path.stat().st_mtime_ns if path.exists() else 0 for path in self._paths.values())
+        return tuple(map(_read_time, self._paths.values()))
 
     @contextmanager
     def explain_failures(self) -> Iterator[None]:
