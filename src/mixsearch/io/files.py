@@ -71,7 +71,7 @@ _OTHERS = {
     rb"\x93NUMPY|\x80[\x03-\x05]": "an array or pickle of Python",
 }
 _N_HEAD_BYTES = 1 << 13
-# Of random bytes, a tenth are control characters that no text has; one that slipped into a text is no reason.
+# Of random bytes, a tenth are control characters that no text has; one in a text does not make it binary.
 _CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\f\b\x1b")) + b"\x7f"
 _MIN_CONTROLS, _CONTROLS_SHARE = 4, 0.01
 _MAX_LISTED = 8
@@ -123,7 +123,7 @@ def find_files(source: Source, format: Format | None = None, columns: Sequence[s
     n_files = len(found) + len(skipped)
     chosen, kept = (format, found) if format else _choose_format(found, is_single, are_named=listed[0][2])
     if chosen == "files":
-        skipped += [f"{file.path.name} ({NAMES[own]})" for file, own, _ in found if own in BINARY_FORMATS]
+        skipped += [f"{file.path.name} ({NAMES[kind]})" for file, kind, _ in found if kind in BINARY_FORMATS]
     notes = [note for _, _, note in kept if note is not None][:1]
     if skipped:
         notes.append(_note_skipped(skipped, n_files))
@@ -170,15 +170,15 @@ def _list_files(name: str) -> tuple[list[File], Path | None, bool]:
         raise SearchError(sentence, code="file_is_remote", file=plain)
     path = Path(plain)
     if path.is_dir():
-        inner = [each for each in path.rglob("*") if each.is_file() and not _is_hidden(each.relative_to(path))]
+        inner = [file for file in path.rglob("*") if file.is_file() and not _is_hidden(file.relative_to(path))]
         if not inner:
             raise SearchError(
                 "The folder {folder!r} has no files, but at least one is needed.", code="empty_folder", folder=plain
             )
-        return [File(each) for each in sorted(inner) if not _is_cache(each)], path, False
+        return [File(file) for file in sorted(inner) if not _is_cache(file)], path, False
     if path.exists():
         return [File(path, table)], None, True
-    matches = sorted(Path(each) for each in glob.glob(plain, recursive=True) if Path(each).is_file())
+    matches = sorted(Path(match) for match in glob.glob(plain, recursive=True) if Path(match).is_file())
     if not matches:
         error = SearchError("No file {file!r}.", code="file_missing", file=plain)
         if not path.parent.is_dir():
@@ -186,7 +186,7 @@ def _list_files(name: str) -> tuple[list[File], Path | None, bool]:
         names = sorted(entry.name for entry in path.parent.iterdir() if not entry.name.startswith("."))
         entries = ", ".join(names[:_MAX_LISTED]) + (", ..." if len(names) > _MAX_LISTED else "") or "nothing"
         raise error.append("The folder {folder!r} has: {entries}.", folder=str(path.parent), entries=entries)
-    return [File(each, table) for each in matches], None, len(matches) == 1
+    return [File(match, table) for match in matches], None, len(matches) == 1
 
 
 def _is_hidden(path: Path) -> bool:

@@ -41,7 +41,7 @@ from mixsearch.io.types import (
     make_series,
     map_columns,
 )
-from mixsearch.io.values import rename_repeated
+from mixsearch.io.values import is_number, rename_repeated
 
 # Rows of a batch; of a sample, by which columns and their types are chosen; and those by which a header is checked.
 _BATCH_ROWS, SAMPLE_ROWS, _HEADER_ROWS = 1 << 13, 2000, 100
@@ -247,13 +247,13 @@ def _check_header(header: Sequence[str], rows: Sequence[Sequence[str]], file: Fi
     Years, and the numbers that pandas gives to columns without names, are names.
     """
     columns = list(zip(*(row for row in rows if list(row) != list(header)), strict=True))
-    numbers = [name for name in header if _is_number(name)]
+    numbers = [name for name in header if is_number(name)]
     are_names = all(re.fullmatch(r"[12]\d{3}", name) for name in numbers) or (
         len(numbers) > 1 and numbers in ([str(i + first) for i in range(len(numbers))] for first in (0, 1))
     )
     for name, values in zip(header, columns, strict=False):
         given = [value for value in values if value not in MISSING_MARKS]
-        is_data = not are_names and all(map(_is_number, given)) if name in numbers else name in given
+        is_data = not are_names and all(map(is_number, given)) if name in numbers else name in given
         if is_data or len(name) > _MAX_NAME:
             return [
                 SearchWarning(
@@ -266,14 +266,6 @@ def _check_header(header: Sequence[str], rows: Sequence[Sequence[str]], file: Fi
                 )
             ]
     return []
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _open_jsonl(path: Path, file: File, reading: Reading) -> Rows:

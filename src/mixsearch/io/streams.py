@@ -228,8 +228,8 @@ _ROW_ERRORS = (
         code="invalid_csv",
     ),
     _Template(
-        "Line {line:,} of {file!r} has {n_values} of the {n_columns} values of the header. Quote the values that "
-        "contain the delimiter.",
+        "Line {line:,} of {file!r} and its header differ in their number of values: {n_values} and {n_columns}. Quote "
+        "the values that contain the delimiter.",
         code="wrong_row_length",
     ),
     _Template("Line {line:,} of {file!r} is not valid JSON ({reason}): {text!r}.", code="invalid_json"),

@@ -205,7 +205,7 @@ def _find_written_format(file: Path) -> Format:
             "also be compressed ({compressions}).",
             code="unknown_format",
             file=str(file),
-            suffixes=", ".join(suffix for suffix, own in FORMAT_BY_SUFFIX.items() if own in _WRITTEN_FORMATS),
+            suffixes=", ".join(suffix for suffix, kind in FORMAT_BY_SUFFIX.items() if kind in _WRITTEN_FORMATS),
             compressions=", ".join(COMPRESSION_SUFFIXES),
         )
     return format

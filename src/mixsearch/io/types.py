@@ -162,10 +162,10 @@ def make_frame(records: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
         for name in record:
             rows.setdefault(name, []).append(row)
     columns = []
-    for name, own in rows.items():
-        values = make_series(replace_surrogates(name), [records[row][name] for row in own])
-        places = pl.Series(np.full(len(records), -1)).scatter(own, range(len(own)))
-        columns.append(values if len(own) == len(records) else values.gather(places.set(places < 0, None)))
+    for name, present in rows.items():
+        values = make_series(replace_surrogates(name), [records[row][name] for row in present])
+        places = pl.Series(np.full(len(records), -1)).scatter(present, range(len(present)))
+        columns.append(values if len(present) == len(records) else values.gather(places.set(places < 0, None)))
     return pl.DataFrame(columns)
 
 

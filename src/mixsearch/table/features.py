@@ -15,6 +15,7 @@ from mixsearch._typing import Array
 from mixsearch.data.partitions import Partitions
 from mixsearch.display import pluralize
 from mixsearch.errors import Option, SearchError, TextAmongNumbersWarning, warn_user
+from mixsearch.io.values import is_number
 from mixsearch.table.columns import Column, Kind
 from mixsearch.table.source import TableSource
 from mixsearch.table.summaries import (
@@ -288,7 +289,7 @@ def _find_category_reason(levels: list[str], has_more: bool, summary: ColumnSumm
         return _CONSTANT
     if not has_more and len(levels) <= max(2, min(max_categories, n_present / 2)):
         return None
-    if all(map(_is_number, levels)):
+    if all(map(is_number, levels)):
         return "numbers stored as text: convert the column to numbers"
     different = f"more than {MAX_LEVELS:,}" if has_more else f"{len(levels):,}"
     return f"an id or free text: {different} different texts in {n_present:,} rows"
@@ -367,14 +368,6 @@ def find_scale(ordered: Array, low: float, high: float) -> Scale:
     reach = _MAX_DEVIATIONS * deviation
     limits = min(median - reach, float(ordered[clipped])), max(median + reach, float(ordered[last - clipped]))
     return Scale(median, deviation, limits)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 class ChosenColumns(NamedTuple):
