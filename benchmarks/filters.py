@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 from measuring import measure, print_table, seconds, verdict
 
-from mixsearch.io.filters import parse_filter
+from mixsearch.io.filters import Filter
 
 N_ROWS = 1_000_000
 MAX_SECONDS = 0.02
@@ -44,7 +44,7 @@ def make_frame(n_rows: int) -> pl.DataFrame:
 def run(*, quick: bool = False) -> None:
     """Time each filter, from its text to the mask."""
     frame = make_frame(N_ROWS // 10 if quick else N_ROWS)
-    spent = {text: measure(lambda text=text: parse_filter(text).mask(frame)).seconds for text in FILTERS}
+    spent = {text: measure(lambda text=text: Filter(text).mask(frame)).seconds for text in FILTERS}
     rows = [(f"`{text}`", seconds(value)) for text, value in spent.items()]
     print_table(f"Filters on {len(frame):,} rows, from text to mask", ("filter", "time"), rows)
     print()

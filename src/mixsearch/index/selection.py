@@ -60,9 +60,9 @@ class Selection:
 
     def _compute_mask(self, where: str) -> Array:
 
-        from mixsearch.io.filters import parse_filter
+        from mixsearch.io.filters import Filter
 
-        condition = parse_filter(where)
+        condition = Filter(where)
         try:
             found = condition.mask(self._columns.select(condition.columns))
         except SearchError as error:

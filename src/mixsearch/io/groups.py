@@ -7,14 +7,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from numbers import Real
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
 
 from mixsearch._typing import Array
 from mixsearch.errors import ArgumentError, Option, SearchError
-from mixsearch.io.comparisons import Kind, find_kind
+
+_KINDS: dict[Any, str] = {pl.Date: "dates", pl.Datetime: "dates", pl.Boolean: "true or false", pl.Null: "nothing"}
+_KINDS |= dict.fromkeys((pl.String, pl.Categorical, pl.Enum), "text")
 
 MIN_PERIODS, MAX_PERIODS = 8, 240  # of an automatic choice, if the dates span as many
 _MAX_LISTED = 50_000  # beyond, a wrong date such as the year 9999 is likelier than a wish
@@ -28,7 +30,7 @@ PERIODS = {
     "day": ("1d", "%Y-%m-%d", 1.0),
 }
 
-MAX_GROUPS, N_RANGES, _MAX_RANGES = 20, 10, 10_000
+MAX_GROUPS, N_RANGES = 20, 10
 _MAX_WHOLE = 60  # whole numbers in a smaller range are groups of their own, such as years
 _MAX_SHARE = 0.5  # if one range has more of the rows, ranges of equal counts show more
 _MIN_WIDTH = 1e-9  # of a range, relative to the numbers in it
@@ -50,6 +52,11 @@ class Groups:
         return np.bincount(self.codes[self.codes >= 0], minlength=len(self.labels))
 
 
+def find_kind(dtype: pl.DataType) -> str:
+    """Find the kind of values of a type: numbers, dates, text, true or false, nothing or other."""
+    return _KINDS.get(dtype.base_type(), "numbers" if dtype.is_numeric() else "other")
+
+
 def make_groups(column: pl.Series, every: str | float | None = None, *, max_groups: int = MAX_GROUPS) -> Groups:
     """Group rows by the values of a column."""
     column = column.alias("values")  # Polars may take other names for patterns
@@ -65,7 +72,7 @@ def make_groups(column: pl.Series, every: str | float | None = None, *, max_grou
     return _group_categories(column.cast(pl.String), max_groups)
 
 
-def _check_period(every: object, kind: Kind) -> None:
+def _check_period(every: object, kind: str) -> None:
     is_width = not isinstance(every, bool) and isinstance(every, Real) and 0 < float(every) < math.inf
     if not {"dates": every in [*PERIODS], "numbers": is_width}.get(kind, False):
         raise ArgumentError(
@@ -75,6 +82,18 @@ def _check_period(every: object, kind: Kind) -> None:
             needed={"dates": f"one of {', '.join(PERIODS)}", "numbers": "a positive number"}.get(kind, "left out"),
             kind=kind,
             found=every,
+        )
+
+
+def _check_count(n_groups: float, every: str | float) -> None:
+    if not n_groups <= _MAX_LISTED:
+        raise SearchError(
+            "{every} gives {n_groups:,.0f} groups; at most {max_groups:,} are listed. Choose longer periods or wider "
+            "ranges, or leave out wrong values.",
+            code="too_many_groups",
+            every=every,
+            n_groups=n_groups,
+            max_groups=_MAX_LISTED,
         )
 
 
@@ -100,20 +119,9 @@ def _group_dates(dates: pl.Series, every: str | float | None) -> Groups:
     length, label, n_days = PERIODS[period]
     starts = dates.dt.truncate(length)
     numbers = _number_periods(starts, n_days).fill_null(-1).to_numpy()
-    first, last = pl.first().min(), pl.first().max()
-    n_periods = int(numbers.max()) + 1
-    if n_periods > _MAX_LISTED:
-        ends = starts.to_frame().select(first=first.dt.to_string(label), last=last.dt.to_string(label))
-        raise SearchError(
-            "There are {n_periods:,} periods ({every}) from {first} to {last}; at most {max_periods:,} are listed. "
-            "Choose a longer period, or leave out wrong dates.",
-            code="too_many_periods",
-            n_periods=n_periods,
-            every=period,
-            max_periods=_MAX_LISTED,
-            **ends.row(0, named=True),
-        )
-    edges = starts.to_frame().select(pl.date_range(first, last.dt.offset_by(length), length)).to_series()
+    _check_count(int(numbers.max()) + 1, period)
+    first, stop = pl.first().min(), pl.first().max().dt.offset_by(length)
+    edges = starts.to_frame().select(pl.date_range(first, stop, length)).to_series()
     return Groups("period", tuple(edges[:-1].dt.to_string(label)), numbers, every=period, edges=edges.to_numpy())
 
 
@@ -182,16 +190,7 @@ def _choose_width(values: Array) -> float | None:
 def _list_edges(values: Array, width: float) -> Array:
     """List the multiples of a width around all values."""
     first, last = np.floor(values.min() / width), np.floor(values.max() / width)
-    if not last - first < _MAX_RANGES:
-        raise SearchError(
-            "The numbers from {low:g} to {high:g} need more than {max_bins:,} ranges of width {width:g}. "
-            "Choose wider ones.",
-            code="too_many_ranges",
-            low=float(values.min()),
-            high=float(values.max()),
-            max_bins=_MAX_RANGES,
-            width=width,
-        )
+    _check_count(last - first + 1, width)
     # Multiples of .1 are not exact: as many digits as the width has, and a few more.
     n_decimals = min(max(0, 6 - math.floor(math.log10(width))), 300)
     return np.array([round(float(number) * width, n_decimals) for number in np.arange(first, last + 2)])
@@ -200,7 +199,7 @@ def _list_edges(values: Array, width: float) -> Array:
 def _split_evenly(values: Array) -> tuple[Array, Array]:
     """Split values into at most ten ranges of about equal counts, between edges of two digits."""
     quantiles = np.quantile(values, np.arange(1, N_RANGES) / N_RANGES, method="nearest")
-    edges = np.unique([float(f"{each:.2g}") for each in quantiles.tolist()])
+    edges = np.unique([float(f"{quantile:.2g}") for quantile in quantiles.tolist()])
     numbers, codes = np.unique(np.searchsorted(edges, values, side="right"), return_inverse=True)
     # A range without values joins the one after it, or ends the last.
     return edges[numbers[1:] - 1], codes

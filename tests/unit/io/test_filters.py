@@ -7,7 +7,7 @@ import pytest
 from tests.coded import raises
 
 from mixsearch.errors import SearchError
-from mixsearch.io.filters import MAX_CHARACTERS, MAX_DEPTH, parse_filter
+from mixsearch.io.filters import MAX_CHARACTERS, MAX_DEPTH, Filter
 
 PAGE = Path(__file__).parents[3] / "docs" / "columns.md"
 READ = {
@@ -43,7 +43,7 @@ def list_documented():
 
 
 def rows_matching(text, frame):
-    return (np.flatnonzero(parse_filter(text).mask(frame)) + 1).tolist()
+    return (np.flatnonzero(Filter(text).mask(frame)) + 1).tolist()
 
 
 @pytest.mark.parametrize(("text", "expected"), list(list_documented()))
@@ -51,7 +51,7 @@ def test_the_documented_examples_match_their_rows(text, expected):
     frame = make_documented_frame()
     if expected.startswith("error"):
         with pytest.raises(SearchError) as raised:
-            parse_filter(text).mask(frame)
+            Filter(text).mask(frame)
         assert raised.value.code == expected.split("`")[1]
     else:
         assert rows_matching(text, frame) == [int(row) for row in expected.split()]
@@ -60,43 +60,59 @@ def test_the_documented_examples_match_their_rows(text, expected):
 @pytest.mark.parametrize(
     ("text", "code", "fields"),
     [
-        ("  ", "filter_empty", {}),
-        (None, "filter_not_text", {"found": "NoneType"}),
-        ("x = " + "1" * MAX_CHARACTERS, "filter_too_long", {"n_characters": 10_004, "max_characters": 10_000}),
-        ("(" * (MAX_DEPTH + 1) + "x = 1", "filter_too_deep", {"max_depth": 50, "position": 51}),
-        ("x = ", "filter_syntax", {"found": "its end", "position": 5}),
-        ("x = y", "filter_syntax", {"found": "its character 5, 'y'", "position": 5}),
+        (None, "filter_not_text", {"max_characters": 10_000}),
+        ("x = " + "1" * MAX_CHARACTERS, "filter_not_text", {"max_characters": 10_000}),
+        ("  ", "filter_syntax", {"position": 3}),
+        ("(" * (MAX_DEPTH + 1) + "x = 1", "filter_syntax", {"position": 52}),
+        ("x = ", "filter_syntax", {"position": 5}),
+        ("x = y", "filter_syntax", {"position": 5}),
         ('x = "1', "filter_syntax", {"position": 5}),
-        ("x 3", "filter_syntax", {"found": "its character 3, '3'", "position": 3}),
+        ("x 3", "filter_syntax", {"position": 3}),
+        ("x = 1 y = 2", "filter_syntax", {"position": 7}),
+        ("(x = 1", "filter_syntax", {"position": 7}),
         ("x = '\ud800'", "filter_syntax", {"position": 5, "caret": "x = ' '\n    ^"}),
         ("x = 1 and\ty = oops", "filter_syntax", {"position": 15, "caret": f"x = 1 and y = oops\n{' ' * 14}^"}),
-        ("x in (1, 1e5000)", "filter_value", {"found": "1e5000", "position": 10}),
         ("x = 2024-05", "filter_type", {"column": "x", "kind": "numbers", "example": "x >= 3"}),
+        ("x in (1, 3abc)", "filter_type", {"condition": "in 1 3abc"}),
         ("x contains 'a'", "filter_type", {"column": "x", "kind": "numbers"}),
+        ("x", "filter_type", {"condition": "= true", "kind": "numbers"}),
+        ("d contains '2024'", "filter_type", {"kind": "dates"}),
+        ("d = 2024-02-30", "filter_type", {"kind": "dates", "example": "d >= 2024-05-31"}),
+        ("d = 2024-05-31T18:30Z", "filter_type", {"condition": "= 2024-05-31T18:30Z"}),
         ("`a b` = 1", "filter_type", {"kind": "values of type List(Int64)", "example": "`a b` is missing"}),
-        ("xy = 1", "unknown_column", {"column": "xy", "columns": ["x", "a b"], "suggestion": "x"}),
+        ("xy = 1", "unknown_column", {"column": "xy", "columns": ["x", "a b", "d"], "suggestion": "x"}),
     ],
 )
 def test_a_filter_that_cannot_be_used_is_an_error(text, code, fields):
     with raises(code, **fields):
-        parse_filter(text).mask(pl.DataFrame({"x": [1], "a b": [[1]]}))
+        Filter(text).mask(pl.DataFrame({"x": [1], "a b": [[1]], "d": [date(2024, 1, 1)]}))
 
 
 def test_a_filter_lists_its_columns_in_order():
-    parsed = parse_filter("b = 1 and (not a or `c d` in (1)) and b = 2")
-    assert parsed.columns == ("b", "a", "c d")
-    assert parsed == parse_filter(parsed.text)
+    assert Filter("b = 1 and (not a or `c d` in (1))").columns == ["b", "a", "c d"]
 
 
-@pytest.mark.parametrize("dtype", [pl.Int64, pl.UInt64, pl.Decimal(38, 10)], ids=str)
-def test_large_numbers_are_compared_exactly(dtype):
-    frame = pl.DataFrame({"x": pl.Series([2**53, 2**53 + 1, 2**53 + 2, None]).cast(dtype)})
-    assert rows_matching(f"x = {2**53 + 1}", frame) == [2]
-    assert rows_matching(f"x > {2**53}.5", frame) == [2, 3]
-    assert rows_matching("x < 1e300 and x > -1e300", frame) == [1, 2, 3]
-    assert rows_matching("x > 1e300 or x < -1e300 or x = 1e300 or x = 2.5", frame) == []
-    assert rows_matching(f"x in ({2**53}, 1e300, 0.5)", frame) == [1]
-    assert rows_matching("x not in (1, 2.5)", frame) == [1, 2, 3]
+def test_ids_of_19_digits_are_compared_exactly():
+    frame = pl.DataFrame({"x": [1234567890123456788, 1234567890123456789, None]})
+    assert rows_matching("x = 1234567890123456789", frame) == [2]
+    assert rows_matching("x in (1234567890123456788, 1.5)", frame) == [1]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        " or ".join(["x = 1"] * 1_100),
+        "not " * 2_400 + "x = 1",
+        "(" * MAX_DEPTH + "x = 1" + ")" * MAX_DEPTH,
+        "x in (" + ", ".join(["1"] * 3_000) + ")",
+        "s in (" + ", ".join(["'a'"] * 1_900) + ")",
+        "x < " + "9" * 9_900,
+        "s contains '" + "å" * 9_900 + "' or x = 1",
+    ],
+    ids=lambda text: text[:10],
+)
+def test_long_filters_are_answered(text):
+    assert rows_matching(text, pl.DataFrame({"x": [1, None], "s": ["a", None]})) == [1]
 
 
 @pytest.mark.parametrize(
@@ -129,11 +145,8 @@ def test_dates_are_in_the_zone_of_the_column(unit):
     in_summer = without.select(pl.col("t").dt.replace_time_zone("UTC").dt.convert_time_zone("Europe/Rome"))
     assert rows_matching("t = 2024-06", in_summer) == [2, 3]
     assert rows_matching("t in (2024-06, 2024-05-31T23:59:59)", in_summer) == [1, 2, 3]
-    assert rows_matching("t >= 2024-06-01T00:00Z", in_summer) == [3]
-    assert rows_matching("t < 2024-06-01T00:00+02:00", in_summer) == [1]
     assert rows_matching("t >= 1000 and t <= 9999", in_summer) == [1, 2, 3]
     assert rows_matching("t >= 2024-06", without) == [3]
-    assert rows_matching("t = 2024-06-01T00:00+02:00", without) == [2]
     assert rows_matching("t < 1000 or t > 9999", without) == []
 
 
@@ -142,8 +155,7 @@ def test_dates_are_in_the_zone_of_the_column(unit):
     [
         ("t = 2024-03-31", 23),
         ("t = 2024-10-27", 25),
-        ("t = 2024-03-31T02:00 or t = 2024-10-27T02:00", 2),  # skipped, and shown twice
-        ("t >= 2024-10-27T02:00 and t < 2024-10-27T03:00", 2),
+        ("t >= 2024-10-27T02:00 and t < 2024-10-27T03:00", 2),  # shown twice
     ],
 )
 def test_days_are_as_long_as_the_clocks_say(text, n_hours):
@@ -157,3 +169,5 @@ def test_dates_may_have_any_year():
     assert rows_matching("t <= 9999", frame) == [1, 2, 3]
     assert rows_matching("t > 9999 or t < 0001-01-01", frame) == []
     assert rows_matching("t = 9999-12-31 or t = 0001-01", frame) == [1, 3]
+    far = pl.DataFrame({"t": pl.Series([-(2**31), 0, 3_000_000, 100_000_000, 2**31 - 1], dtype=pl.Int32).cast(pl.Date)})
+    assert rows_matching("t > 9999", far) == [3, 4]  # those that microseconds cannot count are missing

@@ -116,8 +116,8 @@ def test_a_column_without_values_has_no_groups(dtype):
         (pl.Series([1.0]), -1, "bad_period"),
         (pl.Series(["a"]), "month", "bad_period"),
         (pl.Series([[1]]), None, "cannot_group"),
-        (pl.Series([date(1, 1, 1), date(9999, 12, 31)]), "day", "too_many_periods"),
-        (pl.Series([0.0, 1e9]), 1, "too_many_ranges"),
+        (pl.Series([date(1, 1, 1), date(9999, 12, 31)]), "day", "too_many_groups"),
+        (pl.Series([0.0, 1e9]), 1, "too_many_groups"),
     ],
 )
 def test_what_cannot_be_grouped_has_a_code(column, every, code):

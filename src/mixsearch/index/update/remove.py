@@ -22,7 +22,7 @@ from mixsearch.index.column_file import TABLE, drop_known, read_segment
 from mixsearch.index.documents import SHORT, list_short
 from mixsearch.index.growth import Growth, read_growth, store_growth
 from mixsearch.index.topic_index import TopicIndex
-from mixsearch.io.filters import parse_filter
+from mixsearch.io.filters import Filter
 from mixsearch.io.folder import Folder, FolderWriter, update_folder
 from mixsearch.topics.dropped import load_dropped, store_dropped
 from mixsearch.topics.segments import DOCUMENTS, Segment, open_counts, place_in, read_segments, write_segments
@@ -156,7 +156,7 @@ class DocumentSelection:
     def mark_documents(self, index: TopicIndex) -> Array:
         """Return which documents of an index are selected, (n,)."""
         if self.where is not None:
-            condition = parse_filter(self.where)
+            condition = Filter(self.where)
             return condition.mask(index.columns.select(condition.columns))
         if self.ids is not None:
             if not index.has_names:
@@ -200,7 +200,7 @@ class DocumentSelection:
             names = folder.texts(group.place("names"))
             return np.fromiter((name in self.ids for name in names), bool, len(rows))
         frame = read_segment(folder, group)
-        return np.zeros(len(rows), bool) if frame is None else parse_filter(self.where or "").mask(frame)
+        return np.zeros(len(rows), bool) if frame is None else Filter(self.where or "").mask(frame)
 
 
 def _list_first(unknown: Sequence[str] | Sequence[int]) -> str:
