@@ -132,8 +132,8 @@ def check_size(width: int, height: int, source: str, max_pixels: int, n_channels
         )
 
 
-def make_raster(array: Array, *, has_alpha: bool | None = None) -> RasterImage:
-    """Check the values of an image and find their range. By default 2 and 4 channels are gray and RGB with alpha."""
+def make_raster(array: Array) -> RasterImage:
+    """Check the values of an image and find their range; 2 and 4 channels are gray and RGB with alpha."""
     if array.ndim == 2:
         array = array[..., None]
     if array.ndim != 3 or _has_channels_first(array):
@@ -146,8 +146,7 @@ def make_raster(array: Array, *, has_alpha: bool | None = None) -> RasterImage:
             advice=advice,
         )
     check_size(array.shape[1], array.shape[0], "The image", MAX_PIXELS, array.shape[2])
-    if has_alpha is None:
-        has_alpha = array.shape[2] in (_GRAY_ALPHA, _RGBA)
+    has_alpha = array.shape[2] in (_GRAY_ALPHA, _RGBA)
     colors = array[..., :-1] if has_alpha else array
     if colors.shape[2] not in (_GRAY, _RGB):
         raise SearchError(

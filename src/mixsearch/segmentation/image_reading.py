@@ -6,7 +6,6 @@ import io
 import os
 import struct
 import warnings
-import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -21,13 +20,8 @@ from mixsearch.segmentation.image import LargeImageError, RasterImage, check_siz
 if TYPE_CHECKING:
     import PIL.Image
 
-_SIGNATURES = (b"II*\x00", b"MM\x00*", b"II+\x00", b"MM\x00+")
-_CHANNELS = ("C", "S")
-_ALPHA = (1, 2)  # kinds of extra samples
-_BITS, _DESCRIPTION, _PLANES = 258, 270, 284  # tags
-_SEPARATE = 2  # planes of channels
-# How ImageJ, tifffile and OME say which pages are channels.
-_NAMED_AXES = ("channels=", '"axes"', '"shape"', "<OME")
+# Damaged files raise any of these in Pillow.
+_DAMAGED = (ArithmeticError, LookupError, OSError, RuntimeError, SyntaxError, TypeError, ValueError, struct.error)
 
 
 class SkippedFramesWarning(SearchWarning):
@@ -62,71 +56,6 @@ def check_frame(source: str, frame: int, n_frames: int) -> None:
         )
 
 
-def is_deep_tiff(file: Path | BinaryIO) -> bool:
-    """Return whether a file is a TIFF that Pillow reads only in part or not at all."""
-    if isinstance(file, Path):
-        with file.open("rb") as opened:
-            return is_deep_tiff(opened)
-    start = file.read(4)
-    file.seek(0)
-    if start not in _SIGNATURES:
-        return False
-    return _has_other_tags(file)
-
-
-def _has_other_tags(file: BinaryIO) -> bool:
-    from PIL import Image, UnidentifiedImageError
-
-    try:
-        with Image.open(file, formats=("TIFF",)) as image:
-            tags: Any = image.tag_v2  # type: ignore[attr-defined]
-            bits, description = np.atleast_1d(tags.get(_BITS, (1,))), str(tags.get(_DESCRIPTION, ""))
-            is_deep = len(bits) > 1 and max(bits) > 8
-            return bool(is_deep or tags.get(_PLANES, 1) == _SEPARATE or any(key in description for key in _NAMED_AXES))
-    except (UnidentifiedImageError, OSError, SyntaxError, ValueError, KeyError, TypeError):
-        return True
-    finally:
-        file.seek(0)
-
-
-def read_tiff(file: Path | BinaryIO, source: str, max_pixels: int, frame: int | None) -> RasterImage:
-    """Read the first series of a TIFF file with all its channels; axes that are no channels are frames."""
-    try:
-        from tifffile import TiffFile, TiffFileError
-    except ModuleNotFoundError as error:
-        raise SearchError(
-            "{source} is a TIFF file that needs tifffile. Install it with: pip install 'mixsearch[{extra}]'",
-            code="missing_extra",
-            source=source,
-            extra="cli",
-        ) from error
-    try:
-        with TiffFile(file) as tiff:
-            series = tiff.series[0]
-            sizes = dict(zip(series.axes, series.shape, strict=True))
-            n_channels = int(np.prod([sizes.get(axis, 1) for axis in _CHANNELS]))
-            frames = [axis for axis in series.axes if axis not in (*_CHANNELS, "Y", "X")]
-            n_frames = int(np.prod([sizes[axis] for axis in frames]))
-            check_size(sizes["X"], sizes["Y"], source, max_pixels, n_channels * n_frames)
-            if frame is None:
-                note_frames(source, n_frames)
-            else:
-                check_frame(source, frame, n_frames)
-            order = [*frames, "Y", "X", *(axis for axis in _CHANNELS if axis in sizes)]
-            moved = np.transpose(series.asarray(), [series.axes.index(axis) for axis in order])
-            array = moved.reshape(n_frames, sizes["Y"], sizes["X"], n_channels)[frame or 0]
-            extras: tuple[int, ...] = getattr(series.keyframe, "extrasamples", ())
-        return make_raster(array, has_alpha=len(extras) == 1 and extras[0] in _ALPHA)
-    # Damaged files raise any of these.
-    except (TiffFileError, LookupError, TypeError, RuntimeError, ArithmeticError, struct.error, zlib.error) as error:
-        raise SearchError(
-            "{source} cannot be read: {reason}. The file seems to be damaged.",
-            code="image_unreadable",
-            source=source,
-            reason=str(error),
-        ) from error
-
-
 # Pillow's modes with more than eight bits per channel. Converting them to RGB would clip their values.
 _DEEP_MODES = ("I", "F", "I;16", "I;16B", "I;16L", "I;16N")
 # Formats whose further images are frames or pages. In others, such as MPO of cameras, they are previews.
@@ -150,7 +79,7 @@ def read_image_file(
     *,
     frame: int | None = None,
 ) -> RasterImage:
-    """Read a file with Pillow, or a TIFF file that Pillow cannot hold with tifffile; errors name the source."""
+    """Read a file with Pillow; errors name the source."""
     try:
         from PIL import Image, ImageOps, UnidentifiedImageError
     except ModuleNotFoundError as error:
@@ -158,8 +87,6 @@ def read_image_file(
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # the limit below takes its place
-            if (formats is None or "TIFF" in formats) and is_deep_tiff(file):
-                return read_tiff(file, source, max_pixels, frame)
             with Image.open(file, formats=formats) as image:
                 check_size(*image.size, source, max_pixels)
                 _choose_frame(image, source, frame)
@@ -178,7 +105,7 @@ def read_image_file(
             source=source,
             max_pixels=max_pixels,
         ) from error
-    except (OSError, SyntaxError, ValueError) as error:  # Pillow raises each of them on damaged files
+    except _DAMAGED as error:
         if isinstance(error, SearchError):
             raise
         reason = getattr(error, "strerror", None) or f"{error}. The file seems to be damaged"
