@@ -141,7 +141,7 @@ def _compare(name: str, operator: str, sources: Sequence[str], frame: pl.DataFra
             kind=f"values of type {dtype}" if kind == "other" else kind,
             example=_EXAMPLES.get(kind, "{} is missing").format(name if name.isidentifier() else f"`{name}`"),
         ) from error
-    if operator == "in" and kind == "text":
+    if operator in {"=", "in"} and kind == "text":
         return column.is_in([text for text, _ in bounds])
     is_equal = pl.any_horizontal(column.is_between(pl.lit(first), pl.lit(last)) for first, last in bounds)
     low, high = pl.lit(bounds[0][0]), pl.lit(bounds[-1][1])
