@@ -190,13 +190,11 @@ def add_next_step(error: SearchError) -> SearchError:
 
 
 def _has_documents(path: Path) -> bool:
-    """Return whether a file holds rows or texts, by its first bytes and its name."""
-    from mixsearch.io.files import detect_format  # other commands need not wait for it
-    from mixsearch.io.streams import File
+    """Return whether a file holds rows or texts."""
+    from mixsearch.io.files import find_files  # other commands need not wait for it
 
     with suppress(SearchError, OSError):
-        detect_format(File(path))
-        return path.stat().st_size > 0
+        return find_files(path).n_bytes > 0
     return False
 
 

@@ -5,35 +5,33 @@ from __future__ import annotations
 import csv
 import json
 import logging
-import re
 import sqlite3
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from functools import partial
-from itertools import chain, islice, pairwise
+from itertools import chain, islice, takewhile
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
-import numpy as np
 import polars as pl
 
 from mixsearch.data.machine import available_memory
-from mixsearch.errors import Option, SearchError, SearchWarning
-from mixsearch.io.files import NAMES, Format, guess_delimiter
+from mixsearch.errors import SearchError
+from mixsearch.io.column_names import list_names
+from mixsearch.io.files import DELIMITERS, Format
 from mixsearch.io.streams import (
     File,
+    Line,
     Reading,
     check_archive,
-    make_encoding_error,
-    make_row_error,
     make_unreadable_error,
     open_plain,
+    read_head,
     read_lines,
+    read_text,
 )
 from mixsearch.io.types import (
     DATES,
-    MISSING_MARKS,
     NUMBERS,
     NUMBERS_WITH_COMMA,
     limit_dates,
@@ -41,12 +39,11 @@ from mixsearch.io.types import (
     make_series,
     map_columns,
 )
-from mixsearch.io.values import is_number, rename_repeated
+from mixsearch.io.values import rename_repeated, to_json
 
-# Rows of a batch; of a sample, by which columns and their types are chosen; and those by which a header is checked.
-_BATCH_ROWS, SAMPLE_ROWS, _HEADER_ROWS = 1 << 13, 2000, 100
-_HEAD_BYTES, _TAIL_BYTES = 1 << 20, 1 << 12
-_MAX_NAME, _MAX_QUOTED, _MAX_LISTED = 120, 80, 20
+# Rows of a batch, and of a sample, by which columns and their types are chosen.
+_BATCH_ROWS, SAMPLE_ROWS = 1 << 13, 2000
+_BLOCK_BYTES, _MAX_QUOTED = 1 << 20, 80
 # Values that are nested more deeply are refused: Polars would take minutes to find the type of a thousand levels.
 _MAX_DEPTH = 100
 # Memory that an array of JSON takes, in times its size.
@@ -74,13 +71,9 @@ def open_rows(file: File, format: Format, reading: Reading) -> Iterator[Rows]:
     with open_plain(file, reading.encoding) as path:
         if format in ("csv", "tsv"):
             yield _open_csv(path, file, reading, "\t" if format == "tsv" else None)
-        elif format == "jsonl":
-            yield _open_jsonl(path, file, reading)
-        elif format == "json":
-            with TemporaryDirectory(prefix="mixsearch-tmp-") as folder:
-                lines = Path(folder, "lines")
-                _write_lines(path, file, lines, reading)
-                yield _open_jsonl(lines, file, reading)
+        elif format in ("json", "jsonl"):
+            start = read_head(File(path)).decode("utf-8-sig", errors="replace").lstrip()
+            yield _open_json(path, file, reading, is_array=format == "json" and start.startswith("["))
         else:
             plain = file._replace(path=path)
             with _explain_errors(file, format):
@@ -98,38 +91,44 @@ def _explain_errors(file: File, format: Format) -> Iterator[None]:
         raise
     # Libraries raise errors of every kind, and Polars panics, which is not an `Exception`.
     except (Exception, pl.exceptions.PanicException) as error:
-        raise make_unreadable_error(file, error, NAMES[format]) from error
+        raise make_unreadable_error(file, error, format) from error
+
+
+def _read_sample(path: Path, file: File, limit: int) -> list[Line]:
+    """Read the first lines of a file."""
+    sample, n_bytes = list[Line](), 0
+    with closing(read_lines(path, file, limit)) as lines:
+        for line in islice(lines, SAMPLE_ROWS):
+            sample.append(line)
+            n_bytes += len(line.text)
+            if n_bytes > _BLOCK_BYTES:
+                break
+    return sample
 
 
 def _open_csv(path: Path, file: File, reading: Reading, delimiter: str | None) -> Rows:
     """Open a table that is delimited by the most frequent of comma, semicolon, tab and bar in its first line."""
-    n_blank, n_bytes, texts = 0, 0, list[str]()
-    with closing(read_lines(path, file, reading.limit)) as lines:
-        for _, text, error in islice(lines, SAMPLE_ROWS):
-            if error is not None and not texts:
-                raise error
-            if texts or text.strip():
-                texts.append(text)
-            else:
-                n_blank += 1
-            if (n_bytes := n_bytes + len(text)) > _HEAD_BYTES:
-                break
-    if not texts:
+    sample = _read_sample(path, file, reading.limit)
+    n_blank = len(list(takewhile(lambda line: not line.text.strip(), sample)))
+    if n_blank == len(sample):
         raise SearchError("{file!r} is empty. Check that it is the right file.", code="empty_file", file=str(file))
-    mark = delimiter or guess_delimiter(texts[0])
+    texts = [line.text for line in sample[n_blank:]]
+    if (error := sample[n_blank].error) is not None:
+        raise error
+    mark = delimiter or max(DELIMITERS, key=texts[0].count)
     reader = csv.reader(texts, delimiter=mark)
     try:
         header = next(reader)
-    except csv.Error as error:
-        raise make_row_error("invalid_csv", file, n_blank + 1, reason=str(error)) from error
+    except csv.Error as problem:
+        raise _make_csv_error(file, n_blank + 1, problem) from problem
     n_lines = 0 if reading.no_header else reader.line_num
     names = rename_repeated([""] * len(header) if reading.no_header else header)
-    table = _CSV(path, file, reading, names, mark, n_blank + n_lines)
-    rows = table.sample(texts[n_lines:])
     reading.readings = NUMBERS if mark == "," else NUMBERS_WITH_COMMA
-    if not reading.no_header:
-        reading.notes += _check_header(header, rows.head(_HEADER_ROWS).fill_null("").rows(), file)
-    return Rows(rows, table.read)
+    rows: list[list[str]] = []
+    with suppress(csv.Error):  # it is raised again when all rows are read, with its line
+        rows += [row for row in csv.reader(texts[n_lines:], delimiter=mark) if len(row) == len(names)]
+    table = _CSV(path, file, reading, names, mark, n_blank + n_lines)
+    return Rows(table.make_frame(rows), table.read)
 
 
 class _CSV(NamedTuple):
@@ -141,13 +140,6 @@ class _CSV(NamedTuple):
     names: Sequence[str]
     mark: str
     n_lines: int  # of the header
-
-    def sample(self, lines: Sequence[str]) -> pl.DataFrame:
-        """Return the rows of the first lines that are good; the last may be cut."""
-        rows: list[list[str]] = []
-        with suppress(csv.Error):  # which is found again, with its line
-            rows += [row for row in csv.reader(lines, delimiter=self.mark) if len(row) == len(self.names)]
-        return self._make_frame(rows[:SAMPLE_ROWS])
 
     def read(self, schema: Schema | None) -> Iterator[pl.DataFrame]:
         """Yield batches: by Polars up to a row that may be bad, which Python reads again with all after it."""
@@ -163,30 +155,12 @@ class _CSV(NamedTuple):
                     raise OtherTypesError from error
         rows = islice(self._check_rows(), n_rows, None)
         while chunk := list(islice(rows, _BATCH_ROWS)):
-            yield self._make_frame(chunk)
+            yield self.make_frame(chunk)
 
-    def _read_fast(self, schema: Schema) -> Iterator[pl.DataFrame]:
-        """Yield what Polars reads; raise its error for rows that it cannot read, and for those that have no values."""
-        may_be_short = False
-        n_trailing = self._count_trailing()
-        batches = self._scan(schema).collect_batches(chunk_size=_BATCH_ROWS)
-        for batch, following in pairwise(chain(batches, [None])):
-            frame = cast(pl.DataFrame, batch)
-            frame = frame if following is not None else frame.head(max(frame.height - n_trailing, 0))
-            if frame.width > 1 and frame[:, -1].null_count():
-                may_be_short = True
-                if frame.select(pl.all_horizontal(pl.all().is_null()).any()).item():
-                    raise pl.exceptions.ComputeError("a blank line, or a row of missing values")
-            yield frame
-        if may_be_short and self._has_short_rows(n_trailing):
-            raise pl.exceptions.ComputeError("a row with too few values")
-
-    def _count_trailing(self) -> int:
-        """Count the blank lines at the end, which Polars reads as rows."""
-        with self.path.open("rb") as stream:
-            stream.seek(max(self.path.stat().st_size - _TAIL_BYTES, 0))
-            tail = stream.read()
-        return max(tail[len(tail.rstrip(b"\r\n")) :].count(b"\n") - 1, 0) if len(self.names) > 1 else 0
+    def make_frame(self, rows: Sequence[Sequence[str]]) -> pl.DataFrame:
+        """Return rows as a table of text."""
+        present = [[text or None for text in row] for row in rows]
+        return pl.DataFrame(present, schema=dict.fromkeys(self.names, pl.String), orient="row")
 
     def _scan(self, schema: Schema) -> pl.LazyFrame:
         kinds = {name: schema.get(name, pl.String) for name in self.names}
@@ -194,21 +168,29 @@ class _CSV(NamedTuple):
             self.path, has_header=False, skip_lines=self.n_lines, schema=kinds, separator=self.mark, glob=False
         )
 
-    def _make_frame(self, rows: Sequence[Sequence[str]]) -> pl.DataFrame:
-        present = [[text or None for text in row] for row in rows]
-        return pl.DataFrame(present, schema=dict.fromkeys(self.names, pl.String), orient="row")
+    def _read_fast(self, schema: Schema) -> Iterator[pl.DataFrame]:
+        """Yield what Polars reads; raise its error for rows that it cannot read, and for those that are too short."""
+        has_blank: bool | None = None
+        for frame in self._scan(schema).collect_batches(chunk_size=_BATCH_ROWS):
+            if frame.width > 1 and frame[:, -1].null_count():
+                has_blank = self._has_blank_lines() if has_blank is None else has_blank
+                yield frame.filter(_HAS_VALUES) if has_blank else frame
+            else:
+                yield frame
 
-    def _has_short_rows(self, n_trailing: int) -> bool:
-        """Return whether a row has too few values: Polars fills it up with nulls, where others have a delimiter."""
-        inside = pl.all().str.count_matches(self.mark, literal=True).sum()
-        n_rows, *n_inside = self._scan({}).select(pl.len().alias("n rows"), inside).collect().row(0)
-        n_marks = 0
+    def _has_blank_lines(self) -> bool:
+        """Return whether rows of nulls are blank lines, by the number of delimiters; raise if other rows lack some."""
+        n_inside = pl.sum_horizontal(pl.all().str.count_matches(self.mark, literal=True).sum()).alias("inside")
+        counts = self._scan({}).select(n_inside, pl.len().alias("rows"), _HAS_VALUES.sum().alias("valued")).collect()
+        n_marks, n_rows, n_valued = -counts["inside"][0], counts["rows"][0], counts["valued"][0]
         with self.path.open("rb") as stream:
             for _ in range(self.n_lines):
                 stream.readline()
-            while data := stream.read(_HEAD_BYTES):
-                n_marks += int(np.count_nonzero(np.frombuffer(data, np.uint8) == ord(self.mark)))
-        return bool(n_marks != (len(self.names) - 1) * (n_rows - n_trailing) + sum(n_inside))
+            while data := stream.read(_BLOCK_BYTES):
+                n_marks += data.count(self.mark.encode())
+        if n_marks not in (n_rows * (len(self.names) - 1), n_valued * (len(self.names) - 1)):
+            raise pl.exceptions.ComputeError("a row with too few values, which Polars fills up with nulls")
+        return bool(n_marks < n_rows * (len(self.names) - 1))
 
     def _check_rows(self) -> Iterator[list[str]]:
         """Yield the rows that are good; others are raised or counted, with their lines."""
@@ -220,15 +202,22 @@ class _CSV(NamedTuple):
             try:
                 row = next(reader, None)
             except csv.Error as problem:
-                row, error = [], make_row_error("invalid_csv", self.file, line, reason=str(problem))
+                row, error = [], _make_csv_error(self.file, line, problem)
             if row is None:
                 return
             if undecoded:
                 error = undecoded[0]
                 undecoded.clear()
-            elif row and len(row) != len(self.names):
-                fields = {"n_values": len(row), "n_columns": len(self.names)}
-                error = make_row_error("wrong_row_length", self.file, line, **fields)
+            elif error is None and row and len(row) != len(self.names):
+                error = SearchError(
+                    "Line {line:,} of {file!r} and its header differ in their number of values: {n_values} and "
+                    "{n_columns}. Quote the values that contain the delimiter.",
+                    code="wrong_row_length",
+                    file=str(self.file),
+                    line=line,
+                    n_values=len(row),
+                    n_columns=len(self.names),
+                )
             if error is not None:
                 self.reading.add_bad_row(error)
             elif row or len(self.names) == 1:  # in a table with one column, an empty line is an empty value
@@ -236,47 +225,41 @@ class _CSV(NamedTuple):
 
     def _list_lines(self, undecoded: list[SearchError]) -> Iterator[str]:
         """Yield the lines behind the header. The errors of those that cannot be read are added to a list."""
-        for _, text, error in islice(read_lines(self.path, self.file, self.reading.limit), self.n_lines, None):
-            undecoded += [] if error is None else [error]
-            yield text
+        for line in islice(read_lines(self.path, self.file, self.reading.limit), self.n_lines, None):
+            undecoded += [] if line.error is None else [line.error]
+            yield line.text
 
 
-def _check_header(header: Sequence[str], rows: Sequence[Sequence[str]], file: File) -> list[SearchWarning]:
-    """Return a note if the first row looks like data: it has a number, a long text, or a value that its column repeats.
+_HAS_VALUES = pl.any_horizontal(pl.all().is_not_null())
 
-    Years, and the numbers that pandas gives to columns without names, are names.
-    """
-    columns = list(zip(*(row for row in rows if list(row) != list(header)), strict=True))
-    numbers = [name for name in header if is_number(name)]
-    are_names = all(re.fullmatch(r"[12]\d{3}", name) for name in numbers) or (
-        len(numbers) > 1 and numbers in ([str(i + first) for i in range(len(numbers))] for first in (0, 1))
+
+def _make_csv_error(file: File, line: int, problem: csv.Error) -> SearchError:
+    return SearchError(
+        "The row that starts in line {line:,} of {file!r} is not valid CSV ({reason}). Look for a quotation mark that "
+        "is not closed or not doubled.",
+        code="invalid_csv",
+        file=str(file),
+        line=line,
+        reason=str(problem),
     )
-    for name, values in zip(header, columns, strict=False):
-        given = [value for value in values if value not in MISSING_MARKS]
-        is_data = not are_names and all(map(is_number, given)) if name in numbers else name in given
-        if is_data or len(name) > _MAX_NAME:
-            return [
-                SearchWarning(
-                    "Line 1 of {file!r} is read as the names of the columns, but {value!r} looks like data. Set "
-                    "{argument} if the file has no header.",
-                    code="header_looks_like_data",
-                    file=str(file),
-                    value=name[: _MAX_QUOTED // 2],
-                    argument=Option("no_header"),
-                )
-            ]
-    return []
 
 
-def _open_jsonl(path: Path, file: File, reading: Reading) -> Rows:
-    first = Reading(limit=reading.limit, skip_bad_rows=reading.skip_bad_rows)
-    sample, n_bytes = list[dict[str, Any]](), 0
-    with closing(_check_records(path, file, first)) as records:
-        for record in islice(records, SAMPLE_ROWS):
-            sample.append(record)
-            if (n_bytes := n_bytes + sum(len(text) for text in record.values() if isinstance(text, str))) > _HEAD_BYTES:
-                break
-    return Rows(make_frame(sample), partial(_read_jsonl, path, file, reading))
+def _open_json(path: Path, file: File, reading: Reading, *, is_array: bool) -> Rows:
+    """Open the objects of lines, or of one array, which is in memory as a whole."""
+    lines = _list_items(file, reading) if is_array else None
+    sample = _read_sample(path, file, reading.limit) if lines is None else lines[:SAMPLE_ROWS]
+    records = _parse_lines(sample, file, Reading(skip_bad_rows=reading.skip_bad_rows))
+    read = partial(_read_jsonl, path, file, reading) if lines is None else lambda _: _make_frames(lines, file, reading)
+    return Rows(make_frame(list(records)), read)
+
+
+def _list_items(file: File, reading: Reading) -> list[Line]:
+    """Return the items of an array as lines."""
+    text = read_text(file, reading.encoding, available_memory() // _JSON_GROWTH)
+    try:
+        return [Line(number, json.dumps(item), None) for number, item in enumerate(json.loads(text), start=1)]
+    except (ValueError, RecursionError) as error:
+        raise _make_json_error(file, getattr(error, "lineno", 1), error, "") from error
 
 
 def _read_jsonl(path: Path, file: File, reading: Reading, schema: Schema | None) -> Iterator[pl.DataFrame]:
@@ -285,107 +268,69 @@ def _read_jsonl(path: Path, file: File, reading: Reading, schema: Schema | None)
     if not reading.skip_bad_rows:
         try:
             if schema is not None:
-                known = {name: pl.String if kind == pl.Null else kind for name, kind in schema.items()}
-                for batch in pl.scan_ndjson(path, schema=known).collect_batches(chunk_size=_BATCH_ROWS):
-                    yield _replace_nul(batch)
+                kinds = {name: pl.String if kind == pl.Null else kind for name, kind in schema.items()}
+                for batch in pl.scan_ndjson(path, schema=kinds).collect_batches(chunk_size=_BATCH_ROWS):
+                    yield batch
                     n_rows += batch.height
                 return
-            if not _may_be_deep(path):
-                yield _replace_nul(pl.read_ndjson(path, infer_schema_length=None))
+            with path.open("rb") as lines:
+                is_deep = any(line.count(b"[") + line.count(b"{") > _MAX_DEPTH for line in lines)
+            if not is_deep:
+                yield pl.read_ndjson(path, infer_schema_length=None)
                 return
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
             pass  # Python finds the line, or reads values that have no type in common
-    records = islice(_check_records(path, file, reading), n_rows, None)
+    yield from _make_frames(read_lines(path, file, reading.limit), file, reading, n_rows)
+
+
+def _make_frames(lines: Iterable[Line], file: File, reading: Reading, start: int = 0) -> Iterator[pl.DataFrame]:
+    records = islice(_parse_lines(lines, file, reading), start, None)
     while chunk := list(islice(records, _BATCH_ROWS)):
         yield make_frame(chunk)
 
 
-def _replace_nul(frame: pl.DataFrame) -> pl.DataFrame:
-    """Replace NUL in texts, as which Polars reads half of a pair of surrogates."""
-    texts = pl.col(pl.String)
-    found = frame.select(texts.str.contains("\0", literal=True).any()).row(0) if pl.String in frame.dtypes else ()
-    return frame.with_columns(texts.str.replace_all("\0", "\ufffd", literal=True)) if any(found) else frame
-
-
-def _may_be_deep(path: Path) -> bool:
-    """Return whether a line has so many brackets that its values may be nested deeply."""
-    with path.open("rb") as stream:
-        while data := stream.read(_HEAD_BYTES) + stream.readline():
-            array = np.frombuffer(data, np.uint8)
-            n_openings = np.count_nonzero(array | 32 == ord("{"))  # or "[", which differs from it in one bit
-            if n_openings > np.count_nonzero(array == ord("\n")) + _MAX_DEPTH and any(
-                line.count(b"[") + line.count(b"{") > _MAX_DEPTH for line in data.split(b"\n")
-            ):
-                return True
-    return False
-
-
-def _check_records(path: Path, file: File, reading: Reading) -> Generator[dict[str, Any], None, None]:
+def _parse_lines(lines: Iterable[Line], file: File, reading: Reading) -> Iterator[dict[str, Any]]:
     """Yield the objects of lines; others are raised or counted."""
-    for line, text, error in read_lines(path, file, reading.limit):
-        if error is None and text.isspace():
-            continue
+    for line in lines:
         try:
-            if error is not None:
-                raise error
-            yield _check_record(json.loads(text), text, file, line)
+            if line.error is not None:
+                raise line.error
+            if not line.text.isspace():
+                yield _make_record(json.loads(line.text), file, line.number)
         except SearchError as problem:  # which is a ValueError
             reading.add_bad_row(problem)
         except (ValueError, RecursionError) as problem:
-            fields = {"reason": str(problem), "text": text[:_MAX_QUOTED]}
-            reading.add_bad_row(make_row_error("invalid_json", file, line, **fields))
+            reading.add_bad_row(_make_json_error(file, line.number, problem, line.text))
 
 
-def _check_record(record: Any, text: str, file: File, line: int) -> dict[str, Any]:
-    """Return an object; a string is one with a text."""
-    layer = [record]
-    for _ in range(_MAX_DEPTH):
-        inner = [
-            value.values() if isinstance(value, dict) else value for value in layer if isinstance(value, dict | list)
-        ]
-        layer = list(chain.from_iterable(inner))
-    if layer:
-        raise RecursionError("it is nested too deeply")
-    if isinstance(record, str):
-        return {"text": record}
-    if not isinstance(record, dict):
-        raise make_row_error("invalid_record", file, line, text=text[:_MAX_QUOTED])
-    return record
+def _make_record(value: Any, file: File, number: int) -> dict[str, Any]:
+    """Return an object without values in values of values, which become JSON; a string is an object with a text."""
+    if isinstance(value, dict):
+        return {name: to_json(inner) if _is_deep(inner) else inner for name, inner in value.items()}
+    if isinstance(value, str):
+        return {"text": value}
+    raise SearchError(
+        "Line or item {line:,} of {file!r} has {text!r}, but a row must be a JSON object or a string.",
+        code="invalid_record",
+        file=str(file),
+        line=number,
+        text=to_json(value)[:_MAX_QUOTED],
+    )
 
 
-def _write_lines(path: Path, file: File, lines: Path, reading: Reading) -> None:
-    """Write the objects of an array, or of one after another, to lines. They are in memory as a whole."""
-    limit = available_memory() // _JSON_GROWTH
-    if path.stat().st_size > limit:
-        raise SearchError(
-            "{file!r} has more than {limit:,} bytes, too many for one JSON value in the memory of this machine. Make "
-            "JSON lines of it: jq -c '.[]'.",
-            code="table_too_large",
-            file=str(file),
-            limit=limit,
-        )
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise make_encoding_error(error, file, 1) from error
-    decoder, blank = json.JSONDecoder(), re.compile(r"[\s,]*")
-    position = cast(re.Match[str], re.match(r"\s*\[?\s*", text)).end()
-    is_array = "[" in text[:position]
-    with lines.open("w", encoding="utf-8") as out:
-        while position < len(text) and not (is_array and text[position] == "]"):
-            line = text.count("\n", 0, position) + 1 if position < _HEAD_BYTES else 0
-            try:
-                record, position = decoder.raw_decode(text, position)
-                out.write(json.dumps(_check_record(record, str(record), file, line)) + "\n")
-            except SearchError as problem:
-                reading.add_bad_row(problem)
-            except (ValueError, RecursionError) as error:
-                line = text.count("\n", 0, getattr(error, "pos", position)) + 1
-                raise make_row_error("invalid_json", file, line, reason=str(error), text="") from error
-            position = cast(re.Match[str], blank.match(text, position)).end()
-    if is_array and position >= len(text):
-        line = text.count("\n") + 1
-        raise make_row_error("invalid_json", file, line, reason="the array has no end", text="")
+def _is_deep(value: Any) -> bool:
+    return isinstance(value, dict) or (isinstance(value, list) and any(isinstance(item, dict | list) for item in value))
+
+
+def _make_json_error(file: File, line: int, problem: Exception, text: str) -> SearchError:
+    return SearchError(
+        "Line {line:,} of {file!r} is not valid JSON ({reason}): {text!r}.",
+        code="invalid_json",
+        file=str(file),
+        line=line,
+        reason=str(problem),
+        text=text[:_MAX_QUOTED],
+    )
 
 
 def _scan_typed(file: File, format: Format, reading: Reading) -> Callable[..., Iterator[pl.DataFrame]]:
@@ -394,9 +339,8 @@ def _scan_typed(file: File, format: Format, reading: Reading) -> Callable[..., I
         return partial(_collect, pl.scan_parquet(path, glob=False, hive_partitioning=False))
     if format == "excel":
         return partial(_collect, _read_excel(file, reading).lazy())
-    with path.open("rb") as stream:
-        is_file = stream.read(6) == b"ARROW1"
-    rows = pl.scan_ipc(path, glob=False, hive_partitioning=False) if is_file else pl.read_ipc_stream(path).lazy()
+    is_stream = read_head(File(path), 6) != b"ARROW1"
+    rows = pl.read_ipc_stream(path).lazy() if is_stream else pl.scan_ipc(path, glob=False, hive_partitioning=False)
     return partial(_collect, rows)
 
 
@@ -425,13 +369,10 @@ def _read_excel(file: File, reading: Reading) -> pl.DataFrame:
     header = None if reading.no_header else 0
     sheets = {name: book.load_sheet(name, header_row=header, schema_sample_rows=None) for name in book.sheet_names}
     title = _choose_table(file, [name for name, sheet in sheets.items() if sheet.width], "sheet")
-    frame = sheets[title].to_polars().filter(~pl.all_horizontal(pl.all().is_null()))
+    frame = sheets[title].to_polars().filter(_HAS_VALUES)
     names = ["" if name.startswith("__UNNAMED__") else name for name in frame.columns]
     frame.columns = rename_repeated(names)
     frame = frame[:, [j for j, name in enumerate(names) if name or frame[:, j].null_count() < frame.height]]
-    if not reading.no_header:
-        first = frame.head(_HEADER_ROWS).cast(pl.String).fill_null("").rows()
-        reading.notes += _check_header(frame.columns, first, file)
     return map_columns(frame, _read_whole)
 
 
@@ -460,8 +401,7 @@ def _choose_table(file: File, tables: Sequence[str], kind: str) -> str:
     """Return the table to read of a file that may have several; an error lists those there are."""
     if file.table in tables or (file.table is None and len(tables) == 1):
         return file.table or tables[0]
-    listed = ", ".join(tables[:_MAX_LISTED]) + (", ..." if len(tables) > _MAX_LISTED else "")
-    fields: dict[str, Any] = {"file": str(file.path), "kind": kind, "tables": listed, "table": file.table}
+    fields: dict[str, Any] = {"file": str(file.path), "kind": kind, "tables": list_names(tables), "table": file.table}
     if not tables:
         raise SearchError("{file!r} has no {kind} with rows.", code="no_tables", **fields)
     if file.table is not None:

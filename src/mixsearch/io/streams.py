@@ -1,13 +1,10 @@
-"""Files as bytes and lines: unpacked, bounded, and as a plain file that Polars can read; and the rows that are bad."""
+"""Files as bytes and lines: unpacked, bounded, and as plain files that Polars can read; and bad rows."""
 
 from __future__ import annotations
 
-import bz2
 import codecs
 import gzip
 import io
-import lzma
-import re
 import sys
 import zipfile
 import zlib
@@ -28,20 +25,18 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
+# Bytes of a line, or of a text.
+MAX_BYTES = 1 << 28
 STANDARD_INPUT = "standard input"
-COMPRESSION_SUFFIXES = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstd"}
-# First bytes; of bzip2 with those of a block, since letters alone may begin a text.
-_PACKED: dict[str, tuple[re.Pattern[bytes], Callable[[Any], Any]]] = {
-    "gzip": (re.compile(rb"\x1f\x8b"), lambda raw: gzip.GzipFile(fileobj=raw)),
-    "bzip2": (re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)"), bz2.BZ2File),
-    "xz": (re.compile(rb"\xfd7zXZ\x00"), lzma.LZMAFile),
-    "zstd": (re.compile(rb"\x28\xb5\x2f\xfd"), zstd.ZstdFile),
-}
-_READ_ERRORS = (EOFError, zlib.error, lzma.LZMAError, zstd.ZstdError, OSError)
+COMPRESSION_SUFFIXES = (".gz", ".zst")
+_READ_ERRORS = (EOFError, zlib.error, zstd.ZstdError, OSError)
 # No compression of texts that people write comes near to it. Small files may, since they harm nobody.
 MAX_GROWTH, MIN_GROWN_BYTES = 300, 8 << 20
-UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
-_COPIED_BYTES, _MAX_NAMED = 1 << 20, 3
+_UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
+# Of random bytes, a tenth are control characters that no text has; one in a text does not make it binary.
+_CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\f\b\x1b")) + b"\x7f"
+_MIN_CONTROLS, _CONTROLS_SHARE = 4, 0.01
+_HEAD_BYTES, _COPIED_BYTES, _MAX_NAMED = 1 << 13, 1 << 20, 3
 
 
 class File(NamedTuple):
@@ -66,9 +61,8 @@ class Reading:
 
     no_header: bool = False
     encoding: str = "utf-8"
-    limit: int = 1 << 28  # bytes of a line
+    limit: int = MAX_BYTES
     skip_bad_rows: bool = False
-    notes: list[SearchWarning] = field(default_factory=list)
     bad_rows: list[SearchError] = field(default_factory=list)  # the first ones
     n_bad_rows: int = 0
     readings: Sequence[str] = ()  # types that text may have, as `find_types` names them
@@ -81,9 +75,9 @@ class Reading:
         self.bad_rows += [error] if len(self.bad_rows) < _MAX_NAMED else []
 
     def list_notes(self) -> list[SearchWarning]:
-        """Return what was noticed, and the number of rows that were skipped, with the first ones."""
+        """Return a note with the number of rows that were skipped and the first ones, if there are any."""
         if not self.n_bad_rows:
-            return self.notes
+            return []
         facts = [(error.fields["file"], error.fields["line"], error.code) for error in self.bad_rows]
         listed = "; ".join(f"line {line:,} of {file!r} ({code.replace('_', ' ')})" for file, line, code in facts)
         note = SearchWarning(
@@ -95,23 +89,7 @@ class Reading:
             more="; ..." if self.n_bad_rows > len(facts) else "",
             first_rows=[{"file": file, "line": line, "reason": code} for file, line, code in facts],
         )
-        return [*self.notes, note]
-
-
-class _Unpacked(io.RawIOBase):
-    """File object that reads what is unpacked, and fails if that grows beyond all measure."""
-
-    def __init__(self, unpacked: Any, packed: Any, file: File) -> None:
-        self._unpacked, self._packed, self._file, self._n_bytes = unpacked, packed, file, 0
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        n_bytes = self._unpacked.readinto(buffer)
-        self._n_bytes += n_bytes
-        check_growth(self._file, self._packed.tell(), self._n_bytes)
-        return int(n_bytes)
+        return [note]
 
 
 def check_growth(file: File, packed: int, unpacked: int) -> None:
@@ -133,36 +111,50 @@ def check_archive(file: File) -> None:
     check_growth(file, sum(entry.compress_size for entry in entries), sum(entry.file_size for entry in entries))
 
 
-def find_compression(start: bytes) -> str | None:
-    """Return the compression of a file by its first bytes."""
-    return next((name for name, (begin, _) in _PACKED.items() if begin.match(start)), None)
-
-
 @contextmanager
-def open_stream(file: File) -> Iterator[io.BufferedReader]:
-    """Open the unpacked bytes of a file; errors while it is read name the file."""
+def _explain_errors(file: File) -> Iterator[None]:
     try:
-        with open(file.path, "rb") as packed:
-            compression = find_compression(packed.peek(10))
-            unpacked = packed if compression is None else _Unpacked(_PACKED[compression][1](packed), packed, file)
-            yield packed if compression is None else io.BufferedReader(unpacked, _COPIED_BYTES)
+        yield
     except _READ_ERRORS as error:
         raise make_unreadable_error(file, error) from error
+
+
+def _unpack(packed: io.BufferedReader) -> Any:
+    """Return a stream of the unpacked bytes of a file, by its first bytes."""
+    start = packed.peek(4)
+    if start.startswith(b"\x1f\x8b"):
+        return gzip.GzipFile(fileobj=packed)
+    return zstd.ZstdFile(packed) if start.startswith(b"\x28\xb5\x2f\xfd") else packed
+
+
+def read_head(file: File, n_bytes: int = _HEAD_BYTES) -> bytes:
+    """Read the first bytes of a file, unpacked."""
+    with _explain_errors(file), open(file.path, "rb") as packed:
+        return cast(bytes, _unpack(packed).read(n_bytes))
+
+
+def is_binary(head: bytes) -> bool:
+    """Return whether the first bytes of a file are not text."""
+    n_controls = len(head) - len(head.translate(None, _CONTROLS))
+    return not head.startswith(_UTF16_BOMS) and n_controls >= max(_MIN_CONTROLS, _CONTROLS_SHARE * len(head))
 
 
 @contextmanager
 def open_plain(file: File, encoding: str) -> Iterator[Path]:
     """Yield a plain UTF-8 file: the file itself, or a copy if it is packed, in another encoding, or oddly named."""
     is_utf8 = codecs.lookup(encoding).name == "utf-8"
-    with open_stream(file) as stream, ExitStack() as stack:
+    with _explain_errors(file), open(file.path, "rb") as packed, ExitStack() as stack:
+        stream = _unpack(packed)
         is_named = str(file.path) == replace_surrogates(str(file.path))  # Polars opens no other names
-        if is_utf8 and is_named and isinstance(stream.raw, io.FileIO):
+        if is_utf8 and is_named and stream is packed:
             yield file.path
             return
         path = Path(stack.enter_context(TemporaryDirectory(prefix="mixsearch-tmp-")), "plain")
         with path.open("wb") as copy:
-            decoder, line = codecs.getincrementaldecoder(encoding)(), 1
+            decoder, line, n_bytes = codecs.getincrementaldecoder(encoding)(), 1, 0
             while data := stream.read(_COPIED_BYTES):
+                n_bytes += len(data)
+                check_growth(file, packed.tell(), n_bytes)
                 try:
                     copy.write(data if is_utf8 else decoder.decode(data).encode())
                 except UnicodeDecodeError as error:
@@ -171,43 +163,62 @@ def open_plain(file: File, encoding: str) -> Iterator[Path]:
         yield path
 
 
+def read_text(file: File, encoding: str = "utf-8", limit: int = MAX_BYTES) -> str:
+    """Read a file as one text."""
+    data = _strip_bom(read_head(file, limit + 1), file)
+    if len(data) > limit:
+        raise _make_length_error(file, 1, limit)
+    try:
+        return data.decode(encoding).replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        raise make_encoding_error(error, file, 1) from error
+
+
 def create_stream(path: Path) -> BinaryIO:
     """Create a file for bytes that are compressed if its name has the suffix of a compression."""
-    openers: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open, ".zst": zstd.open}
+    openers: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".zst": zstd.open}
     return cast(BinaryIO, openers.get(path.suffix.lower(), open)(path, "wb"))
 
 
-def read_lines(path: Path, file: File, limit: int) -> Generator[tuple[int, str, SearchError | None], None, None]:
-    """Yield the number and text of each line of a plain file, and the error of one that cannot be read."""
+class Line(NamedTuple):
+    """A line of a file, and the error if it cannot be read."""
+
+    number: int
+    text: str
+    error: SearchError | None
+
+
+def read_lines(path: Path, file: File, limit: int) -> Generator[Line, None, None]:
+    """Yield the lines of a plain file."""
     with path.open("rb") as stream:
-        for line, data in enumerate(iter(partial(stream.readline, limit + 1), b""), start=1):
-            data, error = strip_bom(data, file) if line == 1 else data, None
+        for number, data in enumerate(iter(partial(stream.readline, limit + 1), b""), start=1):
+            data, error = _strip_bom(data, file) if number == 1 else data, None
             if len(data) > limit:
-                error = make_row_error("document_too_long", file, line, limit=limit, argument=Option("memory"))
+                error = _make_length_error(file, number, limit)
                 while data and not data.endswith(b"\n"):
                     data = stream.readline(_COPIED_BYTES)
                 data = b"\n"
             try:
                 text = data.decode()
             except UnicodeDecodeError as problem:
-                error, text = make_encoding_error(problem, file, line), data.decode(errors="replace")
-            yield line, text, error
+                error, text = make_encoding_error(problem, file, number), data.decode(errors="replace")
+            yield Line(number, text, error)
 
 
-def make_unreadable_error(file: File, error: BaseException | str, kind: str = "") -> SearchError:
+def make_unreadable_error(file: File, error: BaseException | str, format: str = "text") -> SearchError:
     """Return the error for a file that cannot be read, with the reason."""
     return SearchError(
-        "Cannot read {file!r}{kind}: {reason}. Check that the file is complete and has the format of its suffix.",
+        "Cannot read {file!r} as {format}: {reason}. Check that the file is complete and has the format of its suffix.",
         code="unreadable_file",
         file=str(file),
-        kind=f" as {kind}" if kind else "",
+        format=format,
         reason=(str(error) or type(error).__name__).partition("\n")[0].rstrip("."),
     )
 
 
-def strip_bom(data: bytes, file: File) -> bytes:
+def _strip_bom(data: bytes, file: File) -> bytes:
     """Return the start of a file without the byte order mark of UTF-8."""
-    if data.startswith(UTF16_BOMS):
+    if data.startswith(_UTF16_BOMS):
         raise SearchError(
             "{file!r} is UTF-16, but UTF-8 is needed. Convert it with `iconv -f utf-16 -t utf-8`.",
             code="wrong_encoding",
@@ -216,47 +227,27 @@ def strip_bom(data: bytes, file: File) -> bytes:
     return data.removeprefix(codecs.BOM_UTF8)
 
 
-class _Template(NamedTuple):
-    sentence: str
-    code: str
-
-
-_ROW_ERRORS = (
-    _Template(
-        "The row that starts in line {line:,} of {file!r} is not valid CSV ({reason}). Look for a quotation mark that "
-        "is not closed or not doubled.",
-        code="invalid_csv",
-    ),
-    _Template(
-        "Line {line:,} of {file!r} and its header differ in their number of values: {n_values} and {n_columns}. Quote "
-        "the values that contain the delimiter.",
-        code="wrong_row_length",
-    ),
-    _Template("Line {line:,} of {file!r} is not valid JSON ({reason}): {text!r}.", code="invalid_json"),
-    _Template(
-        "Line {line:,} of {file!r} has {text!r}, but a row must be a JSON object or a string.", code="invalid_record"
-    ),
-    _Template(
-        "Line {line:,} of {file!r} is longer than {limit:,} bytes, the maximum with this {argument}. Set a larger one, "
-        "or split the text.",
-        code="document_too_long",
-    ),
-    _Template(
+def make_encoding_error(error: UnicodeDecodeError, file: File, first_line: int) -> SearchError:
+    """Return the error for bytes in another encoding, of which the first line is known."""
+    return SearchError(
         "Byte 0x{byte:02x} in line {line:,} of {file!r} is not valid {encoding}. Set {argument} to that of the file, "
         "such as 'cp1252', or correct the line.",
         code="wrong_encoding",
-    ),
-)
+        file=str(file),
+        line=first_line + error.object.count(b"\n", 0, error.start),
+        byte=error.object[error.start],
+        encoding=error.encoding,
+        argument=Option("encoding"),
+    )
 
 
-def make_row_error(code: str, file: File, line: int, **fields: Any) -> SearchError:
-    """Return the error for a row that cannot be read."""
-    sentence = next(template.sentence for template in _ROW_ERRORS if template.code == code)
-    return SearchError(sentence, code=code, file=str(file), line=line, **fields)
-
-
-def make_encoding_error(error: UnicodeDecodeError, file: File, first_line: int) -> SearchError:
-    """Return the error for bytes in another encoding, of which the first line is known."""
-    line = first_line + error.object.count(b"\n", 0, error.start)
-    fields = {"byte": error.object[error.start], "encoding": error.encoding, "argument": Option("encoding")}
-    return make_row_error("wrong_encoding", file, line, **fields)
+def _make_length_error(file: File, line: int, limit: int) -> SearchError:
+    return SearchError(
+        "Line {line:,} of {file!r} is longer than {limit:,} bytes. Split the text, make JSON lines of a JSON array, or "
+        "set a larger {argument}.",
+        code="document_too_long",
+        file=str(file),
+        line=line,
+        limit=limit,
+        argument=Option("memory"),
+    )

@@ -14,7 +14,6 @@ from mixsearch.data.machine import available_memory
 from mixsearch.errors import SearchError, warn_user
 from mixsearch.io.disk import explain_os_errors, write_atomically
 from mixsearch.io.files import (
-    FOLDER_FORMATS,
     FORMAT_BY_SUFFIX,
     TABLE_FORMATS,
     Format,
@@ -26,7 +25,6 @@ from mixsearch.io.frames import to_polars
 from mixsearch.io.read import OtherTypesError, Rows, open_rows
 from mixsearch.io.streams import COMPRESSION_SUFFIXES, File, Reading, create_stream
 from mixsearch.io.types import find_types, flatten
-from mixsearch.io.values import to_json
 from mixsearch.io.workbook import write_workbook
 
 _WRITTEN_FORMATS: tuple[Format, ...] = ("csv", "tsv", "parquet", "jsonl", "json", "excel")
@@ -41,9 +39,8 @@ def read_table(path: str | os.PathLike[str], *, no_header: bool = False, skip_ba
     ----------
     path : str or path
         A file of CSV, TSV, JSON lines, a JSON array, Parquet or Arrow, an Excel workbook, or an SQLite database; or a
-        folder of Parquet or Arrow files, such as a Hugging Face dataset. Name a table or a sheet after two colons:
-        "shop.sqlite::reviews". Files of text may be compressed: .gz, .bz2, .xz or .zst. The format is recognised by the
-        first bytes of a file, and by its name.
+        folder of such files. Name a table or a sheet after two colons: "shop.sqlite::reviews". Files may be compressed:
+        .gz or .zst. The suffix of a file is that of its format.
     no_header : bool
         Whether the first row of CSV, TSV and Excel is data. Columns are then called "column 1", "column 2" and so on.
     skip_bad_rows : bool
@@ -92,22 +89,16 @@ def concat(frames: Iterable[pl.DataFrame]) -> pl.DataFrame:
 def _find_table(path: str) -> SourceFiles:
     """Return the files of one table."""
     sources = find_files(path)
-    if sources.root is not None and sources.format not in FOLDER_FORMATS:
+    if sources.n_bytes == 0:
+        raise SearchError("{file!r} is empty. Check that it is the right file.", code="empty_file", file=path)
+    if sources.format not in TABLE_FORMATS:
         raise SearchError(
-            "{file!r} is a folder without Parquet or Arrow files, but one table is needed. Name a file.",
-            code="file_is_folder",
-            file=path,
-        )
-    if sources.format not in TABLE_FORMATS and sources.n_bytes:
-        raise SearchError(
-            "{file!r} is not in a known format of tables. Use {formats}; the name of a text file must "
-            "end in .csv, .tsv, .jsonl or .json.",
+            "{file!r} is not in a known format of tables. Use {formats}; the name of a file must end in {suffixes}.",
             code="unknown_format",
             file=path,
             formats=", ".join(TABLE_FORMATS),
+            suffixes=", ".join(FORMAT_BY_SUFFIX),
         )
-    if sources.n_bytes == 0:
-        raise SearchError("{file!r} is empty. Check that it is the right file.", code="empty_file", file=path)
     return sources
 
 
@@ -155,7 +146,7 @@ def write_table(table: Any, path: str | os.PathLike[str]) -> None:
         The table. Frames of an iterator are written one after another, and never in memory together.
     path : str or path
         A file .csv, .tsv, .parquet, .jsonl, .json or .xlsx. It is replaced if it exists. All but Parquet and Excel may
-        be compressed: .gz, .bz2, .xz or .zst. In CSV and Excel, nested values become JSON. Text that begins with "="
+        be compressed: .gz or .zst. In CSV and Excel, nested values become JSON. Text that begins with "="
         is text in Excel, too.
 
     Examples
@@ -183,17 +174,18 @@ def write_table(table: Any, path: str | os.PathLike[str]) -> None:
 
 
 def _write_text(frames: Iterator[pl.DataFrame], stream: Any, format: Format) -> None:
-    is_list, is_first = format == "json", True
-    stream.write(b"[\n" if is_list else b"")
-    for frame in frames:
-        if format in ("csv", "tsv"):
-            separator = "\t" if format == "tsv" else ","
-            flatten(frame).write_csv(stream, include_header=is_first, separator=separator)
+    if format == "json":
+        _make_plain(concat(frames)).write_json(stream)
+    for number, frame in enumerate(frames):
+        if format == "jsonl":
+            _make_plain(frame).write_ndjson(stream)
         else:
-            lines = (",\n" if is_list else "\n").join(map(to_json, frame.iter_rows(named=True)))
-            stream.write((lines if is_first or not lines else f"{',' * is_list}\n{lines}").encode())
-        is_first = False
-    stream.write({"json": b"\n]\n", "jsonl": b"\n"}.get(format, b""))
+            flatten(frame).write_csv(stream, include_header=number == 0, separator="\t" if format == "tsv" else ",")
+
+
+def _make_plain(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return values that JSON has: Polars writes no bytes, and decimals as text."""
+    return frame.cast({pl.Binary: pl.String, pl.Decimal: pl.Float64}, strict=False)
 
 
 def _find_written_format(file: Path) -> Format:

@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
-from typing import Any, cast
+from functools import partial
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -18,8 +19,6 @@ from mixsearch.io.values import is_missing, replace_surrogates, to_text
 MISSING_MARKS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL", "None", "?")
 # A number with a leading zero, such as a postcode, or with more digits than a float holds is a name.
 NUMBER_PATTERN = r"^[-+]?(?:(?:0|[1-9]\d{0,14})(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d{1,3})?$"
-_INTEGER = r"^[-+]?(?:0|[1-9]\d{0,17})$"
-_DECIMAL_COMMA = r"^[-+]?\d*,?\d+$"
 _TIME = r"^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[-+]\d{2}:?\d{2})?)?$"
 # Values that decide which types are tried on a whole column.
 _N_SAMPLE = 200
@@ -29,13 +28,19 @@ _MAX_SHORT = 50
 _DAYS = date.min.toordinal() - date(1970, 1, 1).toordinal(), date.max.toordinal() - date(1970, 1, 1).toordinal()
 _STEPS_PER_DAY = {"d": 1, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 
-_DATES = {
+_FORMS = {
     "date": (r"^\d{4}-\d{2}-\d{2}$", "%Y-%m-%d"),
     "date with slashes": (r"^\d{4}/\d{1,2}/\d{1,2}$", "%Y/%m/%d"),
     "date with dots": (r"^\d{1,2}\.\d{1,2}\.\d{4}$", "%d.%m.%Y"),
     "month first": (r"^\d{1,2}/\d{1,2}/\d{4}$", "%m/%d/%Y"),
     "day first": (r"^\d{1,2}/\d{1,2}/\d{4}$", "%d/%m/%Y"),
 }
+
+
+def _read_date(text: pl.Expr, name: str) -> pl.Expr:
+    dates = text.str.to_date(_FORMS[name][1], strict=False)
+    # Without a day after the 12th, both orders of day and month are possible, and neither is known.
+    return pl.when(dates.dt.day().max() > 12).then(dates) if name.endswith("first") else dates
 
 
 def _read_time(text: pl.Expr, zone: str) -> pl.Expr:
@@ -48,18 +53,14 @@ def _read_time(text: pl.Expr, zone: str) -> pl.Expr:
 # Ways to read text: the pattern of its values, and the conversion, in which what cannot be read is null.
 _READERS: dict[str, tuple[str, Callable[[pl.Expr], pl.Expr]]] = {
     "boolean": ("^(?i:true|false)$", lambda text: text.str.to_lowercase() == "true"),
-    "integer": (_INTEGER, lambda text: text.cast(pl.Int64, strict=False)),
+    "integer": (r"^[-+]?(?:0|[1-9]\d{0,17})$", lambda text: text.cast(pl.Int64, strict=False)),
     "number": (rf"{NUMBER_PATTERN}|^[-+]?inf$", lambda text: text.cast(pl.Float64, strict=False)),
-    "decimal comma": (_DECIMAL_COMMA, lambda text: text.str.replace(",", ".", literal=True).cast(pl.Float64)),
-    **{
-        name: (pattern, lambda text, form=form: text.str.to_date(form, strict=False))  # type: ignore[misc]
-        for name, (pattern, form) in _DATES.items()
-    },
-    "time": (_TIME, lambda text: _read_time(text, "")),
-    "time with zone": (_TIME, lambda text: _read_time(text, "%:z")),
+    "decimal comma": (r"^[-+]?\d*,?\d+$", lambda text: text.str.replace(",", ".", literal=True).cast(pl.Float64)),
+    **{name: (pattern, partial(_read_date, name=name)) for name, (pattern, _) in _FORMS.items()},
+    "time": (_TIME, partial(_read_time, zone="")),
+    "time with zone": (_TIME, partial(_read_time, zone="%:z")),
 }
-_ORDERS = ("month first", "day first")
-DATES = (*_DATES, "time", "time with zone")
+DATES = (*_FORMS, "time", "time with zone")
 NUMBERS = ("boolean", "integer", "number", *DATES)
 NUMBERS_WITH_COMMA = (*NUMBERS, "decimal comma")
 
@@ -79,58 +80,47 @@ def find_types(frame: pl.DataFrame, readings: Sequence[str]) -> pl.DataFrame:
     """
     columns = frame.get_columns()
     texts = pl.DataFrame([column.alias(str(j)) for j, column in enumerate(columns) if column.dtype == pl.String])
-    has_marks = "integer" in readings
-    left = {name: _list_readings(texts[name], readings, has_marks) for name in texts.columns}
-    both = [name for name, names in left.items() if set(_ORDERS) <= set(names)]
-    for name in both:  # if both orders of day and month are possible, neither is known
-        possible = [order for order in _ORDERS if _convert(texts, {name: order}, has_marks)]
-        left[name] = possible if len(possible) == 1 else []
-    found: dict[str, pl.Series] = {}
-    while left := {name: names for name, names in left.items() if names and name not in found}:
-        first = {name: names[0] for name, names in left.items()}
-        found |= _convert(texts, first, None)  # as the text is, which costs less than to clean it
-        found |= _convert(texts, {name: first[name] for name in first if name not in found}, has_marks)
+    marks = MISSING_MARKS if "integer" in readings else ()
+    left = {name: _list_readings(texts[name], readings, marks) for name in texts.columns}
+    converted: dict[str, pl.Series] = {}
+    while tried := {name: names[0] for name, names in left.items() if names and name not in converted}:
+        converted |= _convert(texts, tried, marks)
         left = {name: names[1:] for name, names in left.items()}
-    if has_marks:
-        short = [name for name in texts.columns if name not in found and _is_short(texts[name])]
-        found |= texts.select(_remove_marks(pl.col(name)) for name in short).to_dict() if short else {}
-    return pl.DataFrame([found.get(str(j), column).alias(column.name) for j, column in enumerate(columns)])
-
-
-def _list_readings(column: pl.Series, readings: Sequence[str], has_marks: bool) -> list[str]:
-    """List the ways to read that the first values allow."""
-    sample = [text.strip() for text in column.head(_N_SAMPLE).to_list() if text is not None]
-    sample = [text for text in sample if not (has_marks and text in MISSING_MARKS)] or [
-        text for text in column.drop_nulls().head(_N_SAMPLE).to_list() if not (has_marks and text in MISSING_MARKS)
+    short = [
+        name
+        for name in texts.columns
+        if marks and name not in converted and (texts[name].head(_N_SAMPLE).str.len_bytes().mean() or 0) <= _MAX_SHORT
     ]
-    return [name for name in readings if sample and all(re.match(_READERS[name][0], text) for text in sample)]
+    converted |= texts.select(_remove(pl.col(name), marks) for name in short).to_dict()
+    return pl.DataFrame([converted.get(str(j), column).alias(column.name) for j, column in enumerate(columns)])
 
 
-def _convert(texts: pl.DataFrame, tried: Mapping[str, str], has_marks: bool | None) -> dict[str, pl.Series]:
-    """Convert columns each in one way, and return those of which all values can be read; None leaves text as it is."""
+def _list_readings(column: pl.Series, readings: Sequence[str], marks: Sequence[str]) -> list[str]:
+    """List the ways to read that the first values allow."""
+    for values in (column.head(_N_SAMPLE), column.drop_nulls().head(_N_SAMPLE)):
+        sample = [text.strip() for text in values.to_list() if text is not None and text.strip() not in marks]
+        if sample:
+            return [name for name in readings if all(re.match(_READERS[name][0], text) for text in sample)]
+    return []
+
+
+def _convert(texts: pl.DataFrame, tried: Mapping[str, str], marks: Sequence[str]) -> dict[str, pl.Series]:
+    """Convert columns each in one way, and return those of which all values can be read."""
     values, checks = [], []
     for name, reading in tried.items():
         pattern, convert = _READERS[reading]
-        text = pl.col(name) if not has_marks else _remove_marks(pl.col(name))
-        text = text if has_marks is None else text.str.strip_chars()
+        text = _remove(pl.col(name).str.strip_chars(), marks)
         converted = convert(text)
-        if reading == "integer":  # the conversion checks all but leading zeros, which postcodes have
-            is_valid = ~(text.str.starts_with("0") & (text.str.len_bytes() > 1))
-        else:
-            is_valid = text.str.contains(pattern)
         values.append(converted.alias(name))
-        checks.append((text.is_null() | (converted.is_not_null() & is_valid)).all().alias(f"is {name}"))
-    result = texts.select(*values, *checks) if tried else texts.clear()
-    return {name: result[name] for name in tried if len(result) == 0 or result[f"is {name}"][0]}
+        is_read = text.is_null() | (converted.is_not_null() & text.str.contains(pattern))
+        checks.append(is_read.all().alias(f"is {name}"))
+    result = texts.select(*values, *checks)
+    return {name: result[name] for name in tried if result[f"is {name}"][0]}
 
 
-def _remove_marks(text: pl.Expr) -> pl.Expr:
-    return pl.when(~text.is_in(MISSING_MARKS)).then(text)
-
-
-def _is_short(column: pl.Series) -> bool:
-    """Return whether texts are so short that some may be marks of missing values."""
-    return (cast(float | None, column.head(_N_SAMPLE).str.len_bytes().mean()) or 0.0) <= _MAX_SHORT
+def _remove(text: pl.Expr, marks: Sequence[str]) -> pl.Expr:
+    """Remove the marks of missing values."""
+    return pl.when(~text.is_in(marks)).then(text) if marks else text
 
 
 def describe_type(kind: pl.DataType) -> str:

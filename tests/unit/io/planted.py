@@ -36,10 +36,6 @@ def write_json(path, table=TABLE):
     path.write_text(json.dumps(table.to_pylist(), default=str, indent=1))
 
 
-def write_objects(path, table=TABLE):
-    path.write_text("\n".join(json.dumps(row, default=str, indent=1) for row in table.to_pylist()))
-
-
 def write_parquet(path, table=TABLE):
     parquet.write_table(table, path)
 
@@ -81,23 +77,11 @@ def write_sqlite(path, table=TABLE, names=("reviews",)):
     database.close()
 
 
-def write_dataset(path, table=TABLE):
-    """Write two partitions as `datasets.Dataset.save_to_disk` does, next to the result of an earlier step."""
-    path.mkdir()
-    names = ["data-00000-of-00002.arrow", "data-00001-of-00002.arrow"]
-    for name, part in zip(names, (table.slice(0, 2), table.slice(2)), strict=True):
-        write_arrow_stream(path / name, part)
-    write_arrow_stream(path / "cache-123.arrow", table)
-    (path / "dataset_info.json").write_text('{"features": {}}')
-    (path / "state.json").write_text(json.dumps({"_data_files": [{"filename": name} for name in names]}))
-
-
 def write_parquet_folder(path, table=TABLE):
-    """Write a folder of Parquet files as Hugging Face, Spark and Dask do."""
+    """Write a folder of Parquet files as Spark and Dask do."""
     (path / "data").mkdir(parents=True)
     write_parquet(path / "data" / "train-00000-of-00002.parquet", table.slice(0, 2))
     write_parquet(path / "data" / "train-00001-of-00002.parquet", table.slice(2))
-    (path / "README.md").write_text("# Reviews\n")
     (path / "_SUCCESS").write_text("")
 
 
@@ -106,13 +90,12 @@ WRITERS = {
     "a.tsv": write_tsv,
     "a.jsonl": write_jsonl,
     "a.json": write_json,
-    "b.json": write_objects,
+    "b.json": write_jsonl,
     "a.parquet": write_parquet,
     "a.arrow": write_arrow_file,
     "b.arrow": write_arrow_stream,
     "a.feather": write_feather,
     "a.xlsx": write_excel,
     "a.sqlite": write_sqlite,
-    "dataset": write_dataset,
     "partitions": write_parquet_folder,
 }

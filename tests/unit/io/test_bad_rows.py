@@ -79,49 +79,18 @@ def test_bad_rows_of_a_table_are_skipped_counted_and_named(tmp_path):
         read_table(path)
 
 
-def find_header_notes(path, header, rows):
-    write(path, "".join(",".join(row) + "\n" for row in (header, *rows)))
-    with collect_warnings() as warnings:
-        read_table(path)
-    return [(note.code, note.fields["value"]) for note in warnings]
-
-
-@pytest.mark.parametrize(
-    ("header", "rows", "value"),
-    [
-        (["12.5", "x"], [["3", "y"]], "12.5"),
-        (["spam", "first words"], [["ham", "more"], ["spam", "others"]], "spam"),
-        (["x" * 121, "n"], [["y", "m"]], "x" * 40),
-    ],
-)
-def test_a_first_row_of_data_is_noticed(tmp_path, header, rows, value):
-    assert find_header_notes(tmp_path / "a.csv", header, rows) == [("header_looks_like_data", value)]
-
-
-@pytest.mark.parametrize(
-    ("header", "rows"),
-    [
-        (["id", "text"], [["2", "words"]]),
-        (["country", "2019", "2020"], [["Norway", "1", "2"]]),
-        (["0", "1", "2"], [["1.5", "2.5", "3.5"]]),
-        (["", "x"], [["0", "1"], ["1", "2"]]),
-        (["a", "b"], [["a", "b"], ["1", "2"]]),  # files with headers, one after another
-    ],
-)
-def test_a_header_is_a_header(tmp_path, header, rows):
-    assert find_header_notes(tmp_path / "a.csv", header, rows) == []
+def test_blank_lines_are_skipped_and_rows_without_values_are_rows(tmp_path):
+    for text, expected in (
+        ("a,b\n1,2\n\n3,\n\n\n", [(1, 2), (3, None)]),
+        ("a,b\n1,2\n,\n3,\n", [(1, 2), (None, None), (3, None)]),
+        ("a,b\n\n1,2\n,\n3,\n\n", [(1, 2), (None, None), (3, None)]),
+    ):
+        assert read_table(write(tmp_path / "a.csv", text)).rows() == expected
 
 
 def test_a_table_without_a_header_is_read(tmp_path):
     path = write(tmp_path / "a.csv", "5,Good sushi\n1,Bad ramen\n4,Hot tea\n")
-    texts, notes = read_texts(path, text=None)
-    assert (texts, [note.code for note in notes]) == (
-        ["Bad ramen", "Hot tea"],
-        ["header_looks_like_data", "text_column_guessed"],
-    )
     texts, notes = read_texts(path, text="column 2", no_header=True)
     assert (texts, notes) == (["Good sushi", "Bad ramen", "Hot tea"], ())
-    rows, (warning,) = read_rows(path)
-    assert warning.code == "header_looks_like_data"
     rows, warnings = read_rows(path, no_header=True)
     assert (rows, warnings) == ({"column 1": [5, 1, 4], "column 2": ["Good sushi", "Bad ramen", "Hot tea"]}, [])

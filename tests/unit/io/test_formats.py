@@ -1,4 +1,4 @@
-"""Every format is recognised by its first bytes, and read the same way as texts and as tables."""
+"""Every format is read the same way as texts and as tables."""
 
 import gzip
 import json
@@ -57,56 +57,24 @@ def test_every_format_is_read_as_texts_and_as_a_table(tmp_path, name):
     assert notes == []
 
 
-@pytest.mark.parametrize(
-    ("name", "wrong"),
-    [
-        ("a.parquet", "a.csv"),
-        ("b.arrow", "noname"),
-        ("a.xlsx", "a.jsonl"),
-        ("a.sqlite", "a.csv"),
-        ("a.jsonl", "a.csv"),
-        ("a.csv", "a.parquet"),
-        ("a.json", "a.csv"),
-    ],
-)
-def test_content_decides_if_the_name_says_another(tmp_path, name, wrong):
-    WRITERS[name](tmp_path / name)
-    (tmp_path / name).rename(tmp_path / wrong)
-    texts, _, notes = read_texts(tmp_path / wrong)
-    table, codes = read_rows(tmp_path / wrong)
-    assert texts == ["Good sushi", "Bad ramen, cold tea", ""]
-    assert as_days(table.to_dicts()) == as_days(ROWS)
-    assert notes == codes == (["format_by_content"] if "." in wrong else [])
-
-
-def test_compression_is_found_by_content_too(tmp_path):
+def test_a_packed_file_needs_no_suffix(tmp_path):
     write_csv(tmp_path / "plain.csv")
     data = (tmp_path / "plain.csv").read_bytes()
     (tmp_path / "a.csv").write_bytes(gzip.compress(data, mtime=0))
     (tmp_path / "b.csv.gz").write_bytes(data)
-    for name, notes in (("a.csv", []), ("b.csv.gz", ["format_by_content"])):
-        assert read_texts(tmp_path / name)[::2] == (["Good sushi", "Bad ramen, cold tea", ""], notes)
+    for name in ("a.csv", "b.csv.gz"):
+        assert read_texts(tmp_path / name)[0] == ["Good sushi", "Bad ramen, cold tea", ""]
         assert read_rows(tmp_path / name)[0].height == 3
 
 
 @pytest.mark.parametrize(
-    ("data", "kind"),
-    [
-        (PNG, "a PNG image"),
-        (b"%PDF-1.7\n%\xe2\xe3\n" + b"text " * 50, "a PDF document"),
-        (bytes(8) + b"DUCK" + bytes(90), "a DuckDB database"),
-        (b"%%MatrixMarket matrix coordinate real general\n", "a Matrix Market file"),
-        (b"\x89HDF\r\n\x1a\n" + bytes(90), "an HDF5 file"),
-        ("hello world\n".encode("utf-16-le"), "UTF-16 or UTF-32"),
-        (bytes(range(256)) * 4, "binary data, not text"),
-        (gzip.compress(b"PAR1" + bytes(60), mtime=0), "a Parquet file compressed with gzip"),
-    ],
+    "data", [PNG, b"PAR1" + bytes(60), "hello world\n".encode("utf-16-le"), bytes(range(256)) * 4, gzip.compress(PNG)]
 )
 @pytest.mark.parametrize("name", ["a.csv", "a.txt"])
-def test_binary_files_are_refused_with_what_they_are(tmp_path, data, kind, name):
+def test_binary_files_are_refused(tmp_path, data, name):
     (tmp_path / name).write_bytes(data)
     for read in (read_table, read_texts):
-        with raises("binary_file", kind=kind):
+        with raises("binary_file", file=str(tmp_path / name)):
             read(tmp_path / name)
 
 
@@ -114,7 +82,7 @@ def test_a_few_control_characters_are_no_binary_data(tmp_path):
     text = "page one\x0cpage two \x00 and \x01 more words " + "word " * 50
     (tmp_path / "a.txt").write_text(text)
     assert read_texts(tmp_path / "a.txt", text=None, id=None)[0] == [text]
-    for start in ("ORC is a word", "BZh is none", "RIFF and ID3 too", "PARIS", "DUCK soup", "[Chorus]"):
+    for start in ("ORC is a word", "BZh is none", "RIFF and ID3 too", "[Chorus]"):
         (tmp_path / "a.txt").write_text(start + "\n")
         assert read_texts(tmp_path / "a.txt", text=None, id=None)[0] == [start]
 
@@ -185,7 +153,7 @@ def test_damaged_files_are_read_or_named(tmp_path, name):
                 read(tmp_path / name)
 
 
-def test_binary_files_in_a_folder_of_texts_are_skipped_and_named(tmp_path):
+def test_files_of_another_format_in_a_folder_are_skipped_and_named(tmp_path):
     for i in range(4):
         (tmp_path / f"{i}.txt").write_text(f"good sushi {'{' if i else 'x'}")
     (tmp_path / "3.txt").write_text('{"a": 1}\n{"b": 2}\n')
@@ -195,12 +163,15 @@ def test_binary_files_in_a_folder_of_texts_are_skipped_and_named(tmp_path):
         with read_corpus(source, every_word()) as corpus:
             assert corpus.n_documents == 4
             [note] = [note.fields for note in corpus.notes if note.code == "skipped_files"]
-        assert (note["n_skipped"], note["n_files"]) == (2, 6)
-        assert note["files"] == "logo.png (a PNG image), notes.db (an SQLite database)"
+        assert note == {"n_skipped": 2, "n_files": 6, "files": "logo.png, notes.db"}
+    with raises("binary_file"):
+        read_texts([tmp_path / "0.txt", tmp_path / "logo.png"])
+    write_csv(tmp_path / "a.csv")
+    with raises("mixed_formats", formats="csv, files"):
+        read_texts([tmp_path / "a.csv", tmp_path / "0.txt", tmp_path / "1.txt"])
 
 
-def test_a_long_array_is_read_piece_by_piece(tmp_path):
-    """Pieces are one mebibyte; values, strings and escapes cross their boundaries."""
+def test_a_long_array_is_read(tmp_path):
     rows = [{"id": f"r{i}", "review": 'é\\"\n😀 word ' * (i % 40), "n": i} for i in range(9000)]
     (tmp_path / "a.json").write_text(json.dumps(rows))
     (tmp_path / "b.json").write_text(json.dumps(rows, ensure_ascii=False))

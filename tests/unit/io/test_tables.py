@@ -1,7 +1,5 @@
-import bz2
 import gzip
 import json
-import lzma
 from datetime import date, datetime, timezone
 
 import pandas as pd
@@ -43,7 +41,7 @@ def read_text(tmp_path, text, name="a.csv"):
 
 @pytest.mark.parametrize(
     ("name", "compress"),
-    [("a.csv", bytes), ("a.csv.bz2", bz2.compress), ("A.CSV.xz", lzma.compress)],
+    [("a.csv", bytes), ("A.CSV.GZ", gzip.compress)],
 )
 def test_types_and_missing_values_of_csv_are_found(tmp_path, name, compress):
     assert read_table(write(tmp_path / name, compress(CSV.encode()))).to_dict(as_series=False) == ROWS
@@ -123,7 +121,7 @@ def test_a_missing_file_is_named(tmp_path):
         read_table(tmp_path / "no.csv")
 
 
-@pytest.mark.parametrize("name", ["a.tsv", "a.csv.xz", "a.parquet", "a.jsonl.zst", "a.json"])
+@pytest.mark.parametrize("name", ["a.tsv", "a.csv.gz", "a.parquet", "a.jsonl.zst", "a.json"])
 def test_what_is_written_is_read_again(tmp_path, name):
     write_table(ROWS, tmp_path / name)
     assert [each.name for each in tmp_path.iterdir()] == [name]

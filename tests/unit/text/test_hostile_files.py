@@ -57,9 +57,9 @@ def test_arrays_of_an_npz_that_do_not_fit_together_are_an_error(tmp_path, change
         read_corpus(tmp_path / "a.npz", every_word())
 
 
-@pytest.mark.parametrize("depth", [150, 100_000])
 @pytest.mark.parametrize("name", ["a.jsonl", "a.json"])
-def test_lists_that_are_nested_too_deeply_are_an_error(tmp_path, depth, name):
+def test_lists_that_are_nested_too_deeply_are_an_error(tmp_path, name):
+    depth = 100_000
     record = '{"text": "sushi", "x": ' + "[" * depth + "]" * depth + "}"
     (tmp_path / name).write_text(f"[{record}]" if name.endswith("json") else GOOD + record + "\n")
     with raises("invalid_json", line=1 if name.endswith("json") else 2):

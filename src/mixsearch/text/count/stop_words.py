@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from mixsearch._typing import Array
 from mixsearch.errors import Option, SearchError
-from mixsearch.io.streams import File, make_encoding_error, open_stream, strip_bom
+from mixsearch.io.streams import File, read_text
 from mixsearch.text.count.ngrams import ChunkCounts
 from mixsearch.text.count.tokens import hash_words
 from mixsearch.text.options import CorpusOptions, normalize_text
@@ -178,10 +178,4 @@ def read_words(path: File, argument: str, needed: str) -> list[str]:
             file=str(path),
             argument=Option(argument),
         )
-    with open_stream(path) as stream:
-        data = strip_bom(stream.read(), path)
-    try:
-        text = data.decode()
-    except UnicodeDecodeError as error:
-        raise make_encoding_error(error, path, 1) from error
-    return [line.strip() for line in text.rstrip().split("\n")]
+    return [line.strip() for line in read_text(path).rstrip().split("\n")]

@@ -10,12 +10,13 @@ import polars as pl
 
 from mixsearch.errors import Option, SearchError, SearchWarning
 from mixsearch.io.column_names import list_names, suggest_name
-from mixsearch.io.files import TEXT_NAMES
 from mixsearch.io.types import DATES, describe_type, find_types, flatten
 from mixsearch.text.options import CorpusOptions, KeptColumns, list_text_columns
 
 Role = Literal["text", "id", "title", "link", "date", "category", "number"]
 
+# Usual names of a column of texts.
+_TEXT_NAMES = ("text", "body", "content", "abstract", "review", "description", "message")
 # Rows in which columns are looked at.
 N_SAMPLE_ROWS = 2000
 # Roles of the columns that are kept by default.
@@ -160,7 +161,7 @@ def choose_columns(
     # Every value of CSV is text, but a column of numbers does not hold the texts.
     kinds = find_types(first.head(_N_FIRST_ROWS), [name for name in readings if name in _NUMBERS]).schema
     candidates = [name for name, kind in kinds.items() if _may_hold_text(kind) and name != options.id]
-    usual = [name for name in candidates if name.lower() in TEXT_NAMES]
+    usual = [name for name in candidates if name.lower() in _TEXT_NAMES]
     if len(candidates) == 1:
         return Columns((candidates[0],), options.id), _note_guess(candidates[0], "the only column of strings", file)
     if len(usual) == 1:

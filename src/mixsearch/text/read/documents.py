@@ -20,12 +20,9 @@ from mixsearch.io.read import open_rows
 from mixsearch.io.streams import (
     File,
     Reading,
-    make_encoding_error,
-    make_row_error,
     open_plain,
-    open_stream,
     read_lines,
-    strip_bom,
+    read_text,
 )
 from mixsearch.io.types import flatten
 from mixsearch.io.values import is_missing, replace_surrogates, to_text
@@ -85,9 +82,7 @@ class ReadState:
 
     def list_notes(self) -> list[SearchWarning]:
         """Return the notes for the user, and one about rows that were skipped."""
-        is_named = self.columns is not None and set(self.columns.texts) & set(list_named_columns(self.options))
-        found = self.reading.list_notes()
-        return [*([] if is_named else self.reading.notes), *self.notes, *found[len(self.reading.notes) :]]
+        return [*self.notes, *self.reading.list_notes()]
 
     def resolve_columns(self, first: pl.DataFrame, file: str) -> Columns:
         """Return the columns to read. They are chosen at the first file; the others must have the text and the id."""
@@ -125,11 +120,11 @@ def _read_lines(file: File, state: ReadState) -> Iterator[ChunkLoader]:
 
 
 def _check_lines(path: Path, file: File, reading: Reading) -> Iterator[tuple[int, str]]:
-    for number, text, error in read_lines(path, file, reading.limit):
-        if error is not None:
-            reading.add_bad_row(error)
+    for line in read_lines(path, file, reading.limit):
+        if line.error is not None:
+            reading.add_bad_row(line.error)
         else:
-            yield number, text.removesuffix("\n").removesuffix("\r")
+            yield line.number, line.text.removesuffix("\n").removesuffix("\r")
 
 
 def _read_table(file: File, format: Format, state: ReadState) -> Iterator[ChunkLoader]:
@@ -193,24 +188,12 @@ def _load_lines(lines: list[tuple[int, str]], file: File) -> DocumentChunk:
 
 
 def _load_files(files: list[File], root: Path | None, state: ReadState) -> DocumentChunk:
-    texts = [_load_file(file, state) for file in files]
+    texts = [read_text(file, state.options.encoding, state.reading.limit) for file in files]
+    state.n_bytes += sum(file.n_bytes for file in files)
     paths = [file.path for file in files]
     # Relative paths have forward slashes on every system, so that an index does not depend on where it was built.
     names = [str(path) if root is None else path.relative_to(root).as_posix() for path in paths]
     return DocumentChunk(texts, list(map(replace_surrogates, names)), lambda i: f"the file {str(files[i])!r}")
-
-
-def _load_file(file: File, state: ReadState) -> str:
-    limit = state.reading.limit
-    with open_stream(file) as stream:
-        data = strip_bom(stream.read(limit + 1), file)
-    state.n_bytes += file.n_bytes
-    if len(data) > limit:
-        raise make_row_error("document_too_long", file, 1, limit=limit, argument=Option("memory"))
-    try:
-        return data.decode(state.options.encoding).replace("\r\n", "\n")
-    except UnicodeDecodeError as error:
-        raise make_encoding_error(error, file, 1) from error
 
 
 def read_strings(texts: Iterable[Any], names: Iterable[str] | None, state: ReadState) -> Iterator[ChunkLoader]:
