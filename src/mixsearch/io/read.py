@@ -7,7 +7,7 @@ import json
 import logging
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from functools import partial
 from itertools import chain, islice, takewhile
 from pathlib import Path
@@ -49,6 +49,7 @@ _MAX_DEPTH = 100
 # Memory that an array of JSON takes, in times its size.
 _JSON_GROWTH = 10
 _SQLITE_TABLES = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND substr(name, 1, 7) != 'sqlite_'"
+_HAS_VALUES = pl.any_horizontal(pl.all().is_not_null())
 
 Schema = Mapping[str, Any]
 
@@ -108,25 +109,21 @@ def _read_sample(path: Path, file: File, limit: int) -> list[Line]:
 
 def _open_csv(path: Path, file: File, reading: Reading, delimiter: str | None) -> Rows:
     """Open a table that is delimited by the most frequent of comma, semicolon, tab and bar in its first line."""
+    csv.field_size_limit(min(2**31 - 1, reading.limit))
     sample = _read_sample(path, file, reading.limit)
     n_blank = len(list(takewhile(lambda line: not line.text.strip(), sample)))
     if n_blank == len(sample):
         raise SearchError("{file!r} is empty. Check that it is the right file.", code="empty_file", file=str(file))
-    texts = [line.text for line in sample[n_blank:]]
     if (error := sample[n_blank].error) is not None:
         raise error
+    texts = [line.text for line in sample[n_blank:]]
     mark = delimiter or max(DELIMITERS, key=texts[0].count)
+    reading.readings = NUMBERS if mark == "," else NUMBERS_WITH_COMMA
     reader = csv.reader(texts, delimiter=mark)
-    try:
-        header = next(reader)
-    except csv.Error as problem:
-        raise _make_csv_error(file, n_blank + 1, problem) from problem
+    header = next(reader)
     n_lines = 0 if reading.no_header else reader.line_num
     names = rename_repeated([""] * len(header) if reading.no_header else header)
-    reading.readings = NUMBERS if mark == "," else NUMBERS_WITH_COMMA
-    rows: list[list[str]] = []
-    with suppress(csv.Error):  # it is raised again when all rows are read, with its line
-        rows += [row for row in csv.reader(texts[n_lines:], delimiter=mark) if len(row) == len(names)]
+    rows = ([header] if reading.no_header else []) + [row for row in reader if len(row) == len(names)]
     table = _CSV(path, file, reading, names, mark, n_blank + n_lines)
     return Rows(table.make_frame(rows), table.read)
 
@@ -194,7 +191,6 @@ class _CSV(NamedTuple):
 
     def _check_rows(self) -> Iterator[list[str]]:
         """Yield the rows that are good; others are raised or counted, with their lines."""
-        csv.field_size_limit(min(2**31 - 1, self.reading.limit))
         undecoded: list[SearchError] = []
         reader = csv.reader(self._list_lines(undecoded), delimiter=self.mark, strict=True)
         while True:
@@ -202,7 +198,7 @@ class _CSV(NamedTuple):
             try:
                 row = next(reader, None)
             except csv.Error as problem:
-                row, error = [], _make_csv_error(self.file, line, problem)
+                row, error = [], self._make_error(line, problem)
             if row is None:
                 return
             if undecoded:
@@ -223,25 +219,21 @@ class _CSV(NamedTuple):
             elif row or len(self.names) == 1:  # in a table with one column, an empty line is an empty value
                 yield row or [""]
 
+    def _make_error(self, line: int, problem: csv.Error) -> SearchError:
+        return SearchError(
+            "The row that starts in line {line:,} of {file!r} is not valid CSV ({reason}). Look for a quotation mark "
+            "that is not closed or not doubled.",
+            code="invalid_csv",
+            file=str(self.file),
+            line=line,
+            reason=str(problem),
+        )
+
     def _list_lines(self, undecoded: list[SearchError]) -> Iterator[str]:
         """Yield the lines behind the header. The errors of those that cannot be read are added to a list."""
         for line in islice(read_lines(self.path, self.file, self.reading.limit), self.n_lines, None):
             undecoded += [] if line.error is None else [line.error]
             yield line.text
-
-
-_HAS_VALUES = pl.any_horizontal(pl.all().is_not_null())
-
-
-def _make_csv_error(file: File, line: int, problem: csv.Error) -> SearchError:
-    return SearchError(
-        "The row that starts in line {line:,} of {file!r} is not valid CSV ({reason}). Look for a quotation mark that "
-        "is not closed or not doubled.",
-        code="invalid_csv",
-        file=str(file),
-        line=line,
-        reason=str(problem),
-    )
 
 
 def _open_json(path: Path, file: File, reading: Reading, *, is_array: bool) -> Rows:
@@ -349,7 +341,7 @@ def _collect(rows: pl.LazyFrame, schema: Schema | None, n_rows: int | None = Non
     names = rows.collect_schema().names()
     chosen = rows.select(pl.nth(j) for j, name in enumerate(names) if schema is None or name in schema)
     batches = chosen.collect_batches(chunk_size=_BATCH_ROWS) if n_rows is None else [chosen.head(n_rows).collect()]
-    yield from map(limit_dates, batches)
+    yield from (map_columns(batch, limit_dates) for batch in batches)
 
 
 def _guard(

@@ -82,9 +82,10 @@ def find_types(frame: pl.DataFrame, readings: Sequence[str]) -> pl.DataFrame:
     texts = pl.DataFrame([column.alias(str(j)) for j, column in enumerate(columns) if column.dtype == pl.String])
     marks = MISSING_MARKS if "integer" in readings else ()
     left = {name: _list_readings(texts[name], readings, marks) for name in texts.columns}
+    values = texts.select(_remove(pl.col(name).str.strip_chars(), marks) for name, names in left.items() if names)
     converted: dict[str, pl.Series] = {}
     while tried := {name: names[0] for name, names in left.items() if names and name not in converted}:
-        converted |= _convert(texts, tried, marks)
+        converted |= _convert(values, tried)
         left = {name: names[1:] for name, names in left.items()}
     short = [
         name
@@ -104,18 +105,14 @@ def _list_readings(column: pl.Series, readings: Sequence[str], marks: Sequence[s
     return []
 
 
-def _convert(texts: pl.DataFrame, tried: Mapping[str, str], marks: Sequence[str]) -> dict[str, pl.Series]:
+def _convert(texts: pl.DataFrame, tried: Mapping[str, str]) -> dict[str, pl.Series]:
     """Convert columns each in one way, and return those of which all values can be read."""
-    values, checks = [], []
-    for name, reading in tried.items():
-        pattern, convert = _READERS[reading]
-        text = _remove(pl.col(name).str.strip_chars(), marks)
-        converted = convert(text)
-        values.append(converted.alias(name))
-        is_read = text.is_null() | (converted.is_not_null() & text.str.contains(pattern))
-        checks.append(is_read.all().alias(f"is {name}"))
-    result = texts.select(*values, *checks)
-    return {name: result[name] for name in tried if result[f"is {name}"][0]}
+    readers = {name: _READERS[reading] for name, reading in tried.items()}
+    is_read = texts.select(
+        (pl.col(name).is_null() | (convert(pl.col(name)).is_not_null() & pl.col(name).str.contains(pattern))).all()
+        for name, (pattern, convert) in readers.items()
+    ).row(0, named=True)
+    return texts.select(convert(pl.col(name)) for name, (_, convert) in readers.items() if is_read[name]).to_dict()
 
 
 def _remove(text: pl.Expr, marks: Sequence[str]) -> pl.Expr:
@@ -167,16 +164,11 @@ def flatten(frame: pl.DataFrame) -> pl.DataFrame:
 def _flatten(column: pl.Series) -> pl.Series:
     if column.dtype.is_nested() or column.dtype in (pl.Object, pl.Binary):
         return pl.Series([None if value is None else to_text(value) for value in column.to_list()], dtype=pl.String)
-    return column.cast(pl.String) if column.dtype in (pl.Categorical, pl.Enum, pl.Int128) else _limit_dates(column)
+    return column.cast(pl.String) if column.dtype in (pl.Categorical, pl.Enum, pl.Int128) else limit_dates(column)
 
 
-def limit_dates(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return a table without dates beyond the year 9999, which Python cannot hold: they are missing."""
-    has_dates = any(kind in (pl.Date, pl.Datetime) for kind in frame.dtypes)
-    return map_columns(frame, _limit_dates) if has_dates else frame
-
-
-def _limit_dates(column: pl.Series) -> pl.Series:
+def limit_dates(column: pl.Series) -> pl.Series:
+    """Return a column without dates beyond the year 9999, which Python cannot hold: they are missing."""
     if column.dtype not in (pl.Date, pl.Datetime):
         return column
     steps = _STEPS_PER_DAY[getattr(column.dtype, "time_unit", "d")]

@@ -16,7 +16,7 @@ from mixsearch.io.column_names import list_names, suggest_name
 from mixsearch.io.frames import is_frame, to_polars
 from mixsearch.io.tables import read_table as read_table
 from mixsearch.io.tables import write_table as write_table
-from mixsearch.io.types import limit_dates
+from mixsearch.io.types import limit_dates, map_columns
 from mixsearch.table.columns import Column, convert
 
 _BOOLEANS = {"False", "True"}
@@ -66,7 +66,7 @@ def open_table(table: Any) -> Table:
             code="not_in_memory",
             kind=type(table).__name__,
         )
-    return Table(limit_dates(to_polars(table))) if is_frame(table) else _open_array(table)
+    return Table(map_columns(to_polars(table), limit_dates)) if is_frame(table) else _open_array(table)
 
 
 def get_column(table: Any, name: str) -> Column:
