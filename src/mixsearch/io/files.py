@@ -141,9 +141,6 @@ def _list_files(name: str) -> list[File]:
             shutil.copyfileobj(sys.stdin.buffer, out)
         return [File(path, None, copy)]
     plain, table = split_table(name)
-    if re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", plain):
-        sentence = "{file!r} is not a file on this machine. Download it first."
-        raise SearchError(sentence, code="file_is_remote", file=plain)
     path = Path(plain)
     if path.is_dir():
         inner = [file for file in sorted(path.rglob("*")) if file.is_file()]

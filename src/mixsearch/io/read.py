@@ -9,7 +9,7 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
-from itertools import chain, islice, takewhile
+from itertools import chain, dropwhile, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,7 +21,6 @@ from mixsearch.io.column_names import list_names
 from mixsearch.io.files import DELIMITERS, Format
 from mixsearch.io.streams import (
     File,
-    Line,
     Reading,
     check_archive,
     make_unreadable_error,
@@ -77,10 +76,12 @@ def open_rows(file: File, format: Format, reading: Reading) -> Iterator[Rows]:
             yield _open_json(path, file, reading, is_array=format == "json" and start.startswith("["))
         else:
             plain = file._replace(path=path)
-            with _explain_errors(file, format):
-                read = partial(_read_sqlite, plain) if format == "sqlite" else _scan_typed(plain, format, reading)
-                sample = next(read(None, SAMPLE_ROWS))
-            yield Rows(sample, partial(_guard, read, file, format))
+            if format == "sqlite":
+                read = partial(_read_sqlite, plain)
+            else:
+                with _explain_errors(file, format):
+                    read = partial(_collect, _scan_typed(plain, format, reading), file, format)
+            yield Rows(next(read(None, SAMPLE_ROWS)), read)
 
 
 @contextmanager
@@ -95,13 +96,14 @@ def _explain_errors(file: File, format: Format) -> Iterator[None]:
         raise make_unreadable_error(file, error, format) from error
 
 
-def _read_sample(path: Path, file: File, limit: int) -> list[Line]:
+def _read_sample(path: Path, file: File, reading: Reading) -> list[tuple[int, str]]:
     """Read the first lines of a file."""
-    sample, n_bytes = list[Line](), 0
-    with closing(read_lines(path, file, limit)) as lines:
-        for line in islice(lines, SAMPLE_ROWS):
-            sample.append(line)
-            n_bytes += len(line.text)
+    sample, n_bytes = list[tuple[int, str]](), 0
+    first = Reading(limit=reading.limit, skip_bad_rows=reading.skip_bad_rows)
+    with closing(read_lines(path, file, first)) as lines:
+        for number, text in islice(lines, SAMPLE_ROWS):
+            sample.append((number, text))
+            n_bytes += len(text)
             if n_bytes > _BLOCK_BYTES:
                 break
     return sample
@@ -110,21 +112,18 @@ def _read_sample(path: Path, file: File, limit: int) -> list[Line]:
 def _open_csv(path: Path, file: File, reading: Reading, delimiter: str | None) -> Rows:
     """Open a table that is delimited by the most frequent of comma, semicolon, tab and bar in its first line."""
     csv.field_size_limit(min(2**31 - 1, reading.limit))
-    sample = _read_sample(path, file, reading.limit)
-    n_blank = len(list(takewhile(lambda line: not line.text.strip(), sample)))
-    if n_blank == len(sample):
+    lines = list(dropwhile(lambda line: not line[1].strip(), _read_sample(path, file, reading)))
+    if not lines:
         raise SearchError("{file!r} is empty. Check that it is the right file.", code="empty_file", file=str(file))
-    if (error := sample[n_blank].error) is not None:
-        raise error
-    texts = [line.text for line in sample[n_blank:]]
+    texts = [text for _, text in lines]
     mark = delimiter or max(DELIMITERS, key=texts[0].count)
     reading.readings = NUMBERS if mark == "," else NUMBERS_WITH_COMMA
     reader = csv.reader(texts, delimiter=mark)
     header = next(reader)
-    n_lines = 0 if reading.no_header else reader.line_num
+    n_lines = lines[0][0] - 1 + (0 if reading.no_header else reader.line_num)
     names = rename_repeated([""] * len(header) if reading.no_header else header)
     rows = ([header] if reading.no_header else []) + [row for row in reader if len(row) == len(names)]
-    table = _CSV(path, file, reading, names, mark, n_blank + n_lines)
+    table = _CSV(path, file, reading, names, mark, n_lines)
     return Rows(table.make_frame(rows), table.read)
 
 
@@ -191,20 +190,25 @@ class _CSV(NamedTuple):
 
     def _check_rows(self) -> Iterator[list[str]]:
         """Yield the rows that are good; others are raised or counted, with their lines."""
-        undecoded: list[SearchError] = []
-        reader = csv.reader(self._list_lines(undecoded), delimiter=self.mark, strict=True)
+        number = self.n_lines
+
+        def list_texts() -> Iterator[str]:
+            nonlocal number
+            for line in islice(read_lines(self.path, self.file, self.reading), self.n_lines, None):
+                number = line[0]
+                yield line[1]
+
+        reader = csv.reader(list_texts(), delimiter=self.mark, strict=True)
         while True:
-            line, error = self.n_lines + reader.line_num + 1, None
+            line = number + 1
             try:
                 row = next(reader, None)
             except csv.Error as problem:
-                row, error = [], self._make_error(line, problem)
+                self.reading.add_bad_row(self._make_error(line, problem))
+                continue
             if row is None:
                 return
-            if undecoded:
-                error = undecoded[0]
-                undecoded.clear()
-            elif error is None and row and len(row) != len(self.names):
+            if row and len(row) != len(self.names):
                 error = SearchError(
                     "Line {line:,} of {file!r} and its header differ in their number of values: {n_values} and "
                     "{n_columns}. Quote the values that contain the delimiter.",
@@ -214,7 +218,6 @@ class _CSV(NamedTuple):
                     n_values=len(row),
                     n_columns=len(self.names),
                 )
-            if error is not None:
                 self.reading.add_bad_row(error)
             elif row or len(self.names) == 1:  # in a table with one column, an empty line is an empty value
                 yield row or [""]
@@ -229,27 +232,21 @@ class _CSV(NamedTuple):
             reason=str(problem),
         )
 
-    def _list_lines(self, undecoded: list[SearchError]) -> Iterator[str]:
-        """Yield the lines behind the header. The errors of those that cannot be read are added to a list."""
-        for line in islice(read_lines(self.path, self.file, self.reading.limit), self.n_lines, None):
-            undecoded += [] if line.error is None else [line.error]
-            yield line.text
-
 
 def _open_json(path: Path, file: File, reading: Reading, *, is_array: bool) -> Rows:
     """Open the objects of lines, or of one array, which is in memory as a whole."""
     lines = _list_items(file, reading) if is_array else None
-    sample = _read_sample(path, file, reading.limit) if lines is None else lines[:SAMPLE_ROWS]
+    sample = _read_sample(path, file, reading) if lines is None else lines[:SAMPLE_ROWS]
     records = _parse_lines(sample, file, Reading(skip_bad_rows=reading.skip_bad_rows))
     read = partial(_read_jsonl, path, file, reading) if lines is None else lambda _: _make_frames(lines, file, reading)
     return Rows(make_frame(list(records)), read)
 
 
-def _list_items(file: File, reading: Reading) -> list[Line]:
+def _list_items(file: File, reading: Reading) -> list[tuple[int, str]]:
     """Return the items of an array as lines."""
     text = read_text(file, reading.encoding, available_memory() // _JSON_GROWTH)
     try:
-        return [Line(number, json.dumps(item), None) for number, item in enumerate(json.loads(text), start=1)]
+        return [(number, json.dumps(item)) for number, item in enumerate(json.loads(text), start=1)]
     except (ValueError, RecursionError) as error:
         raise _make_json_error(file, getattr(error, "lineno", 1), error, "") from error
 
@@ -272,27 +269,27 @@ def _read_jsonl(path: Path, file: File, reading: Reading, schema: Schema | None)
                 return
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
             pass  # Python finds the line, or reads values that have no type in common
-    yield from _make_frames(read_lines(path, file, reading.limit), file, reading, n_rows)
+    yield from _make_frames(read_lines(path, file, reading), file, reading, n_rows)
 
 
-def _make_frames(lines: Iterable[Line], file: File, reading: Reading, start: int = 0) -> Iterator[pl.DataFrame]:
+def _make_frames(
+    lines: Iterable[tuple[int, str]], file: File, reading: Reading, start: int = 0
+) -> Iterator[pl.DataFrame]:
     records = islice(_parse_lines(lines, file, reading), start, None)
     while chunk := list(islice(records, _BATCH_ROWS)):
         yield make_frame(chunk)
 
 
-def _parse_lines(lines: Iterable[Line], file: File, reading: Reading) -> Iterator[dict[str, Any]]:
+def _parse_lines(lines: Iterable[tuple[int, str]], file: File, reading: Reading) -> Iterator[dict[str, Any]]:
     """Yield the objects of lines; others are raised or counted."""
-    for line in lines:
+    for number, text in lines:
         try:
-            if line.error is not None:
-                raise line.error
-            if not line.text.isspace():
-                yield _make_record(json.loads(line.text), file, line.number)
+            if not text.isspace():
+                yield _make_record(json.loads(text), file, number)
         except SearchError as problem:  # which is a ValueError
             reading.add_bad_row(problem)
         except (ValueError, RecursionError) as problem:
-            reading.add_bad_row(_make_json_error(file, line.number, problem, line.text))
+            reading.add_bad_row(_make_json_error(file, number, problem, text))
 
 
 def _make_record(value: Any, file: File, number: int) -> dict[str, Any]:
@@ -325,30 +322,25 @@ def _make_json_error(file: File, line: int, problem: Exception, text: str) -> Se
     )
 
 
-def _scan_typed(file: File, format: Format, reading: Reading) -> Callable[..., Iterator[pl.DataFrame]]:
-    path = file.path
-    if format == "parquet":
-        return partial(_collect, pl.scan_parquet(path, glob=False, hive_partitioning=False))
+def _scan_typed(file: File, format: Format, reading: Reading) -> pl.LazyFrame:
     if format == "excel":
-        return partial(_collect, _read_excel(file, reading).lazy())
-    is_stream = read_head(File(path), 6) != b"ARROW1"
-    rows = pl.read_ipc_stream(path).lazy() if is_stream else pl.scan_ipc(path, glob=False, hive_partitioning=False)
-    return partial(_collect, rows)
+        return _read_excel(file, reading).lazy()
+    if format == "parquet":
+        return pl.scan_parquet(file.path, glob=False, hive_partitioning=False)
+    if read_head(file, 6) == b"ARROW1":
+        return pl.scan_ipc(file.path, glob=False, hive_partitioning=False)
+    return pl.read_ipc_stream(file.path).lazy()
 
 
-def _collect(rows: pl.LazyFrame, schema: Schema | None, n_rows: int | None = None) -> Iterator[pl.DataFrame]:
-    """Yield batches of columns, or the first rows: a stream that is not read to its end keeps its file open."""
-    names = rows.collect_schema().names()
-    chosen = rows.select(pl.nth(j) for j, name in enumerate(names) if schema is None or name in schema)
-    batches = chosen.collect_batches(chunk_size=_BATCH_ROWS) if n_rows is None else [chosen.head(n_rows).collect()]
-    yield from (map_columns(batch, limit_dates) for batch in batches)
-
-
-def _guard(
-    read: Callable[..., Iterator[pl.DataFrame]], file: File, format: Format, schema: Schema | None
+def _collect(
+    rows: pl.LazyFrame, file: File, format: Format, schema: Schema | None, n_rows: int | None = None
 ) -> Iterator[pl.DataFrame]:
+    """Yield batches of columns, or the first rows: a stream that is not read to its end keeps its file open."""
     with _explain_errors(file, format):
-        yield from read(schema)
+        names = rows.collect_schema().names()
+        chosen = rows.select(pl.nth(j) for j, name in enumerate(names) if schema is None or name in schema)
+        batches = chosen.collect_batches(chunk_size=_BATCH_ROWS) if n_rows is None else [chosen.head(n_rows).collect()]
+        yield from (map_columns(batch, limit_dates) for batch in batches)
 
 
 def _read_excel(file: File, reading: Reading) -> pl.DataFrame:
@@ -376,7 +368,8 @@ def _read_whole(column: pl.Series) -> pl.Series:
 
 def _read_sqlite(file: File, schema: Schema | None, n_rows: int = _BATCH_ROWS) -> Iterator[pl.DataFrame]:
     """Read a table of a database in batches: the named one, or the only one."""
-    with closing(sqlite3.connect(f"{file.path.absolute().as_uri()}?mode=ro", uri=True)) as database:
+    uri = f"{file.path.absolute().as_uri()}?mode=ro"
+    with _explain_errors(file, "sqlite"), closing(sqlite3.connect(uri, uri=True)) as database:
         database.text_factory = partial(str, encoding="utf-8", errors="replace")
         tables = [name for (name,) in database.execute(_SQLITE_TABLES)]
         # A name is an identifier: quoted, it cannot be anything else.

@@ -158,20 +158,20 @@ def open_plain(file: File, encoding: str) -> Iterator[Path]:
                 try:
                     copy.write(data if is_utf8 else decoder.decode(data).encode())
                 except UnicodeDecodeError as error:
-                    raise make_encoding_error(error, file, line) from error
+                    raise _make_encoding_error(error, file, line) from error
                 line += data.count(b"\n")
         yield path
 
 
 def read_text(file: File, encoding: str = "utf-8", limit: int = MAX_BYTES) -> str:
     """Read a file as one text."""
-    data = _strip_bom(read_head(file, limit + 1), file)
+    data = read_head(file, limit + 1).removeprefix(codecs.BOM_UTF8)
     if len(data) > limit:
         raise _make_length_error(file, 1, limit)
     try:
         return data.decode(encoding).replace("\r\n", "\n")
     except UnicodeDecodeError as error:
-        raise make_encoding_error(error, file, 1) from error
+        raise _make_encoding_error(error, file, 1) from error
 
 
 def create_stream(path: Path) -> BinaryIO:
@@ -180,29 +180,21 @@ def create_stream(path: Path) -> BinaryIO:
     return cast(BinaryIO, openers.get(path.suffix.lower(), open)(path, "wb"))
 
 
-class Line(NamedTuple):
-    """A line of a file, and the error if it cannot be read."""
-
-    number: int
-    text: str
-    error: SearchError | None
-
-
-def read_lines(path: Path, file: File, limit: int) -> Generator[Line, None, None]:
-    """Yield the lines of a plain file."""
+def read_lines(path: Path, file: File, reading: Reading) -> Generator[tuple[int, str], None, None]:
+    """Yield the numbers and texts of the lines of a plain file; those that cannot be read are raised or counted."""
     with path.open("rb") as stream:
-        for number, data in enumerate(iter(partial(stream.readline, limit + 1), b""), start=1):
-            data, error = _strip_bom(data, file) if number == 1 else data, None
-            if len(data) > limit:
-                error = _make_length_error(file, number, limit)
+        for number, data in enumerate(iter(partial(stream.readline, reading.limit + 1), b""), start=1):
+            if len(data) > reading.limit:
                 while data and not data.endswith(b"\n"):
                     data = stream.readline(_COPIED_BYTES)
-                data = b"\n"
+                reading.add_bad_row(_make_length_error(file, number, reading.limit))
+                continue
             try:
-                text = data.decode()
-            except UnicodeDecodeError as problem:
-                error, text = make_encoding_error(problem, file, number), data.decode(errors="replace")
-            yield Line(number, text, error)
+                text = (data.removeprefix(codecs.BOM_UTF8) if number == 1 else data).decode()
+            except UnicodeDecodeError as error:
+                reading.add_bad_row(_make_encoding_error(error, file, number))
+            else:
+                yield number, text
 
 
 def make_unreadable_error(file: File, error: BaseException | str, format: str = "text") -> SearchError:
@@ -216,22 +208,11 @@ def make_unreadable_error(file: File, error: BaseException | str, format: str = 
     )
 
 
-def _strip_bom(data: bytes, file: File) -> bytes:
-    """Return the start of a file without the byte order mark of UTF-8."""
-    if data.startswith(_UTF16_BOMS):
-        raise SearchError(
-            "{file!r} is UTF-16, but UTF-8 is needed. Convert it with `iconv -f utf-16 -t utf-8`.",
-            code="wrong_encoding",
-            file=str(file),
-        )
-    return data.removeprefix(codecs.BOM_UTF8)
-
-
-def make_encoding_error(error: UnicodeDecodeError, file: File, first_line: int) -> SearchError:
+def _make_encoding_error(error: UnicodeDecodeError, file: File, first_line: int) -> SearchError:
     """Return the error for bytes in another encoding, of which the first line is known."""
     return SearchError(
         "Byte 0x{byte:02x} in line {line:,} of {file!r} is not valid {encoding}. Set {argument} to that of the file, "
-        "such as 'cp1252', or correct the line.",
+        "such as 'cp1252', or convert it to UTF-8.",
         code="wrong_encoding",
         file=str(file),
         line=first_line + error.object.count(b"\n", 0, error.start),

@@ -22,8 +22,6 @@ NUMBER_PATTERN = r"^[-+]?(?:(?:0|[1-9]\d{0,14})(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d{1
 _TIME = r"^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[-+]\d{2}:?\d{2})?)?$"
 # Values that decide which types are tried on a whole column.
 _N_SAMPLE = 200
-# Mean bytes of a text that may be a mark of a missing value.
-_MAX_SHORT = 50
 # The first and the last day that Python can hold, since 1970, and the steps of a day in the units of Polars.
 _DAYS = date.min.toordinal() - date(1970, 1, 1).toordinal(), date.max.toordinal() - date(1970, 1, 1).toordinal()
 _STEPS_PER_DAY = {"d": 1, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
@@ -87,12 +85,10 @@ def find_types(frame: pl.DataFrame, readings: Sequence[str]) -> pl.DataFrame:
     while tried := {name: names[0] for name, names in left.items() if names and name not in converted}:
         converted |= _convert(values, tried)
         left = {name: names[1:] for name, names in left.items()}
-    short = [
-        name
-        for name in texts.columns
-        if marks and name not in converted and (texts[name].head(_N_SAMPLE).str.len_bytes().mean() or 0) <= _MAX_SHORT
-    ]
-    converted |= texts.select(_remove(pl.col(name), marks) for name in short).to_dict()
+    if marks:
+        converted |= texts.select(
+            _remove(pl.col(name), marks) for name in texts.columns if name not in converted
+        ).to_dict()
     return pl.DataFrame([converted.get(str(j), column).alias(column.name) for j, column in enumerate(columns)])
 
 

@@ -113,18 +113,10 @@ def read_documents(sources: SourceFiles, state: ReadState) -> Iterator[ChunkLoad
 
 def _read_lines(file: File, state: ReadState) -> Iterator[ChunkLoader]:
     with open_plain(file, state.options.encoding) as path:
-        lines = _check_lines(path, file, state.reading)
-        for chunk in group_by_size(((line, len(line[1])) for line in lines), limit_chunk_bytes(state.options)):
+        lines = (((number, text), len(text)) for number, text in read_lines(path, file, state.reading))
+        for chunk in group_by_size(lines, limit_chunk_bytes(state.options)):
             yield partial(_load_lines, chunk, file)
     state.n_bytes += file.n_bytes
-
-
-def _check_lines(path: Path, file: File, reading: Reading) -> Iterator[tuple[int, str]]:
-    for line in read_lines(path, file, reading.limit):
-        if line.error is not None:
-            reading.add_bad_row(line.error)
-        else:
-            yield line.number, line.text.removesuffix("\n").removesuffix("\r")
 
 
 def _read_table(file: File, format: Format, state: ReadState) -> Iterator[ChunkLoader]:
@@ -184,7 +176,8 @@ def _load_frame(frame: pl.DataFrame, columns: Columns, place: str, first: int) -
 
 
 def _load_lines(lines: list[tuple[int, str]], file: File) -> DocumentChunk:
-    return DocumentChunk([text for _, text in lines], None, lambda i: f"line {lines[i][0]:,} of {str(file)!r}")
+    texts = [text.removesuffix("\n").removesuffix("\r") for _, text in lines]
+    return DocumentChunk(texts, None, lambda i: f"line {lines[i][0]:,} of {str(file)!r}")
 
 
 def _load_files(files: list[File], root: Path | None, state: ReadState) -> DocumentChunk:
