@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import bz2
 import gzip
 import json
-import lzma
 import os
 import sqlite3
 import zipfile
@@ -72,8 +70,6 @@ def write_valid_files(folder: Path) -> list[Path]:
     database.close()
     data = (folder / "a.csv").read_bytes()
     (folder / "a.csv.gz").write_bytes(gzip.compress(data))
-    (folder / "a.csv.bz2").write_bytes(bz2.compress(data))
-    (folder / "a.csv.xz").write_bytes(lzma.compress(data))
     (folder / "a.jsonl.zst").write_bytes(pa.Codec("zstd").compress((folder / "a.jsonl").read_bytes(), asbytes=True))
     sp.save_npz(folder / "a.npz", make_counts())
     pixels = np.random.default_rng(0).integers(256, size=(24, 24, 3), dtype=np.uint8)

@@ -139,7 +139,7 @@ def list_cases(folder: Path, n: int, seed: int, crafted: Crafted) -> Iterator[tu
         path = valid[i % len(valid)]
         changed = path.with_name(f"changed-{path.name}")
         changed.write_bytes(mutate(path.read_bytes(), rng))
-        for command in COMMANDS[path.suffixes[0] if path.suffix in (".gz", ".bz2", ".xz", ".zst") else path.suffix]:
+        for command in COMMANDS[path.suffixes[0] if path.suffix in (".gz", ".zst") else path.suffix]:
             yield f"{path.name} ({i})", [command[0], changed.name, *command[1:]]
 
 

@@ -19,9 +19,8 @@ _READING, _WORDS, _RESOURCES, _ADVANCED = "Reading", "Words", "Resources", "Adva
 HELP = """Build an index of texts or word counts. Search it with [bold]mixsearch topic[/].
 
 Reads JSON lines, JSON, CSV, TSV, Parquet, Arrow, Excel, tables of SQLite
-databases, Hugging Face dataset folders, text files, and counts as npz files
-of SciPy; text files may be compressed (gz, bz2, xz, zst). The first bytes of
-a file decide its format, not its name alone.
+databases, text files, folders of them, and counts as npz files of SciPy;
+files may be compressed (gz, zst). The suffix of a file decides its format.
 
 Examples:
 
@@ -45,7 +44,7 @@ def index(
         list[str],
         typer.Argument(
             metavar="SOURCE",
-            help="Files, a folder, a quoted pattern, URLs such as s3://, or - for standard input.",
+            help="Files, a folder, a quoted pattern, or - for standard input.",
             show_default=False,
         ),
     ],

@@ -18,7 +18,7 @@ from mixsearch.display import pluralize
 from mixsearch.errors import BinaryFileError, Option, SearchError, SearchWarning
 from mixsearch.io.column_names import list_names
 from mixsearch.io.disk import TemporaryFolder
-from mixsearch.io.streams import COMPRESSION_SUFFIXES, STANDARD_INPUT, File, is_binary, make_unreadable_error, read_head
+from mixsearch.io.streams import COMPRESSION_SUFFIXES, STANDARD_INPUT, File, make_unreadable_error, read_head
 
 Source = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 Format = Literal["jsonl", "json", "csv", "tsv", "parquet", "arrow", "excel", "sqlite", "lines", "files", "npz"]
@@ -66,7 +66,8 @@ def find_files(source: Source, format: Format | None = None, columns: Sequence[s
     counts = Counter(kind for kind in kinds if kind != _BINARY)
     if not counts or (len(names) > 1 and _BINARY in kinds):
         raise BinaryFileError(
-            "{file!r} holds binary data, not text. Name a text, or a table with the suffix of its format.",
+            "{file!r} has NUL bytes, like binary files and UTF-16. Name a text in UTF-8, or a table with the suffix of its "
+            "format.",
             file=str(files[kinds.index(_BINARY)]),
         )
     if len(files) == 1 and not os.path.isdir(names[0]):
@@ -119,7 +120,7 @@ def guess_by_name(path: Path) -> Format | None:
 def _find_kind(file: File, format: Format | None) -> str:
     """Return the format of a file by its name, that of plain text, or that it is binary and none of them."""
     kind = format or guess_by_name(file.path) or "files"
-    return kind if kind in _BINARY_FORMATS or not is_binary(read_head(file)) else _BINARY
+    return kind if kind in _BINARY_FORMATS or b"\0" not in read_head(file) else _BINARY
 
 
 def _guess_by_content(file: File, columns: Sequence[str]) -> Format:

@@ -32,10 +32,6 @@ COMPRESSION_SUFFIXES = (".gz", ".zst")
 _READ_ERRORS = (EOFError, zlib.error, zstd.ZstdError, OSError)
 # No compression of texts that people write comes near to it. Small files may, since they harm nobody.
 MAX_GROWTH, MIN_GROWN_BYTES = 300, 8 << 20
-_UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
-# Of random bytes, a tenth are control characters that no text has; one in a text does not make it binary.
-_CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\f\b\x1b")) + b"\x7f"
-_MIN_CONTROLS, _CONTROLS_SHARE = 4, 0.01
 _HEAD_BYTES, _COPIED_BYTES, _MAX_NAMED = 1 << 13, 1 << 20, 3
 
 
@@ -131,12 +127,6 @@ def read_head(file: File, n_bytes: int = _HEAD_BYTES) -> bytes:
     """Read the first bytes of a file, unpacked."""
     with _explain_errors(file), open(file.path, "rb") as packed:
         return cast(bytes, _unpack(packed).read(n_bytes))
-
-
-def is_binary(head: bytes) -> bool:
-    """Return whether the first bytes of a file are not text."""
-    n_controls = len(head) - len(head.translate(None, _CONTROLS))
-    return not head.startswith(_UTF16_BOMS) and n_controls >= max(_MIN_CONTROLS, _CONTROLS_SHARE * len(head))
 
 
 @contextmanager

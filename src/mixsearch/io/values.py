@@ -16,15 +16,6 @@ def is_missing(value: Any) -> bool:
     )
 
 
-def is_number(text: str) -> bool:
-    """Return whether Python reads a text as a number."""
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
 def to_text(value: Any) -> str:
     """Return a value as text, without lone surrogates; lists and dicts as JSON."""
     if isinstance(value, bytes):

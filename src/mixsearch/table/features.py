@@ -15,8 +15,7 @@ from mixsearch._typing import Array
 from mixsearch.data.partitions import Partitions
 from mixsearch.display import pluralize
 from mixsearch.errors import Option, SearchError, TextAmongNumbersWarning, warn_user
-from mixsearch.io.values import is_number
-from mixsearch.table.columns import Column, Kind
+from mixsearch.table.columns import Column, Kind, judge_text
 from mixsearch.table.source import TableSource
 from mixsearch.table.summaries import (
     MAX_LEVELS,
@@ -289,7 +288,7 @@ def _find_category_reason(levels: list[str], has_more: bool, summary: ColumnSumm
         return _CONSTANT
     if not has_more and len(levels) <= max(2, min(max_categories, n_present / 2)):
         return None
-    if all(map(is_number, levels)):
+    if all(judge_text(level) in ("integer", "number", "digits") for level in levels):
         return "numbers stored as text: convert the column to numbers"
     different = f"more than {MAX_LEVELS:,}" if has_more else f"{len(levels):,}"
     return f"an id or free text: {different} different texts in {n_present:,} rows"

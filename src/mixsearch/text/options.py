@@ -47,7 +47,7 @@ class CorpusOptions:
     keep : sequence of str, "auto" or None, default="auto"
         Columns to keep with the text. "auto" keeps a title, a link, dates, categories with few values and numbers.
     format : str, optional
-        One of `FORMATS`. By default the format is found by what the files begin with, and by their names.
+        One of `FORMATS`. By default the suffixes of the files decide.
     encoding : str
         Encoding of text files. It must keep ASCII unchanged.
     no_header : bool

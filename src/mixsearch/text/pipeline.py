@@ -41,7 +41,7 @@ def read_corpus(
     ----------
     source : path, list of paths, data frame or iterable of str
         JSON lines, CSV, TSV, Parquet or text files, a folder, or a pattern of such; or a file of ready-made counts,
-        written by `scipy.sparse.save_npz`. Files may be compressed (gz, bz2, xz, zst). "-" is standard input: JSON
+        written by `scipy.sparse.save_npz`. Files may be compressed (gz, zst). "-" is standard input: JSON
         lines, CSV, or a text on each line. Or a table in memory: of pandas, Polars or Arrow, any other with the Arrow
         stream interface, or a mapping from names to columns. Or texts: a Series, an array, a list, a generator. A list
         of strings is read as paths if one is a file or none contains a space.

@@ -27,7 +27,7 @@ from mixsearch.web.settings import Limits
 _FORMATS = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
 _PACKED = (".parquet", ".xlsx")
 # What the name of an uploaded file may end in.
-SUFFIXES = (*_FORMATS, *_PACKED, *(f"{each}{packed}" for each in _FORMATS for packed in (".gz", ".bz2", ".xz", ".zst")))
+SUFFIXES = (*_FORMATS, *_PACKED, *(f"{each}{packed}" for each in _FORMATS for packed in (".gz", ".zst")))
 # Texts are longer than names, and hardly repeat.
 _MIN_TEXT, _MIN_DISTINCT = 25, 0.5
 _MAX_EXAMPLE = 120

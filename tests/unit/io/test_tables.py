@@ -96,7 +96,7 @@ def test_json_lines_have_types(tmp_path):
         ("a.csv", b"a,b\n1,2\n3\n", "wrong_row_length"),
         ("a.csv", b'a,b\n1,2\n"x,2\n', "invalid_csv"),
         ("a.csv", b"a,b\ncaf\xe9,2\n", "wrong_encoding"),
-        ("a.csv", "a,b\n1,2\n".encode("utf-16"), "wrong_encoding"),
+        ("a.csv", "a,b\n1,2\n".encode("utf-16"), "binary_file"),
         (
             "a.jsonl",
             b'{"a": "a b c d e f g"}\n{"a": "a b \xff\xfec d e f g"}\n',

@@ -149,7 +149,7 @@ def test_the_only_column_of_strings_or_the_usual_name_is_the_text_and_it_says_so
         ("a.csv", "a,b\n1,x\n1,2,3\n", {"text": "b"}, "wrong_row_length", {"line": 3, "n_values": 3}),
         ("a.csv", 'a,b\n1,"x\n', {"text": "b"}, "invalid_csv", {"line": 2}),
         ("a.csv", "", {}, "empty_file", {}),
-        ("a.txt", "hello".encode("utf-16"), {}, "wrong_encoding", {}),
+        ("a.txt", "hello".encode("utf-16"), {}, "binary_file", {}),
         ("a.jsonl.gz", gzip.compress(b"{}\n" * 99, mtime=0)[:-9], {}, "unreadable_file", {"format": "text"}),
         ("a.parquet", b"no parquet", {}, "unreadable_file", {"format": "parquet"}),
     ],
