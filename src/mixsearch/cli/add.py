@@ -47,7 +47,7 @@ def add(
     path: IndexArgument,
     source: Annotated[
         list[str],
-        typer.Argument(metavar="SOURCE", help="Files, a folder, a quoted pattern, URLs, or - for standard input."),
+        typer.Argument(metavar="SOURCE", help="Files, a folder, a quoted pattern, or - for standard input."),
     ],
     existing: Annotated[Existing, typer.Option(help="What to do with documents whose ids the index has.")] = "error",
     text: Annotated[

@@ -66,8 +66,8 @@ def find_files(source: Source, format: Format | None = None, columns: Sequence[s
     counts = Counter(kind for kind in kinds if kind != _BINARY)
     if not counts or (len(names) > 1 and _BINARY in kinds):
         raise BinaryFileError(
-            "{file!r} has NUL bytes, like binary files and UTF-16. Name a text in UTF-8, or a table with the suffix of its "
-            "format.",
+            "{file!r} has NUL bytes, as binary files and UTF-16 have. Name a text in UTF-8, or a table "
+            "with its usual suffix.",
             file=str(files[kinds.index(_BINARY)]),
         )
     if len(files) == 1 and not os.path.isdir(names[0]):

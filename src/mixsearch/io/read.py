@@ -6,11 +6,13 @@ import csv
 import json
 import logging
 import sqlite3
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from itertools import chain, dropwhile, islice
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -29,22 +31,14 @@ from mixsearch.io.streams import (
     read_lines,
     read_text,
 )
-from mixsearch.io.types import (
-    DATES,
-    NUMBERS,
-    NUMBERS_WITH_COMMA,
-    limit_dates,
-    make_frame,
-    make_series,
-    map_columns,
-)
+from mixsearch.io.types import DATES, NUMBERS, NUMBERS_WITH_COMMA, limit_dates, make_frame, make_series, map_columns
 from mixsearch.io.values import rename_repeated, to_json
 
 # Rows of a batch, and of a sample, by which columns and their types are chosen.
 _BATCH_ROWS, SAMPLE_ROWS = 1 << 13, 2000
 _BLOCK_BYTES, _MAX_QUOTED = 1 << 20, 80
-# Values that are nested more deeply are refused: Polars would take minutes to find the type of a thousand levels.
-_MAX_DEPTH = 100
+# Lines with more brackets are read by Python: Polars would take minutes to find the type of a thousand levels.
+_MAX_BRACKETS = 100
 # Memory that an array of JSON takes, in times its size.
 _JSON_GROWTH = 10
 _SQLITE_TABLES = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND substr(name, 1, 7) != 'sqlite_'"
@@ -60,10 +54,6 @@ class Rows(NamedTuple):
     read: Callable[[Schema | None], Iterator[pl.DataFrame]]
 
 
-class OtherTypesError(Exception):
-    """Values do not have the types of a schema."""
-
-
 @contextmanager
 def open_rows(file: File, format: Format, reading: Reading) -> Iterator[Rows]:
     """Open the table of a file. Columns of CSV are text, unless a schema has other types for them."""
@@ -71,9 +61,11 @@ def open_rows(file: File, format: Format, reading: Reading) -> Iterator[Rows]:
     with open_plain(file, reading.encoding) as path:
         if format in ("csv", "tsv"):
             yield _open_csv(path, file, reading, "\t" if format == "tsv" else None)
+        elif format == "json" and read_head(File(path)).removeprefix(BOM_UTF8).lstrip().startswith(b"["):
+            with TemporaryDirectory(prefix="mixsearch-tmp-") as folder:
+                yield _open_jsonl(_write_items(file, Path(folder, "items"), reading), file, reading)
         elif format in ("json", "jsonl"):
-            start = read_head(File(path)).decode("utf-8-sig", errors="replace").lstrip()
-            yield _open_json(path, file, reading, is_array=format == "json" and start.startswith("["))
+            yield _open_jsonl(path, file, reading)
         else:
             plain = file._replace(path=path)
             if format == "sqlite":
@@ -94,6 +86,24 @@ def _explain_errors(file: File, format: Format) -> Iterator[None]:
     # Libraries raise errors of every kind, and Polars panics, which is not an `Exception`.
     except (Exception, pl.exceptions.PanicException) as error:
         raise make_unreadable_error(file, error, format) from error
+
+
+def _read_checked(
+    frames: Iterator[pl.DataFrame], rows: Iterator[Any], make: Callable[[list[Any]], pl.DataFrame], reading: Reading
+) -> Iterator[pl.DataFrame]:
+    """Yield what Polars reads, up to a row that may be bad, and from there the rows that Python reads and checks."""
+    n_rows = 0
+    if not reading.skip_bad_rows:
+        try:
+            for frame in frames:
+                yield frame
+                n_rows += frame.height
+            return
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+            pass  # Python finds the line, or reads values that have no type in common
+    rows = islice(rows, n_rows, None)
+    while chunk := list(islice(rows, _BATCH_ROWS)):
+        yield make(chunk)
 
 
 def _read_sample(path: Path, file: File, reading: Reading) -> list[tuple[int, str]]:
@@ -119,10 +129,15 @@ def _open_csv(path: Path, file: File, reading: Reading, delimiter: str | None) -
     mark = delimiter or max(DELIMITERS, key=texts[0].count)
     reading.readings = NUMBERS if mark == "," else NUMBERS_WITH_COMMA
     reader = csv.reader(texts, delimiter=mark)
-    header = next(reader)
+    try:
+        header = next(reader)
+    except csv.Error as problem:
+        raise _make_csv_error(file, lines[0][0], problem) from problem
     n_lines = lines[0][0] - 1 + (0 if reading.no_header else reader.line_num)
     names = rename_repeated([""] * len(header) if reading.no_header else header)
-    rows = ([header] if reading.no_header else []) + [row for row in reader if len(row) == len(names)]
+    rows = [header] if reading.no_header else []
+    with suppress(csv.Error):  # which is raised with its line when all rows are read
+        rows += [row for row in reader if len(row) == len(names)]
     table = _CSV(path, file, reading, names, mark, n_lines)
     return Rows(table.make_frame(rows), table.read)
 
@@ -138,20 +153,12 @@ class _CSV(NamedTuple):
     n_lines: int  # of the header
 
     def read(self, schema: Schema | None) -> Iterator[pl.DataFrame]:
-        """Yield batches: by Polars up to a row that may be bad, which Python reads again with all after it."""
-        n_rows = 0
-        if not self.reading.skip_bad_rows:
-            try:
-                for frame in self._read_fast(schema or {}):
-                    yield frame
-                    n_rows += frame.height
-                return
-            except pl.exceptions.PolarsError as error:
-                if schema is not None and any(kind != pl.String for kind in schema.values()):
-                    raise OtherTypesError from error
-        rows = islice(self._check_rows(), n_rows, None)
-        while chunk := list(islice(rows, _BATCH_ROWS)):
-            yield self.make_frame(chunk)
+        """Yield batches; with a schema of other types than text, raise the error of Polars for other values."""
+        is_typed = any(kind != pl.String for kind in (schema or {}).values())
+        frames = self._read_fast(schema or {})
+        if is_typed and not self.reading.skip_bad_rows:
+            return frames
+        return _read_checked(frames, self._check_rows(), self.make_frame, self.reading)
 
     def make_frame(self, rows: Sequence[Sequence[str]]) -> pl.DataFrame:
         """Return rows as a table of text."""
@@ -204,7 +211,7 @@ class _CSV(NamedTuple):
             try:
                 row = next(reader, None)
             except csv.Error as problem:
-                self.reading.add_bad_row(self._make_error(line, problem))
+                self.reading.add_bad_row(_make_csv_error(self.file, line, problem))
                 continue
             if row is None:
                 return
@@ -222,62 +229,50 @@ class _CSV(NamedTuple):
             elif row or len(self.names) == 1:  # in a table with one column, an empty line is an empty value
                 yield row or [""]
 
-    def _make_error(self, line: int, problem: csv.Error) -> SearchError:
-        return SearchError(
-            "The row that starts in line {line:,} of {file!r} is not valid CSV ({reason}). Look for a quotation mark "
-            "that is not closed or not doubled.",
-            code="invalid_csv",
-            file=str(self.file),
-            line=line,
-            reason=str(problem),
-        )
+
+def _make_csv_error(file: File, line: int, problem: csv.Error) -> SearchError:
+    return SearchError(
+        "The row that starts in line {line:,} of {file!r} is not valid CSV ({reason}). Look for a quotation mark "
+        "that is not closed or not doubled.",
+        code="invalid_csv",
+        file=str(file),
+        line=line,
+        reason=str(problem),
+    )
 
 
-def _open_json(path: Path, file: File, reading: Reading, *, is_array: bool) -> Rows:
-    """Open the objects of lines, or of one array, which is in memory as a whole."""
-    lines = _list_items(file, reading) if is_array else None
-    sample = _read_sample(path, file, reading) if lines is None else lines[:SAMPLE_ROWS]
-    records = _parse_lines(sample, file, Reading(skip_bad_rows=reading.skip_bad_rows))
-    read = partial(_read_jsonl, path, file, reading) if lines is None else lambda _: _make_frames(lines, file, reading)
-    return Rows(make_frame(list(records)), read)
+def _open_jsonl(path: Path, file: File, reading: Reading) -> Rows:
+    first = Reading(skip_bad_rows=reading.skip_bad_rows)
+    sample = make_frame(list(_parse_lines(_read_sample(path, file, reading), file, first)))
+
+    def read(schema: Schema | None) -> Iterator[pl.DataFrame]:
+        records = _parse_lines(read_lines(path, file, reading), file, reading)
+        return _read_checked(_scan_jsonl(path, schema), records, make_frame, reading)
+
+    return Rows(sample, read)
 
 
-def _list_items(file: File, reading: Reading) -> list[tuple[int, str]]:
-    """Return the items of an array as lines."""
+def _write_items(file: File, path: Path, reading: Reading) -> Path:
+    """Write the items of an array, which is in memory as a whole, to lines."""
     text = read_text(file, reading.encoding, available_memory() // _JSON_GROWTH)
     try:
-        return [(number, json.dumps(item)) for number, item in enumerate(json.loads(text), start=1)]
+        with path.open("w", encoding="utf-8") as lines:
+            lines.writelines(f"{json.dumps(item)}\n" for item in json.loads(text))
     except (ValueError, RecursionError) as error:
         raise _make_json_error(file, getattr(error, "lineno", 1), error, "") from error
+    return path
 
 
-def _read_jsonl(path: Path, file: File, reading: Reading, schema: Schema | None) -> Iterator[pl.DataFrame]:
-    """Yield batches; without a schema, all rows are one, since any may have another key."""
-    n_rows = 0
-    if not reading.skip_bad_rows:
-        try:
-            if schema is not None:
-                kinds = {name: pl.String if kind == pl.Null else kind for name, kind in schema.items()}
-                for batch in pl.scan_ndjson(path, schema=kinds).collect_batches(chunk_size=_BATCH_ROWS):
-                    yield batch
-                    n_rows += batch.height
-                return
-            with path.open("rb") as lines:
-                is_deep = any(line.count(b"[") + line.count(b"{") > _MAX_DEPTH for line in lines)
-            if not is_deep:
-                yield pl.read_ndjson(path, infer_schema_length=None)
-                return
-        except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
-            pass  # Python finds the line, or reads values that have no type in common
-    yield from _make_frames(read_lines(path, file, reading), file, reading, n_rows)
-
-
-def _make_frames(
-    lines: Iterable[tuple[int, str]], file: File, reading: Reading, start: int = 0
-) -> Iterator[pl.DataFrame]:
-    records = islice(_parse_lines(lines, file, reading), start, None)
-    while chunk := list(islice(records, _BATCH_ROWS)):
-        yield make_frame(chunk)
+def _scan_jsonl(path: Path, schema: Schema | None) -> Iterator[pl.DataFrame]:
+    """Yield what Polars reads; without a schema, all rows are one batch, since any may have another key."""
+    if schema is not None:
+        kinds = {name: pl.String if kind == pl.Null else kind for name, kind in schema.items()}
+        yield from pl.scan_ndjson(path, schema=kinds).collect_batches(chunk_size=_BATCH_ROWS)
+        return
+    with path.open("rb") as lines:
+        if any(line.count(b"[") + line.count(b"{") > _MAX_BRACKETS for line in lines):
+            raise pl.exceptions.ComputeError("values that may be nested deeply")
+    yield pl.read_ndjson(path, infer_schema_length=None)
 
 
 def _parse_lines(lines: Iterable[tuple[int, str]], file: File, reading: Reading) -> Iterator[dict[str, Any]]:
@@ -386,15 +381,20 @@ def _choose_table(file: File, tables: Sequence[str], kind: str) -> str:
     """Return the table to read of a file that may have several; an error lists those there are."""
     if file.table in tables or (file.table is None and len(tables) == 1):
         return file.table or tables[0]
-    fields: dict[str, Any] = {"file": str(file.path), "kind": kind, "tables": list_names(tables), "table": file.table}
-    if not tables:
-        raise SearchError("{file!r} has no {kind} with rows.", code="no_tables", **fields)
-    if file.table is not None:
-        raise SearchError("No {kind} {table!r} in {file!r}. It has: {tables}.", code="table_missing", **fields)
+    if file.table is None:
+        raise SearchError(
+            "{file!r} has {n_tables} {kind}s with columns, but one is needed. Name it after two colons: {tables}.",
+            code="unclear_table",
+            file=str(file),
+            kind=kind,
+            n_tables=len(tables),
+            tables=list_names([f"{file.path}::{name}" for name in tables]),
+        )
     raise SearchError(
-        "{file!r} has {n_tables} {kind}s, but one is needed. Name it, as in {example!r}: {tables}.",
-        code="unclear_table",
-        n_tables=len(tables),
-        example=f"{file.path}::{tables[0]}",
-        **fields,
+        "No {kind} {table!r} in {file!r}. It has: {tables}.",
+        code="table_missing",
+        file=str(file.path),
+        kind=kind,
+        table=file.table,
+        tables=list_names(tables),
     )

@@ -22,7 +22,7 @@ from mixsearch.io.files import (
     guess_by_name,
 )
 from mixsearch.io.frames import to_polars
-from mixsearch.io.read import OtherTypesError, Rows, open_rows
+from mixsearch.io.read import Rows, open_rows
 from mixsearch.io.streams import COMPRESSION_SUFFIXES, File, Reading, create_stream
 from mixsearch.io.types import find_types, flatten
 from mixsearch.io.workbook import write_workbook
@@ -117,7 +117,7 @@ def _collect(rows: Rows, file: File, *, is_text: bool) -> pl.DataFrame:
     numbers = {name: kind for name, kind in kinds.items() if kind == pl.Float64}
     try:
         return concat(_limit(rows.read(numbers or None), file))
-    except OtherTypesError:
+    except pl.exceptions.PolarsError:
         return concat(_limit(rows.read(None), file))
 
 
