@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,27 +16,7 @@ from mixsearch.table.summaries import ColumnsPartition, convert_block
 from mixsearch.table.tables import name_columns, open_table
 
 
-class TableSource(ABC):
-    """A table as it was given, with its rows in partitions."""
-
-    table: TableLike
-    names: tuple[str, ...]
-    is_named: bool
-
-    @abstractmethod
-    def read(self, indices: Sequence[int]) -> Partitions[ColumnsPartition]:
-        """Return some columns, converted once."""
-
-    @abstractmethod
-    def get_rows(self, rows: Sequence[int] | Array) -> list[dict[str, Any]]:
-        """Return a few rows."""
-
-    @abstractmethod
-    def with_columns(self, columns: Mapping[str, Array]) -> DataFrame:
-        """Return the table as a data frame with further columns."""
-
-
-class LocalTable(TableSource):
+class LocalTable:
     """A table in memory."""
 
     def __init__(self, table: TableLike) -> None:
@@ -59,7 +38,7 @@ class LocalTable(TableSource):
         return add_columns(self.table, columns)
 
 
-class DaskTable(TableSource):
+class DaskTable:
     """A Dask array or data frame. Its rows stay where Dask has them."""
 
     def __init__(self, table: Any) -> None:
@@ -85,6 +64,9 @@ class DaskTable(TableSource):
     def with_columns(self, columns: Mapping[str, Array]) -> DataFrame:
         """Return the table as a Dask data frame with further columns."""
         return dask_tables().with_columns(self.table, self._lengths, columns, add_columns)
+
+
+TableSource = LocalTable | DaskTable
 
 
 def open_source(table: TableLike) -> TableSource:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, cast
+from typing import Literal, cast
 
 import polars as pl
 
 from mixsearch.errors import Option, SearchError, SearchWarning
 from mixsearch.io.column_names import list_names, suggest_name
+from mixsearch.io.read import SAMPLE_ROWS
 from mixsearch.io.types import DATES, describe_type, find_types, flatten
 from mixsearch.text.options import CorpusOptions, KeptColumns, list_text_columns
 
@@ -17,8 +18,6 @@ Role = Literal["text", "id", "title", "link", "date", "category", "number"]
 
 # Usual names of a column of texts.
 _TEXT_NAMES = ("text", "body", "content", "abstract", "review", "description", "message")
-# Rows in which columns are looked at.
-N_SAMPLE_ROWS = 2000
 # Roles of the columns that are kept by default.
 _KEPT_ROLES = ("title", "link", "date", "category", "number")
 _TITLES = ("title", "headline", "subject", "heading")
@@ -72,13 +71,11 @@ def summarize_columns(
     sample: pl.DataFrame, readings: Sequence[str] = DATES, texts: Sequence[str] = (), id: str | None = None
 ) -> list[ColumnSummary]:
     """Return what the first rows of a table show about its columns."""
-    rows = find_types(flatten(sample.head(N_SAMPLE_ROWS)), readings)
+    rows = find_types(flatten(sample.head(SAMPLE_ROWS)), readings)
     summaries: list[ColumnSummary] = []
-    n_kept = 0
     for column in rows.get_columns():
-        summary = _summarize(column, texts, id, may_be_kept=n_kept < _MAX_KEPT)
-        n_kept += summary.is_kept
-        summaries.append(summary)
+        n_kept = sum(summary.is_kept for summary in summaries)
+        summaries.append(_summarize(column, texts, id, may_be_kept=n_kept < _MAX_KEPT))
     return summaries
 
 
@@ -148,7 +145,14 @@ class Columns:
 def check_column(column: str, names: Sequence[str], file: str) -> None:
     """Raise an error that names the columns there are if a file lacks one."""
     if column not in names:
-        raise _make_missing_column_error(column, names, file)
+        error = SearchError(
+            "No column {column!r} in {file!r}. Its columns are: {columns}.",
+            code="column_missing",
+            column=column,
+            file=file,
+            columns=list_names(names),
+        )
+        raise suggest_name(error, column, names)
 
 
 def choose_columns(
@@ -160,7 +164,7 @@ def choose_columns(
         return Columns(named, options.id), None
     # Every value of CSV is text, but a column of numbers does not hold the texts.
     kinds = find_types(first.head(_N_FIRST_ROWS), [name for name in readings if name in _NUMBERS]).schema
-    candidates = [name for name, kind in kinds.items() if _may_hold_text(kind) and name != options.id]
+    candidates = [name for name, kind in kinds.items() if describe_type(kind) == "text" and name != options.id]
     usual = [name for name in candidates if name.lower() in _TEXT_NAMES]
     if len(candidates) == 1:
         return Columns((candidates[0],), options.id), _note_guess(candidates[0], "the only column of strings", file)
@@ -174,10 +178,6 @@ def choose_columns(
         argument=Option("text"),
         columns=list_names(first.columns),
     )
-
-
-def _may_hold_text(kind: Any) -> bool:
-    return kind in (pl.String, pl.Categorical, pl.Enum)
 
 
 def choose_kept(
@@ -198,17 +198,14 @@ def note_left_out(names: Sequence[str], columns: Columns, file: str) -> list[Sea
     """Return a note that names the columns that were not kept, if there are some."""
     used = {*columns.texts, columns.id, *columns.kept}
     left_out = [name for name in names if name not in used]
-    if not left_out:
-        return []
-    return [
-        SearchWarning(
-            "These columns of {file!r} were not kept: {columns}. Set {argument} to keep others.",
-            code="columns_not_kept",
-            file=file,
-            columns=list_names(left_out),
-            argument=Option("keep"),
-        )
-    ]
+    note = SearchWarning(
+        "These columns of {file!r} were not kept: {columns}. Set {argument} to keep others.",
+        code="columns_not_kept",
+        file=file,
+        columns=list_names(left_out),
+        argument=Option("keep"),
+    )
+    return [note] if left_out else []
 
 
 def _note_guess(column: str, reason: str, file: str) -> SearchWarning:
@@ -220,14 +217,3 @@ def _note_guess(column: str, reason: str, file: str) -> SearchWarning:
         reason=reason,
         argument=Option("text"),
     )
-
-
-def _make_missing_column_error(column: str, names: Sequence[str], file: str) -> SearchError:
-    error = SearchError(
-        "No column {column!r} in {file!r}. Its columns are: {columns}.",
-        code="column_missing",
-        column=column,
-        file=file,
-        columns=list_names(names),
-    )
-    return suggest_name(error, column, names)
