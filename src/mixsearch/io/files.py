@@ -71,10 +71,8 @@ def find_files(source: Source, format: Format | None = None, columns: Sequence[s
             file=str(files[kinds.index(_BINARY)]),
         )
     if len(files) == 1 and not os.path.isdir(names[0]):
-        chosen = kinds[0] if format or kinds[0] != "files" else _guess_by_content(files[0], columns)
-        return SourceFiles(files, cast(Format, chosen))
-    if set(counts) == {"json", "jsonl"}:  # a file of JSON may have lines
-        kinds, counts = ["json" if kind == "jsonl" else kind for kind in kinds], Counter(json=counts.total())
+        is_guessed = format is None and kinds[0] == "files"
+        return SourceFiles(files, _guess_by_content(files[0], columns) if is_guessed else cast(Format, kinds[0]))
     common, n_common = counts.most_common(1)[0]
     if n_common < counts.total() and (len(names) > 1 or 2 * n_common <= counts.total()):
         raise SearchError(
@@ -85,13 +83,19 @@ def find_files(source: Source, format: Format | None = None, columns: Sequence[s
             argument=Option("format"),
             choices=", ".join(FORMATS),
         )
+    chosen = [file for file, kind in zip(files, kinds, strict=True) if kind == common]
     skipped = [file.path.name for file, kind in zip(files, kinds, strict=True) if kind != common]
-    return SourceFiles(
-        [file for file, kind in zip(files, kinds, strict=True) if kind == common],
-        cast(Format, common),
-        Path(names[0]) if len(names) == 1 and os.path.isdir(names[0]) else None,
-        (_note_skipped(skipped, len(files)),) if skipped else (),
+    note = SearchWarning(
+        "{n_skipped:,} of {n_files:,} files "
+        + pluralize(len(skipped), "was skipped, since it has", "were skipped, since they have")
+        + " another format: {files}.",
+        code="skipped_files",
+        n_skipped=len(skipped),
+        n_files=len(files),
+        files=list_names(skipped),
     )
+    root = Path(names[0]) if len(names) == 1 and os.path.isdir(names[0]) else None
+    return SourceFiles(chosen, cast(Format, common), root, (note,) if skipped else ())
 
 
 def describe_source(source: Source) -> str:
@@ -165,15 +169,3 @@ def _list_files(name: str) -> list[File]:
         entries = list_names(names) or "nothing"
         raise error.append("The folder {folder!r} has: {entries}.", folder=str(path.parent), entries=entries)
     return [File(match, table) for match in matches]
-
-
-def _note_skipped(names: Sequence[str], n_files: int) -> SearchWarning:
-    return SearchWarning(
-        "{n_skipped:,} of {n_files:,} files "
-        + pluralize(len(names), "was skipped, since it has", "were skipped, since they have")
-        + " another format: {files}.",
-        code="skipped_files",
-        n_skipped=len(names),
-        n_files=n_files,
-        files=list_names(names),
-    )

@@ -13,14 +13,7 @@ import polars as pl
 from mixsearch.data.machine import available_memory
 from mixsearch.errors import SearchError, warn_user
 from mixsearch.io.disk import explain_os_errors, write_atomically
-from mixsearch.io.files import (
-    FORMAT_BY_SUFFIX,
-    TABLE_FORMATS,
-    Format,
-    SourceFiles,
-    find_files,
-    guess_by_name,
-)
+from mixsearch.io.files import FORMAT_BY_SUFFIX, TABLE_FORMATS, Format, find_files, guess_by_name
 from mixsearch.io.frames import to_polars
 from mixsearch.io.read import Rows, open_rows
 from mixsearch.io.streams import COMPRESSION_SUFFIXES, File, Reading, create_stream
@@ -62,11 +55,17 @@ def read_table(path: str | os.PathLike[str], *, no_header: bool = False, skip_ba
     >>> read_table(path).columns
     ['shop', 'stars']
     """
-    sources = _find_table(os.fspath(path))
+    sources = find_files(path)
+    if sources.format not in TABLE_FORMATS:
+        raise SearchError(
+            "{file!r} is not in a known format of tables. The name of a file must end in {suffixes}.",
+            code="unknown_format",
+            file=str(path),
+            suffixes=", ".join(FORMAT_BY_SUFFIX),
+        )
     for note in sources.notes:
         warn_user(note)
-    tables = [_read_file(file, sources.format, no_header, skip_bad_rows) for file in sources.files]
-    table = concat(tables)
+    table = concat(_read_file(file, sources.format, no_header, skip_bad_rows) for file in sources.files)
     if not table.height or not table.width:
         raise SearchError(
             "{file!r} has columns ({n_columns}), but no rows. Check that it is the right file.",
@@ -84,22 +83,6 @@ def concat(frames: Iterable[pl.DataFrame]) -> pl.DataFrame:
         return pl.concat(listed, how="diagonal_relaxed", rechunk=False)
     except pl.exceptions.PolarsError:
         return pl.concat([flatten(frame) for frame in listed], how="diagonal_relaxed", rechunk=False)
-
-
-def _find_table(path: str) -> SourceFiles:
-    """Return the files of one table."""
-    sources = find_files(path)
-    if sources.n_bytes == 0:
-        raise SearchError("{file!r} is empty. Check that it is the right file.", code="empty_file", file=path)
-    if sources.format not in TABLE_FORMATS:
-        raise SearchError(
-            "{file!r} is not in a known format of tables. Use {formats}; the name of a file must end in {suffixes}.",
-            code="unknown_format",
-            file=path,
-            formats=", ".join(TABLE_FORMATS),
-            suffixes=", ".join(FORMAT_BY_SUFFIX),
-        )
-    return sources
 
 
 def _read_file(file: File, format: Format, no_header: bool, skip_bad_rows: bool) -> pl.DataFrame:

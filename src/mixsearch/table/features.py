@@ -29,7 +29,7 @@ from mixsearch.table.summaries import (
     sum_deviations,
     summarize,
 )
-from mixsearch.table.tables import Header, find_columns
+from mixsearch.table.tables import Table, find_columns
 
 MISSING = "missing"
 
@@ -458,7 +458,7 @@ def _check_list(argument: str, columns: Iterable[Any]) -> Iterable[Any]:
     return columns
 
 
-def check_unique(table: Header, indices: Iterable[int]) -> None:
+def check_unique(table: Table | TableSource, indices: Iterable[int]) -> None:
     """Raise if two of the columns have the same name."""
     repeated = sorted({table.names[j] for j in indices if table.names.count(table.names[j]) > 1})
     if repeated:

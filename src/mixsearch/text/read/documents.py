@@ -17,13 +17,7 @@ from mixsearch.errors import ArgumentError, Option, SearchError, SearchWarning
 from mixsearch.io.files import Format, Source, SourceFiles, describe_source, find_files, split_table
 from mixsearch.io.frames import is_frame, list_columns, to_polars
 from mixsearch.io.read import open_rows
-from mixsearch.io.streams import (
-    File,
-    Reading,
-    open_plain,
-    read_lines,
-    read_text,
-)
+from mixsearch.io.streams import File, Reading, open_plain, read_lines, read_text
 from mixsearch.io.types import flatten
 from mixsearch.io.values import is_missing, replace_surrogates, to_text
 from mixsearch.text.options import CorpusOptions, limit_chunk_bytes, limit_document_bytes, list_named_columns
