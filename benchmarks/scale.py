@@ -20,7 +20,7 @@ from workloads import draw_corpus, words_of_all_frequencies
 
 from mixsearch.data.threads import n_cores
 from mixsearch.index import IndexOptions, build_index, open_index
-from mixsearch.io.folder import open_folder
+from mixsearch.io.folder import read_manifest
 from mixsearch.text import CorpusOptions
 from mixsearch.topics.fit import BLOCK
 
@@ -164,8 +164,7 @@ def _same(one: Path, other: Path) -> bool:
 
 
 def _checksums(path: Path) -> dict[str, str]:
-    files = open_folder(path, kind="topic index", version=1).arrays
-    return {name: stored.checksum for name, stored in files.items()}
+    return {name: stored.checksum for name, stored in read_manifest(path).files.items()}
 
 
 if __name__ == "__main__":

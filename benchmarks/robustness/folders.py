@@ -26,6 +26,7 @@ import traceback
 import warnings
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -85,7 +86,7 @@ def perform(order: dict[str, Any]) -> tuple[str, str]:
     """Do what the parent asks for, and return the outcome: an answer, an error with its code, or a traceback."""
     index = Path(order["index"])
     # If it is lazy, check as little as in a large index.
-    format.OPEN_BYTES, storage.MAX_CHECKED = (0, 0) if order.get("lazy") else (4 << 20, 1 << 20)
+    format.SMALL_BYTES, storage.MAX_CHECKED = (0, 0) if order.get("lazy") else (1 << 17, 1 << 20)
     resource.setrlimit(resource.RLIMIT_FSIZE, (order.get("limit", resource.RLIM_INFINITY), resource.RLIM_INFINITY))
     try:
         if order["do"] in CHANGES:
@@ -223,14 +224,14 @@ def change_file(index: Path, path: Path, data: bytes, **facts: int) -> str:
     name = "/".join(path.relative_to(index).parts[1:])
     path.write_bytes(data)
     fields = read_manifest(index)
-    fields["files"][name] |= {"size": len(data), "checksum": format.new_hash(data).hexdigest(), **facts}
+    fields["files"][name] |= {"size": len(data), "checksum": sha256(data).hexdigest(), **facts}
     (index / "manifest.json").write_bytes(format.seal(fields))
     return name
 
 
 def read_manifest(index: Path) -> dict[str, Any]:
     fields = json.loads((index / "manifest.json").read_bytes())
-    return {name: value for name, value in fields.items() if name not in ("checksum", "format")}
+    return {name: value for name, value in fields.items() if name != "checksum"}
 
 
 def craft_array(index: Path, dice: random.Random) -> str:

@@ -35,7 +35,7 @@ import numpy as np
 from hostile_requests import MAX_SECONDS, Server
 
 from mixsearch.index import IndexOptions, add_documents, build_index, remove_documents
-from mixsearch.io.folder import read_generation
+from mixsearch.io.folder import read_manifest
 from mixsearch.text import CorpusOptions
 
 CORPORA = {"alpha": ("sushi", "train", "music"), "beta": ("court", "goal", "rain")}
@@ -44,7 +44,7 @@ N_CLIENTS, N_LISTED = 8, 6
 # Between two changes, in seconds: the server looks for changes once a second.
 MAX_PAUSE = 2.0
 # What the server may answer while the index is deleted, file by file, and until it is restored.
-WHILE_DELETED = ("folder_missing", "folder_unfinished")
+WHILE_DELETED = ("folder_missing",)
 TOPIC, MORE, DOCUMENT = "topic", "more documents of a topic", "document of a topic"
 
 
@@ -171,7 +171,7 @@ class Writer:
         return path
 
     def _record(self, change: str, rows: Iterable[int]) -> None:
-        self.generation = read_generation(self.index)
+        self.generation = read_manifest(self.index).generation
         self.states[self.generation] = State(self._corpus, {row: self._name(row) for row in rows})
         self.changes[change] += 1
 

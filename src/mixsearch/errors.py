@@ -201,13 +201,6 @@ class MissingFolderError(StorageError):
     sentence = "Nothing is stored in '{path}'. Check the path, or write the folder first."
 
 
-class UnfinishedFolderError(StorageError):
-    """A first write to the path was started and has not finished."""
-
-    code = "folder_unfinished"
-    sentence = "'{path}' is unfinished: its writer is running or was stopped. Wait for it, or write the folder again."
-
-
 class ForeignFolderError(StorageError):
     """The folder was not written by this package, or contains another kind of data."""
 
@@ -225,7 +218,7 @@ class OlderFolderError(StorageError):
     """The folder was written in a format older than this version reads."""
 
     code = "folder_older"
-    sentence = "'{path}' was written by mixsearch {written_by}, an earlier version. Build the {kind} again."
+    sentence = "'{path}' was written by mixsearch {written_by}, an earlier version. Build the index again."
 
 
 class NewerFolderError(StorageError):
@@ -233,7 +226,7 @@ class NewerFolderError(StorageError):
 
     code = "folder_newer"
     sentence = (
-        "'{path}' was written by mixsearch {written_by}, a later version. Upgrade mixsearch, or build the {kind} again."
+        "'{path}' was written by mixsearch {written_by}, a later version. Upgrade mixsearch, or build the index again."
     )
 
 
@@ -241,7 +234,7 @@ class FolderExistsError(StorageError):
     """Writing would replace a stored folder, and `overwrite` was not given."""
 
     code = "folder_exists"
-    sentence = "'{path}' already holds a {kind}. Choose another folder, or set {option} to replace it."
+    sentence = "'{path}' already holds an index. Choose another folder, or set {option} to replace it."
 
 
 class BusyFolderError(StorageError):

@@ -51,7 +51,7 @@ class ColumnWriter:
         if not self._frames:
             return
         frame = concat(self._frames)
-        self._out.frame(place_in(self._segment, TABLE), frame)
+        self._out.save_frame(place_in(self._segment, TABLE), frame)
         known = {column["name"] for column in self._out.facts.get(FACT, [])}
         new = [asdict(column) for column in _describe(frame) if column.name not in known]
         self._out.facts[FACT] = [*self._out.facts.get(FACT, []), *new]
@@ -79,7 +79,7 @@ def read_segment(
 
     Columns that it does not have are left out, and the row of each document is always there.
     """
-    if not folder.has_table(segment.place(TABLE)):
+    if segment.place(TABLE) not in folder.tables:
         return None
     table, columns = folder.table(segment.place(TABLE)), None if names is None else (ROW, *names)
     return table.collect(columns) if rows is None else table.take(rows, columns)
@@ -92,7 +92,7 @@ def drop_known(frame: pl.DataFrame) -> pl.DataFrame:
 
 def read_schema(folder: Folder) -> Mapping[str, pl.DataType]:
     """Return the types of the columns of the documents of a fit."""
-    return folder.table(TABLE).take([]).schema if folder.has_table(TABLE) else {}
+    return folder.table(TABLE).take([]).schema if TABLE in folder.tables else {}
 
 
 def check_schema(schema: Mapping[str, pl.DataType], added: Mapping[str, pl.DataType]) -> None:

@@ -93,7 +93,7 @@ class Columns:
 
     def _read(self, segment: Segment, names: list[str] | None, rows: Array | None = None) -> pl.DataFrame:
         """Read columns of the documents of a segment, or of some of them."""
-        if not self._folder.has_table(name := segment.place(TABLE)):
+        if (name := segment.place(TABLE)) not in self._folder.tables:
             # Documents without columns, such as plain text that was added.
             known = np.asarray(self._folder[segment.place("documents/rows")])
             return pl.DataFrame({ROW: known if rows is None else known[rows]})

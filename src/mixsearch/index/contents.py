@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -60,7 +62,10 @@ def read_contents(
     starters: Sequence[Starter],
 ) -> Contents:
     """Return the contents of a folder; the counts and texts themselves are not read."""
-    topics, corpus, sizes = fitted.search, read_corpus(folder), folder.sizes()
+    topics, corpus = fitted.search, read_corpus(folder)
+    sizes: Counter[str] = Counter()  # by the first part of the names of files
+    for name, file in folder.manifest.files.items():
+        sizes[re.split(r"[/.]", name)[0]] += file.size
     n_documents, n_duplicates = fitted.partitions.n_rows, corpus["n_duplicates"]
     return Contents(
         path=str(folder.path),
@@ -78,7 +83,7 @@ def read_contents(
         has_names=corpus["has_names"],
         options=_list_options(folder),
         tokens=corpus["tokens"],
-        bytes_of_parts=sizes,
+        bytes_of_parts=dict(sizes),
         n_bytes=sum(sizes.values()),
         bytes_per_document=round(sum(sizes.values()) / n_documents, 1),
         dropped_words=dict(folder.facts["dropped"]["n_words"]) if "dropped" in folder.facts else {},

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import polars as pl
+
+from mixsearch.errors import Coded
 from mixsearch.io.disk import damage_error
 from mixsearch.io.folder import Folder
 from mixsearch.text.options import CorpusOptions
@@ -133,27 +137,35 @@ class StoredCorpus:
         """The words and documents of the fit."""
         return self._fitted
 
-    def explain_failures(self) -> AbstractContextManager[None]:
-        """Return a context that turns an unexpected error into one about a damaged index, if the index is damaged.
-
-        Returns
-        -------
-        context manager
-        """
-        return self._folder.explain_failures()
+    @contextmanager
+    def explain_failures(self) -> Iterator[None]:
+        """Report a damaged index instead of an unexpected error that follows from it."""
+        self.check_files()
+        try:
+            yield
+        except Coded:
+            raise
+        except Exception as error:
+            self.verify()
+            if isinstance(error, OSError | np.linalg.LinAlgError | pl.exceptions.PolarsError):
+                sentence = "'{path}' cannot be read ({error})."
+                raise damage_error(sentence, path=str(self.path), error=str(error)) from error
+            raise
 
     def check_files(self) -> None:
         """Raise `DamagedFolderError` if a file of the index was cut in place: reading it would end the process."""
         self._folder.check_sizes()
 
     def file_times(self) -> tuple[int, ...]:
-        """Return when each file of the index was changed, in nanoseconds; 0 for one that is gone.
+        """Return when each file of the index was changed, in nanoseconds; nothing if one is gone.
 
         Returns
         -------
         tuple of int
         """
-        return self._folder.times()
+        with suppress(OSError):
+            return tuple(path.stat().st_mtime_ns for path in self._folder.files.values())
+        return ()
 
     def verify(self) -> None:
         """Read every byte of the index and compare it with the checksums."""

@@ -5,13 +5,11 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-import sys
 import tempfile
 import time
 import weakref
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
-from glob import escape
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +18,8 @@ from filelock import FileLock, Timeout
 from mixsearch.errors import BusyFolderError, DamagedFolderError, DiskError, Option, StorageError
 
 LOCK_NAME = "mixsearch.lock"
-# A temporary file that was not changed for so long belongs to a killed process; the folder of a living one is locked,
-# except in its first moments.
-MAX_PAUSE_SECONDS, MIN_AGE_SECONDS = 3600.0, 60.0
+# The temporary folder of a living process is locked, except in its first moments.
+MIN_AGE_SECONDS = 60.0
 _PREFIX = "mixsearch-tmp-"
 
 # Code and sentence of the errors that a user can do something about.
@@ -61,34 +58,21 @@ def damage_error(sentence: str, **fields: Any) -> DamagedFolderError:
 @contextmanager
 def write_atomically(path: Path) -> Iterator[Path]:
     """Write a file completely or not at all."""
-    with suppress(OSError):
-        for left in path.parent.glob(f".*-{escape(path.name)}"):
-            if left.name[1:].partition("-")[0].isdecimal() and time.time() - left.stat().st_mtime > MAX_PAUSE_SECONDS:
-                left.unlink(missing_ok=True)
     temporary = path.with_name(f".{os.getpid()}-{path.name}")
     try:
         yield temporary
-        with suppress(OSError), open(temporary, "rb+") as file:  # some file systems cannot sync
-            sync_handle(file.fileno())
+        with suppress(OSError):  # some file systems cannot sync
+            sync(temporary)
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
 
 
-def sync_handle(handle: int) -> None:
-    """Return when the bytes of an open file are on the disk itself."""
-    if sys.platform == "darwin":
-        import fcntl
-
-        fcntl.fcntl(handle, fcntl.F_FULLFSYNC)  # on macOS, fsync leaves the bytes in the cache of the drive
-    else:
-        os.fsync(handle)
-
-
-def sync_folder(path: Path) -> None:
-    """Return when the names in a folder are on the disk itself, if the file system can tell."""
-    with suppress(OSError):
-        handle = os.open(path, os.O_RDONLY)
+def sync(path: Path) -> None:
+    """Return when a file, or the names in a folder, are on the disk itself."""
+    is_folder = path.is_dir()
+    with suppress(OSError) if is_folder else nullcontext():  # not all systems can sync folders
+        handle = os.open(path, os.O_RDONLY if is_folder else os.O_RDWR)
         try:
             os.fsync(handle)
         finally:

@@ -193,8 +193,7 @@ def store_dropped(
     names, group = list(MAX_DOCUMENTS), place_in(segment, _GROUP)
     stored = [i for i, reason in enumerate(reasons) if postings.n_documents[i] or reason == STOP_WORD]
     kinds = [reasons[i] for i in stored]
-    with out.texts(f"{group}/words") as texts:
-        texts.append(words[i] for i in stored)
+    out.save_texts(f"{group}/words", [words[i] for i in stored])
     out.save(f"{group}/reasons", np.array([names.index(reason) for reason in kinds], dtype=np.uint8))
     out.save(f"{group}/n_documents", postings.n_documents[stored].astype(np.uint32))
     starts = np.searchsorted(postings.words, np.array([*stored, len(words)]))

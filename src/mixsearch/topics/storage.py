@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from mixsearch.topics.fitted import FittedTopics
     from mixsearch.topics.search import TopicSearch
 
-KIND = "topic index"
-VERSION = 2
 _WORDS = ("word_mean", "own_pairs", "own_triples", "own_crossed")
 # How the names of arrays of whole numbers end; others hold floats.
 _INTEGERS = ("/indptr", "/indices", "/rows")
@@ -49,7 +47,7 @@ MAX_CHECKED = 1 << 20
 def save_search(search: TopicSearch, path: str | os.PathLike[str], *, overwrite: bool) -> None:
     """Write a fitted search to a new folder."""
     _check_n_nonzeros(sum(int(each.by_document.nnz) for each in search._family.segments))
-    with write_folder(path, kind=KIND, version=VERSION, overwrite=overwrite) as out:
+    with write_folder(path, overwrite=overwrite) as out:
         store_partition(out, search._family.local)
         store_search(out, search)
 
@@ -91,8 +89,7 @@ def store_search(out: FolderWriter, search: TopicSearch) -> None:
         out.save("left_out/basis", family.left_out.basis)
         out.save("left_out/values", family.left_out.values)
     if search.vocabulary_ is not None:
-        with out.texts("vocabulary") as words:
-            words.append(search.vocabulary_)
+        out.save_texts("vocabulary", search.vocabulary_)
     out.facts["search"] = _list_parameters(search)
     out.facts["fit"] = {
         "distinct": family.distinct,
@@ -129,7 +126,7 @@ def _make_plain(value: Any) -> Any:
 
 def open_search(path: str | os.PathLike[str]) -> Folder:
     """Open the folder of a search."""
-    return open_folder(path, kind=KIND, version=VERSION)
+    return open_folder(path)
 
 
 def restore_fit(search: FittedTopics, folder: Folder) -> None:

@@ -25,7 +25,7 @@ from mixsearch.index.document_map import DocumentPoints, place_documents
 from mixsearch.index.query import Found, Query
 from mixsearch.index.starters import Starter
 from mixsearch.index.topic_index import TopicIndex, open_index, verify_index
-from mixsearch.io.folder import read_generation
+from mixsearch.io.folder import read_manifest
 from mixsearch.web.cache import LRUCache
 from mixsearch.web.errors import APIError
 from mixsearch.web.processes import process_context
@@ -94,7 +94,7 @@ class ServedIndex:
     def _find_generation(self) -> str | None:
         """Return the generation that is on disk; None if there is none."""
         try:
-            return read_generation(self.index.path)
+            return read_manifest(self.index.path).generation
         except StorageError:
             return None
 
@@ -211,7 +211,7 @@ def reopen_if_changed(served: ServedIndex) -> ServedIndex | None:
     An index that is damaged or was removed is served as it was: its files stay open.
     """
     try:
-        if read_generation(served.index.path) == served.generation:
+        if read_manifest(served.index.path).generation == served.generation:
             served.problem = None
             return None
         return ServedIndex(served.name, open_index(served.index.path))

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from tests.coded import raises
-from tests.unit.io.marked_folders import KIND, VERSION, check_mark, fill, open_marked, read_mark, write_marked
+from tests.unit.io.marked_folders import check_mark, fill, read_mark, write_marked
 
 from mixsearch.errors import BusyFolderError
 from mixsearch.io import folder as folder_module
@@ -34,25 +34,19 @@ any_text = st.none() | st.text(st.characters(exclude_categories=()), max_size=30
 posix = pytest.mark.skipif(os.name == "nt", reason="limits and signals of POSIX")
 
 
-def new_folder(path, **options):
-    return write_folder(path, kind=KIND, version=VERSION, **options)
-
-
-def change_folder(path):
-    return update_folder(path, kind=KIND, version=VERSION)
-
-
 def test_arrays_come_back_equal_mapped_and_read_only_and_numpy_reads_the_files(tmp_path):
-    with new_folder(tmp_path / "index") as out:
+    with write_folder(tmp_path / "index") as out:
         for name, array in ARRAYS.items():
             out.save(f"group/{name}", array)
-        left_open = out.stream("left_open", np.int64)
-        left_open.append(np.arange(3, dtype=np.int8))
-        left_open.append([7])
+        out.save("appended", np.arange(3))
+        out.save("appended", np.array([7], dtype=np.int8))
+        for rows in (np.ones(2), np.ones((2, 1), int), [None]):
+            with pytest.raises(TypeError):
+                out.save("appended", rows)
         assert_array_equal(out.read("group/floats"), ARRAYS["floats"])
-    folder = open_marked(tmp_path / "index")
+    folder = open_folder(tmp_path / "index")
     folder.verify()
-    assert_array_equal(folder["left_open"], [0, 1, 2, 7])
+    assert_array_equal(folder["appended"], [0, 1, 2, 7])
     for name, array in ARRAYS.items():
         found = folder[f"group/{name}"]
         assert_array_equal(found, array)
@@ -63,15 +57,15 @@ def test_arrays_come_back_equal_mapped_and_read_only_and_numpy_reads_the_files(t
         assert_array_equal(np.load(file, allow_pickle=False), array)
 
 
-def test_facts_sizes_and_tables_come_back(tmp_path):
+def test_facts_and_tables_come_back(tmp_path):
     n, facts = FILE_ROWS + 5, {"share": 0.5, "names": ["ü", "\ud800"], "nested": {"none": None}}
     frame = pl.DataFrame({"row": range(n), "none": [None] * n}).with_columns(pl.date(2024, 2, 29).alias("day"))
-    with new_folder(tmp_path / "index") as out:
+    with write_folder(tmp_path / "index") as out:
         out.facts.update(facts, count=np.int64(3))
         out.save("group/one", np.arange(3))
-        out.frame("columns", frame)
-        out.frame("empty", pl.DataFrame({"x": []}))
-    folder = open_marked(tmp_path / "index")
+        out.save_frame("columns", frame)
+        out.save_frame("empty", pl.DataFrame({"x": []}))
+    folder = open_folder(tmp_path / "index")
     assert folder.facts == {**facts, "count": 3}
     table, rows = folder.table("columns"), [FILE_ROWS + 1, 0, 7, FILE_ROWS - 1, 7]
     assert len(table) == n
@@ -82,8 +76,6 @@ def test_facts_sizes_and_tables_come_back(tmp_path):
     with pytest.raises(IndexError):
         table.take([n])
     assert folder.table("empty").collect().shape == (0, 1)
-    assert folder.sizes()["group"] == 3 * 8 + 128
-    assert set(folder.sizes()) == {"group", "columns", "empty"}
 
 
 @given(texts=st.lists(any_text, max_size=30), cut=st.integers(0, 30), data=st.data())
@@ -91,14 +83,13 @@ def test_texts_come_back_in_any_order_with_lone_surrogates_replaced(texts, cut, 
     expected = ["".join("\ufffd" if "\ud800" <= c <= "\udfff" else c for c in text or "") for text in texts]
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as home:
         patch.setattr("mixsearch.io.folder.FILE_CHARACTERS", 60)
-        patch.setattr("mixsearch.io.parquet.BLOCK_BYTES", 40)
         patch.setattr("os.fsync", lambda handle: None)
-        with new_folder(Path(home) / "index") as out:
-            out.texts("first").append(texts[:cut])
-            with out.texts("others") as others:
-                for text in texts[cut:]:
-                    others.append([text])
-        column = open_marked(Path(home) / "index").texts("first", "others")
+        with write_folder(Path(home) / "index") as out:
+            out.save_texts("first", texts[:cut])
+            for text in texts[cut:]:
+                out.save_texts("others", [text])
+            out.save_texts("others", [])
+        column = open_folder(Path(home) / "index").texts("first", "others")
         assert list(column) == expected
         assert len(column) == len(texts)
         rows = data.draw(st.lists(st.integers(0, len(texts) - 1), max_size=20)) if texts else []
@@ -106,23 +97,20 @@ def test_texts_come_back_in_any_order_with_lone_surrogates_replaced(texts, cut, 
 
 
 def write_and_fail(path, error, options):
-    with new_folder(path, **options) as out:
+    with write_folder(path, **options) as out:
         fill(out, 9)
-        out.stream("open", np.int8).append(np.zeros(5, np.int8))
         raise error
 
 
 @pytest.mark.parametrize("error", [ZeroDivisionError, KeyboardInterrupt])
 def test_an_exception_leaves_the_old_folder_or_none_and_nothing_else(tmp_path, error):
     write_marked(tmp_path / "index", 1)
-    (tmp_path / "empty").mkdir()
-    for name, options in (("index", {"overwrite": True}), ("new", {}), ("empty", {})):
+    for name, options in (("index", {"overwrite": True}), ("new", {})):
         with pytest.raises(error):
             write_and_fail(tmp_path / name, error, options)
     assert read_mark(tmp_path / "index") == 1
     assert len([*tmp_path.glob("index/data-*")]) == 1
     assert not (tmp_path / "new").exists()
-    assert list((tmp_path / "empty").iterdir()) == []
 
 
 def test_a_writer_killed_at_any_step_leaves_the_old_or_the_new_and_the_next_one_clears_up(tmp_path, monkeypatch):
@@ -139,7 +127,7 @@ def test_a_writer_killed_at_any_step_leaves_the_old_or_the_new_and_the_next_one_
 
     write_marked(path, 1)
     monkeypatch.setattr("os.replace", replace_between_copies)
-    with new_folder(path, overwrite=True) as out:
+    with write_folder(path, overwrite=True) as out:
         copy(1)
         fill(out, 2)
         copy(1)
@@ -175,7 +163,7 @@ def test_a_limit_of_file_sizes_is_reported_and_leaves_the_old(tmp_path):
 def test_a_killed_writer_leaves_the_old_and_a_free_lock_even_if_a_worker_outlives_it(tmp_path):
     write_marked(tmp_path / "index", 1)
     code = (
-        "with write_folder(path, kind=KIND, version=VERSION, overwrite=True) as out:\n"
+        "with write_folder(path, overwrite=True) as out:\n"
         "    fill(out, 2)\n    worker = os.fork()\n    if worker: print(worker, flush=True)\n    time.sleep(600)"
     )
     with start_writer(code, tmp_path / "index") as writer:
@@ -193,17 +181,17 @@ def test_a_killed_writer_leaves_the_old_and_a_free_lock_even_if_a_worker_outlive
 
 
 def test_a_second_writer_is_told_to_wait(tmp_path):
-    with new_folder(tmp_path / "index"), raises("folder_busy", path=str(tmp_path / "index")):
+    with write_folder(tmp_path / "index"), raises("folder_busy", path=str(tmp_path / "index")):
         write_marked(tmp_path / "index", overwrite=True)
     write_marked(tmp_path / "index", 2, overwrite=True)
-    with change_folder(tmp_path / "index"), raises("folder_busy"), change_folder(tmp_path / "index"):
+    with update_folder(tmp_path / "index"), raises("folder_busy"), update_folder(tmp_path / "index"):
         pass
     assert read_mark(tmp_path / "index") == 2
 
 
 def test_a_reader_keeps_the_generation_that_it_opened(tmp_path):
     write_marked(tmp_path / "index", 1)
-    before = open_marked(tmp_path / "index")
+    before = open_folder(tmp_path / "index")
     write_marked(tmp_path / "index", 2, overwrite=True)
     assert check_mark(before) == 1
     assert read_mark(tmp_path / "index") == 2
@@ -216,28 +204,28 @@ def test_a_reader_whose_manifest_was_replaced_meanwhile_tries_again(tmp_path, mo
     stale = [read_manifest(tmp_path / "index")]
     write_marked(tmp_path / "index", 2, overwrite=True)
     monkeypatch.setattr(folder_module, "read_manifest", lambda *given: stale.pop() if stale else read_manifest(*given))
-    assert open_folder(tmp_path / "index", kind=KIND, version=VERSION).facts["mark"] == 2
+    assert open_folder(tmp_path / "index").facts["mark"] == 2
 
 
-def test_an_update_replaces_adds_and_removes_and_leaves_the_other_files_in_place(tmp_path):
+def test_an_update_replaces_adds_and_removes_and_links_the_other_files(tmp_path):
     write_marked(tmp_path / "index", 1)
-    [kept] = tmp_path.rglob("filled.npy")
-    before = kept.stat()
+    [before] = [path.stat() for path in tmp_path.rglob("filled.npy")]
     for mark in (2, 3):
-        with change_folder(tmp_path / "index") as (now, out):
+        with update_folder(tmp_path / "index") as (now, out):
             out.facts["mark"] = mark
             out.save("saved", np.full(3, mark))
             out.save("added/here", now["group/filled"] + 100)
-            out.texts("texts").append([str(mark)])
-            out.remove("group/streamed")
+            out.save_texts("texts", [str(mark)])
+            out.remove("group/appended")
             out.remove("columns")
-    folder = open_marked(tmp_path / "index")
+    folder = open_folder(tmp_path / "index")
     folder.verify()
     assert {name: set(folder[name]) for name in folder} == {"saved": {3}, "added/here": {101}, "group/filled": {1}}
     assert list(folder.texts("texts")) == ["3"]
-    assert not folder.has_table("columns")
-    assert os.path.samestat(kept.stat(), before)
+    assert "columns" not in folder.tables
+    [after] = [path.stat() for path in tmp_path.rglob("filled.npy")]
+    assert os.path.samestat(after, before)
     assert len([path for path in tmp_path.glob("index/data-*/**/*") if path.is_file()]) == 4
-    with pytest.raises(ZeroDivisionError), change_folder(tmp_path / "index") as (_, out):
+    with pytest.raises(ZeroDivisionError), update_folder(tmp_path / "index") as (_, out):
         out.facts["mark"] = 1 / 0
-    assert open_marked(tmp_path / "index").generation == folder.generation
+    assert open_folder(tmp_path / "index").generation == folder.generation

@@ -70,8 +70,8 @@ def test_counts_without_an_index_are_named(index):
 
 @pytest.mark.parametrize(("name", "n_texts"), [("texts", 59), ("vocabulary", 20)])
 def test_too_few_texts_are_found(index, name, n_texts):
-    data, block_rows = encode_frame(pl.DataFrame({"text": ["a"] * n_texts}))
-    craft_file(index, f"{name}/000000.parquet", data, n_rows=n_texts, block_rows=block_rows)
+    data = encode_frame(pl.DataFrame({"text": ["a"] * n_texts}))
+    craft_file(index, f"{name}/000000.parquet", data, n_rows=n_texts)
     with raises("folder_damaged"):
         open_index(index).documents([0])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -35,33 +35,20 @@ class CountWriter:
     """
 
     def __init__(self, out: FolderWriter, n_words: int, segment: str = "") -> None:
-        group = place_in(segment, BY_DOCUMENT)
-        self._data = out.stream(f"{group}/data", np.float32)
-        self._indices = out.stream(f"{group}/indices", np.int32)
-        self._indptr = out.stream(f"{group}/indptr", np.int64)
-        self._indptr.append(np.zeros(1, dtype=np.int64))
+        self._out, self._group = out, place_in(segment, BY_DOCUMENT)
+        out.save(f"{self._group}/data", np.zeros(0, dtype=np.float32))
+        out.save(f"{self._group}/indices", np.zeros(0, dtype=np.int32))
+        out.save(f"{self._group}/indptr", np.zeros(1, dtype=np.int64))
         self.n_nonzeros, self.per_word = 0, np.zeros(n_words, dtype=np.int64)
 
     def append(self, counts: sp.csr_array) -> None:
         """Add documents."""
-        self._data.append(counts.data)
+        self._out.save(f"{self._group}/data", counts.data)
         # Rows that were picked may have wider indices.
-        self._indices.append(counts.indices.astype(np.int32, copy=False))
-        self._indptr.append(self.n_nonzeros + counts.indptr[1:].astype(np.int64))
+        self._out.save(f"{self._group}/indices", counts.indices.astype(np.int32, copy=False))
+        self._out.save(f"{self._group}/indptr", self.n_nonzeros + counts.indptr[1:].astype(np.int64))
         self.n_nonzeros += counts.nnz
         self.per_word += np.bincount(counts.indices, minlength=len(self.per_word))
-
-    def close(self) -> None:
-        """Complete the files."""
-        for stream in (self._data, self._indices, self._indptr):
-            stream.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None:
-            self.close()
 
 
 def read_rows(out: FolderWriter, n_words: int, segment: str = "") -> RowChunks:
@@ -89,15 +76,11 @@ def store_by_word(
     """Write the counts word by word."""
     n_done, n_all, group = 0, int(per_word.sum()), place_in(segment, BY_WORD)
     out.save(f"{group}/indptr", np.concatenate([[0], np.cumsum(per_word)]).astype(np.int64))
-    with (
-        out.stream(f"{group}/data", np.float32) as data,
-        out.stream(f"{group}/indices", np.int32) as indices,
-    ):
-        for values, rows in transpose_rows(counts, per_word, memory):
-            data.append(values)
-            indices.append(rows)
-            n_done += len(rows)
-            on_progress("Listing words", n_done, n_all, "counts")
+    for values, rows in transpose_rows(counts, per_word, memory):
+        out.save(f"{group}/data", values)
+        out.save(f"{group}/indices", rows)
+        n_done += len(rows)
+        on_progress("Listing words", n_done, n_all, "counts")
 
 
 def _open_array(out: FolderWriter, group: str, part: str) -> Array:

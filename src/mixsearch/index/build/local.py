@@ -38,7 +38,7 @@ from mixsearch.topics.corpus import get_min_words, is_damped
 from mixsearch.topics.documents import CountPartition, corpus_in_memory, join_corpora
 from mixsearch.topics.search import TopicSearch
 from mixsearch.topics.segments import place_in
-from mixsearch.topics.storage import KIND, VERSION, store_documents, store_search
+from mixsearch.topics.storage import store_documents, store_search
 
 
 def build_index(
@@ -85,7 +85,7 @@ def build_index(
     choose_search(options, options.n_components if isinstance(options.n_components, int) else DEFAULT_COMPONENTS)
     _check_path(os.fspath(output))
     with ExitStack() as stack:
-        out = stack.enter_context(write_folder(output, kind=KIND, version=VERSION, overwrite=options.overwrite))
+        out = stack.enter_context(write_folder(output, overwrite=options.overwrite))
         if isinstance(source, Corpus):
             corpus = source
         else:
@@ -122,10 +122,9 @@ def write_index(
     stored = _store_documents(out, corpus, search, on_progress, rows)
     check_n_documents(stored.n_documents, stored.n_short, get_min_words(search), corpus.dropped.left_out)
     documents = _open_documents(out, stored.segments, n_words, options.memory_part, on_progress)
-    with ExitStack() as stack:
-        names = iter([segment.name for segment in stored.segments])
-        allocate = partial(_allocate_projected, out, stack, names)
-        fit_search(search, options, documents, corpus, stored.n_short, on_progress, allocate)
+    names = iter([segment.name for segment in stored.segments])
+    allocate = partial(_allocate_projected, out, names)
+    fit_search(search, options, documents, corpus, stored.n_short, on_progress, allocate)
     store_documents(out, search)
     store_search(out, search)
     write_dropped(out, corpus.dropped, stored.dropped, stored.dropped_ranges)
@@ -210,8 +209,6 @@ def _count_documents(chunks: Iterator[CountChunk]) -> Iterator[tuple[int, CountC
         yield n_done, chunk
 
 
-def _allocate_projected(
-    out: FolderWriter, stack: ExitStack, names: Iterator[str], shape: tuple[int, int], dtype: Any
-) -> Array:
+def _allocate_projected(out: FolderWriter, names: Iterator[str], shape: tuple[int, int], dtype: Any) -> Array:
     """Return an array on disk for the projected documents of the next segment, so that they take no memory."""
-    return stack.enter_context(out.allocate(place_in(next(names), "documents/projected"), shape, dtype))
+    return out.allocate(place_in(next(names), "documents/projected"), shape, dtype)

@@ -13,7 +13,7 @@ from mixsearch.index.build.counts import CountWriter
 from mixsearch.index.build.dropped import DroppedRange, PostingsCollector
 from mixsearch.index.column_file import ColumnWriter
 from mixsearch.index.documents import SHORT
-from mixsearch.io.folder import FolderWriter, TextStream
+from mixsearch.io.folder import FolderWriter
 from mixsearch.text.corpus import Corpus
 from mixsearch.text.count.chunks import CountChunk
 from mixsearch.topics.segments import limit_segments, name_fitted, place_in
@@ -30,20 +30,9 @@ class ContentWriter:
 
     def __init__(self, out: FolderWriter, segment: str = "") -> None:
         self._out, self._segment = out, segment
-        self._texts: TextStream | None = None
-        self._names: TextStream | None = None
+        self.has_texts = self.has_names = False
         self._columns = ColumnWriter(out, segment)
         self._rows: list[Array] = []
-
-    @property
-    def has_texts(self) -> bool:
-        """Whether the documents have texts."""
-        return self._texts is not None
-
-    @property
-    def has_names(self) -> bool:
-        """Whether the documents have names."""
-        return self._names is not None
 
     @property
     def _is_short(self) -> bool:
@@ -59,20 +48,17 @@ class ContentWriter:
         if not len(rows) and self._is_short:
             return  # most chunks have none
         if texts is not None:
-            self._texts = self._texts or self._out.texts(place_in(self._segment, "texts"))
-            self._texts.append(texts)
+            self._out.save_texts(place_in(self._segment, "texts"), texts)
+            self.has_texts = True
         if names is not None:
-            self._names = self._names or self._out.texts(place_in(self._segment, "names"))
-            self._names.append(names)
+            self._out.save_texts(place_in(self._segment, "names"), names)
+            self.has_names = True
         if columns is not None:
             self._columns.append(rows, names, columns)
         self._rows.append(rows)
 
     def close(self) -> None:
         """Complete the files."""
-        for writer in (self._texts, self._names):
-            if writer is not None:
-                writer.close()
         self._columns.close()
         if self._is_short and self._rows:
             self._out.save(place_in(self._segment, "rows"), np.concatenate(self._rows))
@@ -158,7 +144,6 @@ class SegmentWriter:
         self._contents.append(chunk, kept)
 
     def _finish(self) -> None:
-        self._counts.close()
         self._contents.close()
         self.has_texts, self.has_names = self._contents.has_texts, self._contents.has_names
         name, rows = name_fitted(len(self.segments)), np.concatenate(self._rows)

@@ -27,7 +27,6 @@ from mixsearch.text.options import CorpusOptions, KeptColumns
 from mixsearch.text.pipeline import read_corpus
 from mixsearch.text.read.documents import has_columns, name_columns
 from mixsearch.topics.segments import BY_DOCUMENT, Segment, fits_segment, open_counts, read_segments, write_segments
-from mixsearch.topics.storage import KIND, VERSION
 from mixsearch.topics.update import (
     measure_documents_in,
     measure_drift,
@@ -105,7 +104,7 @@ def add_documents(
     """
     check_choice("existing", existing, ("error", "skip", "replace"))
     report = on_progress or (lambda *_: None)
-    with update_folder(path, kind=KIND, version=VERSION) as (folder, out):
+    with update_folder(path) as (folder, out):
         index = TopicIndex(folder)
         options, known = _choose_reading(index, reading)
         if not has_columns(source, options):

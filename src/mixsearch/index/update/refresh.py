@@ -27,7 +27,7 @@ from mixsearch.text.options import CorpusOptions
 from mixsearch.text.pipeline import count_documents
 from mixsearch.text.read.documents import DocumentChunk
 from mixsearch.topics.segments import Segment, read_segments
-from mixsearch.topics.storage import KIND, VERSION, open_search
+from mixsearch.topics.storage import open_search
 
 # Documents that are read together: about a megabyte of text.
 _CHUNK_DOCUMENTS = 1_000
@@ -70,7 +70,7 @@ def refresh_index(
     """
     report = on_progress or (lambda *_: None)
     _check_texts(TopicIndex(open_search(path)))
-    with write_folder(path, kind=KIND, version=VERSION, overwrite=True) as out:
+    with write_folder(path, overwrite=True) as out:
         folder = open_search(path)
         index = TopicIndex(folder)
         reading = _check_texts(index)

@@ -26,7 +26,6 @@ from mixsearch.io.filters import Filter
 from mixsearch.io.folder import Folder, FolderWriter, update_folder
 from mixsearch.topics.dropped import load_dropped, store_dropped
 from mixsearch.topics.segments import DOCUMENTS, Segment, open_counts, place_in, read_segments, write_segments
-from mixsearch.topics.storage import KIND, VERSION
 from mixsearch.topics.update import CorpusSums, measure_documents_in, scale_masses, store_changed_sums, sum_corpus
 
 # Documents that are measured together before they are removed, and texts that are read together.
@@ -98,7 +97,7 @@ def remove_documents(
         where, None if ids is None else frozenset(map(str, ids)), None if rows is None else [*rows]
     )
     select.check()
-    with update_folder(path, kind=KIND, version=VERSION) as (folder, out):
+    with update_folder(path) as (folder, out):
         index = TopicIndex(folder)
         mask = select.mark_documents(index)
         notes = select.note_unknown(folder, index)
@@ -267,19 +266,18 @@ def _rewrite(
 ) -> None:
     """Write a segment again with the documents of a mask, whose weights are scaled to sum to one."""
     chunks, n_words = chunk_rows(counts), counts.shape[1]
-    with CountWriter(out, n_words, segment.name) as writer:
-        for i, part in chunks.enumerate():
-            writer.append(chunks.read(i)[np.flatnonzero(kept[part])])
-            on_progress("Removing", part.stop, len(kept), "documents")
+    writer = CountWriter(out, n_words, segment.name)
+    for i, part in chunks.enumerate():
+        writer.append(chunks.read(i)[np.flatnonzero(kept[part])])
+        on_progress("Removing", part.stop, len(kept), "documents")
     written = read_rows(out, n_words, segment.name)
     store_by_word(out, written, writer.per_word, IndexOptions().memory_part, on_progress, segment.name)
     for name in DOCUMENTS:
         values = np.asarray(folder[segment.place(f"documents/{name}")])[kept]
         out.save(segment.place(f"documents/{name}"), values * scale if name.endswith("_weights") else values)
     projected = folder[segment.place("documents/projected")]
-    with out.stream(segment.place("documents/projected"), projected.dtype, projected.shape[1:]) as stream:
-        for part in row_slices(len(kept), _MAX_MEASURED):
-            stream.append(projected[part][kept[part]])
+    for part in row_slices(len(kept), _MAX_MEASURED):
+        out.save(segment.place("documents/projected"), projected[part][kept[part]])
     table = load_dropped(folder, segment)
     if table is not None:
         store_dropped(out, *keep_documents(table, kept), segment=segment.name)

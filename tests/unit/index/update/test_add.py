@@ -18,7 +18,6 @@ from mixsearch.errors import BusyFolderError, collect_warnings
 from mixsearch.index import add_documents, build_index, open_index, remove_documents
 from mixsearch.io.folder import update_folder
 from mixsearch.text import CorpusOptions
-from mixsearch.topics.storage import VERSION
 from mixsearch.topics.update import measure_documents_in, sum_corpus
 
 FIRST, MORE = make_reviews(list_subjects(300), 0), make_reviews(list_subjects(40), 1000)
@@ -168,7 +167,7 @@ def test_a_reader_keeps_what_it_opened(path):
 
 
 def test_two_writers_exclude_each_other(path):
-    with update_folder(path, kind="topic index", version=VERSION), pytest.raises(BusyFolderError):
+    with update_folder(path), pytest.raises(BusyFolderError):
         add(path, MORE)
 
 
