@@ -209,7 +209,7 @@ def test_an_error_about_an_index_has_a_next_step(index: Path, tmp_path: Path) ->
     (tmp_path / "reviews.csv").write_text("id,review\n1,Good sushi\n")
     result = invoke("topic", tmp_path / "reviews.csv", "sushi", "--json")
     error = json.loads(result.stdout)["error"]
-    assert error["code"] == "not_a_folder"
+    assert error["code"] == "folder_foreign"
     assert error["fields"]["command"] == f"mixsearch index {tmp_path / 'reviews.csv'}"
     result = invoke("topic", index.with_name(index.name + "x"), "sushi", "--json")
     error = json.loads(result.stdout)["error"]

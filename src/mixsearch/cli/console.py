@@ -177,9 +177,9 @@ def complete_index(incomplete: str) -> list[str]:
 
 def add_next_step(error: SearchError) -> SearchError:
     """Return an error about the path of an index with the next step, if there is one; any other as it is."""
-    if error.code == "not_a_folder":
+    if error.code == "folder_foreign":
         path = Path(str(error.fields["path"]))
-        if _has_documents(path):
+        if path.is_file() and _has_documents(path):
             command = f"mixsearch index {shlex.quote(str(path))}"
             return error.append("To make an index of the file: {command}", command=command)
     if error.code == "folder_missing":

@@ -21,16 +21,11 @@ LOCK_NAME = "mixsearch.lock"
 # The temporary folder of a living process is locked, except in its first moments.
 MIN_AGE_SECONDS = 60.0
 _PREFIX = "mixsearch-tmp-"
-
 # Code and sentence of the errors that a user can do something about.
 _REASONS = {
     errno.ENOSPC: ("disk_full", "the disk is full. Free some space, or choose a folder on another disk."),
-    errno.EDQUOT: ("quota_exceeded", "your disk quota is used up. Delete files, or choose a folder on another disk."),
     errno.EFBIG: ("file_too_large", "the file exceeds the limit of the file system or of `ulimit -f`. Raise it."),
     errno.EACCES: ("permission_denied", "permission denied. Change the permissions, or choose another folder."),
-    errno.EPERM: ("permission_denied", "permission denied. Change the permissions, or choose another folder."),
-    errno.EROFS: ("read_only", "the file system is read-only. Choose a folder that can be written to."),
-    errno.EMFILE: ("too_many_files", "this process has too many open files. Close some, or raise `ulimit -n`."),
 }
 
 
@@ -61,8 +56,7 @@ def write_atomically(path: Path) -> Iterator[Path]:
     temporary = path.with_name(f".{os.getpid()}-{path.name}")
     try:
         yield temporary
-        with suppress(OSError):  # some file systems cannot sync
-            sync(temporary)
+        sync(temporary)
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
@@ -70,9 +64,8 @@ def write_atomically(path: Path) -> Iterator[Path]:
 
 def sync(path: Path) -> None:
     """Return when a file, or the names in a folder, are on the disk itself."""
-    is_folder = path.is_dir()
-    with suppress(OSError) if is_folder else nullcontext():  # not all systems can sync folders
-        handle = os.open(path, os.O_RDONLY if is_folder else os.O_RDWR)
+    with suppress(OSError) if path.is_dir() else nullcontext():  # not all systems can sync folders
+        handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
         try:
             os.fsync(handle)
         finally:
@@ -94,21 +87,15 @@ class TemporaryFolder(AbstractContextManager["TemporaryFolder"]):
     """A locked folder for temporary files, at `path`. Removed by `close`, or when it is garbage-collected."""
 
     def __init__(self, parent: str | os.PathLike[str] | None = None) -> None:
-        sweep_folders(parent)
+        for lock in Path(parent or tempfile.gettempdir()).glob(f"{_PREFIX}*/{LOCK_NAME}"):
+            with suppress(StorageError, OSError):  # it is held, unless its process was killed
+                if time.time() - lock.stat().st_mtime > MIN_AGE_SECONDS:
+                    _remove(lock.parent, acquire_lock(lock.parent))
         self.path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
         self.close = weakref.finalize(self, _remove, self.path, acquire_lock(self.path))
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def sweep_folders(parent: str | os.PathLike[str] | None = None) -> None:
-    """Remove the temporary folders of killed processes: their locks are free."""
-    with suppress(OSError):
-        for folder in Path(parent or tempfile.gettempdir()).glob(f"{_PREFIX}*"):
-            with suppress(StorageError, OSError):
-                if time.time() - (folder / LOCK_NAME).stat().st_mtime > MIN_AGE_SECONDS:
-                    _remove(folder, acquire_lock(folder))
 
 
 def _remove(folder: Path, lock: FileLock) -> None:

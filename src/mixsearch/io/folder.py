@@ -8,14 +8,13 @@ import re
 import secrets
 import shutil
 import stat
-import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from copy import deepcopy
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from hashlib import file_digest, sha256
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
@@ -67,7 +66,9 @@ def read_manifest(folder: Path) -> Manifest:
     path = folder / MANIFEST_NAME
     with explain_os_errors("read", folder):
         if not os.path.lexists(path):
-            raise _explain_missing(folder)
+            names = os.listdir(folder) if folder.is_dir() else [folder.name] * folder.exists()
+            kind = errors.ForeignFolderError if names and LOCK_NAME not in names else errors.MissingFolderError
+            raise kind(path=str(folder))
         text = path.read_bytes() if _measure(path) <= MAX_MANIFEST_BYTES else b""
     line, _, body = text.partition(b"\n")
     if line != b'{"checksum": "%s",' % sha256(body).hexdigest().encode():
@@ -78,8 +79,8 @@ def read_manifest(folder: Path) -> Manifest:
         fields = json.loads(text)
         del fields["checksum"]
         if (version := int(fields["version"])) != VERSION:
-            kind = errors.OlderFolderError if version < VERSION else errors.NewerFolderError
-            raise kind(path=str(folder), written_by=fields["written_by"], found=version)
+            other = errors.OlderFolderError if version < VERSION else errors.NewerFolderError
+            raise other(path=str(folder), written_by=fields["written_by"], found=version)
         files = {name: StoredFile(**file) for name, file in fields["files"].items()}
         for name, file in files.items():
             is_plain = _FILE_NAME.fullmatch(name) and type(file.size) is type(file.n_rows) is int
@@ -92,15 +93,6 @@ def read_manifest(folder: Path) -> Manifest:
         if isinstance(error, errors.StorageError):
             raise
         raise damage_error("'{path}' cannot be parsed ({error}).", path=str(path), error=repr(error)) from error
-
-
-def _explain_missing(folder: Path) -> errors.StorageError:
-    if folder.exists() and not folder.is_dir():
-        sentence = "'{path}' is a file, not a folder written by mixsearch. Check the path."
-        return errors.ForeignFolderError(sentence, code="not_a_folder", path=str(folder))
-    names = os.listdir(folder) if folder.exists() else []
-    kind = errors.ForeignFolderError if names and LOCK_NAME not in names else errors.MissingFolderError
-    return kind(path=str(folder))
 
 
 def _measure(path: Path) -> int:
@@ -127,13 +119,14 @@ def _map_array(path: Path) -> np.memmap[Any, Any]:
 class Folder(dict[str, Array]):
     """An open folder: arrays by name, mapped read-only. It does not change when the folder on disk is replaced."""
 
-    def __init__(self, path: Path, manifest: Manifest, n_checked: int) -> None:
+    def __init__(self, path: Path, manifest: Manifest, *, check_all: bool) -> None:
         self.path, self.manifest = path, manifest
         self.facts, self.generation = manifest.facts, manifest.generation
         self.files = {name: path / manifest.generation / name for name in sorted(manifest.files)}
         self._maps: dict[str, mmap] = {}  # of all files: a writer may remove them at any time, but a map keeps them
         self.tables: dict[str, dict[str, StoredFile]] = {}  # the files of each
-        self._open = cache(self._open_files)  # tables cache what they decode
+        self.table: Callable[[str], Table] = cache(partial(self._open, Table))  # a table caches what it decodes
+        self.texts: Callable[..., Texts] = cache(partial(self._open, Texts))  # of all given names as one column
         for name, file in self.files.items():
             stored = manifest.files[name]
             if _measure(file) != stored.size:
@@ -145,33 +138,20 @@ class Folder(dict[str, Array]):
                 self.tables.setdefault(name.rpartition("/")[0], {})[name] = stored
                 with open(file, "rb") as opened:
                     self._maps[name] = mmap(opened.fileno(), 0, access=ACCESS_READ)
-            if stored.size <= n_checked:
-                self._compare(name, self._maps[name])
+            if check_all or stored.size <= SMALL_BYTES:
+                self._check(name, self._maps[name])
 
-    def _compare(self, name: str, data: bytes | mmap) -> None:
+    def _check(self, name: str, data: Any) -> Any:
+        """Return the bytes of a file, if its checksum is right."""
         if sha256(data).hexdigest() != self.manifest.files[name].checksum:
-            sentence = "'{path}' is damaged: its bytes have changed since they were written."
-            raise damage_error(sentence, path=str(self.files[name]))
-
-    def _load(self, name: str) -> bytes:
-        data = self._maps[name][:]
-        self._compare(name, data)
+            raise damage_error("'{path}' has changed since it was written.", path=str(self.files[name]))
         return data
 
-    def table(self, name: str) -> Table:
-        """Open a table."""
-        table: Table = self._open(Table, name)
-        return table
-
-    def texts(self, *names: str) -> Texts:
-        """Open a column of texts, or several as one."""
-        texts: Texts = self._open(Texts, *names)
-        return texts
-
-    def _open_files(self, kind: type[Any], *groups: str) -> Any:
+    def _open(self, kind: type[Any], *groups: str) -> Any:
         if missing := [group for group in groups if group not in self.tables]:
             raise damage_error("'{path}' lacks {tables}.", path=str(self.path), tables=", ".join(missing))
-        return kind({name: file for group in groups for name, file in self.tables[group].items()}, self._load)
+        files = {name: file for group in groups for name, file in self.tables[group].items()}
+        return kind(files, lambda name: self._check(name, self._maps[name][:]))
 
     def verify(self) -> None:
         """Read every byte, and raise `DamagedFolderError` for the first file that has changed."""
@@ -192,7 +172,7 @@ def open_folder(path: str | os.PathLike[str], *, check_all: bool = False) -> Fol
     manifest = read_manifest(folder)
     with explain_os_errors("read", folder):
         try:
-            return Folder(folder, manifest, sys.maxsize if check_all else SMALL_BYTES)
+            return Folder(folder, manifest, check_all=check_all)
         except FileNotFoundError as error:
             if read_manifest(folder).generation == manifest.generation:
                 raise damage_error("'{path}' is missing.", path=str(error.filename)) from error
@@ -218,21 +198,15 @@ class FolderWriter:
             raise TypeError(f"'{name}' holds rows of {row_shape} {dtype}, got {values!r}.")
         path, shape = self._place(f"{name}.npy"), (n_rows + len(values), *row_shape)
         with explain_os_errors("write", path), open(path, "r+b" if name in self._arrays else "xb") as file:
-            # Its length does not depend on the number of rows.
             write_array_header_1_0(file, {"descr": dtype.str, "fortran_order": False, "shape": shape})
-            file.seek(0, os.SEEK_END)
+            file.seek(0, os.SEEK_END)  # the length of the header does not depend on the number of rows
             file.write(np.ascontiguousarray(values, dtype).reshape(-1).view(np.uint8).data)
         self._arrays[name] = dtype, shape
 
     def allocate(self, name: str, shape: tuple[int, ...], dtype: npt.DTypeLike) -> Array:
         """Return an array of zeros on disk, to be filled in any order."""
-        path = self._place(f"{name}.npy")
-        with explain_os_errors("write", path):
-            array = open_memmap(path, "w+", dtype, shape)
-            if sys.platform == "linux":  # a full disk hit later, in a mapped page, would kill the process
-                with open(path, "r+b") as file:
-                    os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
-        return np.asarray(array)
+        self.save(name, np.zeros(shape, dtype))  # a full disk hit later, in a mapped page, would kill the process
+        return np.asarray(open_memmap(self._place(f"{name}.npy"), "r+"))
 
     def read(self, name: str) -> Array:
         """Map an array that was stored, read-only; each call makes a new map."""
@@ -280,8 +254,7 @@ class FolderWriter:
     def publish(self) -> None:
         """Complete the generation with the files that are unchanged, and replace the manifest of the folder."""
         for name in self._texts:
-            if self._texts[name] or not self._tables[name]:
-                self._write_texts(name)
+            self._write_texts(name)
         for name in self._tables:
             self.remove(name)
         staging, files = self._staging, {}
@@ -335,11 +308,10 @@ def update_folder(path: str | os.PathLike[str]) -> Iterator[tuple[Folder, Folder
 def _check_replaceable(folder: Path, overwrite: bool) -> None:
     """Raise for a folder that is not ours, or that holds something worth keeping."""
     try:
-        read_manifest(folder)
+        with suppress(errors.DamagedFolderError, errors.OlderFolderError, errors.NewerFolderError):
+            read_manifest(folder)
     except errors.MissingFolderError:
         return
-    except (errors.DamagedFolderError, errors.OlderFolderError, errors.NewerFolderError):
-        pass
     if not overwrite:
         raise errors.FolderExistsError(path=str(folder), option=errors.Option("overwrite"))
 
@@ -349,7 +321,6 @@ def _stage_generation(folder: Path) -> Iterator[str]:
     """Lock a folder, and yield the name of a new generation. Unless it is published, nothing is left of it."""
     lock, generation = acquire_lock(folder), f"data-{secrets.token_hex(8)}"
     try:
-        _remove_stale(folder, generation)
         yield generation
     finally:
         _remove_stale(folder, generation)

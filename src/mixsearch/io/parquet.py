@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from polars.selectors import by_name
 
 from mixsearch.io.disk import damage_error
 
@@ -75,7 +74,7 @@ class Table:
         data, n_rows = self._load(name), self._files[name].n_rows
         try:
             check_parquet(data, n_rows)
-            selector = pl.all() if columns is None else by_name(*columns, require_all=False)
+            selector = pl.all() if columns is None else pl.selectors.by_name(*columns, require_all=False)
             frame = pl.scan_parquet(data).select(selector).collect()
         except (Exception, pl.exceptions.PanicException) as error:
             raise damage_error("'{name}' cannot be decoded ({error}).", name=name, error=str(error)) from error
@@ -140,22 +139,18 @@ def _read_struct(file: BytesIO) -> dict[int, Any]:
 
 
 def _read_value(file: BytesIO, kind: int) -> Any:
-    """Read an integer, a list or a struct; the value of a byte or a text is skipped."""
+    """Read an integer, a list, a struct, or the length of one (0). A byte or a text is skipped."""
     if kind == 12:
         return _read_struct(file)
     if kind == 9:
         head = file.read(1)[0]
-        return [_read_value(file, head & 15) for _ in range(head >> 4 if head < 0xF0 else _read_length(file))]
-    if kind in (4, 5, 6):
-        value = _read_length(file)
-        return value >> 1 ^ -(value & 1)
-    if kind not in (3, 8):
+        return [_read_value(file, head & 15) for _ in range(head >> 4 if head < 0xF0 else _read_value(file, 0))]
+    if kind in (3, 8):
+        return file.seek(1 if kind == 3 else _read_value(file, 0), 1)
+    if kind not in (0, 4, 5, 6):
         raise ValueError(f"type {kind} of Thrift")
-    return file.seek(1 if kind == 3 else _read_length(file), 1)
-
-
-def _read_length(file: BytesIO) -> int:
     value = shift = 0
     while (byte := file.read(1)[0]) > 127 and shift < 63:
         value, shift = value | (byte & 127) << shift, shift + 7
-    return value | byte << shift
+    value |= byte << shift
+    return value >> 1 ^ -(value & 1) if kind else value

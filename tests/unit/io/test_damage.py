@@ -165,7 +165,7 @@ def make_older(path):
     [
         (lambda path: None, "folder_missing"),
         (Path.mkdir, "folder_missing"),
-        (Path.touch, "not_a_folder"),
+        (Path.touch, "folder_foreign"),
         (lambda path: (path.mkdir(), (path / "notes.txt").touch()), "folder_foreign"),
         (lambda path: (path.mkdir(), (path / "mixsearch.lock").touch()), "folder_missing"),
         (lambda path: (write_marked(path), craft_manifest(path, lambda it: it.update(version=3))), "folder_newer"),
