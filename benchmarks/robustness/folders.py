@@ -78,7 +78,8 @@ def use(index: Path) -> str:
     documents = [(each.name, each.text, dict(each.columns)) for each in opened.documents(rows)]
     words, matching = [word.word for word in opened.complete_word("s", 5)], int(opened.match("stars >= 2").sum())
     shown = [answers, documents, matching, words, opened.contents().n_documents, sorted(opened.names())[:9]]
-    rounded = json.loads(json.dumps(shown, default=str), parse_float=lambda text: f"{float(text):.2g}")
+    # What is left of zero after rounding may differ from one process to the next.
+    rounded = json.loads(json.dumps(shown, default=str), parse_float=lambda text: f"{round(float(text), 6):.2g}")
     return json.dumps(rounded, sort_keys=True).replace(str(index), "")
 
 

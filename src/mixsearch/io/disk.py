@@ -25,6 +25,7 @@ _PREFIX = "mixsearch-tmp-"
 _REASONS = {
     errno.ENOSPC: ("disk_full", "the disk is full. Free some space, or choose a folder on another disk."),
     errno.EFBIG: ("file_too_large", "the file exceeds the limit of the file system or of `ulimit -f`. Raise it."),
+    errno.EMFILE: ("too_many_files", "this process has too many open files. Close some, or raise `ulimit -n`."),
     errno.EACCES: ("permission_denied", "permission denied. Change the permissions, or choose another folder."),
 }
 
