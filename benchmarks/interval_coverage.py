@@ -21,7 +21,7 @@ from mixsearch import GaussianSearch, RegressionSearch, SubspaceSearch, TopicSea
 from mixsearch._typing import Array
 from mixsearch.datasets import make_gaussian_mixture, make_hint, make_topics
 from mixsearch.errors import UnlikelyMixtureWarning
-from mixsearch.gaussian.shapes import SHAPES
+from mixsearch.table.shapes import SHAPES
 
 N_RUNS = 500
 NORMAL_95 = 1.96

@@ -16,7 +16,7 @@ from mixsearch.core.frame import Frame
 from mixsearch.core.hints import check_not_orthogonal, hint_from_direction
 from mixsearch.core.tensor import sum_cubes, symmetrize
 from mixsearch.data.chunks import ArraySum, row_slices
-from mixsearch.gaussian.search import GaussianSearch
+from mixsearch.gaussian import GaussianSearch
 from mixsearch.topics.search import TopicSearch
 
 NoiseTerm = Literal["whitened", "identity"]

@@ -6,8 +6,7 @@ from .core.jackknife import StandardErrors
 from .core.moments import Moments
 from .core.rank_selection import Spectrum
 from .errors import SearchError, SearchWarning, WeakHintWarning
-from .gaussian.component import GaussianComponent
-from .gaussian.search import GaussianSearch
+from .gaussian import GaussianComponent, GaussianSearch
 from .regression.component import RegressionComponent
 from .regression.search import RegressionSearch
 from .segmentation.result import Segmentation

@@ -17,8 +17,8 @@ from mixsearch.datasets import (
     make_subspaces,
     make_topics,
 )
-from mixsearch.gaussian.family import GaussianFamily
-from mixsearch.gaussian.fit import fit_gaussian
+from mixsearch.gaussian import GaussianFamily
+from mixsearch.gaussian import fit_gaussian
 from mixsearch.regression.moments import fit_regression
 from mixsearch.subspace.family import fit_subspace
 from mixsearch.testing import check_family

@@ -12,7 +12,7 @@ from mixsearch import Moments, search_moments
 from mixsearch.core.extraction import Extraction, extract
 from mixsearch.core.moments import Hinted
 from mixsearch.data.partitions import partition_in_memory
-from mixsearch.gaussian.family import GaussianFamily, NoiseSpace
+from mixsearch.gaussian import GaussianFamily, NoiseSpace
 from mixsearch.regression.design import Design
 from mixsearch.regression.family import RegressionFamily
 from mixsearch.subspace.extraction import extract_subspace

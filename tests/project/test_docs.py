@@ -170,7 +170,7 @@ def test_the_notation_names_what_exists():
     from mixsearch.core.family import Family
     from mixsearch.core.frame import Frame
     from mixsearch.core.moments import Hinted
-    from mixsearch.gaussian.family import GaussianFamily
+    from mixsearch.gaussian import GaussianFamily
 
     types = {each.__name__: each for each in (Family, Frame, GaussianFamily, Hinted, VectorComponent)}
     text = (ROOT / "docs" / "notation.md").read_text(encoding="utf-8")

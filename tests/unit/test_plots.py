@@ -18,7 +18,7 @@ from mixsearch.datasets.mixtures import GaussianMixtureData
 from mixsearch.datasets.topics import TopicData
 from mixsearch.display import plain_chance
 from mixsearch.errors import SearchWarning
-from mixsearch.gaussian.component import GaussianComponent
+from mixsearch.gaussian import GaussianComponent
 from mixsearch.index import TopicGroups
 from mixsearch.index.groups import GroupedTopic, GroupShare
 from mixsearch.plots import (

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from mixsearch.cli.units import parse_components
-from mixsearch.gaussian.shapes import SHAPES
+from mixsearch.table.shapes import SHAPES
 
 SEARCH, READING, OUTPUT = "Search", "Reading", "Output"
 

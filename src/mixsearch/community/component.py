@@ -16,7 +16,7 @@ from mixsearch.core.doubts import trust
 from mixsearch.core.example_fit import ExampleFit, ExampleNames, posterior_of_all
 from mixsearch.core.jackknife import StandardErrors
 from mixsearch.core.posterior import clip_weight
-from mixsearch.core.sample_component import SampleComponent
+from mixsearch.core.sample_component import ConfidentComponent
 from mixsearch.core.separation import MIN_LISTED_CONFIDENCE
 from mixsearch.core.tensor import separate_rest
 from mixsearch.display import Card, give_or_take, plain_number
@@ -27,7 +27,7 @@ _SIGMAS = 1.96
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Community(SampleComponent):
+class Community(ConfidentComponent):
     """One community of a graph.
 
     Attributes

@@ -89,8 +89,6 @@ class Component(ABC):
         The estimate before EM, after a search with ``refine=True``.
     stderr : tuple of arrays
         Standard errors; a 95% interval is 1.96 of them to each side.
-    confidence : float
-        The probability that the hint picked the right component.
     separation_interval : (float, float)
         A 95% interval of `separation`.
     doubts : tuple of SearchWarning
@@ -105,12 +103,11 @@ class Component(ABC):
     >>> found.center.shape, len(found.scores), len(found.alternatives)
     ((30,), 4, 3)
     >>> low, high = found.separation_interval
-    >>> bool(low < found.separation < high), found.confidence > 0.9, found.doubts
-    (True, True, ())
+    >>> bool(low < found.separation < high), found.doubts
+    (True, ())
     """
 
     _doubts: tuple[SearchWarning, ...]
-    _trust: float  # what tests of the hint and of the fit leave of the confidence, in families that make them
 
     @property
     def doubts(self) -> tuple[SearchWarning, ...]:
@@ -161,16 +158,6 @@ class Component(ABC):
     @abstractmethod
     def stderr(self) -> Any:
         """Standard errors; a 95% interval is 1.96 of them to each side."""
-
-    @property
-    @abstractmethod
-    def confidence(self) -> float:
-        """The probability that this is the component that the hint means."""
-
-    @property
-    def _hint_confidence(self) -> float:
-        """The probability that the hint prefers this component, which its lead is about."""
-        return self.confidence
 
     @abstractmethod
     def _card(self) -> Card:
@@ -232,14 +219,6 @@ class VectorComponent(Component):
         raise SearchError(
             "Standard errors need samples, but this component was found from moments alone. Search with one of the "
             "estimators, or vary the moments yourself.",
-            code="needs_samples",
-        )
-
-    @cached_property
-    def confidence(self) -> float:
-        """The probability that this is the component that the hint means: that it comes first on new samples too."""
-        raise SearchError(
-            "A confidence needs samples, but this component was found from moments alone. Look at its separation.",
             code="needs_samples",
         )
 

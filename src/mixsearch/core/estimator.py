@@ -217,9 +217,9 @@ class SemiSupervised(BaseSearch[F]):
             HintIgnoredWarning("y marks no known member (y == 1), so no search was made and component_ is not set.")
         )
 
-    @abstractmethod
     def _search_examples(self, members: Samples) -> Any:
         """Return the component of the known members."""
+        return self.search(examples=members)
 
 
 def _member_rows(y: Any) -> tuple[Array, int]:

@@ -41,7 +41,7 @@ class Family(Protocol):
     >>> from mixsearch.core.family import Family
     >>> from mixsearch.data.partitions import partition_in_memory
     >>> from mixsearch.datasets import make_gaussian_mixture
-    >>> from mixsearch.gaussian.fit import fit_gaussian
+    >>> from mixsearch.gaussian import fit_gaussian
     >>> samples = partition_in_memory(make_gaussian_mixture(800, 10, 3, random_state=0).X)
     >>> family = fit_gaussian(samples, 3, paper=False, seed=0)
     >>> isinstance(family, Family), family.mean.shape

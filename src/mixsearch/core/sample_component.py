@@ -1,7 +1,8 @@
-"""A component that was found among samples: standard errors and confidence."""
+"""A component that was found among samples: standard errors, the check of its examples, and what its lead is worth."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mixsearch._typing import Array
+from mixsearch.core.check import Check, leave_out_each
 from mixsearch.core.component import VectorComponent, format_interval
 from mixsearch.core.family import Family
 from mixsearch.core.jackknife import (
@@ -35,7 +37,9 @@ class SampleComponent(VectorComponent):
     _hinted: Hinted = field(kw_only=True)  # the hinted moment that the component was extracted from
     _choose: str = field(kw_only=True)  # what the candidates are sorted by
     _rehint: Array | None = field(default=None, kw_only=True)  # the hint of the second contraction, (k,), if any
-    _trust: float = field(default=1.0, kw_only=True)  # what tests of the hint and of the fit leave of the confidence
+    _hint: Array | None = field(default=None, kw_only=True)  # the direction, (d,), of a search by direction
+    _examples: Any = field(default=None, kw_only=True)  # of a search by examples
+    _search: Callable[..., Any] | None = field(default=None, kw_only=True)  # the same search with other examples
 
     @cached_property
     def stderr(self) -> StandardErrors:
@@ -55,14 +59,14 @@ class SampleComponent(VectorComponent):
         raise NotImplementedError
 
     @cached_property
-    def confidence(self) -> float:
-        """The probability that this is the component that the hint means: that it comes first on new samples too."""
-        return self._hint_confidence
+    def check(self) -> Check:
+        """Whether examples come back when they are left out: the membership of each in what the others find."""
+        return leave_out_each(self._search, self._examples)
 
-    @cached_property
-    def _hint_confidence(self) -> float:
-        """The probability that the hint prefers this component, which its lead is about, times the trust in it."""
-        return self._trust * probability_of_first(self._preferences, self._rival_index)
+    @property
+    def _p_first(self) -> float:
+        """The probability that the hint prefers this component on new samples too."""
+        return probability_of_first(self._preferences, self._rival_index)
 
     @property
     def separation_interval(self) -> tuple[float, float]:
@@ -82,14 +86,14 @@ class SampleComponent(VectorComponent):
     def _trust_facts(self) -> list[tuple[str, str]]:
         if isinstance(self._family.partitions, DetachedPartitions):
             return super()._trust_facts()  # an answer that was pickled without its samples
-        return [
-            ("confidence", plain_chance(self.confidence)),
-            ("separation", format_interval(self.separation, self.separation_interval)),
-        ]
+        facts = [("separation", format_interval(self.separation, self.separation_interval))]
+        if self._search is not None and self._examples is not None:
+            facts.append(("check", str(self.check)))
+        return facts
 
     def _hint_shifts(self) -> Array | None:
         """Return how the hint in the frame would shift with each group of the jackknife, (B, k), if it does."""
-        return None
+        return None if self._hint is None else self._family.hint_shifts(self._hint)
 
     @cached_property
     def _rivals(self) -> Array:
@@ -112,3 +116,31 @@ class SampleComponent(VectorComponent):
     @cached_property
     def _replicates(self) -> Replicates:
         return self._family.leave_one_out(self._hinted.hint)
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class ConfidentComponent(SampleComponent):
+    """A component with a probability that it is the one meant."""
+
+    _trust: float = field(default=1.0, kw_only=True)  # what tests of the hint and of the fit leave of the confidence
+
+    def _hint_shifts(self) -> Array | None:
+        return None
+
+    @cached_property
+    def confidence(self) -> float:
+        """The probability that this is the component that the hint means: that it comes first on new samples too."""
+        return self._hint_confidence
+
+    @cached_property
+    def _hint_confidence(self) -> float:
+        """The probability that the hint prefers this component, which its lead is about, times the trust in it."""
+        return self._trust * self._p_first
+
+    def _trust_facts(self) -> list[tuple[str, str]]:
+        if isinstance(self._family.partitions, DetachedPartitions):
+            return super()._trust_facts()
+        return [
+            ("confidence", plain_chance(self.confidence)),
+            ("separation", format_interval(self.separation, self.separation_interval)),
+        ]

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from mixsearch._fonts import choose_fonts
 from mixsearch._typing import Array, Sparse
 from mixsearch.errors import SearchError
-from mixsearch.gaussian.component import GaussianComponent
+from mixsearch.gaussian import GaussianComponent
 from mixsearch.plots.style import (
     DPI,
     FOUND_COLOR,

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from mixsearch._typing import Array
-from mixsearch.gaussian.component import GaussianComponent
+from mixsearch.gaussian import GaussianComponent
 
 # Lower bounds of a component's weight, and of its variance relative to the largest one.
 MIN_WEIGHT, MIN_VARIANCE = 1e-6, 1e-6

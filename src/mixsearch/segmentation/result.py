@@ -16,7 +16,7 @@ from mixsearch._typing import Array
 from mixsearch.core.separation import separation_in_words, verdict, verdict_code
 from mixsearch.display import Card, plain_number
 from mixsearch.errors import ArgumentError, Option, SearchError
-from mixsearch.gaussian.component import GaussianComponent
+from mixsearch.gaussian import GaussianComponent
 from mixsearch.segmentation.graph import Confidence, judge_overlap
 from mixsearch.segmentation.image import RasterImage
 from mixsearch.segmentation.image_files import (

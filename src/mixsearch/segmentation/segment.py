@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from mixsearch._typing import Array
 from mixsearch.data.chunks import row_slices
 from mixsearch.errors import ArgumentError, Option, SearchError, collect_warnings
-from mixsearch.gaussian.component import GaussianComponent
+from mixsearch.gaussian import GaussianComponent
 from mixsearch.segmentation.features import FeatureImage, Features, PixelFeatures, compute_features
 from mixsearch.segmentation.gaussians import SegmentGaussians, argmax_segments, softmax_in_place
 from mixsearch.segmentation.graph import Confidence

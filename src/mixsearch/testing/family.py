@@ -85,7 +85,7 @@ def check_family(
     Examples
     --------
     >>> from mixsearch.datasets import make_gaussian_mixture
-    >>> from mixsearch.gaussian.fit import fit_gaussian
+    >>> from mixsearch.gaussian import fit_gaussian
     >>> from mixsearch.testing import check_family
     >>> X = make_gaussian_mixture(800, 10, 3, random_state=0).X
     >>> check_family(lambda samples: fit_gaussian(samples, 3, paper=False, seed=0), X)

@@ -82,7 +82,7 @@ def _require(holds: bool, sentence: str) -> None:
 
 def _find_gaussian() -> None:
     from mixsearch.datasets.mixtures import make_gaussian_mixture
-    from mixsearch.gaussian.search import GaussianSearch
+    from mixsearch.gaussian import GaussianSearch
 
     data = make_gaussian_mixture(2_000, 20, 4, random_state=0)
     found = GaussianSearch(4).fit(data.X).search(examples=data.X[:1])
@@ -198,7 +198,7 @@ def _fit_dask() -> None:
     import dask.array as da
 
     from mixsearch.datasets.mixtures import make_gaussian_mixture
-    from mixsearch.gaussian.search import GaussianSearch
+    from mixsearch.gaussian import GaussianSearch
 
     data = make_gaussian_mixture(2_000, 10, 3, random_state=0)
     lazy = da.from_array(data.X, chunks=(500, 10))

@@ -14,7 +14,7 @@ from mixsearch._typing import Array, DataFrame, SamplesLike
 from mixsearch.core.example_fit import ExampleFit, confidence_without_model
 from mixsearch.core.jackknife import StandardErrors
 from mixsearch.core.moments import Replicates
-from mixsearch.core.sample_component import SampleComponent
+from mixsearch.core.sample_component import ConfidentComponent
 from mixsearch.core.separation import separation_in_words
 from mixsearch.core.validation import check_choice, check_positive_int, check_samples
 from mixsearch.data.chunks import ArraySum
@@ -89,7 +89,7 @@ class DocumentCount(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Topic(SampleComponent):
+class Topic(ConfidentComponent):
     """One topic of a corpus.
 
     Attributes

@@ -9,7 +9,7 @@ from mixsearch import GaussianSearch
 from mixsearch.core.noise_edge import noise_edge
 from mixsearch.data.partitions import partition_in_memory
 from mixsearch.datasets import make_gaussian_mixture
-from mixsearch.gaussian.fit import fit_gaussian
+from mixsearch.gaussian import fit_gaussian
 
 
 def check(X, n_components):

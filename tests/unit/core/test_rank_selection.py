@@ -11,7 +11,7 @@ from tests.split_samples import split_samples
 from mixsearch.core.rank_selection import Spectrum
 from mixsearch.data.partitions import partition_in_memory
 from mixsearch.datasets import make_gaussian_mixture, make_mixed_regression, make_subspaces, make_topics
-from mixsearch.gaussian.fit import gaussian_spectrum
+from mixsearch.gaussian import gaussian_spectrum
 from mixsearch.regression.counting import regression_spectrum
 from mixsearch.subspace.search import subspace_spectrum
 from mixsearch.topics.documents import corpus_in_memory

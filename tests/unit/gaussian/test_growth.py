@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
-from mixsearch.gaussian.shapes import (
+from mixsearch.table.shapes import (
     SHAPES,
     GrownMixture,
     choose_mixture,

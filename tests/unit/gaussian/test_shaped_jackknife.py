@@ -9,7 +9,7 @@ from tests.unit.gaussian.shaped import draw
 from mixsearch.core.jackknife import jackknife
 from mixsearch.data.partitions import partition_in_memory
 from mixsearch.gaussian.shaped_fit import replicate_mixture
-from mixsearch.gaussian.shapes import SHAPES, m_step, min_variance
+from mixsearch.table.shapes import SHAPES, m_step, min_variance
 from mixsearch.gaussian.units import Units
 
 N = 800

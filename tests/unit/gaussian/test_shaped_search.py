@@ -14,7 +14,7 @@ from mixsearch.core.extraction import Extraction
 from mixsearch.datasets import make_gaussian_mixture
 from mixsearch.errors import OutliersWarning
 from mixsearch.gaussian.queries import MAX_FEATURES, fit_shapes
-from mixsearch.gaussian.shapes import SHAPES
+from mixsearch.table.shapes import SHAPES
 
 full = draw("full")
 search = GaussianSearch(3, covariance="full").fit(full.X)

@@ -5,7 +5,7 @@ from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
 
 from mixsearch.core.posterior import MIN_PRIOR, MIN_VARIANCE
-from mixsearch.gaussian.shapes import CHUNK_ROWS, SHAPES, m_step
+from mixsearch.table.shapes import CHUNK_ROWS, SHAPES, m_step
 
 WEIGHTS = np.array([0.5, 0.3, 0.2])
 

@@ -1,0 +1,105 @@
+"""The check of an answer: examples that come back when they are left out, and reasons not to trust it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mixsearch._typing import Array
+from mixsearch.errors import DoubtfulExamplesWarning, SearchWarning, WeakHintWarning
+
+# An example comes back with at least this membership.
+MIN_MEMBERSHIP = 0.5
+# One of q examples belongs to another component if its membership is below this / q.
+MAX_DISAGREEMENT = 0.05
+# A hint is weak if a lead below this factor would be lost on new samples with more than the other probability.
+CLEAR_SEPARATION, MAX_LOST = 1.5, 0.05
+# A direction says nothing if one in which components do not differ would score them as differently this often.
+MAX_UNINFORMATIVE = 0.01
+
+
+class Check(NamedTuple):
+    """The membership of each example in the component that the others find.
+
+    Attributes
+    ----------
+    memberships : array of shape (q,)
+        Probability that the example belongs to the component found from the other examples.
+    """
+
+    memberships: Array
+
+    @property
+    def n_returned(self) -> int:
+        """The number of examples that come back when they are left out."""
+        return int(np.count_nonzero(self.memberships >= MIN_MEMBERSHIP))
+
+    def __str__(self) -> str:
+        q = len(self.memberships)
+        return (
+            "no check: it needs two examples" if q < 2 else f"{self.n_returned} of {q} examples come back when left out"
+        )
+
+
+def leave_out_each(find: Callable[..., Any], examples: Any) -> Check:
+    """Search with each example left out, and compute its membership in the component that the others find."""
+    n = examples.shape[0]
+    if n < 2:
+        return Check(np.full(n, np.nan))
+    keep = ~np.eye(n, dtype=bool)
+    return Check(
+        np.array([find(examples=examples[keep[row]]).membership(examples[row : row + 1])[0] for row in range(n)])
+    )
+
+
+def check_answer(found: Any) -> list[SearchWarning]:
+    """Find out whether the hint singles out one component, and whether the examples belong to it."""
+    if found._examples is None:
+        return [*_check_direction(found)]
+    memberships = found.membership(found._examples)
+    rows = np.flatnonzero(memberships * len(memberships) < MAX_DISAGREEMENT)
+    if not len(rows):
+        return [] if found._refined is not None else [*_check_lead(found)]
+    n = len(memberships)
+    sentence = (
+        "The example does not belong to the component found. Give others, or fit more components."
+        if n == 1
+        else "{n_disagreeing} of {n_examples} examples do not belong to the component found (numbers {listed}, counted "
+        "from 0). Leave out those that may be wrong."
+    )
+    listed = ", ".join(map(str, rows[:10])) + (", ..." if len(rows) > 10 else "")
+    return [
+        DoubtfulExamplesWarning(sentence, n_disagreeing=len(rows), n_examples=n, rows=rows[:10].tolist(), listed=listed)
+    ]
+
+
+def _check_direction(found: Any) -> list[WeakHintWarning]:
+    p_value = found._family.information_p_value(found._hint)
+    if p_value <= MAX_UNINFORMATIVE or len(found.scores) == 1:
+        return _check_lead(found)
+    return [
+        WeakHintWarning(
+            "The hint may say nothing: a direction in which the components do not differ would score them as "
+            "differently with a probability of {percent:.0f}%. Give a direction in which they differ, or examples.",
+            code="hint_uninformative",
+            percent=100 * p_value,
+            p_value=p_value,
+        )
+    ]
+
+
+def _check_lead(found: Any) -> list[WeakHintWarning]:
+    """A small lead is doubtful only if it may be noise."""
+    if len(found.scores) == 1 or found.separation >= CLEAR_SEPARATION or found._p_first >= 1 - MAX_LOST:
+        return []
+    return [
+        WeakHintWarning(
+            "The hint hardly singles out a component: the one found leads the runner-up by a factor of {separation:.2f} "
+            "only, where 1 is a tie, and would lead on other samples with a probability of {percent:.0f}%. Look at "
+            "`alternatives`, or give a more specific hint.",
+            separation=found.separation,
+            percent=100 * found._p_first,
+        )
+    ]

@@ -1,0 +1,1017 @@
+"""Mixtures of Gaussians: find one component from a direction or a few of its samples.
+
+The model (paper, section 3.1): a sample of component i is N(μᵢ, σᵢ²I), and component i has weight αᵢ. Moments first,
+then the likelihood, then the estimator. Refined components may also have diagonal, tied or full covariances.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import Any, ClassVar, Literal, NamedTuple, Self, Unpack, cast
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+from scipy.stats import chi2
+from sklearn.utils.validation import check_is_fitted
+
+from mixsearch._typing import Array, Matrix, Samples, SamplesLike
+from mixsearch.core.check import check_answer
+from mixsearch.core.component import Candidates
+from mixsearch.core.doubts import add_doubts
+from mixsearch.core.eigen import OVERSAMPLING, top_eigenpairs
+from mixsearch.core.estimator import MixtureCache, RandomState, SemiSupervised
+from mixsearch.core.extraction import Extraction, ExtractionOptions, extract_with_rehint, prefer
+from mixsearch.core.family import Preset
+from mixsearch.core.frame import Frame, frame_from_eigenpairs, project
+from mixsearch.core.hints import check_not_orthogonal, check_one_hint, hint_from_direction, hint_from_examples
+from mixsearch.core.jackknife import StandardErrors
+from mixsearch.core.moments import Hinted, Replicates
+from mixsearch.core.noise_edge import MIN_NOISE, SignalCheck, check_spectrum, noise_rank
+from mixsearch.core.outliers import find_outliers
+from mixsearch.core.posterior import clip_weight, log_normal
+from mixsearch.core.posterior import posterior as posterior_of_two
+from mixsearch.core.rank_selection import spherical_spectrum
+from mixsearch.core.sample_component import SampleComponent
+from mixsearch.core.second_moment import (
+    MeasuredPartition,
+    MeasuredSamples,
+    WeightedSums,
+    blas_threads_for,
+    centered_sums,
+    measure_samples,
+    sample_mean_of,
+    second_moment,
+    squared_distances,
+    weighted_gram,
+    weighted_sums,
+)
+from mixsearch.core.tensor import all_components, sum_cubes, symmetrize
+from mixsearch.core.validation import check_choice, check_n_components, check_n_features, check_n_samples, check_samples
+from mixsearch.data.chunks import CACHED_ROWS, ArraySum, row_slices
+from mixsearch.data.dask import dask_arrays, is_dask
+from mixsearch.data.partitions import Partition, Partitions, SamplePartition, leave_one_out, spread_over_groups
+from mixsearch.errors import HintError, Option, SearchWarning, UnlikelyMixtureWarning, warn_user
+from mixsearch.mixture.check import choose_component, hold_examples, test_rows
+from mixsearch.mixture.em import EMOptions, Fit, check_em_options, fit_mixture, posterior, run_em
+from mixsearch.mixture.errors import estimate_covariance
+from mixsearch.mixture.tuning import TUNING
+
+Covariance = Literal["spherical", "diagonal", "tied", "full"]
+COVARIANCES: tuple[Covariance, ...] = ("spherical", "diagonal", "tied", "full")
+# A component starts EM with at least this fraction of an even weight, and its variance stays above this fraction of
+# the average one.
+MIN_START_WEIGHT, MIN_VARIANCE = 0.2, 1e-4
+
+# ---- Moments (paper, section 3.1) -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class GaussianChunk(Partition):
+    """Samples with their coordinates in the frame."""
+
+    samples: Samples  # x itself, not a copy, (n, d)
+    projected: Array  # Y = XW, (n, k)
+    energy: Array  # e, the squared residual per direction of the noise space, (n,): averages to the noise variance
+    residual: Array  # squared residual in the whole noise space, (n,)
+
+
+@dataclass(frozen=True, slots=True)
+class NoiseSpace:
+    """The directions outside the signal space, in which samples are noise alone."""
+
+    signal: Array  # basis of the signal space, (d, q), orthonormal columns
+    origin: Array  # (d,)
+    n_dims: int  # the number of directions in which samples vary
+
+    def squares(self, X: Samples) -> Array:
+        """Compute the squared distance of samples from the origin in these directions, (n,)."""
+        Z = project(X, self.signal, self.origin)
+        return np.asarray(np.maximum(squared_distances(X, self.origin) - np.einsum("ij,ij->i", Z, Z), 0))
+
+
+class GaussianSums(NamedTuple):
+    """Sums over some samples."""
+
+    n: int
+    total: Array  # Σ y, (k,)
+    squares: Array  # Σ yy', (k, k)
+    third: Array  # Σ ⟨y, c⟩yy', (k, k)
+    energy: float  # Σ e
+    energy_mean: Array  # Σ e y, (k,)
+
+
+@dataclass(frozen=True, slots=True)
+class GaussianFamily:
+    """The fitted moments of a mixture of spherical Gaussians. Only the frame and the mean grow with the dimension."""
+
+    frame: Frame
+    mean: Array  # W'm, (k,)
+    noise_variance: float  # Σ αᵢσᵢ²
+    noise_mean: Array  # W'm~, (k,), with m~ = Σ αᵢσᵢ²μᵢ
+    noise_square: Array  # E[e y²], (k,)
+    sample_mean: Array  # m, (d,)
+    partitions: Partitions[GaussianChunk]
+    noise: NoiseSpace
+    check: SignalCheck | None = None  # which eigenvalues exceed the noise; None for the paper's moments
+    n_hints: ClassVar[int] = 1
+
+    @property
+    def n_components(self) -> int:
+        """The number of components of the fit."""
+        return self.frame.n_components
+
+    @property
+    def is_paper(self) -> bool:
+        """Whether the moments are the paper's, relative to zero."""
+        return self.frame.origin is None
+
+    @property
+    def positive_noise(self) -> float:
+        """The average variance, or a trace of one if the samples have none: densities need a positive variance."""
+        return max(self.noise_variance, MIN_NOISE * float(self.frame.values[-1]))
+
+    def hinted(self, hint: Array) -> Hinted:
+        """Contract the third moment with a hint in the frame, (k,)."""
+        total = self.partitions.reduce(lambda chunk: ArraySum(weighted_gram(chunk.projected, chunk.projected @ hint)))
+        return self.correct(total.total / self.partitions.n_rows, hint)
+
+    def correct(self, third: Array, hint: Array) -> Hinted:
+        """Subtract the contribution of the noise from E[⟨y, c⟩yy'].
+
+        Notes
+        -----
+        B = E[⟨x, v⟩xx'] - m~v' - vm~' - ⟨m~, v⟩I (paper, Theorem 4). With v in the signal space, W'v = W'W c, where W'W
+        is diagonal, and ⟨m~, v⟩ = ⟨W'm~, c⟩, so that the samples enter through Y alone.
+        """
+        spread = self.frame.spread
+        cross = np.outer(self.noise_mean, spread * hint)
+        matrix = third - cross - cross.T - (self.noise_mean @ hint) * np.diag(spread)
+        return Hinted(matrix, self.mean, hint)
+
+    def tensor(self, basis: Array) -> Array:
+        """Contract the third moment with all columns of a basis, (k, q), to (q, q, q)."""
+
+        def sum_chunk(chunk: GaussianChunk) -> ArraySum:
+            Y = chunk.projected @ basis
+            return ArraySum(sum_cubes(Y, Y, np.ones(len(Y))))
+
+        identity = (basis.T * self.frame.spread) @ basis
+        noise = symmetrize(np.multiply.outer(identity, self.noise_mean @ basis))
+        return np.asarray(self.partitions.reduce(sum_chunk).total / self.partitions.n_rows - noise)
+
+    def leave_one_out(self, hint: Array) -> Replicates:
+        """Compute the moments under a hint in the frame, (k,), of all samples but one group, for each group in turn."""
+
+        def sum_rows(chunk: GaussianChunk, rows: slice) -> GaussianSums:
+            Y, energy = chunk.projected[rows].astype(np.float64, copy=False), chunk.energy[rows]
+            third = (Y * (Y @ hint)[:, None]).T @ Y
+            return GaussianSums(len(Y), Y.sum(axis=0), Y.T @ Y, third, energy.sum(), energy @ Y)
+
+        replicates = []
+        for n, total, squares, third, energy, energy_mean in leave_one_out(self.partitions, sum_rows):
+            second = squares / n - energy / n * np.diag(self.frame.spread)
+            hinted = replace(self, noise_mean=energy_mean / n).correct(third / n, hint)
+            replicates.append((second, hinted.matrix, total / n))
+        return Replicates(*map(np.array, zip(*replicates, strict=True)))
+
+    def residual_replicates(self, direction: Array) -> Array:
+        """Compute A W u, u (k,), of all samples but one of B groups, up to vectors of the signal space: (d, B)."""
+        n_groups = self.partitions.n_groups
+
+        def sum_groups(chunk: GaussianChunk) -> WeightedSums:
+            return weighted_sums(chunk.samples, spread_over_groups(chunk, chunk.projected @ direction, n_groups))
+
+        centered = centered_sums(self.sample_mean, self.partitions.reduce(sum_groups))
+        return np.asarray((centered.sum(axis=1, keepdims=True) - centered) / self._n_left)
+
+    def hint_shifts(self, v: Array) -> Array:
+        """Compute how the coordinates of v, (d,), change with the frame of all samples but one of B groups: (B, k).
+
+        Notes
+        -----
+        The part of v outside the signal space is uncorrelated with the coordinates of all samples. Without a group it
+        is correlated by E[y ⟨x - m, v⟩], so that this much more of v lies in the frame.
+        """
+        residual = self.frame.residual(v[:, None])[:, 0]
+        offset = float(self.sample_mean @ residual)
+
+        def correlate(chunk: GaussianChunk, rows: slice) -> ArraySum:
+            return ArraySum((np.asarray(chunk.samples[rows] @ residual) - offset) @ chunk.projected[rows])
+
+        return np.array([sums.total for sums in leave_one_out(self.partitions, correlate)]) / self._n_left
+
+    @property
+    def _n_left(self) -> float:
+        """The number of samples outside a group of the jackknife."""
+        return self.partitions.n_rows * (1 - 1 / self.partitions.n_groups)
+
+    def information_p_value(self, v: Array) -> float:
+        """Test the hypothesis that the components do not differ along v, (d,).
+
+        Notes
+        -----
+        If v is orthogonal to all differences of centers, its coordinates c in the frame come from the errors of the
+        frame alone: E[y⟨x, v⟩] over samples, with ⟨x, v⟩ noise of variance |v|²e.
+        """
+        free = self.frame.spread > 0
+        c = self.frame.project_hint(v)[free]
+        rounding = 1e-18 * self.frame.values[free]  # the least variance of samples without noise
+        variance = np.maximum(self.noise_square[free] / self.partitions.n_rows, rounding)
+        return float(chi2.sf(np.sum(c**2 / variance) / (v @ v), len(c)))
+
+
+def fit_gaussian(
+    partitions: Partitions[SamplePartition],
+    n_components: int,
+    *,
+    paper: bool,
+    seed: int,
+    measured: MeasuredSamples | None = None,
+) -> GaussianFamily:
+    """Find the signal space and the noise of a mixture of spherical Gaussians, and project the samples."""
+    mean, distances = measured or measure_samples(partitions)
+    with blas_threads_for(partitions):
+        covariance = second_moment(partitions, center=mean)
+        if paper:
+            framed = _frame_at_zero(partitions, covariance, mean, n_components, seed)
+        else:
+            framed = _frame_at_mean(distances, covariance, mean, n_components, seed)
+
+    def sum_noise(chunk: GaussianChunk) -> ArraySum:
+        Y, energy = chunk.projected, chunk.energy.astype(chunk.projected.dtype)
+        both = np.stack([np.asarray(Y.T @ energy), np.einsum("ij,ij,i->j", Y, Y, energy)])
+        return ArraySum(np.asarray(both, dtype=np.float64))
+
+    noise_mean, noise_square = framed["partitions"].reduce(sum_noise).total / partitions.n_rows
+    return GaussianFamily(
+        **framed,
+        mean=framed["frame"].whiten(mean),
+        noise_mean=noise_mean,
+        noise_square=noise_square,
+        sample_mean=mean,
+    )
+
+
+def _frame_at_mean(
+    partitions: Partitions[MeasuredPartition], covariance: Matrix, mean: Array, n_components: int, seed: int
+) -> dict[str, Any]:
+    """Frame the covariance, which has rank k - 1 plus noise, and average the noise over its other directions.
+
+    The paper takes the noise level from one eigenvector. The mean over all of them has a smaller error.
+    """
+    (n, d, dtype, _), q = partitions.layout, n_components - 1
+    pairs = top_eigenpairs(covariance, min(q + OVERSAMPLING, d), n_converged=max(q, 1), seed=seed)
+    values, vectors = pairs.values[:q], pairs.vectors[:, :q]
+    rank = noise_rank(covariance, partitions, mean, q, seed)
+    noise = NoiseSpace(vectors, mean, n_dims=max(rank.noisy - q, 1))
+
+    def project_chunk(chunk: MeasuredPartition) -> GaussianChunk:
+        inside = project(chunk.samples, vectors, mean)
+        residual = np.maximum(chunk.squares - np.einsum("ij,ij->i", inside, inside), 0)
+        return GaussianChunk(chunk.first, chunk.samples, inside, residual / noise.n_dims, residual)
+
+    def whiten_chunk(chunk: GaussianChunk) -> GaussianChunk:
+        Y = np.column_stack([np.ones(chunk.n_rows), chunk.projected / np.sqrt(frame.values)])
+        return replace(chunk, projected=Y.astype(chunk.samples.dtype, copy=False))
+
+    inside = partitions.map(project_chunk).persist()
+    level = inside.reduce(lambda chunk: ArraySum(float(chunk.energy.sum()))).total / n
+    frame = frame_from_eigenpairs(values, vectors, level, precision=dtype, name="covariance", n_components=n_components)
+    unit = float(frame.values.mean()) if q else 1.0
+    lifted = Frame(np.column_stack([np.zeros(d), vectors]), np.append(unit, frame.values), origin=mean)
+    projected = inside.map(whiten_chunk).persist()
+    check = check_spectrum(projected, pairs.values, rank, q, level * noise.n_dims + float(values.sum()))
+    return {"frame": lifted, "noise_variance": level, "noise": noise, "partitions": projected, "check": check}
+
+
+def _frame_at_zero(
+    partitions: Partitions[SamplePartition], covariance: Matrix, mean: Array, n_components: int, seed: int
+) -> dict[str, Any]:
+    """Frame the second moment less the (k+1)-th eigenvalue of the covariance, as in the paper."""
+    n_pairs = min(n_components + 1, covariance.shape[0])
+    values, vectors, _ = top_eigenpairs(covariance, n_pairs, seed=seed)
+    level, noise_direction = float(values[-1]), vectors[:, -1]
+    values, vectors, _ = top_eigenpairs(second_moment(partitions), n_components, seed=seed)
+    frame = frame_from_eigenpairs(values, vectors, level, precision=partitions.layout.dtype)
+    noise = NoiseSpace(frame.basis, np.zeros(partitions.n_features), partitions.n_features - n_components)
+
+    def whiten_chunk(chunk: SamplePartition) -> GaussianChunk:
+        X = chunk.samples
+        energy = np.asarray(X @ noise_direction - mean @ noise_direction) ** 2
+        return GaussianChunk(chunk.first, X, frame.whiten(X).astype(X.dtype, copy=False), energy, noise.squares(X))
+
+    projected = partitions.map(whiten_chunk).persist()
+    return {"frame": frame, "noise_variance": level, "noise": noise, "partitions": projected}
+
+
+# ---- Likelihood of spherical Gaussians, in the signal space ---------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class FeatureChunk(Partition):
+    """Samples as features in which log densities are linear: 1, coordinates z of the signal space, squared length."""
+
+    features: Array  # (n, q + 2)
+
+
+class SphericalParameters(NamedTuple):
+    """A mixture of spherical Gaussians in the signal space."""
+
+    weights: Array  # (k,)
+    centers: Array  # (k, q)
+    variances: Array  # (k,)
+
+
+@dataclass(frozen=True)
+class SphericalModel:
+    """The likelihood of spherical Gaussians whose centers lie in the signal space.
+
+    Outside of it samples are noise; its energy shows how large the variance of a sample is.
+    """
+
+    n_dims: int  # directions in which samples vary, in the signal space and outside
+    min_variance: float
+
+    def log_density(self, chunk: FeatureChunk, params: SphericalParameters) -> Array:
+        """Compute log αᵢ + log N(x; μᵢ, σᵢ²I), (n, k)."""
+        weights, centers, variances = params
+        constants = np.log(weights) - 0.5 * (np.sum(centers**2, axis=1) / variances + self.n_dims * np.log(variances))
+        coefficients = np.column_stack([constants, centers / variances[:, None], -0.5 / variances])
+        return np.asarray(coefficients @ chunk.features.T).T
+
+    def statistics(self, chunk: FeatureChunk, resp: Array) -> Array:
+        """Sum the features, weighted by responsibilities, (k, q + 2)."""
+        return np.asarray(resp.T @ chunk.features)
+
+    def m_step(self, statistics: Array, weights: Array) -> SphericalParameters:
+        """Compute means and average variances."""
+        sizes = np.maximum(statistics[:, 0], np.finfo(np.float64).tiny)
+        centers = statistics[:, 1:-1] / sizes[:, None]
+        variances = (statistics[:, -1] / sizes - np.sum(centers**2, axis=1)) / self.n_dims
+        weights = np.maximum(weights, np.finfo(np.float64).tiny)
+        return SphericalParameters(weights, centers, np.maximum(variances, self.min_variance))
+
+    def random_start(
+        self, chunk: FeatureChunk, params: SphericalParameters, rng: np.random.Generator
+    ) -> SphericalParameters:
+        """Draw centers among the samples by k-means++."""
+        Z = chunk.features[:, 1:-1]
+        centers, distances = draw_centers(Z, len(params.weights), rng)
+        noise = chunk.features[:, -1] - np.sum(Z**2, axis=1)
+        variance = max(float(np.mean(distances + noise)) / self.n_dims, float(params.variances.min()))
+        k = len(centers)
+        return SphericalParameters(np.full(k, 1 / k), centers, np.full(k, variance))
+
+    def squares(self, chunk: FeatureChunk, params: SphericalParameters) -> Array:
+        """Compute |x - μᵢ|² / σᵢ², (n, k)."""
+        Z, centers = chunk.features[:, 1:-1], params.centers
+        squares = chunk.features[:, -1:] - 2 * Z @ centers.T + np.sum(centers**2, axis=1)
+        return np.asarray(np.maximum(squares, 0) / params.variances)
+
+    def scores(self, chunk: FeatureChunk, params: SphericalParameters, component: int) -> Array:
+        """Compute the scores by the center, in units of σ, and by log σ², (n, q + 1)."""
+        away = (chunk.features[:, 1:-1] - params.centers[component]) / np.sqrt(params.variances[component])
+        one = SphericalParameters(*(part[[component]] for part in params))
+        return np.column_stack([away, 0.5 * (self.squares(chunk, one)[:, 0] - self.n_dims)])
+
+    def information(self, statistics: Array, params: SphericalParameters, component: int) -> Array:
+        """Compute the information about the center and log σ² of known members, (q + 1, q + 1)."""
+        q = params.centers.shape[1]
+        return np.diag(statistics[component, 0] * np.append(np.ones(q), self.n_dims / 2))
+
+
+def draw_centers(Z: Array, n_centers: int, rng: np.random.Generator) -> tuple[Array, Array]:
+    """Draw rows far from each other (k-means++); return them and the squared distances of all from the nearest."""
+    centers = Z[rng.integers(len(Z), size=n_centers)]
+    distances = np.sum((Z - centers[0]) ** 2, axis=1)
+    for i in range(1, n_centers):
+        if distances.any():
+            centers[i] = Z[rng.choice(len(Z), p=distances / distances.sum())]
+            distances = np.minimum(distances, np.sum((Z - centers[i]) ** 2, axis=1))
+    return centers, distances
+
+
+# ---- Likelihood of Gaussians of other shapes, in all dimensions -----------------------------------------------------
+
+
+class ShapedParameters(NamedTuple):
+    """A mixture of Gaussians with covariances of one shape."""
+
+    weights: Array  # (k,)
+    centers: Array  # (k, d)
+    factors: Array  # F, (k, d, d): FF' inverts the covariance
+
+
+@dataclass(frozen=True)
+class ShapedModel:
+    """The likelihood of Gaussians with diagonal, tied or full covariances."""
+
+    shape: Covariance
+    n_dims: int  # d
+    min_variance: float  # added to every variance: a direction without variance would reward every split
+
+    def log_density(self, chunk: SamplePartition, params: ShapedParameters) -> Array:
+        """Compute log αᵢ + log N(x; μᵢ, Σᵢ), (n, k)."""
+        log_factors = np.log(np.einsum("kdd->kd", params.factors)).sum(axis=1)
+        constants = np.log(params.weights) + log_factors - 0.5 * self.n_dims * np.log(2 * np.pi)
+        return np.asarray(constants - 0.5 * self.squares(chunk, params))
+
+    def squares(self, chunk: SamplePartition, params: ShapedParameters) -> Array:
+        """Compute squared Mahalanobis distances, (n, k)."""
+        return np.stack(
+            [np.sum(self._standardize(chunk, params, i) ** 2, axis=1) for i in range(len(params.weights))], 1
+        )
+
+    def _standardize(self, chunk: SamplePartition, params: ShapedParameters, component: int) -> Array:
+        return np.asarray((chunk.samples - params.centers[component]) @ params.factors[component])
+
+    def statistics(self, chunk: SamplePartition, resp: Array) -> Array:
+        """Sum 1, x and the entries of xx', weighted by responsibilities, (k, 1 + d + d²)."""
+        X = chunk.samples
+        squares = [((X * column[:, None]).T @ X).ravel() for column in resp.T]
+        return np.column_stack([resp.sum(axis=0), resp.T @ X, np.stack(squares)])
+
+    def m_step(self, statistics: Array, weights: Array) -> ShapedParameters:
+        """Compute means and covariances, which are shrunk towards their average by d + 2 samples."""
+        d, k = self.n_dims, len(statistics)
+        sizes = np.maximum(statistics[:, 0], np.finfo(np.float64).tiny)
+        centers = statistics[:, 1 : d + 1] / sizes[:, None]
+        covariances = statistics[:, d + 1 :].reshape(k, d, d) / sizes[:, None, None]
+        covariances -= np.einsum("ki,kj->kij", centers, centers)
+        average = np.tensordot(sizes, covariances, 1) / sizes.sum() + self.min_variance * np.eye(d)
+        prior = d + 2
+        covariances = (sizes[:, None, None] * covariances + prior * average) / (sizes + prior)[:, None, None]
+        if self.shape == "tied":
+            covariances = np.repeat(average[None], k, axis=0)
+        elif self.shape == "diagonal":
+            covariances = covariances * np.eye(d)
+        factors = np.linalg.inv(np.linalg.cholesky(covariances)).swapaxes(1, 2)
+        return ShapedParameters(np.maximum(weights, np.finfo(np.float64).tiny), centers, factors)
+
+    def random_start(
+        self, chunk: SamplePartition, params: ShapedParameters, rng: np.random.Generator
+    ) -> ShapedParameters:
+        """Draw centers among the samples by k-means++, and assign each sample to the nearest."""
+        scale = np.sqrt(chunk.samples.var(axis=0) + self.min_variance)
+        centers, _ = draw_centers(chunk.samples / scale, len(params.weights), rng)
+        distances = [np.sum((chunk.samples / scale - center) ** 2, axis=1) for center in centers]
+        resp = np.eye(len(centers))[np.argmin(distances, axis=0)]
+        return self.m_step(self.statistics(chunk, resp), resp.mean(axis=0))
+
+    def scores(self, chunk: SamplePartition, params: ShapedParameters, component: int) -> Array:
+        """Compute the scores by the center and the covariance, in coordinates in which that is the identity, (n, p)."""
+        Z = self._standardize(chunk, params, component)
+        if self.shape == "tied":  # whose covariance is known far better than any center
+            return Z
+        squares = 0.5 * (Z**2 - 1)
+        if self.shape == "diagonal":
+            return np.column_stack([Z, squares])
+        rows, columns = np.triu_indices(self.n_dims, 1)
+        return np.column_stack([Z, squares, Z[:, rows] * Z[:, columns]])
+
+    def information(self, statistics: Array, params: ShapedParameters, component: int) -> Array:
+        """Compute the information of known members, (p, p)."""
+        d = self.n_dims
+        per_sample = {"tied": [1.0] * d, "diagonal": [1.0] * d + [0.5] * d}
+        full = [1.0] * d + [0.5] * d + [1.0] * (d * (d - 1) // 2)
+        return np.diag(statistics[component, 0] * np.array(per_sample.get(self.shape, full)))
+
+
+# ---- The answer -----------------------------------------------------------------------------------------------------
+
+
+class RefinedMixture(NamedTuple):
+    """All components as EM fitted them."""
+
+    model: SphericalModel | ShapedModel
+    fit: Fit[Any]
+    order: Array  # the component of the mixture that each candidate is, (k,)
+    centers: Array  # (k, d)
+    p_values: Array  # of the test whether the samples of each component follow the model, (k,)
+    residual_weights: Array | None = None  # (k, k), of spherical components: see `weigh_residuals`
+
+    @property
+    def is_spherical(self) -> bool:
+        """Whether components are spherical, and fitted in the signal space."""
+        return self.residual_weights is not None
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class GaussianComponent(SampleComponent):
+    """One Gaussian of a mixture.
+
+    Attributes
+    ----------
+    covariance : array of shape (d, d)
+        Its covariance; σ² in every direction if it is spherical.
+    noise_variance : float
+        Its variance σ² in every direction; the average variance of a feature if it is not spherical.
+
+    See Also
+    --------
+    Component : `center`, `weight`, `separation`, `scores`, `alternatives` and the rest.
+
+    Examples
+    --------
+    >>> from mixsearch import GaussianSearch
+    >>> from mixsearch.datasets import make_gaussian_mixture
+    >>> data = make_gaussian_mixture(2000, 30, 4, random_state=0)
+    >>> found = GaussianSearch(n_components=4).fit(data.X).search(examples=data.X[data.labels == 2][:3], refine=True)
+    >>> bool(abs(found.weight - (data.labels == 2).mean()) < 3 * found.stderr.weight)
+    True
+    >>> members = found.membership(data.X) > 0.5
+    >>> bool((members == (data.labels == 2)).mean() > 0.9)
+    True
+    """
+
+    _family: GaussianFamily = field(kw_only=True)
+    _refined: RefinedMixture | None = field(default=None, kw_only=True)
+    _moment_candidates: Candidates | None = field(default=None, kw_only=True)  # before EM
+
+    @property
+    def _index(self) -> int:
+        """The component of the refined mixture."""
+        return int(self._refined.order[self._rank]) if self._refined else 0
+
+    @cached_property
+    def center(self) -> Array:
+        """The component's mean μ, (d,)."""
+        return self._moment_center() if self._refined is None else self._refined.centers[self._index]
+
+    @property
+    def weight(self) -> float:
+        """The component's share of the mixture."""
+        return super().weight if self._refined is None else float(self._refined.fit.params.weights[self._index])
+
+    @cached_property
+    def covariance(self) -> Array:
+        """The covariance of the component, (d, d)."""
+        if self._refined is None or self._refined.is_spherical:
+            return np.asarray(self.noise_variance * np.eye(len(self.center)))
+        spread = np.linalg.inv(self._refined.fit.params.factors[self._index])
+        return np.asarray(spread.T @ spread)
+
+    @property
+    def noise_variance(self) -> float:
+        """The variance of the component, on average over features.
+
+        Notes
+        -----
+        m~ = Σ αᵢσᵢ²μᵢ, so ⟨u₁, W'm~⟩ = √α₁σ₁², with u₁ = √α₁W'μ₁. An estimate that noise makes negative, or larger than
+        all noise there is, is replaced by the average variance.
+        """
+        if self._refined is None:
+            variance, limit = float(self._point @ self._family.noise_mean), self._family.noise_variance / self.weight
+            return variance if 0 < variance <= limit else self._family.positive_noise
+        if not self._refined.is_spherical:
+            return float(np.trace(self.covariance)) / len(self.center)
+        # EM measures distances in the noise space from the origin: that of the center is not part of the variance.
+        outside = float(self._family.noise.squares(self.center[None])[0])
+        variance = float(self._refined.fit.params.variances[self._index])
+        return max(variance - outside / self._refined.model.n_dims, 0.0)
+
+    def membership(self, X: SamplesLike) -> Array:
+        """Compute the probability that each sample belongs to this component.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or Dask array of shape (n, d)
+            Samples with the features of the fit.
+
+        Returns
+        -------
+        array of shape (n,)
+            A lazy Dask array if X is one.
+
+        Notes
+        -----
+        Before refinement, the other components are one Gaussian in the signal space, whose mean and covariance follow
+        from the moments of all samples less those of this component.
+        """
+        if is_dask(X):
+            rows: Array = dask_arrays().map_rows(self.membership, X, len(self.center))
+            return rows
+        samples = check_samples(X, len(self.center), self._feature_names)
+        if len(self.scores) == 1:
+            return np.ones(samples.shape[0])
+        if self._refined is None:
+            return self._moment_membership(self._frame.whiten(samples))
+        model, params = self._refined.model, self._refined.fit.params
+        return posterior(model, make_chunk(model, self._family, samples), params)[:, self._index]
+
+    def _moment_membership(self, Y: Array) -> Array:
+        free = self._frame.spread > 0  # the constant coordinate carries no information
+        noise, point = np.diag(self._frame.spread[free]), self._point[free]
+        weight, variance = clip_weight(self.weight), self.noise_variance
+        rest_mean = (self._family.mean[free] - weight * point) / (1 - weight)
+        total = np.eye(len(point)) + self._family.positive_noise * noise
+        second = np.outer(point, point) + variance * noise
+        rest = (total - weight * second) / (1 - weight) - np.outer(rest_mean, rest_mean)
+        floor = 0.5 * self._family.positive_noise * noise
+        log_members = log_normal(Y[:, free] - point, variance * noise)
+        return posterior_of_two(weight, log_members, log_normal(Y[:, free] - rest_mean, rest, floor=floor))
+
+    @property
+    def moment_estimate(self) -> Self:
+        """The estimate from moments alone, before EM."""
+        candidates = self._moment_candidates or self._candidates
+        return replace(self, _refined=None, _candidates=candidates, _moment_candidates=None, _rank=0)
+
+    def _with_rank(self, rank: int) -> Self:
+        return replace(self, _rank=rank, _doubts=())
+
+    def _refined_errors(self, refined: RefinedMixture) -> StandardErrors:
+        params, index = refined.fit.params, self._index
+        rows = make_rows(refined.model, self._family)
+        covariance = estimate_covariance(refined.model, rows, params, index)
+        weight = float(np.sqrt(covariance[-1, -1]))
+        if refined.residual_weights is None:
+            d, spread = len(self.center), np.linalg.inv(params.factors[index])
+            return StandardErrors(np.sqrt(np.einsum("ab,ac,cb->b", spread, covariance[:d, :d], spread)), weight)
+        q = params.centers.shape[1]
+        inside = frame_points(self._family, np.eye(q) * np.sqrt(params.variances[index]), constant=0.0)
+        axes = self._frame.unwhiten(inside)  # (d, q)
+        center = np.einsum("ja,ab,jb->j", axes, covariance[:q, :q], axes)
+        return StandardErrors(np.sqrt(center + self._residual_variance(refined)), weight)
+
+    def _residual_variance(self, refined: RefinedMixture) -> Array:
+        """Estimate the variance of the center outside the signal space, (d,): of Σ w (x - μ) over samples."""
+        family, center, weights = self._family, self.center, cast(Array, refined.residual_weights)[self._index]
+
+        def sum_chunk(chunk: GaussianChunk) -> ArraySum:
+            features = FeatureChunk(chunk.first, make_features(family, chunk.projected, chunk.residual))
+            scale = posterior(refined.model, features, refined.fit.params) @ weights
+            total = np.zeros(len(center))
+            for rows in row_slices(chunk.n_rows, CACHED_ROWS):
+                X = chunk.samples[rows]
+                away = (X.toarray() if sp.issparse(X) else X).astype(np.float64) - center
+                total += (scale[rows] ** 2) @ family.frame.residual(away.T).T ** 2
+            return ArraySum(total)
+
+        return np.asarray(family.partitions.reduce(sum_chunk).total)
+
+
+# ---- Refinement -----------------------------------------------------------------------------------------------------
+
+
+def make_features(family: GaussianFamily, Y: Array, squares: Array) -> Array:
+    """Return the features of samples: 1, coordinates of the signal space, squared distance from its origin."""
+    free = family.frame.spread > 0
+    Z = np.asarray(Y[:, free] * np.sqrt(family.frame.values[free]), dtype=np.float64)
+    return np.column_stack([np.ones(len(Y)), Z, np.einsum("ij,ij->i", Z, Z) + squares])
+
+
+def make_chunk(model: SphericalModel | ShapedModel, family: GaussianFamily, X: Samples) -> Any:
+    """Return new samples as the model takes them."""
+    if isinstance(model, SphericalModel):
+        return FeatureChunk(0, make_features(family, family.frame.whiten(X), family.noise.squares(X)))
+    return SamplePartition(0, (X.toarray() if sp.issparse(X) else X) - family.sample_mean)
+
+
+def make_rows(model: SphericalModel | ShapedModel, family: GaussianFamily) -> Partitions[Any]:
+    """Return the samples of the fit as the model takes them."""
+
+    def convert(chunk: GaussianChunk) -> Any:
+        if isinstance(model, SphericalModel):
+            return FeatureChunk(chunk.first, make_features(family, chunk.projected, chunk.residual))
+        return replace(make_chunk(model, family, chunk.samples), first=chunk.first)
+
+    return family.partitions.map(convert).persist()
+
+
+def frame_points(family: GaussianFamily, centers: Array, constant: float = 1.0) -> Array:
+    """Return centers of the signal space, (q,) or (q, b), in the coordinates of the frame, (k,) or (k, b)."""
+    free = family.frame.spread > 0
+    points = np.full((len(free), *centers.shape[1:]), constant)
+    points[free] = (centers.T / np.sqrt(family.frame.values[free])).T
+    return points
+
+
+def start_from_moments(family: GaussianFamily) -> SphericalParameters:
+    """Return all components as the third moment shows them, with the average variance."""
+    candidates = all_components(family.tensor(np.eye(family.n_components)), family.mean)
+    free, k = family.frame.spread > 0, family.n_components
+    centers = (candidates.points[free] * np.sqrt(family.frame.values[free])[:, None]).T
+    weights = np.maximum(candidates.weights, MIN_START_WEIGHT / k)  # or components would vanish
+    return SphericalParameters(weights / weights.sum(), centers, np.full(k, family.positive_noise))
+
+
+def fit_all_components(family: GaussianFamily, covariance: Covariance, options: EMOptions) -> RefinedMixture:
+    """Fit the whole mixture by EM, from moments. No hint enters, so one fit serves every search."""
+    free = family.frame.spread > 0
+    n_dims = int(np.count_nonzero(free)) + family.noise.n_dims
+    spherical = SphericalModel(n_dims, MIN_VARIANCE * family.positive_noise)
+    start, rows = start_from_moments(family), make_rows(spherical, family)
+    if covariance == "spherical":
+        return complete_mixture(family, spherical, rows, fit_mixture(spherical, rows, [start], options))
+    trace = float(family.frame.values[free].sum()) + family.noise_variance * family.noise.n_dims
+    d = family.partitions.n_features
+    shaped = ShapedModel(covariance, d, MIN_VARIANCE * trace / d)
+    resp = posterior(spherical, rows.collect().partition, start)
+    rows = make_rows(shaped, family)
+    first = shaped.m_step(shaped.statistics(rows.collect().partition, resp), resp.mean(axis=0))
+    return complete_mixture(family, shaped, rows, fit_mixture(shaped, rows, [first], options))
+
+
+def complete_mixture(
+    family: GaussianFamily, model: SphericalModel | ShapedModel, rows: Partitions[Any], fit: Fit[Any]
+) -> RefinedMixture:
+    """Add the centers in all dimensions to a fitted mixture, and test whether samples follow it."""
+    p_values, order = test_rows(model, rows, fit.params), np.arange(len(fit.params.weights))
+    if isinstance(model, ShapedModel):
+        return RefinedMixture(model, fit, order, family.sample_mean + fit.params.centers, p_values)
+    weights = weigh_residuals(rows, model, fit.params, family)
+
+    def sum_chunk(chunk: GaussianChunk) -> WeightedSums:
+        features = FeatureChunk(chunk.first, make_features(family, chunk.projected, chunk.residual))
+        return weighted_sums(chunk.samples, posterior(model, features, fit.params) @ weights.T)
+
+    sums = centered_sums(family.noise.origin, family.partitions.reduce(sum_chunk))
+    inside = family.frame.unwhiten(frame_points(family, fit.params.centers.T))
+    return RefinedMixture(model, fit, order, (inside + family.frame.residual(sums)).T, p_values, weights)
+
+
+def weigh_residuals(
+    rows: Partitions[FeatureChunk], model: SphericalModel, params: SphericalParameters, family: GaussianFamily
+) -> Array:
+    """Return G, (k, k): the centers outside the signal space are Σ Gr(x - o), with responsibilities r and origin o.
+
+    Notes
+    -----
+    Responsibilities hardly depend on the centers there. With the residual of a sample and centers ρᵢ = sᵢβᵢ, the
+    log-likelihood is Σ log Σ rᵢ exp(⟨x, βᵢ⟩ - sᵢ|βᵢ|²/2), up to second order in β. The direction of the residual is
+    uniform, so that its square averages to eI, and the maximum has Σ (diag(r(s - e)) + err')β = Σ rx. If all variances
+    are the same, that is least squares on r: the mean of a component's samples, less what the others contribute.
+    """
+    n_noise = max(family.noise.n_dims, 1)
+
+    def sum_chunk(chunk: FeatureChunk) -> ResponsibilitySums:
+        resp = posterior(model, chunk, params)
+        Z = chunk.features[:, 1:-1]
+        energy = (chunk.features[:, -1] - np.einsum("ij,ij->i", Z, Z)) / n_noise
+        weighted = resp * energy[:, None]
+        return ResponsibilitySums(resp.T @ weighted, weighted.sum(axis=0), resp.sum(axis=0))
+
+    sums, variances, level = rows.reduce(sum_chunk), params.variances, float(params.variances.mean())
+    # Samples that are not spherical may have more noise here than in the signal space: no variance is below it.
+    excess = np.maximum(sums.sizes * (variances / level) - sums.energies / level, 0)
+    information = np.diag(excess) + sums.gram / level
+    return np.asarray((variances / level)[:, None] * np.linalg.pinv(information, hermitian=True))
+
+
+class ResponsibilitySums(NamedTuple):
+    """Sums over samples of responsibilities r and of the energy e."""
+
+    gram: Array  # Σ err', (k, k)
+    energies: Array  # Σ er, (k,)
+    sizes: Array  # Σ r, (k,)
+
+
+# ---- The estimator --------------------------------------------------------------------------------------------------
+
+
+class GaussianSearch(SemiSupervised[GaussianFamily]):
+    """Find one Gaussian of a mixture from a direction or a few of its samples.
+
+    Parameters
+    ----------
+    n_components : int or "auto", default="auto"
+        k, the number of Gaussians, at most the number of features. "auto" counts the directions in which centers
+        differ (`spectrum_`) and adds one; long axes of clusters that are not spherical count too.
+    covariance : {"spherical", "diagonal", "tied", "full"}, default="spherical"
+        The shape of refined components. "spherical" is the model of the paper, "tied" one covariance for all
+        components. Moments always take components as spherical.
+    preset : {"default", "paper"}, default="default"
+        "paper" makes the paper's choices: samples are not centered, which needs linearly independent centers, and the
+        noise level comes from one eigenvector. By default samples are centered, and the noise level is an average over
+        the whole noise space.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the eigensolver's starting block, used if there are many features.
+
+    Attributes
+    ----------
+    n_components_ : int
+        The number of components of the fit.
+    spectrum_ : Spectrum
+        The eigenvalues behind ``n_components="auto"``.
+    noise_variance_ : float
+        The average variance of the components.
+    mean_ : array of shape (d,)
+        The mean of all samples but outliers.
+    outliers_ : array of int
+        Rows of X that lie far from all others and were left out of the fit; not with ``preset="paper"``. Up to 1% of
+        the samples may lie anywhere. Five or more that are close to each other count as a component.
+    component_ : GaussianComponent
+        The component of the labelled samples, if `fit` was given labels.
+
+    References
+    ----------
+    A. Ray, J. Neeman, S. Sanghavi and S. Shakkottai, "The Search Problem in Mixture Models", Journal of Machine
+    Learning Research 18, 2018.
+
+    Examples
+    --------
+    >>> from mixsearch import GaussianSearch
+    >>> from mixsearch.datasets import make_gaussian_mixture
+    >>> data = make_gaussian_mixture(2000, 30, 4, random_state=0)
+    >>> search = GaussianSearch(n_components=4).fit(data.X)
+    >>> found = search.search(examples=data.X[data.labels == 2][:3])
+    >>> bool(abs(found.center - data.centers[2]).max() < 0.2)
+    True
+    """
+
+    def __init__(
+        self,
+        n_components: int | Literal["auto"] = "auto",
+        *,
+        covariance: Covariance = "spherical",
+        preset: Preset = "default",
+        random_state: RandomState = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.covariance = covariance
+        self.preset = preset
+        self.random_state = random_state
+
+    def _fit_family(self, X: Any) -> Partitions[SamplePartition]:
+        check_choice("covariance", self.covariance, COVARIANCES)
+        minimum, is_paper = check_n_components(self.n_components), self._is_paper()
+        partitions = self._check_partitions(X)
+        check_n_features(partitions.n_features, minimum, f"{minimum} Gaussians")
+        check_n_samples(partitions, minimum + 1, f"{minimum} Gaussians and their noise")
+        self._forget("outliers_")
+        samples, measured = (partitions, None) if is_paper else self._leave_out_outliers(partitions)
+        k = self._choose_n_components(
+            samples,
+            lambda: spherical_spectrum(samples, sample_mean_of(samples), lambda n: n + 1, self._draw_seed()),
+        )
+        family = fit_gaussian(samples, k, paper=is_paper, seed=self._draw_seed(), measured=measured)
+        if hasattr(self, "spectrum_"):  # has counted the components on held-out samples
+            family = replace(
+                family, check=SignalCheck(self.spectrum_.held_out, self.spectrum_.n_signal, is_sought=True)
+            )
+        for warning in family.check.doubts(k - 1) if family.check else ():
+            warn_user(warning)
+        self._family, self._mixtures = family, MixtureCache[RefinedMixture]()
+        self.mean_, self.noise_variance_ = family.sample_mean, family.noise_variance
+        return partitions
+
+    def _leave_out_outliers(
+        self, partitions: Partitions[SamplePartition]
+    ) -> tuple[Partitions[SamplePartition], MeasuredSamples]:
+        outliers = find_outliers(partitions)
+        self.outliers_ = outliers.rows
+        if len(outliers.rows):
+            warn_user(outliers.warning())
+        return outliers.samples, outliers.measured
+
+    def search(
+        self,
+        hint: ArrayLike | None = None,
+        *,
+        examples: SamplesLike | None = None,
+        not_examples: SamplesLike | None = None,
+        refine: bool = False,
+        tol: float = 0.01,
+        max_iter: int | None = None,
+        **extraction: Unpack[ExtractionOptions],
+    ) -> GaussianComponent:
+        """Find the component that a hint means.
+
+        Parameters
+        ----------
+        hint : array of shape (d,), optional
+            A direction v in which the center lies further out than all others.
+        examples : array of shape (q, d), optional
+            A few samples of the component; their mean, relative to the mean of all samples, is the hint. A refined
+            search finds the component under which the examples are likeliest.
+        not_examples : array of shape (q, d), optional
+            Samples of other components, with `examples`: the hint is relative to their mean.
+        refine : bool, default=False
+            Refine the estimate by EM of the whole mixture, started from the moments of all components. The answer's
+            `moment_estimate` is the one before. Examples that the mixture contradicts are held in their component.
+        tol : float, default=0.01
+            Stop EM when an iteration raises the total log-likelihood by less than this, in nats. Estimates then change
+            by far less than their standard errors.
+        max_iter : int, optional
+            Maximum number of EM iterations, 100 by default.
+        **extraction
+            Options of the extraction: `method`, `choose`, `normaliser`, `rule`, `threshold` and `rehint`, the fields of
+            `Extraction`.
+
+        Returns
+        -------
+        GaussianComponent
+        """
+        how = Extraction.from_options({"rehint": not self._is_paper(), **extraction}, self.search)
+        options = check_em_options(refine, tol, max_iter)
+        check_is_fitted(self)
+        # 1) the hint: a direction, or where the examples lie relative to the other samples
+        family = self._family
+        positive, negative = self._check_examples(hint, examples, not_examples)
+        if positive is None:
+            v, c = hint_from_direction(hint, self.n_features_in_), None
+        else:
+            origin = family.sample_mean if negative is None else mean_of(negative)
+            v = hint_from_examples(positive, origin)
+            # Scores are relative to the mean as well: otherwise all of them share a part without information.
+            c = family.frame.project_hint(v, from_origin=True)
+        if family.n_components > 1:
+            check_not_orthogonal(family.frame, v, scale=float(np.linalg.norm(v)))
+        # 2) the third moment contracted with the hint, and one eigenvector (Algorithm 1)
+        hinted = family.hinted(family.frame.project_hint(v) if c is None else c)
+        candidates, rehint = extract_with_rehint(family.hinted, hinted, family.frame, how)
+        found = GaussianComponent(
+            family.frame,
+            candidates,
+            _family=family,
+            _hinted=hinted,
+            _rehint=rehint,
+            _choose=how.choose,
+            _hint=v if positive is None else None,
+            _examples=positive,
+            _search=partial(self.search, refine=refine, tol=tol, max_iter=max_iter, **extraction),
+            _feature_names=self._get_feature_names(),
+        )
+        # 3) optionally, maximum likelihood from there
+        if options is not None:
+            found = self._refine(found, v, negative, options)
+        # 4) reasons not to trust the answer
+        return add_doubts(found, find_warnings(found))
+
+    def _check_examples(self, hint: Any, examples: Any, not_examples: Any) -> tuple[Samples | None, Samples | None]:
+        given = check_one_hint({"hint": hint, "examples": examples})
+        if given == "hint" and not_examples is not None:
+            raise HintError(
+                "{argument} needs {needed} as well.",
+                code="needs_examples",
+                argument=Option("not_examples"),
+                needed=Option("examples"),
+            )
+        positive = None if examples is None else self._check_rows(examples, reset=False)
+        negative = None if not_examples is None else self._check_rows(not_examples, reset=False)
+        return positive, negative
+
+    def _refine(
+        self, found: GaussianComponent, v: Array, negative: Samples | None, options: EMOptions
+    ) -> GaussianComponent:
+        """Choose the component of the fitted mixture that the hint means, and hold examples that it contradicts."""
+        family = self._family
+        mixture = self._mixtures.get(options, lambda: fit_all_components(family, self.covariance, options))
+        points = family.frame.whiten(mixture.centers).T
+        if found._examples is not None:
+            mixture = self._choose_by_examples(mixture, found._examples, negative, options)
+        weights, scores = mixture.fit.params.weights, points.T @ found._hinted.hint
+        preference = prefer(scores, weights, found._choose)
+        order = mixture.order if found._examples is not None else np.argsort(-preference, kind="stable")
+        return replace(
+            found,
+            _refined=mixture._replace(order=order),
+            _candidates=Candidates(points[:, order], weights[order], scores[order], preference[order]),
+            _moment_candidates=found._candidates,
+        )
+
+    def _choose_by_examples(
+        self, mixture: RefinedMixture, positive: Samples, negative: Samples | None, options: EMOptions
+    ) -> RefinedMixture:
+        """Order the components by the likelihood of the examples, and hold examples that the mixture contradicts."""
+        family, model, params = self._family, mixture.model, mixture.fit.params
+        chunks = [make_chunk(model, family, X) for X in (positive, negative) if X is not None]
+        joint = [model.log_density(chunk, params) for chunk in chunks]
+        order = np.argsort(-choose_component(joint[0], params.weights, *joint[1:]), kind="stable")
+        held = hold_examples(chunks, joint, int(order[0]))
+        if held is not None:
+            rows = make_rows(model, family)
+            mixture = complete_mixture(family, model, rows, run_em(model, rows, params, options, held))
+        return mixture._replace(order=order)
+
+    def _whiten(self, X: Samples) -> Array:
+        return np.asarray(self._family.frame.whiten(X), dtype=X.dtype)
+
+
+def mean_of(X: Samples) -> Array:
+    """Compute the mean of samples, (d,)."""
+    return np.asarray(X.mean(axis=0, dtype=np.float64)).ravel()
+
+
+def find_warnings(found: GaussianComponent) -> list[SearchWarning]:
+    """Find the reasons not to trust an answer."""
+    warnings = check_answer(found)
+    if found._refined is None:
+        return warnings
+    model, p_value = found._refined.model, float(found._refined.p_values[found._index])
+    if p_value < TUNING.misfit_p_value:
+        misfit = UnlikelyMixtureWarning(
+            "The samples of this component do not follow a Gaussian with a {shape} covariance (p-value {p_value:.1g}): "
+            "its weight, memberships and standard errors are rough. Fit more components ({argument}), another shape "
+            "({other}) or scaled features, or use `mixsearch.find`, which needs no model.",
+            code="misfit",
+            shape="spherical" if isinstance(model, SphericalModel) else model.shape,
+            p_value=p_value,
+            argument=Option("n_components"),
+            other=Option("covariance"),
+        )
+        warnings.append(misfit)
+    return warnings

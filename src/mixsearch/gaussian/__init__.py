@@ -1,1 +1,0 @@
-"""Mixtures of Gaussians: spherical ones from moments, and those of any shape that grow from one."""

@@ -1,0 +1,1 @@
+"""The mixture engine: maximum likelihood for any family that has a density."""

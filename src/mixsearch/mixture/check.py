@@ -1,0 +1,65 @@
+"""Which component of a fitted mixture the examples mean, and whether rows follow the model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy.stats import chi2, kstwobign
+
+from mixsearch._typing import Array
+from mixsearch.data.partitions import Partition, Partitions
+from mixsearch.mixture.em import Held, Model, P, posterior, responsibilities
+from mixsearch.mixture.tuning import TUNING
+
+
+def test_rows(model: Model[P], rows: Partitions[Any], params: P) -> Array:
+    """Test on a subset of the rows whether those of each component follow the model: p-values, (k,)."""
+    step = max(rows.n_rows // max(TUNING.min_subset, TUNING.subset_per_component * len(params.weights)), 1)
+    return fit_p_values(model, rows.thin(step).collect().partition, params)
+
+
+def fit_p_values(model: Model[P], chunk: Partition, params: P) -> Array:
+    """Compute the p-value of each component: how often members would look as little like the model, (k,).
+
+    Weighted by responsibilities, the squared Mahalanobis distances of rows follow chi-squared, however much the
+    component overlaps with others: the Kolmogorov-Smirnov test compares both.
+    """
+    resp, squares = posterior(model, chunk, params), model.squares(chunk, params)
+    return np.array([_test_squares(squares[:, i], resp[:, i], model.n_dims) for i in range(resp.shape[1])])
+
+
+def _test_squares(squares: Array, resp: Array, n_dims: int) -> float:
+    size = float(resp.sum())
+    if size < 2:  # nothing to compare
+        return 1.0
+    order = np.argsort(squares)
+    expected, weights = chi2.cdf(squares[order], n_dims), resp[order] / size
+    observed = np.cumsum(weights)
+    gap = max(float(np.max(observed - expected)), float(np.max(expected - observed + weights)))
+    effective = size**2 / float(resp @ resp)
+    return float(kstwobign.sf(gap * np.sqrt(min(size, effective))))
+
+
+def choose_component(joint: Array, weights: Array, negative: Array | None = None) -> Array:
+    """Compute log P(all examples in component i, no negative one in i), (k,), from log αᵢpᵢ(x), (q, k)."""
+    together = joint.sum(axis=0) - (len(joint) - 1) * np.log(np.maximum(weights, np.finfo(np.float64).tiny))
+    if negative is None or not len(negative):
+        return np.asarray(together)
+    outside = -np.expm1(negative - np.logaddexp.reduce(negative, axis=1, keepdims=True))
+    return np.asarray(together + np.log(np.maximum(outside, 1e-300)).sum(axis=0))
+
+
+def hold_examples(chunks: Sequence[Any], joint: Sequence[Array], component: int) -> Held | None:
+    """Hold examples in their component, and negative ones out of it, if the mixture contradicts them.
+
+    `chunks` and `joint`, log αᵢpᵢ(x), are those of the examples, and of negative ones if there are any.
+    """
+    resp = [responsibilities(logs)[0] for logs in joint]
+    n_contradicted = float((1 - resp[0][:, component]).sum() + sum(each[:, component].sum() for each in resp[1:]))
+    if n_contradicted <= TUNING.max_contradicted:
+        return None
+    is_component = np.arange(joint[0].shape[1]) == component
+    allowed = [np.tile(mask, (len(logs), 1)) for mask, logs in zip((is_component, ~is_component), joint, strict=False)]
+    return Held(type(chunks[0]).joined(list(chunks)), np.concatenate(allowed))

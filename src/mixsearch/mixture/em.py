@@ -1,0 +1,199 @@
+"""Expectation maximisation for any family that has a density, with labelled examples held in place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Real
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+
+from mixsearch._typing import Array
+from mixsearch.core.validation import check_positive_int
+from mixsearch.data.chunks import CACHED_ROWS, row_slices, sum_chunks
+from mixsearch.data.partitions import Partition, Partitions
+from mixsearch.errors import ArgumentError, Option
+from mixsearch.mixture.tuning import TUNING
+
+
+class Parameters(Protocol):
+    """The parameters of all components of a mixture."""
+
+    @property
+    def weights(self) -> Array:
+        """α, (k,)."""
+
+
+P = TypeVar("P", bound=Any)
+
+
+class Model(Protocol[P]):
+    """The likelihood of a family. `chunk` holds rows as the family stores them."""
+
+    def log_density(self, chunk: Any, params: P) -> Array:
+        """Compute log αᵢ + log pᵢ(x), (n, k), up to one constant for all rows and components."""
+
+    def statistics(self, chunk: Any, resp: Array) -> Array:
+        """Sum the sufficient statistics weighted by responsibilities, (k, m); column 0 holds Σ resp."""
+
+    def m_step(self, statistics: Array, weights: Array) -> P:
+        """Compute the parameters that maximise the expected log-likelihood."""
+
+    def random_start(self, chunk: Any, params: P, rng: np.random.Generator) -> P:
+        """Draw a start of EM from rows, with as many components as `params`."""
+
+    def squares(self, chunk: Any, params: P) -> Array:
+        """Compute squared Mahalanobis distances, (n, k): chi-squared with `n_dims` degrees of freedom for members."""
+
+    @property
+    def n_dims(self) -> int:
+        """Degrees of freedom of `squares`."""
+
+    def scores(self, chunk: Any, params: P, component: int) -> Array:
+        """Compute the score of each row as a member of a component, by that component's parameters, (n, p)."""
+
+    def information(self, statistics: Array, params: P, component: int) -> Array:
+        """Compute the information about a component's parameters if memberships were known, (p, p)."""
+
+
+class EMOptions(NamedTuple):
+    """When to stop."""
+
+    max_iter: int = TUNING.max_iter
+    tol: float = 0.01  # nats that an iteration must gain in the log-likelihood of all rows
+
+
+class Held(NamedTuple):
+    """Examples whose component is known, at least in part."""
+
+    chunk: Any  # rows as the model takes them
+    allowed: Array  # (q, k), bool: components that each row may belong to
+
+
+class Fit(NamedTuple, Generic[P]):
+    """A mixture that EM fitted."""
+
+    params: P
+    log_likelihoods: tuple[float, ...]  # at the start and after each iteration
+
+    @property
+    def log_likelihood(self) -> float:
+        """The log-likelihood of all rows."""
+        return self.log_likelihoods[-1]
+
+
+def check_em_options(refine: Any, tol: Any, max_iter: Any) -> EMOptions | None:
+    """Check the options of a search: None without refinement."""
+    if not isinstance(refine, bool | np.bool_):
+        raise ArgumentError(
+            "{argument} must be True or False, got {value!r}. Limit the iterations with {limit}.",
+            argument=Option("refine"),
+            value=refine,
+            limit=Option("max_iter"),
+        )
+    if not (isinstance(tol, Real) and float(tol) >= 0):
+        raise ArgumentError(
+            "{argument} must be a non-negative number of nats, got {value!r}.", argument=Option("tol"), value=tol
+        )
+    if max_iter is not None:
+        check_positive_int("max_iter", max_iter)
+    return EMOptions(TUNING.max_iter if max_iter is None else int(max_iter), float(tol)) if refine else None
+
+
+def fit_mixture(
+    model: Model[P], rows: Partitions[Any], starts: Sequence[P], options: EMOptions, held: Held | None = None
+) -> Fit[P]:
+    """Fit a mixture by EM: on a subset of the rows from every start, then on all rows from the likeliest.
+
+    Starts drawn at random join those given (from moments, from examples) if the likeliest of these does not fit the
+    rows: if it does, they would lead to the same maximum.
+    """
+    from mixsearch.mixture.check import fit_p_values
+
+    k = len(starts[0].weights)
+    step = max(rows.n_rows // max(TUNING.min_subset, TUNING.subset_per_component * k), 1)
+    subset = rows.thin(step).collect()
+    fits = [run_em(model, subset, start, options, held) for start in starts]
+    best = max(fits, key=lambda fit: fit.log_likelihood)
+    is_empty = best.params.weights.min() * subset.n_rows < 1
+    if k > 1 and (is_empty or k * fit_p_values(model, subset.partition, best.params).min() < TUNING.restart_p_value):
+        rng = np.random.default_rng(0)  # the same answer every time
+        drawn = (model.random_start(subset.partition, best.params, rng) for _ in range(TUNING.n_random_starts))
+        rough = [run_em(model, subset, start, EMOptions(TUNING.rough_iter, TUNING.rough_tol), held) for start in drawn]
+        rough = sorted(rough, key=lambda fit: -fit.log_likelihood)[: TUNING.n_continued]
+        fits = [best, *(run_em(model, subset, fit.params, options, held) for fit in rough)]
+        best = max(fits, key=lambda fit: fit.log_likelihood)
+    return best if step == 1 else run_em(model, rows, best.params, options, held)
+
+
+def run_em(model: Model[P], rows: Partitions[Any], start: P, options: EMOptions, held: Held | None = None) -> Fit[P]:
+    """Run EM from a start until an iteration gains less than the tolerance.
+
+    The log-likelihood of the last parameters costs one more E-step. An iteration that lowers it, by rounding or by a
+    floor of variances, is undone and is the last one.
+    """
+    params, (following, log_likelihood) = start, em_step(model, rows, start, held)
+    history = [log_likelihood]
+    while len(history) <= options.max_iter:
+        beyond, log_likelihood = em_step(model, rows, following, held)
+        if not log_likelihood >= history[-1]:
+            break
+        params, following = following, beyond
+        history.append(log_likelihood)
+        if history[-1] - history[-2] < options.tol:
+            break
+    return Fit(params, tuple(history))
+
+
+def em_step(model: Model[P], rows: Partitions[Any], params: P, held: Held | None = None) -> tuple[P, float]:
+    """Return the parameters after one iteration, and the log-likelihood before it.
+
+    Examples count in the parameters of components, but not in the weights: they are not drawn from the mixture.
+    """
+    sums = rows.reduce(expect, model, params)
+    statistics, log_likelihood = sums.statistics, sums.log_likelihood
+    weights = statistics[:, 0] / rows.n_rows
+    if held is not None:
+        joint = np.where(held.allowed, model.log_density(held.chunk, params), -np.inf)
+        resp, row_likelihoods = responsibilities(joint)
+        statistics = statistics + model.statistics(held.chunk, resp)
+        of_allowed = np.log(np.maximum(held.allowed @ params.weights, np.finfo(np.float64).tiny))
+        log_likelihood = log_likelihood + float(np.sum(row_likelihoods - of_allowed))
+    return model.m_step(statistics, weights), log_likelihood
+
+
+class Expectation(NamedTuple):
+    """The result of an E-step."""
+
+    statistics: Array  # (k, m)
+    log_likelihood: float
+
+
+def expect(chunk: Partition, model: Model[P], params: P) -> Expectation:
+    """Sum the statistics of rows over the posterior of their components: the E-step."""
+
+    def expect_rows(rows: slice) -> Expectation:
+        piece = chunk.take(rows)
+        resp, log_likelihoods = responsibilities(model.log_density(piece, params))
+        return Expectation(model.statistics(piece, resp), float(log_likelihoods.sum()))
+
+    return sum_chunks(expect_rows, row_slices(chunk.n_rows, 8 * CACHED_ROWS))
+
+
+def responsibilities(joint: Array) -> tuple[Array, Array]:
+    """Compute the posterior of components, (n, k), and log-likelihoods, (n,), from log αᵢpᵢ(x), (n, k).
+
+    Exponentials take most of the time, and eight times less of it in single precision, which is precise enough for a
+    probability computed from differences of logarithms.
+    """
+    top = joint.max(axis=1)
+    resp = np.exp((joint - top[:, None]).astype(np.float32))
+    total = resp.sum(axis=1)
+    resp /= total[:, None]
+    return resp.astype(np.float64), top + np.log(total, dtype=np.float64)
+
+
+def posterior(model: Model[P], chunk: Partition, params: P) -> Array:
+    """Compute the posterior of components for rows, (n, k)."""
+    pieces = [chunk.take(rows) for rows in row_slices(chunk.n_rows, 8 * CACHED_ROWS)]
+    return np.concatenate([responsibilities(model.log_density(piece, params))[0] for piece in pieces])
