@@ -54,7 +54,7 @@ from mixsearch.data.dask import dask_arrays, is_dask
 from mixsearch.data.partitions import Partition, Partitions, SamplePartition, leave_one_out, spread_over_groups
 from mixsearch.errors import HintError, Option, SearchWarning, UnlikelyMixtureWarning, warn_user
 from mixsearch.mixture.check import choose_component, hold_examples, test_rows
-from mixsearch.mixture.em import EMOptions, Fit, check_em_options, fit_mixture, posterior, run_em
+from mixsearch.mixture.em import EMOptions, Fit, check_em_options, fit_mixture, posterior, run_em, thin_rows
 from mixsearch.mixture.errors import estimate_covariance
 from mixsearch.mixture.tuning import TUNING
 
@@ -691,8 +691,9 @@ def frame_points(family: GaussianFamily, centers: Array, constant: float = 1.0) 
 
 def start_from_moments(family: GaussianFamily) -> SphericalParameters:
     """Return all components as the third moment shows them, with the average variance."""
-    candidates = all_components(family.tensor(np.eye(family.n_components)), family.mean)
     free, k = family.frame.spread > 0, family.n_components
+    thinned = replace(family, partitions=thin_rows(family.partitions, k))
+    candidates = all_components(thinned.tensor(np.eye(k)), family.mean)
     centers = (candidates.points[free] * np.sqrt(family.frame.values[free])[:, None]).T
     weights = np.maximum(candidates.weights, MIN_START_WEIGHT / k)  # or components would vanish
     return SphericalParameters(weights / weights.sum(), centers, np.full(k, family.positive_noise))

@@ -10,14 +10,13 @@ from scipy.stats import chi2, kstwobign
 
 from mixsearch._typing import Array
 from mixsearch.data.partitions import Partition, Partitions
-from mixsearch.mixture.em import Held, Model, P, posterior, responsibilities
+from mixsearch.mixture.em import Held, Model, P, posterior, responsibilities, thin_rows
 from mixsearch.mixture.tuning import TUNING
 
 
 def test_rows(model: Model[P], rows: Partitions[Any], params: P) -> Array:
     """Test on a subset of the rows whether those of each component follow the model: p-values, (k,)."""
-    step = max(rows.n_rows // max(TUNING.min_subset, TUNING.subset_per_component * len(params.weights)), 1)
-    return fit_p_values(model, rows.thin(step).collect().partition, params)
+    return fit_p_values(model, thin_rows(rows, len(params.weights)).collect().partition, params)
 
 
 def fit_p_values(model: Model[P], chunk: Partition, params: P) -> Array:

@@ -111,8 +111,7 @@ def fit_mixture(
     from mixsearch.mixture.check import fit_p_values
 
     k = len(starts[0].weights)
-    step = max(rows.n_rows // max(TUNING.min_subset, TUNING.subset_per_component * k), 1)
-    subset = rows.thin(step).collect()
+    subset = thin_rows(rows, k).collect()
     fits = [run_em(model, subset, start, options, held) for start in starts]
     best = max(fits, key=lambda fit: fit.log_likelihood)
     is_empty = best.params.weights.min() * subset.n_rows < 1
@@ -123,7 +122,13 @@ def fit_mixture(
         rough = sorted(rough, key=lambda fit: -fit.log_likelihood)[: TUNING.n_continued]
         fits = [best, *(run_em(model, subset, fit.params, options, held) for fit in rough)]
         best = max(fits, key=lambda fit: fit.log_likelihood)
-    return best if step == 1 else run_em(model, rows, best.params, options, held)
+    return best if subset.n_rows == rows.n_rows else run_em(model, rows, best.params, options, held)
+
+
+def thin_rows(rows: Partitions[Any], n_components: int) -> Partitions[Any]:
+    """Return evenly spaced rows, enough to compare starts and to test a fit on."""
+    n_needed = max(TUNING.min_subset, TUNING.subset_per_component * n_components)
+    return rows.thin(max(rows.n_rows // n_needed, 1))
 
 
 def run_em(model: Model[P], rows: Partitions[Any], start: P, options: EMOptions, held: Held | None = None) -> Fit[P]:
