@@ -25,11 +25,10 @@ from mixsearch.core.estimator import MixtureCache, RandomState, SemiSupervised
 from mixsearch.core.extraction import Extraction, ExtractionOptions, extract_with_rehint, prefer
 from mixsearch.core.family import Preset
 from mixsearch.core.frame import Frame, frame_from_eigenpairs, project
-from mixsearch.core.hints import check_not_orthogonal, check_one_hint, hint_from_direction, hint_from_examples
+from mixsearch.core.hints import check_not_orthogonal, hint_from_direction, hint_from_examples, mean_of
 from mixsearch.core.jackknife import StandardErrors
 from mixsearch.core.moments import Hinted, Replicates
 from mixsearch.core.noise_edge import MIN_NOISE, SignalCheck, check_spectrum, noise_rank
-from mixsearch.core.outliers import find_outliers
 from mixsearch.core.posterior import clip_weight, log_normal
 from mixsearch.core.posterior import posterior as posterior_of_two
 from mixsearch.core.rank_selection import spherical_spectrum
@@ -52,13 +51,21 @@ from mixsearch.core.validation import check_choice, check_n_components, check_n_
 from mixsearch.data.chunks import CACHED_ROWS, ArraySum, row_slices
 from mixsearch.data.dask import dask_arrays, is_dask
 from mixsearch.data.partitions import Partition, Partitions, SamplePartition, leave_one_out, spread_over_groups
-from mixsearch.errors import HintError, Option, SearchWarning, UnlikelyMixtureWarning, warn_user
-from mixsearch.mixture.check import choose_component, hold_examples, test_rows
-from mixsearch.mixture.em import EMOptions, Fit, check_em_options, fit_mixture, posterior, run_em, thin_rows
+from mixsearch.errors import SearchWarning, warn_user
+from mixsearch.gaussian_shapes import Covariance, ShapedModel
+from mixsearch.mixture.check import check_fit, choose_component, hold_examples, test_rows
+from mixsearch.mixture.em import (
+    EMOptions,
+    Fit,
+    check_em_options,
+    draw_centers,
+    fit_mixture,
+    posterior,
+    run_em,
+    thin_rows,
+)
 from mixsearch.mixture.errors import estimate_covariance
-from mixsearch.mixture.tuning import TUNING
 
-Covariance = Literal["spherical", "diagonal", "tied", "full"]
 COVARIANCES: tuple[Covariance, ...] = ("spherical", "diagonal", "tied", "full")
 # A component starts EM with at least this fraction of an even weight, and its variance stays above this fraction of
 # the average one.
@@ -382,103 +389,6 @@ class SphericalModel:
         return np.diag(statistics[component, 0] * np.append(np.ones(q), self.n_dims / 2))
 
 
-def draw_centers(Z: Array, n_centers: int, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Draw rows far from each other (k-means++); return them and the squared distances of all from the nearest."""
-    centers = Z[rng.integers(len(Z), size=n_centers)]
-    distances = np.sum((Z - centers[0]) ** 2, axis=1)
-    for i in range(1, n_centers):
-        if distances.any():
-            centers[i] = Z[rng.choice(len(Z), p=distances / distances.sum())]
-            distances = np.minimum(distances, np.sum((Z - centers[i]) ** 2, axis=1))
-    return centers, distances
-
-
-# ---- Likelihood of Gaussians of other shapes, in all dimensions -----------------------------------------------------
-
-
-class ShapedParameters(NamedTuple):
-    """A mixture of Gaussians with covariances of one shape."""
-
-    weights: Array  # (k,)
-    centers: Array  # (k, d)
-    factors: Array  # F, (k, d, d): FF' inverts the covariance
-
-
-@dataclass(frozen=True)
-class ShapedModel:
-    """The likelihood of Gaussians with diagonal, tied or full covariances."""
-
-    shape: Covariance
-    n_dims: int  # d
-    min_variance: float  # added to every variance: a direction without variance would reward every split
-
-    def log_density(self, chunk: SamplePartition, params: ShapedParameters) -> Array:
-        """Compute log αᵢ + log N(x; μᵢ, Σᵢ), (n, k)."""
-        log_factors = np.log(np.einsum("kdd->kd", params.factors)).sum(axis=1)
-        constants = np.log(params.weights) + log_factors - 0.5 * self.n_dims * np.log(2 * np.pi)
-        return np.asarray(constants - 0.5 * self.squares(chunk, params))
-
-    def squares(self, chunk: SamplePartition, params: ShapedParameters) -> Array:
-        """Compute squared Mahalanobis distances, (n, k)."""
-        return np.stack(
-            [np.sum(self._standardize(chunk, params, i) ** 2, axis=1) for i in range(len(params.weights))], 1
-        )
-
-    def _standardize(self, chunk: SamplePartition, params: ShapedParameters, component: int) -> Array:
-        return np.asarray((chunk.samples - params.centers[component]) @ params.factors[component])
-
-    def statistics(self, chunk: SamplePartition, resp: Array) -> Array:
-        """Sum 1, x and the entries of xx', weighted by responsibilities, (k, 1 + d + d²)."""
-        X = chunk.samples
-        squares = [((X * column[:, None]).T @ X).ravel() for column in resp.T]
-        return np.column_stack([resp.sum(axis=0), resp.T @ X, np.stack(squares)])
-
-    def m_step(self, statistics: Array, weights: Array) -> ShapedParameters:
-        """Compute means and covariances, which are shrunk towards their average by d + 2 samples."""
-        d, k = self.n_dims, len(statistics)
-        sizes = np.maximum(statistics[:, 0], np.finfo(np.float64).tiny)
-        centers = statistics[:, 1 : d + 1] / sizes[:, None]
-        covariances = statistics[:, d + 1 :].reshape(k, d, d) / sizes[:, None, None]
-        covariances -= np.einsum("ki,kj->kij", centers, centers)
-        average = np.tensordot(sizes, covariances, 1) / sizes.sum() + self.min_variance * np.eye(d)
-        prior = d + 2
-        covariances = (sizes[:, None, None] * covariances + prior * average) / (sizes + prior)[:, None, None]
-        if self.shape == "tied":
-            covariances = np.repeat(average[None], k, axis=0)
-        elif self.shape == "diagonal":
-            covariances = covariances * np.eye(d)
-        factors = np.linalg.inv(np.linalg.cholesky(covariances)).swapaxes(1, 2)
-        return ShapedParameters(np.maximum(weights, np.finfo(np.float64).tiny), centers, factors)
-
-    def random_start(
-        self, chunk: SamplePartition, params: ShapedParameters, rng: np.random.Generator
-    ) -> ShapedParameters:
-        """Draw centers among the samples by k-means++, and assign each sample to the nearest."""
-        scale = np.sqrt(chunk.samples.var(axis=0) + self.min_variance)
-        centers, _ = draw_centers(chunk.samples / scale, len(params.weights), rng)
-        distances = [np.sum((chunk.samples / scale - center) ** 2, axis=1) for center in centers]
-        resp = np.eye(len(centers))[np.argmin(distances, axis=0)]
-        return self.m_step(self.statistics(chunk, resp), resp.mean(axis=0))
-
-    def scores(self, chunk: SamplePartition, params: ShapedParameters, component: int) -> Array:
-        """Compute the scores by the center and the covariance, in coordinates in which that is the identity, (n, p)."""
-        Z = self._standardize(chunk, params, component)
-        if self.shape == "tied":  # whose covariance is known far better than any center
-            return Z
-        squares = 0.5 * (Z**2 - 1)
-        if self.shape == "diagonal":
-            return np.column_stack([Z, squares])
-        rows, columns = np.triu_indices(self.n_dims, 1)
-        return np.column_stack([Z, squares, Z[:, rows] * Z[:, columns]])
-
-    def information(self, statistics: Array, params: ShapedParameters, component: int) -> Array:
-        """Compute the information of known members, (p, p)."""
-        d = self.n_dims
-        per_sample = {"tied": [1.0] * d, "diagonal": [1.0] * d + [0.5] * d}
-        full = [1.0] * d + [0.5] * d + [1.0] * (d * (d - 1) // 2)
-        return np.diag(statistics[component, 0] * np.array(per_sample.get(self.shape, full)))
-
-
 # ---- The answer -----------------------------------------------------------------------------------------------------
 
 
@@ -490,12 +400,12 @@ class RefinedMixture(NamedTuple):
     order: Array  # the component of the mixture that each candidate is, (k,)
     centers: Array  # (k, d)
     p_values: Array  # of the test whether the samples of each component follow the model, (k,)
-    residual_weights: Array | None = None  # (k, k), of spherical components: see `weigh_residuals`
+    residual_inverse: Array | None = None  # of the information outside the signal space, (k, k), if spherical
 
     @property
     def is_spherical(self) -> bool:
         """Whether components are spherical, and fitted in the signal space."""
-        return self.residual_weights is not None
+        return self.residual_inverse is not None
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -627,7 +537,7 @@ class GaussianComponent(SampleComponent):
         rows = make_rows(refined.model, self._family)
         covariance = estimate_covariance(refined.model, rows, params, index)
         weight = float(np.sqrt(covariance[-1, -1]))
-        if refined.residual_weights is None:
+        if not refined.is_spherical:
             d, spread = len(self.center), np.linalg.inv(params.factors[index])
             return StandardErrors(np.sqrt(np.einsum("ab,ac,cb->b", spread, covariance[:d, :d], spread)), weight)
         q = params.centers.shape[1]
@@ -638,12 +548,12 @@ class GaussianComponent(SampleComponent):
 
     def _residual_variance(self, refined: RefinedMixture) -> Array:
         """Estimate the variance of the center outside the signal space, (d,): of Σ w (x - μ) over samples."""
-        family, center, weights = self._family, self.center, cast(Array, refined.residual_weights)[self._index]
+        family, center, params = self._family, self.center, refined.fit.params
+        row = cast(Array, refined.residual_inverse)[self._index]
 
         def sum_chunk(chunk: GaussianChunk) -> ArraySum:
-            features = FeatureChunk(chunk.first, make_features(family, chunk.projected, chunk.residual))
-            scale = posterior(refined.model, features, refined.fit.params) @ weights
-            total = np.zeros(len(center))
+            resp = posterior(refined.model, FeatureChunk(chunk.first, make_features(family, chunk)), params)
+            scale, total = (resp / params.variances) @ row, np.zeros(len(center))
             for rows in row_slices(chunk.n_rows, CACHED_ROWS):
                 X = chunk.samples[rows]
                 away = (X.toarray() if sp.issparse(X) else X).astype(np.float64) - center
@@ -656,29 +566,30 @@ class GaussianComponent(SampleComponent):
 # ---- Refinement -----------------------------------------------------------------------------------------------------
 
 
-def make_features(family: GaussianFamily, Y: Array, squares: Array) -> Array:
+def make_features(family: GaussianFamily, chunk: GaussianChunk) -> Array:
     """Return the features of samples: 1, coordinates of the signal space, squared distance from its origin."""
     free = family.frame.spread > 0
-    Z = np.asarray(Y[:, free] * np.sqrt(family.frame.values[free]), dtype=np.float64)
-    return np.column_stack([np.ones(len(Y)), Z, np.einsum("ij,ij->i", Z, Z) + squares])
+    Z = np.asarray(chunk.projected[:, free] * np.sqrt(family.frame.values[free]), dtype=np.float64)
+    return np.column_stack([np.ones(len(Z)), Z, np.einsum("ij,ij->i", Z, Z) + chunk.residual])
 
 
 def make_chunk(model: SphericalModel | ShapedModel, family: GaussianFamily, X: Samples) -> Any:
     """Return new samples as the model takes them."""
+    squares = family.noise.squares(X)
+    return convert_chunk(model, family, GaussianChunk(0, X, family.frame.whiten(X), squares, squares))
+
+
+def convert_chunk(model: SphericalModel | ShapedModel, family: GaussianFamily, chunk: GaussianChunk) -> Any:
+    """Return samples of the fit as the model takes them."""
     if isinstance(model, SphericalModel):
-        return FeatureChunk(0, make_features(family, family.frame.whiten(X), family.noise.squares(X)))
-    return SamplePartition(0, (X.toarray() if sp.issparse(X) else X) - family.sample_mean)
+        return FeatureChunk(chunk.first, make_features(family, chunk))
+    X = chunk.samples
+    return SamplePartition(chunk.first, (X.toarray() if sp.issparse(X) else X) - family.sample_mean)
 
 
 def make_rows(model: SphericalModel | ShapedModel, family: GaussianFamily) -> Partitions[Any]:
-    """Return the samples of the fit as the model takes them."""
-
-    def convert(chunk: GaussianChunk) -> Any:
-        if isinstance(model, SphericalModel):
-            return FeatureChunk(chunk.first, make_features(family, chunk.projected, chunk.residual))
-        return replace(make_chunk(model, family, chunk.samples), first=chunk.first)
-
-    return family.partitions.map(convert).persist()
+    """Return all samples of the fit as the model takes them."""
+    return family.partitions.map(lambda chunk: convert_chunk(model, family, chunk)).persist()
 
 
 def frame_points(family: GaussianFamily, centers: Array, constant: float = 1.0) -> Array:
@@ -716,58 +627,42 @@ def fit_all_components(family: GaussianFamily, covariance: Covariance, options: 
     return complete_mixture(family, shaped, rows, fit_mixture(shaped, rows, [first], options))
 
 
+class ResidualSums(NamedTuple):
+    """Sums over samples of their energy e and of p = r / σ², with responsibilities r and the variances σ²."""
+
+    excess: Array  # Σ p(1 - e / σ²), (k,)
+    gram: Array  # Σ e pp', (k, k)
+    rows: Array  # Σ x p', (d, k)
+    weights: Array  # Σ p, (k,)
+
+
 def complete_mixture(
     family: GaussianFamily, model: SphericalModel | ShapedModel, rows: Partitions[Any], fit: Fit[Any]
 ) -> RefinedMixture:
-    """Add the centers in all dimensions to a fitted mixture, and test whether samples follow it."""
-    p_values, order = test_rows(model, rows, fit.params), np.arange(len(fit.params.weights))
-    if isinstance(model, ShapedModel):
-        return RefinedMixture(model, fit, order, family.sample_mean + fit.params.centers, p_values)
-    weights = weigh_residuals(rows, model, fit.params, family)
-
-    def sum_chunk(chunk: GaussianChunk) -> WeightedSums:
-        features = FeatureChunk(chunk.first, make_features(family, chunk.projected, chunk.residual))
-        return weighted_sums(chunk.samples, posterior(model, features, fit.params) @ weights.T)
-
-    sums = centered_sums(family.noise.origin, family.partitions.reduce(sum_chunk))
-    inside = family.frame.unwhiten(frame_points(family, fit.params.centers.T))
-    return RefinedMixture(model, fit, order, (inside + family.frame.residual(sums)).T, p_values, weights)
-
-
-def weigh_residuals(
-    rows: Partitions[FeatureChunk], model: SphericalModel, params: SphericalParameters, family: GaussianFamily
-) -> Array:
-    """Return G, (k, k): the centers outside the signal space are Σ Gr(x - o), with responsibilities r and origin o.
+    """Add the centers in all dimensions to a fitted mixture, and test whether samples follow it.
 
     Notes
     -----
-    Responsibilities hardly depend on the centers there. With the residual of a sample and centers ρᵢ = sᵢβᵢ, the
-    log-likelihood is Σ log Σ rᵢ exp(⟨x, βᵢ⟩ - sᵢ|βᵢ|²/2), up to second order in β. The direction of the residual is
-    uniform, so that its square averages to eI, and the maximum has Σ (diag(r(s - e)) + err')β = Σ rx. If all variances
-    are the same, that is least squares on r: the mean of a component's samples, less what the others contribute.
+    Outside the signal space the centers are nearly zero, and one Newton step from there maximises the likelihood. The
+    direction of a residual is uniform, so that its square averages to eI, in the formula of Louis too.
     """
-    n_noise = max(family.noise.n_dims, 1)
+    params, has_noise = fit.params, family.noise_variance > MIN_NOISE * float(family.frame.values[-1])
+    p_values = test_rows(model, rows, params) if has_noise else np.ones(len(params.weights))
+    order = np.arange(len(params.weights))
+    if isinstance(model, ShapedModel):
+        return RefinedMixture(model, fit, order, family.sample_mean + params.centers, p_values)
 
-    def sum_chunk(chunk: FeatureChunk) -> ResponsibilitySums:
-        resp = posterior(model, chunk, params)
-        Z = chunk.features[:, 1:-1]
-        energy = (chunk.features[:, -1] - np.einsum("ij,ij->i", Z, Z)) / n_noise
-        weighted = resp * energy[:, None]
-        return ResponsibilitySums(resp.T @ weighted, weighted.sum(axis=0), resp.sum(axis=0))
+    def sum_chunk(chunk: GaussianChunk) -> ResidualSums:
+        p = posterior(model, FeatureChunk(chunk.first, make_features(family, chunk)), params) / params.variances
+        energies = p * (chunk.residual / family.noise.n_dims)[:, None]
+        excess = np.sum(p - energies / params.variances, axis=0)
+        return ResidualSums(excess, p.T @ energies, *weighted_sums(chunk.samples, p))
 
-    sums, variances, level = rows.reduce(sum_chunk), params.variances, float(params.variances.mean())
-    # Samples that are not spherical may have more noise here than in the signal space: no variance is below it.
-    excess = np.maximum(sums.sizes * (variances / level) - sums.energies / level, 0)
-    information = np.diag(excess) + sums.gram / level
-    return np.asarray((variances / level)[:, None] * np.linalg.pinv(information, hermitian=True))
-
-
-class ResponsibilitySums(NamedTuple):
-    """Sums over samples of responsibilities r and of the energy e."""
-
-    gram: Array  # Σ err', (k, k)
-    energies: Array  # Σ er, (k,)
-    sizes: Array  # Σ r, (k,)
+    sums = family.partitions.reduce(sum_chunk)
+    inverse = np.linalg.pinv(np.diag(np.maximum(sums.excess, 0)) + sums.gram, hermitian=True)
+    outside = family.frame.residual(centered_sums(family.noise.origin, WeightedSums(sums.rows, sums.weights)) @ inverse)
+    inside = family.frame.unwhiten(frame_points(family, params.centers.T))
+    return RefinedMixture(model, fit, order, (inside + outside).T, p_values, inverse)
 
 
 # ---- The estimator --------------------------------------------------------------------------------------------------
@@ -843,7 +738,10 @@ class GaussianSearch(SemiSupervised[GaussianFamily]):
         check_n_features(partitions.n_features, minimum, f"{minimum} Gaussians")
         check_n_samples(partitions, minimum + 1, f"{minimum} Gaussians and their noise")
         self._forget("outliers_")
-        samples, measured = (partitions, None) if is_paper else self._leave_out_outliers(partitions)
+        samples, measured = partitions, None
+        if not is_paper:
+            outliers = self._leave_out_outliers(partitions)
+            samples, measured = outliers.samples, outliers.measured
         k = self._choose_n_components(
             samples,
             lambda: spherical_spectrum(samples, sample_mean_of(samples), lambda n: n + 1, self._draw_seed()),
@@ -858,15 +756,6 @@ class GaussianSearch(SemiSupervised[GaussianFamily]):
         self._family, self._mixtures = family, MixtureCache[RefinedMixture]()
         self.mean_, self.noise_variance_ = family.sample_mean, family.noise_variance
         return partitions
-
-    def _leave_out_outliers(
-        self, partitions: Partitions[SamplePartition]
-    ) -> tuple[Partitions[SamplePartition], MeasuredSamples]:
-        outliers = find_outliers(partitions)
-        self.outliers_ = outliers.rows
-        if len(outliers.rows):
-            warn_user(outliers.warning())
-        return outliers.samples, outliers.measured
 
     def search(
         self,
@@ -942,19 +831,6 @@ class GaussianSearch(SemiSupervised[GaussianFamily]):
         # 4) reasons not to trust the answer
         return add_doubts(found, find_warnings(found))
 
-    def _check_examples(self, hint: Any, examples: Any, not_examples: Any) -> tuple[Samples | None, Samples | None]:
-        given = check_one_hint({"hint": hint, "examples": examples})
-        if given == "hint" and not_examples is not None:
-            raise HintError(
-                "{argument} needs {needed} as well.",
-                code="needs_examples",
-                argument=Option("not_examples"),
-                needed=Option("examples"),
-            )
-        positive = None if examples is None else self._check_rows(examples, reset=False)
-        negative = None if not_examples is None else self._check_rows(not_examples, reset=False)
-        return positive, negative
-
     def _refine(
         self, found: GaussianComponent, v: Array, negative: Samples | None, options: EMOptions
     ) -> GaussianComponent:
@@ -992,27 +868,10 @@ class GaussianSearch(SemiSupervised[GaussianFamily]):
         return np.asarray(self._family.frame.whiten(X), dtype=X.dtype)
 
 
-def mean_of(X: Samples) -> Array:
-    """Compute the mean of samples, (d,)."""
-    return np.asarray(X.mean(axis=0, dtype=np.float64)).ravel()
-
-
 def find_warnings(found: GaussianComponent) -> list[SearchWarning]:
     """Find the reasons not to trust an answer."""
-    warnings = check_answer(found)
     if found._refined is None:
-        return warnings
-    model, p_value = found._refined.model, float(found._refined.p_values[found._index])
-    if p_value < TUNING.misfit_p_value:
-        misfit = UnlikelyMixtureWarning(
-            "The samples of this component do not follow a Gaussian with a {shape} covariance (p-value {p_value:.1g}): "
-            "its weight, memberships and standard errors are rough. Fit more components ({argument}), another shape "
-            "({other}) or scaled features, or use `mixsearch.find`, which needs no model.",
-            code="misfit",
-            shape="spherical" if isinstance(model, SphericalModel) else model.shape,
-            p_value=p_value,
-            argument=Option("n_components"),
-            other=Option("covariance"),
-        )
-        warnings.append(misfit)
-    return warnings
+        return check_answer(found)
+    shape = "spherical" if found._refined.is_spherical else found._refined.model.shape
+    misfit = check_fit(float(found._refined.p_values[found._index]), f"a Gaussian with a {shape} covariance")
+    return [*check_answer(found), *misfit]

@@ -96,7 +96,7 @@ def _check_lead(found: Any) -> list[WeakHintWarning]:
         return []
     return [
         WeakHintWarning(
-            "The hint hardly singles out a component: the one found leads the runner-up by a factor of {separation:.2f} "
+            "The hint hardly singles out a component: it leads the runner-up by a factor of {separation:.2f} "
             "only, where 1 is a tie, and would lead on other samples with a probability of {percent:.0f}%. Look at "
             "`alternatives`, or give a more specific hint.",
             separation=found.separation,

@@ -15,7 +15,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mixsearch._typing import Array, Samples, SamplesLike
 from mixsearch.core.family import F, FittedMixture
+from mixsearch.core.hints import check_one_hint
 from mixsearch.core.noise_edge import no_signal
+from mixsearch.core.outliers import Outliers, find_outliers
 from mixsearch.core.rank_selection import N_FOLDS, Spectrum
 from mixsearch.core.validation import (
     AUTO,
@@ -29,6 +31,7 @@ from mixsearch.data.partitions import Partitions, SamplePartition, partition_in_
 from mixsearch.data.threads import map_parallel
 from mixsearch.display import pluralize
 from mixsearch.errors import (
+    HintError,
     HintIgnoredWarning,
     Option,
     SearchError,
@@ -192,6 +195,26 @@ class SemiSupervised(BaseSearch[F]):
     @abstractmethod
     def _fit_family(self, X: Any) -> Partitions[SamplePartition]:
         """Check the samples, fit the family, return the checked samples."""
+
+    def _check_examples(self, hint: Any, examples: Any, not_examples: Any) -> tuple[Samples | None, Samples | None]:
+        """Check that there is one hint, and return examples and negative ones, if it is by examples."""
+        given = check_one_hint({"hint": hint, "examples": examples})
+        if given == "hint" and not_examples is not None:
+            raise HintError(
+                "{argument} needs {needed} as well.",
+                code="needs_examples",
+                argument=Option("not_examples"),
+                needed=Option("examples"),
+            )
+        positive, negative = (None if X is None else self._check_rows(X, reset=False) for X in (examples, not_examples))
+        return positive, negative
+
+    def _leave_out_outliers(self, partitions: Partitions[SamplePartition], *find_members: Any) -> Outliers[Any]:
+        outliers = find_outliers(partitions, *find_members)
+        self.outliers_ = outliers.rows
+        if len(outliers.rows):
+            warn_user(outliers.warning())
+        return outliers
 
     def _search_members(self, partitions: Partitions[SamplePartition], y: Any) -> None:
         if hasattr(self, "component_"):

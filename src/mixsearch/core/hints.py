@@ -63,4 +63,9 @@ def hint_from_examples(examples: Samples, mean: Array) -> Array:
     The paper takes the mean of the members itself. Relative to the mean of all samples, the hint does not depend on the
     origin: data far from it would give every component about the same score.
     """
-    return np.asarray(examples.mean(axis=0, dtype=np.float64)).ravel() - mean
+    return mean_of(examples) - mean
+
+
+def mean_of(X: Samples) -> Array:
+    """Compute the mean of samples, (d,)."""
+    return np.asarray(X.mean(axis=0, dtype=np.float64)).ravel()

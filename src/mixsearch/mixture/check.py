@@ -10,6 +10,7 @@ from scipy.stats import chi2, kstwobign
 
 from mixsearch._typing import Array
 from mixsearch.data.partitions import Partition, Partitions
+from mixsearch.errors import Option, SearchWarning, UnlikelyMixtureWarning
 from mixsearch.mixture.em import Held, Model, P, posterior, responsibilities, thin_rows
 from mixsearch.mixture.tuning import TUNING
 
@@ -17,6 +18,23 @@ from mixsearch.mixture.tuning import TUNING
 def test_rows(model: Model[P], rows: Partitions[Any], params: P) -> Array:
     """Test on a subset of the rows whether those of each component follow the model: p-values, (k,)."""
     return fit_p_values(model, thin_rows(rows, len(params.weights)).collect().partition, params)
+
+
+def check_fit(p_value: float, model: str) -> list[SearchWarning]:
+    """Warn if the rows of a component do not follow the model, which is named."""
+    if p_value >= TUNING.misfit_p_value:
+        return []
+    return [
+        UnlikelyMixtureWarning(
+            "The samples of this component do not follow {model} (p-value {p_value:.1g}): its weight, memberships and "
+            "standard errors are rough. Fit more components ({argument}) or another model, scale the features, or use "
+            "`mixsearch.find`, which needs no model.",
+            code="misfit",
+            model=model,
+            p_value=p_value,
+            argument=Option("n_components"),
+        )
+    ]
 
 
 def fit_p_values(model: Model[P], chunk: Partition, params: P) -> Array:

@@ -202,3 +202,14 @@ def posterior(model: Model[P], chunk: Partition, params: P) -> Array:
     """Compute the posterior of components for rows, (n, k)."""
     pieces = [chunk.take(rows) for rows in row_slices(chunk.n_rows, 8 * CACHED_ROWS)]
     return np.concatenate([responsibilities(model.log_density(piece, params))[0] for piece in pieces])
+
+
+def draw_centers(Z: Array, n_centers: int, rng: np.random.Generator) -> tuple[Array, Array]:
+    """Draw rows far from each other (k-means++); return them and the squared distances of all from the nearest."""
+    centers = Z[rng.integers(len(Z), size=n_centers)]
+    distances = np.sum((Z - centers[0]) ** 2, axis=1)
+    for i in range(1, n_centers):
+        if distances.any():
+            centers[i] = Z[rng.choice(len(Z), p=distances / distances.sum())]
+            distances = np.minimum(distances, np.sum((Z - centers[i]) ** 2, axis=1))
+    return centers, distances

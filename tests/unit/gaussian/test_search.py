@@ -106,42 +106,10 @@ def test_a_hint_in_which_no_component_differs_is_refused():
         search.search(examples=data.X)
 
 
-@pytest.mark.filterwarnings("ignore")
-def test_examples_outside_of_their_own_component_are_a_doubt():
-    rng = np.random.default_rng(0)
-    labels = rng.integers(3, size=600)
-    X = np.column_stack([4 * np.eye(3)[labels] + rng.normal(size=(600, 3)), np.zeros(600)])
-    X[0, 3] = 50.0  # left out as an outlier: the others do not vary in this feature, and four components have no noise
-    found = GaussianSearch(4).fit(X).search(examples=X[1:][labels[1:] == 0][:3])
-    assert "no_example_belongs" in [doubt.code for doubt in found.doubts]
-    found = GaussianSearch(3).fit(X[:, :3]).search(examples=X[1:, :3][labels[1:] == 0][:3])
-    assert "no_example_belongs" not in [doubt.code for doubt in found.doubts]
-
-
-@pytest.mark.parametrize("dense_limit", [5, 1000])
-def test_the_noise_level_of_the_authors_is_the_smallest_eigenvalue_of_the_covariance(dense_limit, monkeypatch):
-    monkeypatch.setattr("mixsearch.core.second_moment.DENSE_LIMIT", dense_limit)
-    data = make_gaussian_mixture(1500, 100, 3, deviation=0.5, random_state=0)
-    search = GaussianSearch(3, preset="paper", noise_eigenvalue="smallest").fit(data.X)
-    values = np.linalg.eigvalsh(np.cov(data.X.T, bias=True))
-    assert search.noise_variance_ == pytest.approx(values[0], abs=1e-3)
-    assert search.noise_variance_ < GaussianSearch(3, preset="paper").fit(data.X).noise_variance_
-    found = search.search(make_hint(data.centers, 1), choose="absolute")
-    assert np.linalg.norm(found.center - data.centers[1]) < 0.1 * np.linalg.norm(data.centers[1])
-
-
-def test_the_smallest_eigenvalue_needs_the_moments_of_the_paper():
-    X = make_gaussian_mixture(100, 5, 2, random_state=0).X
-    with raises("options_conflict"):
-        GaussianSearch(2, noise_eigenvalue="smallest").fit(X)
-    with raises("bad_argument", argument="noise_eigenvalue"):
-        GaussianSearch(2, preset="paper", noise_eigenvalue="last").fit(X)
-
-
 @pytest.mark.parametrize("refine", [False, True])
 def test_a_direction_away_from_a_component_means_it_by_its_absolute_score(refine):
     data = make_gaussian_mixture(3000, 30, 4, deviation=0.3, random_state=2)
     found = GaussianSearch(4).fit(data.X).search(-data.centers[1], choose="absolute", refine=refine)
     assert np.linalg.norm(found.center - data.centers[1]) < 0.1 * np.linalg.norm(data.centers[1])
     assert found.score < 0
-    assert found.confidence > 0.9
+    assert found.doubts == ()
