@@ -25,6 +25,11 @@ def assert_equal(answer, expected, rtol):
         assert np.linalg.norm(found - truth) < rtol * np.linalg.norm(truth)
 
 
+def assert_moments(found, mixture):
+    for moment, truth in zip(found, (mixture.mean, mixture.second, mixture.hinted), strict=True):
+        assert_allclose(moment, truth, atol=1e-10)
+
+
 def normal_grid(points, d):
     """Samples with the moments of N(0, I) up to the degree of the points, (q^d, d)."""
     return np.array(list(product(points, repeat=d)))
@@ -90,11 +95,7 @@ def test_gaussian_moments_are_exact_with_a_variance_per_component():
     centers = np.array([[3.0, 0, 1, 0], [0, 2, 1, 0]])
     noise = normal_grid(SIX, 4)
     X = np.concatenate([centers[0] + 0.5 * noise, *[centers[1] + 0.8 * noise] * 3])
-    m, A, B = gaussian.moments(X, HINT, 2)
-    expected = Mixture(centers, np.array([0.25, 0.75]), HINT)
-    assert_allclose(m, expected.mean, atol=1e-12)
-    assert_allclose(A, expected.second, atol=1e-12)
-    assert_allclose(B, expected.hinted, atol=1e-12)
+    assert_moments(gaussian.moments(X, HINT, 2), Mixture(centers, np.array([0.25, 0.75]), HINT))
 
 
 def test_regression_moments_are_exact():
@@ -103,11 +104,7 @@ def test_regression_moments_are_exact():
     X = np.concatenate([x] * 6)
     signal = np.concatenate([x @ centers[i] for i in (0, 1, 1)] * 2)
     y = signal + np.repeat([-deviation, deviation], 3 * len(x))
-    expected = Mixture(centers, np.array([1, 2]) / 3, HINT[:3])
-    for found, truth in zip(
-        regression.moments(X, y, HINT[:3]), (expected.mean, expected.second, expected.hinted), strict=True
-    ):
-        assert_allclose(found, truth, atol=1e-10)
+    assert_moments(regression.moments(X, y, HINT[:3]), Mixture(centers, np.array([1, 2]) / 3, HINT[:3]))
 
 
 def test_subspace_moments_are_exact_and_return_the_subspace():
@@ -140,11 +137,8 @@ def test_lda_moments_of_different_words_are_exact_and_the_plug_in_is_not():
         )
         documents += [np.bincount(words, minlength=4)] * times
     expected = Mixture(topics / 4, np.ones(2), np.eye(4)[0])
-    m, A, B = lda.moments(np.array(documents), np.eye(4)[0], alpha0=2.0, distinct=True)
-    assert_allclose(m, expected.mean, atol=1e-12)
-    assert_allclose(A, expected.second, atol=1e-12)
-    assert_allclose(B, expected.hinted, atol=1e-12)
-    _, plug_in, _ = lda.moments(np.array(documents), np.eye(4)[0], alpha0=2.0)
+    assert_moments(lda.moments(np.array(documents), expected.hint, alpha0=2.0, distinct=True), expected)
+    _, plug_in, _ = lda.moments(np.array(documents), expected.hint, alpha0=2.0)
     assert np.abs(plug_in - expected.second).max() > 0.1
 
 
