@@ -80,7 +80,7 @@ def table(rows: Rows) -> str:
 
 PARALLEL: Experiment = Experiment(
     name="parallel",
-    shows="section 3.4",
+    shows="section 3.5",
     title=f"All components of a Gaussian mixture from a hint each, d={D}, one core",
     claim="Searching for all k components is faster than TPM if k grows faster than (nd)^(1/3).",
     cases=lambda quick: make_cases([{"k": k, "n": n} for n in SIZES for k in NUMBERS], 1 if quick else 5),

@@ -117,7 +117,7 @@ def table(rows: Rows) -> str:
 
 SOLVERS: Experiment = Experiment(
     name="solvers",
-    shows="section 3.4",
+    shows="section 3.5",
     title=f"The signal space of a Gaussian mixture, k={K}, d={D}, n={N:,}, one core",
     claim="Randomized SVD would speed up whitening, cancellation and TPM further, at a lower accuracy.",
     cases=lambda quick: make_cases([{"sigma": sigma} for sigma in DEVIATIONS], 2 if quick else 10),

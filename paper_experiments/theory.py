@@ -174,7 +174,7 @@ def table(rows: Rows) -> str:
 
 THEORY: Experiment = Experiment(
     name="theory",
-    shows="Theorems 1 and 3",
+    shows="Theorems 1 and 6",
     title="Errors of whitening against each quantity of the theorems",
     claim="The error grows as ε / (δ √α) times powers of A's eigenvalues, which may be an artefact; not with k.",
     cases=lambda quick: make_cases([{"quantity": name} for name in SWEEPS], 2 if quick else 10),
