@@ -101,8 +101,8 @@ def test_fronts_export_what_the_reference_presents():
     fronts = {name: getattr(importlib.import_module(name), "__all__", None) for name in ["mixsearch", *list_modules()]}
     exported = {name: set(names) for name, names in fronts.items() if names}
     assert {name: names for name, names in presented.items() if name in exported} == exported
-    others = {name for name in presented if name not in exported and not name.startswith("mixsearch.paper.")}
-    assert others == {"mixsearch.core.family"}
+    outside = {name for name in presented if name not in exported and not name.startswith("mixsearch.paper.")}
+    assert outside == {"mixsearch.core.family"}
 
 
 def test_no_name_of_a_front_is_also_a_module_of_it():

@@ -52,8 +52,8 @@ def moments(counts: Array, v: Array, alpha0: float, *, distinct: bool = False) -
         scores = counts @ v
         pairs = by_pair.T @ counts - np.diag(by_pair.sum(axis=0))
         repeats = (by_triple * v).T @ counts
-        own = by_triple.T @ scores - 2 * v * by_triple.sum(axis=0)
-        triples = (by_triple.T * scores) @ counts - repeats - repeats.T - np.diag(own)
+        diagonal = by_triple.T @ scores - 2 * v * by_triple.sum(axis=0)
+        triples = (by_triple.T * scores) @ counts - repeats - repeats.T - np.diag(diagonal)
     else:
         # E[x_1 x_2'] and E[<x_3, v> x_1 x_2'], with x_1, x_2 and x_3 the indicators of three words
         pairs = X.T @ X / n
