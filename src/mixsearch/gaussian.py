@@ -31,7 +31,7 @@ from mixsearch.core.moments import Hinted, Replicates
 from mixsearch.core.noise_edge import MIN_NOISE, SignalCheck, check_spectrum, noise_rank
 from mixsearch.core.posterior import clip_weight, log_normal
 from mixsearch.core.posterior import posterior as posterior_of_two
-from mixsearch.core.rank_selection import spherical_spectrum
+from mixsearch.core.rank_selection import Spectrum, spherical_spectrum
 from mixsearch.core.sample_component import SampleComponent
 from mixsearch.core.second_moment import (
     MeasuredPartition,
@@ -128,6 +128,11 @@ class GaussianFamily:
     def n_components(self) -> int:
         """The number of components of the fit."""
         return self.frame.n_components
+
+    @property
+    def warnings(self) -> tuple[SearchWarning, ...]:
+        """The reasons to doubt this number of components."""
+        return () if self.check is None else self.check.doubts(self.n_components - 1)
 
     @property
     def is_paper(self) -> bool:
@@ -311,6 +316,11 @@ def _frame_at_zero(
 
     projected = partitions.map(whiten_chunk).persist()
     return {"frame": frame, "noise_variance": level, "noise": noise, "partitions": projected}
+
+
+def gaussian_spectrum(partitions: Partitions[SamplePartition], *, seed: int) -> Spectrum:
+    """Count the Gaussians: one more than the directions in which their centers differ."""
+    return spherical_spectrum(partitions, sample_mean_of(partitions), lambda n_signal: n_signal + 1, seed)
 
 
 # ---- Likelihood of spherical Gaussians, in the signal space ---------------------------------------------------------
@@ -744,14 +754,13 @@ class GaussianSearch(SemiSupervised[GaussianFamily]):
             samples, measured = outliers.samples, outliers.measured
         k = self._choose_n_components(
             samples,
-            lambda: spherical_spectrum(samples, sample_mean_of(samples), lambda n: n + 1, self._draw_seed()),
+            lambda: gaussian_spectrum(samples, seed=self._draw_seed()),
         )
         family = fit_gaussian(samples, k, paper=is_paper, seed=self._draw_seed(), measured=measured)
         if hasattr(self, "spectrum_"):  # has counted the components on held-out samples
-            family = replace(
-                family, check=SignalCheck(self.spectrum_.held_out, self.spectrum_.n_signal, is_sought=True)
-            )
-        for warning in family.check.doubts(k - 1) if family.check else ():
+            held_out, n_signal = self.spectrum_.held_out, self.spectrum_.n_signal
+            family = replace(family, check=SignalCheck(held_out, n_signal, is_sought=True))
+        for warning in family.warnings:
             warn_user(warning)
         self._family, self._mixtures = family, MixtureCache[RefinedMixture]()
         self.mean_, self.noise_variance_ = family.sample_mean, family.noise_variance
@@ -829,6 +838,7 @@ class GaussianSearch(SemiSupervised[GaussianFamily]):
         if options is not None:
             found = self._refine(found, v, negative, options)
         # 4) reasons not to trust the answer
+        found = replace(found, _doubts=family.warnings)  # which the fit has issued
         return add_doubts(found, find_warnings(found))
 
     def _refine(

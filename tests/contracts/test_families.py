@@ -17,8 +17,7 @@ from mixsearch.datasets import (
     make_subspaces,
     make_topics,
 )
-from mixsearch.gaussian import GaussianFamily
-from mixsearch.gaussian import fit_gaussian
+from mixsearch.gaussian import GaussianFamily, fit_gaussian
 from mixsearch.regression.moments import fit_regression
 from mixsearch.subspace.family import fit_subspace
 from mixsearch.testing import check_family
@@ -123,11 +122,6 @@ class WrongReplicates(Wrapped):
         return replicates._replace(second=np.flip(replicates.second, axis=0))
 
 
-class WrongNesting(Wrapped):
-    def take(self, n_components):
-        return replace(self.inner.take(n_components), noise_mean=np.zeros(n_components))
-
-
 class WrongResiduals(Wrapped):
     def residual_replicates(self, direction):
         return self.inner.residual_replicates(direction) + 1.0
@@ -139,7 +133,6 @@ class WrongResiduals(Wrapped):
         (WrongHint, "tensor contracted with a hint"),
         (WrongTensor, "tensor contracted with a hint"),
         (WrongReplicates, "differs from that of a refit"),
-        (WrongNesting, "leading part of the fit"),
         (WrongResiduals, "residuals of all groups together vanish"),
     ],
 )

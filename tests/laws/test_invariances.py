@@ -86,7 +86,7 @@ def test_the_order_of_the_samples_does_not_matter(seed):
         {},
         {"choose": "share"},
         {"normaliser": "hinted"},
-        *({"method": "cancellation", "rule": rule} for rule in ("psd", "threshold", "nuclear")),
+        *({"method": "cancellation", "rule": rule} for rule in ("psd", "threshold")),
     ],
     ids=str,
 )

@@ -32,8 +32,7 @@ from mixsearch.datasets.docstrings import DocstringCorpus
 from mixsearch.datasets.mixtures import GaussianMixtureData, make_gaussian_mixture
 from mixsearch.display import plain_chance, plain_number
 from mixsearch.errors import Option, SearchError, WeakHintWarning
-from mixsearch.gaussian import GaussianComponent
-from mixsearch.gaussian import GaussianSearch
+from mixsearch.gaussian import GaussianComponent, GaussianSearch
 from mixsearch.segmentation.image_files import make_pillow_image
 from mixsearch.table import write_table
 from mixsearch.topics.component import Topic

@@ -191,7 +191,6 @@ class VectorComponent(Component):
     _candidates: Candidates
     _rank: int = 0
     _refined: Refined | None = field(default=None, kw_only=True)
-    _outside: Array | None = field(default=None, kw_only=True)  # of the center, outside the signal space, (d,)
     _feature_names: Sequence[str] | None = field(default=None, kw_only=True)  # if the fit saw a data frame
     _doubts: tuple[SearchWarning, ...] = field(default=(), kw_only=True)
 
@@ -201,8 +200,7 @@ class VectorComponent(Component):
         return self._moment_center() if self._refined is None else self._refined.center
 
     def _moment_center(self) -> Array:
-        inside = self._frame.unwhiten(self._point)
-        return self._to_features(inside if self._outside is None else inside + self._outside)
+        return self._to_features(self._frame.unwhiten(self._point))
 
     def _to_features(self, points: Array) -> Array:
         """Map centers, (r,) or (r, q), from the features of the frame to those of the user, (d,) or (d, q)."""
@@ -273,7 +271,7 @@ class VectorComponent(Component):
 
     def _with_rank(self, rank: int) -> Self:
         """Return another candidate as moments find it, from 0 for the preferred one."""
-        return replace(self, _rank=rank, _refined=None, _outside=None, _doubts=())
+        return replace(self, _rank=rank, _refined=None, _doubts=())
 
     def _trust_facts(self) -> list[tuple[str, str]]:
         """Return the rows of the card that say how far to trust the answer."""

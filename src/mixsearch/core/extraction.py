@@ -8,147 +8,20 @@ from typing import Any, Literal, NamedTuple, TypedDict
 
 import numpy as np
 
-from mixsearch._typing import Array, Matrix
+from mixsearch._typing import Array
 from mixsearch.core.component import Candidates
-from mixsearch.core.eigen import as_operator, top_eigenpairs
 from mixsearch.core.frame import Frame
 from mixsearch.core.moments import Hinted, Moments
 from mixsearch.core.separation import DOUBTFUL_SEPARATION
 from mixsearch.core.validation import check_choice, reject_unknown_arguments
 from mixsearch.errors import ArgumentError, HintError, NoMassError, Option
 
-# The weight of λ in the nuclear rule, in units of the trace of B. Every value below 1 finds a component that makes up
-# enough of the trace, and the nearer to 1 the less is enough: (1 - value) / 2.
-NUCLEAR_PENALTY = 1 - 1e-6
 _CHOICES = {
     "method": ("whitening", "cancellation"),
     "choose": ("largest", "absolute", "share"),
     "normaliser": ("mean", "hinted"),
-    "rule": ("psd", "threshold", "nuclear"),
+    "rule": ("psd", "threshold"),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class CancellationRule:
-    """How λ is found: A - λB loses the component at λ = 1 / ⟨μ, v⟩.
-
-    Attributes
-    ----------
-    rule : {"psd", "threshold", "nuclear"}
-        The largest λ that keeps A - λB positive semi-definite on the signal space, exactly; the smallest λ at which its
-        k-th singular value falls under a threshold (what the paper ran on Gaussians); or the minimum of
-        |A - λB|_* + λ (what it ran on topics), with the hint scaled so that the trace of B is just above 1.
-    threshold : float
-        For that rule, as a part of the k-th singular value of A.
-    """
-
-    rule: str = "psd"
-    threshold: float = 0.05
-
-
-def find_signed_rate(hinted: Hinted, frame: Frame, how: CancellationRule) -> tuple[float, Hinted]:
-    """λ, and the hint with the sign under which the component scores highest: its own, or the opposite one."""
-    root = np.sqrt(frame.values)
-    scores = np.linalg.eigvalsh(hinted.matrix)
-    if not scores.any():
-        raise HintError(
-            "Every component scores zero under the hint, so none cancels. Give another hint.", code="hint_scores_zero"
-        )
-    sign = 1.0 if scores[-1] > 0 else -1.0
-    signed = Hinted(sign * hinted.matrix, hinted.mean, sign * hinted.hint)
-    return sign * find_rate(np.diag(frame.values), signed.matrix * np.outer(root, root), signed.matrix, how), signed
-
-
-def find_rate(A: Array, B: Array, R: Array, how: CancellationRule) -> float:
-    """The positive λ of the rule, where at least one score is positive."""
-    scores, U = np.linalg.eigh((R + R.T) / 2)
-    exact = 1 / float(scores[-1])
-    if how.rule == "psd":
-        return exact
-    if how.rule == "threshold":
-        from scipy.optimize import brentq  # a rule that few searches use, and an import longer than a search
-
-        target = how.threshold * A.diagonal().min()
-        # Below the exact λ the matrix is positive definite, and its smallest eigenvalue is concave: one crossing.
-        part = brentq(lambda part: np.linalg.eigvalsh(A - part * exact * B)[0] - target, 0.0, 1.0)
-        return exact * float(part)
-    return _nuclear_rate(A, B, exact, U[:, -1] / np.sqrt(A.diagonal()))
-
-
-def _nuclear_rate(A: Array, B: Array, exact: float, null: Array) -> float:
-    """The minimum of |A - λB|_* + τλ, a convex function of λ.
-
-    Up to the exact λ it falls by tr B - τ. There one eigenvalue changes its sign, and the slope jumps by 2 z'Bz, with z
-    the unit null vector of A - λB: a kink, and the minimum, if the component makes up enough of the trace.
-    """
-    trace = float(np.trace(B))
-    if trace <= 0:
-        raise HintError(
-            "rule='nuclear' needs a hint with positive scores: the trace of B is {trace:.3g}, but must be positive. "
-            "Use "
-            "rule='psd', or the hint -v.",
-            code="trace_not_positive",
-            trace=trace,
-        )
-    penalty, z = NUCLEAR_PENALTY * trace, null / np.linalg.norm(null)
-    if penalty - trace + 2 * float(z @ B @ z) >= 0:
-        return exact
-    from scipy.optimize import minimize_scalar
-
-    found = minimize_scalar(
-        lambda rate: np.abs(np.linalg.eigvalsh(A - rate * B)).sum() + penalty * rate,
-        bounds=(exact, 4 * exact),
-        method="bounded",
-        options={"xatol": 1e-12 * exact},
-    )
-    return float(found.x)
-
-
-def top_singular_vectors(Z: Array, n: int) -> Array:
-    """The first n singular vectors of a symmetric matrix, (k, n)."""
-    values, vectors = np.linalg.eigh(Z)
-    return np.asarray(vectors[:, np.argsort(-np.abs(values), kind="stable")[:n]])
-
-
-@dataclass(frozen=True, slots=True)
-class MissingComponent:
-    """A component as coefficients on an orthonormal basis."""
-
-    basis: Array  # (d, k)
-    coefficients: Array  # (k,)
-    mass: float  # α from (m, A); α⟨μ, v⟩ from (Av, B)
-
-    @property
-    def center(self) -> Array:
-        """The center, (d,)."""
-        return np.asarray(self.basis @ self.coefficients)
-
-    def weight(self, normaliser: str, rate: float) -> float:
-        """Return α."""
-        return self.mass if normaliser == "mean" else self.mass * rate
-
-
-def find_missing_component(rest: Array, mean: Array, second: Matrix) -> MissingComponent:
-    """Steps 5 to 9: the component that `rest` lacks, from (m, A) or from (Av, B)."""
-    residual = mean - rest @ (rest.T @ mean)
-    length = float(np.linalg.norm(residual))
-    if length == 0:
-        refuse_no_mass(0.0, 1.0)
-    direction = residual / length
-    basis = np.column_stack([direction, rest])
-    overlaps = basis.T @ np.asarray(second @ direction)
-    coefficients = overlaps / length
-    return MissingComponent(basis, coefficients, float(overlaps[0] / coefficients[0] ** 2))
-
-
-def refuse_no_mass(weight: float, total: float) -> None:
-    """A component without weight has no center that the data could tell."""
-    if not weight > 1e-14 * total:
-        raise NoMassError(
-            "The component found has weight {weight:.3g}, so its center is undetermined: the hint points away from "
-            "every component. Try the opposite hint, -v, or fewer components.",
-            weight=weight,
-        )
 
 
 class ExtractionOptions(TypedDict, total=False):
@@ -157,9 +30,8 @@ class ExtractionOptions(TypedDict, total=False):
     method: Literal["whitening", "cancellation"]
     choose: Literal["largest", "absolute", "share"]
     normaliser: Literal["mean", "hinted"]
-    rule: Literal["psd", "threshold", "nuclear"]
+    rule: Literal["psd", "threshold"]
     threshold: float
-    projected: bool
     rehint: bool
 
 
@@ -170,19 +42,17 @@ class Extraction:
     Attributes
     ----------
     method : {"whitening", "cancellation"}
-        Algorithm 1 or Algorithm 2 of the paper.
+        Algorithm 1 or Algorithm 2 of the paper, both in the signal space; `mixsearch.paper` has Algorithm 2 as printed.
     choose : {"largest", "absolute", "share"}
         With whitening: the component of the largest score ⟨μᵢ, v⟩; of the largest |⟨μᵢ, v⟩|, which is the top singular
         vector of R instead of the top eigenvector; or of the largest share αᵢ⟨μᵢ, v⟩² of the hint.
     normaliser : {"mean", "hinted"}
         What determines a component's weight: (m, A), or (Av, B).
-    rule : {"psd", "threshold", "nuclear"}
-        With cancellation: how λ is found.
+    rule : {"psd", "threshold"}
+        With cancellation: λ is the largest one that leaves A - λB positive semi-definite on the signal space, exactly,
+        or the smallest one at which its k-th singular value falls under a threshold, as the paper ran on Gaussians.
     threshold : float
         With ``rule="threshold"``: the fraction of the k-th singular value of A at which λ stops.
-    projected : bool
-        With cancellation: cancel inside the signal space. If False, as printed in the paper, in the whole space: for
-        Gaussians with ``preset="paper"`` and for `search_moments`.
     rehint : bool
         With whitening: if the lead is small, contract the moments again with the component found as the hint, which
         removes what noise mixes into it of the runner-up. The default of searches for Gaussians and regressions, unless
@@ -194,7 +64,6 @@ class Extraction:
     normaliser: str = "mean"
     rule: str = "psd"
     threshold: float = 0.05
-    projected: bool = True
     rehint: bool = False
 
     @classmethod
@@ -213,11 +82,6 @@ class Extraction:
                 code="options_conflict",
                 choose=self.choose,
             )
-        if self.method == "whitening" and not self.projected:
-            raise ArgumentError(
-                "projected=False needs method='cancellation': whitening works in the signal space.",
-                code="options_conflict",
-            )
         if not 0 < self.threshold < 1:
             raise ArgumentError(
                 "{argument} must be strictly between 0 and 1, got {value!r}.",
@@ -225,22 +89,11 @@ class Extraction:
                 value=self.threshold,
             )
 
-    @property
-    def cancellation(self) -> CancellationRule:
-        """The rule for λ."""
-        return CancellationRule(self.rule, self.threshold)
-
 
 def extract(hinted: Hinted, frame: Frame, options: Extraction) -> Candidates:
     """Recover the component that the hint means, together with the others."""
-    if not options.projected:
-        raise ArgumentError(
-            "projected=False needs moments outside the signal space, which only GaussianSearch(preset='paper') and "
-            "search_moments have.",
-            code="options_conflict",
-        )
     if options.method == "cancellation":
-        return extract_by_cancellation(hinted, frame, how=options.cancellation, normaliser=options.normaliser)
+        return extract_by_cancellation(hinted, frame, options)
     return extract_by_whitening(hinted, choose=options.choose, normaliser=options.normaliser)
 
 
@@ -338,46 +191,67 @@ def _complement_eigenvectors(R: Array, u: Array) -> Array:
     return np.asarray(complement @ np.linalg.eigh(complement.T @ R @ complement)[1][:, ::-1])
 
 
-def extract_by_cancellation(
-    hinted: Hinted, frame: Frame, *, how: CancellationRule | None = None, normaliser: str = "mean"
-) -> Candidates:
+def extract_by_cancellation(hinted: Hinted, frame: Frame, options: Extraction) -> Candidates:
     """Recover the component by cancellation inside the signal space, and the other candidates by whitening.
 
     Notes
     -----
-    With ``rule="psd"`` this is whitening in another guise: the null vector of A - λB is W u₁. Where every score is
-    negative the search goes over λ < 0 and finds the component of the most negative score, that is, of the hint -v.
+    A - λB loses the component at λ = 1 / ⟨μ, v⟩. With ``rule="psd"`` this is whitening in another guise: the null
+    vector of A - λB is W u₁. Where every score is negative the search goes over λ < 0 and finds the component of the
+    most negative score, that is, of the hint -v.
     """
-    root = np.sqrt(frame.values)
-    A, B = np.diag(frame.values), hinted.matrix * np.outer(root, root)
-    rate, signed = find_signed_rate(hinted, frame, how or CancellationRule())
-    rest = top_singular_vectors(A - rate * B, frame.n_components - 1)
-    mean, second = (root * hinted.mean, A) if normaliser == "mean" else (root * hinted.hint, B)
-    missing = find_missing_component(rest, mean, second)
-    point = missing.center / root
-    return _candidates_with_answer(signed, point, missing.weight(normaliser, rate), normaliser, float(np.sign(rate)))
+    root, scores = np.sqrt(frame.values), np.linalg.eigvalsh(hinted.matrix)
+    if not scores.any():
+        raise HintError(
+            "Every component scores zero under the hint, so none cancels. Give another hint.", code="hint_scores_zero"
+        )
+    sign = 1.0 if scores[-1] > 0 else -1.0
+    signed = Hinted(sign * hinted.matrix, hinted.mean, sign * hinted.hint)
+    A, B = np.diag(frame.values), signed.matrix * np.outer(root, root)
+    rate = find_rate(A, B, signed.matrix, options)
+    # Steps 5 to 9 of Algorithm 2: the component that the first k - 1 singular vectors of A - λB lack.
+    values, vectors = np.linalg.eigh(A - rate * B)
+    rest = vectors[:, np.argsort(-np.abs(values), kind="stable")[: frame.n_components - 1]]
+    is_mean = options.normaliser == "mean"
+    mean, second = (root * hinted.mean, A) if is_mean else (root * signed.hint, B)
+    residual = mean - rest @ (rest.T @ mean)
+    length = float(np.linalg.norm(residual))
+    refuse_no_mass(length, float(np.linalg.norm(mean)))
+    direction = residual / length
+    basis = np.column_stack([direction, rest])
+    overlaps = basis.T @ (second @ direction)
+    coefficients = overlaps / length
+    mass = float(overlaps[0] / coefficients[0] ** 2)  # α from (m, A); α⟨μ, v⟩ from (Av, B)
+    weight = mass if is_mean else mass * rate
+    refuse_no_mass(weight, float(hinted.mean @ hinted.mean))
+    # It scores what its own direction does, so that a λ that misses the component shows in the separation.
+    point = basis @ coefficients / root
+    candidates = candidates_along(signed, point, "largest", options.normaliser)
+    points, weights = candidates.points.copy(), candidates.weights.copy()
+    points[:, 0], weights[0] = point, weight
+    return replace(candidates, points=points, weights=weights, scores=sign * candidates.scores)
 
 
-class Unprojected(NamedTuple):
-    """Candidates in the frame, and the part of the first one's center that lies outside the signal space."""
+def find_rate(A: Array, B: Array, R: Array, options: Extraction) -> float:
+    """Find the positive λ of the rule, where at least one score is positive."""
+    exact = 1 / float(np.linalg.eigvalsh((R + R.T) / 2)[-1])
+    if options.rule == "psd":
+        return exact
+    from scipy.optimize import brentq  # a rule that few searches use, and an import longer than a search
 
-    candidates: Candidates
-    outside: Array  # (d,)
+    target = options.threshold * A.diagonal().min()
+    # Below the exact λ the matrix is positive definite, and its smallest eigenvalue is concave: one crossing.
+    return exact * float(brentq(lambda part: np.linalg.eigvalsh(A - part * exact * B)[0] - target, 0.0, 1.0))
 
 
-def cancel_without_projection(moments: Moments, frame: Frame, options: Extraction) -> Unprojected:
-    """Algorithm 2 as printed: λ from the signal space, then the singular vectors of the whole A - λB."""
-    hinted, normaliser = hint_in_frame(moments, frame), options.normaliser
-    rate, signed = find_signed_rate(hinted, frame, options.cancellation)
-    A, B = as_operator(moments.second), as_operator(moments.hinted)
-    Z = A - rate * B
-    # Singular vectors of a symmetric Z are the eigenvectors of Z², so that no d x d array is needed.
-    rest = top_eigenpairs(Z @ Z, frame.n_components - 1).vectors
-    mean, second = (moments.mean, A) if moments.hint is None or normaliser == "mean" else (A @ moments.hint, B)
-    missing = find_missing_component(rest, mean, second)
-    inside = frame.whiten(missing.center[None])[0]
-    found = _candidates_with_answer(signed, inside, missing.weight(normaliser, rate), normaliser, float(np.sign(rate)))
-    return Unprojected(found, missing.center - frame.unwhiten(inside))
+def refuse_no_mass(weight: float, total: float) -> None:
+    """Raise for a component without weight, which has no center that the data could tell."""
+    if not weight > 1e-14 * total:
+        raise NoMassError(
+            "The component found has weight {weight:.3g}, so its center is undetermined: the hint points away from "
+            "every component. Try the opposite hint, -v, or fewer components.",
+            weight=weight,
+        )
 
 
 def hint_in_frame(moments: Moments, frame: Frame) -> Hinted:
@@ -385,15 +259,3 @@ def hint_in_frame(moments: Moments, frame: Frame) -> Hinted:
     W = frame.basis / np.sqrt(frame.values)
     hint = np.zeros(frame.n_components) if moments.hint is None else frame.project_hint(moments.hint)
     return Hinted(W.T @ np.asarray(moments.hinted @ W), W.T @ moments.mean, hint)
-
-
-def _candidates_with_answer(signed: Hinted, point: Array, weight: float, normaliser: str, sign: float) -> Candidates:
-    """Return the component that cancellation found as the first candidate.
-
-    It scores what its own direction does, so that a λ that misses the component shows in the separation.
-    """
-    refuse_no_mass(weight, float(signed.mean @ signed.mean))
-    found = candidates_along(signed, point, "largest", normaliser)
-    points, weights = found.points.copy(), found.weights.copy()
-    points[:, 0], weights[0] = point, weight
-    return replace(found, points=points, weights=weights, scores=sign * found.scores)

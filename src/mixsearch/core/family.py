@@ -5,7 +5,7 @@ scikit-learn is not imported here, so that a stored fit opens at once.
 
 from __future__ import annotations
 
-from typing import Any, Generic, Literal, Protocol, Self, TypeVar, runtime_checkable
+from typing import Any, Generic, Literal, Protocol, TypeVar, runtime_checkable
 
 from mixsearch._typing import Array
 from mixsearch.core.frame import Frame
@@ -21,6 +21,8 @@ Preset = Literal["default", "paper"]
 @runtime_checkable
 class Family(Protocol):
     """The moments of a mixture, fitted to samples, in the coordinates of their frame.
+
+    Its frame holds the parameters μᵢ; samples may have further columns, such as responses or other views.
 
     A family is fitted without a hint; each hint then costs one pass over the samples in k coordinates.
     `mixsearch.testing.check_family` checks the contract; ``docs/adding-a-family.md`` builds a family step by step.
@@ -122,32 +124,6 @@ class Family(Protocol):
         -------
         array of shape (d, B)
             The part outside the signal space shows how much the component varies there.
-        """
-
-    def take(self, n_components: int) -> Self:
-        """Return the same fit with the first components only. Frames are nested, so this costs nothing.
-
-        Parameters
-        ----------
-        n_components : int
-            The number of components to keep.
-
-        Returns
-        -------
-        Family
-        """
-
-    def thin(self, step: int) -> Self:
-        """Return the same fit with every `step`-th sample only.
-
-        Parameters
-        ----------
-        step : int
-            From one sample to the next.
-
-        Returns
-        -------
-        Family
         """
 
 

@@ -15,7 +15,6 @@ from mixsearch.core.eigen import top_eigenpairs
 from mixsearch.core.extraction import (
     Extraction,
     ExtractionOptions,
-    cancel_without_projection,
     extract,
     extract_with_rehint,
     hint_in_frame,
@@ -85,11 +84,7 @@ def search_moments(
         )
     values, vectors, _ = top_eigenpairs(moments.second, n_components, seed=random_state)
     frame = frame_from_eigenpairs(values, vectors)
-    if how.projected:
-        found = VectorComponent(frame, extract(hint_in_frame(moments, frame), frame, how))
-    else:
-        candidates, outside = cancel_without_projection(moments, frame, how)
-        found = VectorComponent(frame, candidates, _outside=outside)
+    found = VectorComponent(frame, extract(hint_in_frame(moments, frame), frame, how))
     return add_doubts(found, check_separation(found.separation))
 
 

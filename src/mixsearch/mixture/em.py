@@ -106,7 +106,7 @@ def fit_mixture(
     """Fit a mixture by EM: on a subset of the rows from every start, then on all rows from the likeliest.
 
     Starts drawn at random join those given (from moments, from examples) if the likeliest of these does not fit the
-    rows: if it does, they would lead to the same maximum.
+    rows: if it does, they would lead to the same maximum. A limited number of iterations stays near the given starts.
     """
     from mixsearch.mixture.check import fit_p_values
 
@@ -115,7 +115,10 @@ def fit_mixture(
     fits = [run_em(model, subset, start, options, held) for start in starts]
     best = max(fits, key=lambda fit: fit.log_likelihood)
     is_empty = best.params.weights.min() * subset.n_rows < 1
-    if k > 1 and (is_empty or k * fit_p_values(model, subset.partition, best.params).min() < TUNING.restart_p_value):
+    is_limited = k == 1 or options.max_iter < TUNING.max_iter
+    if not is_limited and (
+        is_empty or k * fit_p_values(model, subset.partition, best.params).min() < TUNING.restart_p_value
+    ):
         rng = np.random.default_rng(0)  # the same answer every time
         drawn = (model.random_start(subset.partition, best.params, rng) for _ in range(TUNING.n_random_starts))
         rough = [run_em(model, subset, start, EMOptions(TUNING.rough_iter, TUNING.rough_tol), held) for start in drawn]

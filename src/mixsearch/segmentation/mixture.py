@@ -25,8 +25,7 @@ from mixsearch.errors import (
     collect_warnings,
     warn_user,
 )
-from mixsearch.gaussian import GaussianComponent
-from mixsearch.gaussian import GaussianSearch
+from mixsearch.gaussian import GaussianComponent, GaussianSearch
 from mixsearch.segmentation.features import FeatureImage, Features
 from mixsearch.segmentation.gaussians import SegmentGaussians, collect_gaussians, recenter_on_seeds
 from mixsearch.segmentation.seeds import Seeds, find_windows

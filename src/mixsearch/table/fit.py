@@ -11,10 +11,10 @@ import numpy as np
 from mixsearch._typing import Array, TableLike
 from mixsearch.data.partitions import Partition, Partitions, SamplePartition
 from mixsearch.data.threads import one_blas_thread
-from mixsearch.table.shapes import SHAPES, Shape, ShapedMixture, choose_mixture
 from mixsearch.table.encoding import TableEncoder
 from mixsearch.table.graph import NeighbourGraph, NodeRows, Nodes, PlacedRows, build_graph, choose_nodes, find_nearest
 from mixsearch.table.rows import spread_rows
+from mixsearch.table.shapes import SHAPES, Shape, ShapedMixture, choose_mixture
 from mixsearch.table.source import TableSource, open_source
 
 # The mixture is chosen on at most this many rows.

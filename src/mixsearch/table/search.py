@@ -13,10 +13,10 @@ from mixsearch._typing import Array, TableLike
 from mixsearch.core.validation import check_choice, check_positive_int
 from mixsearch.core.walk import Visits, find_members, start_at
 from mixsearch.errors import DoubtfulExamplesWarning, HintError, Option, warn_user
-from mixsearch.table.shapes import SHAPES, Shape
 from mixsearch.table.component import TableComponent
 from mixsearch.table.fit import ColumnChoice, TableFit, fit_table
 from mixsearch.table.rows import check_positions, find_rows
+from mixsearch.table.shapes import SHAPES, Shape
 from mixsearch.table.tables import get_values
 
 Covariance = Literal["auto"] | Shape

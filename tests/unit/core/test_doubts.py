@@ -78,7 +78,7 @@ def test_a_direction_that_says_nothing_is_doubted(offset, deviations) -> None:
         with warnings.catch_warnings(record=True):
             warnings.simplefilter("always")
             found = GaussianSearch(4).fit(X).search(v)
-        doubted.append("hint_uninformative" in {doubt.code for doubt in found.doubts} and found.confidence < 0.8)
+        doubted.append("hint_uninformative" in {doubt.code for doubt in found.doubts})
     assert np.mean(doubted) >= 0.9
 
 
@@ -86,7 +86,7 @@ def test_a_small_lead_that_is_no_noise_is_not_doubted() -> None:
     data = make_gaussian_mixture(20_000, 10, 3, deviation=0.2, norm=5.0, random_state=0)
     found = GaussianSearch(3).fit(data.X).search(hint_scoring(data.centers, [1.0, 0.95, 0.0]))
     assert found.separation < 1.1
-    assert found.confidence > 0.95
+    assert found.separation_interval[0] > 1
     assert found.doubts == ()
 
 
@@ -103,17 +103,6 @@ def test_with_exact_moments_the_second_contraction_changes_nothing(order) -> Non
     assert rehint is not None
     assert_allclose(found.scores, scores, atol=1e-12)
     assert_allclose(found.weights, weights, atol=1e-12)
-
-
-def test_the_part_of_a_hint_in_the_signal_space_is_reported() -> None:
-    data = make_gaussian_mixture(5000, 40, 3, deviation=0.1, random_state=0)
-    search = GaussianSearch(3).fit(data.X)
-    inside, outside = data.centers[0] - data.centers[1], np.random.default_rng(0).normal(size=40)
-    outside -= hint_scoring(data.centers, data.centers @ outside)
-    hint = inside / np.linalg.norm(inside) + outside / np.linalg.norm(outside)
-    assert search.search(inside).hint_in_signal == pytest.approx(1, abs=0.01)
-    assert search.search(hint).hint_in_signal == pytest.approx(0.5, abs=0.01)
-    assert search.search(examples=data.X[data.labels == 0][:3]).hint_in_signal > 0.9
 
 
 @pytest.mark.parametrize(

@@ -95,21 +95,6 @@ def test_search_many_keeps_the_order_and_equals_one_search_at_a_time(case):
             assert_allclose(parameter(found), parameter(search.search(**hint)), atol=1e-12)
 
 
-@pytest.mark.filterwarnings("ignore::mixsearch.WeakHintWarning", "ignore::mixsearch.errors.UnlikelyMixtureWarning")
-@pytest.mark.parametrize("case", CASES)
-def test_a_search_with_fewer_components_uses_the_first_of_the_frame(case):
-    search, hint, _ = case()
-    k = search.n_components_
-    for j in range(1, k + 1):
-        found = search.search(**hint, n_components=j)
-        assert len(found.alternatives) == j - 1
-    assert_allclose(parameter(search.search(**hint, n_components=k)), parameter(search.search(**hint)))
-    with raises("too_many_components", argument="n_components", value=k + 1, n_fitted=k):
-        search.search(**hint, n_components=k + 1)
-    with raises("bad_argument", argument="n_components", value=0):
-        search.search(**hint, n_components=0)
-
-
 @pytest.mark.parametrize("case", CASES)
 def test_transform_whitens_and_names_its_columns_for_pandas(case):
     search, _, X = case()
