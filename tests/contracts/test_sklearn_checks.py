@@ -16,7 +16,7 @@ from mixsearch import GaussianSearch, RegressionSearch, SubspaceSearch, TopicSea
         RegressionSearch(n_components=1, fit_intercept=False, design="standard"),
         SubspaceSearch(n_components=1, dim=1),
         GaussianSearch(n_components="auto"),
-        GaussianSearch(covariance="auto"),
+        GaussianSearch(covariance="full"),
         GaussianSearch(n_components=2, covariance="full"),
         TopicSearch(n_components="auto"),
         RegressionSearch(n_components="auto"),

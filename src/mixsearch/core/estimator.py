@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mixsearch._typing import Array, Samples, SamplesLike
@@ -195,6 +196,22 @@ class SemiSupervised(BaseSearch[F]):
     @abstractmethod
     def _fit_family(self, X: Any) -> Partitions[SamplePartition]:
         """Check the samples, fit the family, return the checked samples."""
+
+    @available_if(lambda self: hasattr(self, "component_"))
+    def predict(self, X: SamplesLike) -> Array:
+        """Predict whether samples belong to the component of the labelled ones.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, d)
+            Samples.
+
+        Returns
+        -------
+        array of shape (n,)
+            1 for members, 0 for others. Only after a fit with labels.
+        """
+        return np.asarray(self.component_.membership(self._check_rows(X, reset=False)) > 0.5, dtype=np.int64)
 
     def _check_examples(self, hint: Any, examples: Any, not_examples: Any) -> tuple[Samples | None, Samples | None]:
         """Check that there is one hint, and return examples and negative ones, if it is by examples."""
