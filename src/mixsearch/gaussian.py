@@ -52,13 +52,12 @@ from mixsearch.data.chunks import CACHED_ROWS, ArraySum, row_slices
 from mixsearch.data.dask import dask_arrays, is_dask
 from mixsearch.data.partitions import Partition, Partitions, SamplePartition, leave_one_out, spread_over_groups
 from mixsearch.errors import SearchWarning, warn_user
-from mixsearch.gaussian_shapes import Covariance, ShapedModel
+from mixsearch.gaussian_likelihood import Covariance, FeatureChunk, ShapedModel, SphericalModel, SphericalParameters
 from mixsearch.mixture.check import check_fit, choose_component, hold_examples, test_rows
 from mixsearch.mixture.em import (
     EMOptions,
     Fit,
     check_em_options,
-    draw_centers,
     fit_mixture,
     posterior,
     run_em,
@@ -321,82 +320,6 @@ def _frame_at_zero(
 def gaussian_spectrum(partitions: Partitions[SamplePartition], *, seed: int) -> Spectrum:
     """Count the Gaussians: one more than the directions in which their centers differ."""
     return spherical_spectrum(partitions, sample_mean_of(partitions), lambda n_signal: n_signal + 1, seed)
-
-
-# ---- Likelihood of spherical Gaussians, in the signal space ---------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class FeatureChunk(Partition):
-    """Samples as features in which log densities are linear: 1, coordinates z of the signal space, squared length."""
-
-    features: Array  # (n, q + 2)
-
-
-class SphericalParameters(NamedTuple):
-    """A mixture of spherical Gaussians in the signal space."""
-
-    weights: Array  # (k,)
-    centers: Array  # (k, q)
-    variances: Array  # (k,)
-
-
-@dataclass(frozen=True)
-class SphericalModel:
-    """The likelihood of spherical Gaussians whose centers lie in the signal space.
-
-    Outside of it samples are noise; its energy shows how large the variance of a sample is.
-    """
-
-    n_dims: int  # directions in which samples vary, in the signal space and outside
-    min_variance: float
-
-    def log_density(self, chunk: FeatureChunk, params: SphericalParameters) -> Array:
-        """Compute log αᵢ + log N(x; μᵢ, σᵢ²I), (n, k)."""
-        weights, centers, variances = params
-        constants = np.log(weights) - 0.5 * (np.sum(centers**2, axis=1) / variances + self.n_dims * np.log(variances))
-        coefficients = np.column_stack([constants, centers / variances[:, None], -0.5 / variances])
-        return np.asarray(coefficients @ chunk.features.T).T
-
-    def statistics(self, chunk: FeatureChunk, resp: Array) -> Array:
-        """Sum the features, weighted by responsibilities, (k, q + 2)."""
-        return np.asarray(resp.T @ chunk.features)
-
-    def m_step(self, statistics: Array, weights: Array) -> SphericalParameters:
-        """Compute means and average variances."""
-        sizes = np.maximum(statistics[:, 0], np.finfo(np.float64).tiny)
-        centers = statistics[:, 1:-1] / sizes[:, None]
-        variances = (statistics[:, -1] / sizes - np.sum(centers**2, axis=1)) / self.n_dims
-        weights = np.maximum(weights, np.finfo(np.float64).tiny)
-        return SphericalParameters(weights, centers, np.maximum(variances, self.min_variance))
-
-    def random_start(
-        self, chunk: FeatureChunk, params: SphericalParameters, rng: np.random.Generator
-    ) -> SphericalParameters:
-        """Draw centers among the samples by k-means++."""
-        Z = chunk.features[:, 1:-1]
-        centers, distances = draw_centers(Z, len(params.weights), rng)
-        noise = chunk.features[:, -1] - np.sum(Z**2, axis=1)
-        variance = max(float(np.mean(distances + noise)) / self.n_dims, float(params.variances.min()))
-        k = len(centers)
-        return SphericalParameters(np.full(k, 1 / k), centers, np.full(k, variance))
-
-    def squares(self, chunk: FeatureChunk, params: SphericalParameters) -> Array:
-        """Compute |x - μᵢ|² / σᵢ², (n, k)."""
-        Z, centers = chunk.features[:, 1:-1], params.centers
-        squares = chunk.features[:, -1:] - 2 * Z @ centers.T + np.sum(centers**2, axis=1)
-        return np.asarray(np.maximum(squares, 0) / params.variances)
-
-    def scores(self, chunk: FeatureChunk, params: SphericalParameters, component: int) -> Array:
-        """Compute the scores by the center, in units of σ, and by log σ², (n, q + 1)."""
-        away = (chunk.features[:, 1:-1] - params.centers[component]) / np.sqrt(params.variances[component])
-        one = SphericalParameters(*(part[[component]] for part in params))
-        return np.column_stack([away, 0.5 * (self.squares(chunk, one)[:, 0] - self.n_dims)])
-
-    def information(self, statistics: Array, params: SphericalParameters, component: int) -> Array:
-        """Compute the information about the center and log σ² of known members, (q + 1, q + 1)."""
-        q = params.centers.shape[1]
-        return np.diag(statistics[component, 0] * np.append(np.ones(q), self.n_dims / 2))
 
 
 # ---- The answer -----------------------------------------------------------------------------------------------------
@@ -882,6 +805,6 @@ def find_warnings(found: GaussianComponent) -> list[SearchWarning]:
     """Find the reasons not to trust an answer."""
     if found._refined is None:
         return check_answer(found)
-    shape = "spherical" if found._refined.is_spherical else found._refined.model.shape
-    misfit = check_fit(float(found._refined.p_values[found._index]), f"a Gaussian with a {shape} covariance")
+    model = f"a Gaussian with a {found._refined.model.shape} covariance"
+    misfit = check_fit(float(found._refined.p_values[found._index]), model)
     return [*check_answer(found), *misfit]

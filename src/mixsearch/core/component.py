@@ -190,7 +190,7 @@ class VectorComponent(Component):
     _frame: Frame
     _candidates: Candidates
     _rank: int = 0
-    _refined: Refined | None = field(default=None, kw_only=True)
+    _refined: Any = field(default=None, kw_only=True)  # the component after EM, as its family keeps it
     _feature_names: Sequence[str] | None = field(default=None, kw_only=True)  # if the fit saw a data frame
     _doubts: tuple[SearchWarning, ...] = field(default=(), kw_only=True)
 
