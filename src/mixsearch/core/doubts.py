@@ -33,7 +33,7 @@ def add_doubts(found: C, doubts: Sequence[SearchWarning]) -> C:
 
 
 def check_lead(
-    found: Component, *, min_confidence: float = MIN_CONFIDENCE, max_separation: float = DOUBTFUL_SEPARATION
+    found: Any, *, min_confidence: float = MIN_CONFIDENCE, max_separation: float = DOUBTFUL_SEPARATION
 ) -> list[WeakHintWarning]:
     """Return the doubt that the hint does not single out one component, if there is one.
 
@@ -47,22 +47,8 @@ def check_lead(
     return [weak_hint(found.separation, found._hint_confidence)]
 
 
-def check_information(found: C, p_value: float) -> C:
-    """Return an answer, with a doubt if its hint may be uninformative."""
-    if p_value <= MIN_P_VALUE or len(found.scores) == 1:
-        return found
-    doubt = WeakHintWarning(
-        "The hint may be uninformative: with a probability of {percent:.0f}%, a direction in which the components do "
-        "not differ would score them as differently. Give a direction in which they differ, or examples.",
-        code="hint_uninformative",
-        percent=100 * p_value,
-        p_value=p_value,
-    )
-    return lower_trust(add_doubts(found, [doubt]), MIN_P_VALUE / p_value)
-
-
 def lower_trust(found: C, factor: float) -> C:
     """Return an answer whose confidence is lowered by a factor."""
     changed: Any = found  # every component is a dataclass
-    lowered: C = replace(changed, _trust=found._trust * factor)
+    lowered: C = replace(changed, _trust=changed._trust * factor)
     return lowered

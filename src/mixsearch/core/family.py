@@ -160,7 +160,9 @@ class FittedMixture(Generic[F]):
                 value=n_components,
                 n_fitted=self.n_components_,
             )
-        return self._family.take(n_components)
+        family: Any = self._family  # of a kind whose frames are nested
+        first: F = family.take(n_components)
+        return first
 
     @property
     def n_components_(self) -> int:

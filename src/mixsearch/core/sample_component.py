@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -39,7 +38,7 @@ class SampleComponent(VectorComponent):
     _rehint: Array | None = field(default=None, kw_only=True)  # the hint of the second contraction, (k,), if any
     _hint: Array | None = field(default=None, kw_only=True)  # the direction, (d,), of a search by direction
     _examples: Any = field(default=None, kw_only=True)  # of a search by examples
-    _search: Callable[..., Any] | None = field(default=None, kw_only=True)  # the same search with other examples
+    _search: Any = field(default=None, kw_only=True)  # the same search, to call with other examples
 
     @cached_property
     def stderr(self) -> StandardErrors:
@@ -93,7 +92,8 @@ class SampleComponent(VectorComponent):
 
     def _hint_shifts(self) -> Array | None:
         """Return how the hint in the frame would shift with each group of the jackknife, (B, k), if it does."""
-        return None if self._hint is None else self._family.hint_shifts(self._hint)
+        family: Any = self._family
+        return None if self._hint is None else family.hint_shifts(self._hint)
 
     @cached_property
     def _rivals(self) -> Array:
