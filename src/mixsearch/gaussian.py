@@ -683,6 +683,8 @@ class GaussianSearch(SemiSupervised[GaussianFamily]):
         if hasattr(self, "spectrum_"):  # has counted the components on held-out samples
             held_out, n_signal = self.spectrum_.held_out, self.spectrum_.n_signal
             family = replace(family, check=SignalCheck(held_out, n_signal, is_sought=True))
+        if self.covariance != "spherical":  # long axes of clusters stand out from the noise, but are not components
+            family = replace(family, check=None)
         for warning in family.warnings:
             warn_user(warning)
         self._family, self._mixtures = family, MixtureCache[RefinedMixture]()

@@ -7,8 +7,6 @@ import numpy as np
 D = 4
 CENTERS = 5.0 * np.array([[1.0, 0, 0, 0], [0, 1.0, 0, 0], [-0.5, -0.5, 1.0, 0]])
 WEIGHTS = np.array([0.5, 0.3, 0.2])
-# Features in units that differ, far from zero.
-UNITS, AWAY = np.array([1000.0, 1.0, 0.01, 30.0]), np.array([-5e4, 7.0, 0.3, 0.0])
 
 
 class Planted(NamedTuple):
@@ -33,7 +31,6 @@ def draw(shape, *, n=3000, seed=0, overlap=1.0):
         "spherical": [s * np.eye(D) for s in (0.7, 1.0, 1.4)],
         "diagonal": [np.diag(rng.permutation(lengths)) for _ in range(3)],
         "tied": [shared] * 3,
-        "low-rank": [np.diag([2.5, 0.6, 0.6, 0.6]) @ rotation(rng) for _ in range(3)],
         "full": [np.diag(lengths) @ rotation(rng) for _ in range(3)],
     }[shape]
     labels = rng.choice(3, size=n, p=WEIGHTS)
