@@ -153,5 +153,5 @@ def test_a_family_that_depends_on_the_order_of_rows_is_caught():
         check_family(fit, X)
 
 
-def test_an_object_that_lacks_a_member_is_no_family():
+def test_an_object_that_lacks_a_member_is_not_a_family():
     assert not isinstance(object(), Family)

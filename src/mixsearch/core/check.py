@@ -61,7 +61,7 @@ def check_answer(found: Any) -> list[SearchWarning]:
     memberships = found.membership(found._examples)
     rows = np.flatnonzero(memberships * len(memberships) < MAX_DISAGREEMENT)
     if not len(rows):
-        return [] if found._refined is not None else [*_check_lead(found)]
+        return [] if found._refined is not None else [*check_lead(found)]
     n = len(memberships)
     sentence = (
         "The example does not belong to the component found. Give others, or fit more components."
@@ -78,7 +78,7 @@ def check_answer(found: Any) -> list[SearchWarning]:
 def _check_direction(found: Any) -> list[WeakHintWarning]:
     p_value = found._family.information_p_value(found._hint)
     if p_value <= MAX_UNINFORMATIVE or len(found.scores) == 1:
-        return _check_lead(found)
+        return check_lead(found)
     return [
         WeakHintWarning(
             "The hint may say nothing: a direction in which the components do not differ would score them as "
@@ -90,8 +90,8 @@ def _check_direction(found: Any) -> list[WeakHintWarning]:
     ]
 
 
-def _check_lead(found: Any) -> list[WeakHintWarning]:
-    """A small lead is doubtful only if it may be noise."""
+def check_lead(found: Any) -> list[WeakHintWarning]:
+    """Find out whether the hint singles out one component: a small lead is doubtful only if it may be noise."""
     if len(found.scores) == 1 or found.separation >= CLEAR_SEPARATION or found._p_first >= 1 - MAX_LOST:
         return []
     return [

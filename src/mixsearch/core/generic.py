@@ -9,8 +9,9 @@ from numpy.typing import ArrayLike
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from mixsearch._typing import Array, Matrix
+from mixsearch.core.check import check_lead
 from mixsearch.core.component import Component, VectorComponent
-from mixsearch.core.doubts import add_doubts, check_lead
+from mixsearch.core.doubts import add_doubts
 from mixsearch.core.eigen import top_eigenpairs
 from mixsearch.core.extraction import (
     Extraction,
@@ -104,7 +105,7 @@ def search_family(family: Family, hint: ArrayLike, **extraction: Unpack[Extracti
     Returns
     -------
     SampleComponent
-        With `center`, `weight`, `separation`, `alternatives`, `stderr` and `confidence`.
+        With `center`, `weight`, `separation`, `separation_interval`, `alternatives` and `stderr`.
 
     Examples
     --------

@@ -5,9 +5,12 @@ from numpy.testing import assert_allclose
 from tests.coded import raises
 from tests.populations import Mixture, draw_mixture
 
-from mixsearch import Moments, SearchError, WeakHintWarning, search_moments
+from mixsearch import Moments, SearchError, WeakHintWarning, search_family, search_moments
 from mixsearch.core.extraction import Extraction
+from mixsearch.data.partitions import partition_in_memory
+from mixsearch.datasets import make_gaussian_mixture
 from mixsearch.errors import HintError, NoMassError, RankError
+from mixsearch.gaussian import fit_gaussian
 
 MIXTURE = draw_mixture(3, 4, 9)
 
@@ -76,3 +79,14 @@ def test_a_warning_names_the_line_of_the_caller():
     with pytest.warns(WeakHintWarning) as warned:
         search_moments(moments(Mixture(MIXTURE.centers, MIXTURE.weights, hint)), 4)
     assert warned[0].filename == __file__
+
+
+@pytest.mark.filterwarnings("ignore::mixsearch.WeakHintWarning")
+def test_a_tie_in_any_family_is_among_the_doubts():
+    codes = []
+    for seed in range(5):
+        data = make_gaussian_mixture(2000, 10, 3, random_state=seed)
+        family = fit_gaussian(partition_in_memory(data.X), 3, paper=False, seed=0)
+        found = search_family(family, np.linalg.pinv(data.centers) @ [1.0, 1.0, 0.0])
+        codes += [doubt.code for doubt in found.doubts]
+    assert codes.count("weak_hint") >= 2

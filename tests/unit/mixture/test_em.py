@@ -85,7 +85,7 @@ def test_responsibilities_are_posteriors(fitted):
 
 
 def test_held_examples_move_their_component_but_not_the_weights(fitted):
-    X, model, rows, params = fitted
+    _, model, rows, params = fitted
     allowed = np.tile([True, False, False], (50, 1))
     held = Held(make_chunk(model, np.full((50, D), 9.0)), allowed)
     moved, _ = em_step(model, rows, params, held)
