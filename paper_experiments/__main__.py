@@ -47,6 +47,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     hints.REHINT,
     theory.THEORY,
     hints.HINTS_EXPERIMENT,
+    hints.RANDOM,
     parallel.PARALLEL,
     solvers.SOLVERS,
 )

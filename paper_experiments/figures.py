@@ -55,7 +55,6 @@ FAINT = "#D5D8DC"
 # From the palette of Okabe and Ito, safe for color-blind readers; blue for searches.
 COLORS = {
     "whitening": "#0072B2",
-    "whitening, with its confidence": "#6BAED6",
     "refined": "#003B5C",
     "cancellation": "#56B4E9",
     "cancellation, as printed": "#B3DDF5",

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from mixsearch import GaussianSearch
+from mixsearch import GaussianSearch, Moments, search_moments
 from mixsearch._typing import Array
 from mixsearch.core.extraction import ExtractionOptions
+from mixsearch.core.frame import Frame
+from mixsearch.core.tensor import sum_cubes, symmetrize
 from mixsearch.datasets import make_gaussian_mixture, make_hint
 from mixsearch.datasets.mixtures import GaussianMixtureData
+from mixsearch.paper import gaussian
+from mixsearch.paper.algorithms import cancellation, largest_eigenpairs
 from mixsearch.plots.style import MUTED_COLOR
-from paper_experiments.baselines import compute_third_moment, fast_tensor_power, tensor_power
+from paper_experiments.baselines import ThirdMoment, compute_third_moment, fast_tensor_power, tensor_power
+from paper_experiments.baselines.tensor_power import NoiseTerm
 from paper_experiments.experiment import Case, Experiment, Result, Rows, make_cases
 from paper_experiments.figures import (
     FAINT,
@@ -35,16 +40,12 @@ from paper_experiments.hints import LEAD, make_lead_hint
 
 D, K, GAMMA = 500, 10, 0.7
 AUTHORS = "authors'"
+Noise = Literal["next", "smallest"]
 # The noise level from one eigenvector, as in the paper; from that of the smallest eigenvalue, with the identity as the
 # noise term of the tensor power method, as in the authors' programs; or from the whole noise space.
-MOMENTS: dict[str, dict[str, Any]] = {
-    "paper's": {"preset": "paper"},
-    AUTHORS: {"preset": "paper", "noise_eigenvalue": "smallest"},
-    "our": {},
-}
+MOMENTS = ("paper's", AUTHORS, "our")
 CANCELLATION: ExtractionOptions = {"method": "cancellation", "rule": "threshold", "normaliser": "hinted"}
-# Algorithm 2 as printed cancels in the whole space, which only the paper's moments are estimated in.
-AS_PRINTED: ExtractionOptions = {**CANCELLATION, "projected": False}
+THRESHOLD = 0.05  # of both rules
 WEIGHTS = np.linspace(0.04, 0.16, K)
 TARGETS = (1, 3, 5, 7, 9)
 RAREST = 0.0037
@@ -84,16 +85,13 @@ def run_sensitivity(case: Case) -> Iterator[Result]:
 
 def run_speed(case: Case) -> Iterator[Result]:
     """Seconds from samples to one component."""
-    k = int(case.setting["k"])
-    data, options = _draw(case, np.full(k, 1 / k)), MOMENTS[str(case.setting["moments"])]
+    k, choice = int(case.setting["k"]), str(case.setting["moments"])
+    data = _draw(case, np.full(k, 1 / k))
     hint = make_hint(data.centers, 0, gamma=GAMMA, random_state=case.seed)
     with limit_threads():
-        search, fit = time_call(lambda: GaussianSearch(k, **options).fit(data.X))
-        # The first search also fits a mixture to part of the samples, to know how sure it is; all others share it.
-        first = time_call(lambda: search.search(hint).center)[1]
+        search, fit = time_call(lambda: _fit(data.X, k, choice))
         third, moment = time_call(lambda: compute_third_moment(search))
         spent = {
-            "whitening, with its confidence": fit + first,
             "whitening": fit + time_call(lambda: search.search(hint).center)[1],
             "refined": fit + time_call(lambda: search.search(hint, refine=True).center)[1],
             "cancellation": fit + time_call(lambda: search.search(hint, **CANCELLATION).center)[1],
@@ -102,15 +100,47 @@ def run_speed(case: Case) -> Iterator[Result]:
             + moment
             + time_call(lambda: tensor_power(third, random_state=case.seed).find_component(hint))[1],
         }
-        if case.setting["moments"] != "our":
-            spent["cancellation, as printed"] = fit + time_call(lambda: search.search(hint, **AS_PRINTED).center)[1]
+        if choice != "our":
+            spent["cancellation, as printed"] = time_call(lambda: _cancel(data.X, hint, k, noise="next"))[1]
     yield from (Result(method, "seconds", seconds, target=f"k={k}") for method, seconds in spent.items())
 
 
-class _Answers(NamedTuple):
-    """From a hint to the center that each method finds, (d,); and the centers of someone who knows every label."""
+def _fit(X: Array, k: int, choice: str) -> GaussianSearch:
+    return GaussianSearch(k, preset="default" if choice == "our" else "paper").fit(X)
 
-    methods: dict[str, Callable[[Array], Array]]
+
+def _cancel(X: Array, hint: Array, k: int, *, noise: Noise, projected: bool = False) -> Array:
+    """Return the center by Algorithm 2 with the choices of section 4.1, as printed unless `projected`, (d,)."""
+    m, A, B = gaussian.moments(X, hint, k, noise=noise)
+    return cancellation(A, B, m, k, projected=projected, threshold=THRESHOLD, v=hint)[0]
+
+
+def _whiten_as_authors(X: Array, hint: Array, k: int) -> Array:
+    """Return the center of the top singular vector, with the smallest eigenvalue as the noise level, (d,)."""
+    m, A, B = gaussian.moments(X, hint, k, noise="smallest")
+    return search_moments(Moments(m, A, B), k, choose="absolute").center
+
+
+def _compute_authors_moment(X: Array, k: int, *, noise_term: NoiseTerm) -> ThirdMoment:
+    """Compute the third moment with the smallest eigenvalue as the noise level."""
+    mean, n = X.mean(axis=0), len(X)
+    values, vectors = np.linalg.eigh((X - mean).T @ (X - mean) / n)
+    sigma, V = largest_eigenpairs(X.T @ X / n - values[0] * np.eye(X.shape[1]), k)
+    W = V / np.sqrt(sigma)
+    Y = X @ W
+    noise_mean = Y.T @ ((X - mean) @ vectors[:, 0]) ** 2 / n
+    noise = W.T @ W if noise_term == "whitened" else np.eye(k)
+    tensor = sum_cubes(Y, Y, np.full(n, 1 / n)) - symmetrize(np.multiply.outer(noise, noise_mean))
+    return ThirdMoment(Frame(V, sigma), tensor, W.T @ mean)
+
+
+Answer = Callable[[Array], Array]  # from a hint to a center, (d,)
+
+
+class _Answers(NamedTuple):
+    """The methods, and the centers of someone who knows every label."""
+
+    methods: dict[str, Answer]
     oracle: Array  # (k, d)
 
 
@@ -126,27 +156,37 @@ def _draw(case: Case, weights: Array) -> GaussianMixtureData:
 
 
 def _answers(data: GaussianMixtureData, case: Case) -> _Answers:
-    choice = str(case.setting["moments"])
-    search = GaussianSearch(len(data.weights), **MOMENTS[choice]).fit(data.X)
-    third = compute_third_moment(search, noise_term="identity" if choice == AUTHORS else "whitened")
-    everything = tensor_power(third, random_state=case.seed)
-    methods: dict[str, Callable[[Array], Array]] = {
-        "whitening": lambda hint: search.search(hint, choose="absolute" if choice == AUTHORS else "largest").center,
+    answer = _answer_as_authors if case.setting["moments"] == AUTHORS else _answer_by_search
+    return _Answers(answer(data.X, len(data.weights), str(case.setting["moments"]), case.seed), data.oracle())
+
+
+def _answer_by_search(X: Array, k: int, choice: str, seed: int) -> dict[str, Answer]:
+    search = _fit(X, k, choice)
+    third = compute_third_moment(search)
+    by_value, by_mean = (tensor_power(third, normaliser=kind, random_state=seed) for kind in ("value", "mean"))
+    methods: dict[str, Answer] = {
+        "whitening": lambda hint: search.search(hint).center,
         "cancellation": lambda hint: search.search(hint, **CANCELLATION).center,
         "Fast-TPM": lambda hint: fast_tensor_power(third, hint).center,
-        "TPM": lambda hint: everything.find_component(hint).center,
+        "TPM": lambda hint: by_value.find_component(hint).center,
+        "TPM by the mean": lambda hint: by_mean.find_component(hint).center,
     }
-    if choice == AUTHORS:
-        corrected = tensor_power(compute_third_moment(search), random_state=case.seed)
-        methods["TPM, right noise term"] = lambda hint: corrected.find_component(hint).center
-    else:
-        scaled_by_mean = tensor_power(third, normaliser="mean", random_state=case.seed)
-        methods["TPM by the mean"] = lambda hint: scaled_by_mean.find_component(hint).center
     if choice == "our":
-        methods["refined"] = lambda hint: search.search(hint, refine=True).center
-    else:
-        methods["cancellation, as printed"] = lambda hint: search.search(hint, **AS_PRINTED).center
-    return _Answers(methods, data.oracle())
+        return methods | {"refined": lambda hint: search.search(hint, refine=True).center}
+    return methods | {"cancellation, as printed": lambda hint: _cancel(X, hint, k, noise="next")}
+
+
+def _answer_as_authors(X: Array, k: int, _: str, seed: int) -> dict[str, Answer]:
+    third, corrected = (_compute_authors_moment(X, k, noise_term=term) for term in ("identity", "whitened"))
+    theirs, right = (tensor_power(moment, random_state=seed) for moment in (third, corrected))
+    return {
+        "whitening": lambda hint: _whiten_as_authors(X, hint, k),
+        "cancellation": lambda hint: _cancel(X, hint, k, noise="smallest", projected=True),
+        "Fast-TPM": lambda hint: fast_tensor_power(third, hint).center,
+        "TPM": lambda hint: theirs.find_component(hint).center,
+        "TPM, right noise term": lambda hint: right.find_component(hint).center,
+        "cancellation, as printed": lambda hint: _cancel(X, hint, k, noise="smallest"),
+    }
 
 
 def _errors(answers: _Answers, data: GaussianMixtureData, target: int, hint: Array, name: str) -> Iterator[Result]:

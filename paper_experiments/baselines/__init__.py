@@ -6,6 +6,7 @@
 | Fast-TPM | Gaussians, topics | `fast_tensor_power(compute_third_moment(search), v)` |
 | anchor words, NMF | topics | `AnchorWords(k).fit(counts)` |
 | with a labeled word, SS-NMF | topics | `.fit(counts, document_weights=compute_word_frequencies(counts, word))` |
+| LDA with seeded topics | topics | `seeded_lda(counts, k, words)` |
 | k-means and SVD | subspaces | `kmeans_subspaces(X, k, dim)` |
 | seeded k-means | clusters | `seeded_kmeans(X, y)` |
 | EM | regressions | `em_regressions(X, y, k)` |
@@ -25,6 +26,7 @@ from paper_experiments.baselines.clustering import (
     run_em,
     seeded_kmeans,
 )
+from paper_experiments.baselines.seeded_lda import seeded_lda
 from paper_experiments.baselines.tensor_power import (
     Components,
     ThirdMoment,
@@ -50,5 +52,6 @@ __all__ = [
     "robust_power_iterations",
     "run_em",
     "seeded_kmeans",
+    "seeded_lda",
     "tensor_power",
 ]

@@ -23,6 +23,7 @@ from paper_experiments.baselines import (
     robust_power_iterations,
     run_em,
     seeded_kmeans,
+    seeded_lda,
     tensor_power,
 )
 from scipy.optimize import nnls
@@ -198,6 +199,15 @@ def test_seeded_clusters_are_those_of_planted_blobs():
     X = rng.normal(size=(90, 4)) + 12 * np.eye(3, 4)[labels]
     seeds = np.where(np.arange(90) < 12, labels, -1)
     assert_array_equal(seeded_kmeans(X, seeds).labels, labels)
+
+
+def test_seeded_topics_are_the_planted_ones_of_their_words():
+    rng = np.random.default_rng(3)
+    topics = separable_topics(rng, 3, 20)
+    counts = rng.multinomial(60, rng.dirichlet(np.full(3, 0.2), size=800) @ topics)
+    found = seeded_lda(sp.csr_array(counts), 3, [2, 0], n_iter=40)
+    assert_allclose(found[:2], topics[[2, 0]], atol=0.02)
+    assert_allclose(found.sum(axis=1), 1)
 
 
 def test_em_of_one_regression_is_least_squares_and_without_slopes_a_mixture_of_gaussians():

@@ -32,6 +32,7 @@ EASY = {
     "regression-error": {"sigma": 0.01, "n": 3000},
     "theory": {"quantity": "delta"},
     "hints": {"k": 5},
+    "random-hint": {"n": 2000, "d": 50, "k": 4},
     "parallel": {"k": 5, "n": 4000},
     "solvers": {"sigma": 0.5},
     "rehint": {"family": "subspaces"},
