@@ -48,8 +48,8 @@ def gaussian_mle(data: GaussianMixtureData) -> Array:
 
 
 def shaped_mle(data: ShapedGaussians, shape: str) -> Array:
-    """The centers of the likeliest mixture of a shape near the truth, (k, d); of full covariances for low-rank ones."""
-    kind = {"diagonal": "diag", "low-rank": "full"}.get(shape, shape)
+    """The centers of the likeliest mixture of a shape near the truth, (k, d)."""
+    kind = {"diagonal": "diag"}.get(shape, shape)
     precisions = np.linalg.inv(data.covariances)
     start = {
         "spherical": precisions[:, 0, 0],

@@ -18,7 +18,7 @@ from mixsearch import GaussianSearch, RegressionSearch, SubspaceSearch, TopicSea
 from mixsearch.data.dask.partitions import DaskPartitions
 from mixsearch.datasets import make_gaussian_mixture, make_mixed_regression, make_subspaces, make_topics
 
-QUESTIONS = ("fit", "search", "error bars", "confidence", "first refined search", "a further one", "its error bars")
+QUESTIONS = ("fit", "search", "error bars", "separation interval", "first refined search", "a further one", "its error bars")
 
 
 def run(*, quick: bool = False) -> None:
@@ -50,7 +50,7 @@ def _ask(fit: Callable[[], Any], *hints: Any, **how: Any) -> list[int]:
     count(lambda: search.search(hints[0], refine=False, **how))
     found = answers[1]
     count(lambda: found.stderr)
-    count(lambda: found.confidence)
+    count(lambda: found.separation_interval)
     for hint in hints[:2]:
         count(lambda hint=hint: search.search(hint, refine=True, **how))
     count(lambda: answers[-1].stderr)

@@ -25,7 +25,8 @@ from mixsearch import GaussianSearch, RegressionSearch, SubspaceSearch, TopicSea
 from mixsearch._typing import Array
 from mixsearch.datasets import make_gaussian_mixture, make_hint, make_mixed_regression, make_subspaces, make_topics
 from mixsearch.errors import SearchWarning
-from mixsearch.table.shapes import SHAPES
+from mixsearch.gaussian import COVARIANCES
+from mixsearch.gaussian_shapes import Covariance
 
 GAMMA = 0.7
 CONCENTRATION = 0.1
@@ -82,14 +83,14 @@ def gaussians(
     return draw
 
 
-def shaped_gaussians(shape: str) -> Callable[[int, bool], Mixture]:
+def shaped_gaussians(shape: Covariance) -> Callable[[int, bool], Mixture]:
     """Four Gaussians of one shape in ten dimensions, fitted with that shape."""
 
     def draw(seed: int, quick: bool) -> Mixture:
         data = draw_shaped_gaussians(4_000 if quick else 20_000, 10, 4, shape, norm=4.0, seed=seed)
         weights = np.ones(len(data.X))
         return Mixture(
-            fit=lambda: GaussianSearch(4, covariance=shape, scale=shape != "spherical").fit(data.X),
+            fit=lambda: GaussianSearch(4, covariance=shape).fit(data.X),
             # Some of these centers score less than others under any hint of strength .7.
             hints=[{"examples": data.X[data.labels == i][:5]} for i in range(4)],
             truth=data.centers,
@@ -164,7 +165,7 @@ SETTINGS = {
     "Gaussians, variances 1:4": Setting(unequal_gaussians(4.0), "mle", 1.01),
     "Gaussians, variances 1:16": Setting(unequal_gaussians(16.0), "mle", 1.01),
     "Gaussians, variances 1:64": Setting(unequal_gaussians(64.0), "mle", 1.01),
-    **{f"Gaussians, {shape}": Setting(shaped_gaussians(shape), "mle", 1.01) for shape in SHAPES},
+    **{f"Gaussians, {shape}": Setting(shaped_gaussians(shape), "mle", 1.01) for shape in COVARIANCES},
     "regressions, k=3, σ=.1": Setting(regressions(3, 0.1), "mle", 1.1),
     "regressions, k=5, σ=.3": Setting(regressions(5, 0.3), "mle", 1.2),
     "subspaces, σ=.2": Setting(subspaces(0.2), "oracle", 1.05),

@@ -8,7 +8,6 @@ import time
 import accuracy
 import choices
 import cluster
-import confidence
 import counting
 import filters
 import gaussian
@@ -28,7 +27,6 @@ import segment_trust
 import segments
 import small_tables
 import subspace_tables
-import table_confidence
 import table_files
 import table_scale
 import tables
@@ -57,9 +55,7 @@ BENCHMARKS = {
     "one_example": one_example,
     "coverage": interval_coverage,
     "counting": counting,
-    "confidence": confidence,
     "trust": trust,
-    "table_confidence": table_confidence,
     "tables": tables,
     "table_files": table_files,
     "table_scale": table_scale,
@@ -97,9 +93,7 @@ ON_REQUEST = (
     "one_example",
     "coverage",
     "counting",
-    "confidence",
     "trust",
-    "table_confidence",
     "tables",
     "table_files",
     "table_scale",

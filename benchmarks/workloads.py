@@ -40,7 +40,7 @@ class ShapedGaussians(NamedTuple):
 def draw_shaped_gaussians(
     n_samples: int, n_features: int, k: int, shape: str, *, norm: float, seed: int
 ) -> ShapedGaussians:
-    """Gaussians of one shape, with deviations from .5 to 2; low-rank ones have 3 along one axis, .7 along others."""
+    """Gaussians of one shape, with deviations from .5 to 2."""
     data = make_gaussian_mixture(n_samples, n_features, k, deviation=1.0, norm=norm, random_state=seed)
     rng = np.random.default_rng(seed)
 
@@ -55,7 +55,6 @@ def draw_shaped_gaussians(
         "spherical": lambda: np.exp(rng.uniform(-0.4, 0.4)) * np.eye(n_features),
         "diagonal": lambda: np.diag(deviations()),
         "tied": lambda: shared,
-        "low-rank": lambda: np.append(3.0, np.full(n_features - 1, 0.7))[:, None] * rotation(),
         "full": lambda: deviations()[:, None] * rotation(),
     }
     factors = [factor[shape]() for _ in range(k)]

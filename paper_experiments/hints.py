@@ -287,9 +287,11 @@ def draw_random(rows: Rows) -> Figure:
 
 
 def format_random(rows: Rows) -> str:
-    """Format mean errors."""
+    """Format the mean error and the largest one."""
     methods = rows.levels("method")
-    return format_markdown(methods, [[format_mean(rows.where(method=method)) for method in methods]])
+    parts = [rows.where(method=method) for method in methods]
+    lines = [["mean", *map(format_mean, parts)], ["largest", *(f"{part.values.max():.3g}" for part in parts)]]
+    return format_markdown(["error", *methods], lines)
 
 
 RANDOM: Experiment = Experiment(
