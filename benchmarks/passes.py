@@ -18,7 +18,7 @@ from mixsearch import GaussianSearch, RegressionSearch, SubspaceSearch, TopicSea
 from mixsearch.data.dask.partitions import DaskPartitions
 from mixsearch.datasets import make_gaussian_mixture, make_mixed_regression, make_subspaces, make_topics
 
-QUESTIONS = ("fit", "search", "error bars", "separation interval", "first refined search", "a further one", "its error bars")
+QUESTIONS = ("fit", "search", "error bars", "lead interval", "first refined search", "a further one", "its error bars")
 
 
 def run(*, quick: bool = False) -> None:
