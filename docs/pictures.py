@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import shutil
 import tempfile
 import warnings
@@ -35,7 +34,6 @@ FOLDER = Path(__file__).parent / "pictures"
 SIZES = 2 ** np.arange(10, 17)
 SEEDS = range(5)
 # Fewer answers say nothing of a share.
-ENOUGH = 20
 WORDS = ("socket", "fourier", "widget", "email", "polynomial", "thread")
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
 
@@ -109,80 +107,6 @@ def draw_rates() -> Figure:
         axes.spines[["top", "right"]].set_visible(False)
     figure.axes[0].set_ylabel("mean error")
     return figure
-
-
-def draw_separation() -> Figure:
-    """Draw how often the right component was found, by the reported separation."""
-    reported, right = _weak_and_strong_hints()
-    edges = np.array([1.0, 1.05, 1.1, 1.2, 1.35, 1.6, 2.0, 3.0, np.inf])
-    places = np.digitize(reported, edges[:-1]) - 1
-    shares = [right[places == i].mean() if np.any(places == i) else np.nan for i in range(len(edges) - 1)]
-    counts = [int(np.sum(places == i)) for i in range(len(edges) - 1)]
-    names = [f"{a:g} to {b:g}" if np.isfinite(b) else f"above {a:g}" for a, b in itertools.pairwise(edges)]
-    figure = Figure(figsize=(7, 3.4), layout="constrained")
-    axes = figure.subplots()
-    weak = [COLOURS[1] if edge < 1.1 else COLOURS[0] for edge in edges[:-1]]
-    axes.bar(range(len(shares)), shares, color=weak)
-    for place, (share, count) in enumerate(zip(shares, counts, strict=True)):
-        axes.text(place, (0 if np.isnan(share) else share) + 0.02, f"n={count}", ha="center", fontsize=8)
-    axes.set_xticks(range(len(names)), names, fontsize=8)
-    axes.set_xlabel("separation reported by the search (orange: it also warned)")
-    axes.set_ylabel("right component found")
-    axes.set_ylim(0, 1.12)
-    axes.spines[["top", "right"]].set_visible(False)
-    return figure
-
-
-def draw_confidence() -> Figure:
-    """The share of right answers in each tenth of confidence, and how many answers there were."""
-    confidence, right = _close_calls()
-    tenths = np.minimum((10 * confidence).astype(int), 9)
-    figure = Figure(figsize=(5.2, 4.4), layout="constrained")
-    axes = figure.subplots()
-    axes.plot([0.4, 1], [0.4, 1], color="#888888", linestyle="--", linewidth=1, label="as often as it says")
-    for own in (tenths == tenth for tenth in range(10)):
-        n = int(own.sum())
-        if n < ENOUGH:
-            continue
-        share = right[own].mean()
-        chance = 1.96 * np.sqrt(share * (1 - share) / n)
-        axes.errorbar(confidence[own].mean(), share, yerr=chance, fmt="o", color=COLOURS[0], capsize=3)
-        axes.annotate(f"n={n}", (confidence[own].mean(), share), (7, -11), textcoords="offset points", fontsize=8)
-    axes.set_xlabel("confidence reported by the search")
-    axes.set_ylabel("right component found")
-    axes.legend(frameon=False, fontsize=8)
-    axes.spines[["top", "right"]].set_visible(False)
-    return figure
-
-
-def _close_calls() -> tuple[Array, Array]:
-    """Confidence and success of searches from hints that favour two components about as much."""
-    confidence, right = [], []
-    for seed in range(40):
-        data = make_gaussian_mixture(1000, 20, 4, deviation=3.0, random_state=seed)
-        search, rng = GaussianSearch(4).fit(data.X), np.random.default_rng(seed)
-        for _ in range(25):
-            scores = np.concatenate([[8.0, 8.0 - rng.exponential(1.0)], rng.uniform(-5, 5, size=2)])
-            meant = rng.permutation(4)
-            found = search.search(np.linalg.pinv(data.centers[meant]) @ scores)
-            confidence.append(found.confidence)
-            right.append(np.argmin(np.linalg.norm(data.centers - found.center, axis=1)) == meant[0])
-    return np.array(confidence), np.array(right)
-
-
-def _weak_and_strong_hints() -> tuple[Array, Array]:
-    """Separation and success of searches from hints of all strengths, in mixtures that are hard to tell apart."""
-    reported, right = [], []
-    for seed in range(40):
-        data = make_gaussian_mixture(3000, 30, 6, deviation=2.5, random_state=seed)
-        search = GaussianSearch(6).fit(data.X)
-        for i, gamma in enumerate(np.linspace(0.05, 0.9, 24)):
-            found = search.search(make_hint(data.centers, i % 6, gamma=float(gamma), random_state=i))
-            meant = np.argmax(data.centers @ make_hint(data.centers, i % 6, gamma=float(gamma), random_state=i))
-            nearest = np.argmin(np.linalg.norm(data.centers - found.center, axis=1))
-            reported.append(found.separation)
-            right.append(nearest == meant)
-    return np.array(reported), np.array(right)
 
 
 def draw_topics() -> None:
@@ -259,8 +183,6 @@ if __name__ == "__main__":
         warnings.simplefilter("ignore")
         draw_topics()
         save_figure(draw_rates(), FOLDER / "rates.png")
-        save_figure(draw_separation(), FOLDER / "separation.png")
-        save_figure(draw_confidence(), FOLDER / "confidence.png")
         save_figure(draw_segments(), FOLDER / "segments.png")
         save_figure(draw_members(), FOLDER / "members.png")
         save_figure(draw_fold(), FOLDER / "fold.png")

@@ -3,7 +3,7 @@ How sure is it?
 ===============
 
 A hint can be too weak to single out one component. The answer should know. Here are hints that turn from one center to
-another, and the confidence that each answer reports.
+another, and the lead that each answer reports.
 """
 
 import warnings
@@ -21,24 +21,27 @@ search = GaussianSearch(n_components=6).fit(data.X)
 # In the middle, the hint means neither. The search warns there, and lists the other component as an alternative.
 
 mixes = np.linspace(0.3, 0.7, 33)
-answers = []
+nearest, leads, is_weak = [], [], []
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", WeakHintWarning)
     for mix in mixes:
         found = search.search((1 - mix) * data.centers[0] + mix * data.centers[1])
-        nearest = int(np.argmin(np.linalg.norm(data.centers - found.center, axis=1)))
-        answers.append((nearest, found.confidence, bool(found.doubts)))
+        nearest.append(int(np.argmin(np.linalg.norm(data.centers - found.center, axis=1))))
+        leads.append((found.separation, *found.separation_interval))
+        is_weak.append(bool(found.doubts))
 
 # %%
-# A ring marks an answer with doubts.
+# Bars are 95% intervals of the lead over the runner-up, and 1 is a tie. A ring marks an answer with a warning.
 
 figure = Figure(figsize=(6, 3.2), layout="constrained")
 axes = figure.subplots()
-for nearest in (0, 1):
-    chosen = [(mix, confidence) for mix, (which, confidence, _) in zip(mixes, answers, strict=True) if which == nearest]
-    axes.plot(*zip(*chosen, strict=True), "o", label=f"component {nearest} found")
-doubtful = [(mix, confidence) for mix, (_, confidence, doubt) in zip(mixes, answers, strict=True) if doubt]
-axes.plot(*zip(*doubtful, strict=True), "o", markersize=12, fillstyle="none", color="black", label="with doubts")
-axes.set(xlabel="hint, from center 0 to center 1", ylabel="confidence", ylim=(0, 1.05))
-axes.legend(loc="lower left")
+lead, low, high = np.array(leads).T
+for component in (0, 1):
+    here = np.array(nearest) == component
+    bars = np.maximum([(lead - low)[here], (high - lead)[here]], 0)
+    axes.errorbar(mixes[here], lead[here], bars, fmt="o", label=f"component {component} found", elinewidth=0.8)
+axes.plot(mixes[is_weak], lead[is_weak], "o", markersize=12, fillstyle="none", color="black", label="with a warning")
+axes.axhline(1, color="gray", linewidth=0.8)
+axes.set(xlabel="hint, from center 0 to center 1", ylabel="lead over the runner-up", ylim=(0, 5))
+axes.legend()
 figure
