@@ -33,7 +33,6 @@ from mixsearch.topics.corpus import FittedCorpus
 FOLDER = Path(__file__).parent / "pictures"
 SIZES = 2 ** np.arange(10, 17)
 SEEDS = range(5)
-# Fewer answers say nothing of a share.
 WORDS = ("socket", "fourier", "widget", "email", "polynomial", "thread")
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
 
