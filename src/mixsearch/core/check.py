@@ -43,10 +43,10 @@ class Check(NamedTuple):
         )
 
 
-def leave_out_each(find: Callable[..., Any], examples: Any) -> Check:
+def leave_out_each(find: Callable[..., Any] | None, examples: Any) -> Check:
     """Search with each example left out, and compute its membership in the component that the others find."""
-    n = examples.shape[0]
-    if n < 2:
+    n = 0 if examples is None else examples.shape[0]
+    if find is None or n < 2:
         return Check(np.full(n, np.nan))
     keep = ~np.eye(n, dtype=bool)
     return Check(

@@ -106,6 +106,16 @@ def test_a_hint_in_which_no_component_differs_is_refused():
         search.search(examples=data.X)
 
 
+def test_examples_are_checked_by_the_others_and_a_direction_or_one_example_is_not():
+    members = data.X[data.labels == 1][:4]
+    check = search.search(examples=members).check
+    assert check.n_returned == 4
+    others = search.search(examples=members[1:])
+    assert check.memberships[0] == pytest.approx(others.membership(members[:1])[0])
+    assert len(search.search(make_hint(data.centers, 1)).check.memberships) == 0
+    assert np.isnan(search.search(examples=members[:1]).check.memberships).all()
+
+
 @pytest.mark.parametrize("refine", [False, True])
 def test_a_direction_away_from_a_component_means_it_by_its_absolute_score(refine):
     data = make_gaussian_mixture(3000, 30, 4, deviation=0.3, random_state=2)
