@@ -153,7 +153,7 @@ SWEEPS = {
     "k": Sweep("number k of components", (2, 4, 8, 16, 32), 0.0, _by_components),
     "n": Sweep("samples n of Gaussians", (2000, 4000, 8000, 16_000, 32_000), -0.5, _by_samples),
     "d": Sweep("features d of Gaussians", (20, 50, 100, 200, 400), 0.5, _by_features),
-    "d, regressions": Sweep("features d of regressions", (5, 10, 20, 40), 0.5, _by_features_of_regressions),
+    "d, regressions": Sweep("features d of regressions", (10, 20, 40), 0.5, _by_features_of_regressions),
     "d, LDA": Sweep("words d of LDA (bound √log d)", (100, 200, 400, 800, 1600), 0.0, _by_words),
     "r": Sweep("dimension r of subspaces", (1, 2, 4, 8), 0.0, _by_dimension),
     "epsilon, cancellation": Sweep(
