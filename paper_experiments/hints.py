@@ -281,7 +281,8 @@ def draw_random(rows: Rows) -> Figure:
     methods = rows.levels("method")
     parts = [rows.where(method=method) for method in methods]
     heights = [Estimate(part.mean, 0.0 if np.isnan(part.stderr) else part.stderr) for part in parts]
-    draw_bars(axes, methods, [Bars("error", choose_color("whitening"), heights)])
+    names = [method.replace(", ", ",\n") for method in methods]
+    draw_bars(axes, names, [Bars("error", choose_color("whitening"), heights)])
     style_axes(axes, "", "", "error of the nearest component")
     return figure
 

@@ -91,11 +91,12 @@ def test_the_nuclear_rule_is_zero_for_a_word_and_else_the_exact_one():
     assert minimize(1.01) == pytest.approx(exact, abs=rates[1])
 
 
-def test_gaussian_moments_are_exact_with_a_variance_per_component():
+@pytest.mark.parametrize("level", ["next", "smallest"])
+def test_gaussian_moments_are_exact_with_a_variance_per_component(level):
     centers = np.array([[3.0, 0, 1, 0], [0, 2, 1, 0]])
     noise = normal_grid(SIX, 4)
     X = np.concatenate([centers[0] + 0.5 * noise, *[centers[1] + 0.8 * noise] * 3])
-    assert_moments(gaussian.moments(X, HINT, 2), Mixture(centers, np.array([0.25, 0.75]), HINT))
+    assert_moments(gaussian.moments(X, HINT, 2, noise=level), Mixture(centers, np.array([0.25, 0.75]), HINT))
 
 
 def test_regression_moments_are_exact():
