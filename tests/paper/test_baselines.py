@@ -205,7 +205,7 @@ def test_seeded_topics_are_the_planted_ones_of_their_words():
     rng = np.random.default_rng(3)
     topics = separable_topics(rng, 3, 20)
     counts = rng.multinomial(60, rng.dirichlet(np.full(3, 0.2), size=800) @ topics)
-    found = seeded_lda(sp.csr_array(counts), 3, [2, 0], n_iter=40)
+    found = seeded_lda(sp.csr_array(counts), 3, [2, 0], alpha=0.2, n_iter=80)
     assert_allclose(found[:2], topics[[2, 0]], atol=0.02)
     assert_allclose(found.sum(axis=1), 1)
 
