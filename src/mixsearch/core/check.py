@@ -27,6 +27,15 @@ class Check(NamedTuple):
     ----------
     memberships : array of shape (q,)
         Probability that the example belongs to the component found from the other examples.
+
+    Examples
+    --------
+    >>> from mixsearch import GaussianSearch
+    >>> from mixsearch.datasets import make_gaussian_mixture
+    >>> data = make_gaussian_mixture(2000, 30, 4, random_state=0)
+    >>> found = GaussianSearch(n_components=4).fit(data.X).search(examples=data.X[data.labels == 2][:3])
+    >>> print(found.check)
+    3 of 3 examples come back when left out
     """
 
     memberships: Array
