@@ -1,6 +1,6 @@
 """Each warning of a Gaussian search is issued for at least 80% of wrong answers, and for at most 5% of right ones.
 
-Thresholds were chosen on even seeds; these tests use odd ones.
+The cases were designed on even seeds, and no threshold was changed for them; these tests use odd seeds.
 """
 
 import numpy as np
