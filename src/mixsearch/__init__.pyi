@@ -7,8 +7,7 @@ from .core.moments import Moments
 from .core.rank_selection import Spectrum
 from .errors import SearchError, SearchWarning, WeakHintWarning
 from .gaussian import GaussianComponent, GaussianSearch
-from .regression.component import RegressionComponent
-from .regression.search import RegressionSearch
+from .regression import RegressionComponent, RegressionSearch
 from .segmentation.result import Segmentation
 from .segmentation.segment import segment
 from .subspace.component import Subspace

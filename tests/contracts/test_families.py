@@ -18,7 +18,7 @@ from mixsearch.datasets import (
     make_topics,
 )
 from mixsearch.gaussian import GaussianFamily, fit_gaussian
-from mixsearch.regression.moments import fit_regression
+from mixsearch.regression_moments import fit_regression
 from mixsearch.subspace.family import fit_subspace
 from mixsearch.testing import check_family
 from mixsearch.testing.family import ExactSamples

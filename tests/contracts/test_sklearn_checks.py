@@ -11,6 +11,7 @@ from mixsearch import GaussianSearch, RegressionSearch, SubspaceSearch, TopicSea
     [
         GaussianSearch(n_components=2),
         TopicSearch(n_components=2),
+        RegressionSearch(),
         RegressionSearch(n_components=1),
         RegressionSearch(n_components=1, fit_intercept=False),
         RegressionSearch(n_components=1, fit_intercept=False, design="standard"),

@@ -13,8 +13,7 @@ from mixsearch.core.extraction import Extraction, extract
 from mixsearch.core.moments import Hinted
 from mixsearch.data.partitions import partition_in_memory
 from mixsearch.gaussian import GaussianFamily, NoiseSpace
-from mixsearch.regression.design import Design
-from mixsearch.regression.family import RegressionFamily
+from mixsearch.regression_moments import Design, RegressionFamily
 from mixsearch.subspace.extraction import extract_subspace
 from mixsearch.subspace.family import SubspaceFamily
 from mixsearch.topics.moments import TopicFamily
@@ -178,7 +177,7 @@ def test_regression_moments_with_intercepts_and_a_noise_per_component(how, mixtu
     third = 6 * mixture.hinted + noise
     model = RegressionFamily(
         frame,
-        Design(np.zeros(d), None),
+        Design(np.zeros(d)),
         0.0,
         W.T @ mixture.mean,
         *[np.zeros(k)] * 3,

@@ -14,8 +14,8 @@ from mixsearch.errors import DoubtfulExamplesWarning, SearchWarning, WeakHintWar
 MIN_MEMBERSHIP = 0.5
 # One of q examples belongs to another component if its membership is below this / q.
 MAX_DISAGREEMENT = 0.05
-# A hint is weak if a lead below this factor would be lost on new samples with more than the other probability.
-CLEAR_SEPARATION, MAX_LOST = 1.5, 0.05
+# A hint is weak if its lead, unless it is clear, would be lost on new samples with more than this probability.
+MAX_LOST = 0.05
 # A direction says nothing if one in which components do not differ would score them as differently this often.
 MAX_UNINFORMATIVE = 0.01
 
@@ -59,7 +59,7 @@ def leave_out_each(find: Callable[..., Any] | None, examples: Any) -> Check:
         return Check(np.full(n, np.nan))
     keep = ~np.eye(n, dtype=bool)
     return Check(
-        np.array([find(examples=examples[keep[row]]).membership(examples[row : row + 1])[0] for row in range(n)])
+        np.array([find(examples=examples[keep[row]])._membership_of(examples[row : row + 1])[0] for row in range(n)])
     )
 
 
@@ -67,7 +67,7 @@ def check_answer(found: Any) -> list[SearchWarning]:
     """Find out whether the hint singles out one component, and whether the examples belong to it."""
     if found._examples is None:
         return [*_check_direction(found)]
-    memberships = found.membership(found._examples)
+    memberships = found._membership_of(found._examples)
     rows = np.flatnonzero(memberships * len(memberships) < MAX_DISAGREEMENT)
     if not len(rows):
         return [] if found._refined is not None else [*check_lead(found)]
@@ -101,7 +101,7 @@ def _check_direction(found: Any) -> list[WeakHintWarning]:
 
 def check_lead(found: Any) -> list[WeakHintWarning]:
     """Find out whether the hint singles out one component: a small lead is doubtful only if it may be noise."""
-    if len(found.scores) == 1 or found.separation >= CLEAR_SEPARATION or found._p_first >= 1 - MAX_LOST:
+    if len(found.scores) == 1 or found.separation >= found._clear_separation or found._p_first >= 1 - MAX_LOST:
         return []
     return [
         WeakHintWarning(

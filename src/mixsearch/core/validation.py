@@ -97,6 +97,22 @@ def as_samples(checked: Any) -> Samples:
     return checked if isinstance(checked, np.ndarray) else sp.csr_array(checked)
 
 
+def check_magnitude(X: Any) -> None:
+    """Raise if numbers are so large that their cubes, which moments need, overflow."""
+    limit = float(np.finfo(X.dtype).max) ** 0.33
+    values = X if isinstance(X, np.ndarray) else X.data
+    largest = float(max(np.max(values, initial=0.0), -np.min(values, initial=0.0)))
+    if largest > limit:
+        raise SearchError(
+            "The largest number is {largest:.2g}, but moments of {dtype} need numbers below {limit:.2g}. Divide by a "
+            "constant first.",
+            code="too_large",
+            largest=largest,
+            dtype=str(X.dtype),
+            limit=limit,
+        )
+
+
 def check_samples(X: Any, n_features: int, names: Any = None) -> Samples:
     """Check new samples, (n, d), dense or sparse; a data frame must have the columns of the fit."""
     columns = getattr(X, "columns", None)

@@ -101,12 +101,19 @@ def check_em_options(refine: Any, tol: Any, max_iter: Any) -> EMOptions | None:
 
 
 def fit_mixture(
-    model: Model[P], rows: Partitions[Any], starts: Sequence[P], options: EMOptions, held: Held | None = None
+    model: Model[P],
+    rows: Partitions[Any],
+    starts: Sequence[P],
+    options: EMOptions,
+    held: Held | None = None,
+    *,
+    restart: bool = False,
 ) -> Fit[P]:
     """Fit a mixture by EM: on a subset of the rows from every start, then on all rows from the likeliest.
 
     Starts drawn at random join those given (from moments, from examples) if the likeliest of these does not fit the
-    rows: if it does, they would lead to the same maximum. A limited number of iterations stays near the given starts.
+    rows: if it does, they would lead to the same maximum. With `restart` they join in any case. A limited number of
+    iterations stays near the given starts.
     """
     from mixsearch.mixture.check import fit_p_values
 
@@ -116,8 +123,9 @@ def fit_mixture(
     best = max(fits, key=lambda fit: fit.log_likelihood)
     is_empty = best.params.weights.min() * subset.n_rows < 1
     is_limited = k == 1 or options.max_iter < TUNING.max_iter
+    is_doubtful = restart or is_empty
     if not is_limited and (
-        is_empty or k * fit_p_values(model, subset.partition, best.params).min() < TUNING.restart_p_value
+        is_doubtful or k * fit_p_values(model, subset.partition, best.params).min() < TUNING.restart_p_value
     ):
         rng = np.random.default_rng(0)  # the same answer every time
         drawn = (model.random_start(subset.partition, best.params, rng) for _ in range(TUNING.n_random_starts))

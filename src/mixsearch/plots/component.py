@@ -27,7 +27,7 @@ from mixsearch.plots.style import (
     make_layout,
     set_title,
 )
-from mixsearch.regression.component import RegressionComponent
+from mixsearch.regression import RegressionComponent
 
 
 def plot_component(found: GaussianComponent, X: ArrayLike | Sparse, labels: ArrayLike | None = None) -> Figure:

@@ -95,7 +95,7 @@ def _find_gaussian() -> None:
 
 def _find_regression() -> None:
     from mixsearch.datasets.mixtures import make_mixed_regression
-    from mixsearch.regression.search import RegressionSearch
+    from mixsearch.regression import RegressionSearch
 
     data = make_mixed_regression(20_000, 5, 2, random_state=0)
     known = np.flatnonzero(data.labels == 0)[:20]

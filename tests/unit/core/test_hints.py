@@ -4,9 +4,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose
 from tests.coded import raises
 
-from mixsearch.core.frame import Frame
 from mixsearch.core.hints import check_one_hint, hint_from_direction, hint_from_examples
-from mixsearch.regression.query import hint_from_responses
 from mixsearch.topics.hint import mean_frequencies
 
 
@@ -27,24 +25,6 @@ def test_a_direction_that_cannot_be_used_says_why(v, code):
 
 def test_examples_are_seen_from_the_mean_of_all_samples():
     assert_allclose(hint_from_examples(np.array([[1.0, 2], [3, 4]]), np.array([1.0, 1])), [1, 2])
-
-
-def test_a_single_response_gives_the_paper_s_direction():
-    frame = Frame(np.eye(3)[:, :2], np.array([2.0, 0.5]))
-    x = np.array([[1.0, -2.0, 5.0]])
-    found = hint_from_responses(frame, x, np.array([3.0]), intercept=True)
-    paper = frame.project_hint(3.0 * x[0])
-    assert_allclose(found / np.linalg.norm(found), paper / np.linalg.norm(paper))
-
-
-@pytest.mark.parametrize("intercept", [True, False])
-def test_several_responses_give_the_coefficients(intercept):
-    frame = Frame(np.eye(3)[:, :2], np.array([2.0, 0.5]))
-    X = np.random.default_rng(0).normal(size=(400, 3))
-    coefficients = np.array([0.7, -1.2, 0.0])
-    y = X @ coefficients + (4.0 if intercept else 0.0)
-    found = hint_from_responses(frame, X, y, intercept=intercept)
-    assert_allclose(frame.unwhiten(found), coefficients, atol=0.01)
 
 
 def test_documents_have_the_same_say_whatever_their_length():

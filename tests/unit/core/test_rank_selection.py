@@ -10,9 +10,8 @@ from tests.split_samples import split_samples
 
 from mixsearch.core.rank_selection import Spectrum
 from mixsearch.data.partitions import partition_in_memory
-from mixsearch.datasets import make_gaussian_mixture, make_mixed_regression, make_subspaces, make_topics
+from mixsearch.datasets import make_gaussian_mixture, make_subspaces, make_topics
 from mixsearch.gaussian import gaussian_spectrum
-from mixsearch.regression.counting import regression_spectrum
 from mixsearch.subspace.search import subspace_spectrum
 from mixsearch.topics.documents import corpus_in_memory
 from mixsearch.topics.rank_selection import topic_spectrum
@@ -70,18 +69,6 @@ def test_held_out_values_of_topics_are_those_of_pairs_of_different_words():
     assert_allclose(spectrum.stderr, shown.std(axis=0) / np.sqrt(n), atol=1e-10)
 
 
-def test_regressions_are_shown_by_the_covariance_of_squares():
-    data = make_mixed_regression(150, 3, 2, random_state=0)
-    X, y, (n, d) = data.X, data.y, data.X.shape
-    spectrum = regression_spectrum(partition_in_memory(X, y), design="standard", intercept=False, seed=0)
-    weights = (y**2 - np.mean(y**2)) / 2
-    shown = show_by_hand(
-        lambda i: weights[i] * np.outer(X[i], X[i]), lambda i, v: weights[i] * ((X[i] @ v) ** 2 - 1), n, d
-    )
-    assert_allclose(spectrum.held_out, shown.mean(axis=0), atol=1e-10)
-    assert_allclose(spectrum.stderr, shown.std(axis=0) / np.sqrt(n), atol=1e-10)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("n", "d", "k", "deviation"),
@@ -104,16 +91,6 @@ def test_noise_alone_is_one_gaussian_in_nearly_all_runs(n, d, tails):
     draw = rng.standard_normal if tails == "normal" else lambda size: rng.standard_t(5, size=size)
     found = [gaussian_spectrum(partition_in_memory(draw(size=(n, d))), seed=0).n_components for _ in range(10)]
     assert np.count_nonzero(np.array(found) > 1) <= 1
-
-
-@pytest.mark.parametrize(("d", "k"), [(10, 1), (10, 2), (20, 3)])
-def test_the_number_of_regressions_is_found(d, k):
-    data = make_mixed_regression(20_000, d, k, weights=np.full(k, 1 / k), random_state=1)
-    spectrum = regression_spectrum(
-        partition_in_memory(2 + 3 * data.X, data.y), design="covariance", intercept=True, seed=0
-    )
-    assert spectrum.n_components == k
-    assert abs(spectrum.noise) < 1e-12
 
 
 @pytest.mark.parametrize(("d", "k", "dim"), [(20, 1, 3), (50, 5, 4), (60, 3, 1)])
@@ -152,16 +129,6 @@ def test_subspaces_in_pieces_show_what_all_rows_do(kind):
     one, many = (
         subspace_spectrum(partitions, dim=2, seed=0) for partitions in (partition_in_memory(X), split_samples(X, CUTS))
     )
-    assert_same_spectrum(one, many)
-
-
-@pytest.mark.parametrize("design", ["covariance", "standard"])
-@pytest.mark.parametrize("most_features_of_arrays", [5, 1000])
-def test_regressions_in_pieces_show_what_all_rows_do(most_features_of_arrays, design, monkeypatch):
-    monkeypatch.setattr("mixsearch.core.second_moment.DENSE_LIMIT", most_features_of_arrays)
-    data = make_mixed_regression(2000, 10, 2, random_state=0)
-    partitions = partition_in_memory(data.X, data.y), split_samples(data.X, CUTS, data.y)
-    one, many = (regression_spectrum(each, design=design, intercept=True, seed=0) for each in partitions)
     assert_same_spectrum(one, many)
 
 

@@ -1,10 +1,9 @@
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
 from mixsearch.data.partitions import partition_in_memory
-from mixsearch.regression.design import fit_design, scale_design, sum_centered
+from mixsearch.regression_moments import fit_design
 
 rng = np.random.default_rng(0)
 PLAIN = rng.standard_normal((200, 4)) @ rng.standard_normal((4, 4)) * [1e-5, 1, 1e4, 10] + [1, -2, 3e6, 0]
@@ -24,7 +23,6 @@ def test_coefficients_predict_the_same_in_both_coordinates(X):
     slopes = np.random.default_rng(1).standard_normal((design.n_coordinates, 2))
     expected = design.standardize(X) @ slopes
     assert_allclose((X - X.mean(axis=0)) @ design.to_coefficients(slopes), expected, atol=1e-6)
-    assert_allclose(design.predict(X, slopes), expected, atol=1e-6)
     assert_allclose(design.to_slopes(design.to_coefficients(slopes)), slopes, atol=1e-6)
 
 
@@ -36,18 +34,3 @@ def test_coefficients_of_dependent_columns_are_the_smallest_that_predict_the_sam
     scaled = (DEPENDENT - DEPENDENT.mean(axis=0)) / deviations
     shortest = np.linalg.lstsq(scaled, design.standardize(DEPENDENT) @ slope, rcond=1e-8)[0]
     assert_allclose(design.to_coefficients(slope) * deviations, shortest, atol=1e-6)
-
-
-@pytest.mark.parametrize("centered", [True, False])
-def test_scaled_columns_are_the_same_dense_and_sparse(centered):
-    X = np.where(rng.random((100, 5)) < 0.3, rng.standard_normal((100, 5)) * [1, 10, 100, 1, 0], 0)
-    dense, sparse = (scale_design(partition_in_memory(each), centered=centered) for each in (X, sp.csr_array(X)))
-    middle = X.mean(axis=0) if centered else np.zeros(5)
-    deviations = np.sqrt(np.mean((X - middle) ** 2, axis=0))[:4]
-    Z, weights = ((X - middle)[:, :4] / deviations), rng.standard_normal((100, 2))
-    for design, samples in ((dense, X), (sparse, sp.csr_array(X))):
-        assert_allclose(design.predict(samples, np.eye(4)), Z, atol=1e-10)
-        assert_allclose(
-            design.standardize_sums(sum_centered(samples, design.center, weights)), Z.T @ weights, atol=1e-10
-        )
-        assert_allclose(design.squares, np.append(1 / deviations**2, 0))

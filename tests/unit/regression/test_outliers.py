@@ -9,7 +9,7 @@ from tests.split_samples import split_samples
 from mixsearch import RegressionSearch
 from mixsearch.data.partitions import partition_in_memory
 from mixsearch.datasets import make_mixed_regression
-from mixsearch.regression.design import find_regression_outliers
+from mixsearch.regression_moments import find_regression_outliers
 
 ROWS = np.array([17, 40, 711])
 
