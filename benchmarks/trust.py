@@ -16,7 +16,6 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-import trust_regression
 import trust_subspace
 import trust_topics
 from measuring import print_table, run_seeds
@@ -31,12 +30,10 @@ MIN_FLAGGED, MAX_FLAGGED = 0.95, 0.05
 MIN_JUDGED = 0.05
 
 FAMILIES: dict[str, Mapping[str, Callable[[int], Question]]] = {
-    "regressions": trust_regression.CASES,
     "subspaces": trust_subspace.CASES,
     "topics": trust_topics.CASES,
 }
 REASONS: dict[str, Mapping[str, str]] = {
-    "regressions": trust_regression.REASONS,
     "subspaces": trust_subspace.REASONS,
     "topics": trust_topics.REASONS,
 }

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted, check_X_y, validate_data
 
 from mixsearch._typing import Array, Samples, SamplesLike
-from mixsearch.core.check import check_answer
+from mixsearch.core.check import MAX_DISAGREEMENT, check_answer
 from mixsearch.core.component import Candidates
 from mixsearch.core.doubts import add_doubts
 from mixsearch.core.estimator import BaseSearch, MixtureCache, RandomState
@@ -42,6 +42,7 @@ from mixsearch.data.dask import dask_arrays, is_dask
 from mixsearch.data.partitions import Partitions, SamplePartition, partition_in_memory
 from mixsearch.display import Card, plain_number
 from mixsearch.errors import (
+    ArgumentError,
     HintError,
     Option,
     SearchError,
@@ -56,6 +57,7 @@ from mixsearch.mixture.errors import estimate_covariance
 from mixsearch.mixture.tuning import TUNING
 from mixsearch.regression_likelihood import (
     MAX_COUNTED,
+    MAX_FEATURES,
     FeatureChunk,
     RefinedMixture,
     RegressionParameters,
@@ -279,7 +281,9 @@ class RegressionComponent(SampleComponent):
         family, weight, level = self._family, clip_weight(self.weight), self._mixture.coefficients[self._index, 0]
         Z = family.design.standardize(X)
         Y, t = family.frame.whiten(Z) * family.frame.values, y - family.offset
-        noise = self.noise_variance + (error * squared_distances(Z, np.zeros(Z.shape[1])) if error else 0.0)
+        # The variance of the noise is a difference from that of the regression itself, with the error of its length.
+        least = np.sqrt(error * float(family.frame.values @ self._point**2))
+        noise = max(self.noise_variance, least) + error * squared_distances(Z, np.zeros(Z.shape[1]))
         predicted, intercepts = Y @ self._point + level, family.intercepts
         mean = (Y @ family.mean - weight * predicted) / (1 - weight)
         # E[(⟨x, μ⟩ + b)²] over all components, with Σ αb² = |W'Σ αbμ|², less that of this one.
@@ -294,7 +298,10 @@ class RegressionComponent(SampleComponent):
 
     def _membership_of(self, examples: Array) -> Array:
         X, y = examples[:, :-1], examples[:, -1]
-        return self.membership(X, y) if self._refined else self._moment_membership(X, y, self._moment_error)
+        memberships = self.membership(X, y)
+        if self._refined or np.all(memberships * len(y) >= MAX_DISAGREEMENT):
+            return memberships
+        return self._moment_membership(X, y, self._moment_error)
 
     @property
     def _moment_error(self) -> float:
@@ -333,6 +340,9 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
         the default of ``preset="paper"``, takes X as standard normal already. Moments are exact for normal X only.
     fit_intercept : bool, optional
         Give every component its own intercept: True by default, False with ``preset="paper"``.
+    joint : bool, default=False
+        Give every refined component its own Gaussian of x, so that membership depends on x as well as y. Needs an
+        intercept and at most 20 independent features. Standard errors take these Gaussians as known.
     preset : {"default", "paper"}, default="default"
         "paper" makes the paper's choices: standard normal X, no intercept, the smallest singular value for τ² and plain
         third powers. The default moments have less variance.
@@ -374,12 +384,14 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
         *,
         design: Literal["covariance", "standard"] | None = None,
         fit_intercept: bool | None = None,
+        joint: bool = False,
         preset: Preset = "default",
         random_state: RandomState = 0,
     ) -> None:
         self.n_components = n_components
         self.design = design
         self.fit_intercept = fit_intercept
+        self.joint = joint
         self.preset = preset
         self.random_state = random_state
 
@@ -425,6 +437,13 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
         k = count_regressions(fit(MAX_COUNTED)) if self.n_components == AUTO else minimum
         check_not_exact(standardized, k)
         family = fit(k)
+        if self.joint and (not intercept or partitions.layout.is_sparse or family.design.n_coordinates > MAX_FEATURES):
+            raise ArgumentError(
+                "{argument}=True needs intercepts and at most {limit} independent features of a dense X.",
+                code="options_conflict",
+                argument=Option("joint"),
+                limit=MAX_FEATURES,
+            )
         self._family, self._mixtures = family, MixtureCache[RefinedMixture]()
         if family.has_moments:
             self.noise_variance_ = family.noise_variance
@@ -507,11 +526,6 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
         candidates, rehint = Candidates(*(np.zeros((1, 0)), *[np.zeros(0)] * 3)), None
         if family.has_moments:
             candidates, rehint = extract_with_rehint(family.hinted, hinted, family.frame, how)
-
-        def search_again(examples: Array) -> RegressionComponent:
-            pair = (examples[:, :-1], examples[:, -1])
-            return self.search(examples=pair, refine=refine, tol=tol, max_iter=max_iter, **extraction)
-
         component = RegressionComponent(
             family.frame,
             candidates,
@@ -521,7 +535,7 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
             _choose=how.choose,
             _hint=v,
             _examples=positive,
-            _search=search_again,
+            _search=partial(self._search_again, refine=refine, tol=tol, max_iter=max_iter, **extraction),
             _feature_names=self._get_feature_names(),
         )
         # 3) optionally, maximum likelihood from there
@@ -529,6 +543,10 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
             component = self._refine(component, negative, options)
         # 4) reasons not to trust the answer
         return add_doubts(component, find_warnings(component))
+
+    def _search_again(self, *, examples: Array, **options: Any) -> RegressionComponent:
+        """Search with other examples, which have y as the last column."""
+        return self.search(examples=(examples[:, :-1], examples[:, -1]), **options)
 
     def _check_examples(self, hint: Any, examples: Any, not_examples: Any) -> tuple[Array | None, Array | None]:
         given = check_one_hint({"hint": hint, "examples": examples})
@@ -559,7 +577,7 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
     ) -> RegressionComponent:
         """Choose the component of the fitted mixture that the hint means, and hold examples that it contradicts."""
         family, positive = self._family, component._examples
-        mixture = self._mixtures.get(options, lambda: fit_all_components(family, options))
+        mixture = self._mixtures.get(options, lambda: fit_all_components(family, options, joint=bool(self.joint)))
         if positive is not None:
             pairs = [rows for rows in (positive, negative) if rows is not None]
             chunks = [FeatureChunk(0, make_features(family, rows[:, :-1], rows[:, -1])) for rows in pairs]
@@ -570,7 +588,7 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
             if held is not None:
                 again = fit_with_examples(family, mixture, np.vstack(pairs), held, options)
                 mixture = again._replace(order=mixture.order)
-        weights, coefficients, _ = mixture.fit.params
+        weights, coefficients = mixture.fit.params.weights, mixture.fit.params.coefficients
         points = family.frame.whiten(coefficients[:, 1:] if family.fit_intercept else coefficients).T
         scores = points.T @ component._hinted.hint
         preference = prefer(scores, weights, component._choose)

@@ -51,19 +51,32 @@ class RegressionParameters(NamedTuple):
     weights: Array  # (k,)
     coefficients: Array  # of all features but the response, (k, q)
     variances: Array  # of the noise, (k,)
+    centers: Array | None = None  # of x, (k, r), in a joint model
+    factors: Array | None = None  # F, (k, r, r): FF' inverts the covariance of x
 
 
 @dataclass(frozen=True)
 class RegressionModel:
-    """The likelihood of y given x."""
+    """The likelihood of y given x, or of x and y together if every component has its own Gaussian of x."""
 
     min_variance: float  # of the noise
+    is_joint: bool = False
     n_dims: ClassVar[int] = 1
 
     def log_density(self, chunk: FeatureChunk, params: RegressionParameters) -> Array:
         """Compute log αᵢ + log N(y; ⟨x, βᵢ⟩, σᵢ²), (n, k)."""
         constants = np.log(params.weights) - 0.5 * np.log(2 * np.pi * params.variances)
-        return np.asarray(constants - 0.5 * self.squares(chunk, params))
+        logs = constants - 0.5 * self.squares(chunk, params)
+        return np.asarray(logs + self._log_features(chunk, params) if self.is_joint else logs)
+
+    def _log_features(self, chunk: FeatureChunk, params: RegressionParameters) -> Array:
+        """Compute log N(x; mᵢ, Sᵢ), (n, k), up to a constant, or (n, 1) with N(0, I) for a start without them."""
+        Z = chunk.features[:, 1:-1]
+        if params.centers is None or params.factors is None:
+            return np.asarray(-0.5 * np.sum(Z**2, axis=1, keepdims=True))
+        scaled = [(Z - center) @ factor for center, factor in zip(params.centers, params.factors, strict=True)]
+        log_scales = np.log(np.einsum("kii->ki", params.factors)).sum(axis=1)
+        return np.asarray(log_scales - 0.5 * np.stack([np.sum(U**2, axis=1) for U in scaled], axis=1))
 
     def squares(self, chunk: FeatureChunk, params: RegressionParameters) -> Array:
         """Compute (y - ⟨x, βᵢ⟩)² / σᵢ², (n, k)."""
@@ -85,13 +98,30 @@ class RegressionModel:
         explained = np.sum(coefficients * (2 * products - np.einsum("kij,kj->ki", squares, coefficients)), axis=1)
         variances = np.maximum((gram[:, -1, -1] - explained) / np.maximum(sizes, tiny), self.min_variance)
         variances = np.maximum(variances, MIN_VARIANCE * (weights @ variances))
-        return RegressionParameters(np.maximum(weights, tiny), coefficients, variances)
+        params = RegressionParameters(np.maximum(weights, tiny), coefficients, variances)
+        return self._add_gaussians(params, gram, sizes) if self.is_joint else params
+
+    def _add_gaussians(self, params: RegressionParameters, gram: Array, sizes: Array) -> RegressionParameters:
+        """Add the mean and covariance of x in every component, shrunk towards the average by r + 2 samples."""
+        squares, r = gram[:, 1:-1, 1:-1], gram.shape[1] - 2
+        sizes = np.maximum(sizes, np.finfo(np.float64).tiny)[:, None, None]
+        centers = gram[:, 0, 1:-1] / sizes[:, :, 0]
+        covariances = squares / sizes - np.einsum("ki,kj->kij", centers, centers)
+        average = np.sum(sizes * covariances, axis=0) / sizes.sum() + MIN_VARIANCE * np.eye(r)
+        covariances = (sizes * covariances + (r + 2) * average) / (sizes + r + 2)
+        factors = np.linalg.inv(np.linalg.cholesky(covariances)).swapaxes(1, 2)
+        return params._replace(centers=centers, factors=factors)
 
     def random_start(
         self, chunk: FeatureChunk, params: RegressionParameters, rng: np.random.Generator
     ) -> RegressionParameters:
         """Draw lines through a few samples each, which the lines before do not explain."""
         features, k = to_dense(chunk.features), len(params.weights)
+        if self.is_joint and rng.random() < 0.5:  # or samples near each of k samples
+            scaled = features / np.sqrt(features.var(axis=0) + self.min_variance)
+            middles = scaled[rng.choice(len(scaled), size=k, replace=False)]
+            nearest = np.argmin([np.sum((scaled - middle) ** 2, axis=1) for middle in middles], axis=0)
+            return self.m_step(self.statistics(chunk, np.eye(k)[nearest]), np.eye(k)[nearest].mean(axis=0))
         (n, size), noise = features.shape, START_NOISE * float(np.var(features[:, -1]))
         lines, unexplained = [], np.full(n, np.inf)
         for _ in range(k):
@@ -207,7 +237,7 @@ def fit_in_spans(
     information is one k x k matrix for all directions if x is normal, and the gradients span the Newton step. `held`
     has the examples, with y as the last column, and the components that each may belong to.
     """
-    params, gain, r = start, 100.0, family.design.n_coordinates
+    params, tol, previous, r = start, 1.0, 0.0, family.design.n_coordinates
     history: list[float] = []
     for _ in range(options.max_iter):
         directions = np.vstack([params.coefficients[:, -r:], compute_gradient(family, model, params)])
@@ -217,12 +247,13 @@ def fit_in_spans(
         if held is not None:
             features = make_features(family, held[0][:, :-1], held[0][:, -1], basis)
             inside = Held(FeatureChunk(0, features), held[1])
-        rough = options._replace(tol=max(options.tol, 0.01 * gain))  # the next span gains more than the last nats here
+        rough = options._replace(tol=max(options.tol, tol))  # the next span gains more than the last nats here
         fit = run_em(model, rows, multiply_slopes(params, basis), rough, inside)
         params, history = multiply_slopes(fit.params, basis.T), [*history, *fit.log_likelihoods]
         gain = fit.log_likelihood - fit.log_likelihoods[0]
-        if gain < options.tol:
+        if gain < options.tol or gain**2 < options.tol * previous:  # gains fall at least as fast from span to span
             break
+        tol, previous = tol / 10, gain
     return Fit(params, tuple(history))
 
 
@@ -247,7 +278,7 @@ def compute_gradient(family: RegressionFamily, model: RegressionModel, params: R
 def start_from_moments(family: RegressionFamily) -> RegressionParameters:
     """Compute all components as the third moment shows them, none with too little weight or noise."""
     candidates = all_components(family.tensor(np.eye(family.frame.n_components)), family.mean)
-    weights, coefficients, variances = regressions_from_moments(family, candidates)
+    weights, coefficients, variances = regressions_from_moments(family, candidates)[:3]
     weights = np.maximum(weights, MIN_START_WEIGHT / len(weights))
     # No component can explain more than all of y.
     excess = np.sqrt(np.sum(coefficients[:, 1:] ** 2, axis=1) * weights / family.power)
@@ -257,13 +288,13 @@ def start_from_moments(family: RegressionFamily) -> RegressionParameters:
     return RegressionParameters(weights / weights.sum(), coefficients, variances)
 
 
-def fit_all_components(family: RegressionFamily, options: EMOptions) -> RefinedMixture:
+def fit_all_components(family: RegressionFamily, options: EMOptions, *, joint: bool = False) -> RefinedMixture:
     """Fit the whole mixture by EM. No hint enters, so one fit serves every search.
 
     Starts are drawn at random too if moments are unreliable, or samples are few: then the likelihood has many maxima.
     """
-    model, n = RegressionModel(MIN_NOISE * family.power), family.partitions.n_rows
-    restart = not (family.has_moments and n > TUNING.min_subset and check_moments(family) is None)
+    model, n = RegressionModel(MIN_NOISE * family.power, joint), family.partitions.n_rows
+    restart = joint or not (family.has_moments and n > TUNING.min_subset and check_moments(family) is None)
     basis, is_wide = family.frame.basis, family.design.n_coordinates > MAX_FEATURES
     subset = family.thin(SPAN_SAMPLES) if is_wide else family
     rows = make_rows(subset, basis) if is_wide else make_rows(family)
@@ -271,9 +302,10 @@ def fit_all_components(family: RegressionFamily, options: EMOptions) -> RefinedM
     if family.has_moments:
         start = start_from_moments(family)
         start = start if is_wide else multiply_slopes(start, basis.T)
-    fit = fit_mixture(model, rows, [start], options, restart=restart)
+    rough = options._replace(tol=max(options.tol, 1.0)) if is_wide else options
+    fit = fit_mixture(model, rows, [start], rough, restart=restart)
     if is_wide:
-        fit = fit_in_spans(subset, model, multiply_slopes(fit.params, basis.T), options._replace(tol=1.0))
+        fit = fit_in_spans(subset, model, multiply_slopes(fit.params, basis.T), rough)
         fit = fit_in_spans(family, model, fit.params, options)
     return complete_mixture(family, model, fit)
 
@@ -290,10 +322,10 @@ def complete_mixture(
 ) -> RefinedMixture:
     """Test whether samples follow a fitted mixture."""
     rows = make_rows(family.thin(TUNING.min_subset)).collect()
-    p_values = 2 * np.minimum(
-        test_rows(model, rows, fit.params), test_spread(model, family, rows.partition, fit.params)
-    )
-    return RefinedMixture(model, fit, np.arange(len(p_values)), np.minimum(p_values, 1.0))
+    of_spread = test_spread(model, family, rows.partition, fit.params)
+    p_values = np.minimum(2 * np.minimum(test_rows(model, rows, fit.params), of_spread), 1.0)
+    p_values[fit.params.variances <= 2 * model.min_variance] = 1.0  # no noise, whose distribution could be wrong
+    return RefinedMixture(model, fit, np.arange(len(p_values)), p_values)
 
 
 def test_spread(

@@ -36,7 +36,7 @@ def subspace_error(n, seed):
 
 
 @pytest.mark.parametrize("error", [gaussian_error, topic_error, regression_error, subspace_error])
-@pytest.mark.filterwarnings("ignore::mixsearch.errors.WeakHintWarning")
+@pytest.mark.filterwarnings("ignore::mixsearch.errors.SearchWarning")  # of few samples
 def test_the_error_falls_with_the_root_of_the_number_of_samples(error):
     errors = [np.mean([error(int(n), seed) for seed in SEEDS]) for n in SIZES]
     slope, _ = np.polyfit(np.log2(SIZES), np.log2(errors), 1)

@@ -130,9 +130,7 @@ class BaseSearch(FittedMixture[F], ClassNamePrefixFeaturesOutMixin, TransformerM
     def _draw_seed(self) -> int:
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
-    def _choose_n_components(
-        self, partitions: Partitions[Any], find_spectrum: Callable[[], Spectrum], *, is_final: bool = True
-    ) -> int:
+    def _choose_n_components(self, partitions: Partitions[Any], find_spectrum: Callable[[], Spectrum]) -> int:
         """Return the number of components to fit, as requested or as the spectrum shows, which is then kept."""
         if hasattr(self, "spectrum_"):
             del self.spectrum_
@@ -140,7 +138,7 @@ class BaseSearch(FittedMixture[F], ClassNamePrefixFeaturesOutMixin, TransformerM
             return check_n_components(self.n_components)
         check_n_samples(partitions, 2 * N_FOLDS, "The folds that n_components='auto' compares")
         self.spectrum_ = find_spectrum()
-        if self.spectrum_.is_full and is_final:
+        if self.spectrum_.is_full:
             warn_user(
                 UnlikelyMixtureWarning(
                     "All {n_signal} directions tested stand out from the noise: there may be more components, or the "

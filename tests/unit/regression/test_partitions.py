@@ -24,8 +24,8 @@ def require_same(one, many):
     assert_allclose(many.center, one.center, rtol=1e-8, atol=1e-10)
     for name in ("weight", "intercept", "noise_variance"):
         assert getattr(many, name) == pytest.approx(getattr(one, name), rel=1e-8, abs=1e-10)
-    assert_allclose(many.stderr.center, one.stderr.center, rtol=1e-7)
-    assert many.stderr.weight == pytest.approx(one.stderr.weight, rel=1e-7)
+    assert_allclose(many.stderr.center, one.stderr.center, rtol=1e-5)  # responsibilities have single precision
+    assert many.stderr.weight == pytest.approx(one.stderr.weight, rel=1e-5)
 
 
 @pytest.fixture(scope="module")

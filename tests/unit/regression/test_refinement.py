@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose
 from scipy.special import logsumexp
 from scipy.stats import norm
 from sklearn.linear_model import LinearRegression
+from tests.coded import raises
 from tests.split_samples import jackknife_slices
 
 from mixsearch import RegressionSearch
@@ -77,6 +78,40 @@ def test_refined_members_are_those_of_the_whole_mixture(normal, best):
     found = search.search(CENTERS[2], refine=True, tol=1e-8)
     assert_allclose(found.membership(X, y), expected, atol=1e-3)
     assert_allclose(found.predict(X[:9]), X[:9] @ found.center + found.intercept)
+
+
+def run_random_em(X, y, k, seed, n_steps=150):
+    """EM from a random assignment of samples to components."""
+    rng = np.random.default_rng(seed)
+    X, members = np.column_stack([X, np.ones(len(y))]), rng.dirichlet(np.ones(k), size=len(y))
+    best = -np.inf
+    for _ in range(n_steps):
+        coefficients = np.array(
+            [np.linalg.solve((X.T * w) @ X + 1e-9 * np.eye(X.shape[1]), (X.T * w) @ y) for w in members.T]
+        )
+        squares = (members * (y[:, None] - X @ coefficients.T) ** 2).sum(axis=0) / members.sum(axis=0)
+        deviations = np.sqrt(np.maximum(squares, 0.01 * np.mean(squares)))
+        logs = log_densities(X, y, coefficients, deviations, members.mean(axis=0))
+        best = logsumexp(logs, axis=1).sum()
+        members = np.exp(logs - logsumexp(logs, axis=1, keepdims=True))
+    return best
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["normal", "skewed", "one feature"])
+def test_refinement_is_as_likely_as_em_from_twenty_random_starts(kind):
+    better = []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        d = 1 if kind == "one feature" else 3
+        X = rng.exponential(size=(400, d)) if kind == "skewed" else rng.standard_normal((400, d))
+        y, labels = draw(
+            rng, X, 2 * rng.standard_normal((2, d)), np.array([0.5, -0.5]), np.array([0.3, 0.3]), [0.4, 0.6]
+        )
+        examples = X[labels == 0][:5], y[labels == 0][:5]
+        found = RegressionSearch(2).fit(X, y).search(examples=examples, refine=True, tol=1e-4)
+        better.append(found._refined.fit.log_likelihood > max(run_random_em(X, y, 2, i) for i in range(20)) - 1)
+    assert np.mean(better) >= 5 / 6
 
 
 def test_no_step_lowers_the_likelihood_and_their_number_is_bounded(normal):
@@ -190,3 +225,36 @@ def test_lines_without_noise_are_known_exactly_and_their_weights_as_well_as_from
     assert found.stderr.center.max() < 1e-5
     assert found.weight == pytest.approx(share, abs=0.02)
     assert found.stderr.weight == pytest.approx(np.sqrt(share * (1 - share) / len(y)), rel=0.5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["normal", "skewed"])
+def test_many_features_are_refined_to_the_maximum_of_the_likelihood(kind):
+    rng = np.random.default_rng(8)
+    X = rng.standard_normal((8000, 30)) if kind == "normal" else rng.exponential(size=(8000, 30))
+    centers = rng.standard_normal((2, 30)) / np.sqrt(30)
+    truth = (centers, INTERCEPTS[:2], DEVIATIONS[:2], np.array([0.4, 0.6]))
+    y, _ = draw(rng, X, *truth)
+    coefficients, _, weights, objective = maximum_likelihood(X, y, *truth)
+    found = RegressionSearch(2).fit(X, y).search(centers[0], refine=True, tol=1e-4)
+    assert found._refined.fit.log_likelihood == pytest.approx(objective, abs=0.05)
+    assert_allclose(found.center, coefficients[0, :-1], atol=1e-3)
+    assert found.weight == pytest.approx(weights[0], abs=1e-3)
+
+
+def test_a_joint_model_uses_x_that_differs_between_lines():
+    rng = np.random.default_rng(0)
+    labels = (rng.random(600) < 0.4).astype(int)
+    X = np.array([[-1.5, 0.0], [1.5, 1.0]])[labels] + rng.standard_normal((600, 2))
+    slopes, levels = np.array([[1.0, -1.0], [-0.5, 0.8]]), np.array([0.5, -0.5])
+    y = np.sum(X * slopes[labels], axis=1) + levels[labels] + 0.5 * rng.standard_normal(600)
+    few = np.flatnonzero(labels == 1)[:5]
+    joint, plain = (
+        RegressionSearch(2, joint=each).fit(X, y).search(examples=(X[few], y[few]), refine=True)
+        for each in (True, False)
+    )
+    errors = [np.mean((found.membership(X, y) > 0.5) != labels) for found in (joint, plain)]
+    assert errors[0] < 0.7 * errors[1]
+    assert np.all(np.abs(joint.center - slopes[1]) < 4 * joint.stderr.center)
+    with raises("options_conflict", argument="joint"):
+        RegressionSearch(2, joint=True, fit_intercept=False).fit(X, y)
