@@ -62,6 +62,7 @@ from mixsearch.regression_likelihood import (
     RefinedMixture,
     RegressionParameters,
     count_regressions,
+    find_near,
     fit_all_components,
     fit_with_examples,
     make_features,
@@ -299,7 +300,9 @@ class RegressionComponent(SampleComponent):
     def _membership_of(self, examples: Array) -> Array:
         X, y = examples[:, :-1], examples[:, -1]
         memberships = self.membership(X, y)
-        if self._refined or np.all(memberships * len(y) >= MAX_DISAGREEMENT):
+        if self._refined:
+            return np.where(find_near(self._family, self._refined, examples), memberships, 0.0)
+        if np.all(memberships * len(y) >= MAX_DISAGREEMENT):
             return memberships
         return self._moment_membership(X, y, self._moment_error)
 
@@ -434,7 +437,7 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
             seed=self._draw_seed(),
             standardized=standardized,
         )
-        k = count_regressions(fit(MAX_COUNTED)) if self.n_components == AUTO else minimum
+        k = count_regressions(fit(MAX_COUNTED, paper=False)) if self.n_components == AUTO else minimum
         check_not_exact(standardized, k)
         family = fit(k)
         if self.joint and (not intercept or partitions.layout.is_sparse or family.design.n_coordinates > MAX_FEATURES):
@@ -580,6 +583,9 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
         mixture = self._mixtures.get(options, lambda: fit_all_components(family, options, joint=bool(self.joint)))
         if positive is not None:
             pairs = [rows for rows in (positive, negative) if rows is not None]
+            # One outlier among the examples would choose the component, and move it.
+            near = [find_near(family, mixture, rows) for rows in pairs]
+            pairs = [rows[kind] if kind.any() else rows for rows, kind in zip(pairs, near, strict=True)]
             chunks = [FeatureChunk(0, make_features(family, rows[:, :-1], rows[:, -1])) for rows in pairs]
             joint = [mixture.model.log_density(chunk, mixture.fit.params) for chunk in chunks]
             likelihoods = choose_component(joint[0], mixture.fit.params.weights, *joint[1:])

@@ -30,6 +30,8 @@ MIN_VARIANCE, MIN_NOISE = 0.01, 1e-8
 MAX_FEATURES, SPAN_SAMPLES = 20, 20_000
 # Coordinates of x that squared residuals are compared with.
 MAX_TESTED = 8
+# An example whose squared residual, relative to the noise, exceeds this in every component is an outlier.
+MAX_SQUARE = 50.0
 # BIC compares up to this many regressions.
 MAX_COUNTED = 5
 # Relative ridge of least squares, for columns that depend on each other in a component.
@@ -347,6 +349,12 @@ def test_spread(
         statistic = total @ np.linalg.pinv(covariance, rcond=1e-9, hermitian=True) @ total
         p_values.append(chi2.sf(statistic, len(total)))
     return np.array(p_values)
+
+
+def find_near(family: RegressionFamily, mixture: RefinedMixture, examples: Array) -> Array:
+    """Find the examples, (q, d + 1), that are not outliers: some component is near, (q,)."""
+    chunk = FeatureChunk(0, make_features(family, examples[:, :-1], examples[:, -1]))
+    return np.asarray(mixture.model.squares(chunk, mixture.fit.params).min(axis=1) < MAX_SQUARE)
 
 
 def fit_with_examples(

@@ -24,6 +24,7 @@ from mixsearch.core.validation import (
     AUTO,
     FLOAT_DTYPES,
     as_samples,
+    check_magnitude,
     check_n_components,
     check_n_samples,
 )
@@ -102,7 +103,9 @@ class BaseSearch(FittedMixture[F], ClassNamePrefixFeaturesOutMixin, TransformerM
 
     def _check_rows(self, X: Any, *, reset: bool) -> Samples:
         X = X.compute() if is_dask(X) else X  # a few examples
-        return as_samples(validate_data(self, X, accept_sparse="csr", dtype=FLOAT_DTYPES, reset=reset))
+        samples = as_samples(validate_data(self, X, accept_sparse="csr", dtype=FLOAT_DTYPES, reset=reset))
+        check_magnitude(samples)
+        return samples
 
     def _check_partitions(self, X: Any) -> Partitions[SamplePartition]:
         """Check the samples of a fit: in memory, or where their chunks are."""

@@ -184,3 +184,10 @@ def test_outliers_are_reported(data):
     y[7] += 1e4
     with warns("outliers", n_outliers=1):
         assert RegressionSearch(3).fit(data.X, y).outliers_.tolist() == [7]
+
+
+def test_an_outlier_among_the_examples_is_reported_and_does_not_move_the_answer(data, search):
+    X, y = members(data, 0, 8)
+    with warns("examples_disagree", n_disagreeing=1, rows=[2]):
+        component = search.search(examples=(X, y + 300 * NOISE * (np.arange(8) == 2)), refine=True)
+    assert np.linalg.norm(component.center - data.centers[0]) < 0.05
