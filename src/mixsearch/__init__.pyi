@@ -10,9 +10,7 @@ from .gaussian import GaussianComponent, GaussianSearch
 from .regression import RegressionComponent, RegressionSearch
 from .segmentation.result import Segmentation
 from .segmentation.segment import segment
-from .subspace.component import Subspace
-from .subspace.jackknife import SubspaceErrors
-from .subspace.search import SubspaceSearch
+from .subspace import Subspace, SubspaceErrors, SubspaceSearch
 from .table.component import TableComponent
 from .table.search import TableSearch, find
 from .topics.component import Topic

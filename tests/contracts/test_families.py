@@ -19,7 +19,7 @@ from mixsearch.datasets import (
 )
 from mixsearch.gaussian import GaussianFamily, fit_gaussian
 from mixsearch.regression_moments import fit_regression
-from mixsearch.subspace.family import fit_subspace
+from mixsearch.subspace import fit_subspace
 from mixsearch.testing import check_family
 from mixsearch.testing.family import ExactSamples
 

@@ -15,13 +15,13 @@ from mixsearch import GaussianSearch, RegressionSearch, SubspaceSearch, TopicSea
         RegressionSearch(n_components=1),
         RegressionSearch(n_components=1, fit_intercept=False),
         RegressionSearch(n_components=1, fit_intercept=False, design="standard"),
-        SubspaceSearch(n_components=1, dim=1),
+        SubspaceSearch(),
         GaussianSearch(n_components="auto"),
         GaussianSearch(covariance="full"),
         GaussianSearch(n_components=2, covariance="full"),
         TopicSearch(n_components="auto"),
         RegressionSearch(n_components="auto"),
-        SubspaceSearch(n_components="auto"),
+        SubspaceSearch(n_components=1, self_expression=True),
     ]
 )
 def test_estimator_passes_the_checks_of_scikit_learn(estimator, check):

@@ -14,8 +14,7 @@ from mixsearch.core.moments import Hinted
 from mixsearch.data.partitions import partition_in_memory
 from mixsearch.gaussian import GaussianFamily, NoiseSpace
 from mixsearch.regression_moments import Design, RegressionFamily
-from mixsearch.subspace.extraction import extract_subspace
-from mixsearch.subspace.family import SubspaceFamily
+from mixsearch.subspace import SubspaceFamily, extract_subspace
 from mixsearch.topics.moments import TopicFamily
 
 EXACT = [

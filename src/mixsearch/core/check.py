@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mixsearch._typing import Array
-from mixsearch.errors import DoubtfulExamplesWarning, SearchWarning, WeakHintWarning
+from mixsearch.errors import DoubtfulExamplesWarning, SearchWarning, WeakHintWarning, collect_warnings
 
 # An example comes back with at least this membership.
 MIN_MEMBERSHIP = 0.5
@@ -58,19 +58,22 @@ def leave_out_each(find: Callable[..., Any] | None, examples: Any) -> Check:
     if find is None or n < 2:
         return Check(np.full(n, np.nan))
     keep = ~np.eye(n, dtype=bool)
-    return Check(
-        np.array([find(examples=examples[keep[row]])._membership_of(examples[row : row + 1])[0] for row in range(n)])
-    )
+    with collect_warnings():  # they are about answers that nobody sees
+        answers = [find(examples=examples[keep[row]]) for row in range(n)]
+    return Check(np.array([answer._membership_of(examples[row : row + 1])[0] for row, answer in enumerate(answers)]))
 
 
-def check_answer(found: Any) -> list[SearchWarning]:
-    """Find out whether the hint singles out one component, and whether the examples belong to it."""
+def check_answer(found: Any, memberships: Array | None = None, *, is_clear: bool = False) -> list[SearchWarning]:
+    """Find out whether the hint singles out one component, and whether the examples belong to it.
+
+    `memberships` are those of the examples, by default in the component; with `is_clear`, its lead is large.
+    """
     if found._examples is None:
-        return [*_check_direction(found)]
-    memberships = found._membership_of(found._examples)
+        return [*_check_direction(found, is_clear=is_clear)]
+    memberships = found._membership_of(found._examples) if memberships is None else memberships
     rows = np.flatnonzero(memberships * len(memberships) < MAX_DISAGREEMENT)
     if not len(rows):
-        return [] if found._refined is not None else [*check_lead(found)]
+        return [] if is_clear or found._refined is not None else [*check_lead(found)]
     n = len(memberships)
     sentence = (
         "The example does not belong to the component found. Give others, or fit more components."
@@ -84,10 +87,10 @@ def check_answer(found: Any) -> list[SearchWarning]:
     ]
 
 
-def _check_direction(found: Any) -> list[WeakHintWarning]:
+def _check_direction(found: Any, *, is_clear: bool) -> list[WeakHintWarning]:
     p_value = found._family.information_p_value(found._hint)
-    if p_value <= MAX_UNINFORMATIVE or len(found.scores) == 1:
-        return check_lead(found)
+    if p_value <= MAX_UNINFORMATIVE or found._family.n_components == 1:
+        return [] if is_clear else check_lead(found)
     return [
         WeakHintWarning(
             "The hint may say nothing: a direction in which the components do not differ would score them as "

@@ -77,6 +77,21 @@ def check_n_features(n_features: int, needed: int, what: str) -> None:
         )
 
 
+def check_magnitude(X: Any) -> None:
+    """Raise if numbers are so large that the moments of samples, up to the fourth, overflow."""
+    sizes = [abs(float(value)) for value in (X.max(), X.min())] if X.shape[0] and X.shape[1] else [0.0]
+    n_numbers = max(X.shape[0] * X.shape[1], 1)
+    limits = ((np.finfo(X.dtype).max / n_numbers) ** 0.5, (np.finfo(np.float64).max / n_numbers) ** 0.25)
+    if max(sizes) > min(limits):
+        raise SearchError(
+            "X has numbers up to {largest:.3g}, but the moments of this many samples overflow above {limit:.3g}. Scale "
+            "the features.",
+            code="too_large",
+            largest=max(sizes),
+            limit=float(min(limits)),
+        )
+
+
 def reject_unknown_arguments(function: Callable[..., Any], unknown: Iterable[str], known: Iterable[str] = ()) -> None:
     """Raise for arguments that a function does not have, naming those it has, nearest first."""
     for name in unknown:

@@ -106,7 +106,7 @@ def _find_regression() -> None:
 
 def _find_subspace() -> None:
     from mixsearch.datasets.mixtures import make_subspaces
-    from mixsearch.subspace.search import SubspaceSearch
+    from mixsearch.subspace import SubspaceSearch
 
     data = make_subspaces(3_000, 30, 3, dim=2, random_state=0)
     found = SubspaceSearch(3, dim=2).fit(data.X).search(data.X[0])

@@ -8,11 +8,11 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose
 from tests.split_samples import split_samples
 
-from mixsearch.core.rank_selection import Spectrum
+from mixsearch import SubspaceSearch
+from mixsearch.core.rank_selection import Spectrum, spherical_spectrum
 from mixsearch.data.partitions import partition_in_memory
 from mixsearch.datasets import make_gaussian_mixture, make_subspaces, make_topics
 from mixsearch.gaussian import gaussian_spectrum
-from mixsearch.subspace.search import subspace_spectrum
 from mixsearch.topics.documents import corpus_in_memory
 from mixsearch.topics.rank_selection import topic_spectrum
 
@@ -96,7 +96,7 @@ def test_noise_alone_is_one_gaussian_in_nearly_all_runs(n, d, tails):
 @pytest.mark.parametrize(("d", "k", "dim"), [(20, 1, 3), (50, 5, 4), (60, 3, 1)])
 def test_the_number_of_subspaces_is_found(d, k, dim):
     X = make_subspaces(2000, d, k, dim=dim, random_state=2).X
-    spectrum = subspace_spectrum(partition_in_memory(X), dim=dim, seed=0)
+    spectrum = SubspaceSearch("auto", dim=dim).fit(X).spectrum_
     assert (spectrum.n_signal, spectrum.n_components) == (k * dim, k)
 
 
@@ -127,7 +127,8 @@ def test_gaussians_in_pieces_show_what_all_rows_do(dense_limit, monkeypatch):
 def test_subspaces_in_pieces_show_what_all_rows_do(kind):
     X = kind(make_subspaces(900, 30, 3, dim=2, random_state=0).X)
     one, many = (
-        subspace_spectrum(partitions, dim=2, seed=0) for partitions in (partition_in_memory(X), split_samples(X, CUTS))
+        spherical_spectrum(partitions, np.zeros(30), lambda n: n, 0)
+        for partitions in (partition_in_memory(X), split_samples(X, CUTS))
     )
     assert_same_spectrum(one, many)
 

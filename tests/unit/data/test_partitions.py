@@ -82,7 +82,7 @@ def assert_same_subspace(one, many):
     assert_allclose([one.weight, one.noise_variance], [many.weight, many.noise_variance], rtol=1e-9)
     assert_allclose(one.stderr.basis, many.stderr.basis, rtol=1e-7, atol=1e-12)
     assert one.stderr.weight == pytest.approx(many.stderr.weight, rel=1e-7)
-    assert one.confidence == pytest.approx(many.confidence, abs=1e-8)
+    assert_allclose(one.separation_interval, many.separation_interval, rtol=1e-6)
 
 
 @pytest.mark.parametrize("cuts", [(1,), (5, 5, 700, 701)])

@@ -3,12 +3,11 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.sparse import csr_array
 from scipy.stats import multivariate_normal, ortho_group
+from tests.coded import raises
 
 from mixsearch import SubspaceSearch
-from mixsearch.core.em import EMOptions, EMResult
 from mixsearch.datasets import make_hint, make_subspaces
-from mixsearch.subspace.em import fit_mixture
-from mixsearch.subspace.refinement import refine_subspace
+from mixsearch.errors import DoubtfulExamplesWarning, collect_warnings
 
 pytestmark = pytest.mark.filterwarnings("ignore::mixsearch.WeakHintWarning")
 
@@ -68,8 +67,8 @@ def test_em_ends_where_that_of_the_whole_mixture_in_all_dimensions_does():
 
 def test_no_iteration_lowers_the_likelihood_and_max_iter_limits_them():
     found = search.search(examples=members(1), refine=True)
-    assert np.all(np.diff(found._refined.objectives) >= 0)
-    assert len(search.search(examples=members(1), refine=True, max_iter=2)._refined.objectives) <= 3
+    assert np.all(np.diff(found._refined.fit.log_likelihoods) >= 0)
+    assert len(search.search(examples=members(1), refine=True, max_iter=2)._refined.fit.log_likelihoods) <= 3
     assert search.search(examples=members(1), refine=False)._refined is None
 
 
@@ -115,7 +114,7 @@ def test_every_subspace_has_variances_and_noise_of_its_own(target):
 def test_equal_samples_do_not_make_the_likelihood_unbounded():
     X = np.vstack([data.X, np.zeros((600, 40))])
     found = SubspaceSearch(3, dim=2).fit(X).search(examples=members(0), refine=True)
-    assert np.isfinite(found._refined.objectives).all()
+    assert np.isfinite(found._refined.fit.log_likelihoods).all()
     assert gap(found.basis, data.bases[0]) < 0.2
 
 
@@ -135,7 +134,24 @@ def test_single_precision_and_sparse_samples_give_the_same():
         assert_allclose(other.stderr.basis.mean(), plain.stderr.basis.mean(), rtol=0.05)
 
 
-def test_a_subspace_left_without_samples_is_not_refined():
-    fitted = fit_mixture(search._family, np.split(np.eye(6), 3, axis=1), EMOptions(5, 0.01))
-    empty = fitted.state._replace(weights=np.array([1e-300, 0.5, 0.5]))
-    assert refine_subspace(search._family, EMResult(empty, fitted.objectives), 0) is None
+def test_examples_that_the_mixture_contradicts_stay_in_their_subspace():
+    strange = data.X[data.labels == 1][:1]
+    plain = search.search(examples=members(0), refine=True)
+    with pytest.warns(DoubtfulExamplesWarning):
+        held = search.search(examples=np.vstack([members(0), strange]), refine=True)
+    assert held._refined.fit.log_likelihood != plain._refined.fit.log_likelihood
+    assert gap(held.basis, data.bases[0]) < 0.2
+
+
+def test_negative_examples_exclude_their_subspace():
+    for target, away in ((0, 1), (1, 0)):
+        between, negative = np.vstack([members(target, 3), members(away, 1)]), data.X[data.labels == away][10:20]
+        for refine in (False, True):
+            with collect_warnings():
+                found = search.search(examples=between, not_examples=negative, refine=refine)
+            assert gap(found.basis, data.bases[target]) < 0.3
+
+
+def test_negative_examples_need_examples():
+    with raises("needs_examples", argument="not_examples"):
+        search.search(data.bases[0][:, 0], not_examples=members(1))

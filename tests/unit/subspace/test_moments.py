@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 from mixsearch.data.partitions import N_GROUPS, partition_in_memory
 from mixsearch.datasets import make_subspaces
-from mixsearch.subspace.family import fit_subspace
+from mixsearch.subspace import fit_subspace
 
 data = make_subspaces(800, 12, 2, dim=2, deviation=0.3, random_state=0)
 

@@ -55,24 +55,6 @@ def test_the_scale_of_the_samples_does_not_matter(scale):
     assert_allclose(scaled.membership(scale * data.X), plain.membership(data.X), atol=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("method", "cancellation"), ("threshold", 0.5)],
-)
-def test_an_extraction_that_does_not_apply_is_an_error(name, value):
-    with raises("not_for_subspaces", argument=name, value=value):
-        search.search(data.bases[0][:, 0], **{name: value})
-
-
-@pytest.mark.parametrize(("wrong", "nearest"), [("tolerance", "tol"), ("components", "n_components")])
-def test_an_unknown_argument_is_answered_with_those_that_exist_nearest_first(wrong, nearest):
-    with raises("unknown_argument") as caught:
-        search.search(data.bases[0][:, 0], **{wrong: 1})
-    arguments = caught.value.fields["arguments"].split(", ")
-    assert arguments[0] == nearest
-    assert {"hint", "examples", "n_components", "refine", "tol", "max_iter", "method", "choose"} <= set(arguments)
-
-
 def point_with_projections(*projections):
     """Make a point with given squared projections onto the first subspaces, and none onto the others."""
     along = np.zeros((4, 3))
@@ -119,10 +101,7 @@ def test_subspaces_are_counted():
     assert (search.n_components_, search.spectrum_.n_signal) == (4, 12)
 
 
-def test_directions_that_are_no_multiple_of_the_dimension_warn():
+def test_directions_that_are_not_a_multiple_of_the_dimension_warn():
     X = make_subspaces(1500, 30, 2, dim=4, random_state=0).X
-    with warns("no_whole_subspaces", n_signal=8, dim_argument="dim", dim=3, n_components=3) as record:
+    with warns("too_many_components", n_signal=8, dim=3, n_components=3, n_used=9):
         assert SubspaceSearch("auto", dim=3).fit(X).n_components_ == 3
-    warning = record[0].message
-    assert warning.code == "no_whole_subspaces"
-    assert (warning.fields["n_signal"], warning.fields["dim"], warning.fields["n_components"]) == (8, 3, 3)

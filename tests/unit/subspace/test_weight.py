@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 
 from mixsearch import SubspaceSearch
 from mixsearch.data.partitions import DetachedPartitions
-from mixsearch.subspace.extraction import trace_share
+from mixsearch.subspace import trace_share
 
 # The moments of two normal coordinates up to the fourth: half of the mass at zero, the rest on a hexagon of radius 2.
 ANGLES = np.arange(6) * np.pi / 3

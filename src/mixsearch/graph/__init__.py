@@ -1,0 +1,1 @@
+"""The graph engine: members by walks on a graph of rows."""

@@ -1,0 +1,109 @@
+"""Warnings about an answer, on planted data: they fire for wrong answers, and hardly for right ones."""
+
+import numpy as np
+import pytest
+from tests.coded import raises, warns
+
+from mixsearch import SubspaceSearch
+from mixsearch.datasets import make_hint, make_subspaces
+from mixsearch.errors import collect_warnings
+
+data = make_subspaces(6000, 30, 3, dim=2, deviation=0.3, random_state=0)
+search = SubspaceSearch(3, dim=2).fit(data.X)
+span, _ = np.linalg.qr(np.hstack(list(data.bases)))
+
+
+def long_members(component, n, skip=0):
+    """Take members that are longer than most: one near zero is near every subspace."""
+    own = data.X[data.labels == component]
+    lengths = np.linalg.norm(own @ data.bases[component], axis=1)
+    return own[lengths > np.quantile(lengths, 0.7)][skip : skip + n]
+
+
+def codes(fitted=search, **hint):
+    with collect_warnings() as issued:
+        answer = fitted.search(**hint)
+    assert [str(warning) for warning in issued] == [str(doubt) for doubt in answer.doubts]
+    return [doubt.code for doubt in answer.doubts]
+
+
+@pytest.mark.parametrize("refine", [False, True])
+def test_examples_that_disagree_are_named_and_right_ones_are_not(refine):
+    alarms, hits = 0, 0
+    for draw in range(20):
+        members = long_members(draw % 3, 4, skip=4 * draw)
+        alarms += bool(codes(examples=members, refine=refine))
+        stranger = long_members((draw + 1) % 3, 1, skip=draw)
+        hits += "examples_disagree" in codes(examples=np.vstack([members, stranger]), refine=refine)
+    assert alarms <= 1
+    assert hits >= 16
+
+
+@pytest.mark.parametrize("refine", [False, True])
+def test_directions_that_single_out_nothing_are_told_from_those_that_do(refine):
+    rng, alarms, hits, n_wrong = np.random.default_rng(2), 0, 0, 0
+    for draw in range(20):
+        drawn = rng.standard_normal(30)
+        hits += "hint_uninformative" in codes(hint=drawn - span @ (span.T @ drawn), refine=refine)
+        alarms += bool(codes(hint=make_hint(data.bases, draw % 3, gamma=0.9), refine=refine))
+        # Equal projections onto two subspaces: whichever is found, the answer is wrong half of the time.
+        tie = np.linalg.lstsq(np.hstack(list(data.bases)).T, np.repeat([1.0, 1.0, 0.0], 2), rcond=None)[0]
+        n_wrong += bool(codes(hint=tie, refine=refine))
+    assert alarms <= 1
+    assert hits >= 16
+    assert n_wrong >= 16
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_samples_that_do_not_follow_the_model_are_told_from_those_that_do():
+    rng, alarms, hits = np.random.default_rng(4), 0, 0
+    for seed in range(20):
+        right = make_subspaces(1500, 12, 2, dim=2, deviation=0.3, random_state=seed)
+        heavy = right.X * rng.standard_t(3, size=(1500, 1))
+        for X in (right.X, heavy):
+            fitted = SubspaceSearch(2, dim=2, center=False).fit(X)
+            answer = fitted.search(examples=X[fitted.transform(X).shape[0] - 6 :], refine=True)
+            fires = "misfit" in [doubt.code for doubt in answer.doubts]
+            alarms, hits = (alarms + fires, hits) if X is right.X else (alarms, hits + fires)
+    assert alarms <= 1
+    assert hits >= 16
+
+
+def test_fits_with_a_wrong_number_of_subspaces_are_told_from_right_ones():
+    alarms, hits = 0, {"too_few_components": 0, "too_many_components": 0}
+    for seed in range(20):
+        X = make_subspaces(3000, 30, 4, dim=2, deviation=0.3, random_state=seed).X
+        with collect_warnings() as issued:
+            SubspaceSearch(4, dim=2).fit(X)
+        alarms += len(issued)
+        for k, code in ((3, "too_few_components"), (5, "too_many_components")):
+            with collect_warnings() as issued:
+                SubspaceSearch(k, dim=2).fit(X)
+            hits[code] += code in [warning.code for warning in issued]
+    assert alarms <= 1
+    assert min(hits.values()) >= 16
+
+
+def test_noise_alone_has_no_subspaces():
+    with warns("no_signal"):
+        SubspaceSearch(2, dim=2).fit(np.random.default_rng(7).standard_normal((2000, 20)))
+
+
+def test_p_values_of_directions_outside_all_subspaces_are_uniform():
+    rng, p_values = np.random.default_rng(3), []
+    for seed in range(20):
+        drawn = make_subspaces(1500, 20, 2, dim=2, deviation=0.4, random_state=seed)
+        family = SubspaceSearch(2, dim=2).fit(drawn.X)._family
+        free = np.linalg.svd(np.hstack(list(drawn.bases)))[0][:, 4:]
+        p_values += [family.information_p_value(free @ rng.standard_normal(16)) for _ in range(20)]
+    for level in (0.1, 0.5, 0.9):
+        assert np.mean(np.array(p_values) < level) == pytest.approx(level, abs=0.08)
+
+
+def test_numbers_that_overflow_and_absurd_numbers_of_components_are_refused_at_once():
+    with raises("too_large"):
+        SubspaceSearch(2).fit(1e160 * data.X)
+    with raises("too_few_features"):
+        SubspaceSearch(10**9).fit(data.X)
+    with raises("rank_too_low"):
+        SubspaceSearch(2).fit(np.ones((100, 5)))
