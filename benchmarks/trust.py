@@ -16,7 +16,6 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-import trust_subspace
 import trust_topics
 from measuring import print_table, run_seeds
 from trust_question import Question
@@ -30,11 +29,9 @@ MIN_FLAGGED, MAX_FLAGGED = 0.95, 0.05
 MIN_JUDGED = 0.05
 
 FAMILIES: dict[str, Mapping[str, Callable[[int], Question]]] = {
-    "subspaces": trust_subspace.CASES,
     "topics": trust_topics.CASES,
 }
 REASONS: dict[str, Mapping[str, str]] = {
-    "subspaces": trust_subspace.REASONS,
     "topics": trust_topics.REASONS,
 }
 

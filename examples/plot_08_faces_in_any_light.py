@@ -34,7 +34,7 @@ pictures = np.einsum("nl,nlp->np", lights, surfaces[which]) + 0.05 * rng.standar
 
 search = SubspaceSearch(n_components=N_SURFACES, dim=3).fit(pictures)
 known = np.flatnonzero(which == 2)[:2]
-found = search.search(examples=pictures[known])
+found = search.search(examples=pictures[known], refine=True)
 membership = found.membership(pictures)
 print(f"{np.mean((membership > 0.5) == (which == 2)):.1%} of the pictures are assigned correctly")
 

@@ -291,12 +291,6 @@ class OutliersWarning(SearchWarning):
     code = "outliers"
 
 
-class CenteredWarning(SearchWarning):
-    """The samples lie off the origin, and were taken relative to their mean."""
-
-    code = "centered"
-
-
 class GraphWarning(SearchWarning):
     """Some links of a graph were left out or changed: self-loops, repeated ones, those of one direction."""
 

@@ -486,8 +486,8 @@ class SubspaceModel:
         """Compute x'Σᵢ⁻¹x = (|x|² - Σⱼ ⟨z, uⱼ⟩² lⱼ / (lⱼ + s)) / s, (n, k)."""
         noise = params.noise_variances
         gains = np.sqrt(params.variances / (params.variances + noise[:, None]) / noise[:, None])
-        Z = (chunk.coordinates @ stack_columns(params.bases * gains[:, None, :])) ** 2
-        inside = Z.reshape(len(Z), len(noise), self.dim).sum(axis=2)
+        along = chunk.coordinates @ stack_columns(params.bases * gains[:, None, :])
+        inside = along**2 @ np.repeat(np.eye(len(noise)), self.dim, axis=0)  # sums over the directions of a subspace
         return np.asarray(np.maximum(chunk.squares[:, None] / noise - inside, 0))
 
     def statistics(self, chunk: SpanChunk, resp: Array) -> Array:

@@ -80,8 +80,9 @@ def assert_same_subspace(one, many):
     assert_allclose(one.basis, many.basis, atol=1e-9)
     assert_allclose(one.variances, many.variances, rtol=1e-9)
     assert_allclose([one.weight, one.noise_variance], [many.weight, many.noise_variance], rtol=1e-9)
-    assert_allclose(one.stderr.basis, many.stderr.basis, rtol=1e-7, atol=1e-12)
-    assert one.stderr.weight == pytest.approx(many.stderr.weight, rel=1e-7)
+    # Responsibilities have single precision.
+    assert_allclose(one.stderr.basis, many.stderr.basis, rtol=1e-5, atol=1e-12)
+    assert one.stderr.weight == pytest.approx(many.stderr.weight, rel=1e-5)
     assert_allclose(one.separation_interval, many.separation_interval, rtol=1e-6)
 
 
