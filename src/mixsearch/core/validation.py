@@ -78,17 +78,21 @@ def check_n_features(n_features: int, needed: int, what: str) -> None:
 
 
 def check_magnitude(X: Any) -> None:
-    """Raise if numbers are so large that the moments of samples, up to the fourth, overflow."""
-    sizes = [abs(float(value)) for value in (X.max(), X.min())] if X.shape[0] and X.shape[1] else [0.0]
-    n_numbers = max(X.shape[0] * X.shape[1], 1)
-    limits = ((np.finfo(X.dtype).max / n_numbers) ** 0.5, (np.finfo(np.float64).max / n_numbers) ** 0.25)
-    if max(sizes) > min(limits):
+    """Raise if numbers are so large, or so small, that the moments of samples overflow: up to the sixth with a hint."""
+    n_numbers = X.shape[0] * X.shape[1]
+    if not n_numbers:
+        return
+    largest = max(abs(float(X.max())), abs(float(X.min())))
+    exact = (float(np.finfo(np.float64).max) / n_numbers) ** (1 / 6)
+    limit = min((float(np.finfo(X.dtype).max) / n_numbers) ** 0.5, exact)
+    if largest > limit or 0 < largest < 1 / exact:
         raise SearchError(
-            "X has numbers up to {largest:.3g}, but the moments of this many samples overflow above {limit:.3g}. Scale "
-            "the features.",
-            code="too_large",
-            largest=max(sizes),
-            limit=float(min(limits)),
+            "The largest number of X is {largest:.3g}, but moments of this many samples need one between {least:.3g} "
+            "and {most:.3g}. Scale the features.",
+            code="too_large" if largest > limit else "too_small",
+            largest=largest,
+            least=1 / exact,
+            most=limit,
         )
 
 

@@ -101,8 +101,9 @@ def test_p_values_of_directions_outside_all_subspaces_are_uniform():
 
 
 def test_numbers_that_overflow_and_absurd_numbers_of_components_are_refused_at_once():
-    with raises("too_large"):
-        SubspaceSearch(2).fit(1e160 * data.X)
+    for scale, code in ((1e160, "too_large"), (1e60, "too_large"), (1e-160, "too_small")):
+        with raises(code):
+            SubspaceSearch(2).fit(scale * data.X)
     with raises("too_few_features"):
         SubspaceSearch(10**9).fit(data.X)
     with raises("rank_too_low"):
