@@ -75,7 +75,7 @@ from mixsearch.mixture.tuning import TUNING as EM_TUNING
 
 @dataclass(frozen=True)
 class Tuning:
-    """Chosen on generated subspaces by benchmarks/accuracy.py; reported on other seeds."""
+    """Set by hand on generated subspaces; no benchmark varies them."""
 
     max_contractions: int = 3  # of the moment with what it found, in both stages of `settle_subspace`
     clear_gap: float = 2.0  # between eigenvalues r and r + 1: above it, the r top eigenvectors are of one subspace
@@ -1296,7 +1296,7 @@ def build_expression(family: SubspaceFamily) -> SelfExpression:
 def find_warnings(component: Subspace) -> list[SearchWarning]:
     """Find the reasons not to trust an answer."""
     if component._walk is not None:
-        is_near = component._walk.ranks < 0.5  # of the others; false alarms are rare in classes of images
+        is_near = component._walk.ranks < 0.5  # otherwise walks from the others visit half of all samples sooner
         return check_answer(component, is_near.astype(np.float64), is_clear=True)
     warnings = check_answer(component, is_clear=component._refined is None and component._candidates.is_clear)
     refined, i = component._refined, component._index
