@@ -1117,6 +1117,8 @@ class SubspaceSearch(SemiSupervised[SubspaceFamily]):
     True
     """
 
+    _moment_power: ClassVar[int] = 6
+
     def __init__(
         self,
         n_components: int | Literal["auto"] = "auto",
@@ -1151,7 +1153,7 @@ class SubspaceSearch(SemiSupervised[SubspaceFamily]):
         check_n_features(partitions.n_features, minimum * dim + 1, f"{minimum} subspaces of dimension {dim} and noise")
         check_n_samples(partitions, minimum * dim + 1, f"{minimum} subspaces of dimension {dim}")
         self._forget("outliers_")
-        samples, origin = (partitions, None) if is_paper else self._leave_out_outliers(partitions)
+        samples, origin = (partitions, None) if is_paper else self._place_samples(partitions)
         self.center_ = np.zeros(partitions.n_features) if origin is None else origin
         most = (partitions.n_features - 1) // dim
 
@@ -1169,7 +1171,7 @@ class SubspaceSearch(SemiSupervised[SubspaceFamily]):
             warn_user(warn_count(counted.n_signal, k, dim))
         return partitions
 
-    def _leave_out_outliers(
+    def _place_samples(
         self, partitions: Partitions[SamplePartition]
     ) -> tuple[Partitions[SamplePartition], Array | None]:
         """Return the samples without outliers, and the point that all subspaces contain, None for zero."""

@@ -30,7 +30,7 @@ from mixsearch.data.threads import one_blas_thread
 from mixsearch.datasets import make_communities, make_landscape, make_reviews
 from mixsearch.datasets.docstrings import DocstringCorpus
 from mixsearch.datasets.mixtures import GaussianMixtureData, make_gaussian_mixture
-from mixsearch.display import plain_chance, plain_number
+from mixsearch.display import plain_number
 from mixsearch.errors import Option, SearchError, WeakHintWarning
 from mixsearch.gaussian import GaussianComponent, GaussianSearch
 from mixsearch.segmentation.image_files import make_pillow_image
@@ -337,9 +337,7 @@ def show_gaussian(console: Console) -> tuple[GaussianMixtureData, GaussianCompon
     console.print(_errors(data, found))
     truth = data.weights[data.labels[0]]
     print_line(console, f"Weight {found.weight:.3f} ± {found.stderr.weight:.3f} (truth {truth:.3f})")
-    print_line(
-        console, f"Separation {format_separation(found.separation)}; confidence {plain_chance(found.confidence)}"
-    )
+    print_line(console, f"Separation {format_separation(found.separation)}; weight {found.weight:.1%}")
     print_line(console, f"Fitted in {1000 * fit_seconds:.0f} ms, searched in {1000 * seconds:.0f} ms")
     return data, found
 

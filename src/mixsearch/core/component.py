@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -107,6 +107,7 @@ class Component(ABC):
     (True, ())
     """
 
+    _clear_separation: ClassVar[float] = 1.5  # a lead by this factor is not noise
     _doubts: tuple[SearchWarning, ...]
 
     @property
@@ -158,6 +159,11 @@ class Component(ABC):
     @abstractmethod
     def stderr(self) -> Any:
         """Standard errors; a 95% interval is 1.96 of them to each side."""
+
+    def _membership_of(self, examples: Any) -> Array:
+        """Compute the membership of examples, as a search takes them."""
+        answer: Any = self
+        return np.asarray(answer.membership(examples))
 
     @abstractmethod
     def _card(self) -> Card:

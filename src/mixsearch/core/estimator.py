@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Iterable
 from threading import Lock
-from typing import Any, Generic, Literal, Self, TypeVar
+from typing import Any, ClassVar, Generic, Literal, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -52,6 +52,7 @@ class BaseSearch(FittedMixture[F], ClassNamePrefixFeaturesOutMixin, TransformerM
     random_state: RandomState
     spectrum_: Spectrum
     n_features_in_: int
+    _moment_power: ClassVar[int] = 3  # the highest power of samples in a moment with its hint
     search: Callable[..., Any]
 
     def search_many(
@@ -104,7 +105,7 @@ class BaseSearch(FittedMixture[F], ClassNamePrefixFeaturesOutMixin, TransformerM
     def _check_rows(self, X: Any, *, reset: bool) -> Samples:
         X = X.compute() if is_dask(X) else X  # a few examples
         samples = as_samples(validate_data(self, X, accept_sparse="csr", dtype=FLOAT_DTYPES, reset=reset))
-        check_magnitude(samples)
+        check_magnitude(samples, self._moment_power)
         return samples
 
     def _check_partitions(self, X: Any) -> Partitions[SamplePartition]:

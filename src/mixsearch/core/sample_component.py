@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -32,12 +32,11 @@ MAX_RIVALS = 12
 class SampleComponent(VectorComponent):
     """A component together with the fitted family, which standard errors and confidence need."""
 
-    _clear_separation: ClassVar[float] = 1.5  # a lead by this factor is not noise
     _family: Family = field(kw_only=True)
     _hinted: Hinted = field(kw_only=True)  # the hinted moment that the component was extracted from
     _choose: str = field(kw_only=True)  # what the candidates are sorted by
     _rehint: Array | None = field(default=None, kw_only=True)  # the hint of the second contraction, (k,), if any
-    _hint: Array | None = field(default=None, kw_only=True)  # the direction, (d,), of a search by direction
+    _hint: Any = field(default=None, kw_only=True)  # the direction, (d,), of a search by direction
     _examples: Any = field(default=None, kw_only=True)  # of a search by examples
     _search: Any = field(default=None, kw_only=True)  # the same search, to call with other examples
 
@@ -62,11 +61,6 @@ class SampleComponent(VectorComponent):
     def check(self) -> Check:
         """Whether examples come back when they are left out: the membership of each in what the others find."""
         return leave_out_each(self._search, self._examples)
-
-    def _membership_of(self, examples: Any) -> Array:
-        """Compute the membership of examples, as a search takes them."""
-        membership: Array = self.membership(examples)  # type: ignore[attr-defined]
-        return membership
 
     @property
     def _p_first(self) -> float:

@@ -77,18 +77,16 @@ def check_n_features(n_features: int, needed: int, what: str) -> None:
         )
 
 
-def check_magnitude(X: Any) -> None:
-    """Raise if numbers are so large, or so small, that the moments of samples overflow: up to the sixth with a hint."""
-    n_numbers = X.shape[0] * X.shape[1]
-    if not n_numbers:
-        return
-    largest = max(abs(float(X.max())), abs(float(X.min())))
-    exact = (float(np.finfo(np.float64).max) / n_numbers) ** (1 / 6)
-    limit = min((float(np.finfo(X.dtype).max) / n_numbers) ** 0.5, exact)
+def check_magnitude(X: Any, power: int = 3) -> None:
+    """Raise if numbers are so large, or so small, that sums of their powers overflow or vanish."""
+    values = X if isinstance(X, np.ndarray) else X.data
+    largest = float(max(np.max(values, initial=0.0), -np.min(values, initial=0.0)))
+    exact = (float(np.finfo(np.float64).max) / max(values.size, 1)) ** (1 / power)
+    limit = min((float(np.finfo(X.dtype).max) / max(values.size, 1)) ** 0.5, exact)
     if largest > limit or 0 < largest < 1 / exact:
         raise SearchError(
-            "The largest number of X is {largest:.3g}, but moments of this many samples need one between {least:.3g} "
-            "and {most:.3g}. Scale the features.",
+            "The largest number is {largest:.3g}, but moments of this many samples need one between {least:.3g} and "
+            "{most:.3g}. Multiply by a constant first.",
             code="too_large" if largest > limit else "too_small",
             largest=largest,
             least=1 / exact,
@@ -114,22 +112,6 @@ def reject_unknown_arguments(function: Callable[..., Any], unknown: Iterable[str
 def as_samples(checked: Any) -> Samples:
     """Return samples that passed scikit-learn's checks, with sparse matrices as sparse arrays."""
     return checked if isinstance(checked, np.ndarray) else sp.csr_array(checked)
-
-
-def check_magnitude(X: Any) -> None:
-    """Raise if numbers are so large that their cubes, which moments need, overflow."""
-    limit = float(np.finfo(X.dtype).max) ** 0.33
-    values = X if isinstance(X, np.ndarray) else X.data
-    largest = float(max(np.max(values, initial=0.0), -np.min(values, initial=0.0)))
-    if largest > limit:
-        raise SearchError(
-            "The largest number is {largest:.2g}, but moments of {dtype} need numbers below {limit:.2g}. Divide by a "
-            "constant first.",
-            code="too_large",
-            largest=largest,
-            dtype=str(X.dtype),
-            limit=limit,
-        )
 
 
 def check_samples(X: Any, n_features: int, names: Any = None) -> Samples:
