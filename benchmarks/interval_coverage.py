@@ -16,13 +16,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from measuring import print_table, run_seeds
-from mixsearch.gaussian_shapes import Covariance
 from workloads import draw_regressions, draw_shaped_gaussians, draw_subspaces
 
 from mixsearch import GaussianSearch, RegressionSearch, SubspaceSearch, TopicSearch
 from mixsearch._typing import Array
 from mixsearch.datasets import make_gaussian_mixture, make_hint, make_topics
 from mixsearch.gaussian import COVARIANCES
+from mixsearch.gaussian_likelihood import Covariance
 
 N_RUNS = 200
 NORMAL_95 = 1.96

@@ -17,7 +17,6 @@ import floors
 import numpy as np
 from joblib import Parallel, delayed
 from measuring import N_THREADS, measure_together, print_table, seconds, verdict
-from mixsearch.gaussian_shapes import Covariance
 from sklearn.mixture import GaussianMixture
 from threadpoolctl import threadpool_limits
 from workloads import draw_shaped_gaussians
@@ -27,6 +26,7 @@ from mixsearch._typing import Array
 from mixsearch.datasets import make_gaussian_mixture, make_hint, make_mixed_regression, make_subspaces, make_topics
 from mixsearch.errors import SearchWarning
 from mixsearch.gaussian import COVARIANCES
+from mixsearch.gaussian_likelihood import Covariance
 
 GAMMA = 0.7
 CONCENTRATION = 0.1

@@ -50,7 +50,14 @@ from mixsearch.core.tensor import all_components, sum_cubes, symmetrize
 from mixsearch.core.validation import check_choice, check_n_components, check_n_features, check_n_samples, check_samples
 from mixsearch.data.chunks import CACHED_ROWS, ArraySum, row_slices
 from mixsearch.data.dask import dask_arrays, is_dask
-from mixsearch.data.partitions import Partition, Partitions, SamplePartition, leave_one_out, spread_over_groups
+from mixsearch.data.partitions import (
+    DetachedPartitions,
+    Partition,
+    Partitions,
+    SamplePartition,
+    leave_one_out,
+    spread_over_groups,
+)
 from mixsearch.errors import SearchWarning, warn_user
 from mixsearch.gaussian_likelihood import Covariance, FeatureChunk, ShapedModel, SphericalModel, SphericalParameters
 from mixsearch.mixture.check import check_fit, choose_component, hold_examples, test_rows
@@ -137,6 +144,11 @@ class GaussianFamily:
     def is_paper(self) -> bool:
         """Whether the moments are the paper's, relative to zero."""
         return self.frame.origin is None
+
+    @property
+    def without_samples(self) -> GaussianFamily:
+        """The fit as functions of chunks take it: samples stay where they are."""
+        return replace(self, partitions=DetachedPartitions(self.partitions.layout))
 
     @property
     def positive_noise(self) -> float:
@@ -481,11 +493,12 @@ class GaussianComponent(SampleComponent):
 
     def _residual_variance(self, refined: RefinedMixture) -> Array:
         """Estimate the variance of the center outside the signal space, (d,): of Σ w (x - μ) over samples."""
-        family, center, params = self._family, self.center, refined.fit.params
+        family, center, params = self._family.without_samples, self.center, refined.fit.params
+        model = refined.model
         row = cast(Array, refined.residual_inverse)[self._index]
 
         def sum_chunk(chunk: GaussianChunk) -> ArraySum:
-            resp = posterior(refined.model, FeatureChunk(chunk.first, make_features(family, chunk)), params)
+            resp = posterior(model, FeatureChunk(chunk.first, make_features(family, chunk)), params)
             scale, total = (resp / params.variances) @ row, np.zeros(len(center))
             for rows in row_slices(chunk.n_rows, CACHED_ROWS):
                 X = chunk.samples[rows]
@@ -493,7 +506,7 @@ class GaussianComponent(SampleComponent):
                 total += (scale[rows] ** 2) @ family.frame.residual(away.T).T ** 2
             return ArraySum(total)
 
-        return np.asarray(family.partitions.reduce(sum_chunk).total)
+        return np.asarray(self._family.partitions.reduce(sum_chunk).total)
 
 
 # ---- Refinement -----------------------------------------------------------------------------------------------------
@@ -522,7 +535,8 @@ def convert_chunk(model: SphericalModel | ShapedModel, family: GaussianFamily, c
 
 def make_rows(model: SphericalModel | ShapedModel, family: GaussianFamily) -> Partitions[Any]:
     """Return all samples of the fit as the model takes them."""
-    return family.partitions.map(lambda chunk: convert_chunk(model, family, chunk)).persist()
+    bare = family.without_samples
+    return family.partitions.map(lambda chunk: convert_chunk(model, bare, chunk)).persist()
 
 
 def frame_points(family: GaussianFamily, centers: Array, constant: float = 1.0) -> Array:
@@ -585,9 +599,11 @@ def complete_mixture(
     if isinstance(model, ShapedModel):
         return RefinedMixture(model, fit, order, family.sample_mean + params.centers, p_values)
 
+    bare = family.without_samples
+
     def sum_chunk(chunk: GaussianChunk) -> ResidualSums:
-        p = posterior(model, FeatureChunk(chunk.first, make_features(family, chunk)), params) / params.variances
-        energies = p * (chunk.residual / family.noise.n_dims)[:, None]
+        p = posterior(model, FeatureChunk(chunk.first, make_features(bare, chunk)), params) / params.variances
+        energies = p * (chunk.residual / bare.noise.n_dims)[:, None]
         excess = np.sum(p - energies / params.variances, axis=0)
         return ResidualSums(excess, p.T @ energies, *weighted_sums(chunk.samples, p))
 

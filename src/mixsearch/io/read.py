@@ -267,12 +267,19 @@ def _scan_jsonl(path: Path, schema: Schema | None) -> Iterator[pl.DataFrame]:
     """Yield what Polars reads; without a schema, all rows are one batch, since any may have another key."""
     if schema is not None:
         kinds = {name: pl.String if kind == pl.Null else kind for name, kind in schema.items()}
-        yield from pl.scan_ndjson(path, schema=kinds).collect_batches(chunk_size=_BATCH_ROWS)
+        yield from map(_replace_nul, pl.scan_ndjson(path, schema=kinds).collect_batches(chunk_size=_BATCH_ROWS))
         return
     with path.open("rb") as lines:
         if any(line.count(b"[") + line.count(b"{") > _MAX_BRACKETS for line in lines):
             raise pl.exceptions.ComputeError("values that may be nested deeply")
-    yield pl.read_ndjson(path, infer_schema_length=None)
+    yield _replace_nul(pl.read_ndjson(path, infer_schema_length=None))
+
+
+def _replace_nul(frame: pl.DataFrame) -> pl.DataFrame:
+    """Replace NUL in texts, as which Polars reads half of a pair of surrogates."""
+    texts = pl.col(pl.String)
+    has_nul = frame.select(texts.str.contains("\0", literal=True).any()).row(0) if pl.String in frame.dtypes else ()
+    return frame.with_columns(texts.str.replace_all("\0", "\ufffd", literal=True)) if any(has_nul) else frame
 
 
 def _parse_lines(lines: Iterable[tuple[int, str]], file: File, reading: Reading) -> Iterator[dict[str, Any]]:

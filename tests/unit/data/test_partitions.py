@@ -72,8 +72,8 @@ def test_gaussians_in_pieces_are_those_of_all_rows(noise, cuts, monkeypatch):
     for a, b in ((one, many), (one.moment_estimate, many.moment_estimate)):
         assert_allclose(a.center, b.center, rtol=1e-9, atol=1e-10)
         assert_allclose([a.weight, a.noise_variance], [b.weight, b.noise_variance], rtol=1e-9)
-        assert_allclose(a.stderr.center, b.stderr.center, rtol=1e-7)
-        assert a.confidence == pytest.approx(b.confidence, abs=1e-8)
+        assert_allclose(a.stderr.center, b.stderr.center, rtol=1e-5)  # responsibilities have single precision
+        assert_allclose(a.separation_interval, b.separation_interval, rtol=1e-6)
 
 
 def assert_same_subspace(one, many):

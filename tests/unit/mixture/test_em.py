@@ -2,14 +2,19 @@
 
 import numpy as np
 import pytest
-from mixsearch.gaussian_shapes import ShapedModel, ShapedParameters
 from numpy.testing import assert_allclose
 from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
 from tests.unit.gaussian.shaped import CENTERS, WEIGHTS, draw
 
 from mixsearch.data.partitions import Layout, LocalPartitions, SamplePartition, partition_in_memory
-from mixsearch.gaussian import FeatureChunk, SphericalModel, SphericalParameters
+from mixsearch.gaussian_likelihood import (
+    FeatureChunk,
+    ShapedModel,
+    ShapedParameters,
+    SphericalModel,
+    SphericalParameters,
+)
 from mixsearch.mixture.em import EMOptions, Held, em_step, responsibilities, run_em
 from mixsearch.mixture.errors import estimate_covariance, invert_information
 
