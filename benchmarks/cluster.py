@@ -23,7 +23,7 @@ from mixsearch.data.chunks import ArraySum
 from mixsearch.data.dask.arrays import sample_partitions
 from mixsearch.data.dask.partitions import PARTITIONS_PER_TASK
 from mixsearch.data.partitions import SamplePartition
-from mixsearch.topics.fit import BLOCK
+from mixsearch.lda import BLOCK
 
 N_DOCUMENTS, N_WORDS, N_TOPICS, MEAN_LENGTH = 240_000, 10_000, 100, 100.0
 N_BLOCKS = 8

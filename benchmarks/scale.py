@@ -21,8 +21,8 @@ from workloads import draw_corpus, words_of_all_frequencies
 from mixsearch.data.threads import n_cores
 from mixsearch.index import IndexOptions, build_index, open_index
 from mixsearch.io.folder import read_manifest
+from mixsearch.lda import BLOCK
 from mixsearch.text import CorpusOptions
-from mixsearch.topics.fit import BLOCK
 
 N_DOCUMENTS, N_WORDS, N_TOPICS, MEAN_LENGTH = 300_000, 100_000, 100, 330.0
 PARTS = (8, 4, 2, 1)
@@ -70,7 +70,7 @@ def _run(folder: Path, smaller: int) -> None:
 def _print_limit(path: Path, build_seconds: float) -> None:
     """Compare a build with the sparse products that its eigenvectors need, and those with the speed of memory."""
     family = open_index(path).topics._family
-    counts = family.local.by_document[:]  # checked and plain
+    counts = family.partitions.collect().partition.by_document[:]  # checked and plain
     block = np.random.default_rng(0).standard_normal((counts.shape[1], BLOCK)).astype(counts.dtype)
     n_bytes = counts.data.nbytes + counts.indices.nbytes
     by_block = _least_seconds(lambda: counts @ block)
@@ -144,7 +144,7 @@ def _ask(path: Path) -> dict[str, float]:
     start = time.perf_counter()
     index = open_index(path)
     opened = time.perf_counter() - start
-    columns = words_of_all_frequencies(index.topics._family.local.by_document, N_ASKED)
+    columns = words_of_all_frequencies(index.topics._family.partitions.collect().partition.by_document, N_ASKED)
     words = [index.vocabulary[column] for column in columns]
     times = []
     with warnings.catch_warnings():

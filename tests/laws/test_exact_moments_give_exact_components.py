@@ -13,9 +13,9 @@ from mixsearch.core.extraction import Extraction, extract
 from mixsearch.core.moments import Hinted
 from mixsearch.data.partitions import partition_in_memory
 from mixsearch.gaussian import GaussianFamily, NoiseSpace
+from mixsearch.lda import WordAverages
 from mixsearch.regression_moments import Design, RegressionFamily
 from mixsearch.subspace import SubspaceFamily, extract_subspace
-from mixsearch.topics.moments import TopicFamily
 
 EXACT = [
     {"method": "whitening"},
@@ -215,14 +215,15 @@ def test_topic_moments_for_any_dirichlet(how, seed, size, alpha0):
     frame = frame_of(mixture.second, k)
     W = whitener(frame)
     inside = topics @ W
-    model = TopicFamily(frame, alpha0, W.T @ mixture.mean, *[np.zeros(0)] * 11)
-    hinted = model._correct(
-        inside.T @ np.einsum("ijl,l->ij", third, scores) @ inside,
-        inside.T @ pairs @ scores,
-        float(mixture.mean @ v),
-        frame.project_hint(v),
-    )
-    candidates = extract(hinted, frame, Extraction(**how))
+    m, A, B = WordAverages(
+        first=W.T @ mixture.mean / alpha0,
+        pairs=inside.T @ pairs @ inside,
+        triples=inside.T @ np.einsum("ijl,l->ij", third, scores) @ inside,
+        crossed=inside.T @ pairs @ scores,
+        score=float(mixture.mean @ v) / alpha0,
+    ).moments(alpha0)
+    assert_allclose(A, np.eye(k), atol=1e-8)
+    candidates = extract(Hinted(B, m, frame.project_hint(v)), frame, Extraction(**how))
     assert_allclose(frame.unwhiten(candidates.points[:, 0]), topics[0], atol=1e-8)
     assert candidates.weights[0] == pytest.approx(alpha[0], rel=1e-7)
 

@@ -23,7 +23,7 @@ _MAX_NAMED = 3
 
 def check_positive_int(name: str, value: Any) -> None:
     """Raise unless a value is a positive integer."""
-    if not isinstance(value, Integral) or value < 1:
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
         raise ArgumentError("{argument} must be a positive integer, got {value!r}.", argument=Option(name), value=value)
 
 

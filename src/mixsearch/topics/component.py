@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal, NamedTuple
@@ -19,19 +19,16 @@ from mixsearch.core.separation import separation_in_words
 from mixsearch.core.validation import check_choice, check_positive_int, check_samples
 from mixsearch.data.chunks import ArraySum
 from mixsearch.data.dask import dask_arrays, is_dask
+from mixsearch.data.documents import SharePartition, TopicPartition, check_indices, rank_documents
 from mixsearch.data.reductions import TopRows, top_rows
 from mixsearch.data.threads import one_blas_thread
 from mixsearch.display import Card, plain_number
+from mixsearch.lda import LdaTopic, TopicFamily, project_to_simplex
 from mixsearch.topics.confidence import trust_in_words
 from mixsearch.topics.counts import as_counts
-from mixsearch.topics.documents import SharePartition, TopicPartition, rank_documents
-from mixsearch.topics.em import LdaTopic, divergence_by_word
-from mixsearch.topics.evidence import promote_words
+from mixsearch.topics.evidence import divergence_by_word, promote_words
 from mixsearch.topics.hint import WordHint
-from mixsearch.topics.jackknife import floor_errors, include_bias, lda_errors, local_errors
-from mixsearch.topics.local_em import LocalTopic
-from mixsearch.topics.mixture import project_to_simplex
-from mixsearch.topics.moments import TopicFamily
+from mixsearch.topics.local_em import LocalTopic, estimate_errors, floor_errors
 from mixsearch.topics.seeds import find_named
 
 # A word in few documents belongs to a topic by chance more easily: this many more are assumed not to be about it.
@@ -228,8 +225,12 @@ class Topic(ConfidentComponent):
     def _moment_errors(self) -> StandardErrors:
         with one_blas_thread:
             center, weight = super()._moment_errors()
-        n_words = self.weight * self._family.n_words
-        return StandardErrors(floor_errors(center, n_words), weight / self._family.alpha0)
+        return StandardErrors(floor_errors(center, self._count_words()), weight / self._family.alpha0)
+
+    def _count_words(self) -> float:
+        """Count the words of the topic in all documents."""
+        n_words = self._family.partitions.reduce(lambda chunk: ArraySum(float(chunk.lengths.sum()))).total
+        return self.weight * float(n_words)
 
     @cached_property
     def _replicates(self) -> Replicates:
@@ -239,9 +240,9 @@ class Topic(ConfidentComponent):
     def _refined_errors(self, refined: LocalTopic | LdaTopic) -> StandardErrors:
         with one_blas_thread:
             if isinstance(refined, LocalTopic):
-                return local_errors(self._family, refined)
-            moments, em_topic = self.moment_estimate, refined.state.topics[:, 0]
-            return include_bias(lda_errors(refined), em_topic - moments.center, moments.stderr, refined.em_fraction)
+                return estimate_errors(self._family, refined)
+            errors = floor_errors(refined.errors, self._count_words())
+            return StandardErrors(errors, self.moment_estimate.stderr.weight)
 
     def top_words(self, n: int = 10, *, by: WordOrder = "typical") -> list[tuple[str, float]]:
         """Return words of the topic with their probabilities.
@@ -315,7 +316,7 @@ class Topic(ConfidentComponent):
 
     @cached_property
     def _typicality(self) -> Array:
-        if self._refined is None:
+        if not isinstance(self._refined, LocalTopic):
             return divergence_by_word(self.probabilities, self._family.word_mean)
         terms = self._hint.terms if isinstance(self._hint, WordHint) else ()
         wanted = [part for term in terms if term.weight > 0 for part in term.parts]
@@ -368,16 +369,30 @@ class Topic(ConfidentComponent):
         return list(zip(rows.tolist(), np.clip(shares, 0, 1).tolist(), strict=True))
 
     def _best_documents(self, n: int) -> TopRows:
-        if self._refined is not None:
+        if isinstance(self._refined, LocalTopic):
             return self._refined.best_documents(n, self._among)
-        best: TopRows = self._family.partitions.reduce(_best_by_moments, self._share_direction, n, self._among).total
+        estimate, among = self._share_estimate, self._among
+        best: TopRows = self._family.partitions.reduce(
+            lambda chunk: rank_documents(chunk, estimate(chunk), n, among)
+        ).total
         return best
 
     def _corpus_shares(self) -> Array:
         """Return the topic's share in every document of the corpus, (n,): unbiased, so that means over many are too."""
-        if self._refined is not None:
+        if isinstance(self._refined, LocalTopic):
             return self._refined.corpus_shares()
-        return self._family.partitions.map(_shares_by_moments, self._share_direction).collect().partition.shares
+        estimate = self._share_estimate
+        shares = self._family.partitions.map(lambda chunk: SharePartition(chunk.first, estimate(chunk)))
+        return shares.collect().partition.shares
+
+    @property
+    def _share_estimate(self) -> Callable[[TopicPartition], Array]:
+        """Estimate the topic's share in documents of the corpus, by moments or by their posterior."""
+        if isinstance(self._refined, LdaTopic):
+            refined = self._refined
+            return lambda chunk: refined.share(check_indices(chunk.by_document), chunk.lengths)
+        direction = self._share_direction
+        return lambda chunk: _linear_shares(chunk.projected, chunk.lengths, direction)
 
     def membership(self, X: SamplesLike) -> Array:
         """Return the share of the topic in each document.
@@ -458,11 +473,3 @@ def _linear_shares(Y: Array, lengths: Array, direction: Array) -> Array:
     E[W'x | θ] = Σ θᵢuᵢ/√αᵢ for the frequencies x of a document, so θ₁ = α₁⟨W'μ₁, W'x⟩.
     """
     return np.asarray(Y @ direction) / np.where(lengths > 0, lengths, np.inf)
-
-
-def _shares_by_moments(partition: TopicPartition, direction: Array) -> SharePartition:
-    return SharePartition(partition.first, _linear_shares(partition.projected, partition.lengths, direction))
-
-
-def _best_by_moments(partition: TopicPartition, direction: Array, n: int, among: Array | None) -> ArraySum:
-    return rank_documents(partition, _linear_shares(partition.projected, partition.lengths, direction), n, among)

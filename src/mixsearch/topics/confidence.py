@@ -20,14 +20,13 @@ from scipy.special import expit, logit, ndtr
 from mixsearch._typing import Array
 from mixsearch.core.component import Candidates
 from mixsearch.core.example_fit import MIN_AGREEMENT, ExampleFit
+from mixsearch.data.documents import N_LEADING, PlacedSample, broad_places, pick_evenly, place_documents, to_unit_length
 from mixsearch.errors import WeakHintWarning
-from mixsearch.topics.documents import PlacedSample, pick_evenly, place_documents
+from mixsearch.lda import TopicFamily
 from mixsearch.topics.hint import Term, WordHint
 from mixsearch.topics.local_em import LocalTopic
-from mixsearch.topics.moments import TopicFamily
 from mixsearch.topics.ranking import BROAD_PLACE
 from mixsearch.topics.seeds import MIN_DOCUMENTS
-from mixsearch.topics.unit_vectors import N_LEADING, broad_places, to_unit_length
 
 # The cosine of two groups of one topic is larger than this. In text, topics of one field share words: football and
 # athletics are still more alike than random documents.

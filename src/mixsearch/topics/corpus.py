@@ -9,19 +9,25 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from mixsearch._typing import Array
+from mixsearch.data.documents import (
+    CountPartition,
+    TopicPartition,
+    broad_places,
+    check_indices,
+    pick_documents,
+    to_unit_length,
+)
 from mixsearch.data.partitions import Partitions
 from mixsearch.io.folder import Folder
 from mixsearch.topics.component import Topic
 from mixsearch.topics.counts import MIN_WORDS
-from mixsearch.topics.documents import CountPartition, TopicPartition, check_indices, pick_documents
 from mixsearch.topics.fitted import FittedTopics, open_fitted
 from mixsearch.topics.local_em import ABOUT_SHARE, SCALE_ERROR, LocalTopic
 from mixsearch.topics.query import index_documents
-from mixsearch.topics.unit_vectors import broad_places, to_unit_length
 from mixsearch.topics.within import DroppedWordsWithin, restrict_family
 
 if TYPE_CHECKING:
-    from mixsearch.topics.fit import Allocate
+    from mixsearch.lda import Allocate
     from mixsearch.topics.search import TopicSearch
 
 

@@ -10,14 +10,16 @@ import scipy.sparse as sp
 
 from mixsearch._typing import Array, Samples
 from mixsearch.data.chunks import ArraySum
+from mixsearch.data.documents import CountPartition
 from mixsearch.data.partitions import Partitions, SamplePartition
 from mixsearch.data.reductions import Maximum, PartitionCounts
 from mixsearch.display import pluralize
 from mixsearch.errors import DroppedDocumentsWarning, SearchError, warn_user
-from mixsearch.topics.documents import CountPartition
 
 # A third moment needs three words of a document.
 MIN_WORDS = 3
+# Products of three larger counts are beyond the precision of sums; an index has the same limit.
+MAX_COUNT = 2**31 - 1
 
 
 def as_counts(X: Samples, damping: bool) -> sp.csr_array:
@@ -27,7 +29,7 @@ def as_counts(X: Samples, damping: bool) -> sp.csr_array:
     two digits at best: single precision is as good there, and twice as fast.
     """
     counts = _merge_duplicates(X)
-    _check_non_negative(_max_below_zero(counts))
+    _check_range(_max_below_zero(counts), float(counts.data.max(initial=0)))
     return _damp_matrix(counts) if damping else counts
 
 
@@ -41,7 +43,7 @@ def check_counts(partitions: Partitions[SamplePartition]) -> tuple[Partitions[Sa
     counts = partitions.map(_merge_partition)
     counts = replace(counts, layout=counts.layout._replace(is_sparse=True))
     facts = counts.reduce(_describe)
-    _check_non_negative(facts.below_zero.value)
+    _check_range(facts.below_zero.value, facts.largest.value)
     return counts, not facts.n_fractions
 
 
@@ -92,6 +94,7 @@ class CountFacts(NamedTuple):
     """Facts about the counts of a corpus."""
 
     below_zero: Maximum  # how far the smallest count is below zero
+    largest: Maximum
     n_fractions: int
 
 
@@ -114,12 +117,19 @@ def _max_below_zero(counts: sp.csr_array) -> float:
     return -float(counts.data.min(initial=0))
 
 
-def _check_non_negative(below_zero: float) -> None:
+def _check_range(below_zero: float, largest: float) -> None:
     if below_zero > 0:
         raise SearchError(
             "Negative values in data passed to TopicSearch: the smallest is {smallest:g}, but counts are 0 or more.",
             code="negative_counts",
             smallest=-below_zero,
+        )
+    if largest > MAX_COUNT:
+        raise SearchError(
+            "A word occurs {count:.10g} times in a document, but a count can be {limit:,} at most. Divide the counts.",
+            code="count_too_large",
+            count=largest,
+            limit=MAX_COUNT,
         )
 
 
@@ -133,7 +143,11 @@ def _damp_partition(partition: SamplePartition) -> SamplePartition:
 
 def _describe(partition: SamplePartition) -> CountFacts:
     values = partition.samples.data
-    return CountFacts(Maximum(_max_below_zero(partition.samples)), int(np.count_nonzero(values != np.floor(values))))
+    return CountFacts(
+        below_zero=Maximum(_max_below_zero(partition.samples)),
+        largest=Maximum(float(values.max(initial=0))),
+        n_fractions=int(np.count_nonzero(values != np.floor(values))),
+    )
 
 
 def _find_long(counts: sp.csr_array, min_words: int) -> tuple[Array, Array]:

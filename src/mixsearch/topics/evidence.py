@@ -14,10 +14,7 @@ import numpy as np
 
 from mixsearch._typing import Array
 from mixsearch.data.chunks import ArraySum, even_slices, sum_chunks
-from mixsearch.data.partitions import Partition, Partitions
-from mixsearch.data.reductions import TopRows, top_rows
-from mixsearch.data.threads import n_cores
-from mixsearch.topics.documents import (
+from mixsearch.data.documents import (
     WORDS_ELSEWHERE,
     DocumentPartition,
     ScoredPartition,
@@ -25,7 +22,10 @@ from mixsearch.topics.documents import (
     choose_rows,
     local_rows,
 )
-from mixsearch.topics.moments import TopicFamily
+from mixsearch.data.partitions import Partition, Partitions
+from mixsearch.data.reductions import TopRows, top_rows
+from mixsearch.data.threads import n_cores
+from mixsearch.lda import TopicFamily
 
 # The share of the topic in a document for which the evidence of a word is computed.
 USUAL_SHARE = 0.03
@@ -189,6 +189,15 @@ def word_typicality(family: TopicFamily, probabilities: Array, members: Array) -
     typicality = np.zeros_like(family.word_mean)
     typicality[own] = np.where(inside > overall, divergence, 0.0)
     return typicality
+
+
+def divergence_by_word(topic: Array, word_mean: Array) -> Array:
+    """Compute what each word adds to the divergence Σ p log(p/q) of a topic from the corpus, (d,); 0 if p < q."""
+    words = np.flatnonzero(topic > word_mean)
+    safe = np.maximum(word_mean[words], np.finfo(np.float64).tiny)
+    divergence = np.zeros_like(topic)
+    divergence[words] = topic[words] * np.log(topic[words] / safe)
+    return divergence
 
 
 def promote_words(typicality: Array, words: Sequence[Array], probabilities: Array, word_mean: Array) -> Array:

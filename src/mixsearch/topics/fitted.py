@@ -17,24 +17,24 @@ from mixsearch.core.family import FittedMixture
 from mixsearch.core.hints import check_one_hint, hint_from_direction
 from mixsearch.core.rank_selection import Spectrum
 from mixsearch.core.validation import FLOAT_DTYPES, check_choice, check_positive_int, check_samples
+from mixsearch.data.documents import pick_documents
 from mixsearch.data.threads import one_blas_thread
 from mixsearch.errors import Coded, SearchWarning
 from mixsearch.io.disk import damage_error
 from mixsearch.io.folder import Folder
+from mixsearch.lda import TopicFamily
 from mixsearch.topics.component import Topic, keep_documents
 from mixsearch.topics.counts import as_counts
-from mixsearch.topics.documents import pick_documents
 from mixsearch.topics.dropped import DroppedWords
 from mixsearch.topics.hint import DroppedHint, WordHint, Words, are_words, hint_from_words
 from mixsearch.topics.marked import NO_DOCUMENTS, MarkedDocuments, mark_documents, match_dropped
-from mixsearch.topics.moments import TopicFamily
 from mixsearch.topics.options import TopicOptions, are_texts, check_options, resolve_options
 from mixsearch.topics.query import TopicQuery, count_enough, index_documents
 from mixsearch.topics.seeds import check_phrases
 from mixsearch.topics.storage import restore_fit
 
-# Maximum number of iterations of LDA by default: more change the shares of documents, hardly the topics.
-LDA_MAX_ITER = 30
+# Sweeps of Gibbs sampling by default: with more of them, errors fall by less than a twentieth.
+N_SWEEPS = 50
 
 
 class FittedTopics(FittedMixture[TopicFamily]):
@@ -114,12 +114,13 @@ class FittedTopics(FittedMixture[TopicFamily]):
             noise; on real text it blurs words that are rarer than the topics can resolve.
         refine : bool, optional
             Refine the topic by EM. If counts are damped, local EM on the documents near the hint, which finds topics
-            that are rarer than the fitted ones can resolve; this is the default then. Otherwise variational EM for LDA
-            on all documents, for counts drawn from the model itself. The answer's `moment_estimate` is the one before.
+            that are rarer than the fitted ones can resolve; this is the default then. Otherwise Gibbs sampling of LDA
+            on all documents, for counts drawn from the model itself: it refines the words of the topic, and leaves its
+            weight. The answer's `moment_estimate` is the one before.
         tol : float, default=0.01
-            Stop EM once an iteration gains less than this in the log-likelihood of all documents together, in nats.
+            Stop local EM once an iteration gains less than this in the log-likelihood of all documents, in nats.
         max_iter : int, optional
-            Maximum number of EM iterations: 30 by default, and never more than 3 for local EM.
+            Number of sweeps of Gibbs sampling, 50 by default; maximum number of iterations of local EM, at most 3.
         max_documents : int, optional
             If more documents contain the words of the hint, use this many of them, evenly spaced: this bounds the time
             of a search for a frequent word. By default all of them are read.
@@ -180,7 +181,7 @@ class FittedTopics(FittedMixture[TopicFamily]):
     def _check_refinement(self, refine: bool | None, tol: float, max_iter: int | None) -> EMOptions | None:
         damping = bool(self._options.damping)
         refine = damping and not self._is_paper() if refine is None else refine
-        return em_options(refine, tol, max_iter, default_max_iter=MAX_ITER if damping else LDA_MAX_ITER)
+        return em_options(refine, tol, max_iter, default_max_iter=MAX_ITER if damping else N_SWEEPS)
 
     def _select_components(
         self, projected: Array | None, n_components: int | Literal["enough"] | None, narrower: float

@@ -18,10 +18,9 @@ import scipy.sparse as sp
 from mixsearch._typing import Array
 from mixsearch.core.component import Candidates, Refined
 from mixsearch.core.em import EMOptions
-from mixsearch.data.chunks import ArraySum
-from mixsearch.data.partitions import Partitions
-from mixsearch.data.reductions import TopRows, top_rows
-from mixsearch.topics.documents import (
+from mixsearch.core.jackknife import StandardErrors, jackknife
+from mixsearch.data.chunks import ArraySum, row_slices
+from mixsearch.data.documents import (
     WORDS_ELSEWHERE,
     DocumentSample,
     ScoredPartition,
@@ -31,6 +30,9 @@ from mixsearch.topics.documents import (
     pick_documents,
     sample_rows,
 )
+from mixsearch.data.partitions import N_GROUPS, Partition, Partitions, group_indices
+from mixsearch.data.reductions import TopRows, top_rows
+from mixsearch.lda import TopicFamily, project_to_simplex
 from mixsearch.topics.evidence import (
     base_level,
     best_with_sizes,
@@ -45,8 +47,6 @@ from mixsearch.topics.evidence import (
     word_evidence,
     word_typicality,
 )
-from mixsearch.topics.mixture import mix_topics, project_to_simplex
-from mixsearch.topics.moments import TopicFamily
 from mixsearch.topics.ranking import NamedDocuments, Ranking, mean_of_named, rank_by
 from mixsearch.topics.seeds import Seeds, thin_copies
 
@@ -69,6 +69,8 @@ MAX_LOCAL_ITER = 3
 PRIOR_TOPIC, PRIOR_NEIGHBOUR, PRIOR_CORPUS = 1.0, 0.5, 20.0
 # Minimum probability of a word in a document: a count divided by it stays finite in single precision.
 MIN_EXPECTED = 1e-30
+# Numbers, one for each stored count and topic, that stay in cache while they are multiplied and summed.
+CACHED_CELLS = 1 << 16
 
 
 class LocalState(NamedTuple):
@@ -287,9 +289,22 @@ def _sum_columns(values: Array) -> Array:
     return np.asarray(np.einsum("ij->j", values))
 
 
+def mix_topics(counts: sp.csr_array, levels: Array, topics: Array) -> Array:
+    """Compute Σ level x topic for each word of each document."""
+    n_topics = topics.shape[1]
+    documents = np.repeat(np.arange(len(levels)), np.diff(counts.indptr))
+    ones = np.ones(n_topics, topics.dtype)
+    mixed = np.empty(counts.nnz, np.result_type(levels, topics))
+    with np.errstate(invalid="ignore"):  # kernels of BLAS may set this flag although all factors are finite
+        for cells in row_slices(counts.nnz, max(CACHED_CELLS // n_topics, 1)):
+            by_topic = np.take(levels, documents[cells], axis=0) * np.take(topics, counts.indices[cells], axis=0)
+            mixed[cells] = by_topic @ ones  # several times as fast as a sum over so short an axis
+    return np.maximum(mixed, MIN_EXPECTED)
+
+
 def ratios_to_expected(counts: sp.csr_array, topics: Array, shares: Array) -> tuple[sp.csr_array, float]:
     """Return counts over the probabilities of their words in the document, (m, q), and the log-likelihood."""
-    expected = mix_topics(counts, shares, topics, MIN_EXPECTED)
+    expected = mix_topics(counts, shares, topics)
     ratios = sp.csr_array((counts.data / expected, counts.indices, counts.indptr), shape=counts.shape)
     return ratios, float(np.sum(counts.data * np.log(expected), dtype=np.float64))
 
@@ -342,3 +357,64 @@ def _describe(
         against=seeds.against,
         has_hint_documents=seeds.named is not None,
     )
+
+
+def estimate_errors(family: TopicFamily, refined: LocalTopic) -> StandardErrors:
+    """Return the standard errors of a topic after local EM, from groups of the documents of its neighbourhood.
+
+    Notes
+    -----
+    The neighbourhood and the responsibilities are taken as known: without a group, the expected counts of the topic are
+    those of the other documents. The weight is the mean share of all documents. Neither accounts for what was estimated
+    from the same documents, so both errors are rather small.
+    """
+    counts = _expected_counts_by_group(family, refined)
+    rest = counts.sum(axis=1, keepdims=True) - counts
+    errors = np.zeros_like(refined.center)
+    errors[refined.state.words] = jackknife((rest / np.maximum(rest.sum(axis=0), np.finfo(np.float64).tiny)).T)
+    weight = float(jackknife(_replicate_weights(family, refined)))
+    return StandardErrors(floor_errors(errors, float(counts.sum())), weight)
+
+
+def floor_errors(errors: Array, n_words: float) -> Array:
+    """Return standard errors of the probabilities of words, (d,), of at least 1/n in a topic of n words.
+
+    A word may be missing in a topic by chance, and groups without it do not show that. A probability is known to 1/n at
+    best if the word occurs once in n words, or not at all.
+    """
+    return np.maximum(errors, 1 / max(n_words, 1.0))
+
+
+def _expected_counts_by_group(family: TopicFamily, refined: LocalTopic) -> Array:
+    """Return the expected counts of the topic in each group of the neighbourhood, (q, B)."""
+    state = refined.state
+    counts, _ = drop_absent_words(pick_documents(family.partitions, state.documents).counts)
+    ratios, _ = ratios_to_expected(counts, state.topics, state.shares)
+    n_documents, n_words = counts.shape
+    n_groups = min(N_GROUPS, n_documents)
+    documents = np.repeat(np.arange(n_documents), np.diff(counts.indptr))
+    cells = counts.indices * n_groups + group_indices(Partition(0), n_documents, n_groups)[documents]
+    shares = ratios.data * state.shares[:, 0].astype(np.float64)[documents]
+    sums = np.bincount(cells, shares, n_words * n_groups).reshape(n_words, n_groups)
+    return np.asarray(state.topics[:, :1].astype(np.float64) * sums)
+
+
+class GroupShares(NamedTuple):
+    """Sums over the documents of each group."""
+
+    weights: Array  # Σ ω, (B,)
+    shares: Array  # Σ ωθ, (B,)
+
+
+def _replicate_weights(family: TopicFamily, refined: LocalTopic) -> Array:
+    """Return the mean share of all documents but one group, (B,)."""
+    weights, shares = refined.scored.reduce(
+        _group_shares, refined.base, refined.gain, family.distinct, family.partitions.n_groups
+    )
+    return np.asarray((shares.sum() - shares) / (weights.sum() - weights))
+
+
+def _group_shares(partition: ScoredPartition, base: float, gain: float, distinct: bool, n_groups: int) -> GroupShares:
+    weights, groups = partition.document_weights(distinct), group_indices(partition, len(partition.lengths), n_groups)
+    shares = weights * document_shares(partition, base, gain)
+    return GroupShares(np.bincount(groups, weights, n_groups), np.bincount(groups, shares, n_groups))

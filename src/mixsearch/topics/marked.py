@@ -10,11 +10,11 @@ import scipy.sparse as sp
 
 from mixsearch._typing import Array
 from mixsearch.core.moments import Hinted
+from mixsearch.data.documents import WORDS_ELSEWHERE, ScoredPartition, local_rows, pick_documents
 from mixsearch.errors import HintError
+from mixsearch.lda import TopicFamily
 from mixsearch.topics.counts import damp
-from mixsearch.topics.documents import WORDS_ELSEWHERE, ScoredPartition, local_rows, pick_documents
 from mixsearch.topics.hint import DroppedHint, WordHint, mean_frequencies
-from mixsearch.topics.moments import TopicFamily
 from mixsearch.topics.ranking import NamedDocuments, mean_of_named, weigh_against
 from mixsearch.topics.seeds import Seeds, score_listed, seed_from_documents
 

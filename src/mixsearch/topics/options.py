@@ -7,18 +7,20 @@ from collections.abc import Iterable, Mapping
 from numbers import Real
 from typing import Any, Literal, NamedTuple
 
-import numpy as np
 import scipy.sparse as sp
 
 from mixsearch.core.validation import AUTO, check_choice, check_n_components, check_n_features
 from mixsearch.data.dask import is_dask
+from mixsearch.data.documents import WEIGHTINGS
 from mixsearch.display import pluralize
 from mixsearch.errors import ArgumentError, Option, SearchError
 from mixsearch.io.values import is_missing
-from mixsearch.topics.documents import WEIGHTINGS
+from mixsearch.lda import MIN_IDENTIFIED, not_identified
 
 MomentsKind = Literal["auto", "distinct", "plugin"]
 WeightsKind = Literal["length", "uniform"]
+# Beyond these sums of the Dirichlet parameters, each document has one topic, or all have the same shares.
+MIN_ALPHA0, MAX_ALPHA0 = 1e-6, 1e6
 
 
 class TopicOptions(NamedTuple):
@@ -52,7 +54,7 @@ def check_options(options: TopicOptions, n_components: Any, n_words: int) -> Non
     minimum = check_n_components(n_components)
     check_choice("moments", options.moments, ("auto", "distinct", "plugin"))
     check_choice("weights", options.weights, tuple(WEIGHTINGS))
-    _check_alpha0(options)
+    _check_alpha0(options, n_components)
     if not (isinstance(options.metric, Real) and 0 <= options.metric <= 1):
         raise ArgumentError(
             "{argument} must be a number from 0 to 1, got {value!r}.", argument=Option("metric"), value=options.metric
@@ -60,19 +62,24 @@ def check_options(options: TopicOptions, n_components: Any, n_words: int) -> Non
     check_n_features(n_words, minimum, f"{minimum} topics")
 
 
-def _check_alpha0(options: TopicOptions) -> None:
+def _check_alpha0(options: TopicOptions, n_components: Any) -> None:
     if options.alpha0 == AUTO and (options.damping or options.moments == "plugin"):
         raise ArgumentError(
             "{argument}='auto' needs counts that follow the model: damping=False and moments of different words.",
             code="options_conflict",
             argument=Option("alpha0"),
         )
-    if options.alpha0 != AUTO and not (isinstance(options.alpha0, Real) and 0 < options.alpha0 < np.inf):
+    is_number = isinstance(options.alpha0, Real) and not isinstance(options.alpha0, bool)
+    if options.alpha0 != AUTO and not (is_number and MIN_ALPHA0 <= float(options.alpha0) <= MAX_ALPHA0):
         raise ArgumentError(
-            "{argument} must be a positive number or 'auto', got {value!r}.",
+            "{argument} must be a number from {minimum:g} to {maximum:g} or 'auto', got {value!r}.",
             argument=Option("alpha0"),
             value=options.alpha0,
+            minimum=MIN_ALPHA0,
+            maximum=MAX_ALPHA0,
         )
+    if options.alpha0 == AUTO and n_components != AUTO and n_components < MIN_IDENTIFIED:
+        raise not_identified(int(n_components))
 
 
 def uses_distinct_words(options: TopicOptions, *, is_whole: bool) -> bool:

@@ -16,6 +16,7 @@ from mixsearch.core.extraction import Extraction, extract_with_rehint
 from mixsearch.core.frame import Frame
 from mixsearch.core.moments import Hinted
 from mixsearch.core.separation import check_separation
+from mixsearch.data.documents import TopicPartition, index_rows
 from mixsearch.data.partitions import Partitions
 from mixsearch.errors import (
     HintError,
@@ -26,14 +27,12 @@ from mixsearch.errors import (
     WeakHintWarning,
     warn_user,
 )
+from mixsearch.lda import TopicFamily, refine_topic
 from mixsearch.topics.component import Topic
 from mixsearch.topics.confidence import fit_documents, fit_words
-from mixsearch.topics.documents import TopicPartition, index_rows
-from mixsearch.topics.em import refine_topic, shrink_to_moments
 from mixsearch.topics.hint import WordHint
 from mixsearch.topics.local_em import refine_locally
 from mixsearch.topics.marked import MarkedDocuments, Matches, seed_from_matches
-from mixsearch.topics.moments import TopicFamily
 from mixsearch.topics.seeds import (
     MIN_DOCUMENTS,
     MergeCopies,
@@ -202,11 +201,8 @@ class TopicQuery:
 
 
 def _refine_on_corpus(found: Topic, options: EMOptions) -> Topic:
-    refined = refine_topic(found._family, found._candidates, options)
-    if refined is None:
-        return add_doubts(found, [not_refined()])
-    word_mean = found._family.word_mean
-    return replace(found, _refined=shrink_to_moments(refined, found.probabilities, found.stderr, word_mean))
+    refined = refine_topic(found._family, found._candidates, options.max_iter)
+    return add_doubts(found, [not_refined()]) if refined is None else replace(found, _refined=refined)
 
 
 def index_documents(partitions: Partitions[TopicPartition], n_dropped: int, documents: Any) -> Array:

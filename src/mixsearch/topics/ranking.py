@@ -22,9 +22,15 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
-from mixsearch.topics.documents import DocumentSample, PlacedSample, pick_evenly
-from mixsearch.topics.moments import TopicFamily
-from mixsearch.topics.unit_vectors import project_places, sum_places, tfidf_lengths
+from mixsearch.data.documents import (
+    DocumentSample,
+    PlacedSample,
+    pick_evenly,
+    project_places,
+    sum_places,
+    tfidf_lengths,
+)
+from mixsearch.lda import TopicFamily
 
 # The share of the topic in a document for which its words are compared with the corpus.
 TOPIC_SHARE = 0.2

@@ -17,16 +17,15 @@ from mixsearch.core.estimator import RandomState, SemiSupervised, warn_no_signal
 from mixsearch.core.extraction import Extraction
 from mixsearch.core.family import Preset
 from mixsearch.core.validation import AUTO, check_n_components
+from mixsearch.data.documents import WEIGHTINGS, CountPartition
 from mixsearch.data.partitions import Partitions, SamplePartition
 from mixsearch.display import pluralize
 from mixsearch.errors import FewerComponentsWarning, SearchError, warn_user
+from mixsearch.lda import FIRST_ALPHA0, Allocate, TopicFamily, estimate_alpha0, fit_topics, topic_spectrum
 from mixsearch.topics.component import Topic
 from mixsearch.topics.counts import MIN_WORDS, as_counts, check_counts, damp_counts, drop_short_documents
-from mixsearch.topics.documents import WEIGHTINGS, CountPartition
-from mixsearch.topics.fit import FIRST_ALPHA0, Allocate, estimate_alpha0, fit_topics
 from mixsearch.topics.fitted import FittedTopics, open_fitted
 from mixsearch.topics.marked import MarkedDocuments
-from mixsearch.topics.moments import TopicFamily
 from mixsearch.topics.options import (
     MomentsKind,
     TopicOptions,
@@ -41,7 +40,6 @@ from mixsearch.topics.options import (
     resolve_options,
     uses_distinct_words,
 )
-from mixsearch.topics.rank_selection import topic_spectrum
 from mixsearch.topics.storage import open_search, save_search
 
 

@@ -16,10 +16,7 @@ import scipy.sparse as sp
 
 from mixsearch._typing import Array
 from mixsearch.data.chunks import ArraySum
-from mixsearch.data.partitions import Partitions
-from mixsearch.data.reductions import Maximum, TopRows, top_rows
-from mixsearch.errors import WeakHintWarning, warn_user
-from mixsearch.topics.documents import (
+from mixsearch.data.documents import (
     DocumentSample,
     ScoredPartition,
     SharePartition,
@@ -27,8 +24,11 @@ from mixsearch.topics.documents import (
     local_rows,
     pick_documents,
 )
+from mixsearch.data.partitions import Partitions
+from mixsearch.data.reductions import Maximum, TopRows, top_rows
+from mixsearch.errors import WeakHintWarning, warn_user
+from mixsearch.lda import TopicFamily
 from mixsearch.topics.hint import Term, WordHint, phrase_error, sum_terms
-from mixsearch.topics.moments import TopicFamily
 from mixsearch.topics.ranking import NamedDocuments, mean_of_named, measure_counts
 
 # Two documents are near-copies if the cosine of their sets of words, weighted by inverse document frequency, is larger.

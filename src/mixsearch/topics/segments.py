@@ -10,9 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
+from mixsearch.data.documents import TopicPartition
 from mixsearch.data.partitions import Layout, LocalPartitions, Partitions, SegmentedPartitions
 from mixsearch.io.folder import Folder, FolderWriter
-from mixsearch.topics.documents import TopicPartition
 
 # Paths of the sparse counts, by document and by word.
 BY_DOCUMENT, BY_WORD = "documents/counts", "words/counts"

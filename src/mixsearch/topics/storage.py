@@ -10,11 +10,12 @@ import numpy as np
 
 from mixsearch.core.frame import Frame
 from mixsearch.core.rank_selection import Spectrum
+from mixsearch.data.documents import MeanDocument
 from mixsearch.errors import SearchError
 from mixsearch.io.disk import damage_error
 from mixsearch.io.folder import Folder, FolderWriter, open_folder, write_folder
+from mixsearch.lda import RowLengths, TopicFamily
 from mixsearch.topics.dropped import open_dropped
-from mixsearch.topics.moments import RowLengths, TopicFamily
 from mixsearch.topics.segments import (
     BY_DOCUMENT,
     BY_WORD,
@@ -31,7 +32,6 @@ from mixsearch.topics.segments import (
     store_partition,
     write_segments,
 )
-from mixsearch.topics.unit_vectors import MeanDocument
 
 if TYPE_CHECKING:
     from mixsearch.topics.fitted import FittedTopics
@@ -48,7 +48,7 @@ def save_search(search: TopicSearch, path: str | os.PathLike[str], *, overwrite:
     """Write a fitted search to a new folder."""
     _check_n_nonzeros(sum(int(each.by_document.nnz) for each in search._family.segments))
     with write_folder(path, overwrite=overwrite) as out:
-        store_partition(out, search._family.local)
+        store_partition(out, search._family.partitions.collect().partition)
         store_search(out, search)
 
 
@@ -67,7 +67,7 @@ def store_documents(out: FolderWriter, search: TopicSearch) -> None:
     """Write the lengths, weights and rows of the documents of a fit, and which segments it has if there are several."""
     family = search._family
     if len(family.segments) == 1:
-        store_arrays(out, family.local)
+        store_arrays(out, family.partitions.collect().partition)
         return
     stored = []
     for i, documents in enumerate(family.segments):

@@ -14,14 +14,20 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
+from mixsearch.data.documents import (
+    WEIGHTINGS,
+    MeanDocument,
+    TopicPartition,
+    UnitSums,
+    check_indices,
+    corpus_in_memory,
+    weight_documents,
+)
 from mixsearch.data.threads import one_blas_thread
 from mixsearch.io.folder import FolderWriter
-from mixsearch.topics.documents import WEIGHTINGS, TopicPartition, check_indices, corpus_in_memory, weight_documents
-from mixsearch.topics.fit import add_weights, project_documents
-from mixsearch.topics.moments import TopicFamily
+from mixsearch.lda import TopicFamily, project_documents, sum_words
 from mixsearch.topics.segments import Segment, open_segment, store_partition
 from mixsearch.topics.storage import store_sums
-from mixsearch.topics.unit_vectors import MeanDocument, UnitSums
 
 if TYPE_CHECKING:
     from mixsearch.io.folder import Folder
@@ -96,10 +102,10 @@ def measure_documents_in(search: TopicSearch, counts: sp.csr_array, rows: Array)
     family = search._family
     corpus = corpus_in_memory(check_indices(counts), rows=rows)
     weights = weight_documents(corpus, WEIGHTINGS[search._options.weights], distinct=family.distinct)
-    weighted, by_word = corpus.map_reduce(add_weights, weights)
-    projected, others = weighted.map_reduce(project_documents, family.frame, family.idf, np.empty)
+    words = corpus.reduce(sum_words, weights).total[:, :3]
+    projected, others = corpus.map_reduce(project_documents, weights, family.frame, family.idf, np.empty)
     mass = weights.total
-    sums = CorpusSums(len(rows), mass, mass * by_word.words, mass * others.crossed, others.tfidf, others.places)
+    sums = CorpusSums(len(rows), mass, mass * words, mass * others.crossed, others.tfidf, others.places)
     return MeasuredDocuments(projected.collect().partition, sums)
 
 

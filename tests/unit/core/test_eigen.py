@@ -10,7 +10,7 @@ from tests.coded import raises
 from mixsearch.core.eigen import top_eigenpairs
 from mixsearch.core.frame import count_above, frame_from_eigenpairs
 from mixsearch.core.jackknife import invert_information
-from mixsearch.topics.mixture import project_to_simplex
+from mixsearch.lda import project_to_simplex
 
 
 def symmetric_operator(spectrum, seed=0):

@@ -1,7 +1,10 @@
 """The sum of the Dirichlet parameters, estimated from counts."""
 
+import warnings
+
 import numpy as np
 import pytest
+from tests.coded import raises
 
 from mixsearch import TopicSearch
 from mixsearch.datasets import make_topics
@@ -36,6 +39,26 @@ def test_an_estimated_sum_does_as_well_as_the_true_one():
     assert estimated < 0.7 * error(0.01)
 
 
+@pytest.mark.parametrize("k", [1, 2])
+def test_fewer_than_three_topics_do_not_determine_the_sum(k):
+    data = make_topics(200, 30, 2, mean_length=50, random_state=0)
+    with raises("alpha0_not_identified", n_components=k, minimum=3):
+        fit(data, "auto", k)
+
+
+def test_a_fit_of_one_topic_found_does_not_determine_the_sum():
+    counts = np.random.default_rng(0).multinomial(50, np.full(30, 1 / 30), size=200)
+    with raises("alpha0_not_identified"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that there is no signal
+        TopicSearch("auto", alpha0="auto", damping=False).fit(counts)
+
+
+@pytest.mark.parametrize("alpha0", [0, -1, np.nan, np.inf, 1e300, True])
+def test_a_sum_is_a_positive_number_of_moderate_size(alpha0):
+    with raises("bad_argument", argument="alpha0"):
+        TopicSearch(2, alpha0=alpha0).fit(np.ones((4, 3)))
+
+
 @pytest.mark.parametrize(
     ("options", "counts", "code"),
     [
@@ -47,5 +70,5 @@ def test_an_estimated_sum_does_as_well_as_the_true_one():
 def test_counts_must_be_those_of_the_model(options, counts, code):
     data = make_topics(100, 30, 2, mean_length=50, random_state=0)
     with pytest.raises(SearchError) as caught:
-        TopicSearch(2, alpha0="auto", **options).fit(data.counts * counts)
+        TopicSearch(3, alpha0="auto", **options).fit(data.counts * counts)
     assert caught.value.code == code

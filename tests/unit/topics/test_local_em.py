@@ -11,9 +11,17 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import entropy
 
 from mixsearch import TopicSearch
+from mixsearch.data.documents import (
+    BROAD_POWER,
+    FINE_POWER,
+    N_LEADING,
+    ScoredPartition,
+    broad_places,
+    project_places,
+    sum_places,
+)
 from mixsearch.data.reductions import top_rows
 from mixsearch.topics import evidence as topics
-from mixsearch.topics.documents import ScoredPartition
 from mixsearch.topics.evidence import (
     MIN_LIFT,
     TYPICAL_LIFT,
@@ -25,14 +33,6 @@ from mixsearch.topics.evidence import (
     word_typicality,
 )
 from mixsearch.topics.local_em import LocalState, e_step, m_step
-from mixsearch.topics.unit_vectors import (
-    BROAD_POWER,
-    FINE_POWER,
-    N_LEADING,
-    broad_places,
-    project_places,
-    sum_places,
-)
 
 
 @cache
@@ -126,7 +126,8 @@ def test_the_smallest_values_are_those_that_sorting_finds(values, part):
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 60))
 def test_the_largest_shares_are_those_of_documents_with_more_words_elsewhere(seed, n):
     rng = np.random.default_rng(seed)
-    scored = ScoredPartition(**vars(small_model().local), scores=rng.random(60) * small_model().local.lengths)
+    documents = small_model().partitions.collect().partition
+    scored = ScoredPartition(**vars(documents), scores=rng.random(60) * documents.lengths)
     among = rng.random(60) < 0.5
     longer = document_shares(scored, 0.2, 0.6) * scored.lengths / (scored.lengths + topics.WORDS_ELSEWHERE)
     for chosen in (None, among):
@@ -141,7 +142,7 @@ def test_the_largest_shares_are_those_of_documents_with_more_words_elsewhere(see
 def test_the_score_of_a_document_is_the_sum_of_the_evidence_of_its_words():
     model = small_model()
     evidence = np.random.default_rng(2).random(12) * (np.arange(12) % 2)
-    documents = model.local
+    documents = model.partitions.collect().partition
     assert_allclose(sum_evidence(documents, evidence), documents.by_document.toarray() @ evidence, rtol=1e-12)
     assert_array_equal(sum_evidence(documents, np.zeros(12)), np.zeros(60))
 
@@ -152,7 +153,7 @@ def test_typicality_is_the_divergence_of_the_topic_s_documents_from_all(members,
     rng = np.random.default_rng(seed)
     rows, p = rng.choice(60, size=members, replace=False), rng.dirichlet(np.full(12, 0.5))
     found = word_typicality(model, p, rows)
-    held = model.local.by_document.toarray() > 0
+    held = model.partitions.collect().partition.by_document.toarray() > 0
     for word in range(12):
         inside, overall = held[rows, word].mean(), held[:, word].mean()
         is_own = inside > overall and p[word] > TYPICAL_LIFT * model.word_mean[word]

@@ -11,12 +11,11 @@ from numpy.testing import assert_allclose
 from tests.coded import raises
 from tests.split_samples import jackknife_slices
 
+from mixsearch import lda
 from mixsearch.core.extraction import Extraction, extract
-from mixsearch.topics import moments as _moments
-from mixsearch.topics.documents import corpus_in_memory
-from mixsearch.topics.fit import fit_topics
+from mixsearch.data.documents import corpus_in_memory
+from mixsearch.lda import fit_topics
 from mixsearch.topics.hint import WordHint
-from mixsearch.topics.moments import replicate_moments, replicate_residuals, sum_hinted
 
 WORDS = 5
 documents = st.lists(st.lists(st.integers(0, WORDS - 1), min_size=3, max_size=6), min_size=4, max_size=8)
@@ -65,12 +64,12 @@ def test_pairs_and_triples_are_averages_over_ordered_distinct_positions(texts, v
     hint = WordHint(np.flatnonzero(v), v[v != 0])
     if not (counted(texts) @ v).any():
         with raises("no_matching_documents"):
-            model._contract(hint)
+            model.average_words(hint)
         return
-    found = model._contract(hint)
+    found = model.average_words(hint)
     scale = max(1.0, float(np.abs(model.whitening_rows(slice(None))).max()) ** 2)
-    assert_allclose(found[0], triple, atol=1e-12 * scale)
-    assert_allclose(found[1], pair, atol=1e-12 * scale)
+    assert_allclose(found.triples, triple, atol=1e-12 * scale)
+    assert_allclose(found.crossed, pair, atol=1e-12 * scale)
 
 
 @given(texts=documents, seed=st.integers(0, 99), k=st.integers(1, 3))
@@ -80,10 +79,10 @@ def test_a_hint_in_the_frame_is_the_hint_of_its_words(texts, seed, k):
     W = model.whitening_rows(slice(None))
     c = np.random.default_rng(seed).normal(size=W.shape[1])
     triple, pair = in_frame_by_brute_force(model, texts, weights, W @ c)
-    found = model._contract_in_frame(model.partitions.reduce(sum_hinted, c).total, c)
+    found = model.average_words(c)
     scale = max(1.0, float(np.abs(W).max()) ** 3)
-    assert_allclose(found[0], triple, atol=1e-10 * scale)
-    assert_allclose(found[1], pair, atol=1e-8 * scale)
+    assert_allclose(found.triples, triple, atol=1e-10 * scale)
+    assert_allclose(found.crossed, pair, atol=1e-8 * scale)
 
 
 @given(texts=documents)
@@ -105,9 +104,9 @@ def test_the_plug_in_counts_words_with_themselves(texts, column):
     x = counts / counts.sum(axis=1, keepdims=True)
     model = fitted(counts, np.full(n, 1 / n), distinct=False)
     W = model.whitening_rows(slice(None))
-    triple, pair = model._contract(WordHint(np.array([column]), np.ones(1)))
-    assert_allclose(triple, W.T @ ((x * x[:, [column]]).T @ x / n) @ W, atol=1e-9 * np.abs(W).max() ** 2)
-    assert_allclose(pair, W.T @ (x.T @ x[:, column] / n), atol=1e-9 * np.abs(W).max())
+    found = model.average_words(WordHint(np.array([column]), np.ones(1)))
+    assert_allclose(found.triples, W.T @ ((x * x[:, [column]]).T @ x / n) @ W, atol=1e-9 * np.abs(W).max() ** 2)
+    assert_allclose(found.crossed, W.T @ (x.T @ x[:, column] / n), atol=1e-9 * np.abs(W).max())
 
 
 def population_of_three_word_documents(topics, alpha):
@@ -167,8 +166,8 @@ def test_replicates_are_the_moments_of_the_other_documents(in_frame):
     W, k = model.whitening_rows(slice(None)), model.frame.n_components
     c, direction = rng.normal(size=k), rng.normal(size=k)
     v = W @ c if in_frame else np.array([0.0, 1.0, 0.0, 0.0, -0.5])
-    found = replicate_moments(model, c if in_frame else WordHint(np.array([1, 4]), np.array([1.0, -0.5])))
-    outside = replicate_residuals(model, direction)
+    found = model.leave_one_out(c if in_frame else WordHint(np.array([1, 4]), np.array([1.0, -0.5])))
+    outside = model.residual_replicates(direction)
     blocks = jackknife_slices(50)
     assert len(found.mean) == outside.shape[1] == len(blocks)
     for number in (0, 1, len(blocks) - 1):
@@ -182,37 +181,13 @@ def test_replicates_are_the_moments_of_the_other_documents(in_frame):
 
 
 @pytest.mark.parametrize("distinct", [True, False])
-def test_a_fit_within_some_directions_contracts_as_the_whole_one_does(distinct):
+def test_a_tensor_holds_every_contraction(distinct):
     rng = np.random.default_rng(6)
     texts = [rng.integers(0, WORDS, size=rng.integers(3, 7)).tolist() for _ in range(40)]
     model = fitted(counted(texts), np.ones(40), k=3, alpha0=0.7, distinct=distinct)
     basis, _ = np.linalg.qr(rng.normal(size=(model.frame.n_components, 2)))
-    rotated = model.rotate(basis)
-    for axis, hint in zip(np.eye(2), basis.T, strict=True):
-        found, whole = rotated.hinted(axis), model.hinted(hint)
-        assert_allclose(found.matrix, basis.T @ whole.matrix @ basis, atol=1e-9)
-        assert_allclose(found.mean, basis.T @ whole.mean, atol=1e-12)
-
-
-@pytest.mark.parametrize("distinct", [True, False])
-def test_a_thinned_fit_has_the_moments_of_the_documents_left(distinct):
-    rng = np.random.default_rng(8)
-    texts = [rng.integers(0, WORDS, size=rng.integers(3, 7)).tolist() for _ in range(60)]
-    weights = rng.uniform(0.5, 1.5, size=60)
-    model = fitted(counted(texts), weights, k=2, alpha0=0.7, distinct=distinct)
-    thin = model.thin(4)
-    left, W = weights[::4] / weights[::4].sum(), model.whitening_rows(slice(None))
-    assert_allclose(thin.local.document_weights(distinct), left, rtol=1e-12)
-    v = np.array([0.0, 1.0, 0.0, 0.0, -0.5])
-    triple, _ = thin._contract(WordHint(np.array([1, 4]), np.array([1.0, -0.5])))
-    if distinct:
-        wanted, _ = in_frame_by_brute_force(model, texts[::4], left, v)
-    else:
-        x = counted(texts[::4]) / np.array([len(text) for text in texts[::4]])[:, None]
-        wanted = W.T @ ((x * (left * (x @ v))[:, None]).T @ x) @ W
-    assert_allclose(triple, wanted, atol=1e-9 * np.abs(W).max() ** 2)
-    assert_allclose(thin.document_frequency, np.count_nonzero(counted(texts[::4]), axis=0))
-    assert model.thin(1) is model
+    for contraction, hint in zip(model.tensor(basis), basis.T, strict=True):
+        assert_allclose(contraction, basis.T @ model.hinted(hint).matrix @ basis, atol=1e-9)
 
 
 @pytest.mark.parametrize("sign", [1, -1])
@@ -223,7 +198,7 @@ def test_some_of_very_many_words_represent_all_in_a_sum_of_squares(monkeypatch, 
     model = fitted(counts.astype(float), np.ones(400) / 400, 5)
     weights = rng.pareto(1, 3000) * np.where(np.arange(3000) % 7, 1, sign)
     exact = model.whiten_diagonal(weights)
-    monkeypatch.setattr(_moments, "MAX_DIAGONAL_WORDS", 600)
+    monkeypatch.setattr(lda, "MAX_DIAGONAL_WORDS", 600)
     for part in (model, model.take(3)):
         sampled = part.whiten_diagonal(weights)
         k = part.n_components

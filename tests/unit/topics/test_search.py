@@ -11,7 +11,7 @@ from tests.coded import raises, warns
 
 from mixsearch import TopicSearch, WeakHintWarning
 from mixsearch.datasets import make_topics
-from mixsearch.topics.em import LdaTopic
+from mixsearch.lda import LdaTopic
 from mixsearch.topics.local_em import LocalTopic
 
 data = make_topics(1500, 80, 4, mean_length=60, random_state=3)
@@ -41,7 +41,7 @@ def test_by_default_topics_are_refined_if_counts_are_damped():
 def test_errors_after_local_em_are_those_of_expected_counts_in_groups_of_documents():
     found = search.search(WORDS[1])
     state, model = found._refined.state, found._family
-    counts = model.local.by_document[state.documents].toarray()[:, state.words].astype(float)
+    counts = model.partitions.collect().partition.by_document[state.documents].toarray()[:, state.words].astype(float)
     chances = state.shares[:, :1] * state.topics[:, 0] / (state.shares @ state.topics.T)
     own = counts * chances
     blocks = np.arange(len(own)) % 40
@@ -138,7 +138,7 @@ def test_counts_that_are_stored_as_zero_are_no_words():
     )
     stored.sort_indices()
     fitted = TopicSearch(4).fit(stored, vocabulary=data.vocabulary)
-    assert fitted._family.local.by_word.nnz == counts.nnz
+    assert fitted._family.partitions.collect().partition.by_word.nnz == counts.nnz
     assert_close(fitted.search(WORDS[1]).center, search.search(WORDS[1]).center)
     assert stored.nnz == counts.nnz + 1
 
@@ -170,3 +170,40 @@ def test_the_preset_of_the_paper_makes_its_choices():
     assert found._refined is None
     assert_close(found.center, wanted.center)
     assert_close(found.weight, wanted.weight)
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "code"),
+    [
+        (lambda X: X, {"n_components": 10**9}, "too_few_features"),
+        (lambda X: X, {"n_components": True}, "bad_argument"),
+        (lambda X: 0 * X, {}, "too_few_documents"),
+        (lambda X: -X, {}, "negative_counts"),
+        (lambda X: X * 1e160, {}, "count_too_large"),
+        (lambda X: X * 1e160, {"damping": False}, "count_too_large"),
+        (lambda X: X * 1e60, {"preset": "paper"}, "count_too_large"),
+        (lambda X: (X * 2**31).astype(np.int64), {"damping": False}, "count_too_large"),
+    ],
+)
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
+@pytest.mark.filterwarnings("error")
+def test_counts_without_moments_are_refused(change, options, code, convert):
+    X = np.random.default_rng(0).poisson(1.0, size=(60, 12)).astype(float)
+    with raises(code):
+        TopicSearch(**({"n_components": 3} | options)).fit(convert(change(X)))
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_missing_and_infinite_counts_are_refused_and_true_counts_as_one():
+    X = np.random.default_rng(0).poisson(2.0, size=(300, 12)).astype(float)
+    for value in (np.nan, np.inf):
+        with pytest.raises(ValueError, match="NaN|infinity"):
+            TopicSearch(2).fit(np.where(X == 3, value, X))
+    whether, ones = (TopicSearch(1).fit(each).search(words=[0]).center for each in (X > 0, np.minimum(X, 1)))
+    assert_allclose(whether, ones)
+
+
+def test_counts_of_other_documents_have_the_same_range():
+    topic = plain.search(WORDS[0])
+    with raises("count_too_large", limit=2**31 - 1):
+        topic.membership(data.counts[:3] * 1e160)

@@ -41,7 +41,7 @@ def test_the_second_moment_of_the_documents_is_whitened(data, search, chosen):
     W = family.whitening_rows(slice(None))
     np.testing.assert_allclose(W.T @ second @ W, np.eye(family.n_components), atol=1e-6)
     np.testing.assert_allclose(family.mean, mean @ W, rtol=1e-6)
-    np.testing.assert_allclose(family.local.projected, counts @ W, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(family.partitions.collect().partition.projected, counts @ W, rtol=1e-6, atol=1e-9)
     assert family.document_frequency.tolist() == (counts > 0).sum(axis=0).tolist()
 
 

@@ -9,13 +9,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
+from mixsearch.data.documents import CountPartition
 from mixsearch.data.partitions import Partitions
 from mixsearch.errors import FewerComponentsWarning, SearchError, collect_warnings, warn_user
 from mixsearch.index.build.options import DEFAULT_COMPONENTS, IndexOptions, OnProgress
 from mixsearch.text.corpus import Corpus
 from mixsearch.topics.corpus import fit_corpus, make_search
 from mixsearch.topics.counts import damp
-from mixsearch.topics.documents import CountPartition
 from mixsearch.topics.search import TopicSearch
 from mixsearch.topics.segments import fits_segment, limit_segments
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from mixsearch._typing import Array
 from mixsearch.data.chunks import chunk_rows
+from mixsearch.data.documents import CountPartition, corpus_in_memory, join_corpora
 from mixsearch.data.partitions import Partitions
 from mixsearch.errors import ArgumentError
 from mixsearch.index.build.counts import open_columns, open_counts, read_rows, store_by_word
@@ -35,7 +36,6 @@ from mixsearch.text.count.chunks import CountChunk
 from mixsearch.text.options import CorpusOptions
 from mixsearch.text.pipeline import read_corpus
 from mixsearch.topics.corpus import get_min_words, is_damped
-from mixsearch.topics.documents import CountPartition, corpus_in_memory, join_corpora
 from mixsearch.topics.search import TopicSearch
 from mixsearch.topics.segments import place_in
 from mixsearch.topics.storage import store_documents, store_search

@@ -53,7 +53,7 @@ def test_sums_and_weights_are_those_of_all_documents(path):
     add(path, MORE)
     add(path, make_reviews(list_subjects(20), 2000), "most")
     search = open_index(path).topics
-    documents = search._family.local
+    documents = search._family.partitions.collect().partition
     brute = measure_documents_in(search, documents.by_document, documents.rows)
     for stored, expected in zip(sum_corpus(search), brute.sums, strict=True):
         np.testing.assert_allclose(stored, expected, rtol=1e-5, atol=1e-4)

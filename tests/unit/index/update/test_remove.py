@@ -44,7 +44,7 @@ def test_documents_of_a_condition_are_gone(path):
 def test_sums_and_weights_are_those_of_the_documents_that_are_left(path):
     remove_documents(path, where="stars = 3")
     search = open_index(path).topics
-    documents = search._family.local
+    documents = search._family.partitions.collect().partition
     brute = measure_documents_in(search, documents.by_document, documents.rows)
     for stored, expected in zip(sum_corpus(search), brute.sums, strict=True):
         np.testing.assert_allclose(stored, expected, rtol=1e-5, atol=1e-4)

@@ -1,0 +1,850 @@
+"""Topics of documents: the paper's latent Dirichlet allocation (LDA) on word counts.
+
+The model (paper, section 3.2): the words of a document are drawn from Σ θᵢμᵢ, with θ from a Dirichlet distribution of
+parameters α₁..α_k that sum to α₀. Moments first, then the fit, what it estimates from the counts alone (α₀, the number
+of topics), and refinement by Gibbs sampling. `mixsearch.paper.lda` has the same moments in plain NumPy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from mixsearch._typing import Array, Matrix
+from mixsearch.core.component import Candidates, Refined
+from mixsearch.core.eigen import as_operator, top_eigenpairs
+from mixsearch.core.frame import Frame, count_above, frame_from_eigenpairs
+from mixsearch.core.jackknife import jackknife
+from mixsearch.core.moments import Hinted, Replicates
+from mixsearch.core.rank_selection import (
+    N_FOLDS,
+    Folds,
+    FoldSums,
+    Spectrum,
+    find_spectrum,
+    max_directions,
+    sum_held_out,
+)
+from mixsearch.core.second_moment import multiply_gram_chunks, rescale, symmetric_operator, weighted_gram
+from mixsearch.core.tensor import separate_rest, sum_cubes, symmetrize
+from mixsearch.data.chunks import ArraySum, RowChunks, add_all, chunk_rows, even_slices, row_slices, sum_chunks
+from mixsearch.data.documents import (
+    CountPartition,
+    DocumentWeights,
+    HintedPartition,
+    MeanDocument,
+    TopicPartition,
+    UnitSums,
+    Weighting,
+    check_indices,
+    inverse_frequency,
+    match_documents,
+    sum_unit_vectors,
+    tfidf_lengths,
+    weight_documents,
+)
+from mixsearch.data.partitions import (
+    LocalPartitions,
+    Partition,
+    Partitions,
+    SegmentedPartitions,
+    group_indices,
+    leave_one_out,
+    sums_by_group,
+)
+from mixsearch.data.reductions import sample_terms
+from mixsearch.data.threads import n_cores, one_blas_thread
+from mixsearch.errors import HintError, Option, SearchError
+
+# Words that represent all in a sum of squares, which it changes by about a thousandth.
+MAX_DIAGONAL_WORDS = 10_000
+# Documents with the words of a hint are summed in this many chunks, however many cores there are: then they do not
+# change the sums. Fewer than the second number are summed before another thread has started.
+N_CHUNKS, THREADED_DOCUMENTS = 4, 500
+# Vectors that one pass over the counts serves: more passes than with k + 10 of them, but less time in all. At this
+# residual of the eigenvectors, relative to each eigenvalue, rankings of documents no longer change.
+BLOCK, EIGEN_TOL = 20, 1e-2
+# Directions beyond the signal space that are looked at; none is left out that matters if the first is weaker than this
+# fraction of the last topic. Noise reaches up to 1.5 times as far as down, a topic six times or more.
+MAX_LEFT_OUT, MIN_NEXT, MIN_NOISE_RATIO = 10, 0.1, 3.0
+# Up to this many directions are tested for "auto". Text has hundreds that keep a little on other documents; if one
+# keeps at least half of its eigenvalue v'Av = λ, λvv' brings the sum of those before it nearer to A.
+MAX_TOPICS, MIN_HELD = 200, 0.5
+# "auto" compares this many contractions, for sums α₀ in this range; the first fit takes any.
+N_CONTRACTIONS, ALPHA0_RANGE, N_STEPS, FIRST_ALPHA0 = 6, (1e-2, 1e2), 25, 1.0
+# Two matrices in the plane that share the eigenvector W'm always commute.
+MIN_IDENTIFIED = 3
+# Gibbs sampling: the least weight that a topic starts with relative to an even one, the weight of the corpus in the
+# topics it starts from, the range of β, the fraction of the sweeps that is dropped, and the batches of sweeps that show
+# how much these depend on each other.
+MIN_SHARE, SMOOTHING, BETA_RANGE, BURN_IN, N_BATCHES = 0.1, 1e-4, (0.01, 1.0), 1 / 3, 4
+# Numbers, one for each stored count and topic, that a chunk of documents may take in a sweep.
+CHUNK_CELLS = 4_000_000
+# Iterations that find the shares of the topics in a document.
+SHARE_ITER = 50
+# The least probability of a word: products of two stay positive.
+MIN_PROBABILITY = 1e-150
+
+# From a shape and a dtype to an array that holds the projected documents, for instance on disk.
+Allocate = Callable[[tuple[int, int], Any], Array]
+
+# ---- Moments (paper, section 3.2) -----------------------------------------------------------------------------------
+
+
+class WordAverages(NamedTuple):
+    """Averages over three different words x1, x2 and x3 of a document, under a hint v, in the frame."""
+
+    first: Array  # W'E[x1], (k,)
+    pairs: Array  # W'E[x1x2']W, (k, k)
+    triples: Array  # W'E[⟨x3, v⟩x1x2']W, (k, k)
+    crossed: Array  # W'E[⟨x2, v⟩x1], (k,)
+    score: float  # E[⟨x1, v⟩]
+
+    def moments(self, alpha0: float) -> tuple[Array, Array, Array]:
+        """Compute W'm, W'AW and W'BW.
+
+        Notes
+        -----
+        Theorem 10: m = α₀E[x1], A = α₀(α₀+1)E[x1x2'] - mm' and B = α₀(α₀+1)(α₀+2)/2 E[⟨x3, v⟩x1x2']
+        - α₀(α₀+1)/2 (⟨m, v⟩E[x1x2'] + E[⟨x3, v⟩x1]m' + mE[⟨x3, v⟩x2]') + ⟨m, v⟩mm'.
+        """
+        two, three = alpha0 * (alpha0 + 1), alpha0 * (alpha0 + 1) * (alpha0 + 2)
+        m, score = alpha0 * self.first, alpha0 * self.score
+        outer, crossed = np.outer(m, m), np.outer(self.crossed, m)
+        B = three / 2 * self.triples - two / 2 * (score * self.pairs + crossed + crossed.T) + score * outer
+        return m, two * self.pairs - outer, B
+
+
+class HintedSums(NamedTuple):
+    """Sums over documents, each times its score under a hint."""
+
+    n_matching: int  # documents with a score other than 0
+    triples: Array  # Σ triple weight ⟨c, v⟩yy', (k, k)
+    crossed: Array  # Σ pair weight ⟨c, v⟩y, (k,)
+    repeats: Array  # Σ triple weight ⟨c, v⟩c, (d,); empty for the plug-in
+
+
+class GroupSums(NamedTuple):
+    """Weighted sums over the documents of a group of the jackknife, with words that repeat."""
+
+    weight: float  # Σ ω
+    first: Array  # Σ ω y / l, (k,)
+    pairs: Array  # Σ pair weight yy', (k, k)
+    triples: Array  # Σ triple weight ⟨c, v⟩yy', less the pairs of words of the hint with themselves, (k, k)
+    crossed: Array  # Σ pair weight ⟨c, v⟩y, (k,)
+    score: float  # Σ ω⟨x1, v⟩
+    pair_repeats: Array  # Σ pair weight c, (d,); empty for the plug-in
+    triple_repeats: Array  # Σ triple weight (⟨c, v⟩ - 2v) c, (d,); empty for the plug-in
+
+
+@dataclass(frozen=True)
+class RowLengths:
+    """Lengths of the rows of V D^(-1/2), computed when they are first needed."""
+
+    frame: Frame
+
+    @cached_property
+    def squares(self) -> Array:
+        """Their squares, (d,)."""
+        V, values = self.frame.basis, self.frame.values.astype(self.frame.basis.dtype)
+        return np.concatenate([V[rows] ** 2 @ (1 / values) for rows in row_slices(len(V))])
+
+
+@dataclass(frozen=True, slots=True)
+class TopicFamily:
+    """The fitted moments of a corpus.
+
+    Notes
+    -----
+    Averages run over different words of a document, a correction of the paper: with counts c of l words, pairs are
+    (cc' - diag(c)) / (l(l-1)), and triples, * elementwise, (⟨c, v⟩cc' - (c*v)c' - c(c*v)' - ⟨c, v⟩diag(c) +
+    2diag(c*v)) / (l(l-1)(l-2)). The first terms are sums over Y; the others are subtracted by the sums over words
+    `own_pairs`, `own_triples` and `own_crossed`.
+    """
+
+    frame: Frame
+    alpha0: float
+    mean: Array  # W'm, (k,)
+    word_mean: Array  # E[x1], (d,): the corpus as one distribution over words
+    distinct: bool  # different words only; otherwise the plug-in of the paper, which counts words with themselves
+    own_pairs: Array  # Σ pair weight x c, (d,): pairs of a word with itself
+    own_triples: Array  # Σ triple weight x c, (d,): triples of a word with itself
+    own_crossed: Array  # Σ triple weight x c y', (d, k): triples of a word with itself and another word
+    document_frequency: Array  # the number of documents that contain each word, (d,)
+    idf: Array  # of each word at the time of the fit, (d,)
+    mean_document: MeanDocument  # means of all documents as unit vectors
+    n_applications: int  # passes over the counts that the eigenvectors took
+    row_lengths: RowLengths  # with all components of the fit, also if this has fewer
+    partitions: Partitions[TopicPartition]
+    left_out: Frame | None = None  # directions outside the frame that stand out from the noise, if any
+    n_hints: ClassVar[int] = 1
+
+    @property
+    def n_components(self) -> int:
+        """The number of topics of the fit."""
+        return self.frame.n_components
+
+    def hinted(self, hint: Any, max_documents: int | None = None) -> Hinted:
+        """Contract the third moment with a hint over words, or with a hint c in the frame: that of the words v = Wc.
+
+        Of more than `max_documents` documents with the words, that many at even steps represent all.
+        """
+        _, _, B = self.average_words(hint, max_documents).moments(self.alpha0)
+        return Hinted(B, self.mean, hint if isinstance(hint, np.ndarray) else self.project(hint))
+
+    def average_words(self, hint: Any, max_documents: int | None = None) -> WordAverages:
+        """Average over different words of a document, under a hint over words or in the frame, (k,)."""
+        first = self.mean / self.alpha0
+        # A is the identity in the frame.
+        pairs = (np.eye(len(first)) + np.outer(self.mean, self.mean)) / (self.alpha0 * (self.alpha0 + 1))
+        if isinstance(hint, np.ndarray):
+            return WordAverages(first, pairs, self._contract_in_frame(hint), pairs @ hint, float(first @ hint))
+        triples, crossed = self._contract(hint, max_documents)
+        return WordAverages(first, pairs, triples, crossed, float(self.word_mean[hint.columns] @ hint.values))
+
+    def _contract_in_frame(self, hint: Array) -> Array:
+        """Compute W'E[⟨x3, v⟩x1x2']W for v = Wc, (k, k)."""
+
+        def sum_chunk(chunk: TopicPartition) -> ArraySum:
+            scores = chunk.triple_weights * (chunk.projected @ hint)
+            return ArraySum(weighted_gram(chunk.projected, scores, n_threads=n_cores()))
+
+        triples = self.partitions.reduce(sum_chunk).total
+        if self.distinct:
+            W = self.whitening_rows(slice(None))
+            v = W @ hint
+            cross = (W * v[:, None]).T @ self.own_crossed
+            triples = triples - cross - cross.T
+            triples -= self.whiten_diagonal(self.own_crossed @ hint - 2 * v * self.own_triples)
+        return np.asarray(triples)
+
+    def _contract(self, hint: Any, max_documents: int | None) -> tuple[Array, Array]:
+        """Compute W'E[⟨x3, v⟩x1x2']W, (k, k), and W'E[⟨x2, v⟩x1], (k,), from the documents with words of the hint."""
+        distinct, columns, values = self.distinct, hint.columns, hint.values
+
+        def sum_chunk(chunk: HintedPartition) -> HintedSums:
+            matching, dtype = np.flatnonzero(chunk.sampled_scores != 0), chunk.by_document.dtype
+
+            def sum_rows(part: slice) -> HintedSums:
+                rows = matching[part]
+                Y, scores = chunk.projected[rows], chunk.sampled_scores[rows]
+                by_triple = chunk.triple_weights[rows] * scores
+                repeats = chunk.read_documents(rows).T @ by_triple.astype(dtype) if distinct else np.zeros(0)
+                crossed = np.asarray(Y.T @ (chunk.pair_weights[rows] * scores))
+                return HintedSums(len(rows), weighted_gram(Y, by_triple), crossed, np.asarray(repeats))
+
+            n_threads = n_cores() if len(matching) > THREADED_DOCUMENTS else 1
+            return sum_chunks(sum_rows, even_slices(len(matching), N_CHUNKS), n_threads)
+
+        n_matching, triples, crossed, repeats = self._match(columns, values, max_documents).reduce(sum_chunk)
+        if not n_matching:
+            raise HintError(
+                "No document matches the hint: none contains its words, or their weights cancel.",
+                code="no_matching_documents",
+            )
+        if distinct:
+            W = self.whitening_rows(columns)
+            weighted = W * values[:, None]
+            cross = weighted.T @ self.own_crossed[columns]
+            triples -= cross + cross.T + self.whiten_diagonal(repeats)
+            triples += 2 * (weighted * self.own_triples[columns, None]).T @ W
+            crossed -= weighted.T @ self.own_pairs[columns]
+        return triples, crossed
+
+    def _match(self, columns: Array | slice, values: Array, max_documents: int | None) -> Partitions[HintedPartition]:
+        # No more documents than this can contain its words, so there is no need to count them.
+        is_rare = max_documents is not None and self.document_frequency[columns].sum() <= max_documents
+        return match_documents(self.partitions, columns, values, None if is_rare else max_documents)
+
+    def tensor(self, basis: Array) -> Array:
+        """Contract the third moment with all columns of a basis, (k, q), to (q, q, q).
+
+        Notes
+        -----
+        For v = Wc, where A is the identity, B = α₀(α₀+1)(α₀+2)/2 W'E[⟨x3, v⟩x1x2']W - (cm' + mc' + ⟨m, c⟩I) / 2
+        - ⟨m, c⟩mm' / 2 with W'm for m.
+        """
+
+        def sum_chunk(chunk: TopicPartition) -> ArraySum:
+            Y = chunk.projected @ basis
+            return ArraySum(sum_cubes(Y, Y, chunk.triple_weights))
+
+        a0, m = self.alpha0, self.mean @ basis
+        with one_blas_thread:
+            triples = self.partitions.reduce(sum_chunk).total
+            if self.distinct:
+                W = self.whitening_rows(slice(None)) @ basis
+                repeats = self.own_crossed @ basis - 2 / 3 * W * self.own_triples[:, None]
+                triples = triples - symmetrize(sum_cubes(W, repeats, np.ones(len(W))))
+        lower = symmetrize(np.multiply.outer(basis.T @ basis, m)) + np.multiply.outer(np.outer(m, m), m)
+        return np.asarray(a0 * (a0 + 1) * (a0 + 2) / 2 * triples - lower / 2)
+
+    def leave_one_out(self, hint: Any, max_documents: int | None = None) -> Replicates:
+        """Compute the moments of all documents but one group, for each group in turn."""
+        moments = (averages.moments(self.alpha0) for averages in self.replicate_averages(hint, max_documents))
+        mean, second, hinted = map(np.array, zip(*moments, strict=True))
+        return Replicates(second, hinted, mean)
+
+    def replicate_averages(self, hint: Any, max_documents: int | None = None) -> list[WordAverages]:
+        """Average over the words of all documents but one group, for each group in turn."""
+        distinct, in_frame = self.distinct, isinstance(hint, np.ndarray)
+        columns: Array | slice = slice(None) if in_frame else hint.columns
+        W = self.whitening_rows(columns)
+        values = np.asarray(W @ hint if in_frame else hint.values)
+        weighted = W * values[:, None]
+        # Groups of documents are picked faster from counts by document.
+        matched = self._match(columns, values, max_documents).map(
+            lambda chunk: replace(chunk, hint_counts=sp.csr_array(chunk.hint_counts))
+        )
+
+        def sum_triples(chunk: HintedPartition, group: slice) -> tuple[Array, Array]:
+            """Only documents with words of the hint contribute."""
+            rows = np.arange(len(chunk.lengths))[group][np.flatnonzero(np.diff(chunk.hint_counts[group].indptr))]
+            Y, weights = chunk.projected[rows].astype(np.float64, copy=False), chunk.triple_weights[rows]
+            by_triple = weights * chunk.sampled_scores[rows]
+            triples = np.asarray((Y * by_triple[:, None]).T @ Y)
+            if not distinct:
+                return triples, np.zeros(0)
+            counts = chunk.hint_counts[rows]
+            repeats = np.asarray(chunk.read_documents(rows).T @ by_triple)
+            repeats[columns] -= 2 * values * (counts.T @ weights)
+            cross = np.asarray(counts @ weighted).T @ (Y * weights[:, None])
+            return triples - cross - cross.T, repeats
+
+        def sum_group(chunk: HintedPartition, rows: slice) -> GroupSums:
+            Y, by_pair = chunk.projected[rows].astype(np.float64, copy=False), chunk.pair_weights[rows]
+            weights = chunk.document_weights(distinct)[rows]
+            per_word = weights / chunk.lengths[rows]
+            triples, triple_repeats = sum_triples(chunk, rows)
+            return GroupSums(
+                weight=float(weights.sum()),
+                first=Y.T @ per_word,
+                pairs=(Y * by_pair[:, None]).T @ Y,
+                triples=triples,
+                crossed=Y.T @ (by_pair * chunk.sampled_scores[rows]),
+                score=float(per_word @ chunk.hint_scores[rows]),
+                pair_repeats=np.asarray(chunk.read_documents(rows).T @ by_pair) if distinct else np.zeros(0),
+                triple_repeats=triple_repeats,
+            )
+
+        groups = []
+        with one_blas_thread:
+            sums: tuple[Any, ...] = sums_by_group(matched, sum_group)
+            for group in map(GroupSums._make, zip(*sums, strict=True)):
+                pairs, triples, crossed = group.pairs, group.triples, group.crossed
+                if distinct:  # before groups are left out: one has few of the words, the others together nearly all
+                    pairs = pairs - self.whiten_diagonal(group.pair_repeats)
+                    triples = triples - self.whiten_diagonal(group.triple_repeats)
+                    crossed = crossed - weighted.T @ group.pair_repeats[columns]
+                groups.append((group.weight, group.first, pairs, triples, crossed, group.score))
+        fields = [np.array(field) for field in zip(*groups, strict=True)]
+        remaining = zip(*(field.sum(axis=0) - field for field in fields), strict=True)
+        return [WordAverages(*(total / weight for total in totals)) for weight, *totals in remaining]
+
+    def residual_replicates(self, direction: Array) -> Array:
+        """Compute A W u of all documents but one group, (d, B), for a direction u in the frame, (k,)."""
+        distinct, a0, v = self.distinct, self.alpha0, np.asarray(self.whitening_rows(slice(None)) @ direction)
+
+        def sum_group(chunk: TopicPartition, rows: slice) -> ArraySum:
+            """Sum ω⟨x2, v⟩x1 and ωx1, (d, 2)."""
+            counts, by_pair = chunk.read_documents(rows), chunk.pair_weights[rows]
+            crossed = counts.T @ (by_pair * (counts @ v)) - distinct * v * (counts.T @ by_pair)
+            per_word = chunk.document_weights(distinct)[rows] / chunk.lengths[rows]
+            return ArraySum(np.column_stack([crossed, counts.T @ per_word]))
+
+        replicates = []
+        with one_blas_thread:
+            for (sums,) in leave_one_out(self.partitions, sum_group):
+                crossed, m = (sums / sums[:, 1].sum()).T
+                replicates.append(a0 * (a0 + 1) * crossed - a0**2 * m * (m @ v))
+        return np.column_stack(replicates)
+
+    def take(self, k: int) -> TopicFamily:
+        """Return the same fit with the first topics only."""
+        return replace(
+            self,
+            frame=self.frame.take(k),
+            mean=self.mean[:k],
+            own_crossed=self.own_crossed[:, :k],
+            partitions=self.partitions.map(lambda chunk: replace(chunk, projected=chunk.projected[:, :k])),
+        )
+
+    def project(self, hint: Any) -> Array:
+        """Return a hint over words in the frame, (k,)."""
+        return self.frame.rows(hint.columns).project_hint(hint.values)
+
+    def whitening_rows(self, words: Array | slice) -> Array:
+        """Return rows of W, (q, k)."""
+        scale = 1.0 if self.frame.metric is None else self.frame.metric[words, None]
+        return self.frame.basis[words] * scale / np.sqrt(self.frame.values)
+
+    def whiten_diagonal(self, weights: Array) -> Array:
+        """Return W'diag(weights)W, (k, k). Of very many words, some represent all."""
+        scaled = weights if self.frame.metric is None else weights * self.frame.metric**2
+        V, root = self.frame.basis, np.sqrt(self.frame.values)
+        n_words = np.count_nonzero(scaled)
+        if n_words > 2 * MAX_DIAGONAL_WORDS:
+            words, factors = sample_terms(np.abs(scaled) * self.row_lengths.squares, MAX_DIAGONAL_WORDS)
+            V, scaled = V[words], scaled[words] * factors
+        elif 0 < 2 * n_words < len(scaled):  # else picking rows costs more than it saves
+            words = np.flatnonzero(scaled)
+            V, scaled = V[words], scaled[words]
+        return np.asarray(weighted_gram(V, scaled, precision=V.dtype, n_threads=n_cores()) / np.outer(root, root))
+
+    @property
+    def segments(self) -> tuple[TopicPartition, ...]:
+        """All documents in one partition or a few, if they are in this process."""
+        if isinstance(self.partitions, LocalPartitions):
+            return (self.partitions.partition,)
+        if isinstance(self.partitions, SegmentedPartitions):
+            return self.partitions.segments
+        raise SearchError(
+            "The {n_documents:,} documents of this fit are on a cluster, but this operation needs them in this "
+            "process. Fit a corpus in memory, or build an index.",
+            code="documents_on_cluster",
+            n_documents=self.partitions.n_rows,
+        )
+
+
+# ---- The fit --------------------------------------------------------------------------------------------------------
+
+
+class ProjectionSums(NamedTuple):
+    """Sums over documents that are projected onto the signal space."""
+
+    crossed: Array  # Σ triple weight x c y', (d, k)
+    tfidf: Array  # of tf-idf vectors of length 1 and of their squares, (d, 2)
+    places: Array  # of unit vectors in the signal space, (2, k)
+
+
+def fit_topics(
+    partitions: Partitions[CountPartition],
+    n_components: int,
+    *,
+    alpha0: float,
+    distinct: bool,
+    weighting: Weighting,
+    metric: float,
+    seed: int,
+    check_rest: bool = False,
+    allocate: Allocate = np.empty,
+    on_pass: Callable[[int], None] | None = None,
+) -> TopicFamily:
+    """Find the signal space of the topics and project the documents onto it.
+
+    Eigenvectors are those of S A S with S = diag(p^(-metric)) and p the frequencies of words: counts are multinomial,
+    so the noise of a word grows with p. S is undone on the way out.
+    """
+    weights = weight_documents(partitions, weighting, distinct=distinct)
+    word_mean, own_pairs, own_triples, document_frequency = partitions.reduce(sum_words, weights).total.T.copy()
+    scale = scale_words(word_mean, metric)
+
+    def multiply(chunk: CountPartition, Q: Array) -> ArraySum:
+        return multiply_gram_chunks(chunk.counts, Q, weights.compute(chunk.lengths)[1])
+
+    second = rescale(
+        _sum_products(partitions, multiply),
+        scale=alpha0 * (alpha0 + 1),
+        metric=scale,
+        diagonal=scale**2 * own_pairs if distinct else np.zeros_like(scale),
+        direction=alpha0 * scale * word_mean,
+    )
+    n_beyond = min(MAX_LEFT_OUT, len(scale) - n_components) if check_rest else 0
+    # Real text has neither a gap in its spectrum to converge to nor equal eigenvalues, so a narrow block is enough.
+    with one_blas_thread:
+        values, vectors, n_applications = top_eigenpairs(
+            second,
+            n_components + n_beyond,
+            n_converged=n_components,
+            seed=seed,
+            tol=EIGEN_TOL,
+            block=BLOCK,
+            n_threads=n_cores(),
+            on_application=on_pass,
+        )
+    # Past the true rank the eigenvalues of A turn negative; the first one must not.
+    k = max(count_above(values[:n_components]), 1)
+    frame = replace(frame_from_eigenpairs(values[:k], vectors[:, :k]), metric=scale)
+    beyond = Frame(vectors[:, k:], values[k:], scale)
+    idf = inverse_frequency(document_frequency, partitions.n_rows)
+    projected, projection = partitions.map_reduce(project_documents, weights, frame, idf, allocate)
+    return TopicFamily(
+        frame=frame,
+        alpha0=alpha0,
+        mean=frame.whiten(alpha0 * word_mean),
+        word_mean=word_mean,
+        distinct=distinct,
+        own_pairs=own_pairs,
+        own_triples=own_triples,
+        own_crossed=projection.crossed,
+        document_frequency=document_frequency.astype(np.int64),
+        idf=idf,
+        n_applications=n_applications,
+        mean_document=MeanDocument.from_sums(UnitSums(projection.tfidf, projection.places), partitions.n_rows),
+        row_lengths=RowLengths(frame),
+        partitions=projected,
+        left_out=_find_left_out(second, beyond, float(frame.values[-1]), seed) if n_beyond else None,
+    )
+
+
+def scale_words(word_mean: Array, metric: float) -> Array:
+    """Return the scale of each word, p^(-metric), (d,); 1 for words that never occur."""
+    return np.where(word_mean > 0, word_mean, 1.0) ** -metric
+
+
+def sum_words(partition: CountPartition, weights: DocumentWeights) -> ArraySum:
+    """Sum counts as frequencies and with the weights of pairs and triples, and count the documents of words, (d, 4)."""
+    by_document, by_pair, by_triple = weights.compute(partition.lengths)
+    columns = np.column_stack([by_document / partition.lengths, by_pair, by_triple])
+    return ArraySum(np.column_stack([_sum_rows(partition.counts, columns), np.diff(partition.by_word.indptr)]))
+
+
+def _sum_products(partitions: Partitions[CountPartition], multiply: Callable[..., ArraySum]) -> Matrix:
+    """Return the operator that sums `multiply(chunk, Q)`: one pass over the counts for a block of vectors."""
+    n_features, dtype, *_ = partitions.layout[1:]
+    return symmetric_operator(n_features, dtype, lambda Q: partitions.reduce(multiply, np.ascontiguousarray(Q)).total)
+
+
+def _sum_rows(counts: RowChunks, weights: Array) -> Array:
+    """Compute X' weights, (d, q)."""
+
+    def sum_chunk(chunk: tuple[int, slice]) -> ArraySum:
+        index, rows = chunk
+        return ArraySum(np.asarray(counts.read(index).T @ weights[rows]))
+
+    return np.asarray(sum_chunks(sum_chunk, counts.enumerate(), n_cores()).total)
+
+
+def _find_left_out(second: Matrix, beyond: Frame, last: float, seed: int) -> Frame | None:
+    """Find the directions beyond the signal space that stand out from the noise.
+
+    A has no negative eigenvalues, but its unbiased estimate has: noise reaches about as far up as down.
+    """
+    if beyond.values[0] < MIN_NEXT * last:
+        return None
+    with one_blas_thread:
+        lowest = top_eigenpairs(-as_operator(second), 1, seed=seed, tol=0.1, max_applications=10, block=4)
+    n = count_above(beyond.values, MIN_NOISE_RATIO * float(lowest.values[0]), precision=beyond.basis.dtype)
+    return beyond.take(n) if n else None
+
+
+def project_documents(
+    partition: CountPartition, weights: DocumentWeights, frame: Frame, idf: Array, allocate: Allocate
+) -> tuple[TopicPartition, ProjectionSums]:
+    """Return the documents with their weights, whitened counts Y and lengths as tf-idf vectors, and sums over them."""
+    counts, V, roots = partition.counts, frame.basis, np.sqrt(frame.values)
+    scaled = V if frame.metric is None else V * frame.metric[:, None].astype(V.dtype)
+    W = np.ascontiguousarray(scaled / roots.astype(V.dtype))
+    projected, lengths = allocate((counts.shape[0], W.shape[1]), counts.dtype), np.empty(counts.shape[0])
+    _, by_pair, by_triple = weights.compute(partition.lengths)
+
+    def project_chunk(chunk: tuple[int, slice]) -> ProjectionSums:
+        index, rows = chunk
+        X = counts.read(index)
+        projected[rows] = Y = X @ W
+        lengths[rows] = tfidf_lengths(X, idf)
+        crossed = X.T @ (Y * by_triple[rows, None].astype(Y.dtype))
+        return ProjectionSums(np.asarray(crossed), *sum_unit_vectors(X, lengths[rows], Y, frame.values, idf))
+
+    sums = sum_chunks(project_chunk, counts.enumerate(), n_cores())
+    fields = {name: value for name, value in vars(partition).items() if name != "stored"}
+    documents = TopicPartition(
+        **fields, pair_weights=by_pair, triple_weights=by_triple, tfidf_lengths=lengths, projected=projected
+    )
+    return documents, sums
+
+
+# ---- The sum of the Dirichlet parameters, and the number of topics --------------------------------------------------
+
+
+def not_identified(n_components: int) -> SearchError:
+    """Return the error that so few topics do not determine the sum of the Dirichlet parameters."""
+    return SearchError(
+        "{argument}='auto' needs at least {minimum} topics, and this fit has {n_components}: with fewer, every value "
+        "fits. Pass {argument} as a number.",
+        code="alpha0_not_identified",
+        argument=Option("alpha0"),
+        minimum=MIN_IDENTIFIED,
+        n_components=n_components,
+    )
+
+
+def estimate_alpha0(family: TopicFamily) -> tuple[float, float]:
+    """Estimate the sum of the Dirichlet parameters, with its standard error.
+
+    Notes
+    -----
+    With the right α₀, and only then, the whitened B of all hints have the same eigenvectors: they commute. So α₀ is
+    where the commutators of a few are smallest. Pairs alone do not determine it: m'A⁺m = α₀ for every α₀. Nor do two
+    topics: all symmetric matrices with W'm as an eigenvector commute in the plane.
+    """
+    from scipy.optimize import minimize_scalar  # slow to import, and needed by few fits
+
+    k = family.n_components
+    if k < MIN_IDENTIFIED:
+        raise not_identified(k)
+
+    def measure_commutators(log: float, averages: list[WordAverages]) -> float:
+        moments = [each.moments(float(np.exp(log))) for each in averages]
+        values, vectors = np.linalg.eigh(moments[0][1])
+        root = vectors / np.sqrt(np.maximum(values, 1e-12 * values[-1]))  # a wrong sum makes values negative
+        whitened = [root.T @ B @ root for _, _, B in moments]
+        products = np.array([one @ other for i, one in enumerate(whitened) for other in whitened[:i]])
+        return float(np.log(np.sum((products - products.transpose(0, 2, 1)) ** 2) / np.sum(products**2)))
+
+    def minimize(averages: list[WordAverages]) -> float:
+        steps = np.log(np.geomspace(*ALPHA0_RANGE, N_STEPS))
+        best = int(np.argmin([measure_commutators(step, averages) for step in steps]))
+        bounds = (float(steps[max(best - 1, 0)]), float(steps[min(best + 1, N_STEPS - 1)]))
+        return float(minimize_scalar(measure_commutators, bounds=bounds, args=(averages,), method="bounded").x)
+
+    hints = np.linalg.qr(np.random.default_rng(0).standard_normal((k, k)))[0].T[:N_CONTRACTIONS]
+    alpha0 = float(np.exp(minimize([family.average_words(hint) for hint in hints])))
+    replicates = zip(*(family.replicate_averages(hint) for hint in hints), strict=True)
+    return alpha0, alpha0 * float(jackknife(np.array([minimize(list(group)) for group in replicates])))
+
+
+def topic_spectrum(
+    partitions: Partitions[CountPartition],
+    *,
+    alpha0: float,
+    distinct: bool,
+    weighting: Weighting,
+    metric: float,
+    seed: int,
+) -> Spectrum:
+    """Count the topics: as many as directions that hold on other documents, and at least one."""
+    weights = weight_documents(partitions, weighting, distinct=distinct)
+
+    def square(X: sp.csr_array) -> sp.csr_array:
+        """Count pairs of a word with itself: c of different words, c² of the plug-in."""
+        return X if distinct else X.multiply(X).tocsr()
+
+    def mask(chunk: CountPartition, fold: int) -> Array:
+        return np.asarray(group_indices(chunk, len(chunk.lengths), N_FOLDS) == fold)
+
+    def sum_folds(chunk: CountPartition) -> ArraySum:
+        """Sum words, and pairs of a word with itself, over each fold: (2, d, 3)."""
+        by_document, by_pair, _ = weights.compute(chunk.lengths)
+        masks, counts = np.column_stack([mask(chunk, fold) for fold in range(N_FOLDS)]), chunk.counts
+        squares = replace(counts, read=lambda index: square(counts.read(index)))
+        per_word = (by_document / chunk.lengths)[:, None] * masks
+        return ArraySum(np.stack([_sum_rows(counts, per_word), _sum_rows(squares, by_pair[:, None] * masks)]))
+
+    words, repeats = partitions.reduce(sum_folds).total
+    word_mean = words.sum(axis=1)
+    units = scale_words(word_mean, metric)
+    scale, mean = alpha0 * (alpha0 + 1), alpha0 * units * word_mean
+
+    def second_moment_without(fold: int) -> Matrix:
+        def multiply(chunk: CountPartition, Q: Array) -> ArraySum:
+            picked = ~mask(chunk, fold)
+            return multiply_gram_chunks(_pick_rows(chunk.counts, picked), Q, weights.compute(chunk.lengths[picked])[1])
+
+        outside = np.arange(N_FOLDS) != fold
+        return rescale(
+            _sum_products(partitions, multiply),
+            scale=scale / float(words[:, outside].sum()),
+            metric=units,
+            diagonal=units**2 * repeats[:, outside].sum(axis=1),
+            direction=mean,
+        )
+
+    def evaluate(directions: list[Array]) -> FoldSums:
+        """Sum v'Av over the documents of each fold for its directions v, (d, q)."""
+        in_counts = [(units[:, None] * V).astype(partitions.layout.dtype) for V in directions]
+        mean_squares = [(mean @ V) ** 2 for V in directions]
+
+        def sum_fold(chunk: CountPartition, fold: int) -> FoldSums:
+            picked, V = mask(chunk, fold), in_counts[fold]
+            by_document, by_pair, _ = weights.compute(chunk.lengths[picked])
+            counts = _pick_rows(chunk.counts, picked)
+
+            def sum_rows(part: tuple[int, slice]) -> FoldSums:
+                index, rows = part
+                X = counts.read(index)
+                pairs = np.asarray((X @ V) ** 2 - square(X) @ V**2, dtype=np.float64)
+                values = scale * by_pair[rows, None] * pairs - by_document[rows, None] * mean_squares[fold]
+                return sum_held_out(values, np.zeros(len(values)))
+
+            return sum_chunks(sum_rows, counts.enumerate(), n_cores())
+
+        return partitions.reduce(lambda chunk: add_all([sum_fold(chunk, fold) for fold in range(N_FOLDS)]))
+
+    with one_blas_thread:
+        return find_spectrum(
+            Folds(second_moment_without, evaluate),
+            max_directions(*partitions.shape, MAX_TOPICS),
+            lambda k: max(k, 1),
+            n_features=None,
+            min_held=MIN_HELD,
+            seed=seed,
+            n_threads=n_cores(),
+            block=BLOCK,
+        )
+
+
+def _pick_rows(counts: RowChunks, is_picked: Array) -> RowChunks:
+    """Pick rows, read from their chunks."""
+    picked = [np.flatnonzero(is_picked[rows]) for rows in counts.slices]
+    ends = np.cumsum([0, *map(len, picked)])
+    return replace(
+        counts,
+        slices=[slice(int(a), int(b)) for a, b in pairwise(ends)],
+        read=lambda index: counts.read(index)[picked[index]],
+        shape=(int(ends[-1]), counts.shape[1]),
+        n_nonzeros=counts.n_nonzeros * int(ends[-1]) // max(counts.shape[0], 1),
+    )
+
+
+# ---- Refinement by Gibbs sampling -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class SampledPartition(Partition):
+    """Documents with one draw of their shares."""
+
+    by_document: sp.csr_array  # counts, (n, d)
+    shares: Array  # θ, (n, k)
+
+
+@dataclass(frozen=True, slots=True)
+class LdaTopic(Refined):
+    """The posterior of a topic, with the others that compete for the words of documents. Its weight is the moments'."""
+
+    errors: Array  # posterior standard deviations of `center`, (d,)
+    topics: Array  # posterior means, (d, k), the topic of the hint first
+    prior: Array  # α, (k,)
+
+    def share(self, counts: sp.csr_array, lengths: Array) -> Array:
+        """Estimate the share of the topic in any documents, (n,); 0 in those without words.
+
+        Given the topics, the variational posterior is Dirichlet(γ): a word w is of topic i in proportion to
+        exp(E log θᵢ)μᵢ(w), and γ is α plus the expected words of each topic.
+        """
+        from scipy.special import psi
+
+        posterior = self.prior + lengths[:, None] * self.prior / self.prior.sum()
+        chunks = chunk_rows(counts, max(CHUNK_CELLS // len(self.prior), 1))
+        for index, rows in chunks.enumerate():
+            X = chunks.read(index)
+            for _ in range(SHARE_ITER):
+                joint = _weigh_topics(X, np.exp(psi(posterior[rows])), self.topics)
+                joint *= (X.data / (joint @ np.ones(len(self.prior))))[:, None]
+                posterior[rows] = self.prior + _sum_cells(X) @ joint
+        return np.where(lengths > 0, posterior[:, 0] / posterior.sum(axis=1), 0.0)
+
+
+def refine_topic(family: TopicFamily, candidates: Candidates, n_sweeps: int) -> LdaTopic | None:
+    """Sample the topics given all documents, from the moments of all topics; None if the first one becomes another.
+
+    Notes
+    -----
+    One sweep of the Gibbs sampler draws the topic of each word given θ and μ, then θ ~ Dirichlet(α + words of each
+    topic in the document) and μ ~ Dirichlet(β + counts of each word in the topic). α is that of the moments, and β that
+    of topics as concentrated as theirs: E Σ μ(w)² = (β + 1) / (dβ + 1). Variational EM would be faster, but its bias
+    stays however many documents there are. The standard error is the deviation of the posterior, given the counts of
+    a sweep and between sweeps; ρ, the part of the latter that is left in a mean over all sweeps, counts twice.
+    """
+    rng = np.random.default_rng(0)
+    candidates = separate_rest(family.tensor(np.eye(family.n_components)), candidates)
+    topics, prior, partitions = _start_sampling(family, candidates)
+    squares = float(np.mean(np.sum(topics**2, axis=0)))
+    beta = np.clip((1 - squares) / max(len(topics) * squares - 1, MIN_PROBABILITY), *BETA_RANGE)
+    start, means, variances, total = topics[:, 0], [], [], np.zeros_like(topics)
+    for sweep in range(n_sweeps):
+        partitions, (counts,) = partitions.map_reduce(sample_words, topics, prior, int(rng.integers(2**32)))
+        counts = counts + beta
+        lengths = counts.sum(axis=0)
+        if sweep >= int(BURN_IN * n_sweeps):
+            total += counts / lengths
+            means.append(counts[:, 0] / lengths[0])
+            variances.append(means[-1] * (1 - means[-1]) / (lengths[0] + 1))
+        topics = rng.standard_gamma(counts)
+        topics = np.maximum(topics / topics.sum(axis=0), MIN_PROBABILITY)
+    topics = total / len(means)
+    if np.argmax(start @ topics / np.linalg.norm(topics, axis=0)) != 0:
+        return None
+    between = np.var(means, axis=0)
+    batches = [np.mean(batch, axis=0) for batch in np.array_split(means, min(N_BATCHES, len(means)))]
+    rho = float(np.var(batches, axis=0).sum() / max((N_BATCHES - 1) * between.sum(), MIN_PROBABILITY))
+    between *= (1 + rho) / max(1 - rho, 0.5)
+    return LdaTopic(
+        center=topics[:, 0].copy(),
+        weight=float(candidates.weights[0]) / family.alpha0,
+        objectives=(),
+        errors=np.sqrt(np.mean(variances, axis=0) + between),
+        topics=topics,
+        prior=prior,
+    )
+
+
+def _start_sampling(family: TopicFamily, candidates: Candidates) -> tuple[Array, Array, Partitions[SampledPartition]]:
+    """Return the topics of the moment estimates, (d, k), α, (k,), and documents with linear estimates of shares."""
+    if family.partitions.reduce(lambda chunk: ArraySum(int(np.count_nonzero(chunk.by_document.data % 1)))).total:
+        raise SearchError(
+            "{argument}=True needs whole counts, but the documents contain fractions. Fit the counts themselves.",
+            code="needs_whole_counts",
+            argument=Option("refine"),
+        )
+    weights = np.maximum(candidates.weights / candidates.weights.sum(), MIN_SHARE / family.n_components)
+    prior = family.alpha0 * weights / weights.sum()
+    rough = np.maximum(family.frame.unwhiten(candidates.points).astype(np.float64), 0)
+    # No word is impossible.
+    topics = rough / np.maximum(rough.sum(axis=0), 1e-12) + SMOOTHING * (family.word_mean + 1e-9)[:, None]
+    # The center of a topic with hardly any weight is too noisy to estimate shares from.
+    directions = candidates.points * np.where(candidates.weights > 0, candidates.weights, 0)
+
+    def start(chunk: TopicPartition) -> SampledPartition:
+        linear = np.clip(chunk.projected.astype(np.float64) @ directions, 0, None) / chunk.lengths[:, None] + prior
+        shares = linear / linear.sum(axis=1, keepdims=True)
+        return SampledPartition(chunk.first, check_indices(chunk.by_document), shares)
+
+    return topics / topics.sum(axis=0), prior, family.partitions.map(start).persist()
+
+
+def sample_words(
+    partition: SampledPartition, topics: Array, prior: Array, seed: int
+) -> tuple[SampledPartition, ArraySum]:
+    """Draw the topic of each word and then the shares of each document; sum the words of each topic, (d, k)."""
+    rng, by_document, by_word = np.random.default_rng([seed, partition.first]), [], np.zeros_like(topics)
+    chunks = chunk_rows(partition.by_document, max(CHUNK_CELLS // len(prior), 1))
+    for index, rows in chunks.enumerate():
+        X = chunks.read(index)
+        joint = _weigh_topics(X, partition.shares[rows], topics)
+        joint /= (joint @ np.ones(len(prior)))[:, None]  # several times as fast as a sum over so short an axis
+        drawn = rng.multinomial(X.data.astype(np.int64), joint)
+        by_document.append(_sum_cells(X) @ drawn)
+        by_word += sp.csc_array((np.ones(X.nnz), X.indices, np.arange(X.nnz + 1)), shape=(X.shape[1], X.nnz)) @ drawn
+    shares = rng.standard_gamma(np.concatenate(by_document) + prior) + MIN_PROBABILITY
+    return replace(partition, shares=shares / shares.sum(axis=1, keepdims=True)), ArraySum(by_word)
+
+
+def _weigh_topics(counts: sp.csr_array, shares: Array, topics: Array) -> Array:
+    """Compute θᵢμᵢ(w) for each stored count, (z, k)."""
+    documents = np.repeat(np.arange(len(shares)), np.diff(counts.indptr))
+    return np.asarray(np.take(shares, documents, axis=0) * np.take(topics, counts.indices, axis=0))
+
+
+def _sum_cells(counts: sp.csr_array) -> sp.csr_array:
+    """Return the matrix that sums one number for each stored count over documents, (n, z)."""
+    return sp.csr_array((np.ones(counts.nnz), np.arange(counts.nnz), counts.indptr), (counts.shape[0], counts.nnz))
+
+
+def project_to_simplex(point: Array) -> Array:
+    """Return the probability vector nearest to a point of R^d, (d,).
+
+    It is max(point - level, 0). The level at which the entries left sum to 1 is never above the final one, so entries
+    below it are zero; they are dropped until none is left.
+    """
+    positive, n_left = point, 0
+    while len(positive) != n_left:
+        n_left, level = len(positive), (positive.sum() - 1) / len(positive)
+        positive = positive[positive > level]
+    return np.asarray(np.maximum(point - level, 0))
