@@ -34,7 +34,7 @@ from mixsearch.topics.seeds import check_phrases
 from mixsearch.topics.storage import restore_fit
 
 # Sweeps of Gibbs sampling by default: with more of them, errors fall by less than a twentieth.
-N_SWEEPS = 50
+N_SWEEPS = 100
 
 
 class FittedTopics(FittedMixture[TopicFamily]):
@@ -120,7 +120,7 @@ class FittedTopics(FittedMixture[TopicFamily]):
         tol : float, default=0.01
             Stop local EM once an iteration gains less than this in the log-likelihood of all documents, in nats.
         max_iter : int, optional
-            Number of sweeps of Gibbs sampling, 50 by default; maximum number of iterations of local EM, at most 3.
+            Number of sweeps of Gibbs sampling, 100 by default; maximum number of iterations of local EM, at most 3.
         max_documents : int, optional
             If more documents contain the words of the hint, use this many of them, evenly spaced: this bounds the time
             of a search for a frequent word. By default all of them are read.
