@@ -191,10 +191,7 @@ class TopicFamily:
         return self.frame.n_components
 
     def hinted(self, hint: Any, max_documents: int | None = None) -> Hinted:
-        """Contract the third moment with a hint over words, or with a hint c in the frame: that of the words v = Wc.
-
-        Of more than `max_documents` documents with the words, that many at even steps represent all.
-        """
+        """Contract the third moment with a hint over words, or with a hint c in the frame: that of the words v = Wc."""
         _, _, B = self.average_words(hint, max_documents).moments(self.alpha0)
         return Hinted(B, self.mean, hint if isinstance(hint, np.ndarray) else self.project(hint))
 
@@ -358,10 +355,14 @@ class TopicFamily:
             per_word = chunk.document_weights(distinct)[rows] / chunk.lengths[rows]
             return ArraySum(np.column_stack([crossed, counts.T @ per_word]))
 
+        def sum_weights(chunk: TopicPartition, rows: slice) -> ArraySum:
+            return ArraySum(float(chunk.document_weights(distinct)[rows].sum()))
+
         replicates = []
         with one_blas_thread:
-            for (sums,) in leave_one_out(self.partitions, sum_group):
-                crossed, m = (sums / sums[:, 1].sum()).T
+            weights = leave_one_out(self.partitions, sum_weights)
+            for (sums,), (weight,) in zip(leave_one_out(self.partitions, sum_group), weights, strict=True):
+                crossed, m = (sums / weight).T
                 replicates.append(a0 * (a0 + 1) * crossed - a0**2 * m * (m @ v))
         return np.column_stack(replicates)
 
@@ -522,10 +523,7 @@ def _sum_rows(counts: RowChunks, weights: Array) -> Array:
 
 
 def _find_left_out(second: Matrix, beyond: Frame, last: float, seed: int) -> Frame | None:
-    """Find the directions beyond the signal space that stand out from the noise.
-
-    A has no negative eigenvalues, but its unbiased estimate has: noise reaches about as far up as down.
-    """
+    """Find directions beyond the signal space that stand out from the noise, which reaches as far up as down."""
     if beyond.values[0] < MIN_NEXT * last:
         return None
     with one_blas_thread:
@@ -637,7 +635,11 @@ def topic_spectrum(
         per_word = (by_document / chunk.lengths)[:, None] * masks
         return ArraySum(np.stack([_sum_rows(counts, per_word), _sum_rows(squares, by_pair[:, None] * masks)]))
 
+    def sum_weights(chunk: CountPartition) -> ArraySum:
+        return ArraySum(np.array([weights.compute(chunk.lengths[mask(chunk, i)])[0].sum() for i in range(N_FOLDS)]))
+
     words, repeats = partitions.reduce(sum_folds).total
+    fold_weights = partitions.reduce(sum_weights).total
     word_mean = words.sum(axis=1)
     units = scale_words(word_mean, metric)
     scale, mean = alpha0 * (alpha0 + 1), alpha0 * units * word_mean
@@ -650,7 +652,7 @@ def topic_spectrum(
         outside = np.arange(N_FOLDS) != fold
         return rescale(
             _sum_products(partitions, multiply),
-            scale=scale / float(words[:, outside].sum()),
+            scale=scale / float(fold_weights[outside].sum()),
             metric=units,
             diagonal=units**2 * repeats[:, outside].sum(axis=1),
             direction=mean,
@@ -838,11 +840,7 @@ def _sum_cells(counts: sp.csr_array) -> sp.csr_array:
 
 
 def project_to_simplex(point: Array) -> Array:
-    """Return the probability vector nearest to a point of R^d, (d,).
-
-    It is max(point - level, 0). The level at which the entries left sum to 1 is never above the final one, so entries
-    below it are zero; they are dropped until none is left.
-    """
+    """Return the nearest probability vector, max(point - level, 0), (d,): drop entries below until the level stays."""
     positive, n_left = point, 0
     while len(positive) != n_left:
         n_left, level = len(positive), (positive.sum() - 1) / len(positive)
