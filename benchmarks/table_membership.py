@@ -28,7 +28,7 @@ from sklearn.linear_model import QuantileRegressor
 from threadpoolctl import threadpool_limits
 
 from mixsearch._typing import Array, TableLike
-from mixsearch.core.walk import (
+from mixsearch.graph.walk import (
     CURVE,
     INTERVAL,
     MAX_NARROWING,

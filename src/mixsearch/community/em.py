@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
-from mixsearch.core.em import EMOptions
+from mixsearch.mixture.em import EMOptions
 
 # Messages in a chunk: they stay in cache until they are replaced.
 _CACHED_MESSAGES = 2**17

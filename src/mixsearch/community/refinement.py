@@ -14,11 +14,11 @@ from mixsearch.community.em import Beliefs, BlockModel, Links, count_with_prior,
 from mixsearch.community.moments import CommunityFamily, CommunityPartition
 from mixsearch.community.spectrum import count_apart, lanczos_eigenpairs
 from mixsearch.core.component import Candidates, Refined
-from mixsearch.core.em import EMOptions
 from mixsearch.core.jackknife import StandardErrors
 from mixsearch.core.tensor import all_components
-from mixsearch.core.walk import Walk
 from mixsearch.data.chunks import ArraySum
+from mixsearch.graph.walk import Walk
+from mixsearch.mixture.em import EMOptions
 
 # Pairs of neighbours of a node that are looked at: enough for a ratio within a few percent.
 _N_PAIRS = 20_000

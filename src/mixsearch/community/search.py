@@ -31,12 +31,10 @@ from mixsearch.community.refinement import (
 )
 from mixsearch.community.spectrum import MAX_COMMUNITIES, GraphSpectrum, find_spectrum
 from mixsearch.core.doubts import add_doubts, check_lead, lower_trust
-from mixsearch.core.em import EMOptions, em_options, not_refined
 from mixsearch.core.estimator import BaseSearch, MixtureCache, RandomState
 from mixsearch.core.extraction import Extraction, ExtractionOptions, extract_with_rehint
 from mixsearch.core.hints import check_not_orthogonal, check_one_hint, hint_from_direction
 from mixsearch.core.validation import AUTO, check_n_components
-from mixsearch.core.walk import Walk
 from mixsearch.data.partitions import partition_in_memory
 from mixsearch.errors import (
     HintIgnoredWarning,
@@ -47,6 +45,8 @@ from mixsearch.errors import (
     UnlikelyMixtureWarning,
     warn_user,
 )
+from mixsearch.graph.walk import Walk
+from mixsearch.mixture.em import EMOptions, check_em_options, not_refined
 
 # A community of fewer expected members has been lost.
 _MIN_MEMBERS = 1.0
@@ -187,7 +187,7 @@ class CommunitySearch(BaseSearch[CommunityFamily]):
         """
         options: ExtractionOptions = {"rehint": True, **extraction}  # type: ignore[typeddict-item]
         how = Extraction.from_options(options, self.search)
-        em = em_options(refine, tol, max_iter)
+        em = check_em_options(refine, tol, max_iter)
         family = self._select_family(n_components)
         if check_one_hint({"hint": hint, "examples": examples}) == "examples":
             nodes = self.graph_.find(examples)
@@ -207,7 +207,7 @@ class CommunitySearch(BaseSearch[CommunityFamily]):
         partitions = partition_in_memory(adjacency)
         spectrum = find_spectrum(adjacency, max_values=_MAX_TRIED, seed=seed)
         family = fit_community(partitions, spectrum.n_components, seed=seed)
-        default: Any = em_options(True, _TOL, None)
+        default: Any = check_em_options(True, _TOL, None)
         if spectrum.n_components == _MAX_TRIED:  # most will be left out, and are not worth refining
             is_explained = rough_closure(family, self._links).is_explained
         else:

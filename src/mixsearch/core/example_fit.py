@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from statistics import NormalDist
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import betaincc, ndtr
+from scipy.special import betaincc
 
 from mixsearch._typing import Array
 from mixsearch.core.doubts import MIN_P_VALUE, trust
@@ -147,33 +146,3 @@ def confidence_without_model(
     """
     members, others = memberships.sum(), (1 - memberships).sum()
     return float(limit * betaincc(members + prior_share[0], others + prior_share[1], 0.5))
-
-
-class TypicalSquares(NamedTuple):
-    """The distribution of the squared distances of the members of a component: their cube roots are nearly normal."""
-
-    middle: float  # median of the cube roots
-    deviation: float  # their standard deviation, infinite if there are no members
-
-    def p_values(self, squares: Array) -> Array:
-        """Return how often a member would be as far from the component as some samples, (q,)."""
-        with np.errstate(over="ignore"):  # members that are all at their center have hardly any deviation
-            return np.asarray(ndtr((self.middle - np.cbrt(squares)) / self.deviation))
-
-
-def typical_squares(squares: Array, weights: Array) -> TypicalSquares:
-    """Return the distribution of the squared distances of members.
-
-    Notes
-    -----
-    Cube roots of squared distances of normal samples are nearly normal (Wilson and Hilferty). Their median and their
-    deviation are those of the members themselves, so that clusters of another shape are no cause for doubt.
-    """
-    roots = np.cbrt(squares)
-    order = np.argsort(roots)
-    shares = np.cumsum(weights[order])
-    if not shares[-1] > 1:  # nothing to compare with
-        return TypicalSquares(0.0, np.inf)
-    low, middle, high = np.interp([0.1, 0.5, 0.9], shares / shares[-1], roots[order])
-    deviation = max(high - middle, middle - low) / NormalDist().inv_cdf(0.9)
-    return TypicalSquares(float(middle), float(max(deviation, 1e-3 * middle, np.finfo(float).tiny)))

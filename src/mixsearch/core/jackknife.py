@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from mixsearch._typing import Array
 from mixsearch.core.frame import Frame
 from mixsearch.core.moments import Hinted, Replicates
-from mixsearch.data.partitions import Partition, Partitions
 from mixsearch.data.threads import one_blas_thread
 
 
@@ -83,53 +82,6 @@ def component_errors(
     found = float(np.sqrt(weights.mean()))
     centers = frame.unwhiten(points.T) + frame.residual(residuals) / found
     return StandardErrors(jackknife(to_features(centers).T), float(jackknife(weights)))
-
-
-class Derivatives(NamedTuple):
-    """Derivatives of the log-likelihood of some samples by the parameters, at an estimate."""
-
-    scores: Array  # first ones, of each sample, (n, p)
-    information: Array  # second ones, of all samples together, with the opposite sign, (p, p)
-
-
-class NewtonSums(NamedTuple):
-    """Sums of derivatives over samples."""
-
-    information: Array  # (p, p)
-    by_group: Array  # of the scores in each group of the jackknife, (B, p)
-
-
-def newton_replicates(partitions: Partitions[Any], derivatives_of: Callable[..., Derivatives], *shared: Any) -> Array:
-    """Return how a maximum likelihood estimate moves without each group, (B, p).
-
-    Notes
-    -----
-    Without a group the scores no longer sum to zero, and one Newton step restores that. A second step would change
-    terms of second order in 1/B. The information is that of the second derivatives, not of the outer products of the
-    scores: the two agree only if the samples follow the model.
-    """
-    sums = partitions.reduce(_newton_sums, derivatives_of, shared, partitions.n_groups)
-    return np.asarray(-sums.by_group @ invert_information(sums.information))
-
-
-def _newton_sums(
-    partition: Partition, derivatives_of: Callable[..., Derivatives], shared: tuple[Any, ...], n_groups: int
-) -> NewtonSums:
-    scores, information = derivatives_of(partition, *shared)
-    by_group = [scores[partition.rows_at(n_groups, group)].sum(axis=0) for group in range(n_groups)]
-    return NewtonSums(information, np.array(by_group))
-
-
-def invert_information(information: Array) -> Array:
-    """Return the pseudo-inverse of an information matrix, (p, p): zero for parameters without information.
-
-    Each parameter is scaled by its own information first: that of centers and of weights may differ by any factor, and
-    the smaller would be lost to rounding.
-    """
-    scale = np.sqrt(np.maximum(np.diag(information), 0))
-    units = 1 / np.where(scale > 0, scale, np.inf)
-    scaled = information * units[:, None] * units
-    return np.asarray(units[:, None] * np.linalg.pinv(scaled, rcond=1e-12, hermitian=True) * units)
 
 
 N_DRAWS = 10_000

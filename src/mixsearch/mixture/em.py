@@ -12,7 +12,7 @@ from mixsearch._typing import Array
 from mixsearch.core.validation import check_positive_int
 from mixsearch.data.chunks import CACHED_ROWS, row_slices, sum_chunks
 from mixsearch.data.partitions import Partition, Partitions
-from mixsearch.errors import ArgumentError, Option
+from mixsearch.errors import ArgumentError, NotRefinedWarning, Option
 from mixsearch.mixture.tuning import TUNING
 
 
@@ -82,7 +82,9 @@ class Fit(NamedTuple, Generic[P]):
         return self.log_likelihoods[-1]
 
 
-def check_em_options(refine: Any, tol: Any, max_iter: Any) -> EMOptions | None:
+def check_em_options(
+    refine: Any, tol: Any, max_iter: Any, *, default_max_iter: int = TUNING.max_iter
+) -> EMOptions | None:
     """Check the options of a search: None without refinement."""
     if not isinstance(refine, bool | np.bool_):
         raise ArgumentError(
@@ -97,7 +99,15 @@ def check_em_options(refine: Any, tol: Any, max_iter: Any) -> EMOptions | None:
         )
     if max_iter is not None:
         check_positive_int("max_iter", max_iter)
-    return EMOptions(TUNING.max_iter if max_iter is None else int(max_iter), float(tol)) if refine else None
+    return EMOptions(default_max_iter if max_iter is None else int(max_iter), float(tol)) if refine else None
+
+
+def not_refined() -> NotRefinedWarning:
+    """Return the warning that the answer is the moment estimate although refinement was requested."""
+    return NotRefinedWarning(
+        "EM leaves the component of the hint too few samples, so the moment estimate is returned. The component may "
+        "overlap with another one, or be noise."
+    )
 
 
 def fit_mixture(

@@ -12,10 +12,10 @@ import numpy as np
 
 from mixsearch._typing import Array, DataFrame, TableLike
 from mixsearch.core.separation import verdict_by_confidence
-from mixsearch.core.walk import Members
 from mixsearch.data.dask import dask_tables, is_dask
 from mixsearch.display import Card, plain_chance
 from mixsearch.errors import Option, SearchWarning, UncertainSizeWarning
+from mixsearch.graph.walk import Members
 from mixsearch.io.values import to_json
 from mixsearch.table.differences import ColumnDifference, Labels, list_differences
 from mixsearch.table.fit import TableFit

@@ -10,10 +10,10 @@ import scipy.sparse as sp
 from sklearn.neighbors import NearestNeighbors
 
 from mixsearch._typing import Array
-from mixsearch.core.walk import Walk, row_of_edge
 from mixsearch.data.chunks import row_slices
 from mixsearch.data.partitions import Partition, Partitions
 from mixsearch.data.reductions import RowValues, TopRows
+from mixsearch.graph.walk import Walk, row_of_edge
 from mixsearch.table.rows import spread_rows
 
 # Rows that are compared with the nodes of their component at once.

@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from mixsearch._typing import Array, TableLike
 from mixsearch.core.validation import check_choice, check_positive_int
-from mixsearch.core.walk import Visits, find_members, start_at
 from mixsearch.errors import DoubtfulExamplesWarning, HintError, Option, warn_user
+from mixsearch.graph.walk import Visits, find_members, start_at
 from mixsearch.table.component import TableComponent
 from mixsearch.table.fit import ColumnChoice, TableFit, fit_table
 from mixsearch.table.rows import check_positions, find_rows

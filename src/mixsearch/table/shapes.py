@@ -8,14 +8,13 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from mixsearch._typing import Array
-from mixsearch.core.posterior import (
-    MIN_PRIOR,
-    MIN_VARIANCE,
-    precision_factor,
-    shrink_covariances,
-)
 from mixsearch.data.chunks import row_slices
 
+# Covariances of a component are shrunk towards the average one as if it had d + 2 more samples, variances 2 more.
+MIN_PRIOR = 2
+# Every average variance is at least this fraction of the mean square of the data. A fraction of the variance within
+# components would fall with every split, and a direction without variance would reward them.
+MIN_VARIANCE = 1e-4
 Shape = Literal["spherical", "diagonal", "tied", "low-rank", "full"]
 SHAPES: tuple[Shape, ...] = ("spherical", "diagonal", "tied", "low-rank", "full")
 # Shapes with features that are independent within a component.
@@ -398,3 +397,20 @@ def _best_threshold(x: Array, weights: Array) -> float:
     inside = (below > MIN_MEMBERS) & (below < below[-1] - MIN_MEMBERS)
     between = np.where(inside, np.cumsum(weights[order] * x[order]) ** 2 / (below * (below[-1] - below) + ~inside), -1)
     return float(x[order][np.argmax(between)])
+
+
+def average_covariance(covariances: Array, sizes: Array, floor: float) -> Array:
+    """Return the average covariance within components, with a floor added to every variance, (d, d)."""
+    average = np.tensordot(sizes, covariances, 1) / sizes.sum()
+    return np.asarray(average + np.eye(covariances.shape[1]) * floor)
+
+
+def shrink_covariances(covariances: Array, sizes: Array, average: Array) -> Array:
+    """Shrink covariances towards the average one, as if every component had d + 2 more samples."""
+    prior = len(average) + MIN_PRIOR
+    return np.asarray((sizes[:, None, None] * covariances + prior * average) / (sizes + prior)[:, None, None])
+
+
+def precision_factor(covariance: Array) -> Array:
+    """Return the upper triangular matrix whose product with its transpose inverts a covariance, (..., d, d)."""
+    return np.asarray(np.linalg.inv(np.linalg.cholesky(covariance)).swapaxes(-1, -2))

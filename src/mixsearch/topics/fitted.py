@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 
 from mixsearch._typing import Array, Samples, SamplesLike
 from mixsearch.core.doubts import add_doubts
-from mixsearch.core.em import MAX_ITER, EMOptions, em_options
 from mixsearch.core.extraction import Extraction, ExtractionOptions
 from mixsearch.core.family import FittedMixture
 from mixsearch.core.hints import check_one_hint, hint_from_direction
@@ -23,6 +22,8 @@ from mixsearch.errors import Coded, SearchWarning
 from mixsearch.io.disk import damage_error
 from mixsearch.io.folder import Folder
 from mixsearch.lda import TopicFamily
+from mixsearch.mixture.em import EMOptions, check_em_options
+from mixsearch.mixture.tuning import TUNING as EM_TUNING
 from mixsearch.topics.component import Topic, keep_documents
 from mixsearch.topics.counts import as_counts
 from mixsearch.topics.dropped import DroppedWords
@@ -181,7 +182,7 @@ class FittedTopics(FittedMixture[TopicFamily]):
     def _check_refinement(self, refine: bool | None, tol: float, max_iter: int | None) -> EMOptions | None:
         damping = bool(self._options.damping)
         refine = damping and not self._is_paper() if refine is None else refine
-        return em_options(refine, tol, max_iter, default_max_iter=MAX_ITER if damping else N_SWEEPS)
+        return check_em_options(refine, tol, max_iter, default_max_iter=EM_TUNING.max_iter if damping else N_SWEEPS)
 
     def _select_components(
         self, projected: Array | None, n_components: int | Literal["enough"] | None, narrower: float

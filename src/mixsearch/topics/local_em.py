@@ -17,7 +17,6 @@ import scipy.sparse as sp
 
 from mixsearch._typing import Array
 from mixsearch.core.component import Candidates, Refined
-from mixsearch.core.em import EMOptions
 from mixsearch.core.jackknife import StandardErrors, jackknife
 from mixsearch.data.chunks import ArraySum, row_slices
 from mixsearch.data.documents import (
@@ -33,6 +32,7 @@ from mixsearch.data.documents import (
 from mixsearch.data.partitions import N_GROUPS, Partition, Partitions, group_indices
 from mixsearch.data.reductions import TopRows, top_rows
 from mixsearch.lda import TopicFamily, project_to_simplex
+from mixsearch.mixture.em import EMOptions
 from mixsearch.topics.evidence import (
     base_level,
     best_with_sizes,

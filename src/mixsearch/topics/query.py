@@ -11,7 +11,6 @@ import numpy as np
 
 from mixsearch._typing import Array
 from mixsearch.core.doubts import add_doubts, lower_trust
-from mixsearch.core.em import EMOptions, not_refined
 from mixsearch.core.extraction import Extraction, extract_with_rehint
 from mixsearch.core.frame import Frame
 from mixsearch.core.moments import Hinted
@@ -28,6 +27,7 @@ from mixsearch.errors import (
     warn_user,
 )
 from mixsearch.lda import TopicFamily, refine_topic
+from mixsearch.mixture.em import EMOptions, not_refined
 from mixsearch.topics.component import Topic
 from mixsearch.topics.confidence import fit_documents, fit_words
 from mixsearch.topics.hint import WordHint

@@ -10,9 +10,9 @@ import scipy.sparse as sp
 from mixsearch.community.em import Links, propagate, sweep
 from mixsearch.community.moments import fit_community
 from mixsearch.community.refinement import refine_graph
-from mixsearch.core.em import EMOptions
 from mixsearch.data.partitions import partition_in_memory
 from mixsearch.datasets import make_communities
+from mixsearch.mixture.em import EMOptions
 
 TREE = [(0, 1), (0, 2), (1, 3), (1, 4), (2, 5), (5, 6), (5, 7)]
 

@@ -9,9 +9,9 @@ from sklearn.neighbors import kneighbors_graph
 from mixsearch import CommunitySearch
 from mixsearch.community.em import Links, estimate_model
 from mixsearch.community.refinement import communities_meant, measure_closure, walk_agreement, walk_membership
-from mixsearch.core.walk import Walk
 from mixsearch.datasets import make_communities
 from mixsearch.errors import collect_warnings
+from mixsearch.graph.walk import Walk
 
 N_ARCS, N_NODES = 6, 600
 

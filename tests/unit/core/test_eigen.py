@@ -9,8 +9,8 @@ from tests.coded import raises
 
 from mixsearch.core.eigen import top_eigenpairs
 from mixsearch.core.frame import count_above, frame_from_eigenpairs
-from mixsearch.core.jackknife import invert_information
 from mixsearch.lda import project_to_simplex
+from mixsearch.mixture.errors import invert_information
 
 
 def symmetric_operator(spectrum, seed=0):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scipy.stats import chi2, norm
+from scipy.stats import norm
 
 from mixsearch.core.example_fit import (
     PRIOR_OF_DISAGREEMENT,
@@ -11,7 +11,6 @@ from mixsearch.core.example_fit import (
     ExampleNames,
     confidence_without_model,
     posterior_of_all,
-    typical_squares,
 )
 
 WEIGHTS = np.array([0.2, 0.5, 0.3])
@@ -40,20 +39,6 @@ def brute_force(x):
 @pytest.mark.parametrize("x", [[0.3], [0.3, 0.4], [-1.0, 0.6, 0.1], [0.5, 4.2, 4.0, 3.0]])
 def test_the_posterior_of_all_is_the_sum_over_all_draws(x):
     assert_allclose(posterior_of_all(joint(x), np.log(WEIGHTS)), brute_force(x), rtol=1e-6)
-
-
-def test_members_are_as_far_out_as_their_p_values_say():
-    rng = np.random.default_rng(0)
-    for n_dims in (2, 30):
-        members, others = rng.chisquare(n_dims, (2, 20_000))
-        weights = np.concatenate([np.ones(20_000), np.zeros(20_000)])
-        typical = typical_squares(np.concatenate([members, 50 * others]), weights)
-        levels = np.array([0.5, 0.1, 0.01, 0.001])
-        assert_allclose(typical.p_values(chi2.isf(levels, n_dims)), levels, rtol=0.7)
-
-
-def test_where_there_are_no_members_nothing_is_atypical():
-    assert_allclose(typical_squares(np.ones(5), np.zeros(5)).p_values(np.array([1e6])), 0.5)
 
 
 def test_without_a_model_examples_count_as_draws():

@@ -5,8 +5,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mixsearch import TableSearch
-from mixsearch.core.walk import STAY
 from mixsearch.data.partitions import Layout, LocalPartitions
+from mixsearch.graph.walk import STAY
 from mixsearch.table import fit as _fit
 from mixsearch.table import graph as _graph
 from mixsearch.table.graph import N_NEIGHBOURS, PlacedRows, build_graph, choose_nodes, find_nearest

@@ -4,8 +4,7 @@ from numpy.testing import assert_allclose
 from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
 
-from mixsearch.core.posterior import MIN_PRIOR, MIN_VARIANCE
-from mixsearch.table.shapes import CHUNK_ROWS, SHAPES, m_step
+from mixsearch.table.shapes import CHUNK_ROWS, MIN_PRIOR, MIN_VARIANCE, SHAPES, m_step
 
 WEIGHTS = np.array([0.5, 0.3, 0.2])
 

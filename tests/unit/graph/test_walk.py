@@ -4,7 +4,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
 from mixsearch.core import walk as walk_module
-from mixsearch.core.walk import (
+from mixsearch.graph.walk import (
     CutFacts,
     Visits,
     Walk,
