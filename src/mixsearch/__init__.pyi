@@ -1,5 +1,6 @@
 from .community.component import Community
 from .community.search import CommunitySearch
+from .core.check import Check
 from .core.component import Component
 from .core.generic import search_family, search_moments
 from .core.jackknife import StandardErrors
@@ -19,6 +20,7 @@ from .topics.search import TopicSearch
 __version__: str
 
 __all__ = [
+    "Check",
     "Community",
     "CommunitySearch",
     "Component",

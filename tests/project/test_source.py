@@ -170,9 +170,9 @@ def test_tests_and_benchmarks_use_no_private_names():
         "from mixsearch.graph.walk import Walk, _walk",
         "from mixsearch.core._walk import Walk",
         "import mixsearch._fonts",
-        "from mixsearch.core import walk as steps\nsteps._walk()",
+        "from mixsearch.graph import walk as steps\nsteps._walk()",
         "import mixsearch.graph.walk\nmixsearch.graph.walk._walk()",
-        "from mixsearch.core import walk\nmonkeypatch.setattr(walk, '_walk', None)",
+        "from mixsearch.graph import walk\nmonkeypatch.setattr(walk, '_walk', None)",
         "monkeypatch.setattr('mixsearch.graph.walk._walk', None)",
     ],
 )
