@@ -11,7 +11,7 @@ import numpy as np
 from mixsearch import RegressionSearch
 from mixsearch.plots import plot_regression
 
-rng = np.random.default_rng(0)
+rng = np.random.default_rng(1)
 rules = np.array([[1.5, 40.0], [5.0, 20.0], [3.5, 10.0]])  # price per square metre, and a base price
 district = rng.choice(3, size=6_000, p=[0.5, 0.3, 0.2])
 area = rng.normal(80, 20, size=6_000)

@@ -37,7 +37,7 @@ def assert_same(found, expected):
         assert a.weight == pytest.approx(b.weight, rel=1e-8)
         assert_allclose(a.scores, b.scores, rtol=1e-8, atol=1e-8 * np.abs(b.scores).max())
         assert_allclose(a.stderr.center, b.stderr.center, rtol=1e-6)
-        assert_allclose(a.separation_interval, b.separation_interval, rtol=1e-6)
+        assert a.separation == pytest.approx(b.separation, rel=1e-6)
 
 
 @pytest.mark.usefixtures("client")

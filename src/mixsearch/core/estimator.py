@@ -52,7 +52,7 @@ class BaseSearch(FittedMixture[F], ClassNamePrefixFeaturesOutMixin, TransformerM
     random_state: RandomState
     spectrum_: Spectrum
     n_features_in_: int
-    _moment_power: ClassVar[int] = 3  # the highest power of samples in a moment with its hint
+    _moment_power: ClassVar[int] = 3  # the highest power of samples in a moment with its hint; 0: any
     search: Callable[..., Any]
 
     def search_many(
@@ -105,7 +105,8 @@ class BaseSearch(FittedMixture[F], ClassNamePrefixFeaturesOutMixin, TransformerM
     def _check_rows(self, X: Any, *, reset: bool) -> Samples:
         X = X.compute() if is_dask(X) else X  # a few examples
         samples = as_samples(validate_data(self, X, accept_sparse="csr", dtype=FLOAT_DTYPES, reset=reset))
-        check_magnitude(samples, self._moment_power)
+        if self._moment_power:
+            check_magnitude(samples, self._moment_power)
         return samples
 
     def _check_partitions(self, X: Any) -> Partitions[SamplePartition]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -111,6 +111,8 @@ class TopicSearch(FittedTopics, SemiSupervised[TopicFamily]):
     >>> bool(abs(topic.probabilities - data.topics[1]).max() < 0.01)
     True
     """
+
+    _moment_power: ClassVar[int] = 0  # counts have a limit of their own
 
     def __init__(
         self,
