@@ -460,13 +460,13 @@ class GaussianComponent(SampleComponent):
         free = self._frame.spread > 0  # the constant coordinate carries no information
         noise, point = np.diag(self._frame.spread[free]), self._point[free]
         weight, variance = clip_weight(self.weight), self.noise_variance
-        rest_mean = (self._family.mean[free] - weight * point) / (1 - weight)
+        background_mean = (self._family.mean[free] - weight * point) / (1 - weight)
         total = np.eye(len(point)) + self._family.positive_noise * noise
         second = np.outer(point, point) + variance * noise
-        rest = (total - weight * second) / (1 - weight) - np.outer(rest_mean, rest_mean)
+        background = (total - weight * second) / (1 - weight) - np.outer(background_mean, background_mean)
         floor = 0.5 * self._family.positive_noise * noise
         log_members = log_normal(Y[:, free] - point, variance * noise)
-        return posterior_of_two(weight, log_members, log_normal(Y[:, free] - rest_mean, rest, floor=floor))
+        return posterior_of_two(weight, log_members, log_normal(Y[:, free] - background_mean, background, floor=floor))
 
     @property
     def moment_estimate(self) -> Self:
@@ -763,7 +763,7 @@ class GaussianSearch(SemiSupervised[GaussianFamily]):
         # 2) the third moment contracted with the hint, and one eigenvector (Algorithm 1)
         hinted = family.hinted(family.frame.project_hint(v) if c is None else c)
         candidates, rehint = extract_with_rehint(family.hinted, hinted, family.frame, how)
-        found = GaussianComponent(
+        component = GaussianComponent(
             family.frame,
             candidates,
             _family=family,
@@ -772,33 +772,33 @@ class GaussianSearch(SemiSupervised[GaussianFamily]):
             _choose=how.choose,
             _hint=v if positive is None else None,
             _examples=positive,
-            _search=partial(self.search, refine=refine, tol=tol, max_iter=max_iter, **extraction),
+            _search=partial(
+                self.search, not_examples=not_examples, refine=refine, tol=tol, max_iter=max_iter, **extraction
+            ),
             _feature_names=self._get_feature_names(),
         )
         # 3) optionally, maximum likelihood from there
         if options is not None:
-            found = self._refine(found, v, negative, options)
+            component = self._refine(component, negative, options)
         # 4) reasons not to trust the answer
-        found = replace(found, _doubts=family.warnings)  # which the fit has issued
-        return add_doubts(found, find_warnings(found))
+        component = replace(component, _doubts=family.warnings)  # which the fit has issued
+        return add_doubts(component, find_warnings(component))
 
-    def _refine(
-        self, found: GaussianComponent, v: Array, negative: Samples | None, options: EMOptions
-    ) -> GaussianComponent:
+    def _refine(self, component: GaussianComponent, negative: Samples | None, options: EMOptions) -> GaussianComponent:
         """Choose the component of the fitted mixture that the hint means, and hold examples that it contradicts."""
         family = self._family
         mixture = self._mixtures.get(options, lambda: fit_all_components(family, self.covariance, options))
+        if component._examples is not None:
+            mixture = self._choose_by_examples(mixture, component._examples, negative, options)
         points = family.frame.whiten(mixture.centers).T
-        if found._examples is not None:
-            mixture = self._choose_by_examples(mixture, found._examples, negative, options)
-        weights, scores = mixture.fit.params.weights, points.T @ found._hinted.hint
-        preference = prefer(scores, weights, found._choose)
-        order = mixture.order if found._examples is not None else np.argsort(-preference, kind="stable")
+        weights, scores = mixture.fit.params.weights, points.T @ component._hinted.hint
+        preference = prefer(scores, weights, component._choose)
+        order = mixture.order if component._examples is not None else np.argsort(-preference, kind="stable")
         return replace(
-            found,
+            component,
             _refined=mixture._replace(order=order),
             _candidates=Candidates(points[:, order], weights[order], scores[order], preference[order]),
-            _moment_candidates=found._candidates,
+            _moment_candidates=component._candidates,
         )
 
     def _choose_by_examples(
@@ -819,10 +819,10 @@ class GaussianSearch(SemiSupervised[GaussianFamily]):
         return np.asarray(self._family.frame.whiten(X), dtype=X.dtype)
 
 
-def find_warnings(found: GaussianComponent) -> list[SearchWarning]:
+def find_warnings(component: GaussianComponent) -> list[SearchWarning]:
     """Find the reasons not to trust an answer."""
-    if found._refined is None:
-        return check_answer(found)
-    model = f"a Gaussian with a {found._refined.model.shape} covariance"
-    misfit = check_fit(float(found._refined.p_values[found._index]), model)
-    return [*check_answer(found), *misfit]
+    if component._refined is None:
+        return check_answer(component)
+    model = f"a Gaussian with a {component._refined.model.shape} covariance"
+    misfit = check_fit(float(component._refined.p_values[component._index]), model)
+    return [*check_answer(component), *misfit]

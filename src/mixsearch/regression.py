@@ -538,7 +538,9 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
             _choose=how.choose,
             _hint=v,
             _examples=positive,
-            _search=partial(self._search_again, refine=refine, tol=tol, max_iter=max_iter, **extraction),
+            _search=partial(
+                self._search_again, not_examples=not_examples, refine=refine, tol=tol, max_iter=max_iter, **extraction
+            ),
             _feature_names=self._get_feature_names(),
         )
         # 3) optionally, maximum likelihood from there

@@ -88,7 +88,7 @@ def test_a_filter_that_cannot_be_used_says_why(page):
     search(page, "judge")
     filter_by(page, "year >> 2016")
     trouble = page.locator("#trouble")
-    expect(trouble).to_contain_text("The filter cannot be read at its character 7")
+    expect(trouble).to_contain_text("The filter cannot be read at character 7")
     expect(page.locator("#where")).to_have_attribute("aria-invalid", "true")
     trouble.get_by_role("button", name="Remove the filter").click()
     see_topic(page, "judge")

@@ -47,12 +47,12 @@ def estimate_covariance(model: Model[P], rows: Partitions[Partition], params: P,
     blocks = [model.information(sums.statistics, params, i) for i in chosen]
     size, weights = len(blocks[0]) + 1, np.asarray(params.weights)[chosen]
     last = np.arange(size - 1, len(chosen) * size, size)  # log weights
-    known = scipy.linalg.block_diag(*(np.pad(block, (0, 1)) for block in blocks))
-    known[np.ix_(last, last)] = rows.n_rows * (np.diag(weights) - np.outer(weights, weights))
-    inverse = invert_information(known - sums.within + sums.products)
+    complete = scipy.linalg.block_diag(*(np.pad(block, (0, 1)) for block in blocks))
+    complete[np.ix_(last, last)] = rows.n_rows * (np.diag(weights) - np.outer(weights, weights))
+    inverse = invert_information(complete - sums.within + sums.products)
     variation = sums.products - np.outer(sums.total, sums.total) / rows.n_rows
     # The weight of this component moves with all log weights λ: by α₁(λ₁ - Σ αᵢλᵢ).
-    to_answer = np.eye(size, len(known))
+    to_answer = np.eye(size, len(complete))
     to_answer[-1, last] -= weights
     to_answer[-1] *= weights[0]
     root = to_answer @ inverse

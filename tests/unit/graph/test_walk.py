@@ -3,7 +3,7 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
-from mixsearch.core import walk as walk_module
+from mixsearch.graph import walk as walk_module
 from mixsearch.graph.walk import (
     CutFacts,
     Visits,
