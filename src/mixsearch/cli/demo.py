@@ -337,7 +337,7 @@ def show_gaussian(console: Console) -> tuple[GaussianMixtureData, GaussianCompon
     console.print(_errors(data, found))
     truth = data.weights[data.labels[0]]
     print_line(console, f"Weight {found.weight:.3f} ± {found.stderr.weight:.3f} (truth {truth:.3f})")
-    print_line(console, f"Separation {format_separation(found.separation)}; weight {found.weight:.1%}")
+    print_line(console, f"Separation {format_separation(found.separation)}")
     print_line(console, f"Fitted in {1000 * fit_seconds:.0f} ms, searched in {1000 * seconds:.0f} ms")
     return data, found
 
