@@ -5,6 +5,7 @@ from contextlib import suppress
 
 import pytest
 import schemathesis
+import schemathesis.specs.openapi.schemas  # here, since Python 3.11 may fail to compile it while a server runs
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from hypothesis.errors import Unsatisfiable

@@ -10,6 +10,7 @@ import time
 import weakref
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from glob import escape
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ from filelock import FileLock, Timeout
 from mixsearch.errors import BusyFolderError, DamagedFolderError, DiskError, Option, StorageError
 
 LOCK_NAME = "mixsearch.lock"
+# A temporary file that was not changed for so long belongs to a killed process.
+MAX_PAUSE_SECONDS = 3600.0
 # The temporary folder of a living process is locked, except in its first moments.
 MIN_AGE_SECONDS = 60.0
 _PREFIX = "mixsearch-tmp-"
@@ -54,6 +57,10 @@ def damage_error(sentence: str, **fields: Any) -> DamagedFolderError:
 @contextmanager
 def write_atomically(path: Path) -> Iterator[Path]:
     """Write a file completely or not at all."""
+    with suppress(OSError):
+        for left in path.parent.glob(f".*-{escape(path.name)}"):
+            if left.name[1:].partition("-")[0].isdecimal() and time.time() - left.stat().st_mtime > MAX_PAUSE_SECONDS:
+                left.unlink(missing_ok=True)
     temporary = path.with_name(f".{os.getpid()}-{path.name}")
     try:
         yield temporary
