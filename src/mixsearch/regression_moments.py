@@ -600,15 +600,16 @@ def hint_from_examples(family: RegressionFamily, examples: Array) -> Array:
     if family.fit_intercept and len(y) > k + 1:  # fewer samples do not determine an intercept besides the coefficients
         y = y - y[0]  # makes responses of identical samples exactly zero, without rounding
         Y, y = Y - Y.mean(axis=0), y - y.mean()
-    ridge = 0.1 * max(float(np.mean(y**2)), np.finfo(float).tiny)
-    hint = np.asarray(np.linalg.solve(Y.T @ Y + ridge * np.eye(k), Y.T @ y))
+    ridge = 0.1 * float(np.mean(y**2))
+    # Without a ridge, what rounding leaves of Y would decide.
+    hint = np.linalg.solve(Y.T @ Y + ridge * np.eye(k), Y.T @ y) if ridge > 0 else np.zeros(k)
     if not hint.any():
         raise HintError(
             "The examples do not determine any coefficients: all of them are the same, or every response is zero. Give "
             "examples that differ in X and in y.",
             code="examples_uninformative",
         )
-    return hint
+    return np.asarray(hint)
 
 
 def check_moments(family: RegressionFamily) -> UnlikelyMixtureWarning | None:
