@@ -20,9 +20,9 @@ from workloads import draw_corpus
 from mixsearch import TopicSearch
 from mixsearch.core.eigen import OVERSAMPLING
 from mixsearch.data.chunks import ArraySum
-from mixsearch.data.dask.arrays import sample_partitions
-from mixsearch.data.dask.partitions import PARTITIONS_PER_TASK
-from mixsearch.data.partitions import SamplePartition
+from mixsearch.data.dask.arrays import sample_chunks
+from mixsearch.data.dask.rows import PARTITIONS_PER_TASK
+from mixsearch.data.rows import SampleChunk
 from mixsearch.lda import BLOCK
 
 N_DOCUMENTS, N_WORDS, N_TOPICS, MEAN_LENGTH = 240_000, 10_000, 100, 100.0
@@ -129,12 +129,12 @@ def _products(X: sp.csr_array) -> float:
 
 def _empty_pass(client: Client, size: int) -> float:
     """Seconds that a fold takes whose function returns the numbers that it was sent."""
-    partitions = sample_partitions(da.ones((N_BLOCKS, 1), chunks=(1, 1)))
+    chunks = sample_chunks(da.ones((N_BLOCKS, 1), chunks=(1, 1)))
     numbers = np.ones(size, dtype=np.float32)
-    return min(_timed(lambda: partitions.reduce(_sent_back, numbers)) for _ in range(5))
+    return min(_timed(lambda: chunks.sum(_sent_back, numbers)) for _ in range(5))
 
 
-def _sent_back(_: SamplePartition, numbers: np.ndarray) -> ArraySum:
+def _sent_back(_: SampleChunk, numbers: np.ndarray) -> ArraySum:
     return ArraySum(numbers)
 
 

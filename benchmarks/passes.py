@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from measuring import print_table
 
 from mixsearch import GaussianSearch, RegressionSearch, SubspaceSearch, TopicSearch
-from mixsearch.data.dask.partitions import DaskPartitions
+from mixsearch.data.dask.rows import DaskChunks
 from mixsearch.datasets import make_gaussian_mixture, make_mixed_regression, make_subspaces, make_topics
 
 QUESTIONS = ("fit", "search", "error bars", "lead interval", "first refined search", "a further one", "its error bars")
@@ -23,11 +23,11 @@ QUESTIONS = ("fit", "search", "error bars", "lead interval", "first refined sear
 
 def run(*, quick: bool = False) -> None:
     n = 2000 if quick else 5000
-    counted = {name: _counting(name) for name in ("reduce", "map_reduce", "persist", "collect")}
+    counted = {name: _counting(name) for name in ("sum", "map_sum", "persist", "collect")}
     with (
         warnings.catch_warnings(),
         dask.config.set(scheduler="synchronous"),
-        patch.multiple(DaskPartitions, **counted),
+        patch.multiple(DaskChunks, **counted),
     ):
         warnings.simplefilter("ignore")
         columns = {"Gaussians": _gaussians(n), "regressions": _regressions(n), "subspaces": _subspaces(n)}
@@ -89,7 +89,7 @@ _PASSES: Counter[str] = Counter()
 
 
 def _counting(name: str) -> Callable[..., Any]:
-    plain = getattr(DaskPartitions, name)
+    plain = getattr(DaskChunks, name)
 
     def counting(self: Any, *arguments: Any) -> Any:
         if name != "persist" or self.changes:

@@ -70,7 +70,7 @@ def _run(folder: Path, smaller: int) -> None:
 def _print_limit(path: Path, build_seconds: float) -> None:
     """Compare a build with the sparse products that its eigenvectors need, and those with the speed of memory."""
     family = open_index(path).topics._family
-    counts = family.partitions.collect().partition.by_document[:]  # checked and plain
+    counts = family.chunks.collect().chunk.by_document[:]  # checked and plain
     block = np.random.default_rng(0).standard_normal((counts.shape[1], BLOCK)).astype(counts.dtype)
     n_bytes = counts.data.nbytes + counts.indices.nbytes
     by_block = _least_seconds(lambda: counts @ block)
@@ -144,7 +144,7 @@ def _ask(path: Path) -> dict[str, float]:
     start = time.perf_counter()
     index = open_index(path)
     opened = time.perf_counter() - start
-    columns = words_of_all_frequencies(index.topics._family.partitions.collect().partition.by_document, N_ASKED)
+    columns = words_of_all_frequencies(index.topics._family.chunks.collect().chunk.by_document, N_ASKED)
     words = [index.vocabulary[column] for column in columns]
     times = []
     with warnings.catch_warnings():

@@ -12,7 +12,7 @@ from mixsearch import Moments, search_moments
 from mixsearch._typing import Array
 from mixsearch.core.eigen import top_eigenpairs
 from mixsearch.core.second_moment import second_moment
-from mixsearch.data.partitions import partition_in_memory
+from mixsearch.data.rows import chunk_in_memory
 from mixsearch.datasets import make_gaussian_mixture, make_hint
 from paper_experiments.experiment import Case, Experiment, Result, Rows, make_cases
 from paper_experiments.figures import (
@@ -52,7 +52,7 @@ def _solvers(seed: int) -> dict[str, Callable[[Array], Array]]:
         return np.linalg.eigh(X.T @ X)[1][:, -K:]
 
     def by_blocks(X: Array) -> Array:
-        return top_eigenpairs(second_moment(partition_in_memory(X)), K, seed=seed).vectors
+        return top_eigenpairs(second_moment(chunk_in_memory(X)), K, seed=seed).vectors
 
     def by_randomized_svd(n_steps: int) -> Callable[[Array], Array]:
         return lambda X: np.asarray(randomized_svd(X, K, n_iter=n_steps, random_state=seed)[2].T)

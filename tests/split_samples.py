@@ -1,4 +1,4 @@
-"""Samples in several partitions of one process, with functions that are pickled on the way, as on a cluster."""
+"""Samples in several chunks of one process, with functions that are pickled on the way, as on a cluster."""
 
 from dataclasses import dataclass, fields, replace
 from itertools import pairwise
@@ -6,29 +6,29 @@ from typing import Any
 
 import cloudpickle
 
-from mixsearch.data.partitions import N_GROUPS, partition_in_memory
-from mixsearch.testing.family import SplitPartitions
+from mixsearch.data.rows import N_GROUPS, chunk_in_memory
+from mixsearch.testing.family import SplitChunks
 
 
 @dataclass(frozen=True, eq=False)
-class PickledPartitions(SplitPartitions[Any]):
-    """Partitions that receive only what can be pickled, and cannot be pickled themselves."""
+class PickledChunks(SplitChunks[Any]):
+    """Chunks that receive only what can be pickled, and cannot be pickled themselves."""
 
-    def reduce(self, summarize, *shared):
+    def sum(self, summarize, *shared):
         summarize, shared = _pickle_and_load(summarize, shared)
-        return super().reduce(summarize, *shared)
+        return super().sum(summarize, *shared)
 
     def map(self, change, *shared):
         change, shared = _pickle_and_load(change, shared)
         return replace(self, parts=super().map(change, *shared).parts)
 
-    def map_reduce(self, step, *shared):
+    def map_sum(self, step, *shared):
         step, shared = _pickle_and_load(step, shared)
-        changed, sums = super().map_reduce(step, *shared)
+        changed, sums = super().map_sum(step, *shared)
         return replace(self, parts=changed.parts), sums
 
     def __getstate__(self):
-        raise TypeError("Partitions stay on their workers, but a function holds them.")
+        raise TypeError("Chunks stay on their workers, but a function holds them.")
 
 
 def _pickle_and_load(function, shared):
@@ -42,17 +42,17 @@ def jackknife_slices(n_rows):
 
 
 def split_samples(X, cuts, responses=None):
-    """Split samples before these rows; a row that is given twice makes an empty partition."""
-    return split_partition(partition_in_memory(X, responses), cuts)
+    """Split samples before these rows; a row that is given twice makes an empty chunk."""
+    return split_chunk(chunk_in_memory(X, responses), cuts)
 
 
-def split_partition(partitions, cuts):
-    """Split samples in one partition before these rows."""
-    whole = partitions.partition
+def split_chunk(chunks, cuts):
+    """Split samples in one chunk before these rows."""
+    whole = chunks.chunk
     names = [field.name for field in fields(whole) if field.name != "first"]
     columns = {name: getattr(whole, name) for name in names if getattr(whole, name) is not None}
     parts = [
         replace(whole, first=start, **{name: column[start:stop] for name, column in columns.items()})
-        for start, stop in pairwise([0, *cuts, partitions.n_rows])
+        for start, stop in pairwise([0, *cuts, chunks.n_rows])
     ]
-    return PickledPartitions(partitions.layout, tuple(parts))
+    return PickledChunks(chunks.layout, tuple(parts))

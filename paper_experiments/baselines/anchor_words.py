@@ -20,7 +20,7 @@ from mixsearch._typing import Array, Matrix
 from mixsearch.core.second_moment import rescale, second_moment
 from mixsearch.core.validation import FLOAT_DTYPES
 from mixsearch.data.chunks import row_slices
-from mixsearch.data.partitions import partition_in_memory
+from mixsearch.data.rows import chunk_in_memory
 from mixsearch.data.threads import n_cores, one_blas_thread
 from paper_experiments.baselines.tensor_power import OneComponent
 
@@ -387,7 +387,7 @@ def compute_cooccurrence(counts: sp.csr_array[Any], document_weights: Array | No
     per_pair = weights / weights.sum() / np.maximum(lengths * (lengths - 1), 1)
     zeros = np.zeros(counts.shape[1])
     return rescale(
-        second_moment(partition_in_memory(counts.astype(np.result_type(counts, np.float32))), lambda _: per_pair),
+        second_moment(chunk_in_memory(counts.astype(np.result_type(counts, np.float32))), lambda _: per_pair),
         scale=1.0,
         metric=zeros + 1,
         diagonal=counts.T @ per_pair,

@@ -18,7 +18,7 @@ from mixsearch.core.eigen import top_eigenpairs
 from mixsearch.core.hints import hint_from_direction
 from mixsearch.core.second_moment import second_moment
 from mixsearch.core.validation import FLOAT_DTYPES, as_samples
-from mixsearch.data.partitions import partition_in_memory
+from mixsearch.data.rows import chunk_in_memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def _find_basis(members: Samples, dim: int) -> Array:
     """Return the top singular vectors of samples, (d, r)."""
     if members.shape[0] < dim:
         raise ValueError(f"A cluster has {members.shape[0]} samples, but {dim} dimensions need at least {dim}.")
-    return top_eigenpairs(second_moment(partition_in_memory(members)), dim).vectors
+    return top_eigenpairs(second_moment(chunk_in_memory(members)), dim).vectors
 
 
 def seeded_kmeans(X: ArrayLike, y: ArrayLike, *, max_iter: int = 300) -> Clusters:

@@ -34,7 +34,7 @@ from mixsearch.core.posterior import posterior as posterior_of_two
 from mixsearch.core.rank_selection import Spectrum, spherical_spectrum
 from mixsearch.core.sample_component import SampleComponent
 from mixsearch.core.second_moment import (
-    MeasuredPartition,
+    MeasuredChunk,
     MeasuredSamples,
     WeightedSums,
     blas_threads_for,
@@ -50,11 +50,11 @@ from mixsearch.core.tensor import all_components, sum_cubes, symmetrize
 from mixsearch.core.validation import check_choice, check_n_components, check_n_features, check_n_samples, check_samples
 from mixsearch.data.chunks import CACHED_ROWS, ArraySum, row_slices
 from mixsearch.data.dask import dask_arrays, is_dask
-from mixsearch.data.partitions import (
-    DetachedPartitions,
-    Partition,
-    Partitions,
-    SamplePartition,
+from mixsearch.data.rows import (
+    Chunk,
+    Chunks,
+    DetachedChunks,
+    SampleChunk,
     leave_one_out,
     spread_over_groups,
 )
@@ -81,7 +81,7 @@ MIN_START_WEIGHT, MIN_VARIANCE = 0.2, 1e-4
 
 
 @dataclass(frozen=True)
-class GaussianChunk(Partition):
+class GaussianChunk(Chunk):
     """Samples with their coordinates in the frame."""
 
     samples: Samples  # x itself, not a copy, (n, d)
@@ -125,7 +125,7 @@ class GaussianFamily:
     noise_mean: Array  # W'm~, (k,), with m~ = Σ αᵢσᵢ²μᵢ
     noise_square: Array  # E[e y²], (k,)
     sample_mean: Array  # m, (d,)
-    partitions: Partitions[GaussianChunk]
+    chunks: Chunks[GaussianChunk]
     noise: NoiseSpace
     check: SignalCheck | None = None  # which eigenvalues exceed the noise; None for the paper's moments
     n_hints: ClassVar[int] = 1
@@ -148,7 +148,7 @@ class GaussianFamily:
     @property
     def without_samples(self) -> GaussianFamily:
         """The fit as functions of chunks take it: samples stay where they are."""
-        return replace(self, partitions=DetachedPartitions(self.partitions.layout))
+        return replace(self, chunks=DetachedChunks(self.chunks.layout))
 
     @property
     def positive_noise(self) -> float:
@@ -157,8 +157,8 @@ class GaussianFamily:
 
     def hinted(self, hint: Array) -> Hinted:
         """Contract the third moment with a hint in the frame, (k,)."""
-        total = self.partitions.reduce(lambda chunk: ArraySum(weighted_gram(chunk.projected, chunk.projected @ hint)))
-        return self.correct(total.total / self.partitions.n_rows, hint)
+        total = self.chunks.sum(lambda chunk: ArraySum(weighted_gram(chunk.projected, chunk.projected @ hint)))
+        return self.correct(total.total / self.chunks.n_rows, hint)
 
     def correct(self, third: Array, hint: Array) -> Hinted:
         """Subtract the contribution of the noise from E[⟨y, c⟩yy'].
@@ -182,7 +182,7 @@ class GaussianFamily:
 
         identity = (basis.T * self.frame.spread) @ basis
         noise = symmetrize(np.multiply.outer(identity, self.noise_mean @ basis))
-        return np.asarray(self.partitions.reduce(sum_chunk).total / self.partitions.n_rows - noise)
+        return np.asarray(self.chunks.sum(sum_chunk).total / self.chunks.n_rows - noise)
 
     def leave_one_out(self, hint: Array) -> Replicates:
         """Compute the moments under a hint in the frame, (k,), of all samples but one group, for each group in turn."""
@@ -193,7 +193,7 @@ class GaussianFamily:
             return GaussianSums(len(Y), Y.sum(axis=0), Y.T @ Y, third, energy.sum(), energy @ Y)
 
         replicates = []
-        for n, total, squares, third, energy, energy_mean in leave_one_out(self.partitions, sum_rows):
+        for n, total, squares, third, energy, energy_mean in leave_one_out(self.chunks, sum_rows):
             second = squares / n - energy / n * np.diag(self.frame.spread)
             hinted = replace(self, noise_mean=energy_mean / n).correct(third / n, hint)
             replicates.append((second, hinted.matrix, total / n))
@@ -201,12 +201,12 @@ class GaussianFamily:
 
     def residual_replicates(self, direction: Array) -> Array:
         """Compute A W u, u (k,), of all samples but one of B groups, up to vectors of the signal space: (d, B)."""
-        n_groups = self.partitions.n_groups
+        n_groups = self.chunks.n_groups
 
         def sum_groups(chunk: GaussianChunk) -> WeightedSums:
             return weighted_sums(chunk.samples, spread_over_groups(chunk, chunk.projected @ direction, n_groups))
 
-        centered = centered_sums(self.sample_mean, self.partitions.reduce(sum_groups))
+        centered = centered_sums(self.sample_mean, self.chunks.sum(sum_groups))
         return np.asarray((centered.sum(axis=1, keepdims=True) - centered) / self._n_left)
 
     def hint_shifts(self, v: Array) -> Array:
@@ -223,12 +223,12 @@ class GaussianFamily:
         def correlate(chunk: GaussianChunk, rows: slice) -> ArraySum:
             return ArraySum((np.asarray(chunk.samples[rows] @ residual) - offset) @ chunk.projected[rows])
 
-        return np.array([sums.total for sums in leave_one_out(self.partitions, correlate)]) / self._n_left
+        return np.array([sums.total for sums in leave_one_out(self.chunks, correlate)]) / self._n_left
 
     @property
     def _n_left(self) -> float:
         """The number of samples outside a group of the jackknife."""
-        return self.partitions.n_rows * (1 - 1 / self.partitions.n_groups)
+        return self.chunks.n_rows * (1 - 1 / self.chunks.n_groups)
 
     def information_p_value(self, v: Array) -> float:
         """Test the hypothesis that the components do not differ along v, (d,).
@@ -241,12 +241,12 @@ class GaussianFamily:
         free = self.frame.spread > 0
         c = self.frame.project_hint(v)[free]
         rounding = 1e-18 * self.frame.values[free]  # the least variance of samples without noise
-        variance = np.maximum(self.noise_square[free] / self.partitions.n_rows, rounding)
+        variance = np.maximum(self.noise_square[free] / self.chunks.n_rows, rounding)
         return float(chi2.sf(np.sum(c**2 / variance) / (v @ v), len(c)))
 
 
 def fit_gaussian(
-    partitions: Partitions[SamplePartition],
+    chunks: Chunks[SampleChunk],
     n_components: int,
     *,
     paper: bool,
@@ -254,11 +254,11 @@ def fit_gaussian(
     measured: MeasuredSamples | None = None,
 ) -> GaussianFamily:
     """Find the signal space and the noise of a mixture of spherical Gaussians, and project the samples."""
-    mean, distances = measured or measure_samples(partitions)
-    with blas_threads_for(partitions):
-        covariance = second_moment(partitions, center=mean)
+    mean, distances = measured or measure_samples(chunks)
+    with blas_threads_for(chunks):
+        covariance = second_moment(chunks, center=mean)
         if paper:
-            framed = _frame_at_zero(partitions, covariance, mean, n_components, seed)
+            framed = _frame_at_zero(chunks, covariance, mean, n_components, seed)
         else:
             framed = _frame_at_mean(distances, covariance, mean, n_components, seed)
 
@@ -267,7 +267,7 @@ def fit_gaussian(
         both = np.stack([np.asarray(Y.T @ energy), np.einsum("ij,ij,i->j", Y, Y, energy)])
         return ArraySum(np.asarray(both, dtype=np.float64))
 
-    noise_mean, noise_square = framed["partitions"].reduce(sum_noise).total / partitions.n_rows
+    noise_mean, noise_square = framed["chunks"].sum(sum_noise).total / chunks.n_rows
     return GaussianFamily(
         **framed,
         mean=framed["frame"].whiten(mean),
@@ -278,19 +278,19 @@ def fit_gaussian(
 
 
 def _frame_at_mean(
-    partitions: Partitions[MeasuredPartition], covariance: Matrix, mean: Array, n_components: int, seed: int
+    chunks: Chunks[MeasuredChunk], covariance: Matrix, mean: Array, n_components: int, seed: int
 ) -> dict[str, Any]:
     """Frame the covariance, which has rank k - 1 plus noise, and average the noise over its other directions.
 
     The paper takes the noise level from one eigenvector. The mean over all of them has a smaller error.
     """
-    (n, d, dtype, _), q = partitions.layout, n_components - 1
+    (n, d, dtype, _), q = chunks.layout, n_components - 1
     pairs = top_eigenpairs(covariance, min(q + OVERSAMPLING, d), n_converged=max(q, 1), seed=seed)
     values, vectors = pairs.values[:q], pairs.vectors[:, :q]
-    rank = noise_rank(covariance, partitions, mean, q, seed)
+    rank = noise_rank(covariance, chunks, mean, q, seed)
     noise = NoiseSpace(vectors, mean, n_dims=max(rank.noisy - q, 1))
 
-    def project_chunk(chunk: MeasuredPartition) -> GaussianChunk:
+    def project_chunk(chunk: MeasuredChunk) -> GaussianChunk:
         inside = project(chunk.samples, vectors, mean)
         residual = np.maximum(chunk.squares - np.einsum("ij,ij->i", inside, inside), 0)
         return GaussianChunk(chunk.first, chunk.samples, inside, residual / noise.n_dims, residual)
@@ -299,39 +299,39 @@ def _frame_at_mean(
         Y = np.column_stack([np.ones(chunk.n_rows), chunk.projected / np.sqrt(frame.values)])
         return replace(chunk, projected=Y.astype(chunk.samples.dtype, copy=False))
 
-    inside = partitions.map(project_chunk).persist()
-    level = inside.reduce(lambda chunk: ArraySum(float(chunk.energy.sum()))).total / n
+    inside = chunks.map(project_chunk).persist()
+    level = inside.sum(lambda chunk: ArraySum(float(chunk.energy.sum()))).total / n
     frame = frame_from_eigenpairs(values, vectors, level, precision=dtype, name="covariance", n_components=n_components)
     unit = float(frame.values.mean()) if q else 1.0
     lifted = Frame(np.column_stack([np.zeros(d), vectors]), np.append(unit, frame.values), origin=mean)
     projected = inside.map(whiten_chunk).persist()
     check = check_spectrum(projected, pairs.values, rank, q, level * noise.n_dims + float(values.sum()))
-    return {"frame": lifted, "noise_variance": level, "noise": noise, "partitions": projected, "check": check}
+    return {"frame": lifted, "noise_variance": level, "noise": noise, "chunks": projected, "check": check}
 
 
 def _frame_at_zero(
-    partitions: Partitions[SamplePartition], covariance: Matrix, mean: Array, n_components: int, seed: int
+    chunks: Chunks[SampleChunk], covariance: Matrix, mean: Array, n_components: int, seed: int
 ) -> dict[str, Any]:
     """Frame the second moment less the (k+1)-th eigenvalue of the covariance, as in the paper."""
     n_pairs = min(n_components + 1, covariance.shape[0])
     values, vectors, _ = top_eigenpairs(covariance, n_pairs, seed=seed)
     level, noise_direction = float(values[-1]), vectors[:, -1]
-    values, vectors, _ = top_eigenpairs(second_moment(partitions), n_components, seed=seed)
-    frame = frame_from_eigenpairs(values, vectors, level, precision=partitions.layout.dtype)
-    noise = NoiseSpace(frame.basis, np.zeros(partitions.n_features), partitions.n_features - n_components)
+    values, vectors, _ = top_eigenpairs(second_moment(chunks), n_components, seed=seed)
+    frame = frame_from_eigenpairs(values, vectors, level, precision=chunks.layout.dtype)
+    noise = NoiseSpace(frame.basis, np.zeros(chunks.n_features), chunks.n_features - n_components)
 
-    def whiten_chunk(chunk: SamplePartition) -> GaussianChunk:
+    def whiten_chunk(chunk: SampleChunk) -> GaussianChunk:
         X = chunk.samples
         energy = np.asarray(X @ noise_direction - mean @ noise_direction) ** 2
         return GaussianChunk(chunk.first, X, frame.whiten(X).astype(X.dtype, copy=False), energy, noise.squares(X))
 
-    projected = partitions.map(whiten_chunk).persist()
-    return {"frame": frame, "noise_variance": level, "noise": noise, "partitions": projected}
+    projected = chunks.map(whiten_chunk).persist()
+    return {"frame": frame, "noise_variance": level, "noise": noise, "chunks": projected}
 
 
-def gaussian_spectrum(partitions: Partitions[SamplePartition], *, seed: int) -> Spectrum:
+def gaussian_spectrum(chunks: Chunks[SampleChunk], *, seed: int) -> Spectrum:
     """Count the Gaussians: one more than the directions in which their centers differ."""
-    return spherical_spectrum(partitions, sample_mean_of(partitions), lambda n_signal: n_signal + 1, seed)
+    return spherical_spectrum(chunks, sample_mean_of(chunks), lambda n_signal: n_signal + 1, seed)
 
 
 # ---- The answer -----------------------------------------------------------------------------------------------------
@@ -506,7 +506,7 @@ class GaussianComponent(SampleComponent):
                 total += (scale[rows] ** 2) @ family.frame.residual(away.T).T ** 2
             return ArraySum(total)
 
-        return np.asarray(self._family.partitions.reduce(sum_chunk).total)
+        return np.asarray(self._family.chunks.sum(sum_chunk).total)
 
 
 # ---- Refinement -----------------------------------------------------------------------------------------------------
@@ -530,13 +530,13 @@ def convert_chunk(model: SphericalModel | ShapedModel, family: GaussianFamily, c
     if isinstance(model, SphericalModel):
         return FeatureChunk(chunk.first, make_features(family, chunk))
     X = chunk.samples
-    return SamplePartition(chunk.first, (X.toarray() if sp.issparse(X) else X) - family.sample_mean)
+    return SampleChunk(chunk.first, (X.toarray() if sp.issparse(X) else X) - family.sample_mean)
 
 
-def make_rows(model: SphericalModel | ShapedModel, family: GaussianFamily) -> Partitions[Any]:
+def make_rows(model: SphericalModel | ShapedModel, family: GaussianFamily) -> Chunks[Any]:
     """Return all samples of the fit as the model takes them."""
     bare = family.without_samples
-    return family.partitions.map(lambda chunk: convert_chunk(model, bare, chunk)).persist()
+    return family.chunks.map(lambda chunk: convert_chunk(model, bare, chunk)).persist()
 
 
 def frame_points(family: GaussianFamily, centers: Array, constant: float = 1.0) -> Array:
@@ -550,7 +550,7 @@ def frame_points(family: GaussianFamily, centers: Array, constant: float = 1.0) 
 def start_from_moments(family: GaussianFamily) -> SphericalParameters:
     """Return all components as the third moment shows them, with the average variance."""
     free, k = family.frame.spread > 0, family.n_components
-    thinned = replace(family, partitions=thin_rows(family.partitions, k))
+    thinned = replace(family, chunks=thin_rows(family.chunks, k))
     candidates = all_components(thinned.tensor(np.eye(k)), family.mean)
     centers = (candidates.points[free] * np.sqrt(family.frame.values[free])[:, None]).T
     weights = np.maximum(candidates.weights, MIN_START_WEIGHT / k)  # or components would vanish
@@ -566,11 +566,11 @@ def fit_all_components(family: GaussianFamily, covariance: Covariance, options: 
     if covariance == "spherical":
         return complete_mixture(family, spherical, rows, fit_mixture(spherical, rows, [start], options))
     trace = float(family.frame.values[free].sum()) + family.noise_variance * family.noise.n_dims
-    d = family.partitions.n_features
+    d = family.chunks.n_features
     shaped = ShapedModel(covariance, d, MIN_VARIANCE * trace / d)
-    resp = posterior(spherical, rows.collect().partition, start)
+    resp = posterior(spherical, rows.collect().chunk, start)
     rows = make_rows(shaped, family)
-    first = shaped.m_step(shaped.statistics(rows.collect().partition, resp), resp.mean(axis=0))
+    first = shaped.m_step(shaped.statistics(rows.collect().chunk, resp), resp.mean(axis=0))
     return complete_mixture(family, shaped, rows, fit_mixture(shaped, rows, [first], options))
 
 
@@ -584,7 +584,7 @@ class ResidualSums(NamedTuple):
 
 
 def complete_mixture(
-    family: GaussianFamily, model: SphericalModel | ShapedModel, rows: Partitions[Any], fit: Fit[Any]
+    family: GaussianFamily, model: SphericalModel | ShapedModel, rows: Chunks[Any], fit: Fit[Any]
 ) -> RefinedMixture:
     """Add the centers in all dimensions to a fitted mixture, and test whether samples follow it.
 
@@ -607,7 +607,7 @@ def complete_mixture(
         excess = np.sum(p - energies / params.variances, axis=0)
         return ResidualSums(excess, p.T @ energies, *weighted_sums(chunk.samples, p))
 
-    sums = family.partitions.reduce(sum_chunk)
+    sums = family.chunks.sum(sum_chunk)
     inverse = np.linalg.pinv(np.diag(np.maximum(sums.excess, 0)) + sums.gram, hermitian=True)
     outside = family.frame.residual(centered_sums(family.noise.origin, WeightedSums(sums.rows, sums.weights)) @ inverse)
     inside = family.frame.unwhiten(frame_points(family, params.centers.T))
@@ -680,16 +680,16 @@ class GaussianSearch(SemiSupervised[GaussianFamily]):
         self.preset = preset
         self.random_state = random_state
 
-    def _fit_family(self, X: Any) -> Partitions[SamplePartition]:
+    def _fit_family(self, X: Any) -> Chunks[SampleChunk]:
         check_choice("covariance", self.covariance, COVARIANCES)
         minimum, is_paper = check_n_components(self.n_components), self._is_paper()
-        partitions = self._check_partitions(X)
-        check_n_features(partitions.n_features, minimum, f"{minimum} Gaussians")
-        check_n_samples(partitions, minimum + 1, f"{minimum} Gaussians and their noise")
+        chunks = self._check_chunks(X)
+        check_n_features(chunks.n_features, minimum, f"{minimum} Gaussians")
+        check_n_samples(chunks, minimum + 1, f"{minimum} Gaussians and their noise")
         self._forget("outliers_")
-        samples, measured = partitions, None
+        samples, measured = chunks, None
         if not is_paper:
-            outliers = self._leave_out_outliers(partitions)
+            outliers = self._leave_out_outliers(chunks)
             samples, measured = outliers.samples, outliers.measured
         k = self._choose_n_components(
             samples,
@@ -705,7 +705,7 @@ class GaussianSearch(SemiSupervised[GaussianFamily]):
             warn_user(warning)
         self._family, self._mixtures = family, MixtureCache[RefinedMixture]()
         self.mean_, self.noise_variance_ = family.sample_mean, family.noise_variance
-        return partitions
+        return chunks
 
     def search(
         self,

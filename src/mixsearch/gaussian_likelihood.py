@@ -8,14 +8,14 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 
 from mixsearch._typing import Array
-from mixsearch.data.partitions import Partition, SamplePartition
+from mixsearch.data.rows import Chunk, SampleChunk
 from mixsearch.mixture.em import draw_centers
 
 Covariance = Literal["spherical", "diagonal", "tied", "full"]
 
 
 @dataclass(frozen=True)
-class FeatureChunk(Partition):
+class FeatureChunk(Chunk):
     """Samples as features in which log densities are linear: 1, coordinates z of the signal space, squared length."""
 
     features: Array  # (n, q + 2)
@@ -104,22 +104,22 @@ class ShapedModel:
     n_dims: int  # d
     min_variance: float  # added to every variance: a direction without variance would reward every split
 
-    def log_density(self, chunk: SamplePartition, params: ShapedParameters) -> Array:
+    def log_density(self, chunk: SampleChunk, params: ShapedParameters) -> Array:
         """Compute log αᵢ + log N(x; μᵢ, Σᵢ), (n, k)."""
         log_factors = np.log(np.einsum("kdd->kd", params.factors)).sum(axis=1)
         constants = np.log(params.weights) + log_factors - 0.5 * self.n_dims * np.log(2 * np.pi)
         return np.asarray(constants - 0.5 * self.squares(chunk, params))
 
-    def squares(self, chunk: SamplePartition, params: ShapedParameters) -> Array:
+    def squares(self, chunk: SampleChunk, params: ShapedParameters) -> Array:
         """Compute squared Mahalanobis distances, (n, k)."""
         return np.stack(
             [np.sum(self._standardize(chunk, params, i) ** 2, axis=1) for i in range(len(params.weights))], 1
         )
 
-    def _standardize(self, chunk: SamplePartition, params: ShapedParameters, component: int) -> Array:
+    def _standardize(self, chunk: SampleChunk, params: ShapedParameters, component: int) -> Array:
         return np.asarray((chunk.samples - params.centers[component]) @ params.factors[component])
 
-    def statistics(self, chunk: SamplePartition, resp: Array) -> Array:
+    def statistics(self, chunk: SampleChunk, resp: Array) -> Array:
         """Sum 1, x and the entries of xx', weighted by responsibilities, (k, 1 + d + d²)."""
         X = chunk.samples
         squares = [((X * column[:, None]).T @ X).ravel() for column in resp.T]
@@ -142,9 +142,7 @@ class ShapedModel:
         factors = np.linalg.inv(np.linalg.cholesky(covariances)).swapaxes(1, 2)
         return ShapedParameters(np.maximum(weights, np.finfo(np.float64).tiny), centers, factors)
 
-    def random_start(
-        self, chunk: SamplePartition, params: ShapedParameters, rng: np.random.Generator
-    ) -> ShapedParameters:
+    def random_start(self, chunk: SampleChunk, params: ShapedParameters, rng: np.random.Generator) -> ShapedParameters:
         """Draw centers among the samples by k-means++, and assign each sample to the nearest."""
         scale = np.sqrt(chunk.samples.var(axis=0) + self.min_variance)
         centers, _ = draw_centers(chunk.samples / scale, len(params.weights), rng)
@@ -152,7 +150,7 @@ class ShapedModel:
         resp = np.eye(len(centers))[np.argmin(distances, axis=0)]
         return self.m_step(self.statistics(chunk, resp), resp.mean(axis=0))
 
-    def scores(self, chunk: SamplePartition, params: ShapedParameters, component: int) -> Array:
+    def scores(self, chunk: SampleChunk, params: ShapedParameters, component: int) -> Array:
         """Compute the scores by the center and the covariance, in coordinates in which that is the identity, (n, p)."""
         Z = self._standardize(chunk, params, component)
         if self.shape == "tied":  # whose covariance is known far better than any center

@@ -35,13 +35,13 @@ from mixsearch.core.second_moment import multiply_gram_chunks, rescale, symmetri
 from mixsearch.core.tensor import separate_rest, sum_cubes, symmetrize
 from mixsearch.data.chunks import ArraySum, RowChunks, add_all, chunk_rows, even_slices, row_slices, sum_chunks
 from mixsearch.data.documents import (
-    CountPartition,
     DocumentWeights,
-    HintedPartition,
+    HintedChunk,
     MeanDocument,
-    TopicPartition,
+    TopicChunk,
     UnitSums,
     Weighting,
+    WordCountChunk,
     check_indices,
     inverse_frequency,
     match_documents,
@@ -49,16 +49,16 @@ from mixsearch.data.documents import (
     tfidf_lengths,
     weight_documents,
 )
-from mixsearch.data.partitions import (
-    LocalPartitions,
-    Partition,
-    Partitions,
-    SegmentedPartitions,
+from mixsearch.data.reductions import sample_terms
+from mixsearch.data.rows import (
+    Chunk,
+    Chunks,
+    LocalChunks,
+    SegmentedChunks,
     group_indices,
     leave_one_out,
     sums_by_group,
 )
-from mixsearch.data.reductions import sample_terms
 from mixsearch.data.threads import n_cores, one_blas_thread
 from mixsearch.errors import HintError, Option, SearchError
 
@@ -181,7 +181,7 @@ class TopicFamily:
     mean_document: MeanDocument  # means of all documents as unit vectors
     n_applications: int  # passes over the counts that the eigenvectors took
     row_lengths: RowLengths  # with all components of the fit, also if this has fewer
-    partitions: Partitions[TopicPartition]
+    chunks: Chunks[TopicChunk]
     left_out: Frame | None = None  # directions outside the frame that stand out from the noise, if any
     n_hints: ClassVar[int] = 1
 
@@ -208,11 +208,11 @@ class TopicFamily:
     def _contract_in_frame(self, hint: Array) -> Array:
         """Compute W'E[⟨x3, v⟩x1x2']W for v = Wc, (k, k)."""
 
-        def sum_chunk(chunk: TopicPartition) -> ArraySum:
+        def sum_chunk(chunk: TopicChunk) -> ArraySum:
             scores = chunk.triple_weights * (chunk.projected @ hint)
             return ArraySum(weighted_gram(chunk.projected, scores, n_threads=n_cores()))
 
-        triples = self.partitions.reduce(sum_chunk).total
+        triples = self.chunks.sum(sum_chunk).total
         if self.distinct:
             W = self.whitening_rows(slice(None))
             v = W @ hint
@@ -225,7 +225,7 @@ class TopicFamily:
         """Compute W'E[⟨x3, v⟩x1x2']W, (k, k), and W'E[⟨x2, v⟩x1], (k,), from the documents with words of the hint."""
         distinct, columns, values = self.distinct, hint.columns, hint.values
 
-        def sum_chunk(chunk: HintedPartition) -> HintedSums:
+        def sum_chunk(chunk: HintedChunk) -> HintedSums:
             matching, dtype = np.flatnonzero(chunk.sampled_scores != 0), chunk.by_document.dtype
 
             def sum_rows(part: slice) -> HintedSums:
@@ -239,7 +239,7 @@ class TopicFamily:
             n_threads = n_cores() if len(matching) > THREADED_DOCUMENTS else 1
             return sum_chunks(sum_rows, even_slices(len(matching), N_CHUNKS), n_threads)
 
-        n_matching, triples, crossed, repeats = self._match(columns, values, max_documents).reduce(sum_chunk)
+        n_matching, triples, crossed, repeats = self._match(columns, values, max_documents).sum(sum_chunk)
         if not n_matching:
             raise HintError(
                 "No document matches the hint: none contains its words, or their weights cancel.",
@@ -254,10 +254,10 @@ class TopicFamily:
             crossed -= weighted.T @ self.own_pairs[columns]
         return triples, crossed
 
-    def _match(self, columns: Array | slice, values: Array, max_documents: int | None) -> Partitions[HintedPartition]:
+    def _match(self, columns: Array | slice, values: Array, max_documents: int | None) -> Chunks[HintedChunk]:
         # No more documents than this can contain its words, so there is no need to count them.
         is_rare = max_documents is not None and self.document_frequency[columns].sum() <= max_documents
-        return match_documents(self.partitions, columns, values, None if is_rare else max_documents)
+        return match_documents(self.chunks, columns, values, None if is_rare else max_documents)
 
     def tensor(self, basis: Array) -> Array:
         """Contract the third moment with all columns of a basis, (k, q), to (q, q, q).
@@ -268,13 +268,13 @@ class TopicFamily:
         - ⟨m, c⟩mm' / 2 with W'm for m.
         """
 
-        def sum_chunk(chunk: TopicPartition) -> ArraySum:
+        def sum_chunk(chunk: TopicChunk) -> ArraySum:
             Y = chunk.projected @ basis
             return ArraySum(sum_cubes(Y, Y, chunk.triple_weights))
 
         a0, m = self.alpha0, self.mean @ basis
         with one_blas_thread:
-            triples = self.partitions.reduce(sum_chunk).total
+            triples = self.chunks.sum(sum_chunk).total
             if self.distinct:
                 W = self.whitening_rows(slice(None)) @ basis
                 repeats = self.own_crossed @ basis - 2 / 3 * W * self.own_triples[:, None]
@@ -300,7 +300,7 @@ class TopicFamily:
             lambda chunk: replace(chunk, hint_counts=sp.csr_array(chunk.hint_counts))
         )
 
-        def sum_triples(chunk: HintedPartition, group: slice) -> tuple[Array, Array]:
+        def sum_triples(chunk: HintedChunk, group: slice) -> tuple[Array, Array]:
             """Only documents with words of the hint contribute."""
             rows = np.arange(len(chunk.lengths))[group][np.flatnonzero(np.diff(chunk.hint_counts[group].indptr))]
             Y, weights = chunk.projected[rows].astype(np.float64, copy=False), chunk.triple_weights[rows]
@@ -314,7 +314,7 @@ class TopicFamily:
             cross = np.asarray(counts @ weighted).T @ (Y * weights[:, None])
             return triples - cross - cross.T, repeats
 
-        def sum_group(chunk: HintedPartition, rows: slice) -> GroupSums:
+        def sum_group(chunk: HintedChunk, rows: slice) -> GroupSums:
             Y, by_pair = chunk.projected[rows].astype(np.float64, copy=False), chunk.pair_weights[rows]
             weights = chunk.document_weights(distinct)[rows]
             per_word = weights / chunk.lengths[rows]
@@ -348,20 +348,20 @@ class TopicFamily:
         """Compute A W u of all documents but one group, (d, B), for a direction u in the frame, (k,)."""
         distinct, a0, v = self.distinct, self.alpha0, np.asarray(self.whitening_rows(slice(None)) @ direction)
 
-        def sum_group(chunk: TopicPartition, rows: slice) -> ArraySum:
+        def sum_group(chunk: TopicChunk, rows: slice) -> ArraySum:
             """Sum ω⟨x2, v⟩x1 and ωx1, (d, 2)."""
             counts, by_pair = chunk.read_documents(rows), chunk.pair_weights[rows]
             crossed = counts.T @ (by_pair * (counts @ v)) - distinct * v * (counts.T @ by_pair)
             per_word = chunk.document_weights(distinct)[rows] / chunk.lengths[rows]
             return ArraySum(np.column_stack([crossed, counts.T @ per_word]))
 
-        def sum_weights(chunk: TopicPartition, rows: slice) -> ArraySum:
+        def sum_weights(chunk: TopicChunk, rows: slice) -> ArraySum:
             return ArraySum(float(chunk.document_weights(distinct)[rows].sum()))
 
         replicates = []
         with one_blas_thread:
-            weights = leave_one_out(self.partitions, sum_weights)
-            for (sums,), (weight,) in zip(leave_one_out(self.partitions, sum_group), weights, strict=True):
+            weights = leave_one_out(self.chunks, sum_weights)
+            for (sums,), (weight,) in zip(leave_one_out(self.chunks, sum_group), weights, strict=True):
                 crossed, m = (sums / weight).T
                 replicates.append(a0 * (a0 + 1) * crossed - a0**2 * m * (m @ v))
         return np.column_stack(replicates)
@@ -373,7 +373,7 @@ class TopicFamily:
             frame=self.frame.take(k),
             mean=self.mean[:k],
             own_crossed=self.own_crossed[:, :k],
-            partitions=self.partitions.map(lambda chunk: replace(chunk, projected=chunk.projected[:, :k])),
+            chunks=self.chunks.map(lambda chunk: replace(chunk, projected=chunk.projected[:, :k])),
         )
 
     def project(self, hint: Any) -> Array:
@@ -399,17 +399,17 @@ class TopicFamily:
         return np.asarray(weighted_gram(V, scaled, precision=V.dtype, n_threads=n_cores()) / np.outer(root, root))
 
     @property
-    def segments(self) -> tuple[TopicPartition, ...]:
-        """All documents in one partition or a few, if they are in this process."""
-        if isinstance(self.partitions, LocalPartitions):
-            return (self.partitions.partition,)
-        if isinstance(self.partitions, SegmentedPartitions):
-            return self.partitions.segments
+    def segments(self) -> tuple[TopicChunk, ...]:
+        """All documents in one chunk or a few, if they are in this process."""
+        if isinstance(self.chunks, LocalChunks):
+            return (self.chunks.chunk,)
+        if isinstance(self.chunks, SegmentedChunks):
+            return self.chunks.segments
         raise SearchError(
             "The {n_documents:,} documents of this fit are on a cluster, but this operation needs them in this "
             "process. Fit a corpus in memory, or build an index.",
             code="documents_on_cluster",
-            n_documents=self.partitions.n_rows,
+            n_documents=self.chunks.n_rows,
         )
 
 
@@ -425,7 +425,7 @@ class ProjectionSums(NamedTuple):
 
 
 def fit_topics(
-    partitions: Partitions[CountPartition],
+    chunks: Chunks[WordCountChunk],
     n_components: int,
     *,
     alpha0: float,
@@ -442,15 +442,15 @@ def fit_topics(
     Eigenvectors are those of S A S with S = diag(p^(-metric)) and p the frequencies of words: counts are multinomial,
     so the noise of a word grows with p. S is undone on the way out.
     """
-    weights = weight_documents(partitions, weighting, distinct=distinct)
-    word_mean, own_pairs, own_triples, document_frequency = partitions.reduce(sum_words, weights).total.T.copy()
+    weights = weight_documents(chunks, weighting, distinct=distinct)
+    word_mean, own_pairs, own_triples, document_frequency = chunks.sum(sum_words, weights).total.T.copy()
     scale = scale_words(word_mean, metric)
 
-    def multiply(chunk: CountPartition, Q: Array) -> ArraySum:
+    def multiply(chunk: WordCountChunk, Q: Array) -> ArraySum:
         return multiply_gram_chunks(chunk.counts, Q, weights.compute(chunk.lengths)[1])
 
     second = rescale(
-        _sum_products(partitions, multiply),
+        _sum_products(chunks, multiply),
         scale=alpha0 * (alpha0 + 1),
         metric=scale,
         diagonal=scale**2 * own_pairs if distinct else np.zeros_like(scale),
@@ -473,8 +473,8 @@ def fit_topics(
     k = max(count_above(values[:n_components]), 1)
     frame = replace(frame_from_eigenpairs(values[:k], vectors[:, :k]), metric=scale)
     beyond = Frame(vectors[:, k:], values[k:], scale)
-    idf = inverse_frequency(document_frequency, partitions.n_rows)
-    projected, projection = partitions.map_reduce(project_documents, weights, frame, idf, allocate)
+    idf = inverse_frequency(document_frequency, chunks.n_rows)
+    projected, projection = chunks.map_sum(project_documents, weights, frame, idf, allocate)
     return TopicFamily(
         frame=frame,
         alpha0=alpha0,
@@ -487,9 +487,9 @@ def fit_topics(
         document_frequency=document_frequency.astype(np.int64),
         idf=idf,
         n_applications=n_applications,
-        mean_document=MeanDocument.from_sums(UnitSums(projection.tfidf, projection.places), partitions.n_rows),
+        mean_document=MeanDocument.from_sums(UnitSums(projection.tfidf, projection.places), chunks.n_rows),
         row_lengths=RowLengths(frame),
-        partitions=projected,
+        chunks=projected,
         left_out=_find_left_out(second, beyond, float(frame.values[-1]), seed) if n_beyond else None,
     )
 
@@ -499,17 +499,17 @@ def scale_words(word_mean: Array, metric: float) -> Array:
     return np.where(word_mean > 0, word_mean, 1.0) ** -metric
 
 
-def sum_words(partition: CountPartition, weights: DocumentWeights) -> ArraySum:
+def sum_words(chunk: WordCountChunk, weights: DocumentWeights) -> ArraySum:
     """Sum counts as frequencies and with the weights of pairs and triples, and count the documents of words, (d, 4)."""
-    by_document, by_pair, by_triple = weights.compute(partition.lengths)
-    columns = np.column_stack([by_document / partition.lengths, by_pair, by_triple])
-    return ArraySum(np.column_stack([_sum_rows(partition.counts, columns), np.diff(partition.by_word.indptr)]))
+    by_document, by_pair, by_triple = weights.compute(chunk.lengths)
+    columns = np.column_stack([by_document / chunk.lengths, by_pair, by_triple])
+    return ArraySum(np.column_stack([_sum_rows(chunk.counts, columns), np.diff(chunk.by_word.indptr)]))
 
 
-def _sum_products(partitions: Partitions[CountPartition], multiply: Callable[..., ArraySum]) -> Matrix:
+def _sum_products(chunks: Chunks[WordCountChunk], multiply: Callable[..., ArraySum]) -> Matrix:
     """Return the operator that sums `multiply(chunk, Q)`: one pass over the counts for a block of vectors."""
-    n_features, dtype, *_ = partitions.layout[1:]
-    return symmetric_operator(n_features, dtype, lambda Q: partitions.reduce(multiply, np.ascontiguousarray(Q)).total)
+    n_features, dtype, *_ = chunks.layout[1:]
+    return symmetric_operator(n_features, dtype, lambda Q: chunks.sum(multiply, np.ascontiguousarray(Q)).total)
 
 
 def _sum_rows(counts: RowChunks, weights: Array) -> Array:
@@ -533,14 +533,14 @@ def _find_left_out(second: Matrix, beyond: Frame, last: float, seed: int) -> Fra
 
 
 def project_documents(
-    partition: CountPartition, weights: DocumentWeights, frame: Frame, idf: Array, allocate: Allocate
-) -> tuple[TopicPartition, ProjectionSums]:
+    chunk: WordCountChunk, weights: DocumentWeights, frame: Frame, idf: Array, allocate: Allocate
+) -> tuple[TopicChunk, ProjectionSums]:
     """Return the documents with their weights, whitened counts Y and lengths as tf-idf vectors, and sums over them."""
-    counts, V, roots = partition.counts, frame.basis, np.sqrt(frame.values)
+    counts, V, roots = chunk.counts, frame.basis, np.sqrt(frame.values)
     scaled = V if frame.metric is None else V * frame.metric[:, None].astype(V.dtype)
     W = np.ascontiguousarray(scaled / roots.astype(V.dtype))
     projected, lengths = allocate((counts.shape[0], W.shape[1]), counts.dtype), np.empty(counts.shape[0])
-    _, by_pair, by_triple = weights.compute(partition.lengths)
+    _, by_pair, by_triple = weights.compute(chunk.lengths)
 
     def project_chunk(chunk: tuple[int, slice]) -> ProjectionSums:
         index, rows = chunk
@@ -551,8 +551,8 @@ def project_documents(
         return ProjectionSums(np.asarray(crossed), *sum_unit_vectors(X, lengths[rows], Y, frame.values, idf))
 
     sums = sum_chunks(project_chunk, counts.enumerate(), n_cores())
-    fields = {name: value for name, value in vars(partition).items() if name != "stored"}
-    documents = TopicPartition(
+    fields = {name: value for name, value in vars(chunk).items() if name != "stored"}
+    documents = TopicChunk(
         **fields, pair_weights=by_pair, triple_weights=by_triple, tfidf_lengths=lengths, projected=projected
     )
     return documents, sums
@@ -609,7 +609,7 @@ def estimate_alpha0(family: TopicFamily) -> tuple[float, float]:
 
 
 def topic_spectrum(
-    partitions: Partitions[CountPartition],
+    chunks: Chunks[WordCountChunk],
     *,
     alpha0: float,
     distinct: bool,
@@ -618,16 +618,16 @@ def topic_spectrum(
     seed: int,
 ) -> Spectrum:
     """Count the topics: as many as directions that hold on other documents, and at least one."""
-    weights = weight_documents(partitions, weighting, distinct=distinct)
+    weights = weight_documents(chunks, weighting, distinct=distinct)
 
     def square(X: sp.csr_array) -> sp.csr_array:
         """Count pairs of a word with itself: c of different words, c² of the plug-in."""
         return X if distinct else X.multiply(X).tocsr()
 
-    def mask(chunk: CountPartition, fold: int) -> Array:
+    def mask(chunk: WordCountChunk, fold: int) -> Array:
         return np.asarray(group_indices(chunk, len(chunk.lengths), N_FOLDS) == fold)
 
-    def sum_folds(chunk: CountPartition) -> ArraySum:
+    def sum_folds(chunk: WordCountChunk) -> ArraySum:
         """Sum words, and pairs of a word with itself, over each fold: (2, d, 3)."""
         by_document, by_pair, _ = weights.compute(chunk.lengths)
         masks, counts = np.column_stack([mask(chunk, fold) for fold in range(N_FOLDS)]), chunk.counts
@@ -635,23 +635,23 @@ def topic_spectrum(
         per_word = (by_document / chunk.lengths)[:, None] * masks
         return ArraySum(np.stack([_sum_rows(counts, per_word), _sum_rows(squares, by_pair[:, None] * masks)]))
 
-    def sum_weights(chunk: CountPartition) -> ArraySum:
+    def sum_weights(chunk: WordCountChunk) -> ArraySum:
         return ArraySum(np.array([weights.compute(chunk.lengths[mask(chunk, i)])[0].sum() for i in range(N_FOLDS)]))
 
-    words, repeats = partitions.reduce(sum_folds).total
-    fold_weights = partitions.reduce(sum_weights).total
+    words, repeats = chunks.sum(sum_folds).total
+    fold_weights = chunks.sum(sum_weights).total
     word_mean = words.sum(axis=1)
     units = scale_words(word_mean, metric)
     scale, mean = alpha0 * (alpha0 + 1), alpha0 * units * word_mean
 
     def second_moment_without(fold: int) -> Matrix:
-        def multiply(chunk: CountPartition, Q: Array) -> ArraySum:
+        def multiply(chunk: WordCountChunk, Q: Array) -> ArraySum:
             picked = ~mask(chunk, fold)
             return multiply_gram_chunks(_pick_rows(chunk.counts, picked), Q, weights.compute(chunk.lengths[picked])[1])
 
         outside = np.arange(N_FOLDS) != fold
         return rescale(
-            _sum_products(partitions, multiply),
+            _sum_products(chunks, multiply),
             scale=scale / float(fold_weights[outside].sum()),
             metric=units,
             diagonal=units**2 * repeats[:, outside].sum(axis=1),
@@ -660,10 +660,10 @@ def topic_spectrum(
 
     def evaluate(directions: list[Array]) -> FoldSums:
         """Sum v'Av over the documents of each fold for its directions v, (d, q)."""
-        in_counts = [(units[:, None] * V).astype(partitions.layout.dtype) for V in directions]
+        in_counts = [(units[:, None] * V).astype(chunks.layout.dtype) for V in directions]
         mean_squares = [(mean @ V) ** 2 for V in directions]
 
-        def sum_fold(chunk: CountPartition, fold: int) -> FoldSums:
+        def sum_fold(chunk: WordCountChunk, fold: int) -> FoldSums:
             picked, V = mask(chunk, fold), in_counts[fold]
             by_document, by_pair, _ = weights.compute(chunk.lengths[picked])
             counts = _pick_rows(chunk.counts, picked)
@@ -677,12 +677,12 @@ def topic_spectrum(
 
             return sum_chunks(sum_rows, counts.enumerate(), n_cores())
 
-        return partitions.reduce(lambda chunk: add_all([sum_fold(chunk, fold) for fold in range(N_FOLDS)]))
+        return chunks.sum(lambda chunk: add_all([sum_fold(chunk, fold) for fold in range(N_FOLDS)]))
 
     with one_blas_thread:
         return find_spectrum(
             Folds(second_moment_without, evaluate),
-            max_directions(*partitions.shape, MAX_TOPICS),
+            max_directions(*chunks.shape, MAX_TOPICS),
             lambda k: max(k, 1),
             n_features=None,
             min_held=MIN_HELD,
@@ -709,7 +709,7 @@ def _pick_rows(counts: RowChunks, is_picked: Array) -> RowChunks:
 
 
 @dataclass(frozen=True)
-class SampledPartition(Partition):
+class SampledChunk(Chunk):
     """Documents with one draw of their shares."""
 
     by_document: sp.csr_array  # counts, (n, d)
@@ -756,12 +756,12 @@ def refine_topic(family: TopicFamily, candidates: Candidates, n_sweeps: int) -> 
     """
     rng = np.random.default_rng(0)
     candidates = separate_rest(family.tensor(np.eye(family.n_components)), candidates)
-    topics, prior, partitions = _start_sampling(family, candidates)
+    topics, prior, chunks = _start_sampling(family, candidates)
     squares = float(np.mean(np.sum(topics**2, axis=0)))
     beta = np.clip((1 - squares) / max(len(topics) * squares - 1, MIN_PROBABILITY), *BETA_RANGE)
     start, means, variances, total = topics[:, 0], [], [], np.zeros_like(topics)
     for sweep in range(n_sweeps):
-        partitions, (counts,) = partitions.map_reduce(sample_words, topics, prior, int(rng.integers(2**32)))
+        chunks, (counts,) = chunks.map_sum(sample_words, topics, prior, int(rng.integers(2**32)))
         counts = counts + beta
         lengths = counts.sum(axis=0)
         if sweep >= int(BURN_IN * n_sweeps):
@@ -787,9 +787,9 @@ def refine_topic(family: TopicFamily, candidates: Candidates, n_sweeps: int) -> 
     )
 
 
-def _start_sampling(family: TopicFamily, candidates: Candidates) -> tuple[Array, Array, Partitions[SampledPartition]]:
+def _start_sampling(family: TopicFamily, candidates: Candidates) -> tuple[Array, Array, Chunks[SampledChunk]]:
     """Return the topics of the moment estimates, (d, k), α, (k,), and documents with linear estimates of shares."""
-    if family.partitions.reduce(lambda chunk: ArraySum(int(np.count_nonzero(chunk.by_document.data % 1)))).total:
+    if family.chunks.sum(lambda chunk: ArraySum(int(np.count_nonzero(chunk.by_document.data % 1)))).total:
         raise SearchError(
             "{argument}=True needs whole counts, but the documents contain fractions. Fit the counts themselves.",
             code="needs_whole_counts",
@@ -803,29 +803,27 @@ def _start_sampling(family: TopicFamily, candidates: Candidates) -> tuple[Array,
     # The center of a topic with hardly any weight is too noisy to estimate shares from.
     directions = candidates.points * np.where(candidates.weights > 0, candidates.weights, 0)
 
-    def start(chunk: TopicPartition) -> SampledPartition:
+    def start(chunk: TopicChunk) -> SampledChunk:
         linear = np.clip(chunk.projected.astype(np.float64) @ directions, 0, None) / chunk.lengths[:, None] + prior
         shares = linear / linear.sum(axis=1, keepdims=True)
-        return SampledPartition(chunk.first, check_indices(chunk.by_document), shares)
+        return SampledChunk(chunk.first, check_indices(chunk.by_document), shares)
 
-    return topics / topics.sum(axis=0), prior, family.partitions.map(start).persist()
+    return topics / topics.sum(axis=0), prior, family.chunks.map(start).persist()
 
 
-def sample_words(
-    partition: SampledPartition, topics: Array, prior: Array, seed: int
-) -> tuple[SampledPartition, ArraySum]:
+def sample_words(chunk: SampledChunk, topics: Array, prior: Array, seed: int) -> tuple[SampledChunk, ArraySum]:
     """Draw the topic of each word and then the shares of each document; sum the words of each topic, (d, k)."""
-    rng, by_document, by_word = np.random.default_rng([seed, partition.first]), [], np.zeros_like(topics)
-    chunks = chunk_rows(partition.by_document, max(CHUNK_CELLS // len(prior), 1))
+    rng, by_document, by_word = np.random.default_rng([seed, chunk.first]), [], np.zeros_like(topics)
+    chunks = chunk_rows(chunk.by_document, max(CHUNK_CELLS // len(prior), 1))
     for index, rows in chunks.enumerate():
         X = chunks.read(index)
-        joint = _weigh_topics(X, partition.shares[rows], topics)
+        joint = _weigh_topics(X, chunk.shares[rows], topics)
         joint /= (joint @ np.ones(len(prior)))[:, None]  # several times as fast as a sum over so short an axis
         drawn = rng.multinomial(X.data.astype(np.int64), joint)
         by_document.append(_sum_cells(X) @ drawn)
         by_word += sp.csc_array((np.ones(X.nnz), X.indices, np.arange(X.nnz + 1)), shape=(X.shape[1], X.nnz)) @ drawn
     shares = rng.standard_gamma(np.concatenate(by_document) + prior) + MIN_PROBABILITY
-    return replace(partition, shares=shares / shares.sum(axis=1, keepdims=True)), ArraySum(by_word)
+    return replace(chunk, shares=shares / shares.sum(axis=1, keepdims=True)), ArraySum(by_word)
 
 
 def _weigh_topics(counts: sp.csr_array, shares: Array, topics: Array) -> Array:

@@ -39,7 +39,7 @@ from mixsearch.core.validation import (
     check_samples,
 )
 from mixsearch.data.dask import dask_arrays, is_dask
-from mixsearch.data.partitions import Partitions, SamplePartition, partition_in_memory
+from mixsearch.data.rows import Chunks, SampleChunk, chunk_in_memory
 from mixsearch.display import Card, plain_number
 from mixsearch.errors import (
     ArgumentError,
@@ -200,7 +200,7 @@ class RegressionComponent(SampleComponent):
                 code="needs_refinement",
                 argument=Option("refine"),
             )
-        rows: Partitions[Any] = make_rows(self._family)
+        rows: Chunks[Any] = make_rows(self._family)
         return estimate_covariance(self._refined.model, rows, self._mixture, self._index)
 
     def _refined_errors(self, refined: RefinedMixture) -> StandardErrors:
@@ -412,22 +412,22 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
         -------
         self
         """
-        partitions, is_paper = self._check_partitions(X, y), self._is_paper()
+        chunks, is_paper = self._check_chunks(X, y), self._is_paper()
         design, intercept, minimum = self._get_design(), self._has_intercept(), check_n_components(self.n_components)
         check_choice("design", design, ("covariance", "standard"))
-        if partitions.layout.is_sparse and design == "covariance":
+        if chunks.layout.is_sparse and design == "covariance":
             raise sparse_error()
-        d = partitions.n_features
+        d = chunks.n_features
         needed = max(d if design == "covariance" else 0, minimum) + 1
-        check_n_samples(partitions, needed, f"{minimum} regressions with design={design!r} on {d} features")
+        check_n_samples(chunks, needed, f"{minimum} regressions with design={design!r} on {d} features")
         self._forget("outliers_", "noise_variance_")
-        samples, standardized = partitions, None
+        samples, standardized = chunks, None
         if not is_paper:
-            outliers = find_regression_outliers(partitions, design, intercept=intercept)
+            outliers = find_regression_outliers(chunks, design, intercept=intercept)
             samples, standardized, self.outliers_ = outliers.samples, outliers.measured, outliers.rows
             if len(outliers.rows):
                 warn_user(outliers.warning())
-        standardized = standardized or standardize(partitions, design, intercept=intercept)
+        standardized = standardized or standardize(chunks, design, intercept=intercept)
         fit = partial(
             fit_regression,
             samples,
@@ -440,7 +440,7 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
         k = count_regressions(fit(MAX_COUNTED, paper=False)) if self.n_components == AUTO else minimum
         check_not_exact(standardized, k)
         family = fit(k)
-        if self.joint and (not intercept or partitions.layout.is_sparse or family.design.n_coordinates > MAX_FEATURES):
+        if self.joint and (not intercept or chunks.layout.is_sparse or family.design.n_coordinates > MAX_FEATURES):
             raise ArgumentError(
                 "{argument}=True needs intercepts and at most {limit} independent features of a dense X.",
                 code="options_conflict",
@@ -459,17 +459,17 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
     def _has_intercept(self) -> bool:
         return self.preset != "paper" if self.fit_intercept is None else bool(self.fit_intercept)
 
-    def _check_partitions(self, X: Any, y: Any = None) -> Partitions[SamplePartition]:
+    def _check_chunks(self, X: Any, y: Any = None) -> Chunks[SampleChunk]:
         """Check the samples and responses of a fit: in memory, or where their chunks are."""
         if is_dask(X):
-            partitions: Partitions[SamplePartition] = dask_arrays().sample_partitions(X, y)
-            self._set_features(partitions)
-            return partitions
+            chunks: Chunks[SampleChunk] = dask_arrays().sample_chunks(X, y)
+            self._set_features(chunks)
+            return chunks
         checked, response = validate_data(self, X, y, accept_sparse="csr", dtype=FLOAT_DTYPES, y_numeric=True)
         responses = np.asarray(response, dtype=np.float64)
         check_magnitude(checked)
         check_magnitude(responses)
-        return partition_in_memory(as_samples(checked), responses)
+        return chunk_in_memory(as_samples(checked), responses)
 
     def search(
         self,

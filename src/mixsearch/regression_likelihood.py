@@ -15,7 +15,7 @@ from mixsearch.core.component import Candidates
 from mixsearch.core.frame import project
 from mixsearch.core.second_moment import centered_sums, weighted_sums
 from mixsearch.core.tensor import all_components
-from mixsearch.data.partitions import Partition, Partitions
+from mixsearch.data.rows import Chunk, Chunks
 from mixsearch.mixture.check import test_rows
 from mixsearch.mixture.em import EMOptions, Fit, Held, fit_mixture, posterior, run_em
 from mixsearch.mixture.tuning import TUNING
@@ -41,7 +41,7 @@ RIDGE = 1e-12
 
 
 @dataclass(frozen=True)
-class FeatureChunk(Partition):
+class FeatureChunk(Chunk):
     """Samples as EM sees them."""
 
     features: Any  # 1 if there are intercepts, standardized x and the response, (n, q + 1), dense or sparse
@@ -209,7 +209,7 @@ def make_features(family: RegressionFamily, X: Samples, y: Array, basis: Array |
     return sp.csr_array(sp.hstack(columns)) if sp.issparse(Z) else np.hstack(columns)
 
 
-def make_rows(family: RegressionFamily, basis: Array | None = None) -> Partitions[FeatureChunk]:
+def make_rows(family: RegressionFamily, basis: Array | None = None) -> Chunks[FeatureChunk]:
     """Return the samples of the fit as EM sees them."""
     fitted = family.without_samples
 
@@ -217,7 +217,7 @@ def make_rows(family: RegressionFamily, basis: Array | None = None) -> Partition
         features = make_features(fitted, chunk.samples, chunk.responses + fitted.offset, basis)
         return FeatureChunk(chunk.first, features)
 
-    return family.partitions.map(convert).persist()
+    return family.chunks.map(convert).persist()
 
 
 def multiply_slopes(params: RegressionParameters, matrix: Array) -> RegressionParameters:
@@ -273,7 +273,7 @@ def compute_gradient(family: RegressionFamily, model: RegressionModel, params: R
         return weighted_sums(chunk.samples, scores)
 
     center = family.design.center * family.fit_intercept
-    sums = centered_sums(center, family.partitions.reduce(sum_chunk))
+    sums = centered_sums(center, family.chunks.sum(sum_chunk))
     return family.design.standardize_sums(sums).T
 
 
@@ -295,7 +295,7 @@ def fit_all_components(family: RegressionFamily, options: EMOptions, *, joint: b
 
     Starts are drawn at random too if moments are unreliable, or samples are few: then the likelihood has many maxima.
     """
-    model, n = RegressionModel(MIN_NOISE * family.power, joint), family.partitions.n_rows
+    model, n = RegressionModel(MIN_NOISE * family.power, joint), family.chunks.n_rows
     restart = joint or not (family.has_moments and n > TUNING.min_subset and check_moments(family) is None)
     basis, is_wide = family.frame.basis, family.design.n_coordinates > MAX_FEATURES
     subset = family.thin(SPAN_SAMPLES) if is_wide else family
@@ -312,9 +312,9 @@ def fit_all_components(family: RegressionFamily, options: EMOptions, *, joint: b
     return complete_mixture(family, model, fit)
 
 
-def draw_start(model: RegressionModel, rows: Partitions[FeatureChunk], n_components: int) -> RegressionParameters:
+def draw_start(model: RegressionModel, rows: Chunks[FeatureChunk], n_components: int) -> RegressionParameters:
     """Draw a start of EM."""
-    subset = rows.thin(max(rows.n_rows // TUNING.min_subset, 1)).collect().partition
+    subset = rows.thin(max(rows.n_rows // TUNING.min_subset, 1)).collect().chunk
     empty = RegressionParameters(np.zeros(n_components), np.zeros((n_components, 0)), np.zeros(n_components))
     return model.random_start(subset, empty, np.random.default_rng(1))
 
@@ -324,7 +324,7 @@ def complete_mixture(
 ) -> RefinedMixture:
     """Test whether samples follow a fitted mixture."""
     rows = make_rows(family.thin(TUNING.min_subset)).collect()
-    of_spread = test_spread(model, family, rows.partition, fit.params)
+    of_spread = test_spread(model, family, rows.chunk, fit.params)
     p_values = np.minimum(2 * np.minimum(test_rows(model, rows, fit.params), of_spread), 1.0)
     p_values[fit.params.variances <= 2 * model.min_variance] = 1.0  # no noise, whose distribution could be wrong
     return RefinedMixture(model, fit, np.arange(len(p_values)), p_values)

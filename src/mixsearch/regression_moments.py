@@ -25,11 +25,11 @@ from mixsearch.core.second_moment import (
 )
 from mixsearch.core.tensor import rotate, sum_cubes, symmetrize
 from mixsearch.data.chunks import ArraySum, row_slices, sum_chunks
-from mixsearch.data.partitions import (
-    DetachedPartitions,
-    Partition,
-    Partitions,
-    SamplePartition,
+from mixsearch.data.rows import (
+    Chunk,
+    Chunks,
+    DetachedChunks,
+    SampleChunk,
     leave_one_out,
     spread_over_groups,
 )
@@ -78,21 +78,21 @@ class Design:
         return sums if self.whitener is None else np.asarray(self.whitener.T @ sums)
 
 
-def fit_design(partitions: Partitions[SamplePartition], design: str) -> Design:
+def fit_design(chunks: Chunks[SampleChunk], design: str) -> Design:
     """Estimate the mean and the covariance of x, or take x as standard normal already."""
-    n, d, dtype, _ = partitions.layout
+    n, d, dtype, _ = chunks.layout
     if design == "standard":
         return Design(np.zeros(d))
-    rough_mean = sample_mean_of(partitions)
+    rough_mean = sample_mean_of(chunks)
 
     def sum_rows(X: Samples, rows: slice) -> Spread:
         centered = X[rows] - rough_mean  # in double precision
         return Spread(centered.sum(axis=0), centered.T @ centered)
 
-    def sum_chunk(chunk: SamplePartition) -> Spread:
+    def sum_chunk(chunk: SampleChunk) -> Spread:
         return sum_chunks(partial(sum_rows, chunk.samples), row_slices(chunk.n_rows))
 
-    total, squares = partitions.reduce(sum_chunk)
+    total, squares = chunks.sum(sum_chunk)
     # The mean of many samples is rounded. Without this correction a constant column would seem to vary.
     center, covariance = rough_mean + total / n, squares / n - np.outer(total / n, total / n)
     # Columns may have any units, so their correlations decide whether they depend on each other.
@@ -130,7 +130,7 @@ def check_no_constant(design: Design) -> None:
 
 
 @dataclass(frozen=True)
-class StandardizedChunk(Partition):
+class StandardizedChunk(Chunk):
     """Standardized samples."""
 
     samples: Samples  # z, (n, r)
@@ -144,40 +144,36 @@ class Standardized(NamedTuple):
     design: Design
     offset: float  # subtracted from y
     power: float  # E[t²]
-    partitions: Partitions[StandardizedChunk]
+    chunks: Chunks[StandardizedChunk]
 
 
-def standardize(partitions: Partitions[SamplePartition], design: str, *, intercept: bool) -> Standardized:
+def standardize(chunks: Chunks[SampleChunk], design: str, *, intercept: bool) -> Standardized:
     """Standardize samples and center their responses."""
-    n, fitted = partitions.n_rows, fit_design(partitions, design)
+    n, fitted = chunks.n_rows, fit_design(chunks, design)
     if not intercept:
         check_no_constant(fitted)
     # Regressions through zero no longer pass through it once X is centered: y must be centered as well.
-    total = partitions.reduce(lambda chunk: ArraySum(float(np.sum(chunk.responses, dtype=np.float64)))).total
+    total = chunks.sum(lambda chunk: ArraySum(float(np.sum(chunk.responses, dtype=np.float64)))).total
     offset = total / n if intercept or design == "covariance" else 0.0
-    samples = standardize_by(partitions, fitted, offset)
-    power = samples.reduce(lambda chunk: ArraySum(float(chunk.responses @ chunk.responses))).total / n
+    samples = standardize_by(chunks, fitted, offset)
+    power = samples.sum(lambda chunk: ArraySum(float(chunk.responses @ chunk.responses))).total / n
     if not power > 1e-28 * offset**2:
         raise SearchError("All responses y are the same. Provide responses that vary.", code="constant_response")
     return Standardized(fitted, offset, power, samples)
 
 
-def standardize_by(
-    partitions: Partitions[SamplePartition], design: Design, offset: float
-) -> Partitions[StandardizedChunk]:
+def standardize_by(chunks: Chunks[SampleChunk], design: Design, offset: float) -> Chunks[StandardizedChunk]:
     """Standardize samples by a given design."""
 
-    def convert(chunk: SamplePartition) -> StandardizedChunk:
+    def convert(chunk: SampleChunk) -> StandardizedChunk:
         responses = np.asarray(chunk.responses, dtype=np.float64) - offset
         return StandardizedChunk(chunk.first, design.standardize(chunk.samples), responses, chunk.samples)
 
-    layout = partitions.layout._replace(n_features=design.n_coordinates)
-    return replace(partitions.map(convert).persist(), layout=layout)
+    layout = chunks.layout._replace(n_features=design.n_coordinates)
+    return replace(chunks.map(convert).persist(), layout=layout)
 
 
-def find_regression_outliers(
-    partitions: Partitions[SamplePartition], design: str, *, intercept: bool
-) -> Outliers[Standardized]:
+def find_regression_outliers(chunks: Chunks[SampleChunk], design: str, *, intercept: bool) -> Outliers[Standardized]:
     """Find samples whose x is far from all others, or whose response fits no regression of the others."""
 
     def measure(chunk: StandardizedChunk) -> Array:
@@ -186,26 +182,26 @@ def find_regression_outliers(
     def measure_responses(chunk: StandardizedChunk) -> Array:  # a regression may give a large one where x is large
         return np.asarray(chunk.responses**2 / (1 + measure(chunk) / max(chunk.samples.shape[1], 1)))
 
-    def find_rows(samples: Partitions[StandardizedChunk]) -> Array:
+    def find_rows(samples: Chunks[StandardizedChunk]) -> Array:
         isolated = isolated_rows(samples, find_far(samples, measure), np.zeros(samples.n_features))
         return np.union1d(isolated, find_far(samples, measure_responses).rows)
 
-    samples, standardized = partitions, standardize(partitions, design, intercept=intercept)
-    left_out, rows = np.zeros(0, dtype=np.int64), find_rows(standardized.partitions)
+    samples, standardized = chunks, standardize(chunks, design, intercept=intercept)
+    left_out, rows = np.zeros(0, dtype=np.int64), find_rows(standardized.chunks)
     for _ in range(MAX_ROUNDS):
         if np.array_equal(rows, left_out):
             break
-        left_out, samples = rows, partitions.drop_rows(rows).persist()
+        left_out, samples = rows, chunks.drop_rows(rows).persist()
         standardized = standardize(samples, design, intercept=intercept)
-        rows = find_rows(standardize_by(partitions, standardized.design, standardized.offset))
-    return Outliers(left_out, partitions.n_rows, samples, standardized)
+        rows = find_rows(standardize_by(chunks, standardized.design, standardized.offset))
+    return Outliers(left_out, chunks.n_rows, samples, standardized)
 
 
 # ---- Moments (paper, section 3.3) -----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class RegressionChunk(Partition):
+class RegressionChunk(Chunk):
     """Samples with their coordinates in the frame."""
 
     samples: Samples  # x itself, not a copy, (n, d)
@@ -265,7 +261,7 @@ class RegressionFamily:
     energies: Array  # W'Σ αᵢ(σᵢ² + |μᵢ|² + bᵢ²)μᵢ, (k,)
     linear: float  # 3 E[t²], the coefficient of t in f(t) = t³ - linear t; 0 for the paper's third power
     noise_level: float  # τ²/2, above which eigenvalues are signal
-    partitions: Partitions[RegressionChunk]
+    chunks: Chunks[RegressionChunk]
     fit_intercept: bool = True
     n_components: int = 0
     power: float = 0.0  # E[t²]
@@ -275,7 +271,7 @@ class RegressionFamily:
 
     def thin(self, n_samples: int) -> RegressionFamily:
         """Return the same fit with about this many of the samples."""
-        return replace(self, partitions=self.partitions.thin(max(self.partitions.n_rows // n_samples, 1)).persist())
+        return replace(self, chunks=self.chunks.thin(max(self.chunks.n_rows // n_samples, 1)).persist())
 
     @property
     def noise_variance(self) -> float:
@@ -289,7 +285,7 @@ class RegressionFamily:
     @property
     def without_samples(self) -> RegressionFamily:
         """The same fit without its samples, for functions that run where chunks are."""
-        return replace(self, partitions=DetachedPartitions(self.partitions.layout))
+        return replace(self, chunks=DetachedChunks(self.chunks.layout))
 
     def weigh(self, t: Array) -> Array:
         """Compute f(t), (n,)."""
@@ -304,7 +300,7 @@ class RegressionFamily:
             Y, f = chunk.projected, family.weigh(chunk.responses)
             return ThirdSums(sum_cubes(Y, Y, f), weighted_gram(Y, f), f @ Y, float(f.sum()))
 
-        third, second, first, total = (sums / self.partitions.n_rows for sums in self.partitions.reduce(sum_chunk))
+        third, second, first, total = (sums / self.chunks.n_rows for sums in self.chunks.sum(sum_chunk))
         noise = symmetrize(np.multiply.outer(np.diag(self.frame.spread), first))
         return ThirdMoments((third - noise) / 6, (second - total * np.diag(self.frame.spread)) / 6)
 
@@ -316,7 +312,7 @@ class RegressionFamily:
             Y, f = chunk.projected, family.weigh(chunk.responses)
             return HintedSums(weighted_gram(Y, f * (Y @ hint)), f @ Y)
 
-        third, first = (sums / self.partitions.n_rows for sums in self.partitions.reduce(sum_chunk))
+        third, first = (sums / self.chunks.n_rows for sums in self.chunks.sum(sum_chunk))
         return self.correct(third, first, hint)
 
     def correct(self, third: Array, first: Array, hint: Array) -> Hinted:
@@ -364,7 +360,7 @@ class RegressionFamily:
                 residual=residual.sum(),
             )
 
-        replicates = [self._replicate(sums, hint) for sums in leave_one_out(self.partitions, sum_rows)]
+        replicates = [self._replicate(sums, hint) for sums in leave_one_out(self.chunks, sum_rows)]
         return Replicates(*map(np.array, zip(*replicates, strict=True)))
 
     def _replicate(self, sums: GroupSums, hint: Array) -> tuple[Array, Array, Array]:
@@ -400,15 +396,15 @@ class RegressionFamily:
 
     def residual_replicates(self, direction: Array) -> Array:
         """Compute A W u, u (k,), of all samples but one of B groups, up to vectors of the signal space: (r, B)."""
-        family, n_groups = self.without_samples, self.partitions.n_groups
+        family, n_groups = self.without_samples, self.chunks.n_groups
 
         def sum_groups(chunk: RegressionChunk) -> Any:
             weights = spread_over_groups(chunk, family.contributions(chunk) @ direction, n_groups)
             return weighted_sums(chunk.samples, weights)
 
-        sums = centered_sums(self.design.center, self.partitions.reduce(sum_groups))
+        sums = centered_sums(self.design.center, self.chunks.sum(sum_groups))
         standardized = self.design.standardize_sums(sums)
-        n_left = self.partitions.n_rows * (1 - 1 / n_groups)
+        n_left = self.chunks.n_rows * (1 - 1 / n_groups)
         return np.asarray((standardized.sum(axis=1, keepdims=True) - standardized) / n_left)
 
     def hint_shifts(self, hint: Array) -> Array:
@@ -425,8 +421,8 @@ class RegressionFamily:
             scores = np.asarray(project(piece.samples, residual, family.design.center), dtype=np.float64)
             return ArraySum(scores @ family.contributions(piece))
 
-        n_left = self.partitions.n_rows * (1 - 1 / self.partitions.n_groups)
-        return np.array([sums.total for sums in leave_one_out(self.partitions, correlate)]) / n_left
+        n_left = self.chunks.n_rows * (1 - 1 / self.chunks.n_groups)
+        return np.array([sums.total for sums in leave_one_out(self.chunks, correlate)]) / n_left
 
     def information_p_value(self, hint: Array) -> float:
         """Test the hypothesis that the components do not differ along slopes v, (r,).
@@ -452,9 +448,9 @@ class RegressionFamily:
                 weights = weights + chunk.projected * family.frame.values
             return ArraySum(weights.T @ weights)
 
-        n = self.partitions.n_rows
-        subset = self.partitions.thin(max(n // 5000, 1))  # an order of magnitude matters
-        return np.asarray(subset.reduce(sum_chunk).total / subset.n_rows / n)
+        n = self.chunks.n_rows
+        subset = self.chunks.thin(max(n // 5000, 1))  # an order of magnitude matters
+        return np.asarray(subset.sum(sum_chunk).total / subset.n_rows / n)
 
 
 class Normality(NamedTuple):
@@ -465,9 +461,9 @@ class Normality(NamedTuple):
     kurtosis: float  # the largest excess
 
 
-def test_normality(partitions: Partitions[RegressionChunk], frame: Frame) -> Normality:
+def test_normality(chunks: Chunks[RegressionChunk], frame: Frame) -> Normality:
     """Test the skewness and the kurtosis of standardized x in every coordinate of the frame."""
-    chunk = partitions.thin(-(-partitions.n_rows // 10_000)).collect().partition
+    chunk = chunks.thin(-(-chunks.n_rows // 10_000)).collect().chunk
     # One row per coordinate: means over few columns would be slow.
     U = np.ascontiguousarray(chunk.projected.T, dtype=np.float64) * np.sqrt(frame.values)[:, None]
     U -= U.mean(axis=1, keepdims=True)
@@ -480,7 +476,7 @@ def test_normality(partitions: Partitions[RegressionChunk], frame: Frame) -> Nor
 
 
 def fit_regression(
-    partitions: Partitions[SamplePartition],
+    chunks: Chunks[SampleChunk],
     n_components: int,
     *,
     design: str,
@@ -496,7 +492,7 @@ def fit_regression(
     E[y²xx'] = 2A + τ²I with τ² = Σ αᵢ(σᵢ² + |μᵢ|² + bᵢ²), which is E[y²] (paper, Theorem 5). Intercepts enter the
     moments only through τ² and M, because odd moments of x are 0; E[y²x] = 2 Σ αᵢbᵢμᵢ gives them.
     """
-    fitted, offset, power, samples = standardized or standardize(partitions, design, intercept=intercept)
+    fitted, offset, power, samples = standardized or standardize(chunks, design, intercept=intercept)
     r, has_moments = samples.n_features, n_components <= samples.n_features
     frame, level = Frame(np.eye(r), np.ones(r)), 0.0
     try:
@@ -516,7 +512,7 @@ def fit_regression(
         return ArraySum(np.stack([t, t**2, t**2 * t]) @ chunk.projected.astype(np.float64, copy=False))
 
     projected = samples.map(project_chunk).persist()
-    mean, cross_moment, energies = projected.reduce(sum_powers).total / partitions.n_rows
+    mean, cross_moment, energies = projected.sum(sum_powers).total / chunks.n_rows
     intercepts = cross_moment / 2
     if intercept and mean.any():
         # y is centered, so the intercepts average to zero: Σ αᵢbᵢ = ⟨W'm, W'Σ αᵢbᵢμᵢ⟩ = 0. So must their estimate.
@@ -531,7 +527,7 @@ def fit_regression(
         energies=energies / 3,
         linear=0.0 if paper else 3 * power,
         noise_level=level,
-        partitions=replace(projected, layout=partitions.layout),
+        chunks=replace(projected, layout=chunks.layout),
         fit_intercept=intercept,
         n_components=n_components,
         power=power,
@@ -542,21 +538,21 @@ def fit_regression(
 
 
 def fit_frame(
-    partitions: Partitions[StandardizedChunk], power: float, n_components: int, *, paper: bool, seed: int
+    chunks: Chunks[StandardizedChunk], power: float, n_components: int, *, paper: bool, seed: int
 ) -> tuple[Frame, float]:
     """Find the signal space, and the level τ²/2 above which eigenvalues of E[y²xx']/2 = A + (τ²/2) I are signal.
 
     The paper takes the smallest eigenvalue for τ²/2. The average of all r - k noise eigenvalues has a smaller error. A
     single regression has A = mm', and m = E[yx] has far less noise than a fourth moment.
     """
-    n, r = partitions.n_rows, partitions.n_features
+    n, r = chunks.n_rows, chunks.n_features
     if n_components == 1:
-        sums = partitions.reduce(lambda chunk: weighted_sums(chunk.samples, chunk.responses[:, None]))
+        sums = chunks.sum(lambda chunk: weighted_sums(chunk.samples, chunk.responses[:, None]))
         m = sums.rows / n
         length = float(np.linalg.norm(m))
         return frame_from_eigenpairs(np.array([length**2]), m / (length or 1.0)), 0.0
-    second = second_moment(partitions, lambda chunk: np.asarray(chunk.responses**2 / (2 * n)))
-    with blas_threads_for(partitions):
+    second = second_moment(chunks, lambda chunk: np.asarray(chunk.responses**2 / (2 * n)))
+    with blas_threads_for(chunks):
         values, vectors, _ = top_eigenpairs(second, n_components, seed=seed)
         smallest = -top_eigenpairs(-second, 1, seed=seed).values[0] if paper else 0.0
     level = float(smallest) if paper else power / 2  # the expectation, if there are no noise eigenvalues
@@ -565,17 +561,17 @@ def fit_frame(
         def sum_energy(chunk: StandardizedChunk) -> ArraySum:
             return ArraySum(float(chunk.responses**2 @ squared_distances(chunk.samples, np.zeros(r))))
 
-        energy = float(partitions.reduce(sum_energy).total) / n / 2
+        energy = float(chunks.sum(sum_energy).total) / n / 2
         level = max(energy - float(values.sum()), 0.0) / (r - n_components)
-    return frame_from_eigenpairs(values, vectors, level, precision=partitions.layout.dtype), level
+    return frame_from_eigenpairs(values, vectors, level, precision=chunks.layout.dtype), level
 
 
 def check_not_exact(standardized: Standardized, n_components: int) -> None:
     """Raise if one regression leaves nothing of y for others to explain."""
     if n_components == 1 or standardized.design.whitener is None:
         return
-    samples = standardized.partitions
-    sums = samples.reduce(lambda chunk: weighted_sums(chunk.samples, chunk.responses[:, None]))
+    samples = standardized.chunks
+    sums = samples.sum(lambda chunk: weighted_sums(chunk.samples, chunk.responses[:, None]))
     if standardized.power - float(np.sum((sums.rows / samples.n_rows) ** 2)) <= MIN_UNEXPLAINED * standardized.power:
         raise SearchError(
             "One regression explains y exactly, so there is nothing for {n_components} to separate. Fit one "

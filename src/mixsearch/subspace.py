@@ -56,7 +56,7 @@ from mixsearch.core.validation import (
 )
 from mixsearch.data.chunks import CACHED_ROWS, ArraySum, row_slices, sum_chunks
 from mixsearch.data.dask import dask_arrays, is_dask
-from mixsearch.data.partitions import DetachedPartitions, Partition, Partitions, SamplePartition, leave_one_out
+from mixsearch.data.rows import Chunk, Chunks, DetachedChunks, SampleChunk, leave_one_out
 from mixsearch.display import Card, plain_number
 from mixsearch.errors import ArgumentError, HintError, Option, SearchWarning, UnlikelyMixtureWarning, warn_user
 from mixsearch.graph.self_expression import (
@@ -94,7 +94,7 @@ TINY = float(np.finfo(np.float64).tiny)
 
 
 @dataclass(frozen=True)
-class SubspaceChunk(Partition):
+class SubspaceChunk(Chunk):
     """Samples with their coordinates in the span of all subspaces."""
 
     samples: Samples  # x itself, not a copy, (n, d)
@@ -127,7 +127,7 @@ class SubspaceFamily:
     frame: Frame
     noise_variance: float  # s2
     dim: int  # r
-    partitions: Partitions[SubspaceChunk]
+    chunks: Chunks[SubspaceChunk]
     n_noise: int = 1  # directions outside the span in which there is noise
     noise: NoiseMoments | None = None  # None if the noise is the same in all subspaces, as in the paper
     origin: Array | None = None  # the point that all subspaces contain, (d,); None is zero
@@ -151,7 +151,7 @@ class SubspaceFamily:
 
     def without_samples(self) -> Self:
         """Return the same without samples, to send to where they are."""
-        return replace(self, partitions=DetachedPartitions(self.partitions.layout))
+        return replace(self, chunks=DetachedChunks(self.chunks.layout))
 
     @property
     def min_noise(self) -> float:
@@ -170,7 +170,7 @@ class SubspaceFamily:
         def sum_chunk(chunk: SubspaceChunk) -> ArraySum:
             return ArraySum(weighted_gram(chunk.projected, mean_square(chunk.projected @ hints.T)))
 
-        fourth = self.partitions.reduce(sum_chunk).total / self.partitions.n_rows
+        fourth = self.chunks.sum(sum_chunk).total / self.chunks.n_rows
         return Hinted(self.correct(fourth, hints.T @ hints / len(hints)), self.mean, hints.T)
 
     def tensor(self, basis: Array) -> Array:
@@ -182,7 +182,7 @@ class SubspaceFamily:
             pairs = [[weighted_gram(Y, Y[:, a] * Y[:, b]) for b in range(q)] for a in range(q)]
             return ArraySum(np.array(pairs).reshape(q, q, q, q))
 
-        tensor = self.partitions.reduce(sum_chunk).total / self.partitions.n_rows
+        tensor = self.chunks.sum(sum_chunk).total / self.chunks.n_rows
         for a, b in np.ndindex(q, q):
             pair = (np.outer(basis[:, a], basis[:, b]) + np.outer(basis[:, b], basis[:, a])) / 2
             tensor[a, b] += basis.T @ self.correct(np.zeros((len(basis), len(basis))), pair) @ basis
@@ -229,7 +229,7 @@ class SubspaceFamily:
             return SubspaceSums(len(Y), Y.T @ Y, hinted, energy.sum(), weighted_gram(Y, energy), energy @ energy)
 
         replicates = []
-        for n, squares, hinted, energy, noise_squares, squared_energy in leave_one_out(self.partitions, sum_rows):
+        for n, squares, hinted, energy, noise_squares, squared_energy in leave_one_out(self.chunks, sum_rows):
             noise = None if self.noise is None else self.estimate_noise(n, noise_squares, squared_energy)
             left = replace(self, noise_variance=energy / n, noise=noise)
             second = squares / n - np.diag(left.noise_variance / self.frame.values)
@@ -243,9 +243,9 @@ class SubspaceFamily:
             sums = weighted_sums(chunk.samples[rows], chunk.projected[rows] @ directions)
             return ArraySum(sums.rows - np.multiply.outer(center, sums.weights))
 
-        center, n, n_groups = self.center, self.partitions.n_rows, self.partitions.n_groups
+        center, n, n_groups = self.center, self.chunks.n_rows, self.chunks.n_groups
         n_left = np.array([n - len(range(group, n, n_groups)) for group in range(n_groups)])
-        sums = np.stack([sums.total for sums in leave_one_out(self.partitions, sum_rows)], axis=-1)
+        sums = np.stack([sums.total for sums in leave_one_out(self.chunks, sum_rows)], axis=-1)
         return np.asarray(sums / n_left)
 
     def information_p_value(self, v: Array) -> float:
@@ -259,7 +259,7 @@ class SubspaceFamily:
         c, D = self.frame.project_hint(v), self.frame.values
         noise = self.noise or NoiseMoments(self.noise_variance * np.eye(len(c)), self.noise_variance**2)
         variance = noise.second + noise.fourth * np.diag(1 / D) + 1e-18 * np.diag(D)  # samples without noise
-        squares = c @ np.linalg.solve(variance, c) * self.partitions.n_rows / (v @ v)
+        squares = c @ np.linalg.solve(variance, c) * self.chunks.n_rows / (v @ v)
         return float(chi2.sf(squares, len(c)))
 
 
@@ -269,7 +269,7 @@ def mean_square(scores: Array) -> Array:
 
 
 def fit_subspace(
-    partitions: Partitions[SamplePartition],
+    chunks: Chunks[SampleChunk],
     n_components: int,
     *,
     dim: int,
@@ -281,17 +281,17 @@ def fit_subspace(
 
     The paper takes the largest noise eigenvalue as the noise variance. The mean of all of them has a smaller error.
     """
-    (n, d, dtype, _), n_columns = partitions.layout, n_components * dim
+    (n, d, dtype, _), n_columns = chunks.layout, n_components * dim
     center = np.zeros(d) if origin is None else origin
-    with blas_threads_for(partitions):
-        moment: Matrix = second_moment(partitions, center=origin)
+    with blas_threads_for(chunks):
+        moment: Matrix = second_moment(chunks, center=origin)
         n_pairs = n_columns + 1 if paper else min(n_columns + OVERSAMPLING, d)
         pairs = top_eigenpairs(moment, n_pairs, n_converged=n_columns + paper, seed=seed)
-    rank = None if paper else noise_rank(moment, partitions, center, n_columns, seed)
+    rank = None if paper else noise_rank(moment, chunks, center, n_columns, seed)
     n_noise = max((rank.noisy if rank else d) - n_columns, 1)
     vectors = pairs.vectors[:, : n_columns + paper]
 
-    def project_chunk(chunk: SamplePartition) -> tuple[SubspaceChunk, ArraySum]:
+    def project_chunk(chunk: SampleChunk) -> tuple[SubspaceChunk, ArraySum]:
         Z = project(chunk.samples, vectors, center).astype(np.float64, copy=False)
         if paper:
             energy = Z[:, -1] ** 2
@@ -304,7 +304,7 @@ def fit_subspace(
         Y = chunk.projected / np.sqrt(frame.values)
         return replace(chunk, projected=Y.astype(chunk.samples.dtype, copy=False))
 
-    inside, energy = partitions.map_reduce(project_chunk)
+    inside, energy = chunks.map_sum(project_chunk)
     level, values = float(energy.total / n), pairs.values[:n_columns]
     frame = frame_from_eigenpairs(values, vectors[:, :n_columns], level, precision=dtype)
     check = rank and check_spectrum(inside, pairs.values, rank, n_columns, level * n_noise + float(values.sum()))
@@ -315,7 +315,7 @@ def fit_subspace(
     def sum_noise(chunk: SubspaceChunk) -> tuple[Any, ...]:
         return NoiseMoments(weighted_gram(chunk.projected, chunk.energy), float(chunk.energy @ chunk.energy))
 
-    return replace(family, noise=family.estimate_noise(n, *family.partitions.reduce(sum_noise)))
+    return replace(family, noise=family.estimate_noise(n, *family.chunks.sum(sum_noise)))
 
 
 # ---- Algorithm 3 of the paper, with the moment contracted again with what it found ----------------------------------
@@ -429,7 +429,7 @@ def estimate_weight(family: SubspaceFamily, directions: Array) -> MomentWeight:
         return sum_chunks(sum_rows, pieces)
 
     share = trace_share(family, directions)
-    products = family.partitions.reduce(sum_chunk).total / family.partitions.n_rows
+    products = family.chunks.sum(sum_chunk).total / family.chunks.n_rows
     means = products[0, 1:]  # of |s|⁴, |s|², and the squared lengths inside the subspace and inside the span
     noise = family.correct(np.zeros((len(values), len(values))), directions @ directions.T)
     fourth = means[0] + float(np.sum(directions * (noise @ directions)))
@@ -438,7 +438,7 @@ def estimate_weight(family: SubspaceFamily, directions: Array) -> MomentWeight:
     weight, trace = min(r * (r + 2) / fourth, 1.0), float(values.sum())
     # Derivatives of the difference of both weights by the means.
     slopes = np.array([-(weight**2) / (r * (r + 2)), 2 * weight / r, -1 / trace, share / trace])
-    variance = slopes @ (products[1:, 1:] - np.outer(means, means)) @ slopes / family.partitions.n_rows
+    variance = slopes @ (products[1:, 1:] - np.outer(means, means)) @ slopes / family.chunks.n_rows
     is_fourth = (weight - share) ** 2 > TUNING.weight_deviations**2 * float(variance)
     return MomentWeight(weight if is_fourth else share, is_fourth)
 
@@ -452,7 +452,7 @@ def trace_share(family: SubspaceFamily, directions: Array) -> float:
 
 
 @dataclass(frozen=True)
-class SpanChunk(Partition):
+class SpanChunk(Chunk):
     """Samples in the span of all subspaces, in the units of the features."""
 
     coordinates: Array  # z, (n, p)
@@ -568,9 +568,9 @@ def stack_columns(matrices: Array) -> Array:
     return np.asarray(matrices.transpose(1, 0, 2).reshape(matrices.shape[1], -1))
 
 
-def make_rows(family: SubspaceFamily) -> Partitions[SpanChunk]:
+def make_rows(family: SubspaceFamily) -> Chunks[SpanChunk]:
     """Return the samples of the fit as the model takes them."""
-    return family.partitions.map(partial(span_of, family.without_samples())).persist()
+    return family.chunks.map(partial(span_of, family.without_samples())).persist()
 
 
 def span_of(family: SubspaceFamily, chunk: SubspaceChunk) -> SpanChunk:
@@ -615,7 +615,7 @@ def fit_all_subspaces(family: SubspaceFamily, options: EMOptions) -> RefinedMixt
 
 
 def complete_mixture(
-    family: SubspaceFamily, model: SubspaceModel, rows: Partitions[SpanChunk], fit: Fit[SubspaceParameters]
+    family: SubspaceFamily, model: SubspaceModel, rows: Chunks[SpanChunk], fit: Fit[SubspaceParameters]
 ) -> RefinedMixture:
     """Add the subspaces outside the span to a fitted mixture, and test whether samples follow it.
 
@@ -630,13 +630,13 @@ def complete_mixture(
         expected = expect_coordinates(model, chunk, fit.params)
         return ArraySum(expected.T @ expected)
 
-    weights = np.linalg.pinv(rows.reduce(sum_squares).total, hermitian=True)
+    weights = np.linalg.pinv(rows.sum(sum_squares).total, hermitian=True)
 
     def sum_chunk(chunk: SubspaceChunk) -> WeightedSums:
         return weighted_sums(chunk.samples, expect_coordinates(model, span_of(bare, chunk), fit.params) @ weights)
 
     bare = family.without_samples()
-    outside = family.frame.residual(centered_sums(family.center, family.partitions.reduce(sum_chunk)))
+    outside = family.frame.residual(centered_sums(family.center, family.chunks.sum(sum_chunk)))
     p_values, order = test_rows(model, rows, fit.params), np.arange(family.n_components)
     return RefinedMixture(model, fit, order, outside, weights, p_values)
 
@@ -827,7 +827,7 @@ class Subspace(Component):
         return Span(basis, lengths**2 / weight, noise, weight)
 
     def __getstate__(self) -> dict[str, Any]:
-        if not isinstance(self._family.partitions, DetachedPartitions):
+        if not isinstance(self._family.chunks, DetachedChunks):
             _ = self._span  # the samples may stay behind
         return dict(self.__dict__)
 
@@ -984,7 +984,7 @@ class Subspace(Component):
                 total += residual**2 @ weights[rows] ** 2
             return ArraySum(total)
 
-        outside = family.partitions.reduce(sum_chunk).total
+        outside = family.chunks.sum(sum_chunk).total
         return SubspaceErrors(np.sqrt(inside + outside), float(np.sqrt(covariance[-1, -1])))
 
     def membership(self, X: SamplesLike) -> Array:
@@ -1026,7 +1026,7 @@ class Subspace(Component):
 
     def _card(self) -> Card:
         d, r = self.basis.shape
-        has_samples = not isinstance(self._family.partitions, DetachedPartitions)
+        has_samples = not isinstance(self._family.chunks, DetachedChunks)
         trust = format_interval(self.separation, self.separation_interval) if has_samples else str(self.separation)
         facts = [("weight", plain_number(self.weight)), ("noise variance", plain_number(self.noise_variance))]
         facts += [("separation", trust), ("share of the hint", plain_number(self.share))]
@@ -1136,7 +1136,7 @@ class SubspaceSearch(SemiSupervised[SubspaceFamily]):
         self.preset = preset
         self.random_state = random_state
 
-    def _fit_family(self, X: Any) -> Partitions[SamplePartition]:
+    def _fit_family(self, X: Any) -> Chunks[SampleChunk]:
         minimum, is_paper = check_n_components(self.n_components), self._is_paper()
         check_positive_int("dim", self.dim)
         check_choice("center", self.center, (True, False, AUTO))
@@ -1149,13 +1149,13 @@ class SubspaceSearch(SemiSupervised[SubspaceFamily]):
                 argument=Option("center"),
                 preset=Option("preset"),
             )
-        partitions, dim = self._check_partitions(X), int(self.dim)
-        check_n_features(partitions.n_features, minimum * dim + 1, f"{minimum} subspaces of dimension {dim} and noise")
-        check_n_samples(partitions, minimum * dim + 1, f"{minimum} subspaces of dimension {dim}")
+        chunks, dim = self._check_chunks(X), int(self.dim)
+        check_n_features(chunks.n_features, minimum * dim + 1, f"{minimum} subspaces of dimension {dim} and noise")
+        check_n_samples(chunks, minimum * dim + 1, f"{minimum} subspaces of dimension {dim}")
         self._forget("outliers_")
-        samples, origin = (partitions, None) if is_paper else self._place_samples(partitions)
-        self.center_ = np.zeros(partitions.n_features) if origin is None else origin
-        most = (partitions.n_features - 1) // dim
+        samples, origin = (chunks, None) if is_paper else self._place_samples(chunks)
+        self.center_ = np.zeros(chunks.n_features) if origin is None else origin
+        most = (chunks.n_features - 1) // dim
 
         def count_subspaces(n_signal: int) -> int:
             return max(min(round(n_signal / dim), most), 1)
@@ -1169,13 +1169,11 @@ class SubspaceSearch(SemiSupervised[SubspaceFamily]):
         counted = self.spectrum_ if hasattr(self, "spectrum_") else self._family.check
         if counted is not None and counted.n_signal != k * dim:
             warn_user(warn_count(counted.n_signal, k, dim))
-        return partitions
+        return chunks
 
-    def _place_samples(
-        self, partitions: Partitions[SamplePartition]
-    ) -> tuple[Partitions[SamplePartition], Array | None]:
+    def _place_samples(self, chunks: Chunks[SampleChunk]) -> tuple[Chunks[SampleChunk], Array | None]:
         """Return the samples without outliers, and the point that all subspaces contain, None for zero."""
-        outliers = find_outliers(partitions, partial(find_subspace_members, dim=int(self.dim)))
+        outliers = find_outliers(chunks, partial(find_subspace_members, dim=int(self.dim)))
         self.outliers_ = outliers.rows
         if len(outliers.rows):
             warn_user(outliers.warning())
@@ -1290,9 +1288,9 @@ class SubspaceSearch(SemiSupervised[SubspaceFamily]):
 
 def build_expression(family: SubspaceFamily) -> SelfExpression:
     """Build the graph of samples that express each other, from evenly spaced ones if there are many."""
-    n, d = family.partitions.shape
+    n, d = family.chunks.shape
     step = -(-n // max(min(MAX_NODES, MAX_NUMBERS // d), 1))
-    return SelfExpression.of(family.partitions.thin(step).collect().partition.samples)
+    return SelfExpression.of(family.chunks.thin(step).collect().chunk.samples)
 
 
 def find_warnings(component: Subspace) -> list[SearchWarning]:
@@ -1345,8 +1343,8 @@ def off_origin_p_value(measured: MeasuredSamples) -> float:
     n |mean|² is a sum of squares of normal variables, whose variances sum to the trace of the covariance. Far out no
     such sum is more likely than a single square with all of the variance.
     """
-    n = measured.partitions.n_rows
-    variance = float(measured.partitions.reduce(lambda chunk: ArraySum(float(np.sum(chunk.squares)))).total) / n
+    n = measured.chunks.n_rows
+    variance = float(measured.chunks.sum(lambda chunk: ArraySum(float(np.sum(chunk.squares)))).total) / n
     return float(chi2.sf(float(measured.mean @ measured.mean) * n / variance, 1)) if variance > 0 else 1.0
 
 

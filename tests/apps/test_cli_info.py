@@ -39,7 +39,7 @@ def test_json_has_every_number(index: Path) -> None:
     printed = json.loads(invoke("info", index, "--verify", "--json").stdout)
     opened = open_index(index)
     assert printed["n_documents"] == N_DOCUMENTS
-    assert printed["n_nonzeros"] == opened.topics._family.partitions.collect().partition.by_document.nnz
+    assert printed["n_nonzeros"] == opened.topics._family.chunks.collect().chunk.by_document.nnz
     assert printed["eigenvalues"] == [float(value) for value in opened.topics._family.frame.values]
     assert printed["n_bytes"] == sum(printed["bytes_of_parts"].values())
     assert printed["options"]["n_components"] == N_TOPICS

@@ -12,7 +12,7 @@ from distributed import Client, LocalCluster
 from numpy.testing import assert_allclose
 
 from mixsearch import GaussianSearch, RegressionSearch, SearchError, SubspaceSearch, TableSearch, TopicSearch
-from mixsearch.data.dask.partitions import DaskPartitions
+from mixsearch.data.dask.rows import DaskChunks
 from mixsearch.datasets import make_gaussian_mixture, make_mixed_regression, make_subspaces, make_topics
 
 pytestmark = [
@@ -77,7 +77,7 @@ def test_every_family_answers_as_in_memory():
 def test_a_worker_that_dies_changes_nothing(monkeypatch):
     data = make_gaussian_mixture(1500, 1100, 3, random_state=0)  # enough features that each pass is a reduction
     expected = GaussianSearch(3).fit(data.X).search(data.centers[0])
-    reduce, victims = DaskPartitions.reduce, []
+    reduce, victims = DaskChunks.reduce, []
 
     def kill_one_then_reduce(self, *arguments):
         if not victims:
@@ -85,7 +85,7 @@ def test_a_worker_that_dies_changes_nothing(monkeypatch):
             os.kill(victims[0], signal.SIGKILL)
         return reduce(self, *arguments)
 
-    monkeypatch.setattr(DaskPartitions, "reduce", kill_one_then_reduce)
+    monkeypatch.setattr(DaskChunks, "reduce", kill_one_then_reduce)
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster, Client(cluster) as client:
         found = GaussianSearch(3).fit(da.from_array(data.X, chunks=(300, 1100))).search(data.centers[0])
     assert victims

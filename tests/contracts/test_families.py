@@ -24,8 +24,8 @@ from mixsearch.testing import check_family
 from mixsearch.testing.family import ExactSamples
 
 
-def gaussian_fit(partitions):
-    return fit_gaussian(partitions, 3, paper=False, seed=0)
+def gaussian_fit(chunks):
+    return fit_gaussian(chunks, 3, paper=False, seed=0)
 
 
 def exact_gaussians():
@@ -51,23 +51,23 @@ def change_designs(family, other):
 def regression_case(design, intercept):
     data = make_mixed_regression(40000, 4, 3, random_state=0)
 
-    def fit(partitions):
-        return fit_regression(partitions, 3, design=design, intercept=intercept, paper=False, seed=0)
+    def fit(chunks):
+        return fit_regression(chunks, 3, design=design, intercept=intercept, paper=False, seed=0)
 
     return {"fit": fit, "X": data.X, "y": data.y, "change_frame": change_designs}
 
 
 def subspace_case(paper):
     X = make_subspaces(4000, 20, 3, dim=2, random_state=0).X
-    return {"fit": lambda partitions: fit_subspace(partitions, 3, dim=2, paper=paper, seed=0), "X": X}
+    return {"fit": lambda chunks: fit_subspace(chunks, 3, dim=2, paper=paper, seed=0), "X": X}
 
 
 def topic_case():
     data = make_topics(4000, 60, 3, mean_length=60, random_state=0)
 
-    def fit(partitions):
+    def fit(chunks):
         search = TopicSearch(3, alpha0=float(data.alpha.sum()), damping=False)
-        search._check_partitions = lambda _: partitions
+        search._check_chunks = lambda _: chunks
         search._fit_family(None)
         return search._family
 
@@ -76,7 +76,7 @@ def topic_case():
 
 def community_case():
     X = make_communities(600, 3, mean_degree=30, signal=12, random_state=0).adjacency
-    return {"fit": lambda partitions: fit_community(partitions, 3, seed=0), "X": X}
+    return {"fit": lambda chunks: fit_community(chunks, 3, seed=0), "X": X}
 
 
 @pytest.mark.parametrize(
@@ -139,15 +139,15 @@ class WrongResiduals(Wrapped):
 def test_a_broken_family_is_caught(broken, claim):
     X = make_gaussian_mixture(2000, 8, 3, random_state=0).X
     with pytest.raises(AssertionError, match=claim):
-        check_family(lambda partitions: broken(gaussian_fit(partitions)), X)
+        check_family(lambda chunks: broken(gaussian_fit(chunks)), X)
 
 
 def test_a_family_that_depends_on_the_order_of_rows_is_caught():
     X = make_gaussian_mixture(2000, 8, 3, random_state=0).X
 
-    def fit(partitions):
-        first = partitions.collect().partition.samples[:1000]
-        return replace(gaussian_fit(partitions), noise_mean=gaussian_fit(partitions).frame.whiten(first).mean(axis=0))
+    def fit(chunks):
+        first = chunks.collect().chunk.samples[:1000]
+        return replace(gaussian_fit(chunks), noise_mean=gaussian_fit(chunks).frame.whiten(first).mean(axis=0))
 
     with pytest.raises(AssertionError, match="in another order"):
         check_family(fit, X)

@@ -11,7 +11,7 @@ from tests.populations import Mixture, draw_mixture, frame_of, mixtures, sizes, 
 from mixsearch import Moments, search_moments
 from mixsearch.core.extraction import Extraction, extract
 from mixsearch.core.moments import Hinted
-from mixsearch.data.partitions import partition_in_memory
+from mixsearch.data.rows import chunk_in_memory
 from mixsearch.gaussian import GaussianFamily, NoiseSpace
 from mixsearch.lda import WordAverages
 from mixsearch.regression_moments import Design, RegressionFamily
@@ -152,7 +152,7 @@ def test_gaussian_moments_with_a_variance_per_component(how, mixture, seed):
         W.T @ ((mixture.weights * variances) @ mixture.centers),
         np.ones(k),
         mixture.mean,
-        partition_in_memory(np.zeros((0, d))),
+        chunk_in_memory(np.zeros((0, d))),
         NoiseSpace(frame.basis, np.zeros(d), d - k),
     )
     candidates = extract(model.correct(W.T @ third @ W, hint), frame, Extraction(**how))
@@ -182,7 +182,7 @@ def test_regression_moments_with_intercepts_and_a_noise_per_component(how, mixtu
         *[np.zeros(k)] * 3,
         linear=0.0,
         noise_level=0.0,
-        partitions=partition_in_memory(np.zeros((0, d))),
+        chunks=chunk_in_memory(np.zeros((0, d))),
     )
     candidates = extract(model.correct(W.T @ third @ W, W.T @ first, hint), frame, Extraction(**how))
     assert_allclose(
@@ -248,7 +248,7 @@ def test_subspace_moments(seed, k, r, room, several):
         for a, C in zip(weights, covariances, strict=True)
         for v in points
     )
-    model = SubspaceFamily(frame, s2, r, partition_in_memory(np.zeros((0, len(frame.basis)))))
+    model = SubspaceFamily(frame, s2, r, chunk_in_memory(np.zeros((0, len(frame.basis)))))
     hints = points @ frame.basis * np.sqrt(frame.values)
     found = extract_subspace(
         Hinted(model.correct(W.T @ fourth @ W, hints.T @ hints / len(hints)), model.mean, hints.T), r

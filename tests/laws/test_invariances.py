@@ -149,5 +149,5 @@ def test_float32_samples_stay_float32_and_agree_with_float64():
     data = make_gaussian_mixture(2000, 50, 4, random_state=3)
     single = GaussianSearch(4).fit(data.X.astype(np.float32))
     double = GaussianSearch(4).fit(data.X)
-    assert single._family.partitions.partition.projected.dtype == np.float32
+    assert single._family.chunks.chunk.projected.dtype == np.float32
     assert_allclose(single.search(data.centers[0]).center, double.search(data.centers[0]).center, atol=1e-3)

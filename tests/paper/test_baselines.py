@@ -79,7 +79,7 @@ def test_the_tensor_of_gaussians_is_that_of_the_samples_less_the_noise(noise_ter
     frame = search._family.frame
     W = frame.basis / np.sqrt(frame.values)
     noise = W.T @ W if noise_term == "whitened" else np.eye(3)
-    leaning = W.T @ (search._family.partitions.partition.energy @ data.X) / 40
+    leaning = W.T @ (search._family.chunks.chunk.energy @ data.X) / 40
     expected = np.einsum("ia,ib,ic->abc", *[data.X @ W] * 3) / 40
     for places in ("ab,c->abc", "ac,b->abc", "bc,a->abc"):
         expected -= np.einsum(places, noise, leaning)

@@ -21,7 +21,7 @@ from mixsearch.core.moments import Hinted, Replicates
 from mixsearch.core.second_moment import blas_threads_for, rescale, second_moment, weighted_gram
 from mixsearch.core.tensor import sum_cubes, symmetrize
 from mixsearch.data.chunks import ArraySum
-from mixsearch.data.partitions import Partition, Partitions, SamplePartition, leave_one_out
+from mixsearch.data.rows import Chunk, Chunks, SampleChunk, leave_one_out
 from mixsearch.errors import SearchError
 
 # Signs and order of the eigenvectors are certain long before their last digits, which the noise of any graph hides.
@@ -31,7 +31,7 @@ _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
-class CommunityPartition(Partition):
+class CommunityChunk(Chunk):
     """Rows of an adjacency matrix with the weights that pairs and triples of their links have."""
 
     samples: Any  # x, (n, d), sparse
@@ -68,7 +68,7 @@ class CommunityFamily:
     frame: Frame
     mean: Array  # W'm, (k,)
     link_mean: Array  # m, (d,): how often a link leads to each node
-    partitions: Partitions[CommunityPartition]
+    chunks: Chunks[CommunityChunk]
     n_hints: ClassVar[int] = 1
 
     @property
@@ -84,17 +84,17 @@ class CommunityFamily:
 
     def hinted(self, hint: Array) -> Hinted:
         """Contract the third moment with a hint in the frame."""
-        sums = self.partitions.reduce(_sums, self.whitener, hint)
+        sums = self.chunks.sum(_sums, self.whitener, hint)
         return Hinted(sums.hinted / sums.weight, self.mean, hint)
 
     def tensor(self, basis: Array) -> Array:
         """Contract the third moment with all columns of a basis, (k, q) -> (q, q, q)."""
-        total = self.partitions.reduce(_tensor_sum, self.whitener @ basis, basis).total
-        return np.asarray(total / self.partitions.reduce(_weight_sum).total)
+        total = self.chunks.sum(_tensor_sum, self.whitener @ basis, basis).total
+        return np.asarray(total / self.chunks.sum(_weight_sum).total)
 
     def leave_one_out(self, hint: Array) -> Replicates:
         """Compute the moments of all nodes but one group, for each group in turn."""
-        each = leave_one_out(self.partitions, _sums_of_rows, self.whitener, hint)
+        each = leave_one_out(self.chunks, _sums_of_rows, self.whitener, hint)
         # Without its hub, a star has no triples left.
         weights = [max(sums.weight, np.finfo(np.float64).tiny) for sums in each]
         parts = [
@@ -105,21 +105,21 @@ class CommunityFamily:
 
     def residual_replicates(self, direction: Array) -> Array:
         """Compute A W u of all nodes but one group, (d, B)."""
-        each = leave_one_out(self.partitions, _residual_sums, self.whitener @ direction, direction)
+        each = leave_one_out(self.chunks, _residual_sums, self.whitener @ direction, direction)
         return np.column_stack([sums.image / sums.weight for sums in each])
 
     def take(self, n_components: int) -> CommunityFamily:
         """Return the same fit with the first components only."""
         k = n_components
-        partitions = self.partitions.map(_take_coordinates, k)
-        return replace(self, frame=self.frame.take(k), mean=self.mean[:k], partitions=partitions)
+        chunks = self.chunks.map(_take_coordinates, k)
+        return replace(self, frame=self.frame.take(k), mean=self.mean[:k], chunks=chunks)
 
     def thin(self, step: int) -> CommunityFamily:
         """Return the same fit with every `step`-th node only."""
-        return replace(self, partitions=self.partitions.thin(step))
+        return replace(self, chunks=self.chunks.thin(step))
 
 
-def fit_community(partitions: Partitions[SamplePartition], n_components: int, *, seed: int) -> CommunityFamily:
+def fit_community(chunks: Chunks[SampleChunk], n_components: int, *, seed: int) -> CommunityFamily:
     """Fit the moments of a stochastic block model to the rows of its adjacency matrix.
 
     Notes
@@ -130,9 +130,9 @@ def fit_community(partitions: Partitions[SamplePartition], n_components: int, *,
     mean degree, which also regularises the metric: the operator is then the square of the regularised Laplacian of the
     graph, but for its diagonal.
     """
-    strength = partitions.reduce(_strength_sum).total
-    weighted = partitions.map(_weigh, float(strength.sum()) / partitions.n_rows).persist()
-    totals = weighted.reduce(_total_sums)
+    strength = chunks.sum(_strength_sum).total
+    weighted = chunks.map(_weigh, float(strength.sum()) / chunks.n_rows).persist()
+    totals = weighted.sum(_total_sums)
     if not totals.weight > 0:
         raise SearchError(
             "No node has three links or more, so that nothing is known about communities. Provide more links.",
@@ -160,13 +160,13 @@ def fit_community(partitions: Partitions[SamplePartition], n_components: int, *,
     return CommunityFamily(frame, frame.whiten(link_mean), link_mean, weighted.map(_project, frame).persist())
 
 
-def _strength_sum(partition: SamplePartition) -> ArraySum:
-    return ArraySum(np.asarray(partition.samples.sum(axis=0), dtype=np.float64))
+def _strength_sum(chunk: SampleChunk) -> ArraySum:
+    return ArraySum(np.asarray(chunk.samples.sum(axis=0), dtype=np.float64))
 
 
-def _weigh(partition: SamplePartition, typical: float) -> CommunityPartition:
+def _weigh(chunk: SampleChunk, typical: float) -> CommunityChunk:
     """Weigh single links, pairs and triples of each node so that all of them have the same expectation."""
-    x: Any = partition.samples
+    x: Any = chunk.samples
     first, second, third = (np.asarray(power.sum(axis=1), dtype=np.float64) for power in (x, x.power(2), x.power(3)))
     # Sums over two and over three different links; for links of weight 1, l(l - 1) and l(l - 1)(l - 2).
     pairs, triples = first**2 - second, first**3 - 3 * first * second + 2 * third
@@ -175,42 +175,42 @@ def _weigh(partition: SamplePartition, typical: float) -> CommunityPartition:
     per_pair, per_link = (
         per_triple * np.divide(triples, each, out=np.zeros_like(each), where=has_triples) for each in (pairs, first)
     )
-    return CommunityPartition(partition.first, x, np.column_stack([per_link, per_pair, per_triple]))
+    return CommunityChunk(chunk.first, x, np.column_stack([per_link, per_pair, per_triple]))
 
 
-def _total_sums(partition: CommunityPartition) -> _Totals:
-    x, weights = partition.samples, partition.weights
+def _total_sums(chunk: CommunityChunk) -> _Totals:
+    x, weights = chunk.samples, chunk.weights
     linked, squares = x.T @ weights[:, 0], x.power(2).T @ weights[:, 1]
-    return _Totals(_weight_of(partition, slice(None)), np.asarray(linked), np.asarray(squares))
+    return _Totals(_weight_of(chunk, slice(None)), np.asarray(linked), np.asarray(squares))
 
 
-def _weight_of(partition: CommunityPartition, rows: Any) -> float:
+def _weight_of(chunk: CommunityChunk, rows: Any) -> float:
     """Return the sum of the weights f of some nodes."""
-    strengths = np.asarray(partition.samples[rows].sum(axis=1), dtype=np.float64)
-    return float(strengths @ partition.weights[rows, 0])
+    strengths = np.asarray(chunk.samples[rows].sum(axis=1), dtype=np.float64)
+    return float(strengths @ chunk.weights[rows, 0])
 
 
-def _pair_weights(partition: CommunityPartition) -> Array:
-    return np.asarray(partition.weights[:, 1])
+def _pair_weights(chunk: CommunityChunk) -> Array:
+    return np.asarray(chunk.weights[:, 1])
 
 
-def _project(partition: CommunityPartition, frame: Frame) -> CommunityPartition:
-    return replace(partition, projected=frame.whiten(partition.samples))
+def _project(chunk: CommunityChunk, frame: Frame) -> CommunityChunk:
+    return replace(chunk, projected=frame.whiten(chunk.samples))
 
 
-def _take_coordinates(partition: CommunityPartition, k: int) -> CommunityPartition:
-    return replace(partition, projected=partition.projected[:, :k])
+def _take_coordinates(chunk: CommunityChunk, k: int) -> CommunityChunk:
+    return replace(chunk, projected=chunk.projected[:, :k])
 
 
-def _weight_sum(partition: CommunityPartition) -> ArraySum:
-    return ArraySum(np.asarray(_weight_of(partition, slice(None))))
+def _weight_sum(chunk: CommunityChunk) -> ArraySum:
+    return ArraySum(np.asarray(_weight_of(chunk, slice(None))))
 
 
-def _sums(partition: CommunityPartition, whitener: Array, hint: Array) -> CommunitySums:
-    return _sums_of_rows(partition, slice(None), whitener, hint)
+def _sums(chunk: CommunityChunk, whitener: Array, hint: Array) -> CommunitySums:
+    return _sums_of_rows(chunk, slice(None), whitener, hint)
 
 
-def _sums_of_rows(partition: CommunityPartition, rows: Any, whitener: Array, hint: Array) -> CommunitySums:
+def _sums_of_rows(chunk: CommunityChunk, rows: Any, whitener: Array, hint: Array) -> CommunitySums:
     """Sum over some nodes.
 
     Notes
@@ -219,14 +219,14 @@ def _sums_of_rows(partition: CommunityPartition, rows: Any, whitener: Array, hin
     are the same, plus twice that in which all are: Σ xⱼ²⟨Wⱼ, c⟩Wⱼy' and its transpose, ⟨y, c⟩Σ xⱼ²WⱼWⱼ', and
     Σ xⱼ³⟨Wⱼ, c⟩WⱼWⱼ'. Summed over the nodes first, each is one product of arrays with a row for each feature.
     """
-    x, y, weights = partition.samples[rows], partition.projected[rows], partition.weights[rows]
+    x, y, weights = chunk.samples[rows], chunk.projected[rows], chunk.weights[rows]
     per_link, per_pair, per_triple = weights.T
     repeated = _repeated_links(x, y, per_triple)
     scores = whitener @ hint
     mixed = (whitener.T * scores) @ repeated.twice
     thrice = 2 * repeated.thrice * scores - repeated.twice @ hint
     return CommunitySums(
-        weight=_weight_of(partition, rows),
+        weight=_weight_of(chunk, rows),
         mean=y.T @ per_link,
         second=weighted_gram(y, per_pair) - (whitener.T * (x.power(2).T @ per_pair)) @ whitener,
         hinted=weighted_gram(y, per_triple * (y @ hint)) - mixed - mixed.T + (whitener.T * thrice) @ whitener,
@@ -247,16 +247,16 @@ def _repeated_links(x: Any, y: Array, per_triple: Array) -> _Repeated:
     )
 
 
-def _tensor_sum(partition: CommunityPartition, whitener: Array, basis: Array) -> ArraySum:
+def _tensor_sum(chunk: CommunityChunk, whitener: Array, basis: Array) -> ArraySum:
     """Sum over triples of links in the coordinates of a basis, (q, q, q); `whitener` is in them already."""
-    per_triple, y = partition.weights[:, 2], partition.projected @ basis
-    repeated = _repeated_links(partition.samples, y, per_triple)
+    per_triple, y = chunk.weights[:, 2], chunk.projected @ basis
+    repeated = _repeated_links(chunk.samples, y, per_triple)
     twice = sum_cubes(whitener, repeated.twice, np.ones(len(whitener)))
     thrice = sum_cubes(whitener, whitener, repeated.thrice)
     return ArraySum(sum_cubes(y, y, per_triple) - symmetrize(twice) + 2 * thrice)
 
 
-def _residual_sums(partition: CommunityPartition, rows: Any, point: Array, direction: Array) -> _ResidualSums:
-    x, per_pair = partition.samples[rows], partition.weights[rows, 1]
-    image = x.T @ (per_pair * (partition.projected[rows] @ direction))
-    return _ResidualSums(_weight_of(partition, rows), np.asarray(image - (x.power(2).T @ per_pair) * point))
+def _residual_sums(chunk: CommunityChunk, rows: Any, point: Array, direction: Array) -> _ResidualSums:
+    x, per_pair = chunk.samples[rows], chunk.weights[rows, 1]
+    image = x.T @ (per_pair * (chunk.projected[rows] @ direction))
+    return _ResidualSums(_weight_of(chunk, rows), np.asarray(image - (x.power(2).T @ per_pair) * point))

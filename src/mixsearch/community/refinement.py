@@ -11,7 +11,7 @@ from scipy.special import expit, softmax
 
 from mixsearch._typing import Array
 from mixsearch.community.em import Beliefs, BlockModel, Links, count_with_prior, estimate_model, propagate
-from mixsearch.community.moments import CommunityFamily, CommunityPartition
+from mixsearch.community.moments import CommunityChunk, CommunityFamily
 from mixsearch.community.spectrum import count_apart, lanczos_eigenpairs
 from mixsearch.core.component import Candidates, Refined
 from mixsearch.core.jackknife import StandardErrors
@@ -168,7 +168,7 @@ def rough_posterior(family: CommunityFamily, candidates: Candidates) -> Array:
     centers = root[:, None] * candidates.points  # in coordinates of the metric, (k, q)
     scaled = family.whitener * root  # the basis times the metric
     noise = float(np.mean((scaled**2).T @ family.link_mean))
-    collected = family.partitions.collect().partition
+    collected = family.chunks.collect().chunk
     strengths = np.asarray(collected.samples.sum(axis=1), dtype=np.float64)
     logs = (collected.projected * root) @ centers - np.outer(strengths, 0.5 * np.sum(centers**2, axis=0))
     return np.asarray(softmax(logs / noise + np.log(np.maximum(candidates.weights, _MIN_WEIGHT)), axis=1))
@@ -201,15 +201,15 @@ def refine_community(
 ) -> RefinedCommunity:
     """Return one of the communities that belief propagation found, with the membership of all nodes, (n,)."""
     beliefs = graph.beliefs
-    linked = family.partitions.reduce(_links_of_members, membership).total
+    linked = family.chunks.sum(_links_of_members, membership).total
     center = linked / max(float(linked.sum()), np.finfo(np.float64).tiny)
     weight = float(membership.mean())
     return RefinedCommunity(center, weight, beliefs.objectives, links, beliefs, graph.closure, index, membership)
 
 
-def _links_of_members(partition: CommunityPartition, membership: Array) -> ArraySum:
-    rows = slice(partition.first, partition.first + partition.n_rows)
-    return ArraySum(np.asarray(partition.samples.T @ membership[rows]))
+def _links_of_members(chunk: CommunityChunk, membership: Array) -> ArraySum:
+    rows = slice(chunk.first, chunk.first + chunk.n_rows)
+    return ArraySum(np.asarray(chunk.samples.T @ membership[rows]))
 
 
 def communities_meant(posterior: Array, named: Array, index: int) -> Array:

@@ -35,7 +35,7 @@ from mixsearch.core.estimator import BaseSearch, MixtureCache, RandomState
 from mixsearch.core.extraction import Extraction, ExtractionOptions, extract_with_rehint
 from mixsearch.core.hints import check_not_orthogonal, check_one_hint, hint_from_direction
 from mixsearch.core.validation import AUTO, check_n_components
-from mixsearch.data.partitions import partition_in_memory
+from mixsearch.data.rows import chunk_in_memory
 from mixsearch.errors import (
     HintIgnoredWarning,
     Option,
@@ -144,7 +144,7 @@ class CommunitySearch(BaseSearch[CommunityFamily]):
             self.spectrum_, self._family = self._count_communities(seed)
         else:
             self.spectrum_ = find_spectrum(self._links.adjacency, requested + 1, seed=seed)
-            self._family = fit_community(partition_in_memory(self._links.adjacency), requested, seed=seed)
+            self._family = fit_community(chunk_in_memory(self._links.adjacency), requested, seed=seed)
             for doubt in fit_doubts(self.spectrum_, requested):
                 warn_user(doubt)
         if y is not None:
@@ -204,9 +204,9 @@ class CommunitySearch(BaseSearch[CommunityFamily]):
     def _count_communities(self, seed: int) -> tuple[GraphSpectrum, CommunityFamily]:
         """Fit as many communities as the links show; those of graphs that follow no block model are counted apart."""
         adjacency = self._links.adjacency
-        partitions = partition_in_memory(adjacency)
+        chunks = chunk_in_memory(adjacency)
         spectrum = find_spectrum(adjacency, max_values=_MAX_TRIED, seed=seed)
-        family = fit_community(partitions, spectrum.n_components, seed=seed)
+        family = fit_community(chunks, spectrum.n_components, seed=seed)
         default: Any = check_em_options(True, _TOL, None)
         if spectrum.n_components == _MAX_TRIED:  # most will be left out, and are not worth refining
             is_explained = rough_closure(family, self._links).is_explained
@@ -218,7 +218,7 @@ class CommunitySearch(BaseSearch[CommunityFamily]):
         if n_components > family.n_components:
             # The common neighbours of a small graph may show fewer directions than it has communities.
             with suppress(RankError):
-                family = fit_community(partitions, n_components, seed=seed)
+                family = fit_community(chunks, n_components, seed=seed)
         return spectrum, family.take(min(n_components, family.n_components))
 
     def _count_assortative(self, options: EMOptions) -> int:

@@ -29,7 +29,7 @@ from mixsearch.core.validation import (
     check_n_samples,
 )
 from mixsearch.data.dask import dask_arrays, is_dask
-from mixsearch.data.partitions import Partitions, SamplePartition, partition_in_memory
+from mixsearch.data.rows import Chunks, SampleChunk, chunk_in_memory
 from mixsearch.data.threads import map_parallel
 from mixsearch.display import pluralize
 from mixsearch.errors import (
@@ -109,17 +109,17 @@ class BaseSearch(FittedMixture[F], ClassNamePrefixFeaturesOutMixin, TransformerM
             check_magnitude(samples, self._moment_power)
         return samples
 
-    def _check_partitions(self, X: Any) -> Partitions[SamplePartition]:
+    def _check_chunks(self, X: Any) -> Chunks[SampleChunk]:
         """Check the samples of a fit: in memory, or where their chunks are."""
         if not is_dask(X):
-            return partition_in_memory(self._check_rows(X, reset=True))
-        partitions: Partitions[SamplePartition] = dask_arrays().sample_partitions(X)
-        self._set_features(partitions)
-        return partitions
+            return chunk_in_memory(self._check_rows(X, reset=True))
+        chunks: Chunks[SampleChunk] = dask_arrays().sample_chunks(X)
+        self._set_features(chunks)
+        return chunks
 
-    def _set_features(self, partitions: Partitions[SamplePartition]) -> None:
+    def _set_features(self, chunks: Chunks[SampleChunk]) -> None:
         """Record the number of features of samples on a cluster, which scikit-learn's checks cannot see."""
-        self.n_features_in_ = partitions.n_features
+        self.n_features_in_ = chunks.n_features
         if hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
 
@@ -135,13 +135,13 @@ class BaseSearch(FittedMixture[F], ClassNamePrefixFeaturesOutMixin, TransformerM
     def _draw_seed(self) -> int:
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
-    def _choose_n_components(self, partitions: Partitions[Any], find_spectrum: Callable[[], Spectrum]) -> int:
+    def _choose_n_components(self, chunks: Chunks[Any], find_spectrum: Callable[[], Spectrum]) -> int:
         """Return the number of components to fit, as requested or as the spectrum shows, which is then kept."""
         if hasattr(self, "spectrum_"):
             del self.spectrum_
         if self.n_components != AUTO:
             return check_n_components(self.n_components)
-        check_n_samples(partitions, 2 * N_FOLDS, "The folds that n_components='auto' compares")
+        check_n_samples(chunks, 2 * N_FOLDS, "The folds that n_components='auto' compares")
         self.spectrum_ = find_spectrum()
         if self.spectrum_.is_full:
             warn_user(
@@ -192,12 +192,12 @@ class SemiSupervised(BaseSearch[F]):
         -------
         self
         """
-        partitions = self._fit_family(X)
-        self._search_members(partitions, y)
+        chunks = self._fit_family(X)
+        self._search_members(chunks, y)
         return self
 
     @abstractmethod
-    def _fit_family(self, X: Any) -> Partitions[SamplePartition]:
+    def _fit_family(self, X: Any) -> Chunks[SampleChunk]:
         """Check the samples, fit the family, return the checked samples."""
 
     @available_if(lambda self: hasattr(self, "component_"))
@@ -229,32 +229,32 @@ class SemiSupervised(BaseSearch[F]):
         positive, negative = (None if X is None else self._check_rows(X, reset=False) for X in (examples, not_examples))
         return positive, negative
 
-    def _leave_out_outliers(self, partitions: Partitions[SamplePartition], *find_members: Any) -> Outliers[Any]:
-        outliers = find_outliers(partitions, *find_members)
+    def _leave_out_outliers(self, chunks: Chunks[SampleChunk], *find_members: Any) -> Outliers[Any]:
+        outliers = find_outliers(chunks, *find_members)
         self.outliers_ = outliers.rows
         if len(outliers.rows):
             warn_user(outliers.warning())
         return outliers
 
-    def _search_members(self, partitions: Partitions[SamplePartition], y: Any) -> None:
+    def _search_members(self, chunks: Chunks[SampleChunk], y: Any) -> None:
         if hasattr(self, "component_"):
             del self.component_
         if y is None:
             return
         members, n_labels = dask_arrays().member_rows(y) if is_dask(y) else _member_rows(y)
-        if n_labels != partitions.n_rows:
+        if n_labels != chunks.n_rows:
             raise SearchError(
                 "y has {n_labels} "
                 + pluralize(n_labels, "label")
                 + ", but X has {n_samples} "
-                + pluralize(partitions.n_rows, "sample")
+                + pluralize(chunks.n_rows, "sample")
                 + ".",
                 code="other_length",
                 n_labels=n_labels,
-                n_samples=partitions.n_rows,
+                n_samples=chunks.n_rows,
             )
         if len(members):
-            self.component_ = self._search_examples(partitions.take_rows(members).collect().partition.samples)
+            self.component_ = self._search_examples(chunks.take_rows(members).collect().chunk.samples)
             return
         warn_user(
             HintIgnoredWarning("y marks no known member (y == 1), so no search was made and component_ is not set.")

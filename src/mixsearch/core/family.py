@@ -11,7 +11,7 @@ from mixsearch._typing import Array
 from mixsearch.core.frame import Frame
 from mixsearch.core.moments import Hinted, Replicates
 from mixsearch.core.validation import check_choice, check_positive_int
-from mixsearch.data.partitions import Partitions
+from mixsearch.data.rows import Chunks
 from mixsearch.display import pluralize
 from mixsearch.errors import ArgumentError, Option
 
@@ -33,7 +33,7 @@ class Family(Protocol):
         The signal space, in which the second moment A is the identity.
     mean : array of shape (k,)
         W'm.
-    partitions : Partitions
+    chunks : Chunks
         The samples, with their coordinates in the frame.
     n_hints : int
         The degree of the hinted moment in the hint: 1 for B = Σ αᵢ⟨μᵢ, v⟩μᵢμᵢ', 2 for subspaces.
@@ -41,10 +41,10 @@ class Family(Protocol):
     Examples
     --------
     >>> from mixsearch.core.family import Family
-    >>> from mixsearch.data.partitions import partition_in_memory
+    >>> from mixsearch.data.rows import chunk_in_memory
     >>> from mixsearch.datasets import make_gaussian_mixture
     >>> from mixsearch.gaussian import fit_gaussian
-    >>> samples = partition_in_memory(make_gaussian_mixture(800, 10, 3, random_state=0).X)
+    >>> samples = chunk_in_memory(make_gaussian_mixture(800, 10, 3, random_state=0).X)
     >>> family = fit_gaussian(samples, 3, paper=False, seed=0)
     >>> isinstance(family, Family), family.mean.shape
     (True, (3,))
@@ -59,7 +59,7 @@ class Family(Protocol):
         """W'm, (k,)."""
 
     @property
-    def partitions(self) -> Partitions[Any]:
+    def chunks(self) -> Chunks[Any]:
         """The samples, with their coordinates in the frame."""
 
     @property

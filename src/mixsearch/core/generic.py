@@ -110,11 +110,11 @@ def search_family(family: Family, hint: ArrayLike, **extraction: Unpack[Extracti
     Examples
     --------
     >>> from mixsearch import search_family
-    >>> from mixsearch.data.partitions import partition_in_memory
+    >>> from mixsearch.data.rows import chunk_in_memory
     >>> from mixsearch.datasets import make_gaussian_mixture
     >>> from mixsearch.gaussian import fit_gaussian
     >>> data = make_gaussian_mixture(2000, 10, 3, random_state=0)
-    >>> family = fit_gaussian(partition_in_memory(data.X), 3, paper=False, seed=0)
+    >>> family = fit_gaussian(chunk_in_memory(data.X), 3, paper=False, seed=0)
     >>> found = search_family(family, data.centers[1] - data.X.mean(axis=0))
     >>> bool(abs(found.center - data.centers[1]).max() < 1)
     True

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from mixsearch._typing import Array, Matrix
 from mixsearch.core.frame import count_above
 from mixsearch.data.chunks import row_slices, sum_chunks
-from mixsearch.data.partitions import Partition, Partitions, SamplePartition
+from mixsearch.data.rows import Chunk, Chunks, SampleChunk
 from mixsearch.display import pluralize
 from mixsearch.errors import Option, UnlikelyMixtureWarning
 
@@ -38,7 +38,7 @@ class NoiseRank(NamedTuple):
     noisy: int  # less those that are nearly constant
 
 
-def noise_rank(covariance: Matrix, partitions: Partitions[Any], center: Array, n_signal: int, seed: int) -> NoiseRank:
+def noise_rank(covariance: Matrix, chunks: Chunks[Any], center: Array, n_signal: int, seed: int) -> NoiseRank:
     """Return the number of directions in which samples vary, at most d.
 
     Notes
@@ -46,14 +46,14 @@ def noise_rank(covariance: Matrix, partitions: Partitions[Any], center: Array, n
     With enough samples the eigenvalues tell: those after a large gap are not of the noise. Otherwise samples vary in
     fewer directions than their noise, and features that are constant, or equal up to scale, are counted directly.
     """
-    n, d = partitions.shape
+    n, d = chunks.shape
     if not isinstance(covariance, np.ndarray) or n < MIN_SAMPLES_PER_FEATURE * d:
-        rank = _count_features(partitions.reduce(_combine, center, seed))
+        rank = _count_features(chunks.sum(_combine, center, seed))
         return NoiseRank(rank, rank)
     if _is_regular(covariance):
         return NoiseRank(d, d)
     values = np.linalg.eigvalsh(covariance)[::-1]
-    rank = count_above(values, precision=partitions.layout.dtype)
+    rank = count_above(values, precision=chunks.layout.dtype)
     gaps = np.flatnonzero(values[n_signal + 1 : rank] * MAX_GAP < values[n_signal:rank][:-1])
     return NoiseRank(rank, n_signal + int(gaps[0]) + 1 if len(gaps) else rank)
 
@@ -78,11 +78,11 @@ class FeatureSums(NamedTuple):
     combinations: Array  # (d, 3)
 
 
-def _combine(partition: SamplePartition, center: Array, seed: int) -> FeatureSums:
+def _combine(chunk: SampleChunk, center: Array, seed: int) -> FeatureSums:
     """Sum centered samples with random weights, in double precision so that equal features stay equal."""
-    X: Any = partition.samples
+    X: Any = chunk.samples
     is_sparse = sp.issparse(X)
-    weights = np.random.default_rng([seed, partition.first]).standard_normal((X.shape[0], N_COMBINATIONS))
+    weights = np.random.default_rng([seed, chunk.first]).standard_normal((X.shape[0], N_COMBINATIONS))
 
     def work(rows: slice) -> FeatureSums:
         part = X[rows].astype(np.float64)
@@ -188,23 +188,21 @@ def check_signal(values: Array, trace: float, energies: Array, n_samples: int, r
 
 
 @dataclass(frozen=True)
-class EnergyPartition(Partition):
+class EnergyChunk(Chunk):
     """The energy of samples only."""
 
     energy: Array  # (n,)
 
 
-def _get_energy(partition: Any) -> EnergyPartition:
-    return EnergyPartition(partition.first, partition.energy)
+def _get_energy(chunk: Any) -> EnergyChunk:
+    return EnergyChunk(chunk.first, chunk.energy)
 
 
-def check_spectrum(
-    projected: Partitions[Any], values: Array, rank: NoiseRank, n_used: int, trace: float
-) -> SignalCheck:
+def check_spectrum(projected: Chunks[Any], values: Array, rank: NoiseRank, n_used: int, trace: float) -> SignalCheck:
     """Count the directions that stand out, where nearly constant ones either count as noise or do not."""
     n = projected.n_rows
     if trace - values[:n_used].sum() <= MIN_NOISE * trace:
         return SignalCheck(values, count_above(values))
-    energies = projected.thin(-(-n // MAX_ENERGIES)).map(_get_energy).collect().partition.energy
+    energies = projected.thin(-(-n // MAX_ENERGIES)).map(_get_energy).collect().chunk.energy
     check = check_signal(values, trace, energies, n, rank.noisy)
     return check if check.n_signal == n_used else check_signal(values, trace, energies, n, rank.total)

@@ -14,15 +14,15 @@ from sklearn.neighbors import NearestNeighbors
 
 from mixsearch._typing import Array, Samples
 from mixsearch.core.second_moment import (
-    MeasuredPartition,
+    MeasuredChunk,
     MeasuredSamples,
     measure_samples,
     sample_mean_of,
     squared_distances,
 )
 from mixsearch.data.chunks import ArraySum
-from mixsearch.data.partitions import Partition, Partitions, SamplePartition
 from mixsearch.data.reductions import TopRows, top_rows
+from mixsearch.data.rows import Chunk, Chunks, SampleChunk
 from mixsearch.errors import OutliersWarning
 
 # With fewer samples nobody can say what is far.
@@ -52,7 +52,7 @@ class Outliers(NamedTuple, Generic[M]):
 
     rows: Array  # their indices, rising, (q,)
     n_samples: int  # with them
-    samples: Partitions[SamplePartition]  # all others
+    samples: Chunks[SampleChunk]  # all others
     measured: M  # the same, as they were measured
 
     def warning(self) -> OutliersWarning:
@@ -70,7 +70,7 @@ class Outliers(NamedTuple, Generic[M]):
 
 
 def find_outliers(
-    partitions: Partitions[SamplePartition], find_members: Callable[[Array], Array] | None = None
+    chunks: Chunks[SampleChunk], find_members: Callable[[Array], Array] | None = None
 ) -> Outliers[MeasuredSamples]:
     """Find samples that lie far from the mean and from each other.
 
@@ -79,27 +79,27 @@ def find_outliers(
     The breakdown point is 1%: up to that share of the samples may lie anywhere. More of them, or five close to each
     other, are taken for components.
     """
-    measured = measure_samples(partitions)
-    far, center = find_far(measured.partitions, _get_squares), measured.mean
+    measured = measure_samples(chunks)
+    far, center = find_far(measured.chunks, _get_squares), measured.mean
     if not len(far.rows):
-        return Outliers(far.rows, partitions.n_rows, partitions, measured)
+        return Outliers(far.rows, chunks.n_rows, chunks, measured)
     for _ in range(MAX_ROUNDS):
-        share = len(far.rows) / partitions.n_rows
-        center = np.asarray((measured.mean - share * sample_mean_of(partitions.take_rows(far.rows))) / (1 - share))
-        before, far = far, find_far(partitions, _distances, center)
+        share = len(far.rows) / chunks.n_rows
+        center = np.asarray((measured.mean - share * sample_mean_of(chunks.take_rows(far.rows))) / (1 - share))
+        before, far = far, find_far(chunks, _distances, center)
         if np.array_equal(before.rows, far.rows):
             break
-    rows = isolated_rows(partitions, far, center, find_members)
-    samples = partitions.drop_rows(rows).persist()
-    return Outliers(rows, partitions.n_rows, samples, measure_samples(samples))
+    rows = isolated_rows(chunks, far, center, find_members)
+    samples = chunks.drop_rows(rows).persist()
+    return Outliers(rows, chunks.n_rows, samples, measure_samples(samples))
 
 
-def _distances(partition: SamplePartition, center: Array) -> Array:
-    return squared_distances(partition.samples, center)
+def _distances(chunk: SampleChunk, center: Array) -> Array:
+    return squared_distances(chunk.samples, center)
 
 
-def _get_squares(partition: MeasuredPartition) -> Array:
-    return np.asarray(partition.squares)
+def _get_squares(chunk: MeasuredChunk) -> Array:
+    return np.asarray(chunk.squares)
 
 
 class Far(NamedTuple):
@@ -110,13 +110,13 @@ class Far(NamedTuple):
 
 
 @dataclass(frozen=True)
-class SquarePartition(Partition):
+class SquareChunk(Chunk):
     """One square of each sample."""
 
     squares: Array  # (n,)
 
 
-def find_far(partitions: Partitions[Any], measure: Callable[..., Array], *shared: Any) -> Far:
+def find_far(chunks: Chunks[Any], measure: Callable[..., Array], *shared: Any) -> Far:
     """Find the samples of which some square is far larger than that of all others.
 
     Notes
@@ -124,17 +124,17 @@ def find_far(partitions: Partitions[Any], measure: Callable[..., Array], *shared
     Cube roots of sums of squares of normal variables are nearly normal, however many there are (Wilson and Hilferty),
     so one bound in standard deviations serves every dimension. Median and upper quantile give the deviation.
     """
-    n = partitions.n_rows
+    n = chunks.n_rows
     if n < MIN_SAMPLES:
         return Far(np.zeros(0, dtype=np.int64), 0.0)
-    measured = partitions.map(_measure, measure, shared).persist()
-    some = np.asarray(measured.thin(-(-n // MAX_SAMPLES)).collect().partition.squares)
-    found: TopRows = measured.reduce(_find_above, _far_square(some, n)).total
+    measured = chunks.map(_measure, measure, shared).persist()
+    some = np.asarray(measured.thin(-(-n // MAX_SAMPLES)).collect().chunk.squares)
+    found: TopRows = measured.sum(_find_above, _far_square(some, n)).total
     return Far(np.sort(found.indices), float(np.median(some)))
 
 
-def _measure(partition: Partition, measure: Callable[..., Array], shared: tuple[Any, ...]) -> SquarePartition:
-    return SquarePartition(partition.first, measure(partition, *shared))
+def _measure(chunk: Chunk, measure: Callable[..., Array], shared: tuple[Any, ...]) -> SquareChunk:
+    return SquareChunk(chunk.first, measure(chunk, *shared))
 
 
 def _far_square(squares: Array, n_samples: int) -> float:
@@ -145,19 +145,19 @@ def _far_square(squares: Array, n_samples: int) -> float:
     return float((middle + (np.sqrt(2 * np.log(n_samples)) + SLACK) * deviation) ** 3)
 
 
-def _find_above(partition: SquarePartition, limit: float) -> ArraySum:
-    rows = np.flatnonzero(partition.squares > limit)
-    rows = rows[top_rows(partition.squares[rows], MAX_FAR)]
-    return ArraySum(TopRows(MAX_FAR, partition.squares[rows], partition.first + rows))
+def _find_above(chunk: SquareChunk, limit: float) -> ArraySum:
+    rows = np.flatnonzero(chunk.squares > limit)
+    rows = rows[top_rows(chunk.squares[rows], MAX_FAR)]
+    return ArraySum(TopRows(MAX_FAR, chunk.squares[rows], chunk.first + rows))
 
 
 def isolated_rows(
-    partitions: Partitions[Any], far: Far, center: Array, find_members: Callable[[Array], Array] | None = None
+    chunks: Chunks[Any], far: Far, center: Array, find_members: Callable[[Array], Array] | None = None
 ) -> Array:
     """Return the far rows that are not members of a group, nor of a component."""
     if len(far.rows) < MIN_MEMBERS:
         return far.rows
-    samples: Any = partitions.take_rows(far.rows).collect().partition.samples
+    samples: Any = chunks.take_rows(far.rows).collect().chunk.samples
     is_member = _is_grouped(samples, center, MAX_SPREAD * far.median)
     if find_members is not None:
         is_sparse = sp.issparse(samples)

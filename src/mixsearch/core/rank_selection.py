@@ -21,7 +21,7 @@ from mixsearch.core.second_moment import (
     symmetric_operator,
 )
 from mixsearch.data.chunks import ArraySum, add_all, row_slices, sum_chunks
-from mixsearch.data.partitions import Partition, Partitions, S, SamplePartition
+from mixsearch.data.rows import Chunk, Chunks, S, SampleChunk
 from mixsearch.display import Card, plain_number
 
 # Row i belongs to fold i mod 3, so sorted rows do no harm. Directions from two thirds of the samples resolve weaker
@@ -263,48 +263,48 @@ def _subtract_noise(sums: FoldSums, noise: Array) -> tuple[Array, Array]:
 
 
 def spherical_spectrum(
-    partitions: Partitions[SamplePartition], center: Array, count_components: Callable[[int], int], seed: int
+    chunks: Chunks[SampleChunk], center: Array, count_components: Callable[[int], int], seed: int
 ) -> Spectrum:
     """Find the spectrum of samples whose noise is the same in every direction."""
-    n, d = partitions.shape
+    n, d = chunks.shape
     folds = Folds(
-        second_moment_without(partitions, None, (), center),
-        lambda directions: partitions.reduce(_evaluate_spheres, directions, center, n),
+        second_moment_without(chunks, None, (), center),
+        lambda directions: chunks.sum(_evaluate_spheres, directions, center, n),
     )
-    with blas_threads_for(partitions):
+    with blas_threads_for(chunks):
         return find_spectrum(folds, max_directions(n, d - 1, MAX_DIRECTIONS), count_components, n_features=d, seed=seed)
 
 
-def _evaluate_spheres(partition: SamplePartition, directions: list[Array], center: Array, n: int) -> FoldSums:
+def _evaluate_spheres(chunk: SampleChunk, directions: list[Array], center: Array, n: int) -> FoldSums:
     """Sum ⟨x - center, v⟩² / n for each direction of a sample's fold, and |x - center|² / n."""
     sums = []
-    for fold, V in zip(split_folds(partition), directions, strict=True):
+    for fold, V in zip(split_folds(chunk), directions, strict=True):
         X = fold.samples
         sums.append(evaluate_directions(X, center, np.full(X.shape[0], 1 / n), squared_distances(X, center) / n, V))
     return add_all(sums)
 
 
-def split_folds(partition: S) -> list[S]:
-    """Split the rows of a partition into folds."""
-    return [partition.thin(N_FOLDS, fold) for fold in range(N_FOLDS)]
+def split_folds(chunk: S) -> list[S]:
+    """Split the rows of a chunk into folds."""
+    return [chunk.thin(N_FOLDS, fold) for fold in range(N_FOLDS)]
 
 
 def second_moment_without(
-    partitions: Partitions[Any],
+    chunks: Chunks[Any],
     weigh: Callable[..., Array] | None,
     shared: tuple[Any, ...],
     center: Array | None = None,
 ) -> Callable[[int], Matrix]:
     """Return a function from a fold to the second moment of the samples outside it."""
-    n, d, dtype, _ = partitions.layout
+    n, d, dtype, _ = chunks.layout
     n_training = [n - len(range(fold, n, N_FOLDS)) for fold in range(N_FOLDS)]
-    if is_dense(partitions.layout):
-        grams = partitions.reduce(_stack_grams, weigh, shared, center).total
+    if is_dense(chunks.layout):
+        grams = chunks.sum(_stack_grams, weigh, shared, center).total
         return lambda fold: np.asarray(np.delete(grams, fold, axis=0).sum(axis=0) / n_training[fold])
 
     def make_operator(fold: int) -> Matrix:
         def apply(Q: Array) -> Array:
-            total = partitions.reduce(_multiply_without, fold, np.ascontiguousarray(Q), weigh, shared, center).total
+            total = chunks.sum(_multiply_without, fold, np.ascontiguousarray(Q), weigh, shared, center).total
             return np.asarray(total / n_training[fold])
 
         return symmetric_operator(d, dtype, apply)
@@ -313,14 +313,14 @@ def second_moment_without(
 
 
 def _stack_grams(
-    partition: Partition, weigh: Callable[..., Array] | None, shared: tuple[Any, ...], center: Array | None
+    chunk: Chunk, weigh: Callable[..., Array] | None, shared: tuple[Any, ...], center: Array | None
 ) -> ArraySum:
     """Return the Gram matrices of all folds, (3, d, d)."""
-    return ArraySum(np.stack([gram(fold, weigh, shared, center).total for fold in split_folds(partition)]))
+    return ArraySum(np.stack([gram(fold, weigh, shared, center).total for fold in split_folds(chunk)]))
 
 
 def _multiply_without(
-    partition: Partition,
+    chunk: Chunk,
     left_out: int,
     Q: Array,
     weigh: Callable[..., Array] | None,
@@ -328,7 +328,7 @@ def _multiply_without(
     center: Array | None,
 ) -> ArraySum:
     """Multiply the Gram matrix of all folds but one by Q, (d, q)."""
-    others = (partition.thin(N_FOLDS, fold) for fold in range(N_FOLDS) if fold != left_out)
+    others = (chunk.thin(N_FOLDS, fold) for fold in range(N_FOLDS) if fold != left_out)
     return add_all([multiply_gram(fold, Q, weigh, shared, center) for fold in others])
 
 

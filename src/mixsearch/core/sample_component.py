@@ -21,7 +21,7 @@ from mixsearch.core.jackknife import (
 )
 from mixsearch.core.moments import Hinted, Replicates
 from mixsearch.core.tensor import separate_directions
-from mixsearch.data.partitions import DetachedPartitions
+from mixsearch.data.rows import DetachedChunks
 from mixsearch.display import plain_chance
 
 # Components further behind than this many have no chance to come first.
@@ -83,7 +83,7 @@ class SampleComponent(VectorComponent):
         )
 
     def _trust_facts(self) -> list[tuple[str, str]]:
-        if isinstance(self._family.partitions, DetachedPartitions):
+        if isinstance(self._family.chunks, DetachedChunks):
             return super()._trust_facts()  # an answer that was pickled without its samples
         facts = [("separation", format_interval(self.separation, self.separation_interval))]
         if self._search is not None and self._examples is not None:
@@ -138,7 +138,7 @@ class ConfidentComponent(SampleComponent):
         return self._trust * self._p_first
 
     def _trust_facts(self) -> list[tuple[str, str]]:
-        if isinstance(self._family.partitions, DetachedPartitions):
+        if isinstance(self._family.chunks, DetachedChunks):
             return super()._trust_facts()
         return [
             ("confidence", plain_chance(self.confidence)),

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from mixsearch._typing import Array, Matrix, Samples
 from mixsearch.data.chunks import CACHED_ROWS, CHUNK_ROWS, ArraySum, RowChunks, chunk_rows, row_slices, sum_chunks
-from mixsearch.data.partitions import Layout, Partitions, SamplePartition
+from mixsearch.data.rows import Chunks, Layout, SampleChunk
 from mixsearch.data.threads import n_cores, one_blas_thread
 
 if TYPE_CHECKING:
@@ -27,18 +27,16 @@ SPARSE_LIMIT = 300
 
 
 def second_moment(
-    partitions: Partitions[Any], weigh: Callable[..., Array] | None = None, *shared: Any, center: Array | None = None
+    chunks: Chunks[Any], weigh: Callable[..., Array] | None = None, *shared: Any, center: Array | None = None
 ) -> Matrix:
     """Return Σ wᵢ (xᵢ - center)(xᵢ - center)', (d, d): an array, or an operator if d is large."""
-    n, d, dtype, _ = partitions.layout
+    n, d, dtype, _ = chunks.layout
     whole = n if weigh is None else 1
-    if is_dense(partitions.layout):
-        return np.asarray(partitions.reduce(gram, weigh, shared, center).total / whole)
+    if is_dense(chunks.layout):
+        return np.asarray(chunks.sum(gram, weigh, shared, center).total / whole)
 
     def apply(Q: Array) -> Array:
-        return np.asarray(
-            partitions.reduce(multiply_gram, np.ascontiguousarray(Q), weigh, shared, center).total / whole
-        )
+        return np.asarray(chunks.sum(multiply_gram, np.ascontiguousarray(Q), weigh, shared, center).total / whole)
 
     return symmetric_operator(d, dtype, apply)
 
@@ -49,9 +47,9 @@ def is_dense(layout: Layout) -> bool:
     return d <= (SPARSE_LIMIT if is_sparse else min(DENSE_LIMIT, max(n, SPARSE_LIMIT)))
 
 
-def gram(partition: Any, weigh: Callable[..., Array] | None, shared: tuple[Any, ...], center: Array | None) -> ArraySum:
-    """Sum wᵢ (xᵢ - center)(xᵢ - center)', (d, d), over a partition; without `weigh` all weights are 1."""
-    X, weights = partition.samples, None if weigh is None else weigh(partition, *shared)
+def gram(chunk: Any, weigh: Callable[..., Array] | None, shared: tuple[Any, ...], center: Array | None) -> ArraySum:
+    """Sum wᵢ (xᵢ - center)(xᵢ - center)', (d, d), over a chunk; without `weigh` all weights are 1."""
+    X, weights = chunk.samples, None if weigh is None else weigh(chunk, *shared)
     total = np.zeros((X.shape[1], X.shape[1]))
     for rows in row_slices(X.shape[0]):
         part: Any = X[rows]
@@ -74,11 +72,11 @@ def _scaled(X: Any, factors: Array) -> Any:
 
 
 def multiply_gram(
-    partition: Any, Q: Array, weigh: Callable[..., Array] | None, shared: tuple[Any, ...], center: Array | None
+    chunk: Any, Q: Array, weigh: Callable[..., Array] | None, shared: tuple[Any, ...], center: Array | None
 ) -> ArraySum:
-    """Sum wᵢ (xᵢ - center)(xᵢ - center)'Q, (d, q), over a partition."""
-    X: Any = partition.samples
-    weights = np.ones(X.shape[0]) if weigh is None else weigh(partition, *shared)
+    """Sum wᵢ (xᵢ - center)(xᵢ - center)'Q, (d, q), over a chunk."""
+    X: Any = chunk.samples
+    weights = np.ones(X.shape[0]) if weigh is None else weigh(chunk, *shared)
     if isinstance(X, np.ndarray):
         # BLAS already runs on all cores: one chunk.
         whole = RowChunks([slice(0, len(X))], [X].__getitem__, X.shape, X.size, X.dtype)
@@ -150,13 +148,13 @@ def weighted_gram(Y: Array, weights: Array, *, precision: Any = np.float64, n_th
     return np.asarray(sum_chunks(work, row_slices(len(Y)), n_threads if len(Y) > 2 * CHUNK_ROWS else 1).total)
 
 
-def sample_mean_of(partitions: Partitions[Any]) -> Array:
+def sample_mean_of(chunks: Chunks[Any]) -> Array:
     """Return the mean of all samples, (d,)."""
-    return np.asarray(partitions.reduce(_total).total / partitions.n_rows)
+    return np.asarray(chunks.sum(_total).total / chunks.n_rows)
 
 
-def _total(partition: Any) -> ArraySum:
-    return ArraySum(np.asarray(partition.samples.sum(axis=0, dtype=np.float64)))
+def _total(chunk: Any) -> ArraySum:
+    return ArraySum(np.asarray(chunk.samples.sum(axis=0, dtype=np.float64)))
 
 
 def squared_distances(X: Samples, point: Array) -> Array:
@@ -169,7 +167,7 @@ def squared_distances(X: Samples, point: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class MeasuredPartition(SamplePartition):
+class MeasuredChunk(SampleChunk):
     """Samples with their squared distance from a center."""
 
     squares: Any = None  # (n,)
@@ -179,23 +177,23 @@ class MeasuredSamples(NamedTuple):
     """The mean of samples, (d,), and the samples with their squared distance from it."""
 
     mean: Array
-    partitions: Partitions[MeasuredPartition]
+    chunks: Chunks[MeasuredChunk]
 
 
-def measure_samples(partitions: Partitions[SamplePartition]) -> MeasuredSamples:
+def measure_samples(chunks: Chunks[SampleChunk]) -> MeasuredSamples:
     """Return samples with their squared distance from their mean."""
-    mean = sample_mean_of(partitions)
-    return MeasuredSamples(mean, partitions.map(_measure, mean))
+    mean = sample_mean_of(chunks)
+    return MeasuredSamples(mean, chunks.map(_measure, mean))
 
 
-def _measure(partition: SamplePartition, center: Array) -> MeasuredPartition:
-    squares = squared_distances(partition.samples, center)
-    return MeasuredPartition(partition.first, partition.samples, partition.responses, squares)
+def _measure(chunk: SampleChunk, center: Array) -> MeasuredChunk:
+    squares = squared_distances(chunk.samples, center)
+    return MeasuredChunk(chunk.first, chunk.samples, chunk.responses, squares)
 
 
-def blas_threads_for(partitions: Partitions[Any]) -> AbstractContextManager[Any]:
+def blas_threads_for(chunks: Chunks[Any]) -> AbstractContextManager[Any]:
     """Return a context that leaves the cores to sparse products: BLAS threads keep spinning after each call."""
-    return one_blas_thread if partitions.layout.is_sparse else nullcontext()
+    return one_blas_thread if chunks.layout.is_sparse else nullcontext()
 
 
 class WeightedSums(NamedTuple):

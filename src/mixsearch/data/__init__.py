@@ -1,1 +1,1 @@
-"""Rows, wherever they are: chunks, threads, partitions, Dask. No mathematics."""
+"""Rows, wherever they are: chunks, threads, chunks, Dask. No mathematics."""

@@ -20,7 +20,7 @@ CACHED_ROWS = 512
 # Non-zeros per chunk of sparse rows: 16 MB in single precision, and enough work to outweigh adding the results.
 CHUNK_NONZEROS = 2_000_000
 
-Chunk = TypeVar("Chunk")
+Item = TypeVar("Item")
 Sums = TypeVar("Sums", bound=tuple[Any, ...])
 
 
@@ -64,7 +64,7 @@ def _add_into(total: Any, more: Any) -> Any:
     return total + more
 
 
-def sum_chunks(summarize: Callable[[Chunk], Sums], chunks: Iterable[Chunk], n_threads: int = 1) -> Sums:
+def sum_chunks(summarize: Callable[[Item], Sums], chunks: Iterable[Item], n_threads: int = 1) -> Sums:
     """Sum a function over chunks, in their order."""
     if n_threads == 1:
         return add_all(map(summarize, chunks))

@@ -1,4 +1,4 @@
-"""Documents in partitions: counts by document and by word, weights, scores under a hint, and unit vectors."""
+"""Documents in chunks: counts by document and by word, weights, scores under a hint, and unit vectors."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import scipy.sparse as sp
 
 from mixsearch._typing import Array, Sparse
 from mixsearch.data.chunks import ArraySum, RowChunks, chunk_rows, sum_chunks
-from mixsearch.data.partitions import Layout, LocalPartitions, Partition, Partitions, SegmentedPartitions
-from mixsearch.data.reductions import Maximum, PartitionCounts, TopRows, top_rows
+from mixsearch.data.reductions import ChunkCounts, Maximum, TopRows, top_rows
+from mixsearch.data.rows import Chunk, Chunks, Layout, LocalChunks, SegmentedChunks
 from mixsearch.data.threads import n_cores
 from mixsearch.errors import DamagedFolderError, Option
 
@@ -29,7 +29,7 @@ WEIGHTINGS: dict[str, Weighting] = {"length": np.array, "uniform": np.ones_like}
 
 
 @dataclass(frozen=True)
-class DocumentPartition(Partition):
+class DocumentChunk(Chunk):
     """Documents that are long enough for a fit."""
 
     by_document: sp.csr_array  # counts, (n, d)
@@ -55,7 +55,7 @@ def check_indices(counts: Counts) -> Counts:
 
 
 @dataclass(frozen=True)
-class CountPartition(DocumentPartition):
+class WordCountChunk(DocumentChunk):
     """Documents before a fit."""
 
     by_word: sp.csc_array  # counts column by column: a word finds its documents
@@ -68,7 +68,7 @@ class CountPartition(DocumentPartition):
 
 
 @dataclass(frozen=True)
-class TopicPartition(DocumentPartition):
+class TopicChunk(DocumentChunk):
     """Documents of a fitted corpus."""
 
     by_word: sp.csc_array  # counts column by column
@@ -77,7 +77,7 @@ class TopicPartition(DocumentPartition):
     tfidf_lengths: Array  # (n,)
 
     def take(self, indices: Any) -> Self:
-        """Return the partition with only some of its rows."""
+        """Return the chunk with only some of its rows."""
         # Rows of counts by word are picked by compiled code that follows their indices.
         check_indices(self.by_word)
         return super().take(indices)
@@ -103,11 +103,11 @@ def corpus_in_memory(
     by_word: sp.csc_array | None = None,
     rows: Array | None = None,
     stored: RowChunks | None = None,
-) -> LocalPartitions[CountPartition]:
-    """Return a corpus in the memory of this process, or mapped into it, as one partition."""
+) -> LocalChunks[WordCountChunk]:
+    """Return a corpus in the memory of this process, or mapped into it, as one chunk."""
     n, d = by_document.shape
     counts = chunk_rows(by_document) if stored is None else stored
-    partition = CountPartition(
+    chunk = WordCountChunk(
         first=0,
         by_document=by_document,
         by_word=by_document.tocsc() if by_word is None else by_word,
@@ -115,16 +115,16 @@ def corpus_in_memory(
         rows=np.arange(n) if rows is None else rows,
         stored=stored,
     )
-    return LocalPartitions(Layout(n, d, counts.dtype, is_sparse=True), partition)
+    return LocalChunks(Layout(n, d, counts.dtype, is_sparse=True), chunk)
 
 
-def join_corpora(corpora: Sequence[LocalPartitions[CountPartition]]) -> Partitions[CountPartition]:
+def join_corpora(corpora: Sequence[LocalChunks[WordCountChunk]]) -> Chunks[WordCountChunk]:
     """Return corpora that follow each other as one, without a copy."""
     if len(corpora) == 1:
         return corpora[0]
     *firsts, n = accumulate((each.n_rows for each in corpora), initial=0)
-    numbered = (replace(each.partition, first=first) for each, first in zip(corpora, firsts, strict=True))
-    return SegmentedPartitions(corpora[0].layout._replace(n_rows=n), tuple(numbered))
+    numbered = (replace(each.chunk, first=first) for each, first in zip(corpora, firsts, strict=True))
+    return SegmentedChunks(corpora[0].layout._replace(n_rows=n), tuple(numbered))
 
 
 def _document_lengths(counts: RowChunks) -> Array:
@@ -145,19 +145,17 @@ class DocumentWeights(NamedTuple):
         return weights, by_pair, by_pair / (lengths - 2 if self.distinct else lengths)
 
 
-def weight_documents(
-    partitions: Partitions[CountPartition], weighting: Weighting, *, distinct: bool
-) -> DocumentWeights:
+def weight_documents(chunks: Chunks[WordCountChunk], weighting: Weighting, *, distinct: bool) -> DocumentWeights:
     """Return the weights of the documents of a corpus."""
-    return DocumentWeights(weighting, partitions.reduce(_sum_weights, weighting).total, distinct)
+    return DocumentWeights(weighting, chunks.sum(_sum_weights, weighting).total, distinct)
 
 
-def _sum_weights(partition: CountPartition, weighting: Weighting) -> ArraySum:
-    return ArraySum(float(weighting(partition.lengths).sum()))
+def _sum_weights(chunk: WordCountChunk, weighting: Weighting) -> ArraySum:
+    return ArraySum(float(weighting(chunk.lengths).sum()))
 
 
 @dataclass(frozen=True)
-class HintedPartition(TopicPartition):
+class HintedChunk(TopicChunk):
     """Documents with their scores under a hint v."""
 
     hint_counts: Sparse  # counts of the words of the hint, (n, q)
@@ -168,71 +166,69 @@ class HintedPartition(TopicPartition):
 
 
 def match_documents(
-    partitions: Partitions[TopicPartition], columns: Array | slice, values: Array, max_documents: int | None
-) -> Partitions[HintedPartition]:
+    chunks: Chunks[TopicChunk], columns: Array | slice, values: Array, max_documents: int | None
+) -> Chunks[HintedChunk]:
     """Score documents under a hint over words."""
-    scored = partitions.map(_score_hint, columns, values)
+    scored = chunks.map(_score_hint, columns, values)
     if max_documents is None:
         return scored
-    matching: PartitionCounts = scored.reduce(_count_matching).total
+    matching: ChunkCounts = scored.sum(_count_matching).total
     return scored if matching.total <= max_documents else scored.map(_sample_matching, max_documents, matching)
 
 
-def _score_hint(partition: TopicPartition, columns: Array | slice, values: Array) -> HintedPartition:
-    hint_counts: Sparse = (
-        check_indices(partition.by_document) if isinstance(columns, slice) else partition.read_words(columns)
-    )
+def _score_hint(chunk: TopicChunk, columns: Array | slice, values: Array) -> HintedChunk:
+    hint_counts: Sparse = check_indices(chunk.by_document) if isinstance(columns, slice) else chunk.read_words(columns)
     scores = np.asarray(hint_counts @ values)
-    return HintedPartition(**vars(partition), hint_counts=hint_counts, hint_scores=scores, sampled_scores=scores)
+    return HintedChunk(**vars(chunk), hint_counts=hint_counts, hint_scores=scores, sampled_scores=scores)
 
 
-def _count_matching(partition: HintedPartition) -> ArraySum:
-    return ArraySum(PartitionCounts.from_partition(partition, int(np.count_nonzero(partition.hint_scores))))
+def _count_matching(chunk: HintedChunk) -> ArraySum:
+    return ArraySum(ChunkCounts.from_chunk(chunk, int(np.count_nonzero(chunk.hint_scores))))
 
 
-def _sample_matching(partition: HintedPartition, max_documents: int, matching: PartitionCounts) -> HintedPartition:
-    rows = np.flatnonzero(partition.hint_scores != 0)  # five times as fast as of numbers
-    steps = np.linspace(0, matching.total - 1, max_documents).astype(np.intp) - matching.count_before(partition)
+def _sample_matching(chunk: HintedChunk, max_documents: int, matching: ChunkCounts) -> HintedChunk:
+    rows = np.flatnonzero(chunk.hint_scores != 0)  # five times as fast as of numbers
+    steps = np.linspace(0, matching.total - 1, max_documents).astype(np.intp) - matching.count_before(chunk)
     sampled = rows[steps[(steps >= 0) & (steps < len(rows))]]
-    scores = np.zeros_like(partition.hint_scores)
-    scores[sampled] = partition.hint_scores[sampled] * (matching.total / max_documents)
-    return replace(partition, sampled_scores=scores)
+    scores = np.zeros_like(chunk.hint_scores)
+    scores[sampled] = chunk.hint_scores[sampled] * (matching.total / max_documents)
+    return replace(chunk, sampled_scores=scores)
 
 
 @dataclass(frozen=True)
-class ScoredPartition(TopicPartition):
+class ScoredChunk(TopicChunk):
     """Documents with a score each: under a hint, or for a topic."""
 
     scores: Array  # (n,)
 
 
-def rank_documents(partition: DocumentPartition, shares: Array, n: int, among: Array | None = None) -> ArraySum:
-    """Return the documents of a partition with the largest shares of a topic, with their rows and shares."""
-    scores = shares * partition.lengths / (partition.lengths + WORDS_ELSEWHERE)
-    chosen = choose_rows(partition, among)
+def rank_documents(chunk: DocumentChunk, shares: Array, n: int, among: Array | None = None) -> ArraySum:
+    """Return the documents of a chunk with the largest shares of a topic, with their rows and shares."""
+    scores = shares * chunk.lengths / (chunk.lengths + WORDS_ELSEWHERE)
+    chosen = choose_rows(chunk, among)
     best = top_rows(scores, n) if chosen is None else chosen[top_rows(scores[chosen], n)]
-    return ArraySum(TopRows(n, scores[best], best + partition.first, (partition.rows[best], shares[best])))
+    return ArraySum(TopRows(n, scores[best], best + chunk.first, (chunk.rows[best], shares[best])))
 
 
-def choose_rows(partition: DocumentPartition, among: Array | None) -> Array | None:
-    """Return the rows of a partition that are among some documents of the corpus; None if that are all."""
-    return None if among is None else np.flatnonzero(mask_rows(partition, among))
+def choose_rows(chunk: DocumentChunk, among: Array | None) -> Array | None:
+    """Return the rows of a chunk that are among some documents of the corpus; None if that are all."""
+    return None if among is None else np.flatnonzero(mask_rows(chunk, among))
 
 
-def mask_rows(partition: DocumentPartition, among: Array) -> Array:
-    """Return which documents of a partition are among some of the corpus, (n,)."""
-    return among[partition.first : partition.first + len(partition.lengths)]
+def mask_rows(chunk: DocumentChunk, among: Array) -> Array:
+    """Return which documents of a chunk are among some of the corpus, (n,)."""
+    return among[chunk.first : chunk.first + len(chunk.lengths)]
 
 
 @dataclass(frozen=True)
-class SharePartition(Partition):
+class ShareChunk(Chunk):
     """Documents with the share of a topic in each."""
 
     shares: Array  # (n,)
 
 
 @dataclass(frozen=True)
-class PlacedSample(Partition):
+class PlacedSample(Chunk):
     """A few documents without their words."""
 
     lengths: Array  # (n,)
@@ -247,71 +243,71 @@ class DocumentSample(PlacedSample):
     tfidf_lengths: Array  # (n,)
 
 
-def pick_documents(partitions: Partitions[TopicPartition], indices: Array) -> DocumentSample:
+def pick_documents(chunks: Chunks[TopicChunk], indices: Array) -> DocumentSample:
     """Return documents by their indices in the corpus, in the same order."""
     unique, inverse = np.unique(indices, return_inverse=True)
-    picked = partitions.map(_pick, unique).collect().partition
+    picked = chunks.map(_pick, unique).collect().chunk
     if len(unique) == len(indices) and np.all(unique == indices):
         return picked
     return replace(picked.take(inverse), first=0)
 
 
-def place_documents(partitions: Partitions[TopicPartition], indices: Array) -> PlacedSample:
+def place_documents(chunks: Chunks[TopicChunk], indices: Array) -> PlacedSample:
     """Return documents by their indices in the corpus, which rise, without their words."""
-    return partitions.map(_place, indices).collect().partition
+    return chunks.map(_place, indices).collect().chunk
 
 
-def _place(partition: TopicPartition, indices: Array) -> PlacedSample:
-    rows = local_rows(partition, indices)[1]
-    return PlacedSample(partition.first, partition.lengths[rows], partition.projected[rows])
+def _place(chunk: TopicChunk, indices: Array) -> PlacedSample:
+    rows = local_rows(chunk, indices)[1]
+    return PlacedSample(chunk.first, chunk.lengths[rows], chunk.projected[rows])
 
 
 # Every search compares its documents with the same ones of the corpus.
-_samples: WeakKeyDictionary[Partitions[TopicPartition], dict[int, DocumentSample]] = WeakKeyDictionary()
+_samples: WeakKeyDictionary[Chunks[TopicChunk], dict[int, DocumentSample]] = WeakKeyDictionary()
 
 
-def pick_evenly(partitions: Partitions[TopicPartition], max_documents: int) -> DocumentSample:
+def pick_evenly(chunks: Chunks[TopicChunk], max_documents: int) -> DocumentSample:
     """Return documents at even steps, at most this many. They are read once."""
-    samples = _samples.setdefault(partitions, {})
+    samples = _samples.setdefault(chunks, {})
     if max_documents not in samples:
-        n = partitions.n_rows
-        samples[max_documents] = pick_documents(partitions, np.arange(0, n, n // max_documents + 1))
+        n = chunks.n_rows
+        samples[max_documents] = pick_documents(chunks, np.arange(0, n, n // max_documents + 1))
     return samples[max_documents]
 
 
-def _pick(partition: TopicPartition, indices: Array) -> DocumentSample:
-    return sample_rows(partition, local_rows(partition, indices)[1])
+def _pick(chunk: TopicChunk, indices: Array) -> DocumentSample:
+    return sample_rows(chunk, local_rows(chunk, indices)[1])
 
 
-def sample_rows(partition: TopicPartition, rows: Array | slice) -> DocumentSample:
-    """Return some documents of a partition."""
+def sample_rows(chunk: TopicChunk, rows: Array | slice) -> DocumentSample:
+    """Return some documents of a chunk."""
     return DocumentSample(
-        partition.first,
-        lengths=partition.lengths[rows],
-        projected=partition.projected[rows],
-        counts=partition.read_documents(rows),
-        tfidf_lengths=partition.tfidf_lengths[rows],
+        chunk.first,
+        lengths=chunk.lengths[rows],
+        projected=chunk.projected[rows],
+        counts=chunk.read_documents(rows),
+        tfidf_lengths=chunk.tfidf_lengths[rows],
     )
 
 
-def local_rows(partition: DocumentPartition, indices: Array) -> tuple[Array, Array]:
-    """Return which documents of the corpus are in a partition, as a mask, and their rows there."""
-    rows = indices - partition.first
-    inside = (rows >= 0) & (rows < len(partition.lengths))
+def local_rows(chunk: DocumentChunk, indices: Array) -> tuple[Array, Array]:
+    """Return which documents of the corpus are in a chunk, as a mask, and their rows there."""
+    rows = indices - chunk.first
+    inside = (rows >= 0) & (rows < len(chunk.lengths))
     return inside, rows[inside]
 
 
-def index_rows(partitions: Partitions[TopicPartition], rows: Array) -> Array:
+def index_rows(chunks: Chunks[TopicChunk], rows: Array) -> Array:
     """Return the indices in the corpus of rows of the user's matrix; -1 for a row that is not in it."""
-    found: Maximum = partitions.reduce(_index_rows, rows).total
+    found: Maximum = chunks.sum(_index_rows, rows).total
     return np.asarray(found.value)
 
 
-def _index_rows(partition: DocumentPartition, rows: Array) -> ArraySum:
-    indices = np.searchsorted(partition.rows, rows)
-    known = indices < len(partition.rows)
-    known[known] = partition.rows[indices[known]] == rows[known]
-    return ArraySum(Maximum(np.where(known, indices + partition.first, -1)))
+def _index_rows(chunk: DocumentChunk, rows: Array) -> ArraySum:
+    indices = np.searchsorted(chunk.rows, rows)
+    known = indices < len(chunk.rows)
+    known[known] = chunk.rows[indices[known]] == rows[known]
+    return ArraySum(Maximum(np.where(known, indices + chunk.first, -1)))
 
 
 # A place has two unit vectors, of whitened counts times a power of the eigenvalues: a fine one of all directions, and a

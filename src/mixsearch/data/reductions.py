@@ -1,4 +1,4 @@
-"""Reductions over partitions that are not sums: counts, values of rows, maxima, best rows; samples of terms."""
+"""Reductions over chunks that are not sums: counts, values of rows, maxima, best rows; samples of terms."""
 
 from __future__ import annotations
 
@@ -8,48 +8,48 @@ from typing import Any
 import numpy as np
 
 from mixsearch._typing import Array
-from mixsearch.data.partitions import Partition
+from mixsearch.data.rows import Chunk
 
 # Each step lowers the bound from above, and changes it little from here on.
 _N_STEPS = 4
 
 
 @dataclass(frozen=True)
-class PartitionCounts:
-    """Count the rows of some kind in every partition. Partitions are identified by the index of their first row."""
+class ChunkCounts:
+    """Count the rows of some kind in every chunk. Chunks are identified by the index of their first row."""
 
     counts: dict[int, int]
 
     @classmethod
-    def from_partition(cls, partition: Partition, n_rows: int) -> PartitionCounts:
-        """Return the count of one partition."""
-        return cls({partition.first: n_rows})
+    def from_chunk(cls, chunk: Chunk, n_rows: int) -> ChunkCounts:
+        """Return the count of one chunk."""
+        return cls({chunk.first: n_rows})
 
-    def __add__(self, other: PartitionCounts) -> PartitionCounts:
-        # An empty partition has the same first row as the next one.
+    def __add__(self, other: ChunkCounts) -> ChunkCounts:
+        # An empty chunk has the same first row as the next one.
         both = self.counts.keys() | other.counts.keys()
-        return PartitionCounts({first: self.counts.get(first, 0) + other.counts.get(first, 0) for first in both})
+        return ChunkCounts({first: self.counts.get(first, 0) + other.counts.get(first, 0) for first in both})
 
     @property
     def total(self) -> int:
-        """Number of rows counted in all partitions."""
+        """Number of rows counted in all chunks."""
         return sum(self.counts.values())
 
-    def count_before(self, partition: Partition) -> int:
-        """Return the number of rows counted in all partitions before this one."""
-        return sum(n_rows for first, n_rows in self.counts.items() if first < partition.first)
+    def count_before(self, chunk: Chunk) -> int:
+        """Return the number of rows counted in all chunks before this one."""
+        return sum(n_rows for first, n_rows in self.counts.items() if first < chunk.first)
 
 
 @dataclass(frozen=True)
 class RowValues:
-    """A value for each row, (n,). Partitions are identified by the index of their first row."""
+    """A value for each row, (n,). Chunks are identified by the index of their first row."""
 
     values: dict[int, Array]
 
     @classmethod
-    def from_partition(cls, partition: Partition, values: Array) -> RowValues:
-        """Return the values of one partition."""
-        return cls({partition.first: values})
+    def from_chunk(cls, chunk: Chunk, values: Array) -> RowValues:
+        """Return the values of one chunk."""
+        return cls({chunk.first: values})
 
     def __add__(self, other: RowValues) -> RowValues:
         return RowValues(self.values | other.values)
@@ -75,7 +75,7 @@ class TopRows:
 
     n: int
     scores: Array
-    indices: Array  # of the rows, among the rows of all partitions
+    indices: Array  # of the rows, among the rows of all chunks
     values: tuple[Array, ...] = ()  # further columns, one entry for each of these rows
 
     def __add__(self, other: TopRows) -> TopRows:

@@ -66,7 +66,7 @@ def read_contents(
     sizes: Counter[str] = Counter()  # by the first part of the names of files
     for name, file in folder.manifest.files.items():
         sizes[re.split(r"[/.]", name)[0]] += file.size
-    n_documents, n_duplicates = fitted.partitions.n_rows, corpus["n_duplicates"]
+    n_documents, n_duplicates = fitted.chunks.n_rows, corpus["n_duplicates"]
     return Contents(
         path=str(folder.path),
         created=folder.manifest.created,

@@ -97,7 +97,7 @@ class StoredCorpus:
     @property
     def n_documents(self) -> int:
         """The number of documents."""
-        return self._fitted.partitions.n_rows
+        return self._fitted.chunks.n_rows
 
     @property
     def n_components(self) -> int:

@@ -9,15 +9,15 @@ import numpy as np
 from scipy.stats import chi2, kstwobign
 
 from mixsearch._typing import Array
-from mixsearch.data.partitions import Partition, Partitions
+from mixsearch.data.rows import Chunk, Chunks
 from mixsearch.errors import Option, SearchWarning, UnlikelyMixtureWarning
 from mixsearch.mixture.em import Held, Model, P, posterior, responsibilities, thin_rows
 from mixsearch.mixture.tuning import TUNING
 
 
-def test_rows(model: Model[P], rows: Partitions[Any], params: P) -> Array:
+def test_rows(model: Model[P], rows: Chunks[Any], params: P) -> Array:
     """Test on a subset of the rows whether those of each component follow the model: p-values, (k,)."""
-    return fit_p_values(model, thin_rows(rows, len(params.weights)).collect().partition, params)
+    return fit_p_values(model, thin_rows(rows, len(params.weights)).collect().chunk, params)
 
 
 def check_fit(p_value: float, model: str) -> list[SearchWarning]:
@@ -37,7 +37,7 @@ def check_fit(p_value: float, model: str) -> list[SearchWarning]:
     ]
 
 
-def fit_p_values(model: Model[P], chunk: Partition, params: P) -> Array:
+def fit_p_values(model: Model[P], chunk: Chunk, params: P) -> Array:
     """Compute the p-value of each component: how often members would look as little like the model, (k,).
 
     Weighted by responsibilities, the squared Mahalanobis distances of rows follow chi-squared, however much the

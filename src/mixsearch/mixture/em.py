@@ -11,7 +11,7 @@ import numpy as np
 from mixsearch._typing import Array
 from mixsearch.core.validation import check_positive_int
 from mixsearch.data.chunks import CACHED_ROWS, row_slices, sum_chunks
-from mixsearch.data.partitions import Partition, Partitions
+from mixsearch.data.rows import Chunk, Chunks
 from mixsearch.errors import ArgumentError, NotRefinedWarning, Option
 from mixsearch.mixture.tuning import TUNING
 
@@ -112,7 +112,7 @@ def not_refined() -> NotRefinedWarning:
 
 def fit_mixture(
     model: Model[P],
-    rows: Partitions[Any],
+    rows: Chunks[Any],
     starts: Sequence[P],
     options: EMOptions,
     held: Held | None = None,
@@ -135,10 +135,10 @@ def fit_mixture(
     is_limited = k == 1 or options.max_iter < TUNING.max_iter
     is_doubtful = restart or is_empty
     if not is_limited and (
-        is_doubtful or k * fit_p_values(model, subset.partition, best.params).min() < TUNING.restart_p_value
+        is_doubtful or k * fit_p_values(model, subset.chunk, best.params).min() < TUNING.restart_p_value
     ):
         rng = np.random.default_rng(0)  # the same answer every time
-        drawn = (model.random_start(subset.partition, best.params, rng) for _ in range(TUNING.n_random_starts))
+        drawn = (model.random_start(subset.chunk, best.params, rng) for _ in range(TUNING.n_random_starts))
         rough = [run_em(model, subset, start, EMOptions(TUNING.rough_iter, TUNING.rough_tol), held) for start in drawn]
         rough = sorted(rough, key=lambda fit: -fit.log_likelihood)[: TUNING.n_continued]
         fits = [best, *(run_em(model, subset, fit.params, options, held) for fit in rough)]
@@ -146,13 +146,13 @@ def fit_mixture(
     return best if subset.n_rows == rows.n_rows else run_em(model, rows, best.params, options, held)
 
 
-def thin_rows(rows: Partitions[Any], n_components: int) -> Partitions[Any]:
+def thin_rows(rows: Chunks[Any], n_components: int) -> Chunks[Any]:
     """Return evenly spaced rows, enough to compare starts and to test a fit on."""
     n_needed = max(TUNING.min_subset, TUNING.subset_per_component * n_components)
     return rows.thin(max(rows.n_rows // n_needed, 1))
 
 
-def run_em(model: Model[P], rows: Partitions[Any], start: P, options: EMOptions, held: Held | None = None) -> Fit[P]:
+def run_em(model: Model[P], rows: Chunks[Any], start: P, options: EMOptions, held: Held | None = None) -> Fit[P]:
     """Run EM from a start until an iteration gains less than the tolerance.
 
     The log-likelihood of the last parameters costs one more E-step. An iteration that lowers it, by rounding or by a
@@ -171,12 +171,12 @@ def run_em(model: Model[P], rows: Partitions[Any], start: P, options: EMOptions,
     return Fit(params, tuple(history))
 
 
-def em_step(model: Model[P], rows: Partitions[Any], params: P, held: Held | None = None) -> tuple[P, float]:
+def em_step(model: Model[P], rows: Chunks[Any], params: P, held: Held | None = None) -> tuple[P, float]:
     """Return the parameters after one iteration, and the log-likelihood before it.
 
     Examples count in the parameters of components, but not in the weights: they are not drawn from the mixture.
     """
-    sums = rows.reduce(expect, model, params)
+    sums = rows.sum(expect, model, params)
     statistics, log_likelihood = sums.statistics, sums.log_likelihood
     weights = statistics[:, 0] / rows.n_rows
     if held is not None:
@@ -195,7 +195,7 @@ class Expectation(NamedTuple):
     log_likelihood: float
 
 
-def expect(chunk: Partition, model: Model[P], params: P) -> Expectation:
+def expect(chunk: Chunk, model: Model[P], params: P) -> Expectation:
     """Sum the statistics of rows over the posterior of their components: the E-step."""
 
     def expect_rows(rows: slice) -> Expectation:
@@ -219,7 +219,7 @@ def responsibilities(joint: Array) -> tuple[Array, Array]:
     return resp.astype(np.float64), top + np.log(total, dtype=np.float64)
 
 
-def posterior(model: Model[P], chunk: Partition, params: P) -> Array:
+def posterior(model: Model[P], chunk: Chunk, params: P) -> Array:
     """Compute the posterior of components for rows, (n, k)."""
     pieces = [chunk.take(rows) for rows in row_slices(chunk.n_rows, 8 * CACHED_ROWS)]
     return np.concatenate([responsibilities(model.log_density(piece, params))[0] for piece in pieces])

@@ -9,7 +9,7 @@ import scipy.linalg
 
 from mixsearch._typing import Array
 from mixsearch.data.chunks import CACHED_ROWS, row_slices, sum_chunks
-from mixsearch.data.partitions import Partition, Partitions
+from mixsearch.data.rows import Chunk, Chunks
 from mixsearch.mixture.em import Model, P, posterior
 from mixsearch.mixture.tuning import TUNING
 
@@ -29,7 +29,7 @@ class Overlap(NamedTuple):
     shared: Array  # Σ r₁r, (k,)
 
 
-def estimate_covariance(model: Model[P], rows: Partitions[Partition], params: P, component: int) -> Array:
+def estimate_covariance(model: Model[P], rows: Chunks[Chunk], params: P, component: int) -> Array:
     """Estimate the covariance of a component's parameters and of its weight, (p + 1, p + 1), by J⁻¹KJ⁻¹.
 
     Notes
@@ -39,11 +39,11 @@ def estimate_covariance(model: Model[P], rows: Partitions[Partition], params: P,
     over the posterior of a row (Louis, 1982). J and K = Σ ss' agree if the rows follow the model; if not, the sandwich
     is still right. Components that share no rows with this one leave its errors alone.
     """
-    shared = rows.reduce(_sum_overlap, model, params, component).shared
+    shared = rows.sum(_sum_overlap, model, params, component).shared
     shares = shared / max(float(shared.sum()), np.finfo(np.float64).tiny)
     order = [int(i) for i in np.argsort(-shares, kind="stable") if i != component and shares[i] > TUNING.min_overlap]
     chosen = [component, *order[: TUNING.max_overlapping]]
-    sums = rows.reduce(_sum_scores, model, params, tuple(chosen))
+    sums = rows.sum(_sum_scores, model, params, tuple(chosen))
     blocks = [model.information(sums.statistics, params, i) for i in chosen]
     size, weights = len(blocks[0]) + 1, np.asarray(params.weights)[chosen]
     last = np.arange(size - 1, len(chosen) * size, size)  # log weights
@@ -59,12 +59,12 @@ def estimate_covariance(model: Model[P], rows: Partitions[Partition], params: P,
     return np.asarray(root @ variation @ root.T)
 
 
-def _sum_overlap(chunk: Partition, model: Model[P], params: P, component: int) -> Overlap:
+def _sum_overlap(chunk: Chunk, model: Model[P], params: P, component: int) -> Overlap:
     resp = posterior(model, chunk, params)
     return Overlap(resp[:, component] @ resp)
 
 
-def _sum_scores(chunk: Partition, model: Model[P], params: P, chosen: tuple[int, ...]) -> ScoreSums:
+def _sum_scores(chunk: Chunk, model: Model[P], params: P, chosen: tuple[int, ...]) -> ScoreSums:
     def sum_rows(rows: slice) -> ScoreSums:
         piece = chunk.take(rows)
         resp = posterior(model, piece, params)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mixsearch._typing import Array
-from mixsearch.data.partitions import Partitions
+from mixsearch.data.rows import Chunks
 from mixsearch.table.encoding import TableEncoder
 from mixsearch.table.graph import NodeRows
 
@@ -45,12 +45,12 @@ class _Variances(NamedTuple):
 
 
 def list_differences(
-    encoder: TableEncoder, rows: Partitions[NodeRows], membership: Array, labels: Labels
+    encoder: TableEncoder, rows: Chunks[NodeRows], membership: Array, labels: Labels
 ) -> list[ColumnDifference]:
     """Return the columns of a table but those of vectors, from the largest effect on."""
-    sums = rows.reduce(_sum_means, membership, labels)
+    sums = rows.sum(_sum_means, membership, labels)
     mean, everywhere = sums.members / sums.weight, sums.all_rows / rows.n_rows
-    squares = rows.reduce(_sum_squares, membership, labels, mean, everywhere)
+    squares = rows.sum(_sum_squares, membership, labels, mean, everywhere)
     n_effective = sums.weight**2 / sums.square
     errors = np.sqrt(squares.members / sums.weight / n_effective)
     deviations = np.sqrt(squares.all_rows / rows.n_rows)
@@ -79,20 +79,20 @@ def _is_less(members: Any, all_rows: Any, effect: float) -> bool:
     return bool(members[first] < all_rows[first])
 
 
-def _weigh(partition: NodeRows, membership: Array, labels: Labels) -> Array:
-    """Return the membership of the rows of a partition, (n,)."""
-    weights = membership[partition.nodes]
+def _weigh(chunk: NodeRows, membership: Array, labels: Labels) -> Array:
+    """Return the membership of the rows of a chunk, (n,)."""
+    weights = membership[chunk.nodes]
     for positions, value in ((labels.like, 1.0), (labels.not_like, 0.0)):
-        own = positions - partition.first
-        weights[own[(own >= 0) & (own < partition.n_rows)]] = value
+        own = positions - chunk.first
+        weights[own[(own >= 0) & (own < chunk.n_rows)]] = value
     return weights
 
 
-def _sum_means(partition: NodeRows, membership: Array, labels: Labels) -> _Means:
-    weights, X = _weigh(partition, membership, labels), partition.features
+def _sum_means(chunk: NodeRows, membership: Array, labels: Labels) -> _Means:
+    weights, X = _weigh(chunk, membership, labels), chunk.features
     return _Means(float(weights.sum()), float(weights @ weights), weights @ X, X.sum(axis=0))
 
 
-def _sum_squares(partition: NodeRows, membership: Array, labels: Labels, mean: Array, everywhere: Array) -> _Variances:
-    weights, X = _weigh(partition, membership, labels), partition.features
+def _sum_squares(chunk: NodeRows, membership: Array, labels: Labels, mean: Array, everywhere: Array) -> _Variances:
+    weights, X = _weigh(chunk, membership, labels), chunk.features
     return _Variances(weights @ (X - mean) ** 2, np.sum((X - everywhere) ** 2, axis=0))

@@ -11,12 +11,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from mixsearch._typing import Array
 from mixsearch.core.validation import check_positive_int
-from mixsearch.data.partitions import Partitions, SamplePartition
+from mixsearch.data.rows import Chunks, SampleChunk
 from mixsearch.errors import SearchError
 from mixsearch.table.columns import Column, read_texts
 from mixsearch.table.features import KIND_NAMES, Features, NumberFeatures, check_unique, choose_columns
 from mixsearch.table.source import TableSource, open_source
-from mixsearch.table.summaries import ColumnsPartition
+from mixsearch.table.summaries import ColumnsChunk
 from mixsearch.table.tables import Table, find_columns, get_column, open_table
 
 # Few enough rows for all their features to stay in a processor's cache.
@@ -103,7 +103,7 @@ class TableEncoder(BaseEstimator):
         without: Iterable[Any],
         id: str | None,
         vectors: str | None,
-    ) -> Partitions[SamplePartition]:
+    ) -> Chunks[SampleChunk]:
         """Fit, and return the features of the same rows, wherever they are."""
         return self._fit_columns(source, columns, without, id, vectors).map(_encode, self).persist()
 
@@ -114,7 +114,7 @@ class TableEncoder(BaseEstimator):
         without: Iterable[Any],
         id: str | None,
         vectors: str | None,
-    ) -> Partitions[ColumnsPartition]:
+    ) -> Chunks[ColumnsChunk]:
         """Fit, and return the columns in use."""
         check_positive_int("max_categories", self.max_categories)
         chosen = choose_columns(source, columns, without, id, vectors, self.max_categories)
@@ -184,7 +184,7 @@ class TableEncoder(BaseEstimator):
         ndarray of shape (n, n_features)
         """
         rows = self._fit_rows(open_source(table), columns, without, id, vectors)
-        return np.asarray(rows.collect().partition.samples)
+        return np.asarray(rows.collect().chunk.samples)
 
     def to_units(self, features: Array) -> dict[str, Any]:
         """Return a point, such as the center of a component, in the units of the table.
@@ -278,5 +278,5 @@ class TableEncoder(BaseEstimator):
         return indices
 
 
-def _encode(partition: ColumnsPartition, encoder: TableEncoder) -> SamplePartition:
-    return SamplePartition(partition.first, encoder._encode(partition.columns, partition.n_rows))
+def _encode(chunk: ColumnsChunk, encoder: TableEncoder) -> SampleChunk:
+    return SampleChunk(chunk.first, encoder._encode(chunk.columns, chunk.n_rows))

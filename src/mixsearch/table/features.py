@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mixsearch._typing import Array
-from mixsearch.data.partitions import Partitions
+from mixsearch.data.rows import Chunks
 from mixsearch.display import pluralize
 from mixsearch.errors import Option, SearchError, TextAmongNumbersWarning, warn_user
 from mixsearch.table.columns import Column, Kind, judge_text
@@ -20,7 +20,7 @@ from mixsearch.table.source import TableSource
 from mixsearch.table.summaries import (
     MAX_LEVELS,
     MAX_SORTED,
-    ColumnsPartition,
+    ColumnsChunk,
     ColumnSummary,
     Scale,
     TextKinds,
@@ -207,26 +207,26 @@ class FittedColumns(NamedTuple):
     """The features of each column, or the reason why it has none; and the columns, with texts read as numbers."""
 
     features: dict[str, Features | str]
-    rows: Partitions[ColumnsPartition]
+    rows: Chunks[ColumnsChunk]
 
 
 def fit_features(
-    names: Sequence[str], rows: Partitions[ColumnsPartition], max_categories: int, *, keep_ids: bool
+    names: Sequence[str], rows: Chunks[ColumnsChunk], max_categories: int, *, keep_ids: bool
 ) -> FittedColumns:
     """Return the features of each column, or the reason why it has none.
 
     Notes
     -----
     Three passes over the rows: kinds and extremes, a sample for quantiles, means and variances; a further one if
-    columns of text are numbers. The answer does not depend on the partitions.
+    columns of text are numbers. The answer does not depend on the chunks.
     """
-    summaries: tuple[ColumnSummary, ...] = rows.reduce(summarize).summaries.columns
+    summaries: tuple[ColumnSummary, ...] = rows.sum(summarize).summaries.columns
     texts = [j for j, summary in enumerate(summaries) if _are_numbers(summary, max_categories)]
     if texts:
         for j in texts:
             _note_others(names[j], summaries[j].values.kinds)
         rows = rows.map(read_columns_of_texts, texts).persist()
-        summaries = rows.reduce(summarize).summaries.columns
+        summaries = rows.sum(summarize).summaries.columns
     fitted: dict[str, Features | str] = {}
     numbers: list[int] = []
     for j, (name, summary) in enumerate(zip(names, summaries, strict=True)):
@@ -318,7 +318,7 @@ def _fit_counted(name: str, summary: ColumnSummary) -> Features | str:
 
 def _fit_numbers(
     names: Sequence[str],
-    rows: Partitions[ColumnsPartition],
+    rows: Chunks[ColumnsChunk],
     summaries: Sequence[ColumnSummary],
     indices: Sequence[int],
 ) -> list[NumberFeatures]:
@@ -327,12 +327,12 @@ def _fit_numbers(
         return []
     some = [summaries[j] for j in indices]
     present = np.array([each.n_rows - each.n_missing for each in some])
-    samples = rows.reduce(sample_values, indices, (MAX_SORTED / present).tolist()).values.columns
+    samples = rows.sum(sample_values, indices, (MAX_SORTED / present).tolist()).values.columns
     scales = [
         find_scale(np.sort(np.concatenate(sample)), each.values.low, each.values.high)
         for sample, each in zip(samples, some, strict=True)
     ]
-    sums = rows.reduce(sum_deviations, indices, scales)
+    sums = rows.sum(sum_deviations, indices, scales)
     means = sums.deviations / present
     deviations = np.sqrt(np.maximum(sums.squares / present - means**2, 0))
     features = []
@@ -374,7 +374,7 @@ class ChosenColumns(NamedTuple):
 
     features: tuple[Features, ...]  # one for each column
     dropped: dict[str, str]  # the other columns, each with the reason
-    rows: Partitions[ColumnsPartition]  # their values
+    rows: Chunks[ColumnsChunk]  # their values
 
 
 def choose_columns(
@@ -408,8 +408,8 @@ def choose_columns(
     return ChosenColumns(tuple(used.values()), dropped, rows)
 
 
-def _take_columns(partition: ColumnsPartition, indices: Sequence[int]) -> ColumnsPartition:
-    return ColumnsPartition(partition.first, tuple(partition.columns[j] for j in indices))
+def _take_columns(chunk: ColumnsChunk, indices: Sequence[int]) -> ColumnsChunk:
+    return ColumnsChunk(chunk.first, tuple(chunk.columns[j] for j in indices))
 
 
 def _check_size(n_rows: int) -> None:

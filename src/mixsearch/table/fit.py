@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mixsearch._typing import Array, TableLike
-from mixsearch.data.partitions import Partition, Partitions, SamplePartition
+from mixsearch.data.rows import Chunk, Chunks, SampleChunk
 from mixsearch.data.threads import one_blas_thread
 from mixsearch.table.encoding import TableEncoder
 from mixsearch.table.graph import NeighbourGraph, NodeRows, Nodes, PlacedRows, build_graph, choose_nodes, find_nearest
@@ -50,7 +50,7 @@ class TableFit:
 
     source: TableSource
     encoder: TableEncoder
-    rows: Partitions[NodeRows]
+    rows: Chunks[NodeRows]
     axes: Array  # along which neighbours are found, (p, a); the mixture is one along the first b of them
     mixture: ShapedMixture
     component_sizes: Array  # the expected number of rows of each component, (k,)
@@ -74,7 +74,7 @@ class TableFit:
     def take_features(self, rows: Array) -> Array:
         """Return the features of a few rows, in any order, (q, p)."""
         positions, index = np.unique(rows, return_inverse=True)
-        return np.asarray(self.rows.take_rows(positions).collect().partition.features[index])
+        return np.asarray(self.rows.take_rows(positions).collect().chunk.features[index])
 
     def posterior(self, features: Array) -> Array:
         """Return the probability of each component for rows, (q, k)."""
@@ -115,7 +115,7 @@ def fit_table(table: TableLike, use: ColumnChoice, covariance: Shape | None, max
     shapes = SHAPES if covariance is None else (covariance,)
     with one_blas_thread:  # for small matrices, several threads take longer
         mixture = choose_mixture(some, shapes=shapes, max_components=max_components).mixture
-    expected, sums = encoded.map_reduce(_expect, signal_axes, mixture)
+    expected, sums = encoded.map_sum(_expect, signal_axes, mixture)
     whitener = _within_factor(sums, encoded.n_rows)
     nodes, values, rows = choose_nodes(
         expected.map(_whiten, signal_axes, whitener), encoded.n_rows if encoded.n_rows <= MAX_NODES else N_NODES
@@ -172,14 +172,14 @@ class _Sums(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _ExpectedRows(Partition):
+class _ExpectedRows(Chunk):
     features: Array  # (n, p)
     resp: Array  # (n, k)
 
 
-def _take_some(rows: Partitions[SamplePartition], max_rows: int) -> Array:
+def _take_some(rows: Chunks[SampleChunk], max_rows: int) -> Array:
     """Return at most a number of rows, evenly spread."""
-    return np.asarray(rows.take_rows(spread_rows(rows.n_rows, max_rows)).collect().partition.samples)
+    return np.asarray(rows.take_rows(spread_rows(rows.n_rows, max_rows)).collect().chunk.samples)
 
 
 def _add_noise(X: Array, deviations: Array) -> Array:
@@ -187,17 +187,17 @@ def _add_noise(X: Array, deviations: Array) -> Array:
     return X + deviations * np.random.default_rng(0).normal(size=X.shape) if deviations.any() else X
 
 
-def _expect(partition: SamplePartition, axes: Array, mixture: ShapedMixture) -> tuple[_ExpectedRows, _Sums]:
+def _expect(chunk: SampleChunk, axes: Array, mixture: ShapedMixture) -> tuple[_ExpectedRows, _Sums]:
     """Return the rows with their posterior, and what the covariance within components is made of."""
-    signal = project(partition.samples, axes)
+    signal = project(chunk.samples, axes)
     resp, _ = mixture.posterior(signal)
-    rows = _ExpectedRows(partition.first, partition.samples, resp)
+    rows = _ExpectedRows(chunk.first, chunk.samples, resp)
     return rows, _Sums(resp.sum(axis=0), resp.T @ signal, signal.T @ signal)
 
 
-def _whiten(partition: _ExpectedRows, axes: Array, whitener: Array) -> PlacedRows:
-    whitened = project(partition.features, axes) @ whitener
-    return PlacedRows(partition.first, partition.features, whitened, partition.resp)
+def _whiten(chunk: _ExpectedRows, axes: Array, whitener: Array) -> PlacedRows:
+    whitened = project(chunk.features, axes) @ whitener
+    return PlacedRows(chunk.first, chunk.features, whitened, chunk.resp)
 
 
 def _within_factor(sums: _Sums, n_rows: int) -> Array:

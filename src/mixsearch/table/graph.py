@@ -11,8 +11,8 @@ from sklearn.neighbors import NearestNeighbors
 
 from mixsearch._typing import Array
 from mixsearch.data.chunks import row_slices
-from mixsearch.data.partitions import Partition, Partitions
 from mixsearch.data.reductions import RowValues, TopRows
+from mixsearch.data.rows import Chunk, Chunks
 from mixsearch.graph.walk import Walk, row_of_edge
 from mixsearch.table.rows import spread_rows
 
@@ -29,7 +29,7 @@ MIN_BETWEEN = 1e-3
 
 
 @dataclass(frozen=True)
-class PlacedRows(Partition):
+class PlacedRows(Chunk):
     """Rows of a table among the components of a mixture."""
 
     features: Array  # (n, p)
@@ -38,7 +38,7 @@ class PlacedRows(Partition):
 
 
 @dataclass(frozen=True)
-class NodeRows(Partition):
+class NodeRows(Chunk):
     """Rows of a table, each with its node."""
 
     features: Array  # (n, p)
@@ -61,19 +61,19 @@ class Nodes(NamedTuple):
         return np.bincount(self.of_row, minlength=len(self.rows)).astype(np.float64)
 
 
-def choose_nodes(rows: Partitions[PlacedRows], max_nodes: int) -> tuple[Nodes, PlacedRows, Partitions[NodeRows]]:
+def choose_nodes(rows: Chunks[PlacedRows], max_nodes: int) -> tuple[Nodes, PlacedRows, Chunks[NodeRows]]:
     """Choose the nodes of a table; return them, their values, and all rows with their nodes."""
     some = spread_rows(rows.n_rows, max_nodes)
-    values = rows.take_rows(some).collect().partition
+    values = rows.take_rows(some).collect().chunk
     if np.ptp(values.features, axis=0).max() == 0:
-        farthest = rows.reduce(_find_farthest, values.features[0]).rows
+        farthest = rows.sum(_find_farthest, values.features[0]).rows
         some = np.sort([some[0], farthest.indices[0]])
-        values = rows.take_rows(some).collect().partition
+        values = rows.take_rows(some).collect().chunk
     first, node = _find_distinct(values.features)
     values = values.take(first)
     # Rows that are nodes, or equal to one, need no comparison.
     known = some, node
-    placed, found = rows.map_reduce(_place_rows, values.whitened, values.resp, known)
+    placed, found = rows.map_sum(_place_rows, values.whitened, values.resp, known)
     return Nodes(some[first], found.nodes.join(), np.bincount(node)), values, placed
 
 
@@ -85,25 +85,23 @@ class _NodeOfRow(NamedTuple):
     nodes: RowValues
 
 
-def _find_farthest(partition: PlacedRows, row: Array) -> _Farthest:
-    distances = np.abs(partition.features - row).max(axis=1)
+def _find_farthest(chunk: PlacedRows, row: Array) -> _Farthest:
+    distances = np.abs(chunk.features - row).max(axis=1)
     index = np.array([np.argmax(distances)])
-    return _Farthest(TopRows(1, distances[index], partition.first + index))
+    return _Farthest(TopRows(1, distances[index], chunk.first + index))
 
 
 def _place_rows(
-    partition: PlacedRows, nodes: Array, node_resp: Array, known: tuple[Array, Array]
+    chunk: PlacedRows, nodes: Array, node_resp: Array, known: tuple[Array, Array]
 ) -> tuple[NodeRows, _NodeOfRow]:
     """Return rows with their nodes."""
-    rows = known[0] - partition.first
-    own = (rows >= 0) & (rows < partition.n_rows)
-    nearest = np.zeros(partition.n_rows, dtype=np.int32)
-    if own.sum() < partition.n_rows:
-        nearest[:] = find_nearest(partition.whitened, partition.resp, nodes, node_resp)
+    rows = known[0] - chunk.first
+    own = (rows >= 0) & (rows < chunk.n_rows)
+    nearest = np.zeros(chunk.n_rows, dtype=np.int32)
+    if own.sum() < chunk.n_rows:
+        nearest[:] = find_nearest(chunk.whitened, chunk.resp, nodes, node_resp)
     nearest[rows[own]] = known[1][own]
-    return NodeRows(partition.first, partition.features, nearest), _NodeOfRow(
-        RowValues.from_partition(partition, nearest)
-    )
+    return NodeRows(chunk.first, chunk.features, nearest), _NodeOfRow(RowValues.from_chunk(chunk, nearest))
 
 
 def _find_distinct(X: Array) -> tuple[Array, Array]:

@@ -1,4 +1,4 @@
-"""The source of a table's rows: memory, or the partitions of a Dask array or data frame."""
+"""The source of a table's rows: memory, or the chunks of a Dask array or data frame."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy as np
 
 from mixsearch._typing import Array, DataFrame, TableLike
 from mixsearch.data.dask import dask_tables, is_dask
-from mixsearch.data.partitions import Layout, LocalPartitions, Partitions
+from mixsearch.data.rows import Chunks, Layout, LocalChunks
 from mixsearch.io.frames import add_columns
 from mixsearch.table.rows import get_rows
-from mixsearch.table.summaries import ColumnsPartition, convert_block
+from mixsearch.table.summaries import ColumnsChunk, convert_block
 from mixsearch.table.tables import name_columns, open_table
 
 
@@ -23,11 +23,11 @@ class LocalTable:
         opened = open_table(table)
         self.table, self.names, self.is_named = table, opened.names, opened.is_named
 
-    def read(self, indices: Sequence[int]) -> LocalPartitions[ColumnsPartition]:
-        """Return some columns as one partition."""
+    def read(self, indices: Sequence[int]) -> LocalChunks[ColumnsChunk]:
+        """Return some columns as one chunk."""
         opened = open_table(self.table)
         layout = Layout(opened.n_rows, len(self.names), np.dtype(np.float64), is_sparse=False)
-        return LocalPartitions(layout, ColumnsPartition(0, tuple(opened.get(j) for j in indices)))
+        return LocalChunks(layout, ColumnsChunk(0, tuple(opened.get(j) for j in indices)))
 
     def get_rows(self, rows: Sequence[int] | Array) -> list[dict[str, Any]]:
         """Return a few rows."""
@@ -47,11 +47,11 @@ class DaskTable:
         self.is_named = names is not None
         self.names = name_columns(dask_tables().count_columns(table)) if names is None else tuple(names)
 
-    def read(self, indices: Sequence[int]) -> Partitions[ColumnsPartition]:
+    def read(self, indices: Sequence[int]) -> Chunks[ColumnsChunk]:
         """Return some columns, converted and stored where the rows are."""
-        blocks, self._lengths = dask_tables().table_partitions(self.table)
-        partitions: Partitions[ColumnsPartition] = blocks.map(convert_block, list(indices)).persist()
-        return partitions
+        blocks, self._lengths = dask_tables().table_chunks(self.table)
+        chunks: Chunks[ColumnsChunk] = blocks.map(convert_block, list(indices)).persist()
+        return chunks
 
     def get_rows(self, rows: Sequence[int] | Array) -> list[dict[str, Any]]:
         """Return a few rows, from the blocks that hold them."""

@@ -1,4 +1,4 @@
-"""Summaries of columns, counted in each partition of a table and added."""
+"""Summaries of columns, counted in each chunk of a table and added."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any, NamedTuple, Self, TypeAlias
 import numpy as np
 
 from mixsearch._typing import Array
-from mixsearch.data.partitions import BlockPartition, Partition
+from mixsearch.data.rows import BlockChunk, Chunk
 from mixsearch.table.columns import Column, Kind, TextKind, judge_text, read_texts
 from mixsearch.table.rows import draw_uniform
 from mixsearch.table.tables import open_table
 
 # Order statistics of more values come from a sample.
 MAX_SORTED = 100_000
-# Of free text in several partitions, not every text is kept.
+# Of free text in several chunks, not every text is kept.
 MAX_LEVELS = 10_000
 # A column of text is one of numbers if at least this many texts, and this share of them, are numbers.
 MIN_NUMBERS, MIN_NUMBERS_SHARE = 10, 0.95
@@ -30,21 +30,21 @@ _FIRST_VALUES = 1000
 
 
 @dataclass(frozen=True)
-class ColumnsPartition(Partition):
+class ColumnsChunk(Chunk):
     """Consecutive rows of a table, as columns."""
 
     columns: tuple[Column, ...]
 
     @property
     def n_rows(self) -> int:
-        """Number of rows of this partition."""
+        """Number of rows of this chunk."""
         return len(self.columns[0].values) if self.columns else 0
 
 
-def convert_block(partition: BlockPartition, indices: Sequence[int]) -> ColumnsPartition:
+def convert_block(chunk: BlockChunk, indices: Sequence[int]) -> ColumnsChunk:
     """Return some columns of a block of rows."""
-    opened = open_table(partition.block)
-    return ColumnsPartition(partition.first, tuple(opened.get(j) for j in indices))
+    opened = open_table(chunk.block)
+    return ColumnsChunk(chunk.first, tuple(opened.get(j) for j in indices))
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class NumberRange:
     low: float
     high: float
     is_whole: bool
-    is_distinct: bool  # no integer is twice in the same partition
+    is_distinct: bool  # no integer is twice in the same chunk
 
     @classmethod
     def of(cls, column: Column, present: Array) -> Self:
@@ -168,7 +168,7 @@ class ColumnSummary:
 
     @classmethod
     def of(cls, column: Column) -> Self:
-        """Return the summary of a column in one partition."""
+        """Return the summary of a column in one chunk."""
         present = ~column.missing
         n_rows, n_present = len(present), int(np.count_nonzero(present))
         if column.kind == "other":
@@ -211,7 +211,7 @@ class Summaries(NamedTuple):
 
 
 class SampledValues(NamedTuple):
-    """A list of arrays for each column, one from each partition, for reductions."""
+    """A list of arrays for each column, one from each chunk, for reductions."""
 
     values: ByColumn
 
@@ -231,36 +231,36 @@ class Scale(NamedTuple):
     limits: tuple[float, float]  # values are clipped there
 
 
-def summarize(partition: ColumnsPartition) -> Summaries:
-    """Return what is known about the columns of a partition."""
-    return Summaries(ByColumn(tuple(map(ColumnSummary.of, partition.columns))))
+def summarize(chunk: ColumnsChunk) -> Summaries:
+    """Return what is known about the columns of a chunk."""
+    return Summaries(ByColumn(tuple(map(ColumnSummary.of, chunk.columns))))
 
 
-def read_columns_of_texts(partition: ColumnsPartition, indices: Sequence[int]) -> ColumnsPartition:
-    """Return a partition with some of its columns of texts as numbers."""
-    columns = (read_texts(each) if j in indices else each for j, each in enumerate(partition.columns))
-    return ColumnsPartition(partition.first, tuple(columns))
+def read_columns_of_texts(chunk: ColumnsChunk, indices: Sequence[int]) -> ColumnsChunk:
+    """Return a chunk with some of its columns of texts as numbers."""
+    columns = (read_texts(each) if j in indices else each for j, each in enumerate(chunk.columns))
+    return ColumnsChunk(chunk.first, tuple(columns))
 
 
-def sample_values(partition: ColumnsPartition, indices: Sequence[int], rates: Sequence[float]) -> SampledValues:
+def sample_values(chunk: ColumnsChunk, indices: Sequence[int], rates: Sequence[float]) -> SampledValues:
     """Return a random sample of the values of some columns, with a rate for each of them.
 
-    Whether a row is drawn depends on its position in the table alone, so partitions do not matter.
+    Whether a row is drawn depends on its position in the table alone, so chunks do not matter.
     """
-    draws = draw_uniform(partition.first, partition.n_rows)
+    draws = draw_uniform(chunk.first, chunk.n_rows)
     samples = []
     for index, rate in zip(indices, rates, strict=True):
-        values = read_numbers(partition.columns[index])
+        values = read_numbers(chunk.columns[index])
         drawn = values if rate >= 1 else values[draws < rate]
         samples.append([drawn[np.isfinite(drawn)]])
     return SampledValues(ByColumn(tuple(samples)))
 
 
-def sum_deviations(partition: ColumnsPartition, indices: Sequence[int], scales: Sequence[Scale]) -> DeviationSums:
+def sum_deviations(chunk: ColumnsChunk, indices: Sequence[int], scales: Sequence[Scale]) -> DeviationSums:
     """Return sums of clipped values, in robust deviations from the median: so large numbers lose no digits."""
     sums = np.zeros((2, len(indices)))
     for j, (index, scale) in enumerate(zip(indices, scales, strict=True)):
-        values = read_numbers(partition.columns[index])
+        values = read_numbers(chunk.columns[index])
         present = np.isfinite(values)
         deviations = values if present.all() else values[present]
         deviations = np.clip(deviations, *scale.limits)

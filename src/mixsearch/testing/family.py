@@ -16,9 +16,9 @@ from mixsearch.core.extraction import extract_by_whitening
 from mixsearch.core.family import Family
 from mixsearch.core.frame import Frame
 from mixsearch.data.chunks import Sums, add_sums
-from mixsearch.data.partitions import LocalPartitions, Partitions, S, SamplePartition, T, partition_in_memory
+from mixsearch.data.rows import Chunks, LocalChunks, S, SampleChunk, T, chunk_in_memory
 
-Fit = Callable[[Partitions[SamplePartition]], Family]
+Fit = Callable[[Chunks[SampleChunk]], Family]
 # Groups of the jackknife that are compared with a refit, and how far they may differ: terms of second order in 1/B.
 _GROUPS, _REFIT_TOL = (0, 7, 19), 0.25
 
@@ -62,7 +62,7 @@ def check_family(
     Parameters
     ----------
     fit : callable
-        From partitions of samples to the fitted `Family`.
+        From chunks of samples to the fitted `Family`.
     X : array or sparse matrix of shape (n, d)
         Samples of a mixture, a few hundred at least.
     y : array of shape (n,), optional
@@ -92,7 +92,7 @@ def check_family(
     """
     rng = np.random.default_rng(seed)
     responses = None if y is None else np.asarray(y, dtype=np.float64)
-    family = fit(partition_in_memory(X, responses))
+    family = fit(chunk_in_memory(X, responses))
     _check_protocol(family, X.shape)
     _check_frame(family.frame, tol)
     _check_contractions(family, rng, tol)
@@ -106,7 +106,7 @@ def check_family(
 def _check_protocol(family: Family, shape: tuple[int, ...]) -> None:
     assert isinstance(family, Family), f"{type(family).__name__} lacks a member of mixsearch.core.family.Family"
     n = shape[0]
-    assert family.partitions.n_rows == n, f"partitions has {family.partitions.n_rows} rows for {n} samples"
+    assert family.chunks.n_rows == n, f"chunks has {family.chunks.n_rows} rows for {n} samples"
     k = family.frame.n_components
     assert family.mean.shape == (k,), f"mean has shape {family.mean.shape}, needed ({k},)"
     assert 1 <= family.n_components <= k, f"n_components is {family.n_components}, with a frame of {k} coordinates"
@@ -141,8 +141,8 @@ def _check_rows(fit: Fit, family: Family, X: Samples, y: Array | None, rng: np.r
     cuts = sorted(int(cut) for cut in rng.integers(0, n, size=3))
     order = rng.permutation(n)
     others = {
-        "split into partitions": fit(split_rows(X, cuts, y)),
-        "in another order": fit(partition_in_memory(X[order], None if y is None else y[order])),
+        "split into chunks": fit(split_rows(X, cuts, y)),
+        "in another order": fit(chunk_in_memory(X[order], None if y is None else y[order])),
     }
     for name, other in others.items():
         for one, two in zip(_spectra(family, v), _spectra(other, v), strict=True):
@@ -158,7 +158,7 @@ def _spectra(family: Family, v: Array) -> tuple[Array, Array]:
 def _check_residuals(family: Family, rng: np.random.Generator) -> None:
     direction = rng.standard_normal(family.frame.n_components)
     replicates = family.residual_replicates(direction)
-    n_groups, n = family.partitions.n_groups, family.partitions.n_rows
+    n_groups, n = family.chunks.n_groups, family.chunks.n_rows
     rows = replicates.shape[0]
     assert replicates.shape == (rows, n_groups), f"residual_replicates has shape {replicates.shape}"
     if rows == len(family.frame.basis):
@@ -178,13 +178,13 @@ def _check_leave_one_out(
     rng: np.random.Generator,
 ) -> None:
     """Leaving out a group equals a refit, up to terms of second order."""
-    n, n_groups = X.shape[0], family.partitions.n_groups
+    n, n_groups = X.shape[0], family.chunks.n_groups
     # ⟨y, c⟩ = ⟨P y', c⟩ = ⟨y', P'c⟩: the same hint for a refit, whose coordinates are y'.
     c = rng.standard_normal(family.frame.n_components)
     replicates = family.leave_one_out(c)
     for group in _GROUPS:
         rest = np.arange(n) % n_groups != group
-        refit = fit(partition_in_memory(X[rest], None if y is None else y[rest]))
+        refit = fit(chunk_in_memory(X[rest], None if y is None else y[rest]))
         P = change_frame(family, refit)
         hinted = P @ refit.hinted(P.T @ c).matrix @ P.T
         pairs = {
@@ -214,7 +214,7 @@ def _change_frame(family: Family, other: Family) -> Array:
 
 def _check_exact(fit: Fit, exact: ExactSamples, tol: float) -> None:
     y = None if exact.y is None else np.asarray(exact.y, dtype=np.float64)
-    family = fit(partition_in_memory(exact.X, y))
+    family = fit(chunk_in_memory(exact.X, y))
     candidates = extract_by_whitening(family.hinted(family.frame.project_hint(exact.hint)))
     center = family.frame.unwhiten(candidates.points[:, 0])
     _assert_close(center, exact.center, 100 * tol, "exact moments give the exact center")
@@ -230,44 +230,44 @@ def _assert_close(found: ArrayLike, expected: ArrayLike, tol: float, claim: str)
 
 
 @dataclass(frozen=True, eq=False)
-class SplitPartitions(Partitions[S]):
-    """Several partitions in one process, to test what a cluster would compute.
+class SplitChunks(Chunks[S]):
+    """Several chunks in one process, to test what a cluster would compute.
 
     Attributes
     ----------
     layout : Layout
         Number of rows and features, and the type of the samples.
-    parts : tuple of Partition
-        The partitions, in the order of their rows.
+    parts : tuple of Chunk
+        The chunks, in the order of their rows.
     """
 
     parts: tuple[S, ...]
 
-    def reduce(self, summarize: Callable[..., Sums], *shared: Any) -> Sums:
-        """Sum a function over all partitions."""
+    def sum(self, summarize: Callable[..., Sums], *shared: Any) -> Sums:
+        """Sum a function over all chunks."""
         return reduce(add_sums, [summarize(part, *shared) for part in self.parts])
 
-    def map(self, change: Callable[..., T], *shared: Any) -> SplitPartitions[T]:
-        """Apply a function to every partition."""
-        return SplitPartitions(self.layout, tuple(change(part, *shared) for part in self.parts))
+    def map(self, change: Callable[..., T], *shared: Any) -> SplitChunks[T]:
+        """Apply a function to every chunk."""
+        return SplitChunks(self.layout, tuple(change(part, *shared) for part in self.parts))
 
-    def map_reduce(self, step: Callable[..., tuple[T, Sums]], *shared: Any) -> tuple[SplitPartitions[T], Sums]:
-        """Apply a function to every partition, and sum its second return value."""
+    def map_sum(self, step: Callable[..., tuple[T, Sums]], *shared: Any) -> tuple[SplitChunks[T], Sums]:
+        """Apply a function to every chunk, and sum its second return value."""
         changed, sums = zip(*(step(part, *shared) for part in self.parts), strict=True)
-        return SplitPartitions(self.layout, tuple(changed)), reduce(add_sums, sums)
+        return SplitChunks(self.layout, tuple(changed)), reduce(add_sums, sums)
 
-    def persist(self) -> SplitPartitions[S]:
-        """Return the partitions unchanged: nothing is lazy here."""
+    def persist(self) -> SplitChunks[S]:
+        """Return the chunks unchanged: nothing is lazy here."""
         return self
 
-    def collect(self) -> LocalPartitions[S]:
-        """Join all partitions into one."""
-        return LocalPartitions(self.layout, type(self.parts[0]).joined(list(self.parts)))
+    def collect(self) -> LocalChunks[S]:
+        """Join all chunks into one."""
+        return LocalChunks(self.layout, type(self.parts[0]).joined(list(self.parts)))
 
 
-def split_rows(X: Samples, cuts: Sequence[int], y: Array | None = None) -> SplitPartitions[SamplePartition]:
-    """Split samples into partitions at some rows."""
-    whole = partition_in_memory(X, y)
+def split_rows(X: Samples, cuts: Sequence[int], y: Array | None = None) -> SplitChunks[SampleChunk]:
+    """Split samples into chunks at some rows."""
+    whole = chunk_in_memory(X, y)
     bounds = pairwise([0, *cuts, X.shape[0]])
-    parts = [SamplePartition(a, X[a:b], None if y is None else y[a:b]) for a, b in bounds]
-    return SplitPartitions(whole.layout, tuple(parts))
+    parts = [SampleChunk(a, X[a:b], None if y is None else y[a:b]) for a, b in bounds]
+    return SplitChunks(whole.layout, tuple(parts))

@@ -19,7 +19,7 @@ from mixsearch.core.separation import separation_in_words
 from mixsearch.core.validation import check_choice, check_positive_int, check_samples
 from mixsearch.data.chunks import ArraySum
 from mixsearch.data.dask import dask_arrays, is_dask
-from mixsearch.data.documents import SharePartition, TopicPartition, check_indices, rank_documents
+from mixsearch.data.documents import ShareChunk, TopicChunk, check_indices, rank_documents
 from mixsearch.data.reductions import TopRows, top_rows
 from mixsearch.data.threads import one_blas_thread
 from mixsearch.display import Card, plain_number
@@ -177,7 +177,7 @@ class Topic(ConfidentComponent):
         matching documents count.
         """
         among = self._among
-        n = self._family.partitions.n_rows if among is None else int(np.count_nonzero(among))
+        n = self._family.chunks.n_rows if among is None else int(np.count_nonzero(among))
         n_holding = self._count_holding()
         if isinstance(self._refined, LocalTopic):
             about = float(self._refined.count_about(among))
@@ -229,7 +229,7 @@ class Topic(ConfidentComponent):
 
     def _count_words(self) -> float:
         """Count the words of the topic in all documents."""
-        n_words = self._family.partitions.reduce(lambda chunk: ArraySum(float(chunk.lengths.sum()))).total
+        n_words = self._family.chunks.sum(lambda chunk: ArraySum(float(chunk.lengths.sum()))).total
         return self.weight * float(n_words)
 
     @cached_property
@@ -372,9 +372,7 @@ class Topic(ConfidentComponent):
         if isinstance(self._refined, LocalTopic):
             return self._refined.best_documents(n, self._among)
         estimate, among = self._share_estimate, self._among
-        best: TopRows = self._family.partitions.reduce(
-            lambda chunk: rank_documents(chunk, estimate(chunk), n, among)
-        ).total
+        best: TopRows = self._family.chunks.sum(lambda chunk: rank_documents(chunk, estimate(chunk), n, among)).total
         return best
 
     def _corpus_shares(self) -> Array:
@@ -382,11 +380,11 @@ class Topic(ConfidentComponent):
         if isinstance(self._refined, LocalTopic):
             return self._refined.corpus_shares()
         estimate = self._share_estimate
-        shares = self._family.partitions.map(lambda chunk: SharePartition(chunk.first, estimate(chunk)))
-        return shares.collect().partition.shares
+        shares = self._family.chunks.map(lambda chunk: ShareChunk(chunk.first, estimate(chunk)))
+        return shares.collect().chunk.shares
 
     @property
-    def _share_estimate(self) -> Callable[[TopicPartition], Array]:
+    def _share_estimate(self) -> Callable[[TopicChunk], Array]:
         """Estimate the topic's share in documents of the corpus, by moments or by their posterior."""
         if isinstance(self._refined, LdaTopic):
             refined = self._refined

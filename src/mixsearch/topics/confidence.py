@@ -189,16 +189,16 @@ def trust_in_words(topic: LocalTopic, candidates: Candidates, share: float) -> f
 
 def pick_named(topic: LocalTopic) -> PlacedSample:
     """Return the documents with the most of the words."""
-    return place_documents(topic.family.partitions, np.sort(topic.named.indices[:MAX_COMPARED]))
+    return place_documents(topic.family.chunks, np.sort(topic.named.indices[:MAX_COMPARED]))
 
 
 def collect_signals(topic: LocalTopic, documents: PlacedSample, share: float) -> Signals:
     """Collect the signals of a topic that was found from words."""
-    partitions, named = topic.family.partitions, topic.named
-    others = pick_evenly(partitions, MAX_COMPARED)
+    chunks, named = topic.family.chunks, topic.named
+    others = pick_evenly(chunks, MAX_COMPARED)
     own_place, place = (topic.ranking.view_broad_place(each).mean() for each in (documents, others))
     # Documents that are a large part of the corpus cannot be far from its mean.
-    part = min(named.size / partitions.n_rows, MAX_PART)
+    part = min(named.size / chunks.n_rows, MAX_PART)
     distance = np.sum((named.places - topic.family.mean_document.places)[-1] ** 2) / (1 - part) ** 2
     lead = (own_place - place) * topic.ranking.weights[BROAD_PLACE] / np.sqrt((1 - part) / part)
     return Signals(

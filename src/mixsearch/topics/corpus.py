@@ -10,14 +10,14 @@ import numpy as np
 
 from mixsearch._typing import Array
 from mixsearch.data.documents import (
-    CountPartition,
-    TopicPartition,
+    TopicChunk,
+    WordCountChunk,
     broad_places,
     check_indices,
     pick_documents,
     to_unit_length,
 )
-from mixsearch.data.partitions import Partitions
+from mixsearch.data.rows import Chunks
 from mixsearch.io.folder import Folder
 from mixsearch.topics.component import Topic
 from mixsearch.topics.counts import MIN_WORDS
@@ -52,7 +52,7 @@ def get_min_words(search: FittedTopics) -> int:
 
 def fit_corpus(
     search: TopicSearch,
-    documents: Partitions[CountPartition],
+    documents: Chunks[WordCountChunk],
     *,
     vocabulary: list[str],
     n_dropped: int,
@@ -73,7 +73,7 @@ class FittedCorpus:
     ----------
     search : FittedTopics
         The fitted search.
-    partitions : Partitions of TopicPartition
+    chunks : Chunks of TopicChunk
         The documents, in this process or on a cluster.
     n_nonzeros : int
         The number of non-zero counts.
@@ -107,9 +107,9 @@ class FittedCorpus:
         return TopicSearch._from_fitted(self._search, parameters)
 
     @property
-    def partitions(self) -> Partitions[TopicPartition]:
+    def chunks(self) -> Chunks[TopicChunk]:
         """The documents, in this process or on a cluster."""
-        return self._search._family.partitions
+        return self._search._family.chunks
 
     @property
     def n_nonzeros(self) -> int:
@@ -172,8 +172,8 @@ class FittedCorpus:
         return 0 if found is None else found.n_documents
 
     @property
-    def segments(self) -> tuple[TopicPartition, ...]:
-        """All documents in one partition or a few."""
+    def segments(self) -> tuple[TopicChunk, ...]:
+        """All documents in one chunk or a few."""
         return self._search._family.segments
 
     def find_columns(self, words: Iterable[str]) -> Array:
@@ -191,7 +191,7 @@ class FittedCorpus:
 
     def shares(self, topics: Sequence[Topic], rows: Sequence[int]) -> Array:
         """Return the share of each of some topics in documents of the corpus."""
-        counts = pick_documents(self.partitions, self.find_documents(rows)).counts
+        counts = pick_documents(self.chunks, self.find_documents(rows)).counts
         return np.column_stack([topic._shares_in(counts) for topic in topics])
 
     def document_shares(self, topics: Sequence[Topic]) -> Array:
@@ -199,7 +199,7 @@ class FittedCorpus:
         return np.column_stack([self._estimate_shares(topic) for topic in topics])
 
     def _estimate_shares(self, topic: Topic) -> Array:
-        if topic._family.partitions.n_rows == self.partitions.n_rows:
+        if topic._family.chunks.n_rows == self.chunks.n_rows:
             return topic._corpus_shares()
         segments = self._search._family.segments
         return np.concatenate([topic._estimate_shares_in(check_indices(each.by_document)) for each in segments])
@@ -228,4 +228,4 @@ class FittedCorpus:
 
     def find_documents(self, rows: Sequence[int]) -> Array:
         """Return the indices in the corpus of rows of the user's matrix."""
-        return index_documents(self.partitions, self._search.n_dropped_, rows)
+        return index_documents(self.chunks, self._search.n_dropped_, rows)

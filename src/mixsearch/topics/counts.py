@@ -10,9 +10,9 @@ import scipy.sparse as sp
 
 from mixsearch._typing import Array, Samples
 from mixsearch.data.chunks import ArraySum
-from mixsearch.data.documents import CountPartition
-from mixsearch.data.partitions import Partitions, SamplePartition
-from mixsearch.data.reductions import Maximum, PartitionCounts
+from mixsearch.data.documents import WordCountChunk
+from mixsearch.data.reductions import ChunkCounts, Maximum
+from mixsearch.data.rows import Chunks, SampleChunk
 from mixsearch.display import pluralize
 from mixsearch.errors import DroppedDocumentsWarning, SearchError, warn_user
 
@@ -38,27 +38,25 @@ def damp(counts: Array) -> Array:
     return np.asarray(np.log2(1.0 + counts), dtype=np.float32)
 
 
-def check_counts(partitions: Partitions[SamplePartition]) -> tuple[Partitions[SamplePartition], bool]:
+def check_counts(chunks: Chunks[SampleChunk]) -> tuple[Chunks[SampleChunk], bool]:
     """Return samples as word counts, and whether all of them are whole numbers."""
-    counts = partitions.map(_merge_partition)
+    counts = chunks.map(_merge_chunk)
     counts = replace(counts, layout=counts.layout._replace(is_sparse=True))
-    facts = counts.reduce(_describe)
+    facts = counts.sum(_describe)
     _check_range(facts.below_zero.value, facts.largest.value)
     return counts, not facts.n_fractions
 
 
-def damp_counts(partitions: Partitions[SamplePartition]) -> Partitions[SamplePartition]:
+def damp_counts(chunks: Chunks[SampleChunk]) -> Chunks[SampleChunk]:
     """Return word counts with repeated words damped."""
-    damped = partitions.map(_damp_partition)
+    damped = chunks.map(_damp_chunk)
     return replace(damped, layout=damped.layout._replace(dtype=np.dtype(np.float32)))
 
 
-def drop_short_documents(
-    partitions: Partitions[SamplePartition], min_words: int, *, damping: bool
-) -> Partitions[CountPartition]:
+def drop_short_documents(chunks: Chunks[SampleChunk], min_words: int, *, damping: bool) -> Chunks[WordCountChunk]:
     """Return the documents of at least `min_words` words; those of any length above zero for 0."""
-    tally: PartitionCounts = partitions.reduce(_count_long, min_words).total
-    n, n_kept = partitions.n_rows, tally.total
+    tally: ChunkCounts = chunks.sum(_count_long, min_words).total
+    n, n_kept = chunks.n_rows, tally.total
     if n_kept < 2:
         raise SearchError(
             "A corpus needs at least 2 documents of at least {min_words} counted "
@@ -86,7 +84,7 @@ def drop_short_documents(
                 min_words=max(min_words, 1),
             )
         )
-    kept = partitions.map(_drop_short, min_words, tally).persist()
+    kept = chunks.map(_drop_short, min_words, tally).persist()
     return replace(kept, layout=kept.layout._replace(n_rows=n_kept))
 
 
@@ -133,18 +131,18 @@ def _check_range(below_zero: float, largest: float) -> None:
         )
 
 
-def _merge_partition(partition: SamplePartition) -> SamplePartition:
-    return replace(partition, samples=_merge_duplicates(partition.samples))
+def _merge_chunk(chunk: SampleChunk) -> SampleChunk:
+    return replace(chunk, samples=_merge_duplicates(chunk.samples))
 
 
-def _damp_partition(partition: SamplePartition) -> SamplePartition:
-    return replace(partition, samples=_damp_matrix(partition.samples))
+def _damp_chunk(chunk: SampleChunk) -> SampleChunk:
+    return replace(chunk, samples=_damp_matrix(chunk.samples))
 
 
-def _describe(partition: SamplePartition) -> CountFacts:
-    values = partition.samples.data
+def _describe(chunk: SampleChunk) -> CountFacts:
+    values = chunk.samples.data
     return CountFacts(
-        below_zero=Maximum(_max_below_zero(partition.samples)),
+        below_zero=Maximum(_max_below_zero(chunk.samples)),
         largest=Maximum(float(values.max(initial=0))),
         n_fractions=int(np.count_nonzero(values != np.floor(values))),
     )
@@ -156,19 +154,19 @@ def _find_long(counts: sp.csr_array, min_words: int) -> tuple[Array, Array]:
     return lengths, np.asarray(lengths >= min_words if min_words else lengths > 0)
 
 
-def _count_long(partition: SamplePartition, min_words: int) -> ArraySum:
-    _, is_long = _find_long(partition.samples, min_words)
-    return ArraySum(PartitionCounts.from_partition(partition, int(np.count_nonzero(is_long))))
+def _count_long(chunk: SampleChunk, min_words: int) -> ArraySum:
+    _, is_long = _find_long(chunk.samples, min_words)
+    return ArraySum(ChunkCounts.from_chunk(chunk, int(np.count_nonzero(is_long))))
 
 
-def _drop_short(partition: SamplePartition, min_words: int, tally: PartitionCounts) -> CountPartition:
-    lengths, is_long = _find_long(partition.samples, min_words)
+def _drop_short(chunk: SampleChunk, min_words: int, tally: ChunkCounts) -> WordCountChunk:
+    lengths, is_long = _find_long(chunk.samples, min_words)
     rows = np.flatnonzero(is_long)
-    counts = partition.samples[rows] if len(rows) < len(is_long) else partition.samples
-    return CountPartition(
-        first=tally.count_before(partition),
+    counts = chunk.samples[rows] if len(rows) < len(is_long) else chunk.samples
+    return WordCountChunk(
+        first=tally.count_before(chunk),
         by_document=counts,
         by_word=counts.tocsc(),
         lengths=lengths[rows].astype(np.float64),
-        rows=rows + partition.first,
+        rows=rows + chunk.first,
     )

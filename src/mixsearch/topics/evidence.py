@@ -16,14 +16,14 @@ from mixsearch._typing import Array
 from mixsearch.data.chunks import ArraySum, even_slices, sum_chunks
 from mixsearch.data.documents import (
     WORDS_ELSEWHERE,
-    DocumentPartition,
-    ScoredPartition,
-    TopicPartition,
+    DocumentChunk,
+    ScoredChunk,
+    TopicChunk,
     choose_rows,
     local_rows,
 )
-from mixsearch.data.partitions import Partition, Partitions
 from mixsearch.data.reductions import TopRows, top_rows
+from mixsearch.data.rows import Chunk, Chunks
 from mixsearch.data.threads import n_cores
 from mixsearch.lda import TopicFamily
 
@@ -79,25 +79,25 @@ def take_smallest(values: Array, weights: Array, total: float) -> tuple[Array, i
     return np.concatenate([np.flatnonzero(leading < last), inside[:n_taken]]), int(inside[n_taken])
 
 
-def sum_evidence(partition: TopicPartition, evidence: Array) -> Array:
+def sum_evidence(chunk: TopicChunk, evidence: Array) -> Array:
     """Return Σ z over the words of each document, (n,). Only the lists of words with evidence are read."""
     words = np.flatnonzero(evidence != 0)
     if not len(words):
-        return np.zeros(len(partition.lengths))
-    weights = evidence[words].astype(partition.by_word.dtype)
-    n_postings = int(np.diff(partition.by_word.indptr)[words].sum())
+        return np.zeros(len(chunk.lengths))
+    weights = evidence[words].astype(chunk.by_word.dtype)
+    n_postings = int(np.diff(chunk.by_word.indptr)[words].sum())
 
     def sum_words(part: slice) -> ArraySum:
-        return ArraySum(np.asarray(partition.read_words(words[part]) @ weights[part]))
+        return ArraySum(np.asarray(chunk.read_words(words[part]) @ weights[part]))
 
     n_threads = n_cores() if n_postings > THREADED_POSTINGS else 1
     total = sum_chunks(sum_words, even_slices(len(words), N_CHUNKS), n_threads).total
     return np.asarray(total, dtype=np.float64)
 
 
-def score_documents(partition: TopicPartition, evidence: Array) -> ScoredPartition:
+def score_documents(chunk: TopicChunk, evidence: Array) -> ScoredChunk:
     """Return documents with Σ z over their words as scores."""
-    return ScoredPartition(**vars(partition), scores=sum_evidence(partition, evidence))
+    return ScoredChunk(**vars(chunk), scores=sum_evidence(chunk, evidence))
 
 
 def share_from_scores(scores: Array, lengths: Array, base: float, gain: float) -> Array:
@@ -105,32 +105,32 @@ def share_from_scores(scores: Array, lengths: Array, base: float, gain: float) -
     return np.asarray((scores / np.where(lengths > 0, lengths, np.inf) - base) / gain)
 
 
-def document_shares(partition: ScoredPartition, base: float, gain: float) -> Array:
-    """Return θ of the documents of a partition, (n,)."""
-    return np.asarray((partition.scores / partition.lengths - base) / gain)
+def document_shares(chunk: ScoredChunk, base: float, gain: float) -> Array:
+    """Return θ of the documents of a chunk, (n,)."""
+    return np.asarray((chunk.scores / chunk.lengths - base) / gain)
 
 
 @dataclass(frozen=True)
-class LevelPartition(Partition):
+class LevelChunk(Chunk):
     """Documents with the mean of z over their words."""
 
     levels: Array  # (n,)
     lengths: Array  # (n,)
 
 
-def _compute_levels(partition: ScoredPartition, step: int) -> LevelPartition:
+def _compute_levels(chunk: ScoredChunk, step: int) -> LevelChunk:
     """Return every `step`-th document."""
-    rows = partition.rows_at(step)
-    lengths = partition.lengths[rows]
-    return LevelPartition(partition.first // step, partition.scores[rows] / lengths, lengths)
+    rows = chunk.rows_at(step)
+    lengths = chunk.lengths[rows]
+    return LevelChunk(chunk.first // step, chunk.scores[rows] / lengths, lengths)
 
 
-def base_level(scored: Partitions[ScoredPartition], weight: float) -> float:
+def base_level(scored: Chunks[ScoredChunk], weight: float) -> float:
     """Return the median level of the documents without the topic, weighted by length.
 
     If each document had only one topic, all but a fraction `weight` of the lowest levels would be without it.
     """
-    sample = scored.map(_compute_levels, scored.n_rows // MAX_LEVELS + 1).collect().partition
+    sample = scored.map(_compute_levels, scored.n_rows // MAX_LEVELS + 1).collect().chunk
     half = (1 - np.clip(weight, 0, 1)) / 2 * sample.lengths.sum()
     return float(sample.levels[take_smallest(sample.levels, sample.lengths, half)[1]])
 
@@ -146,23 +146,21 @@ def count_members(best: TopRows, n_members: int) -> int:
     return min(n_clear, count_within(best.values[0][:n_clear], MAX_MEMBER_WORDS, MIN_MEMBERS))
 
 
-def find_largest_shares(
-    partition: ScoredPartition, base: float, gain: float, n: int, among: Array | None = None
-) -> ArraySum:
-    """Return the documents of a partition, or among some, with the largest shares and the number of their words.
+def find_largest_shares(chunk: ScoredChunk, base: float, gain: float, n: int, among: Array | None = None) -> ArraySum:
+    """Return the documents of a chunk, or among some, with the largest shares and the number of their words.
 
     A short document can show a high share by chance, so its share counts less.
     """
-    scores = (partition.scores - base * partition.lengths) / (gain * (partition.lengths + WORDS_ELSEWHERE))
-    chosen = choose_rows(partition, among)
+    scores = (chunk.scores - base * chunk.lengths) / (gain * (chunk.lengths + WORDS_ELSEWHERE))
+    chosen = choose_rows(chunk, among)
     best = top_rows(scores, n) if chosen is None else chosen[top_rows(scores[chosen], n)]
-    return ArraySum(best_with_sizes(partition, scores, best, n))
+    return ArraySum(best_with_sizes(chunk, scores, best, n))
 
 
-def best_with_sizes(partition: DocumentPartition, scores: Array, rows: Array, max_documents: int) -> TopRows:
-    """Return documents of a partition with their scores, and the number of different words of each."""
-    starts = partition.by_document.indptr
-    return TopRows(max_documents, scores[rows], rows + partition.first, (starts[rows + 1] - starts[rows],))
+def best_with_sizes(chunk: DocumentChunk, scores: Array, rows: Array, max_documents: int) -> TopRows:
+    """Return documents of a chunk with their scores, and the number of different words of each."""
+    starts = chunk.by_document.indptr
+    return TopRows(max_documents, scores[rows], rows + chunk.first, (starts[rows + 1] - starts[rows],))
 
 
 def count_within(sizes: Array, max_words: int, minimum: int) -> int:
@@ -180,11 +178,11 @@ def word_typicality(family: TopicFamily, probabilities: Array, members: Array) -
     lift those that occur twice; this ranks words that many members contain and few others. Words of a neighbour in the
     same documents do not count: they are not likelier in the topic itself.
     """
-    n_containing = family.partitions.reduce(_count_containing, members).total
+    n_containing = family.chunks.sum(_count_containing, members).total
     rounding = 1e-9
     own = np.flatnonzero(probabilities > TYPICAL_LIFT * family.word_mean)
     inside = np.clip(n_containing[own] / len(members), rounding, 1 - rounding)
-    overall = np.clip(family.document_frequency[own] / family.partitions.n_rows, rounding, 1 - rounding)
+    overall = np.clip(family.document_frequency[own] / family.chunks.n_rows, rounding, 1 - rounding)
     divergence = inside * np.log(inside / overall) + (1 - inside) * np.log((1 - inside) / (1 - overall))
     typicality = np.zeros_like(family.word_mean)
     typicality[own] = np.where(inside > overall, divergence, 0.0)
@@ -218,7 +216,7 @@ def promote_words(typicality: Array, words: Sequence[Array], probabilities: Arra
     return promoted
 
 
-def _count_containing(partition: TopicPartition, indices: Array) -> ArraySum:
+def _count_containing(chunk: TopicChunk, indices: Array) -> ArraySum:
     """Count how many of some documents contain each word, (d,)."""
-    counts = partition.read_documents(local_rows(partition, indices)[1])
+    counts = chunk.read_documents(local_rows(chunk, indices)[1])
     return ArraySum(np.bincount(counts.indices, minlength=counts.shape[1]))

@@ -223,15 +223,15 @@ class FittedTopics(FittedMixture[TopicFamily]):
         counts, indices = (empty, NO_DOCUMENTS) if documents is None else self._read_documents(documents)
         if not_documents is None:
             return MarkedDocuments(counts, indices)
-        others = index_documents(self._family.partitions, self.n_dropped_, not_documents)
+        others = index_documents(self._family.chunks, self.n_dropped_, not_documents)
         return mark_documents(self._family, counts, indices, others)
 
     def _read_documents(self, documents: Any) -> tuple[sp.csr_array, Array]:
         """Return the counts of documents given by rows or as counts, and their indices in the corpus."""
         if np.ndim(documents) != 1 or are_texts(documents):
             return as_counts(self._check_rows(documents, reset=False), self._options.damping), NO_DOCUMENTS
-        indices = index_documents(self._family.partitions, self.n_dropped_, documents)
-        return pick_documents(self._family.partitions, indices).counts, indices
+        indices = index_documents(self._family.chunks, self.n_dropped_, documents)
+        return pick_documents(self._family.chunks, indices).counts, indices
 
     def _check_rows(self, X: Any, *, reset: bool) -> Samples:
         """Check counts of other documents; those of `TopicIndex.count` need no scikit-learn."""

@@ -22,15 +22,15 @@ from mixsearch.data.chunks import ArraySum, row_slices
 from mixsearch.data.documents import (
     WORDS_ELSEWHERE,
     DocumentSample,
-    ScoredPartition,
-    SharePartition,
+    ScoredChunk,
+    ShareChunk,
     local_rows,
     mask_rows,
     pick_documents,
     sample_rows,
 )
-from mixsearch.data.partitions import N_GROUPS, Partition, Partitions, group_indices
 from mixsearch.data.reductions import TopRows, top_rows
+from mixsearch.data.rows import N_GROUPS, Chunk, Chunks, group_indices
 from mixsearch.lda import TopicFamily, project_to_simplex
 from mixsearch.mixture.em import EMOptions
 from mixsearch.topics.evidence import (
@@ -89,7 +89,7 @@ class LocalTopic(Refined):
     evidence: Array  # z, (d,); 0 for words that are hardly likelier in the topic than in the corpus
     base: float  # b: the median level of the documents without the topic
     gain: float  # a - b
-    scored: Partitions[ScoredPartition]  # Σ z over the words of every document of the corpus
+    scored: Chunks[ScoredChunk]  # Σ z over the words of every document of the corpus
     typicality: Array  # (d,): what containing the word says about whether a document is about the topic
     largest: Array  # indices of the documents with the largest shares, the best first
     named: NamedDocuments  # what the documents that the hint names have in common
@@ -123,48 +123,48 @@ class LocalTopic(Refined):
     def _find_candidates(self, among: Array | None) -> Array:
         if among is None:
             return np.union1d(self.largest[:N_CANDIDATES], self.named.indices)
-        best: TopRows = self.scored.reduce(find_largest_shares, self.base, self.gain, N_CANDIDATES, among).total
+        best: TopRows = self.scored.sum(find_largest_shares, self.base, self.gain, N_CANDIDATES, among).total
         return np.union1d(best.indices, self.named.indices[among[self.named.indices]])
 
     def _rank(self, candidates: Array | None) -> TopRows:
         """Rank some documents, or all."""
         n = self.scored.n_rows if candidates is None else len(candidates)
-        best: TopRows = self.scored.reduce(_best_documents, self.ranking, candidates, self.base, self.gain, n).total
+        best: TopRows = self.scored.sum(_best_documents, self.ranking, candidates, self.base, self.gain, n).total
         rows, shares = best.values
         return TopRows(n, best.scores, best.indices, (rows, fit_falling(shares)))
 
     def count_about(self, among: Array | None = None) -> int:
         """Return the number of documents, of all or among some, that are to a fair part about the topic."""
-        return int(self.scored.reduce(_count_about, self.base, self.gain, among).total)
+        return int(self.scored.sum(_count_about, self.base, self.gain, among).total)
 
     def corpus_shares(self) -> Array:
         """Return the topic's share in every document of the corpus, unbiased and so also below 0, (n,)."""
-        return self.scored.map(_to_shares, self.base, self.gain).collect().partition.shares
+        return self.scored.map(_to_shares, self.base, self.gain).collect().chunk.shares
 
     def share(self, counts: sp.csr_array, lengths: Array) -> Array:
         """Return the topic's share in any documents, (n,)."""
         return np.where(lengths > 0, share_from_scores(counts @ self.evidence, lengths, self.base, self.gain), 0.0)
 
 
-def _count_about(partition: ScoredPartition, base: float, gain: float, among: Array | None) -> ArraySum:
-    is_about = partition.scores >= (base + ABOUT_SHARE * gain) * partition.lengths
-    return ArraySum(int(np.count_nonzero(is_about if among is None else is_about & mask_rows(partition, among))))
+def _count_about(chunk: ScoredChunk, base: float, gain: float, among: Array | None) -> ArraySum:
+    is_about = chunk.scores >= (base + ABOUT_SHARE * gain) * chunk.lengths
+    return ArraySum(int(np.count_nonzero(is_about if among is None else is_about & mask_rows(chunk, among))))
 
 
-def _to_shares(partition: ScoredPartition, base: float, gain: float) -> SharePartition:
-    return SharePartition(partition.first, document_shares(partition, base, gain))
+def _to_shares(chunk: ScoredChunk, base: float, gain: float) -> ShareChunk:
+    return ShareChunk(chunk.first, document_shares(chunk, base, gain))
 
 
 def _best_documents(
-    partition: ScoredPartition, ranking: Ranking, candidates: Array | None, base: float, gain: float, n: int
+    chunk: ScoredChunk, ranking: Ranking, candidates: Array | None, base: float, gain: float, n: int
 ) -> ArraySum:
-    """Rank some documents of a partition, or all."""
-    rows = np.arange(partition.n_rows) if candidates is None else local_rows(partition, candidates)[1]
-    scores = ranking.score(sample_rows(partition, slice(None) if candidates is None else rows))
+    """Rank some documents of a chunk, or all."""
+    rows = np.arange(chunk.n_rows) if candidates is None else local_rows(chunk, candidates)[1]
+    scores = ranking.score(sample_rows(chunk, slice(None) if candidates is None else rows))
     order = top_rows(scores, len(rows))
     rows = rows[order]
-    shares = share_from_scores(partition.scores[rows], partition.lengths[rows], base, gain)
-    return ArraySum(TopRows(n, scores[order], rows + partition.first, (partition.rows[rows], shares)))
+    shares = share_from_scores(chunk.scores[rows], chunk.lengths[rows], base, gain)
+    return ArraySum(TopRows(n, scores[order], rows + chunk.first, (chunk.rows[rows], shares)))
 
 
 def fit_falling(values: Array) -> Array:
@@ -194,7 +194,7 @@ def refine_locally(
     few = options._replace(max_iter=min(options.max_iter, MAX_LOCAL_ITER))
     if seeds.against is not None:
         documents = np.setdiff1d(documents, seeds.against.indices)
-    near = pick_documents(family.partitions, documents)
+    near = pick_documents(family.chunks, documents)
     if seeds.merge_copies:
         kept = thin_copies(near.counts, family.idf)
         near, documents = near.take(kept), documents[kept]
@@ -212,19 +212,19 @@ class NearDocuments(NamedTuple):
 def _find_neighbourhood(family: TopicFamily, probabilities: Array, seeds: Seeds) -> Array:
     """Return the indices of the documents that the topic and the hint are about, (m,)."""
     n_near = int(np.clip(NEAR_PER_SEED * seeds.size, MIN_NEAR, MAX_NEAR))
-    near = seeds.scored.reduce(_near_documents, word_evidence(family, probabilities), seeds.min_score, n_near)
+    near = seeds.scored.sum(_near_documents, word_evidence(family, probabilities), seeds.min_score, n_near)
     indices, first = np.unique(np.concatenate([each.indices for each in near]), return_index=True)
     scores, sizes = (np.concatenate(both)[first] for both in zip(*((b.scores, *b.values) for b in near), strict=True))
     ranked = np.argsort(-scores, kind="stable")
     return np.sort(indices[ranked[: count_within(sizes[ranked], MAX_NEAR_WORDS, MIN_NEAR)]])
 
 
-def _near_documents(partition: ScoredPartition, evidence: Array, min_score: float, n_near: int) -> NearDocuments:
-    scores = sum_evidence(partition, evidence) / (partition.lengths + WORDS_ELSEWHERE)
-    named = np.flatnonzero(partition.scores > min_score)
+def _near_documents(chunk: ScoredChunk, evidence: Array, min_score: float, n_near: int) -> NearDocuments:
+    scores = sum_evidence(chunk, evidence) / (chunk.lengths + WORDS_ELSEWHERE)
+    named = np.flatnonzero(chunk.scores > min_score)
     return NearDocuments(
-        best_with_sizes(partition, scores, top_rows(scores, n_near), n_near),
-        best_with_sizes(partition, scores, named[top_rows(scores[named], MAX_NEAR)], MAX_NEAR),
+        best_with_sizes(chunk, scores, top_rows(scores, n_near), n_near),
+        best_with_sizes(chunk, scores, named[top_rows(scores[named], MAX_NEAR)], MAX_NEAR),
     )
 
 
@@ -330,17 +330,17 @@ def _describe(
     probabilities = np.zeros_like(family.word_mean)
     probabilities[state.words] = state.topics[:, 0]
     evidence = word_evidence(family, probabilities)
-    scored = family.partitions.map(score_documents, evidence)
+    scored = family.chunks.map(score_documents, evidence)
     base = base_level(scored, rough_weight)
     gain = max(float(probabilities @ evidence) - base, np.finfo(np.float64).tiny)
     if not evidence.any():  # the topic is like the corpus: every document has the share that moments find
         base, gain = -min(rough_weight, 1.0), 1.0
     n_members = max_members(seeds.size)
-    best: TopRows = scored.reduce(find_largest_shares, base, gain, max(n_members, N_CANDIDATES)).total
+    best: TopRows = scored.sum(find_largest_shares, base, gain, max(n_members, N_CANDIDATES)).total
     members = best.indices[: count_members(best, n_members)]
     named = seeds.named
     if named is None:
-        named = mean_of_named(family, pick_documents(family.partitions, members), members, np.ones(len(members)))
+        named = mean_of_named(family, pick_documents(family.chunks, members), members, np.ones(len(members)))
     return LocalTopic(
         center=probabilities,
         weight=float(np.clip((family.word_mean @ evidence - base) / gain, 0, 1)),
@@ -388,12 +388,12 @@ def floor_errors(errors: Array, n_words: float) -> Array:
 def _expected_counts_by_group(family: TopicFamily, refined: LocalTopic) -> Array:
     """Return the expected counts of the topic in each group of the neighbourhood, (q, B)."""
     state = refined.state
-    counts, _ = drop_absent_words(pick_documents(family.partitions, state.documents).counts)
+    counts, _ = drop_absent_words(pick_documents(family.chunks, state.documents).counts)
     ratios, _ = ratios_to_expected(counts, state.topics, state.shares)
     n_documents, n_words = counts.shape
     n_groups = min(N_GROUPS, n_documents)
     documents = np.repeat(np.arange(n_documents), np.diff(counts.indptr))
-    cells = counts.indices * n_groups + group_indices(Partition(0), n_documents, n_groups)[documents]
+    cells = counts.indices * n_groups + group_indices(Chunk(0), n_documents, n_groups)[documents]
     shares = ratios.data * state.shares[:, 0].astype(np.float64)[documents]
     sums = np.bincount(cells, shares, n_words * n_groups).reshape(n_words, n_groups)
     return np.asarray(state.topics[:, :1].astype(np.float64) * sums)
@@ -408,13 +408,13 @@ class GroupShares(NamedTuple):
 
 def _replicate_weights(family: TopicFamily, refined: LocalTopic) -> Array:
     """Return the mean share of all documents but one group, (B,)."""
-    weights, shares = refined.scored.reduce(
-        _group_shares, refined.base, refined.gain, family.distinct, family.partitions.n_groups
+    weights, shares = refined.scored.sum(
+        _group_shares, refined.base, refined.gain, family.distinct, family.chunks.n_groups
     )
     return np.asarray((shares.sum() - shares) / (weights.sum() - weights))
 
 
-def _group_shares(partition: ScoredPartition, base: float, gain: float, distinct: bool, n_groups: int) -> GroupShares:
-    weights, groups = partition.document_weights(distinct), group_indices(partition, len(partition.lengths), n_groups)
-    shares = weights * document_shares(partition, base, gain)
+def _group_shares(chunk: ScoredChunk, base: float, gain: float, distinct: bool, n_groups: int) -> GroupShares:
+    weights, groups = chunk.document_weights(distinct), group_indices(chunk, len(chunk.lengths), n_groups)
+    shares = weights * document_shares(chunk, base, gain)
     return GroupShares(np.bincount(groups, weights, n_groups), np.bincount(groups, shares, n_groups))

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from mixsearch._typing import Array
 from mixsearch.core.moments import Hinted
-from mixsearch.data.documents import WORDS_ELSEWHERE, ScoredPartition, local_rows, pick_documents
+from mixsearch.data.documents import WORDS_ELSEWHERE, ScoredChunk, local_rows, pick_documents
 from mixsearch.errors import HintError
 from mixsearch.lda import TopicFamily
 from mixsearch.topics.counts import damp
@@ -39,7 +39,7 @@ class Matches(NamedTuple):
 def match_dropped(family: TopicFamily, hint: DroppedHint, *, damping: bool) -> Matches:
     """Return the documents with most of the words of a hint, without those that contain a word to avoid."""
     indices = np.unique(np.concatenate([word.documents for word, _ in hint.words]))
-    picked = pick_documents(family.partitions, indices)
+    picked = pick_documents(family.chunks, indices)
     scores = np.zeros(len(indices))
     for word, weight in hint.words:
         own = np.searchsorted(indices, word.documents)
@@ -65,7 +65,7 @@ def match_dropped(family: TopicFamily, hint: DroppedHint, *, damping: bool) -> M
 
 def seed_from_matches(matches: Matches, family: TopicFamily, weight: float) -> Seeds:
     """Return these documents, as many as contain the words."""
-    marked = family.partitions.map(score_listed, matches.named.indices)
+    marked = family.chunks.map(score_listed, matches.named.indices)
     return Seeds(marked, 0.0, matches.named, matches.n_documents)
 
 
@@ -107,7 +107,7 @@ class MarkedDocuments:
         part = 1.0 if words is None else weigh_marked(self.n_documents, len(self.not_indices), WORDS_AS_DOCUMENTS)
         own = part * _direct(family, self.counts) if self.n_documents else np.zeros(family.n_components)
         if len(self.not_indices):
-            others = pick_documents(family.partitions, self.not_indices).counts
+            others = pick_documents(family.chunks, self.not_indices).counts
             own = own - weigh_against(len(self.not_indices)) * _direct(family, others)
         by_documents = family.hinted(own)
         if words is None:
@@ -121,7 +121,7 @@ class MarkedDocuments:
         seeds = _join(from_words, own, self.indices, len(self.not_indices))
         if not len(self.not_indices):
             return seeds
-        sample = pick_documents(family.partitions, self.not_indices)
+        sample = pick_documents(family.chunks, self.not_indices)
         weights = 1 / np.where(sample.lengths > 0, sample.lengths, np.inf)
         against = mean_of_named(family, sample, self.not_indices, weights)
         scored = seeds.scored.map(_set_scores, self.not_indices, 0.0)
@@ -139,7 +139,7 @@ def mark_documents(family: TopicFamily, counts: sp.csr_array, indices: Array, no
         )
     if not len(not_indices):
         return MarkedDocuments(counts, indices)
-    listed = np.ones(family.partitions.n_rows, dtype=bool)
+    listed = np.ones(family.chunks.n_rows, dtype=bool)
     listed[not_indices] = False
     return MarkedDocuments(counts, indices, not_indices, listed)
 
@@ -201,7 +201,7 @@ def _leave_out(named: NamedDocuments | None, indices: Array) -> NamedDocuments |
     return named._replace(indices=remaining) if len(remaining) else None
 
 
-def _set_scores(partition: ScoredPartition, indices: Array, score: float) -> ScoredPartition:
-    scores = partition.scores.copy()
-    scores[local_rows(partition, indices)[1]] = score
-    return replace(partition, scores=scores)
+def _set_scores(chunk: ScoredChunk, indices: Array, score: float) -> ScoredChunk:
+    scores = chunk.scores.copy()
+    scores[local_rows(chunk, indices)[1]] = score
+    return replace(chunk, scores=scores)

@@ -15,8 +15,8 @@ from mixsearch.core.extraction import Extraction, extract_with_rehint
 from mixsearch.core.frame import Frame
 from mixsearch.core.moments import Hinted
 from mixsearch.core.separation import check_separation
-from mixsearch.data.documents import TopicPartition, index_rows
-from mixsearch.data.partitions import Partitions
+from mixsearch.data.documents import TopicChunk, index_rows
+from mixsearch.data.rows import Chunks
 from mixsearch.errors import (
     HintError,
     Option,
@@ -164,7 +164,7 @@ class TopicQuery:
         found = add_doubts(check_documents(found, matches.named.words), [*doubts, *check_separation(found.separation)])
         refined = self._refine(found, partial(seed_from_matches, matches))
         # A topic that is rarer than the words is what at most this part of their documents is about.
-        share = matches.n_documents / self.family.partitions.n_rows
+        share = matches.n_documents / self.family.chunks.n_rows
         return lower_trust(refined, min(1.0, max(refined.weight, 0.0) / share))
 
     def _extract(self, hint: WordHint | Array, max_documents: int | None = None) -> Topic:
@@ -194,7 +194,7 @@ class TopicQuery:
         if not self.damping:
             return _refine_on_corpus(found, self.refinement)
         seeds = find_seeds(self.whole, found.weight)
-        usual = breadth_for(seeds.size, self.whole.n_components, self.whole.partitions.n_rows) if by_rarity else 1.0
+        usual = breadth_for(seeds.size, self.whole.n_components, self.whole.chunks.n_rows) if by_rarity else 1.0
         scaled = seeds._replace(size=round(usual * self.breadth * seeds.size))
         refined = refine_locally(self.family, self.whole, found._candidates, scaled, self.refinement)
         return replace(found, _refined=refined)
@@ -205,10 +205,10 @@ def _refine_on_corpus(found: Topic, options: EMOptions) -> Topic:
     return add_doubts(found, [not_refined()]) if refined is None else replace(found, _refined=refined)
 
 
-def index_documents(partitions: Partitions[TopicPartition], n_dropped: int, documents: Any) -> Array:
+def index_documents(chunks: Chunks[TopicChunk], n_dropped: int, documents: Any) -> Array:
     """Return the indices in the corpus of rows of the user's matrix, given as numbers or as a mask, (q,)."""
     rows = np.asarray(documents)
-    n_rows = partitions.n_rows + n_dropped
+    n_rows = chunks.n_rows + n_dropped
     if rows.dtype == bool and len(rows) == n_rows:
         rows = np.flatnonzero(rows)
     if not np.issubdtype(rows.dtype, np.integer):
@@ -217,11 +217,11 @@ def index_documents(partitions: Partitions[TopicPartition], n_dropped: int, docu
             "{n_values:,} values of type {dtype}. Pass one document as counts[[row]].",
             code="bad_documents",
             n_rows=n_rows,
-            n_words=partitions.n_features,
+            n_words=chunks.n_features,
             n_values=len(rows),
             dtype=str(rows.dtype),
         )
-    indices = index_rows(partitions, rows)
+    indices = index_rows(chunks, rows)
     if (indices < 0).any():
         raise SearchError(
             "Row {row} is not a document of this fit: it was left out, or is not among the {n_rows:,} rows.",

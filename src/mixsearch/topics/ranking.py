@@ -124,7 +124,7 @@ def rank_by(
         part = weigh_against(against.size)
         directions = _Directions(*(own - part * other for own, other in zip(directions, others, strict=True)))
     ranking = Ranking(*directions, family.frame.values, weights=np.ones(4))
-    spread = ranking.view(pick_evenly(family.partitions, MAX_SAMPLED)).std(axis=0)
+    spread = ranking.view(pick_evenly(family.chunks, MAX_SAMPLED)).std(axis=0)
     # A view that is the same for all documents says nothing.
     return replace(ranking, weights=np.divide(1, spread, out=np.zeros(4), where=spread > 0))
 

@@ -17,8 +17,8 @@ from mixsearch.core.estimator import RandomState, SemiSupervised, warn_no_signal
 from mixsearch.core.extraction import Extraction
 from mixsearch.core.family import Preset
 from mixsearch.core.validation import AUTO, check_n_components
-from mixsearch.data.documents import WEIGHTINGS, CountPartition
-from mixsearch.data.partitions import Partitions, SamplePartition
+from mixsearch.data.documents import WEIGHTINGS, WordCountChunk
+from mixsearch.data.rows import Chunks, SampleChunk
 from mixsearch.display import pluralize
 from mixsearch.errors import FewerComponentsWarning, SearchError, warn_user
 from mixsearch.lda import FIRST_ALPHA0, Allocate, TopicFamily, estimate_alpha0, fit_topics, topic_spectrum
@@ -194,8 +194,8 @@ class TopicSearch(FittedTopics, SemiSupervised[TopicFamily]):
     def _check_fitted(self) -> None:
         check_is_fitted(self)
 
-    def _fit_family(self, X: Any) -> Partitions[SamplePartition]:
-        counts, is_whole = check_counts(self._check_partitions(X))
+    def _fit_family(self, X: Any) -> Chunks[SampleChunk]:
+        counts, is_whole = check_counts(self._check_chunks(X))
         options = self._check_options(counts.n_features)
         distinct = uses_distinct_words(options, is_whole=is_whole)
         counts = damp_counts(counts) if options.damping else counts
@@ -212,7 +212,7 @@ class TopicSearch(FittedTopics, SemiSupervised[TopicFamily]):
 
     def _fit_documents(
         self,
-        partitions: Partitions[CountPartition],
+        chunks: Chunks[WordCountChunk],
         *,
         distinct: bool,
         allocate: Allocate = np.empty,
@@ -228,17 +228,17 @@ class TopicSearch(FittedTopics, SemiSupervised[TopicFamily]):
             "weighting": weighting,
             "metric": options.metric,
         }
-        k = self._choose_n_components(partitions, lambda: topic_spectrum(partitions, **common, seed=self._draw_seed()))
+        k = self._choose_n_components(chunks, lambda: topic_spectrum(chunks, **common, seed=self._draw_seed()))
         if self.n_components == AUTO:
             warn_no_signal(self.spectrum_, "one topic")
         if options.alpha0 == AUTO:
-            rough = fit_topics(partitions, k, **common, seed=self._draw_seed())
+            rough = fit_topics(chunks, k, **common, seed=self._draw_seed())
             self.alpha0_, self.alpha0_stderr_ = estimate_alpha0(rough)
             self._options, common["alpha0"] = options._replace(alpha0=self.alpha0_), self.alpha0_
         # Text has more topics than any number: only counts that follow the model can show that some are missing.
         check_rest = self.n_components != AUTO and distinct and not options.damping
         self._family = fit_topics(
-            partitions,
+            chunks,
             k,
             **common,
             seed=self._draw_seed(),

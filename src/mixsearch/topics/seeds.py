@@ -18,14 +18,14 @@ from mixsearch._typing import Array
 from mixsearch.data.chunks import ArraySum
 from mixsearch.data.documents import (
     DocumentSample,
-    ScoredPartition,
-    SharePartition,
-    TopicPartition,
+    ScoredChunk,
+    ShareChunk,
+    TopicChunk,
     local_rows,
     pick_documents,
 )
-from mixsearch.data.partitions import Partitions
 from mixsearch.data.reductions import Maximum, TopRows, top_rows
+from mixsearch.data.rows import Chunks
 from mixsearch.errors import WeakHintWarning, warn_user
 from mixsearch.lda import TopicFamily
 from mixsearch.topics.hint import Term, WordHint, phrase_error, sum_terms
@@ -128,7 +128,7 @@ def _sketch_words(counts: sp.csr_array, inverse_frequency: Array) -> tuple[Array
 class Seeds(NamedTuple):
     """The documents that a hint names."""
 
-    scored: Partitions[ScoredPartition]  # documents of the corpus with their scores under the hint
+    scored: Chunks[ScoredChunk]  # documents of the corpus with their scores under the hint
     min_score: float  # the hint names the documents with larger scores
     named: NamedDocuments | None  # what they have in common; None if the hint names no document
     size: int  # a lower bound of the number of documents about the topic
@@ -139,9 +139,9 @@ class Seeds(NamedTuple):
 def seed_from_words(hint: WordHint, merge_copies: MergeCopies, family: TopicFamily, weight: float) -> Seeds:
     """Return the documents that contain the words of a hint, weighted by how much of them is about these."""
     scored = _score_documents(family, hint)
-    largest: Maximum = scored.reduce(_max_score).total
+    largest: Maximum = scored.sum(_max_score).total
     min_score = SCORE_ROUNDING * largest.value
-    n_named, densest = scored.reduce(_find_densest, min_score)
+    n_named, densest = scored.sum(_find_densest, min_score)
     if n_named < MIN_DOCUMENTS and np.any(hint.values > 0):
         warn_user(
             WeakHintWarning(
@@ -149,14 +149,14 @@ def seed_from_words(hint: WordHint, merge_copies: MergeCopies, family: TopicFami
                 "their topic. Add related words.",
                 code="rare_hint",
                 n_named=n_named,
-                n_documents=family.partitions.n_rows,
+                n_documents=family.chunks.n_rows,
             )
         )
     if not n_named:
         return Seeds(scored, min_score, None, _estimate_size(family, weight))
     order = np.argsort(densest.indices)  # as they are stored
     density = densest.scores[order]
-    documents = pick_documents(family.partitions, densest.indices[order])
+    documents = pick_documents(family.chunks, densest.indices[order])
     n_copies, outweigh = np.ones(len(density)), False
     if merge_copies:
         n_copies, outweigh = _count_copies(family, hint, documents, merge_copies)
@@ -181,18 +181,18 @@ def _count_copies(
         wanted = hint.columns[hint.values > 0]
         weights[wanted] = 0
         fixed = list_fixed_words(documents.counts[copies.largest], weights)
-        n_template, n_asked = family.partitions.reduce(_count_template, fixed, wanted).total
+        n_template, n_asked = family.chunks.sum(_count_template, fixed, wanted).total
         if n_asked >= ASKED_SHARE * n_template:
             return np.ones(m), False
     return copies.n_copies, copies.are_usual
 
 
-def _count_template(partition: TopicPartition, fixed: Array, wanted: Array) -> ArraySum:
+def _count_template(chunk: TopicChunk, fixed: Array, wanted: Array) -> ArraySum:
     """Count the documents with all fixed words of a template, and those of them with a wanted word."""
     if not len(fixed):
         return ArraySum(np.zeros(2))
-    rows = np.flatnonzero(np.diff(sp.csr_array(partition.read_words(fixed)).indptr) == len(fixed))
-    n_asked = np.count_nonzero(partition.read_documents(rows)[:, wanted].sum(axis=1))
+    rows = np.flatnonzero(np.diff(sp.csr_array(chunk.read_words(fixed)).indptr) == len(fixed))
+    n_asked = np.count_nonzero(chunk.read_documents(rows)[:, wanted].sum(axis=1))
     return ArraySum(np.array([len(rows), n_asked]))
 
 
@@ -203,22 +203,22 @@ class DensestDocuments(NamedTuple):
     best: TopRows  # by the fraction of the document that is about the hint
 
 
-def _score_documents(family: TopicFamily, hint: WordHint) -> Partitions[ScoredPartition]:
+def _score_documents(family: TopicFamily, hint: WordHint) -> Chunks[ScoredChunk]:
     """Score documents by the words of a hint; those of a phrase count where all of them occur."""
     phrases = [(term.parts, sum_terms([term], family.word_mean)) for term in hint.phrases]
     if phrases:
         hint = sum_terms([term for term in hint.terms if len(term.parts) == 1], family.word_mean)
-    return family.partitions.map(_score_words, hint, phrases)
+    return family.chunks.map(_score_words, hint, phrases)
 
 
 def _score_words(
-    partition: TopicPartition, hint: WordHint, phrases: Sequence[tuple[tuple[Array, ...], WordHint]]
-) -> ScoredPartition:
-    scores = np.asarray(partition.read_words(hint.columns) @ hint.values)
+    chunk: TopicChunk, hint: WordHint, phrases: Sequence[tuple[tuple[Array, ...], WordHint]]
+) -> ScoredChunk:
+    scores = np.asarray(chunk.read_words(hint.columns) @ hint.values)
     for parts, phrase in phrases:
-        is_whole = np.all([np.asarray(partition.read_words(part).sum(axis=1)) > 0 for part in parts], axis=0)
-        scores += is_whole * (partition.read_words(phrase.columns) @ phrase.values)
-    return ScoredPartition(**vars(partition), scores=scores)
+        is_whole = np.all([np.asarray(chunk.read_words(part).sum(axis=1)) > 0 for part in parts], axis=0)
+        scores += is_whole * (chunk.read_words(phrase.columns) @ phrase.values)
+    return ScoredChunk(**vars(chunk), scores=scores)
 
 
 def check_phrases(family: TopicFamily, hint: WordHint) -> None:
@@ -243,23 +243,23 @@ def _occurs(family: TopicFamily, term: Term) -> bool:
 def find_named(family: TopicFamily, hint: WordHint) -> Array:
     """Return which documents of the corpus contain the words of a hint, (n,) of bool."""
     scored = _score_documents(family, hint)
-    largest: Maximum = scored.reduce(_max_score).total
-    return scored.map(_mark_named, SCORE_ROUNDING * largest.value).collect().partition.shares > 0
+    largest: Maximum = scored.sum(_max_score).total
+    return scored.map(_mark_named, SCORE_ROUNDING * largest.value).collect().chunk.shares > 0
 
 
-def _mark_named(partition: ScoredPartition, min_score: float) -> SharePartition:
-    return SharePartition(partition.first, partition.scores > min_score)
+def _mark_named(chunk: ScoredChunk, min_score: float) -> ShareChunk:
+    return ShareChunk(chunk.first, chunk.scores > min_score)
 
 
-def _max_score(partition: ScoredPartition) -> ArraySum:
-    return ArraySum(Maximum(partition.scores.max(initial=0.0)))
+def _max_score(chunk: ScoredChunk) -> ArraySum:
+    return ArraySum(Maximum(chunk.scores.max(initial=0.0)))
 
 
-def _find_densest(partition: ScoredPartition, min_score: float) -> DensestDocuments:
-    rows = np.flatnonzero(partition.scores > min_score)
-    density = partition.scores[rows] / partition.lengths[rows]
+def _find_densest(chunk: ScoredChunk, min_score: float) -> DensestDocuments:
+    rows = np.flatnonzero(chunk.scores > min_score)
+    density = chunk.scores[rows] / chunk.lengths[rows]
     best = top_rows(density, MAX_SEEDS)
-    return DensestDocuments(len(rows), TopRows(MAX_SEEDS, density[best], rows[best] + partition.first))
+    return DensestDocuments(len(rows), TopRows(MAX_SEEDS, density[best], rows[best] + chunk.first))
 
 
 def seed_from_documents(counts: sp.csr_array, indices: Array, family: TopicFamily, weight: float) -> Seeds:
@@ -268,14 +268,14 @@ def seed_from_documents(counts: sp.csr_array, indices: Array, family: TopicFamil
     weights = 1 / np.where(documents.lengths > 0, documents.lengths, np.inf)
     named = mean_of_named(family, documents, indices, weights)
     size = max(_estimate_size(family, weight), len(indices))
-    return Seeds(family.partitions.map(score_listed, indices), 0.0, named, size)
+    return Seeds(family.chunks.map(score_listed, indices), 0.0, named, size)
 
 
-def score_listed(partition: TopicPartition, indices: Array) -> ScoredPartition:
+def score_listed(chunk: TopicChunk, indices: Array) -> ScoredChunk:
     """Score some documents of the corpus with 1, and the others with 0."""
-    scores = np.zeros(len(partition.lengths))
-    scores[local_rows(partition, indices)[1]] = 1.0
-    return ScoredPartition(**vars(partition), scores=scores)
+    scores = np.zeros(len(chunk.lengths))
+    scores[local_rows(chunk, indices)[1]] = 1.0
+    return ScoredChunk(**vars(chunk), scores=scores)
 
 
 def breadth_for(n_seeds: int, n_components: int, n_documents: int) -> float:
@@ -285,4 +285,4 @@ def breadth_for(n_seeds: int, n_components: int, n_documents: int) -> float:
 
 def _estimate_size(family: TopicFamily, weight: float) -> int:
     """Return the number of documents of a topic of this weight, if each document had only one topic."""
-    return int(np.clip(weight, 0, 1) * family.partitions.n_rows)
+    return int(np.clip(weight, 0, 1) * family.chunks.n_rows)

@@ -29,7 +29,7 @@ from mixsearch.topics.segments import (
     open_segment,
     read_segments,
     store_arrays,
-    store_partition,
+    store_chunk,
     write_segments,
 )
 
@@ -48,7 +48,7 @@ def save_search(search: TopicSearch, path: str | os.PathLike[str], *, overwrite:
     """Write a fitted search to a new folder."""
     _check_n_nonzeros(sum(int(each.by_document.nnz) for each in search._family.segments))
     with write_folder(path, overwrite=overwrite) as out:
-        store_partition(out, search._family.partitions.collect().partition)
+        store_chunk(out, search._family.chunks.collect().chunk)
         store_search(out, search)
 
 
@@ -67,7 +67,7 @@ def store_documents(out: FolderWriter, search: TopicSearch) -> None:
     """Write the lengths, weights and rows of the documents of a fit, and which segments it has if there are several."""
     family = search._family
     if len(family.segments) == 1:
-        store_arrays(out, family.partitions.collect().partition)
+        store_arrays(out, family.chunks.collect().chunk)
         return
     stored = []
     for i, documents in enumerate(family.segments):
@@ -146,7 +146,7 @@ def restore_fit(search: FittedTopics, folder: Folder) -> None:
         mean_document=MeanDocument(*(folder[f"mean_document/{name}"] for name in MeanDocument._fields)),
         n_applications=fit["n_applications"],
         row_lengths=RowLengths(frame),
-        partitions=join_segments(segments, documents),
+        chunks=join_segments(segments, documents),
         left_out=_restore_left_out(folder) if fit["has_left_out"] else None,
         **{name: folder[f"words/{name}"] for name in _WORDS},
     )

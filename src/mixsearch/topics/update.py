@@ -17,7 +17,7 @@ from mixsearch._typing import Array
 from mixsearch.data.documents import (
     WEIGHTINGS,
     MeanDocument,
-    TopicPartition,
+    TopicChunk,
     UnitSums,
     check_indices,
     corpus_in_memory,
@@ -26,7 +26,7 @@ from mixsearch.data.documents import (
 from mixsearch.data.threads import one_blas_thread
 from mixsearch.io.folder import FolderWriter
 from mixsearch.lda import TopicFamily, project_documents, sum_words
-from mixsearch.topics.segments import Segment, open_segment, store_partition
+from mixsearch.topics.segments import Segment, open_segment, store_chunk
 from mixsearch.topics.storage import store_sums
 
 if TYPE_CHECKING:
@@ -83,14 +83,14 @@ class CorpusSums(NamedTuple):
 class MeasuredDocuments(NamedTuple):
     """Documents in the frame of a fit, with weights that sum to one, and sums over them."""
 
-    partition: TopicPartition
+    chunk: TopicChunk
     sums: CorpusSums
 
 
 def sum_corpus(search: TopicSearch) -> CorpusSums:
     """Return the sums over all documents of a fit."""
     family = search._family
-    n, mean = family.partitions.n_rows, family.mean_document
+    n, mean = family.chunks.n_rows, family.mean_document
     mass = sum(_sum_weights(search, each.lengths) for each in family.segments)
     words = np.column_stack([family.word_mean, family.own_pairs, family.own_triples])
     tfidf = np.column_stack([mean.tfidf, mean.deviation**2 + mean.tfidf**2])
@@ -102,11 +102,11 @@ def measure_documents_in(search: TopicSearch, counts: sp.csr_array, rows: Array)
     family = search._family
     corpus = corpus_in_memory(check_indices(counts), rows=rows)
     weights = weight_documents(corpus, WEIGHTINGS[search._options.weights], distinct=family.distinct)
-    words = corpus.reduce(sum_words, weights).total[:, :3]
-    projected, others = corpus.map_reduce(project_documents, weights, family.frame, family.idf, np.empty)
+    words = corpus.sum(sum_words, weights).total[:, :3]
+    projected, others = corpus.map_sum(project_documents, weights, family.frame, family.idf, np.empty)
     mass = weights.total
     sums = CorpusSums(len(rows), mass, mass * words, mass * others.crossed, others.tfidf, others.places)
-    return MeasuredDocuments(projected.collect().partition, sums)
+    return MeasuredDocuments(projected.collect().chunk, sums)
 
 
 def store_changed_sums(out: FolderWriter, search: TopicSearch, sums: CorpusSums) -> None:
@@ -127,23 +127,21 @@ def store_changed_sums(out: FolderWriter, search: TopicSearch, sums: CorpusSums)
     store_sums(out, changed)
 
 
-def _join_segments(
-    search: TopicSearch, folder: Folder, segments: Sequence[Segment], new: TopicPartition
-) -> TopicPartition:
+def _join_segments(search: TopicSearch, folder: Folder, segments: Sequence[Segment], new: TopicChunk) -> TopicChunk:
     """Return the documents of some segments and new ones after them, with weights that sum to one."""
     d = new.by_document.shape[1]
-    partitions = [*(open_segment(folder, segment, d) for segment in segments), new]
-    masses = np.array([_sum_weights(search, each.lengths) for each in partitions])
-    scaled = [each.scale_weights(share) for each, share in zip(partitions, masses / masses.sum(), strict=True)]
-    return TopicPartition.joined(scaled)
+    chunks = [*(open_segment(folder, segment, d) for segment in segments), new]
+    masses = np.array([_sum_weights(search, each.lengths) for each in chunks])
+    scaled = [each.scale_weights(share) for each, share in zip(chunks, masses / masses.sum(), strict=True)]
+    return TopicChunk.joined(scaled)
 
 
 def store_new_segment(
-    out: FolderWriter, search: TopicSearch, folder: Folder, absorbed: Sequence[Segment], new: TopicPartition, name: str
+    out: FolderWriter, search: TopicSearch, folder: Folder, absorbed: Sequence[Segment], new: TopicChunk, name: str
 ) -> Segment:
     """Write new documents, and those of segments before them, as one segment."""
     joined = _join_segments(search, folder, absorbed, new)
-    store_partition(out, joined, name)
+    store_chunk(out, joined, name)
     return Segment(name, joined.n_rows, _sum_weights(search, joined.lengths))
 
 

@@ -11,7 +11,7 @@ from mixsearch._typing import Array
 from mixsearch.core.frame import Frame, frame_from_eigenpairs
 from mixsearch.core.second_moment import weighted_gram
 from mixsearch.data.chunks import ArraySum, chunk_rows
-from mixsearch.data.documents import TopicPartition, check_indices, measure_documents
+from mixsearch.data.documents import TopicChunk, check_indices, measure_documents
 from mixsearch.data.threads import n_cores, one_blas_thread
 from mixsearch.display import pluralize
 from mixsearch.errors import SearchError
@@ -49,16 +49,16 @@ def restrict_family(family: TopicFamily, indices: Array) -> TopicFamily:
             n_documents=len(indices),
             n_needed=MIN_DOCUMENTS,
         )
-    kept = family.partitions.take_rows(indices).collect()
-    total = float(kept.partition.document_weights(family.distinct).sum())
-    kept = kept.map(TopicPartition.scale_weights, 1 / total)
+    kept = family.chunks.take_rows(indices).collect()
+    total = float(kept.chunk.document_weights(family.distinct).sum())
+    kept = kept.map(TopicChunk.scale_weights, 1 / total)
     with one_blas_thread:
-        sums = _sum_documents(kept.partition, family.distinct)
+        sums = _sum_documents(kept.chunk, family.distinct)
         word_mean, own_pairs, own_triples = sums.words.T.copy()
         frame, turn = _turn_frame(replace(family, word_mean=word_mean, own_pairs=own_pairs), sums.gram)
         moved = kept.map(_move, turn)
-        crossed = moved.reduce(_cross).total
-    documents = moved.partition
+        crossed = moved.sum(_cross).total
+    documents = moved.chunk
     _, mean_document = measure_documents(
         chunk_rows(documents.by_document), documents.projected, frame.values, family.idf
     )
@@ -73,16 +73,16 @@ def restrict_family(family: TopicFamily, indices: Array) -> TopicFamily:
         document_frequency=np.diff(documents.by_word.indptr),
         mean_document=mean_document,
         row_lengths=RowLengths(frame),
-        partitions=moved,
+        chunks=moved,
         left_out=None,
     )
 
 
-def _sum_documents(partition: TopicPartition, distinct: bool) -> _WithinSums:
-    by_document = partition.document_weights(distinct) / partition.lengths
-    columns = np.column_stack([by_document, partition.pair_weights, partition.triple_weights])
-    gram = weighted_gram(partition.projected, partition.pair_weights, n_threads=n_cores())
-    return _WithinSums(np.asarray(check_indices(partition.by_document).T @ columns), gram)
+def _sum_documents(chunk: TopicChunk, distinct: bool) -> _WithinSums:
+    by_document = chunk.document_weights(distinct) / chunk.lengths
+    columns = np.column_stack([by_document, chunk.pair_weights, chunk.triple_weights])
+    gram = weighted_gram(chunk.projected, chunk.pair_weights, n_threads=n_cores())
+    return _WithinSums(np.asarray(check_indices(chunk.by_document).T @ columns), gram)
 
 
 def _turn_frame(family: TopicFamily, gram: Array) -> tuple[Frame, Array]:
@@ -99,13 +99,13 @@ def _turn_frame(family: TopicFamily, gram: Array) -> tuple[Frame, Array]:
     return replace(turned, metric=frame.metric), root[:, None] * vectors / np.sqrt(values)
 
 
-def _move(partition: TopicPartition, turn: Array) -> TopicPartition:
-    return replace(partition, projected=partition.projected @ turn.astype(partition.projected.dtype))
+def _move(chunk: TopicChunk, turn: Array) -> TopicChunk:
+    return replace(chunk, projected=chunk.projected @ turn.astype(chunk.projected.dtype))
 
 
-def _cross(partition: TopicPartition) -> ArraySum:
-    weighted = partition.projected * partition.triple_weights[:, None].astype(partition.projected.dtype)
-    return ArraySum(np.asarray(partition.by_document.T @ weighted))
+def _cross(chunk: TopicChunk) -> ArraySum:
+    weighted = chunk.projected * chunk.triple_weights[:, None].astype(chunk.projected.dtype)
+    return ArraySum(np.asarray(chunk.by_document.T @ weighted))
 
 
 class DroppedWordsWithin(DroppedWords):

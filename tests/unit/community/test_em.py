@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from mixsearch.community.em import Links, propagate, sweep
 from mixsearch.community.moments import fit_community
 from mixsearch.community.refinement import refine_graph
-from mixsearch.data.partitions import partition_in_memory
+from mixsearch.data.rows import chunk_in_memory
 from mixsearch.datasets import make_communities
 from mixsearch.mixture.em import EMOptions
 
@@ -42,7 +42,7 @@ def test_beliefs_are_exact_on_a_tree():
 def test_moments_lead_to_where_the_truth_does():
     data = make_communities(2000, 3, mean_degree=15, signal=3, random_state=0)
     truth, links = 0.8 * np.eye(3)[data.labels] + 0.2 / 3, Links(data.adjacency)
-    family = fit_community(partition_in_memory(data.adjacency), 3, seed=0)
+    family = fit_community(chunk_in_memory(data.adjacency), 3, seed=0)
     rough = refine_graph(family, links, EMOptions(100, 1e-4)).beliefs
     order = [int(np.bincount(data.labels, weights=column, minlength=3).argmax()) for column in rough.posterior.T]
     found = [

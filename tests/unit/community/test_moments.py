@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from tests.coded import raises
 
 from mixsearch.community.moments import fit_community
-from mixsearch.data.partitions import partition_in_memory
+from mixsearch.data.rows import chunk_in_memory
 
 K = 2
 
@@ -39,7 +39,7 @@ def sums_over_different_links(X, order):
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_moments_are_those_of_pairs_and_triples_of_different_links(weighted):
     X = small_graph(weighted)
-    family = fit_community(partition_in_memory(sp.csr_array(X)), K, seed=0)
+    family = fit_community(chunk_in_memory(sp.csr_array(X)), K, seed=0)
     W = family.whitener
     mean, second, third = (sums_over_different_links(X, order) for order in (1, 2, 3))
     np.testing.assert_allclose(family.link_mean, mean, atol=1e-12)
@@ -52,4 +52,4 @@ def test_the_moments_are_those_of_pairs_and_triples_of_different_links(weighted)
 def test_a_graph_whose_nodes_have_two_links_at_most_says_nothing():
     path = sp.diags_array([np.ones(9), np.ones(9)], offsets=[-1, 1]).tocsr()
     with raises("too_few_links"):
-        fit_community(partition_in_memory(sp.csr_array(path)), 2, seed=0)
+        fit_community(chunk_in_memory(sp.csr_array(path)), 2, seed=0)

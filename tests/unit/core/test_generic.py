@@ -7,7 +7,7 @@ from tests.populations import Mixture, draw_mixture
 
 from mixsearch import Moments, SearchError, WeakHintWarning, search_family, search_moments
 from mixsearch.core.extraction import Extraction
-from mixsearch.data.partitions import partition_in_memory
+from mixsearch.data.rows import chunk_in_memory
 from mixsearch.datasets import make_gaussian_mixture
 from mixsearch.errors import HintError, NoMassError, RankError
 from mixsearch.gaussian import fit_gaussian
@@ -86,7 +86,7 @@ def test_a_tie_in_any_family_is_among_the_doubts():
     codes = []
     for seed in range(5):
         data = make_gaussian_mixture(2000, 10, 3, random_state=seed)
-        family = fit_gaussian(partition_in_memory(data.X), 3, paper=False, seed=0)
+        family = fit_gaussian(chunk_in_memory(data.X), 3, paper=False, seed=0)
         found = search_family(family, np.linalg.pinv(data.centers) @ [1.0, 1.0, 0.0])
         codes += [doubt.code for doubt in found.doubts]
     assert codes.count("weak_hint") >= 2

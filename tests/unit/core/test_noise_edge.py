@@ -7,13 +7,13 @@ from tests.coded import warns
 
 from mixsearch import GaussianSearch
 from mixsearch.core.noise_edge import noise_edge
-from mixsearch.data.partitions import partition_in_memory
+from mixsearch.data.rows import chunk_in_memory
 from mixsearch.datasets import make_gaussian_mixture
 from mixsearch.gaussian import fit_gaussian
 
 
 def check(X, n_components):
-    return fit_gaussian(partition_in_memory(X), n_components, paper=False, seed=0).check
+    return fit_gaussian(chunk_in_memory(X), n_components, paper=False, seed=0).check
 
 
 def test_the_edge_of_equal_noise_is_that_of_marchenko_and_pastur():
@@ -71,7 +71,7 @@ few = make_gaussian_mixture(200, 280, 3, deviation=0.5, norm=30, random_state=0)
 
 
 def fit(X):
-    return fit_gaussian(partition_in_memory(X), 3, paper=False, seed=0)
+    return fit_gaussian(chunk_in_memory(X), 3, paper=False, seed=0)
 
 
 def spoil(X, kind):

@@ -9,7 +9,7 @@ from tests.split_samples import split_samples
 
 from mixsearch import GaussianSearch
 from mixsearch.core.outliers import find_outliers
-from mixsearch.data.partitions import partition_in_memory
+from mixsearch.data.rows import chunk_in_memory
 from mixsearch.datasets import make_gaussian_mixture
 from mixsearch.errors import OutliersWarning
 
@@ -26,7 +26,7 @@ def spoiled(distance, rows=ROWS, n=1000, d=12, seed=0):
 
 
 def outlier_rows(X):
-    return find_outliers(partition_in_memory(X)).rows
+    return find_outliers(chunk_in_memory(X)).rows
 
 
 @pytest.mark.parametrize("distance", [30, 1e9])
@@ -68,9 +68,9 @@ def test_rows_are_those_of_all_samples_in_every_split(cuts):
     others = np.delete(X, ROWS, axis=0)
     assert_array_equal(found.rows, ROWS)
     assert found.samples.n_rows == len(others)
-    assert_array_equal(found.samples.collect().partition.samples, others)
+    assert_array_equal(found.samples.collect().chunk.samples, others)
     assert_allclose(found.measured.mean, others.mean(axis=0), atol=1e-12)
-    joined = found.measured.partitions.collect().partition
+    joined = found.measured.chunks.collect().chunk
     assert_allclose(joined.squares, np.sum((others - others.mean(axis=0)) ** 2, axis=1))
 
 

@@ -11,7 +11,7 @@ from tests.split_samples import split_samples
 from mixsearch import SubspaceSearch
 from mixsearch.core.rank_selection import Spectrum, spherical_spectrum
 from mixsearch.data.documents import corpus_in_memory
-from mixsearch.data.partitions import partition_in_memory
+from mixsearch.data.rows import chunk_in_memory
 from mixsearch.datasets import make_gaussian_mixture, make_subspaces, make_topics
 from mixsearch.gaussian import gaussian_spectrum
 from mixsearch.lda import topic_spectrum
@@ -38,7 +38,7 @@ def show_by_hand(second_of, shows, n_samples, n_directions):
 def test_held_out_values_and_errors_of_gaussians_are_those_of_loops_over_samples():
     X = make_gaussian_mixture(120, 4, 3, norm=4, random_state=1).X
     centered, (n, d) = X - X.mean(axis=0), X.shape
-    spectrum = gaussian_spectrum(partition_in_memory(X), seed=0)
+    spectrum = gaussian_spectrum(chunk_in_memory(X), seed=0)
     shown = show_by_hand(lambda i: np.outer(centered[i], centered[i]), lambda i, v: (centered[i] @ v) ** 2, n, d - 1)
     noise = ((centered**2).sum(axis=1) - shown[:, spectrum.counts].sum(axis=1)) / (d - spectrum.n_signal)
     above = shown - noise[:, None]
@@ -81,7 +81,7 @@ def test_held_out_values_of_topics_are_those_of_pairs_of_different_words():
 )
 def test_the_number_of_gaussians_is_found_in_nearly_all_runs(n, d, k, deviation):
     runs = (make_gaussian_mixture(n, d, k, deviation=deviation, random_state=seed).X for seed in range(5))
-    assert sum(gaussian_spectrum(partition_in_memory(X), seed=0).n_components == k for X in runs) >= 4
+    assert sum(gaussian_spectrum(chunk_in_memory(X), seed=0).n_components == k for X in runs) >= 4
 
 
 @pytest.mark.parametrize(("n", "d"), [(60, 2), (300, 6), (60, 90)])
@@ -89,7 +89,7 @@ def test_the_number_of_gaussians_is_found_in_nearly_all_runs(n, d, k, deviation)
 def test_noise_alone_is_one_gaussian_in_nearly_all_runs(n, d, tails):
     rng = np.random.default_rng(0)
     draw = rng.standard_normal if tails == "normal" else lambda size: rng.standard_t(5, size=size)
-    found = [gaussian_spectrum(partition_in_memory(draw(size=(n, d))), seed=0).n_components for _ in range(10)]
+    found = [gaussian_spectrum(chunk_in_memory(draw(size=(n, d))), seed=0).n_components for _ in range(10)]
     assert np.count_nonzero(np.array(found) > 1) <= 1
 
 
@@ -119,7 +119,7 @@ def test_gaussians_in_pieces_show_what_all_rows_do(dense_limit, monkeypatch):
     monkeypatch.setattr("mixsearch.core.second_moment.DENSE_LIMIT", dense_limit)
     X = make_gaussian_mixture(900, 20, 3, random_state=0).X
     assert_same_spectrum(
-        gaussian_spectrum(partition_in_memory(X), seed=0), gaussian_spectrum(split_samples(X, CUTS), seed=0)
+        gaussian_spectrum(chunk_in_memory(X), seed=0), gaussian_spectrum(split_samples(X, CUTS), seed=0)
     )
 
 
@@ -127,8 +127,8 @@ def test_gaussians_in_pieces_show_what_all_rows_do(dense_limit, monkeypatch):
 def test_subspaces_in_pieces_show_what_all_rows_do(kind):
     X = kind(make_subspaces(900, 30, 3, dim=2, random_state=0).X)
     one, many = (
-        spherical_spectrum(partitions, np.zeros(30), lambda n: n, 0)
-        for partitions in (partition_in_memory(X), split_samples(X, CUTS))
+        spherical_spectrum(chunks, np.zeros(30), lambda n: n, 0)
+        for chunks in (chunk_in_memory(X), split_samples(X, CUTS))
     )
     assert_same_spectrum(one, many)
 
@@ -141,15 +141,15 @@ def test_topics_in_pieces_show_what_all_rows_do(distinct):
     assert_same_spectrum(topic_spectrum(whole, **options), topic_spectrum(pieces, **options))
 
 
-def _documents(partition):
-    return replace(corpus_in_memory(partition.samples).partition, first=partition.first)
+def _documents(chunk):
+    return replace(corpus_in_memory(chunk.samples).chunk, first=chunk.first)
 
 
 def test_where_samples_are_and_in_which_units_does_not_matter():
     X = make_gaussian_mixture(300, 8, 3, random_state=0).X
     one, other = (
-        gaussian_spectrum(partition_in_memory(X), seed=0),
-        gaussian_spectrum(partition_in_memory(100 + 7 * X), seed=0),
+        gaussian_spectrum(chunk_in_memory(X), seed=0),
+        gaussian_spectrum(chunk_in_memory(100 + 7 * X), seed=0),
     )
     assert_allclose(other.held_out, 49 * one.held_out, rtol=1e-6, atol=1e-8)
     assert_allclose(other.counts, one.counts)
@@ -159,15 +159,15 @@ def test_sparse_samples_show_what_dense_ones_do():
     data = make_gaussian_mixture(150, 40, 3, random_state=0)
     X = np.where(np.abs(data.X) > 0.5, data.X, 0)
     dense, sparse = (
-        gaussian_spectrum(partition_in_memory(X), seed=0),
-        gaussian_spectrum(partition_in_memory(sp.csr_array(X)), seed=0),
+        gaussian_spectrum(chunk_in_memory(X), seed=0),
+        gaussian_spectrum(chunk_in_memory(sp.csr_array(X)), seed=0),
     )
     assert dense.n_components == sparse.n_components == 3
     assert_allclose(sparse.held_out[:2], dense.held_out[:2], rtol=1e-3)
 
 
 def test_a_spectrum_comes_back_from_plain_numbers():
-    spectrum = gaussian_spectrum(partition_in_memory(make_gaussian_mixture(200, 6, 3, random_state=0).X), seed=0)
+    spectrum = gaussian_spectrum(chunk_in_memory(make_gaussian_mixture(200, 6, 3, random_state=0).X), seed=0)
     again = Spectrum.from_dict(spectrum.as_dict())
     assert repr(again) == repr(spectrum)
     assert again.counts.dtype == bool

@@ -8,7 +8,7 @@ from tests.split_samples import jackknife_slices
 
 from mixsearch import GaussianSearch, Moments, search_moments
 from mixsearch.core.jackknife import jackknife
-from mixsearch.data.partitions import N_GROUPS
+from mixsearch.data.rows import N_GROUPS
 from mixsearch.datasets import make_gaussian_mixture, make_hint
 
 N = 2000
@@ -53,8 +53,8 @@ def test_leaving_out_a_block_gives_the_moments_of_the_others(data):
     model, hint = search._family, search._family.frame.project_hint(make_hint(data.centers, 1))
     replicates = model.leave_one_out(hint)
     kept = np.arange(N) % N_GROUPS != 7
-    partition = model.partitions.partition
-    Y, energy = partition.projected[kept], partition.energy[kept]
+    chunk = model.chunks.chunk
+    Y, energy = chunk.projected[kept], chunk.energy[kept]
     spread = np.diag(model.frame.spread)
     leaning = (Y * energy[:, None]).mean(axis=0)
     third = np.einsum("n,na,nb->ab", Y @ hint, Y, Y) / kept.sum()

@@ -249,7 +249,7 @@ def test_an_error_in_the_middle_leaves_the_old_index_and_nothing_else(step, tmp_
 
 def save_counts(folder):
     """Ready-made counts whose words have capitals, and those counts."""
-    counts = in_memory(damping=False)._family.partitions.collect().partition.by_document.toarray().astype(int)
+    counts = in_memory(damping=False)._family.chunks.collect().chunk.by_document.toarray().astype(int)
     names = [word.capitalize() for word in in_memory().vocabulary_]
     (folder / "vocab.news.txt").write_text("\n".join(names) + "\n", encoding="utf-8")
     sp.save_npz(folder / "counts.npz", sp.csr_array(counts))

@@ -7,7 +7,7 @@ from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
 from tests.unit.gaussian.shaped import CENTERS, WEIGHTS, draw
 
-from mixsearch.data.partitions import Layout, LocalPartitions, SamplePartition, partition_in_memory
+from mixsearch.data.rows import Layout, LocalChunks, SampleChunk, chunk_in_memory
 from mixsearch.gaussian_likelihood import (
     FeatureChunk,
     ShapedModel,
@@ -25,7 +25,7 @@ MODELS = ("spherical", "diagonal", "tied", "full")
 def make_chunk(model, X):
     if isinstance(model, SphericalModel):
         return FeatureChunk(0, np.column_stack([np.ones(len(X)), X, np.sum(X**2, axis=1)]))
-    return SamplePartition(0, X)
+    return SampleChunk(0, X)
 
 
 def make_model(name, X):
@@ -34,9 +34,9 @@ def make_model(name, X):
         model = SphericalModel(D, 1e-6)
         chunk = make_chunk(model, X)
         start = SphericalParameters(WEIGHTS, CENTERS / OVERLAP, np.array([0.5, 1.0, 2.0]))
-        return model, LocalPartitions(Layout(len(X), D, X.dtype, False), chunk), start
+        return model, LocalChunks(Layout(len(X), D, X.dtype, False), chunk), start
     model = ShapedModel(name, D, 1e-6)
-    return model, partition_in_memory(X), ShapedParameters(WEIGHTS, CENTERS / OVERLAP, np.tile(np.eye(D), (3, 1, 1)))
+    return model, chunk_in_memory(X), ShapedParameters(WEIGHTS, CENTERS / OVERLAP, np.tile(np.eye(D), (3, 1, 1)))
 
 
 @pytest.fixture(scope="module", params=MODELS)
@@ -66,7 +66,7 @@ def row_likelihoods(X, weights, centers, covariances):
 def test_the_likelihood_never_falls_from_any_start(name, seed):
     X = draw(name, n=N, overlap=OVERLAP, seed=seed).X
     model, rows, start = make_model(name, X)
-    start = model.random_start(rows.partition, start, np.random.default_rng(seed))
+    start = model.random_start(rows.chunk, start, np.random.default_rng(seed))
     fit = run_em(model, rows, start, EMOptions(tol=1e-9))
     assert len(fit.log_likelihoods) > 3
     assert np.all(np.diff(fit.log_likelihoods) >= 0)
@@ -86,7 +86,7 @@ def test_responsibilities_are_posteriors(fitted):
         )
     ]
     expected = np.transpose(joint) / np.sum(joint, axis=0)[:, None]
-    assert_allclose(responsibilities(model.log_density(rows.partition, params))[0], expected, atol=1e-5)
+    assert_allclose(responsibilities(model.log_density(rows.chunk, params))[0], expected, atol=1e-5)
 
 
 def test_held_examples_move_their_component_but_not_the_weights(fitted):
@@ -106,7 +106,7 @@ def test_examples_that_may_belong_to_all_components_count_by_their_posterior(fit
     held = Held(make_chunk(model, X[:50]), np.ones((50, 3), dtype=bool))
     moved, log_likelihood = em_step(model, rows, params, held)
     twice = np.vstack([X, X[:50]])
-    joined = LocalPartitions(Layout(len(twice), D, twice.dtype, False), make_chunk(model, twice))
+    joined = LocalChunks(Layout(len(twice), D, twice.dtype, False), make_chunk(model, twice))
     expected, expected_likelihood = em_step(model, joined, params)
     assert_allclose(moved.centers, expected.centers, atol=1e-8)
     assert log_likelihood == pytest.approx(expected_likelihood)

@@ -7,7 +7,7 @@ from tests.coded import warns
 from tests.split_samples import split_samples
 
 from mixsearch import RegressionSearch
-from mixsearch.data.partitions import partition_in_memory
+from mixsearch.data.rows import chunk_in_memory
 from mixsearch.datasets import make_mixed_regression
 from mixsearch.regression_moments import find_regression_outliers
 
@@ -15,7 +15,7 @@ ROWS = np.array([17, 40, 711])
 
 
 def outlier_rows(X, y):
-    return find_regression_outliers(partition_in_memory(X, y), "covariance", intercept=True).rows
+    return find_regression_outliers(chunk_in_memory(X, y), "covariance", intercept=True).rows
 
 
 def draw(n=2000, d=5, k=2, seed=0):
@@ -59,7 +59,7 @@ def test_outliers_are_the_same_however_samples_are_split():
     y[ROWS] = 1e3
     found = find_regression_outliers(split_samples(X, (1, 700, 713), y), "covariance", intercept=True)
     assert_array_equal(found.rows, ROWS)
-    assert found.measured.partitions.n_rows == found.samples.n_rows == 1997
+    assert found.measured.chunks.n_rows == found.samples.n_rows == 1997
 
 
 def test_a_fit_says_what_it_left_out_and_is_as_if_it_had_never_been_there():

@@ -1,4 +1,4 @@
-"""Regressions on samples in several partitions, as on a cluster."""
+"""Regressions on samples in several chunks, as on a cluster."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from tests.split_samples import split_samples
 
 from mixsearch import RegressionSearch
-from mixsearch.data.partitions import partition_in_memory
+from mixsearch.data.rows import chunk_in_memory
 from mixsearch.datasets import make_mixed_regression
 from mixsearch.regression_moments import fit_regression
 
@@ -15,7 +15,7 @@ CUTS = (5, 5, 700, 701)
 
 
 def fit_pieces(search, X, y, cuts):
-    search._check_partitions = lambda X, y: split_samples(X, cuts, y)
+    search._check_chunks = lambda X, y: split_samples(X, cuts, y)
     search.n_features_in_ = X.shape[1]
     return search.fit(X, y)
 
@@ -53,7 +53,7 @@ def test_regressions_in_pieces_are_those_of_all_rows(data, design, intercept):
 def test_hinted_moments_in_pieces_are_those_of_all_rows(n_components, n_features, noise):
     data = make_mixed_regression(1500, n_features, n_components, deviation=0.3, random_state=2)
     options = {"design": "covariance", "intercept": True, "paper": noise == "paper", "seed": 0}
-    one = fit_regression(partition_in_memory(data.X, data.y), n_components, **options)
+    one = fit_regression(chunk_in_memory(data.X, data.y), n_components, **options)
     many = fit_regression(split_samples(data.X, (1, 1, 900), data.y), n_components, **options)
     basis = np.eye(n_components)
     for hint, matrix in zip(basis, one.tensor(basis), strict=True):
@@ -89,8 +89,8 @@ def test_sparse_regressions_in_pieces_are_those_of_all_rows():
 def test_columns_that_depend_on_others_count_once_where_the_second_moment_is_an_operator(data, monkeypatch):
     X = np.hstack([data.X, data.X[:, :2]])
     options = {"design": "covariance", "intercept": True, "paper": False, "seed": 0}
-    array = fit_regression(partition_in_memory(X, data.y), 3, **options)
+    array = fit_regression(chunk_in_memory(X, data.y), 3, **options)
     monkeypatch.setattr("mixsearch.core.second_moment.DENSE_LIMIT", 3)
-    operator = fit_regression(partition_in_memory(X, data.y), 3, **options)
+    operator = fit_regression(chunk_in_memory(X, data.y), 3, **options)
     assert operator.frame.basis.shape == (6, 3)
     assert_allclose(operator.frame.values, array.frame.values, rtol=1e-6)

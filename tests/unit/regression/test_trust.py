@@ -8,7 +8,7 @@ from tests.coded import raises, warns
 from tests.unit.regression.conftest import NOISE
 
 from mixsearch import RegressionSearch
-from mixsearch.data.partitions import partition_in_memory
+from mixsearch.data.rows import chunk_in_memory
 from mixsearch.datasets import make_hint, make_mixed_regression
 from mixsearch.regression_moments import fit_regression
 
@@ -156,7 +156,7 @@ def test_p_values_of_directions_without_information_are_uniform():
     for seed in range(60):
         data = make_mixed_regression(3000, 6, 2, deviation=NOISE, random_state=seed)
         family = fit_regression(
-            partition_in_memory(data.X, data.y), 2, design="covariance", intercept=True, paper=False, seed=0
+            chunk_in_memory(data.X, data.y), 2, design="covariance", intercept=True, paper=False, seed=0
         )
         span, _ = np.linalg.qr(data.centers.T)
         v = np.random.default_rng(seed).standard_normal(6)

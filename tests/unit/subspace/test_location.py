@@ -7,7 +7,7 @@ from tests.coded import warns
 
 from mixsearch import SubspaceSearch
 from mixsearch.core.second_moment import measure_samples
-from mixsearch.data.partitions import partition_in_memory
+from mixsearch.data.rows import chunk_in_memory
 from mixsearch.datasets import make_subspaces
 from mixsearch.subspace import find_subspace_members, off_origin_p_value
 
@@ -30,9 +30,9 @@ def test_the_mean_of_subspaces_through_zero_is_rarely_called_off_the_origin():
     p_values = []
     for _ in range(200):
         X = rng.standard_normal((300, 6)) * [3, 1, 1, 0.5, 0.2, 0.1]
-        p_values.append(off_origin_p_value(measure_samples(partition_in_memory(X))))
+        p_values.append(off_origin_p_value(measure_samples(chunk_in_memory(X))))
     assert np.mean(np.array(p_values) < 0.05) <= 0.1
-    assert off_origin_p_value(measure_samples(partition_in_memory(X + 1))) < 1e-6
+    assert off_origin_p_value(measure_samples(chunk_in_memory(X + 1))) < 1e-6
 
 
 def test_samples_through_zero_are_left_where_they_are():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from mixsearch.data.partitions import N_GROUPS, partition_in_memory
+from mixsearch.data.rows import N_GROUPS, chunk_in_memory
 from mixsearch.datasets import make_subspaces
 from mixsearch.subspace import fit_subspace
 
@@ -13,14 +13,14 @@ data = make_subspaces(800, 12, 2, dim=2, deviation=0.3, random_state=0)
 
 @pytest.mark.parametrize("paper", [False, True])
 def test_energies_average_to_the_noise(paper):
-    family = fit_subspace(partition_in_memory(data.X), 2, dim=2, paper=paper, seed=0)
+    family = fit_subspace(chunk_in_memory(data.X), 2, dim=2, paper=paper, seed=0)
     values = np.sort(np.linalg.eigvalsh(data.X.T @ data.X / 800))[::-1]
-    assert family.partitions.partition.energy.mean() == pytest.approx(family.noise_variance)
+    assert family.chunks.chunk.energy.mean() == pytest.approx(family.noise_variance)
     assert family.noise_variance == pytest.approx(values[4] if paper else values[4:].mean())
 
 
 def test_replicates_are_the_moments_without_a_group_in_the_frame_of_all():
-    family = fit_subspace(partition_in_memory(data.X), 2, dim=2, paper=False, seed=0)
+    family = fit_subspace(chunk_in_memory(data.X), 2, dim=2, paper=False, seed=0)
     V = family.frame.basis
     W = V / np.sqrt(family.frame.values)
     points = np.random.default_rng(1).normal(size=(3, 12)) @ V @ V.T
@@ -51,7 +51,7 @@ def test_noise_that_differs_between_subspaces_leaves_no_trace_in_the_hinted_mome
     labels = np.arange(100_000) % 2
     X = np.einsum("ndr,nr->nd", bases[labels], rng.normal(size=(100_000, 2)))
     X += deviations[labels][:, None] * rng.normal(size=X.shape)
-    family = fit_subspace(partition_in_memory(X), 2, dim=2, paper=False, seed=0)
+    family = fit_subspace(chunk_in_memory(X), 2, dim=2, paper=False, seed=0)
     W = family.frame.basis / np.sqrt(family.frame.values)
     v = family.frame.basis @ family.frame.basis.T @ (bases[0] @ [1.0, 0.5] + bases[1] @ [0.5, 1.0])
     exact = sum(0.5 * ((v @ U @ U.T @ v) * U @ U.T + 2 * U @ U.T @ np.outer(v, v) @ U @ U.T) for U in bases)

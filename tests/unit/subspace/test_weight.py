@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mixsearch import SubspaceSearch
-from mixsearch.data.partitions import DetachedPartitions
+from mixsearch.data.rows import DetachedChunks
 from mixsearch.subspace import trace_share
 
 # The moments of two normal coordinates up to the fourth: half of the mass at zero, the rest on a hexagon of radius 2.
@@ -63,8 +63,8 @@ def test_an_answer_without_its_samples_still_knows_its_weight_and_members():
     X, bases = draw(0, (1.0, 1.0, 1.0))
     found = SubspaceSearch(3, dim=2).fit(X).search(bases[0] @ [1, 1])
     copy = pickle.loads(pickle.dumps(found))
-    layout = found._family.partitions.layout
-    object.__setattr__(copy._candidates, "family", replace(found._family, partitions=DetachedPartitions(layout)))
+    layout = found._family.chunks.layout
+    object.__setattr__(copy._candidates, "family", replace(found._family, chunks=DetachedChunks(layout)))
     assert copy.weight == found.weight
     assert_allclose(copy.membership(X[:50]), found.membership(X[:50]))
     assert pickle.loads(pickle.dumps(copy)).weight == found.weight

@@ -119,7 +119,7 @@ def test_fractions_are_no_counts():
 
 
 def test_damping_keeps_single_words_and_flattens_repeats():
-    damped = TopicSearch(4, alpha0=0.8).fit(data.counts)._family.partitions.collect().partition.by_document
+    damped = TopicSearch(4, alpha0=0.8).fit(data.counts)._family.chunks.collect().chunk.by_document
     assert_allclose(damped.data, np.log2(1 + data.counts.data))
 
 

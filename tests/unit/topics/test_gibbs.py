@@ -10,11 +10,11 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import gammaln
 from tests.coded import raises, warns
-from tests.split_samples import split_partition
+from tests.split_samples import split_chunk
 
 from mixsearch import TopicSearch, lda
 from mixsearch.datasets import make_topics
-from mixsearch.lda import LdaTopic, SampledPartition, sample_words
+from mixsearch.lda import LdaTopic, SampledChunk, sample_words
 from mixsearch.topics.corpus import FittedCorpus
 
 
@@ -44,7 +44,7 @@ def test_sweeps_draw_from_the_posterior_of_a_document():
     rng = np.random.default_rng(0)
     topics, prior, words = rng.dirichlet(np.ones(4), 3).T, np.array([0.3, 0.8, 0.5]), [0, 0, 1, 3]
     counts = np.tile(np.bincount(words, minlength=4), (4000, 1)).astype(float)
-    documents = SampledPartition(0, sp.csr_array(counts), np.full((4000, 3), 1 / 3))
+    documents = SampledChunk(0, sp.csr_array(counts), np.full((4000, 3), 1 / 3))
     for sweep in range(15):  # from far away
         documents, (by_word,) = sample_words(documents, topics, prior, sweep)
     wanted = exact_words_by_topic(words, topics, prior)
@@ -56,7 +56,7 @@ def test_sweeps_draw_from_the_posterior_of_a_document():
 def test_documents_in_many_chunks_take_the_same_step(monkeypatch):
     rng = np.random.default_rng(3)
     counts = sp.csr_array(rng.poisson(1.0, size=(40, 7)).astype(float))
-    documents = SampledPartition(0, counts, rng.dirichlet(np.ones(3), 40))
+    documents = SampledChunk(0, counts, rng.dirichlet(np.ones(3), 40))
     topics, prior = rng.dirichlet(np.ones(7), 3).T, np.full(3, 0.4)
     after, (words,) = sample_words(documents, topics, prior, 0)
     monkeypatch.setattr(lda, "CHUNK_CELLS", 30)
@@ -68,7 +68,7 @@ def test_documents_in_many_chunks_take_the_same_step(monkeypatch):
 def test_documents_in_pieces_give_the_same_topic_up_to_the_error_of_the_sampler():
     data = drawn(600)
     whole, pieces = (TopicSearch(3, alpha0=0.9, damping=False).fit(data.counts) for _ in range(2))
-    pieces._family = replace(pieces._family, partitions=split_partition(pieces._family.partitions, (0, 1, 1, 120, 599)))
+    pieces._family = replace(pieces._family, chunks=split_chunk(pieces._family.chunks, (0, 1, 1, 120, 599)))
     one, other = (each.search(words=data.labelled_word(0), choose="largest", refine=True) for each in (whole, pieces))
     assert np.abs(one.center - other.center).max() < np.max(one.stderr.center)
     assert other.weight == pytest.approx(one.weight, rel=1e-9)
@@ -132,8 +132,8 @@ def test_where_the_sampler_leads_to_another_topic_the_moment_estimate_stands(mon
     data = drawn()
     search = TopicSearch(3, alpha0=0.9, damping=False).fit(data.counts)
 
-    def swap_topics(partition, topics, prior, seed):
-        after, (words,) = sample_words(partition, topics, prior, seed)
+    def swap_topics(chunk, topics, prior, seed):
+        after, (words,) = sample_words(chunk, topics, prior, seed)
         return after, lda.ArraySum(words[:, [1, 0, 2]])
 
     monkeypatch.setattr(lda, "sample_words", swap_topics)

@@ -15,7 +15,7 @@ from mixsearch.data.documents import (
     BROAD_POWER,
     FINE_POWER,
     N_LEADING,
-    ScoredPartition,
+    ScoredChunk,
     broad_places,
     project_places,
     sum_places,
@@ -126,8 +126,8 @@ def test_the_smallest_values_are_those_that_sorting_finds(values, part):
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 60))
 def test_the_largest_shares_are_those_of_documents_with_more_words_elsewhere(seed, n):
     rng = np.random.default_rng(seed)
-    documents = small_model().partitions.collect().partition
-    scored = ScoredPartition(**vars(documents), scores=rng.random(60) * documents.lengths)
+    documents = small_model().chunks.collect().chunk
+    scored = ScoredChunk(**vars(documents), scores=rng.random(60) * documents.lengths)
     among = rng.random(60) < 0.5
     longer = document_shares(scored, 0.2, 0.6) * scored.lengths / (scored.lengths + topics.WORDS_ELSEWHERE)
     for chosen in (None, among):
@@ -142,7 +142,7 @@ def test_the_largest_shares_are_those_of_documents_with_more_words_elsewhere(see
 def test_the_score_of_a_document_is_the_sum_of_the_evidence_of_its_words():
     model = small_model()
     evidence = np.random.default_rng(2).random(12) * (np.arange(12) % 2)
-    documents = model.partitions.collect().partition
+    documents = model.chunks.collect().chunk
     assert_allclose(sum_evidence(documents, evidence), documents.by_document.toarray() @ evidence, rtol=1e-12)
     assert_array_equal(sum_evidence(documents, np.zeros(12)), np.zeros(60))
 
@@ -153,7 +153,7 @@ def test_typicality_is_the_divergence_of_the_topic_s_documents_from_all(members,
     rng = np.random.default_rng(seed)
     rows, p = rng.choice(60, size=members, replace=False), rng.dirichlet(np.full(12, 0.5))
     found = word_typicality(model, p, rows)
-    held = model.partitions.collect().partition.by_document.toarray() > 0
+    held = model.chunks.collect().chunk.by_document.toarray() > 0
     for word in range(12):
         inside, overall = held[rows, word].mean(), held[:, word].mean()
         is_own = inside > overall and p[word] > TYPICAL_LIFT * model.word_mean[word]
@@ -203,7 +203,7 @@ def search_in(long_ones=0):
 
 def shares_of(topic):
     """The topic's share in every document of the corpus."""
-    return document_shares(topic._refined.scored.partition, topic._refined.base, topic._refined.gain)
+    return document_shares(topic._refined.scored.chunk, topic._refined.base, topic._refined.gain)
 
 
 def words_of(topic, n=15, **options):

@@ -1,4 +1,4 @@
-"""Documents in any number of partitions give the topics of all of them together."""
+"""Documents in any number of chunks give the topics of all of them together."""
 
 import warnings
 from functools import cache
@@ -16,7 +16,7 @@ from mixsearch.errors import DroppedDocumentsWarning, WeakHintWarning
 from mixsearch.topics.corpus import FittedCorpus
 
 CUTS = (200, 200, 203, 640, 641)
-SHORT = np.arange(200, 206)  # all documents of one partition, and some of the next
+SHORT = np.arange(200, 206)  # all documents of one chunk, and some of the next
 
 
 @cache
@@ -36,7 +36,7 @@ class Pieces(TopicSearch):
         self.cuts_ = cuts
         return super().fit(X, y, **options)
 
-    def _check_partitions(self, X):
+    def _check_chunks(self, X):
         self.n_features_in_ = X.shape[1]
         return split_samples(X, self.cuts_)
 
@@ -143,7 +143,7 @@ def test_errors_about_counts_are_those_of_all_documents():
     assert (code, fields["n_samples"], fields["n_long"]) == ("too_few_documents", 900, 0)
 
 
-def test_rows_that_were_left_out_are_in_no_partition():
+def test_rows_that_were_left_out_are_in_no_chunk():
     whole, pieces = fit_cached(CUTS, damping=False)
     rows = [0, 199, 206, 899]
     assert_array_equal(*(FittedCorpus(each).find_documents(rows) for each in (pieces, whole)))

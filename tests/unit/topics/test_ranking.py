@@ -62,7 +62,7 @@ def test_the_view_of_words_is_the_centroid_less_the_mean_in_units_of_deviation(c
     deviation = np.where(T.any(axis=0), T.std(axis=0), 1)
     expected = T @ ((density @ T / density.sum() - T.mean(axis=0)) / deviation)
     lengths = damped.sum(axis=1)
-    documents = family.partitions.collect().partition
+    documents = family.chunks.collect().chunk
     views = refined.ranking.view(sample_rows(documents, slice(None)))
     np.testing.assert_allclose(views[:, 0], expected * lengths / (lengths + MORE_WORDS), rtol=1e-3, atol=1e-5)
 

@@ -41,7 +41,7 @@ def test_by_default_topics_are_refined_if_counts_are_damped():
 def test_errors_after_local_em_are_those_of_expected_counts_in_groups_of_documents():
     found = search.search(WORDS[1])
     state, model = found._refined.state, found._family
-    counts = model.partitions.collect().partition.by_document[state.documents].toarray()[:, state.words].astype(float)
+    counts = model.chunks.collect().chunk.by_document[state.documents].toarray()[:, state.words].astype(float)
     chances = state.shares[:, :1] * state.topics[:, 0] / (state.shares @ state.topics.T)
     own = counts * chances
     blocks = np.arange(len(own)) % 40
@@ -138,7 +138,7 @@ def test_counts_that_are_stored_as_zero_are_no_words():
     )
     stored.sort_indices()
     fitted = TopicSearch(4).fit(stored, vocabulary=data.vocabulary)
-    assert fitted._family.partitions.collect().partition.by_word.nnz == counts.nnz
+    assert fitted._family.chunks.collect().chunk.by_word.nnz == counts.nnz
     assert_close(fitted.search(WORDS[1]).center, search.search(WORDS[1]).center)
     assert stored.nnz == counts.nnz + 1
 

@@ -97,7 +97,7 @@ def test_documents_are_picked_after_a_check_of_their_indices(index, monkeypatch)
     craft_array(index, "words/counts/indices", lambda indices: np.full_like(indices, 10**6))
     family = open_index(index).topics._family
     with raises("folder_damaged"):
-        family.partitions.take_rows(np.arange(0, 20, 2))
+        family.chunks.take_rows(np.arange(0, 20, 2))
 
 
 def test_a_file_never_expands_to_more_than_the_memory(index):

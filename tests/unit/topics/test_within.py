@@ -41,13 +41,13 @@ def test_the_second_moment_of_the_documents_is_whitened(data, search, chosen):
     W = family.whitening_rows(slice(None))
     np.testing.assert_allclose(W.T @ second @ W, np.eye(family.n_components), atol=1e-6)
     np.testing.assert_allclose(family.mean, mean @ W, rtol=1e-6)
-    np.testing.assert_allclose(family.partitions.collect().partition.projected, counts @ W, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(family.chunks.collect().chunk.projected, counts @ W, rtol=1e-6, atol=1e-9)
     assert family.document_frequency.tolist() == (counts > 0).sum(axis=0).tolist()
 
 
 def test_all_documents_have_the_fit_of_all(search):
     whole = search._family
-    family = restrict_family(whole, np.arange(whole.partitions.n_rows))
+    family = restrict_family(whole, np.arange(whole.chunks.n_rows))
     np.testing.assert_allclose(family.frame.values, whole.frame.values, rtol=0.05)
     np.testing.assert_allclose(family.word_mean, whole.word_mean, rtol=1e-9)
     np.testing.assert_allclose(family.mean_document.tfidf, whole.mean_document.tfidf, rtol=1e-9)

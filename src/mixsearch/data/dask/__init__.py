@@ -1,4 +1,4 @@
-"""Dask arrays as partitions of samples. Dask is imported when the first Dask array is met."""
+"""Dask arrays as chunks of samples. Dask is imported when the first Dask array is met."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dask arrays as partitions of samples, and functions of samples that return Dask arrays."""
+"""Dask arrays as chunks of samples, and functions of samples that return Dask arrays."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch.data.dask.cluster import check_workers, current_client
-from mixsearch.data.dask.partitions import DaskPartitions
+from mixsearch.data.dask.rows import DaskChunks
 from mixsearch.data.dask.tasks import PickledCall, compute_tasks, persist_tasks, task
-from mixsearch.data.partitions import DetachedPartitions, Layout, Partitions, SamplePartition
+from mixsearch.data.rows import Chunks, DetachedChunks, Layout, SampleChunk
 from mixsearch.errors import SearchError
 
 FLOAT_DTYPES = (np.float64, np.float32)
 
 
 class _Inspection(NamedTuple):
-    """Shape and first invalid values of a partition."""
+    """Shape and first invalid values of a chunk."""
 
     n_rows: int
     n_responses: int | None
@@ -33,21 +33,21 @@ class _Inspection(NamedTuple):
     invalid_response: int | None  # row
 
 
-def sample_partitions(X: Any, y: Any = None) -> DaskPartitions[SamplePartition]:
-    """Return the blocks of a Dask array as partitions that stay on the worker that computed them."""
+def sample_chunks(X: Any, y: Any = None) -> DaskChunks[SampleChunk]:
+    """Return the blocks of a Dask array as chunks that stay on the worker that computed them."""
     X = merge_columns(check_array(X))
     client = current_client()
     if client is not None:
         check_workers(client)
     dtype = X.dtype if X.dtype in FLOAT_DTYPES else np.dtype(np.float64)
     blocks = zip(X.to_delayed().ravel(), _split_responses(y, X), strict=True)
-    parts = persist_tasks([task(_make_partition, block, responses, dtype) for block, responses in blocks])
+    parts = persist_tasks([task(_make_chunk, block, responses, dtype) for block, responses in blocks])
     inspections = compute_tasks([task(_inspect, part) for part in parts])
     firsts = [0, *accumulate(each.n_rows for each in inspections)]
     _check_inspections(inspections, firsts)
     filled = [(part, first) for part, first, each in zip(parts, firsts, inspections, strict=False) if each.n_rows]
     layout = Layout(firsts[-1], X.shape[1], dtype, inspections[0].is_sparse)
-    return DaskPartitions(layout, tuple(persist_tasks([task(_set_first, *each) for each in filled])))
+    return DaskChunks(layout, tuple(persist_tasks([task(_set_first, *each) for each in filled])))
 
 
 def check_array(X: Any) -> da.Array:
@@ -111,9 +111,9 @@ def _split_responses(y: Any, X: da.Array) -> Sequence[Any]:
     return blocks
 
 
-def _make_partition(block: Any, responses: Any, dtype: Any) -> SamplePartition:
-    """Return a block as a partition whose first row is not known yet."""
-    return SamplePartition(0, as_rows(block, dtype), None if responses is None else np.asarray(responses, np.float64))
+def _make_chunk(block: Any, responses: Any, dtype: Any) -> SampleChunk:
+    """Return a block as a chunk whose first row is not known yet."""
+    return SampleChunk(0, as_rows(block, dtype), None if responses is None else np.asarray(responses, np.float64))
 
 
 def as_rows(block: Any, dtype: Any) -> Any:
@@ -124,8 +124,8 @@ def as_rows(block: Any, dtype: Any) -> Any:
     return sp.csr_array(plain, dtype=dtype)
 
 
-def _inspect(partition: SamplePartition) -> _Inspection:
-    X, y = partition.samples, partition.responses
+def _inspect(chunk: SampleChunk) -> _Inspection:
+    X, y = chunk.samples, chunk.responses
     n_rows = int(X.shape[0])
     return _Inspection(
         n_rows,
@@ -152,8 +152,8 @@ def _stored_indices(X: Any, wanted: Any) -> tuple[Any, Any]:
     return rows[wanted], X.indices[wanted]
 
 
-def _set_first(partition: SamplePartition, first: int) -> SamplePartition:
-    return replace(partition, first=first)
+def _set_first(chunk: SampleChunk, first: int) -> SampleChunk:
+    return replace(chunk, first=first)
 
 
 def _check_inspections(inspections: Sequence[_Inspection], firsts: Sequence[int]) -> None:
@@ -234,7 +234,7 @@ class _PicklerWithoutSamples(cloudpickle.Pickler):  # type: ignore[misc]
     """Leaves out the samples of a fit, which are not needed to score others."""
 
     def reducer_override(self, obj: Any) -> Any:
-        return (DetachedPartitions, (obj.layout,)) if isinstance(obj, Partitions) else super().reducer_override(obj)
+        return (DetachedChunks, (obj.layout,)) if isinstance(obj, Chunks) else super().reducer_override(obj)
 
 
 def _pickle_without_samples(function: Callable[..., Any]) -> bytes:

@@ -14,9 +14,9 @@ from dask.delayed import Delayed
 
 from mixsearch.data.dask.arrays import check_array, merge_columns
 from mixsearch.data.dask.cluster import check_workers, current_client
-from mixsearch.data.dask.partitions import DaskPartitions
+from mixsearch.data.dask.rows import DaskChunks
 from mixsearch.data.dask.tasks import PickledCall, broadcast, compute_tasks, persist_tasks, task
-from mixsearch.data.partitions import BlockPartition, Layout
+from mixsearch.data.rows import BlockChunk, Layout
 from mixsearch.errors import SearchError
 
 
@@ -30,8 +30,8 @@ def count_columns(table: Any) -> int:
     return len(table.columns) if _is_frame(table) else int(check_array(table).shape[1])
 
 
-def table_partitions(table: Any) -> tuple[DaskPartitions[BlockPartition], tuple[int, ...]]:
-    """Return the blocks of a table as partitions that stay on the worker that computed them."""
+def table_chunks(table: Any) -> tuple[DaskChunks[BlockChunk], tuple[int, ...]]:
+    """Return the blocks of a table as chunks that stay on the worker that computed them."""
     client = current_client()
     if client is not None:
         check_workers(client)
@@ -40,8 +40,8 @@ def table_partitions(table: Any) -> tuple[DaskPartitions[BlockPartition], tuple[
     firsts = accumulate(lengths, initial=0)
     filled = [(first, block) for first, block, length in zip(firsts, blocks, lengths, strict=False) if length]
     layout = Layout(sum(lengths), count_columns(table), np.dtype(np.float64), is_sparse=False)
-    parts = persist_tasks([task(BlockPartition, first, block) for first, block in filled])
-    return DaskPartitions(layout, tuple(parts)), lengths
+    parts = persist_tasks([task(BlockChunk, first, block) for first, block in filled])
+    return DaskChunks(layout, tuple(parts)), lengths
 
 
 def take_rows(table: Any, lengths: Sequence[int], rows: Sequence[int]) -> list[tuple[list[int], Any]]:

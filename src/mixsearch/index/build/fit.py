@@ -9,8 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
-from mixsearch.data.documents import CountPartition
-from mixsearch.data.partitions import Partitions
+from mixsearch.data.documents import WordCountChunk
+from mixsearch.data.rows import Chunks
 from mixsearch.errors import FewerComponentsWarning, SearchError, collect_warnings, warn_user
 from mixsearch.index.build.options import DEFAULT_COMPONENTS, IndexOptions, OnProgress
 from mixsearch.text.corpus import Corpus
@@ -67,7 +67,7 @@ def select_documents(counts: sp.csr_array, damping: bool, min_words: int) -> tup
 def fit_search(
     search: TopicSearch,
     options: IndexOptions,
-    documents: Partitions[CountPartition],
+    documents: Chunks[WordCountChunk],
     corpus: Corpus,
     n_short: int,
     on_progress: OnProgress,

@@ -15,8 +15,8 @@ import numpy as np
 
 from mixsearch._typing import Array
 from mixsearch.data.chunks import chunk_rows
-from mixsearch.data.documents import CountPartition, corpus_in_memory, join_corpora
-from mixsearch.data.partitions import Partitions
+from mixsearch.data.documents import WordCountChunk, corpus_in_memory, join_corpora
+from mixsearch.data.rows import Chunks
 from mixsearch.errors import ArgumentError
 from mixsearch.index.build.counts import open_columns, open_counts, read_rows, store_by_word
 from mixsearch.index.build.dropped import DroppedRange, PostingsCollector, write_dropped
@@ -181,7 +181,7 @@ def _store_documents(
 
 def _open_documents(
     out: FolderWriter, segments: list[StoredSegment], n_words: int, memory: int, on_progress: OnProgress
-) -> Partitions[CountPartition]:
+) -> Chunks[WordCountChunk]:
     """Write the counts of all segments word by word, and return them as a fit takes them."""
     n_done, n_all = 0, sum(segment.n_nonzeros for segment in segments)
     fits, corpora = n_all * 8 <= memory, []

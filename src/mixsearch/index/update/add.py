@@ -178,7 +178,7 @@ def _add_corpus(
         measured = measure_documents_in(search, new.counts, new.rows)
         absorbed = [] if n_replaced or n_short_replaced else _choose_absorbed(folder, segments, new.counts)
         name = _name_segment(folder)
-        segment = store_new_segment(out, search, folder, absorbed, measured.partition, name)
+        segment = store_new_segment(out, search, folder, absorbed, measured.chunk, name)
         segments = [*segments[: len(segments) - len(absorbed)], segment]
         write_contents(folder, out, index, absorbed, new, name)
         sums = sums.add(measured.sums)

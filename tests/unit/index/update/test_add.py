@@ -53,13 +53,13 @@ def test_sums_and_weights_are_those_of_all_documents(path):
     add(path, MORE)
     add(path, make_reviews(list_subjects(20), 2000), "most")
     search = open_index(path).topics
-    documents = search._family.partitions.collect().partition
+    documents = search._family.chunks.collect().chunk
     brute = measure_documents_in(search, documents.by_document, documents.rows)
     for stored, expected in zip(sum_corpus(search), brute.sums, strict=True):
         np.testing.assert_allclose(stored, expected, rtol=1e-5, atol=1e-4)
-    np.testing.assert_allclose(documents.pair_weights, brute.partition.pair_weights, rtol=1e-9)
-    np.testing.assert_allclose(documents.projected, brute.partition.projected, rtol=1e-4, atol=1e-5)
-    np.testing.assert_allclose(documents.tfidf_lengths, brute.partition.tfidf_lengths, rtol=1e-9)
+    np.testing.assert_allclose(documents.pair_weights, brute.chunk.pair_weights, rtol=1e-9)
+    np.testing.assert_allclose(documents.projected, brute.chunk.projected, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(documents.tfidf_lengths, brute.chunk.tfidf_lengths, rtol=1e-9)
 
 
 def test_many_additions_make_few_segments_and_lose_nothing(path):

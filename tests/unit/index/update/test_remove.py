@@ -44,11 +44,11 @@ def test_documents_of_a_condition_are_gone(path):
 def test_sums_and_weights_are_those_of_the_documents_that_are_left(path):
     remove_documents(path, where="stars = 3")
     search = open_index(path).topics
-    documents = search._family.partitions.collect().partition
+    documents = search._family.chunks.collect().chunk
     brute = measure_documents_in(search, documents.by_document, documents.rows)
     for stored, expected in zip(sum_corpus(search), brute.sums, strict=True):
         np.testing.assert_allclose(stored, expected, rtol=1e-5, atol=1e-4)
-    np.testing.assert_allclose(documents.pair_weights, brute.partition.pair_weights, rtol=1e-9)
+    np.testing.assert_allclose(documents.pair_weights, brute.chunk.pair_weights, rtol=1e-9)
     by_word = documents.by_word.toarray()
     np.testing.assert_array_equal(by_word, documents.by_document.toarray())
 

@@ -1,4 +1,4 @@
-"""Partitions on any Dask scheduler: they stay on their workers, which receive small arrays and return sums."""
+"""Chunks on any Dask scheduler: they stay on their workers, which receive small arrays and return sums."""
 
 from __future__ import annotations
 
@@ -31,31 +31,31 @@ from mixsearch.data.dask.tasks import (
     task,
     tree_reduce,
 )
-from mixsearch.data.partitions import DetachedPartitions, LocalPartitions, Partition, Partitions, S, T
+from mixsearch.data.rows import Chunk, Chunks, DetachedChunks, LocalChunks, S, T
 from mixsearch.data.threads import on_one_core
 
-# Partitions per task: more of them need fewer tasks, fewer of them less memory at a time.
+# Chunks per task: more of them need fewer tasks, fewer of them less memory at a time.
 PARTITIONS_PER_TASK = 8
 # Largest number of sums that this process adds: another round on the workers takes as long as receiving a few sums.
 MAX_SUMS = 4
 
 
 class Change(NamedTuple):
-    """A function of a partition, with its further arguments."""
+    """A function of a chunk, with its further arguments."""
 
     function: Callable[..., Any]
     shared: tuple[Any, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class DaskPartitions(Partitions[S]):
-    """Partitions that a Dask scheduler stores."""
+class DaskChunks(Chunks[S]):
+    """Chunks that a Dask scheduler stores."""
 
-    parts: tuple[Delayed, ...]  # one partition each
+    parts: tuple[Delayed, ...]  # one chunk each
     changes: tuple[Change, ...] = ()  # pending: applied first in every reduction
 
-    def reduce(self, summarize: Callable[..., Sums], *shared: Any) -> Sums:
-        """Sum over all partitions. Each thread of a worker adds the sums of its own ones, a few at a time."""
+    def sum(self, summarize: Callable[..., Sums], *shared: Any) -> Sums:
+        """Sum over all chunks. Each thread of a worker adds the sums of its own ones, a few at a time."""
         call, chains = _pickle((*self.changes, Change(summarize, shared))), make_chains(self.parts)
         client = current_client()
         if client is None:
@@ -67,12 +67,12 @@ class DaskPartitions(Partitions[S]):
             sums = _reduce_on_workers(client, call, chains)
         return cast(Sums, add_all(collect_results(client, sums)))
 
-    def map(self, change: Callable[..., T], *shared: Any) -> DaskPartitions[T]:
+    def map(self, change: Callable[..., T], *shared: Any) -> DaskChunks[T]:
         """Add a function that every reduction applies first."""
-        return cast(DaskPartitions[T], replace(self, changes=(*self.changes, Change(change, shared))))
+        return cast(DaskChunks[T], replace(self, changes=(*self.changes, Change(change, shared))))
 
-    def map_reduce(self, step: Callable[..., tuple[T, Sums]], *shared: Any) -> tuple[DaskPartitions[T], Sums]:
-        """Apply a function to every partition on its worker, and sum its second return value."""
+    def map_sum(self, step: Callable[..., tuple[T, Sums]], *shared: Any) -> tuple[DaskChunks[T], Sums]:
+        """Apply a function to every chunk on its worker, and sum its second return value."""
         call = broadcast(_pickle((*self.changes, Change(step, shared))))
         order, moved, sums = [], [], []
         for chain in make_chains(self.parts):
@@ -82,8 +82,8 @@ class DaskPartitions(Partitions[S]):
                 sums.append(task(add_all, [item(result, 1) for result in results]))
             order += chain.parts
         done = persist_tasks([*moved, *tree_reduce(add_all, sums)])
-        partitions = replace(self, parts=_restore_order(self.parts, order, done), changes=())
-        return cast(DaskPartitions[T], partitions), cast(Sums, compute_tasks(done[-1:])[0])
+        chunks = replace(self, parts=_restore_order(self.parts, order, done), changes=())
+        return cast(DaskChunks[T], chunks), cast(Sums, compute_tasks(done[-1:])[0])
 
     def persist(self) -> Self:
         """Apply all pending functions, and store the results on the workers."""
@@ -96,19 +96,19 @@ class DaskPartitions(Partitions[S]):
             order += chain.parts
         return replace(self, parts=_restore_order(self.parts, order, persist_tasks(changed)), changes=())
 
-    def collect(self) -> LocalPartitions[S]:
+    def collect(self) -> LocalChunks[S]:
         """Bring all rows into this process. They must be few."""
         call = broadcast(_pickle(self.changes))
-        partitions = compute_tasks([task(_apply, call, part) for part in self.parts])
-        return LocalPartitions(self.layout, type(partitions[0]).joined(partitions))
+        chunks = compute_tasks([task(_apply, call, part) for part in self.parts])
+        return LocalChunks(self.layout, type(chunks[0]).joined(chunks))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle without the samples, which stay on the cluster."""
-        return DetachedPartitions, (self.layout,)
+        return DetachedChunks, (self.layout,)
 
 
 def _restore_order(parts: Sequence[Delayed], order: Sequence[Delayed], done: Sequence[Delayed]) -> tuple[Delayed, ...]:
-    """Return results in the order of the partitions, which were processed in another order."""
+    """Return results in the order of the chunks, which were processed in another order."""
     by_part = dict(zip(map(id, order), done, strict=False))
     return tuple(by_part[id(part)] for part in parts)
 
@@ -117,20 +117,20 @@ def _pickle(changes: tuple[Change, ...]) -> PickledCall:
     return PickledCall(cloudpickle.dumps(changes))
 
 
-def _apply(call: PickledCall, partition: Any) -> Any:
+def _apply(call: PickledCall, chunk: Any) -> Any:
     with on_one_core():
         for function, shared in call.unpickled:
-            partition = function(partition, *shared)
-    return partition
+            chunk = function(chunk, *shared)
+    return chunk
 
 
-def _reduce_some(call: PickledCall, partitions: Sequence[Any], total: Any) -> Any:
-    sums = (_apply(call, partition) for partition in partitions)
+def _reduce_some(call: PickledCall, chunks: Sequence[Any], total: Any) -> Any:
+    sums = (_apply(call, chunk) for chunk in chunks)
     return add_all(sums if total is None else chain_iterables([total], sums))
 
 
 def _reduce_chain(submit: Callable[..., Any], call: Any, parts: Sequence[Any]) -> Any:
-    """Sum over a few partitions after the other, so that only those and one sum are in memory at a time."""
+    """Sum over a few chunks after the other, so that only those and one sum are in memory at a time."""
     total: Any = None
     for start in range(0, len(parts), PARTITIONS_PER_TASK):
         total = submit(_reduce_some, call, list(parts[start : start + PARTITIONS_PER_TASK]), total)
@@ -138,7 +138,7 @@ def _reduce_chain(submit: Callable[..., Any], call: Any, parts: Sequence[Any]) -
 
 
 def _reduce_on_workers(client: Client, call: PickledCall, chains: Sequence[Chain]) -> list[Any]:
-    """Sum on the workers that store the partitions; many sums are first added on the workers.
+    """Sum on the workers that store the chunks; many sums are first added on the workers.
 
     Tasks are submitted one by one: a graph takes more than twice as long.
     """
@@ -164,7 +164,7 @@ def _receive(call: PickledCall) -> PickledCall:
 
 
 class Chain(NamedTuple):
-    """Partitions that one thread processes, one after the other."""
+    """Chunks that one thread processes, one after the other."""
 
     parts: list[Delayed]
     worker: str  # address; empty for any worker
@@ -175,7 +175,7 @@ class Chain(NamedTuple):
 
 
 def make_chains(parts: Sequence[Delayed]) -> list[Chain]:
-    """Assign partitions to threads of the workers that store them, so that none moves."""
+    """Assign chunks to threads of the workers that store them, so that none moves."""
     client = current_client()
     if client is None:
         return _distribute(parts, dask.config.get("num_workers", None) or CPU_COUNT, "")
@@ -189,7 +189,7 @@ def _distribute(parts: Sequence[Delayed], n_threads: int, worker: str) -> list[C
 
 
 def _group_by_worker(client: Client, parts: Sequence[Delayed]) -> dict[str, list[Delayed]]:
-    """Return the partitions that each worker stores; those that no worker stores under an empty address."""
+    """Return the chunks that each worker stores; those that no worker stores under an empty address."""
     keys = [get_future(part).key for part in parts]
     owners = client.who_has([get_future(part) for part in parts])
     by_worker: dict[str, list[Delayed]] = defaultdict(list)
@@ -198,10 +198,10 @@ def _group_by_worker(client: Client, parts: Sequence[Delayed]) -> dict[str, list
     return by_worker
 
 
-@sizeof.register(Partition)
-def _count_bytes(partition: Partition) -> int:
-    """Return the size of a partition, which Dask needs to decide where it is stored."""
-    return sum(_count_column_bytes(getattr(partition, field.name)) for field in fields(partition))
+@sizeof.register(Chunk)
+def _count_bytes(chunk: Chunk) -> int:
+    """Return the size of a chunk, which Dask needs to decide where it is stored."""
+    return sum(_count_column_bytes(getattr(chunk, field.name)) for field in fields(chunk))
 
 
 def _count_column_bytes(column: Any) -> int:

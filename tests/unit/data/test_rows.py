@@ -6,58 +6,58 @@ from tests.split_samples import split_samples
 
 from mixsearch import GaussianSearch, SubspaceSearch
 from mixsearch.data.chunks import ArraySum
-from mixsearch.data.partitions import DetachedPartitions, leave_one_out, partition_in_memory, spread_over_groups
+from mixsearch.data.rows import DetachedChunks, chunk_in_memory, leave_one_out, spread_over_groups
 from mixsearch.datasets import make_gaussian_mixture, make_subspaces
 
 CUTS = [(), (1,), (3, 3, 4, 70), (10, 41, 41, 42, 90)]
 
 
-def total(partition):
-    return ArraySum(partition.samples.sum(axis=0))
+def total(chunk):
+    return ArraySum(chunk.samples.sum(axis=0))
 
 
-def total_of(partition, rows, factor):
-    return ArraySum(factor * partition.samples[rows].sum(axis=0))
+def total_of(chunk, rows, factor):
+    return ArraySum(factor * chunk.samples[rows].sum(axis=0))
 
 
-def spread(partition, n_blocks):
-    return ArraySum(partition.samples.T @ spread_over_groups(partition, partition.samples[:, 0], n_blocks))
+def spread(chunk, n_blocks):
+    return ArraySum(chunk.samples.T @ spread_over_groups(chunk, chunk.samples[:, 0], n_blocks))
 
 
-def every_third(partition):
-    return partition.thin(3, 2)
+def every_third(chunk):
+    return chunk.thin(3, 2)
 
 
 @pytest.mark.parametrize("cuts", CUTS)
 def test_sums_over_pieces_are_those_over_all_rows(cuts):
     X = np.random.default_rng(0).normal(size=(100, 3))
-    whole, pieces = partition_in_memory(X), split_samples(X, cuts)
-    assert_allclose(pieces.reduce(total).total, X.sum(axis=0))
-    assert_allclose(pieces.collect().partition.samples, X)
+    whole, pieces = chunk_in_memory(X), split_samples(X, cuts)
+    assert_allclose(pieces.sum(total).total, X.sum(axis=0))
+    assert_allclose(pieces.collect().chunk.samples, X)
     for step in (1, 2, 7, 99):
-        assert_allclose(pieces.thin(step).collect().partition.samples, X[::step])
+        assert_allclose(pieces.thin(step).collect().chunk.samples, X[::step])
         assert pieces.thin(step).n_rows == len(X[::step])
-    assert_allclose(pieces.thin(3).thin(4).collect().partition.samples, X[::12])
-    assert_allclose(pieces.map(every_third).thin(5).collect().partition.samples, X[2::3][::5])
+    assert_allclose(pieces.thin(3).thin(4).collect().chunk.samples, X[::12])
+    assert_allclose(pieces.map(every_third).thin(5).collect().chunk.samples, X[2::3][::5])
     for rows in ([], [0], [2, 3, 41, 98, 99]):
         taken, left = pieces.take_rows(np.array(rows, dtype=int)), pieces.drop_rows(np.array(rows, dtype=int))
-        assert_allclose(taken.collect().partition.samples, X[rows])
-        assert_allclose(left.thin(3).collect().partition.samples, np.delete(X, rows, axis=0)[::3])
+        assert_allclose(taken.collect().chunk.samples, X[rows])
+        assert_allclose(left.thin(3).collect().chunk.samples, np.delete(X, rows, axis=0)[::3])
         assert (taken.n_rows, left.n_rows) == (len(rows), 100 - len(rows))
     for block, without in enumerate(leave_one_out(pieces, total_of, 2.0)):
         assert_allclose(without.total, 2 * np.delete(X, np.s_[block::40], axis=0).sum(axis=0))
-    assert_allclose(pieces.reduce(spread, 40).total, whole.reduce(spread, 40).total)
+    assert_allclose(pieces.sum(spread, 40).total, whole.sum(spread, 40).total)
 
 
 def test_samples_that_were_not_pickled_have_an_error_of_their_own():
-    detached = DetachedPartitions(partition_in_memory(np.zeros((1234, 2))).layout)
+    detached = DetachedChunks(chunk_in_memory(np.zeros((1234, 2))).layout)
     with raises("samples_detached", n_samples=1234) as caught:
-        detached.reduce(total)
+        detached.sum(total)
     assert (caught.value.code, caught.value.fields) == ("samples_detached", {"n_samples": 1234})
 
 
 def fit_pieces(search, X, cuts, monkeypatch, y=None):
-    monkeypatch.setattr(search, "_check_partitions", lambda X: split_samples(np.asarray(X), cuts))
+    monkeypatch.setattr(search, "_check_chunks", lambda X: split_samples(np.asarray(X), cuts))
     search.n_features_in_ = X.shape[1]
     return search.fit(X, y)
 
