@@ -34,7 +34,19 @@ from mixsearch.core.rank_selection import (
 from mixsearch.core.second_moment import multiply_gram_chunks, rescale, symmetric_operator, weighted_gram
 from mixsearch.core.tensor import separate_rest, sum_cubes, symmetrize
 from mixsearch.data.chunks import ArraySum, RowChunks, add_all, chunk_rows, even_slices, row_slices, sum_chunks
-from mixsearch.data.documents import (
+from mixsearch.data.reductions import sample_terms
+from mixsearch.data.rows import (
+    Chunk,
+    Chunks,
+    LocalChunks,
+    SegmentedChunks,
+    group_indices,
+    leave_one_out,
+    sums_by_group,
+)
+from mixsearch.data.threads import n_cores, one_blas_thread
+from mixsearch.errors import HintError, Option, SearchError
+from mixsearch.lda_documents import (
     DocumentWeights,
     HintedChunk,
     MeanDocument,
@@ -49,18 +61,6 @@ from mixsearch.data.documents import (
     tfidf_lengths,
     weight_documents,
 )
-from mixsearch.data.reductions import sample_terms
-from mixsearch.data.rows import (
-    Chunk,
-    Chunks,
-    LocalChunks,
-    SegmentedChunks,
-    group_indices,
-    leave_one_out,
-    sums_by_group,
-)
-from mixsearch.data.threads import n_cores, one_blas_thread
-from mixsearch.errors import HintError, Option, SearchError
 
 # Words that represent all in a sum of squares, which it changes by about a thousandth.
 MAX_DIAGONAL_WORDS = 10_000

@@ -19,11 +19,11 @@ from mixsearch.core.separation import separation_in_words
 from mixsearch.core.validation import check_choice, check_positive_int, check_samples
 from mixsearch.data.chunks import ArraySum
 from mixsearch.data.dask import dask_arrays, is_dask
-from mixsearch.data.documents import ShareChunk, TopicChunk, check_indices, rank_documents
 from mixsearch.data.reductions import TopRows, top_rows
 from mixsearch.data.threads import one_blas_thread
 from mixsearch.display import Card, plain_number
 from mixsearch.lda import LdaTopic, TopicFamily, project_to_simplex
+from mixsearch.lda_documents import ShareChunk, TopicChunk, check_indices, rank_documents
 from mixsearch.topics.confidence import trust_in_words
 from mixsearch.topics.counts import as_counts
 from mixsearch.topics.evidence import divergence_by_word, promote_words

@@ -20,9 +20,9 @@ from scipy.special import expit, logit, ndtr
 from mixsearch._typing import Array
 from mixsearch.core.component import Candidates
 from mixsearch.core.example_fit import MIN_AGREEMENT, ExampleFit
-from mixsearch.data.documents import N_LEADING, PlacedSample, broad_places, pick_evenly, place_documents, to_unit_length
 from mixsearch.errors import WeakHintWarning
 from mixsearch.lda import TopicFamily
+from mixsearch.lda_documents import N_LEADING, PlacedSample, broad_places, pick_evenly, place_documents, to_unit_length
 from mixsearch.topics.hint import Term, WordHint
 from mixsearch.topics.local_em import LocalTopic
 from mixsearch.topics.ranking import BROAD_PLACE

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from mixsearch._typing import Array
-from mixsearch.data.documents import (
+from mixsearch.data.rows import Chunks
+from mixsearch.io.folder import Folder
+from mixsearch.lda_documents import (
     TopicChunk,
     WordCountChunk,
     broad_places,
@@ -17,8 +19,6 @@ from mixsearch.data.documents import (
     pick_documents,
     to_unit_length,
 )
-from mixsearch.data.rows import Chunks
-from mixsearch.io.folder import Folder
 from mixsearch.topics.component import Topic
 from mixsearch.topics.counts import MIN_WORDS
 from mixsearch.topics.fitted import FittedTopics, open_fitted

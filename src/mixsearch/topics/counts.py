@@ -10,11 +10,11 @@ import scipy.sparse as sp
 
 from mixsearch._typing import Array, Samples
 from mixsearch.data.chunks import ArraySum
-from mixsearch.data.documents import WordCountChunk
 from mixsearch.data.reductions import ChunkCounts, Maximum
 from mixsearch.data.rows import Chunks, SampleChunk
 from mixsearch.display import pluralize
 from mixsearch.errors import DroppedDocumentsWarning, SearchError, warn_user
+from mixsearch.lda_documents import WordCountChunk
 
 # A third moment needs three words of a document.
 MIN_WORDS = 3

@@ -14,7 +14,11 @@ import numpy as np
 
 from mixsearch._typing import Array
 from mixsearch.data.chunks import ArraySum, even_slices, sum_chunks
-from mixsearch.data.documents import (
+from mixsearch.data.reductions import TopRows, top_rows
+from mixsearch.data.rows import Chunk, Chunks
+from mixsearch.data.threads import n_cores
+from mixsearch.lda import TopicFamily
+from mixsearch.lda_documents import (
     WORDS_ELSEWHERE,
     DocumentChunk,
     ScoredChunk,
@@ -22,10 +26,6 @@ from mixsearch.data.documents import (
     choose_rows,
     local_rows,
 )
-from mixsearch.data.reductions import TopRows, top_rows
-from mixsearch.data.rows import Chunk, Chunks
-from mixsearch.data.threads import n_cores
-from mixsearch.lda import TopicFamily
 
 # The share of the topic in a document for which the evidence of a word is computed.
 USUAL_SHARE = 0.03

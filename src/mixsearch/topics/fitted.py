@@ -16,12 +16,12 @@ from mixsearch.core.family import FittedMixture
 from mixsearch.core.hints import check_one_hint, hint_from_direction
 from mixsearch.core.rank_selection import Spectrum
 from mixsearch.core.validation import FLOAT_DTYPES, check_choice, check_positive_int, check_samples
-from mixsearch.data.documents import pick_documents
 from mixsearch.data.threads import one_blas_thread
 from mixsearch.errors import Coded, SearchWarning
 from mixsearch.io.disk import damage_error
 from mixsearch.io.folder import Folder
 from mixsearch.lda import TopicFamily
+from mixsearch.lda_documents import pick_documents
 from mixsearch.mixture.em import EMOptions, check_em_options
 from mixsearch.mixture.tuning import TUNING as EM_TUNING
 from mixsearch.topics.component import Topic, keep_documents

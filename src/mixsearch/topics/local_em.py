@@ -19,7 +19,10 @@ from mixsearch._typing import Array
 from mixsearch.core.component import Candidates, Refined
 from mixsearch.core.jackknife import StandardErrors, jackknife
 from mixsearch.data.chunks import ArraySum, row_slices
-from mixsearch.data.documents import (
+from mixsearch.data.reductions import TopRows, top_rows
+from mixsearch.data.rows import N_GROUPS, Chunk, Chunks, group_indices
+from mixsearch.lda import TopicFamily, project_to_simplex
+from mixsearch.lda_documents import (
     WORDS_ELSEWHERE,
     DocumentSample,
     ScoredChunk,
@@ -29,9 +32,6 @@ from mixsearch.data.documents import (
     pick_documents,
     sample_rows,
 )
-from mixsearch.data.reductions import TopRows, top_rows
-from mixsearch.data.rows import N_GROUPS, Chunk, Chunks, group_indices
-from mixsearch.lda import TopicFamily, project_to_simplex
 from mixsearch.mixture.em import EMOptions
 from mixsearch.topics.evidence import (
     base_level,

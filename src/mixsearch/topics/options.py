@@ -11,11 +11,11 @@ import scipy.sparse as sp
 
 from mixsearch.core.validation import AUTO, check_choice, check_n_components, check_n_features
 from mixsearch.data.dask import is_dask
-from mixsearch.data.documents import WEIGHTINGS
 from mixsearch.display import pluralize
 from mixsearch.errors import ArgumentError, Option, SearchError
 from mixsearch.io.values import is_missing
 from mixsearch.lda import MIN_IDENTIFIED, not_identified
+from mixsearch.lda_documents import WEIGHTINGS
 
 MomentsKind = Literal["auto", "distinct", "plugin"]
 WeightsKind = Literal["length", "uniform"]

@@ -15,7 +15,6 @@ from mixsearch.core.extraction import Extraction, extract_with_rehint
 from mixsearch.core.frame import Frame
 from mixsearch.core.moments import Hinted
 from mixsearch.core.separation import check_separation
-from mixsearch.data.documents import TopicChunk, index_rows
 from mixsearch.data.rows import Chunks
 from mixsearch.errors import (
     HintError,
@@ -27,6 +26,7 @@ from mixsearch.errors import (
     warn_user,
 )
 from mixsearch.lda import TopicFamily, refine_topic
+from mixsearch.lda_documents import TopicChunk, index_rows
 from mixsearch.mixture.em import EMOptions, not_refined
 from mixsearch.topics.component import Topic
 from mixsearch.topics.confidence import fit_documents, fit_words

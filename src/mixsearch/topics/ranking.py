@@ -22,7 +22,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
-from mixsearch.data.documents import (
+from mixsearch.lda import TopicFamily
+from mixsearch.lda_documents import (
     DocumentSample,
     PlacedSample,
     pick_evenly,
@@ -30,7 +31,6 @@ from mixsearch.data.documents import (
     sum_places,
     tfidf_lengths,
 )
-from mixsearch.lda import TopicFamily
 
 # The share of the topic in a document for which its words are compared with the corpus.
 TOPIC_SHARE = 0.2

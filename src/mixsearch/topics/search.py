@@ -17,11 +17,11 @@ from mixsearch.core.estimator import RandomState, SemiSupervised, warn_no_signal
 from mixsearch.core.extraction import Extraction
 from mixsearch.core.family import Preset
 from mixsearch.core.validation import AUTO, check_n_components
-from mixsearch.data.documents import WEIGHTINGS, WordCountChunk
 from mixsearch.data.rows import Chunks, SampleChunk
 from mixsearch.display import pluralize
 from mixsearch.errors import FewerComponentsWarning, SearchError, warn_user
 from mixsearch.lda import FIRST_ALPHA0, Allocate, TopicFamily, estimate_alpha0, fit_topics, topic_spectrum
+from mixsearch.lda_documents import WEIGHTINGS, WordCountChunk
 from mixsearch.topics.component import Topic
 from mixsearch.topics.counts import MIN_WORDS, as_counts, check_counts, damp_counts, drop_short_documents
 from mixsearch.topics.fitted import FittedTopics, open_fitted

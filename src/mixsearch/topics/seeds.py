@@ -16,7 +16,11 @@ import scipy.sparse as sp
 
 from mixsearch._typing import Array
 from mixsearch.data.chunks import ArraySum
-from mixsearch.data.documents import (
+from mixsearch.data.reductions import Maximum, TopRows, top_rows
+from mixsearch.data.rows import Chunks
+from mixsearch.errors import WeakHintWarning, warn_user
+from mixsearch.lda import TopicFamily
+from mixsearch.lda_documents import (
     DocumentSample,
     ScoredChunk,
     ShareChunk,
@@ -24,10 +28,6 @@ from mixsearch.data.documents import (
     local_rows,
     pick_documents,
 )
-from mixsearch.data.reductions import Maximum, TopRows, top_rows
-from mixsearch.data.rows import Chunks
-from mixsearch.errors import WeakHintWarning, warn_user
-from mixsearch.lda import TopicFamily
 from mixsearch.topics.hint import Term, WordHint, phrase_error, sum_terms
 from mixsearch.topics.ranking import NamedDocuments, mean_of_named, measure_counts
 

@@ -10,9 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
-from mixsearch.data.documents import TopicChunk
 from mixsearch.data.rows import Chunks, Layout, LocalChunks, SegmentedChunks
 from mixsearch.io.folder import Folder, FolderWriter
+from mixsearch.lda_documents import TopicChunk
 
 # Paths of the sparse counts, by document and by word.
 BY_DOCUMENT, BY_WORD = "documents/counts", "words/counts"

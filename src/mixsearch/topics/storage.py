@@ -10,11 +10,11 @@ import numpy as np
 
 from mixsearch.core.frame import Frame
 from mixsearch.core.rank_selection import Spectrum
-from mixsearch.data.documents import MeanDocument
 from mixsearch.errors import SearchError
 from mixsearch.io.disk import damage_error
 from mixsearch.io.folder import Folder, FolderWriter, open_folder, write_folder
 from mixsearch.lda import RowLengths, TopicFamily
+from mixsearch.lda_documents import MeanDocument
 from mixsearch.topics.dropped import open_dropped
 from mixsearch.topics.segments import (
     BY_DOCUMENT,

@@ -14,7 +14,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
-from mixsearch.data.documents import (
+from mixsearch.data.threads import one_blas_thread
+from mixsearch.io.folder import FolderWriter
+from mixsearch.lda import TopicFamily, project_documents, sum_words
+from mixsearch.lda_documents import (
     WEIGHTINGS,
     MeanDocument,
     TopicChunk,
@@ -23,9 +26,6 @@ from mixsearch.data.documents import (
     corpus_in_memory,
     weight_documents,
 )
-from mixsearch.data.threads import one_blas_thread
-from mixsearch.io.folder import FolderWriter
-from mixsearch.lda import TopicFamily, project_documents, sum_words
 from mixsearch.topics.segments import Segment, open_segment, store_chunk
 from mixsearch.topics.storage import store_sums
 

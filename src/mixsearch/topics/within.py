@@ -11,11 +11,11 @@ from mixsearch._typing import Array
 from mixsearch.core.frame import Frame, frame_from_eigenpairs
 from mixsearch.core.second_moment import weighted_gram
 from mixsearch.data.chunks import ArraySum, chunk_rows
-from mixsearch.data.documents import TopicChunk, check_indices, measure_documents
 from mixsearch.data.threads import n_cores, one_blas_thread
 from mixsearch.display import pluralize
 from mixsearch.errors import SearchError
 from mixsearch.lda import RowLengths, TopicFamily
+from mixsearch.lda_documents import TopicChunk, check_indices, measure_documents
 from mixsearch.topics.dropped import DroppedWord, DroppedWords
 
 # Fewer documents have no moments worth the name.

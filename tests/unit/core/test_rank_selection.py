@@ -10,11 +10,11 @@ from tests.split_samples import split_samples
 
 from mixsearch import SubspaceSearch
 from mixsearch.core.rank_selection import Spectrum, spherical_spectrum
-from mixsearch.data.documents import corpus_in_memory
 from mixsearch.data.rows import chunk_in_memory
 from mixsearch.datasets import make_gaussian_mixture, make_subspaces, make_topics
 from mixsearch.gaussian import gaussian_spectrum
 from mixsearch.lda import topic_spectrum
+from mixsearch.lda_documents import corpus_in_memory
 
 OPTIONS = {"alpha0": 1.0, "distinct": True, "weighting": np.ones_like, "metric": 0.25, "seed": 0}
 

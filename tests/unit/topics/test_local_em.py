@@ -11,7 +11,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import entropy
 
 from mixsearch import TopicSearch
-from mixsearch.data.documents import (
+from mixsearch.data.reductions import top_rows
+from mixsearch.lda_documents import (
     BROAD_POWER,
     FINE_POWER,
     N_LEADING,
@@ -20,7 +21,6 @@ from mixsearch.data.documents import (
     project_places,
     sum_places,
 )
-from mixsearch.data.reductions import top_rows
 from mixsearch.topics import evidence as topics
 from mixsearch.topics.evidence import (
     MIN_LIFT,

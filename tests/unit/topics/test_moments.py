@@ -13,8 +13,8 @@ from tests.split_samples import jackknife_slices
 
 from mixsearch import lda
 from mixsearch.core.extraction import Extraction, extract
-from mixsearch.data.documents import corpus_in_memory
 from mixsearch.lda import fit_topics
+from mixsearch.lda_documents import corpus_in_memory
 from mixsearch.topics.hint import WordHint
 
 WORDS = 5

@@ -12,8 +12,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
-from mixsearch.data.documents import WORDS_ELSEWHERE
 from mixsearch.io.folder import FolderWriter
+from mixsearch.lda_documents import WORDS_ELSEWHERE
 from mixsearch.text.count.dropped import REASONS, DroppedWords
 from mixsearch.topics.dropped import MAX_DOCUMENTS as MAX_DROPPED_DOCUMENTS
 from mixsearch.topics.dropped import DroppedTable, Postings, store_dropped

@@ -9,10 +9,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
-from mixsearch.data.documents import WordCountChunk
 from mixsearch.data.rows import Chunks
 from mixsearch.errors import FewerComponentsWarning, SearchError, collect_warnings, warn_user
 from mixsearch.index.build.options import DEFAULT_COMPONENTS, IndexOptions, OnProgress
+from mixsearch.lda_documents import WordCountChunk
 from mixsearch.text.corpus import Corpus
 from mixsearch.topics.corpus import fit_corpus, make_search
 from mixsearch.topics.counts import damp

@@ -15,7 +15,6 @@ import numpy as np
 
 from mixsearch._typing import Array
 from mixsearch.data.chunks import chunk_rows
-from mixsearch.data.documents import WordCountChunk, corpus_in_memory, join_corpora
 from mixsearch.data.rows import Chunks
 from mixsearch.errors import ArgumentError
 from mixsearch.index.build.counts import open_columns, open_counts, read_rows, store_by_word
@@ -31,6 +30,7 @@ from mixsearch.index.build.segments import ContentWriter, SegmentWriter, StoredS
 from mixsearch.index.build.summary import Built, describe_corpus, summarize_build
 from mixsearch.index.documents import SHORT
 from mixsearch.io.folder import FolderWriter, write_folder
+from mixsearch.lda_documents import WordCountChunk, corpus_in_memory, join_corpora
 from mixsearch.text.corpus import Corpus
 from mixsearch.text.count.chunks import CountChunk
 from mixsearch.text.options import CorpusOptions
