@@ -2,9 +2,9 @@
 
 Every run draws samples and a hint, and searches once. What makes an answer right is fixed for every family, in the
 docstring of its cases: about as exact as an estimate that knows all labels. Where a hint means no component (it says
-nothing, or contradicts itself) every answer is wrong. An answer is flagged if it carries doubts, if its confidence is
+nothing, or contradicts itself) every answer is wrong. An answer is flagged if it carries warnings, if its confidence is
 below .5, or if the search ends with an error that says why. Warnings of the fit are no flag: what they mean for an
-answer is among its doubts. A row holds if at least 95 % of wrong answers are flagged and at most 5 % of right ones are.
+answer is among its warnings. A row holds if at least 95 % of wrong answers are flagged and at most 5 % of right ones are.
 Wrong or right answers that are fewer than a twentieth of the runs are shown, but not judged.
 """
 
@@ -77,7 +77,7 @@ def _answer(case: Callable[[int], Question], seed: int) -> Answer:
             return Answer(right=question.has_answer, flagged=True, confidence=float("nan"))
         except (ArithmeticError, np.linalg.LinAlgError):  # a bug: no answer, and nothing that the user could do
             return Answer(right=False, flagged=False, confidence=float("nan"))
-    flagged = bool(found.doubts) or confidence < SURE
+    flagged = bool(found.warnings) or confidence < SURE
     return Answer(question.has_answer and question.is_right(found), flagged, confidence)
 
 

@@ -28,7 +28,7 @@ with warnings.catch_warnings():
         found = search.search((1 - mix) * data.centers[0] + mix * data.centers[1])
         nearest.append(int(np.argmin(np.linalg.norm(data.centers - found.center, axis=1))))
         leads.append((found.separation, *found.separation_interval))
-        is_weak.append(bool(found.doubts))
+        is_weak.append(bool(found.warnings))
 
 # %%
 # Bars are 95% intervals of the lead over the runner-up, and 1 is a tie. A ring marks an answer with a warning.

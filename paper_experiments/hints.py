@@ -65,7 +65,7 @@ def run_hints(case: Case) -> Iterator[Result]:
         nearest = int(np.argmin(np.linalg.norm(data.centers - found.center, axis=1)))
         yield Result("whitening", "refused", 0.0, target=kind)
         yield Result("whitening", "right", float(nearest == 0), target=kind)
-        yield Result("whitening", "warned", float(bool(found.doubts)), target=kind)
+        yield Result("whitening", "warned", float(bool(found.warnings)), target=kind)
 
 
 def draw_reports(rows: Rows) -> Figure:

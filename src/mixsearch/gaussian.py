@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from mixsearch._typing import Array, Matrix, Samples, SamplesLike
 from mixsearch.core.check import check_answer
 from mixsearch.core.component import Candidates
-from mixsearch.core.doubts import add_doubts
+from mixsearch.core.warnings import add_warnings
 from mixsearch.core.eigen import OVERSAMPLING, top_eigenpairs
 from mixsearch.core.estimator import MixtureCache, RandomState, SemiSupervised
 from mixsearch.core.extraction import Extraction, ExtractionOptions, extract_with_rehint, prefer
@@ -137,8 +137,8 @@ class GaussianFamily:
 
     @property
     def warnings(self) -> tuple[SearchWarning, ...]:
-        """The reasons to doubt this number of components."""
-        return () if self.check is None else self.check.doubts(self.n_components - 1)
+        """Reasons to distrust this number of components."""
+        return () if self.check is None else self.check.warnings(self.n_components - 1)
 
     @property
     def is_paper(self) -> bool:
@@ -475,7 +475,7 @@ class GaussianComponent(SampleComponent):
         return replace(self, _refined=None, _candidates=candidates, _moment_candidates=None, _rank=0)
 
     def _with_rank(self, rank: int) -> Self:
-        return replace(self, _rank=rank, _doubts=())
+        return replace(self, _rank=rank, _warnings=())
 
     def _refined_errors(self, refined: RefinedMixture) -> StandardErrors:
         params, index = refined.fit.params, self._index
@@ -781,8 +781,8 @@ class GaussianSearch(SemiSupervised[GaussianFamily]):
         if options is not None:
             component = self._refine(component, negative, options)
         # 4) reasons not to trust the answer
-        component = replace(component, _doubts=family.warnings)  # which the fit has issued
-        return add_doubts(component, find_warnings(component))
+        component = replace(component, _warnings=family.warnings)  # which the fit has issued
+        return add_warnings(component, find_warnings(component))
 
     def _refine(self, component: GaussianComponent, negative: Samples | None, options: EMOptions) -> GaussianComponent:
         """Choose the component of the fitted mixture that the hint means, and hold examples that it contradicts."""

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted, check_X_y, validate_data
 from mixsearch._typing import Array, Samples, SamplesLike
 from mixsearch.core.check import MAX_DISAGREEMENT, check_answer
 from mixsearch.core.component import Candidates
-from mixsearch.core.doubts import add_doubts
+from mixsearch.core.warnings import add_warnings
 from mixsearch.core.estimator import BaseSearch, MixtureCache, RandomState
 from mixsearch.core.extraction import Extraction, ExtractionOptions, extract_with_rehint, prefer
 from mixsearch.core.family import Preset
@@ -189,7 +189,7 @@ class RegressionComponent(SampleComponent):
         return super()._trust_facts() if self._family.has_moments else []
 
     def _with_rank(self, rank: int) -> Self:
-        return replace(self, _rank=rank, _doubts=())
+        return replace(self, _rank=rank, _warnings=())
 
     @cached_property
     def _covariance(self) -> Array:
@@ -547,7 +547,7 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
         if options is not None:
             component = self._refine(component, negative, options)
         # 4) reasons not to trust the answer
-        return add_doubts(component, find_warnings(component))
+        return add_warnings(component, find_warnings(component))
 
     def _search_again(self, *, examples: Array, **options: Any) -> RegressionComponent:
         """Search with other examples, which have y as the last column."""

@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from mixsearch._typing import Array, Matrix, Samples, SamplesLike
 from mixsearch.core.check import Check, check_answer, leave_out_each
 from mixsearch.core.component import Component, format_interval, score_bars
-from mixsearch.core.doubts import add_doubts
+from mixsearch.core.warnings import add_warnings
 from mixsearch.core.eigen import OVERSAMPLING, top_eigenpairs
 from mixsearch.core.estimator import MixtureCache, RandomState, SemiSupervised
 from mixsearch.core.family import Preset
@@ -759,7 +759,7 @@ class Subspace(Component):
 
     See Also
     --------
-    Component : `share`, `alternatives`, `moment_estimate`, `doubts` and the rest.
+    Component : `share`, `alternatives`, `moment_estimate`, `warnings` and the rest.
 
     Examples
     --------
@@ -783,7 +783,7 @@ class Subspace(Component):
     _examples: Any = field(default=None, kw_only=True)  # of a search by examples
     _search: Callable[..., Any] | None = field(default=None, kw_only=True)  # the same search with other examples
     _feature_names: list[str] | None = field(default=None, kw_only=True)
-    _doubts: tuple[SearchWarning, ...] = field(default=(), kw_only=True)
+    _warnings: tuple[SearchWarning, ...] = field(default=(), kw_only=True)
 
     @property
     def _family(self) -> SubspaceFamily:
@@ -891,7 +891,7 @@ class Subspace(Component):
     @property
     def alternatives(self) -> tuple[Subspace, ...]:
         """The other subspaces, most likely first."""
-        plain = replace(self, _walk=None, _member_span=None, _doubts=())
+        plain = replace(self, _walk=None, _member_span=None, _warnings=())
         return tuple(replace(plain, _rank=rank) for rank in range(self._family.n_components) if rank != self._rank)
 
     @cached_property
@@ -1263,7 +1263,7 @@ class SubspaceSearch(SemiSupervised[SubspaceFamily]):
         elif options is not None:
             component = replace(component, _refined=self._refine(component, positive, negative, options))
         # 4) reasons not to trust the answer
-        return add_doubts(component, find_warnings(component))
+        return add_warnings(component, find_warnings(component))
 
     def _refine(self, component: Subspace, positive: Samples, negative: Samples, options: EMOptions) -> RefinedMixture:
         """Choose the subspace of the fitted mixture that the hint means, and hold examples that it contradicts."""

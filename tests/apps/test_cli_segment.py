@@ -104,7 +104,7 @@ def test_a_wrong_command_ends_with_code_2(
     assert [path.name for path in tmp_path.iterdir()] == ["photo.png"]
 
 
-def test_doubts_are_noted_beside_the_answer(photo: Path) -> None:
+def test_warnings_are_noted_beside_the_answer(photo: Path) -> None:
     result = invoke("segment", photo, "--seed", "5,20", "--seed", "6,30", "--features", "rgb", "--json")
     assert result.exit_code == 0, result.output
     (warning,) = json.loads(result.stdout)["warnings"]

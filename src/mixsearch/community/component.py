@@ -12,7 +12,7 @@ import numpy as np
 from mixsearch._typing import Array, DataFrame
 from mixsearch.community.graph import Graph
 from mixsearch.community.refinement import RefinedCommunity, refined_community_errors, rough_posterior
-from mixsearch.core.doubts import trust
+from mixsearch.core.warnings import trust
 from mixsearch.core.example_fit import ExampleFit, ExampleNames, posterior_of_all
 from mixsearch.core.jackknife import StandardErrors
 from mixsearch.core.posterior import clip_weight

@@ -30,7 +30,7 @@ from mixsearch.community.refinement import (
     walk_membership,
 )
 from mixsearch.community.spectrum import MAX_COMMUNITIES, GraphSpectrum, find_spectrum
-from mixsearch.core.doubts import add_doubts, check_lead, lower_trust
+from mixsearch.core.warnings import add_warnings, check_lead, lower_trust
 from mixsearch.core.estimator import BaseSearch, MixtureCache, RandomState
 from mixsearch.core.extraction import Extraction, ExtractionOptions, extract_with_rehint
 from mixsearch.core.hints import check_not_orthogonal, check_one_hint, hint_from_direction
@@ -145,8 +145,8 @@ class CommunitySearch(BaseSearch[CommunityFamily]):
         else:
             self.spectrum_ = find_spectrum(self._links.adjacency, requested + 1, seed=seed)
             self._family = fit_community(chunk_in_memory(self._links.adjacency), requested, seed=seed)
-            for doubt in fit_doubts(self.spectrum_, requested):
-                warn_user(doubt)
+            for warning in fit_warnings(self.spectrum_, requested):
+                warn_user(warning)
         if y is not None:
             self._search_labels(np.asarray(y).ravel())
         return self
@@ -271,7 +271,7 @@ class CommunitySearch(BaseSearch[CommunityFamily]):
             return replace(found, _is_detectable=family.n_components == 1)
         index = choose_community(beliefs, members, found._examples)
         if not beliefs.posterior[:, index].sum() > _MIN_MEMBERS:
-            return add_doubts(found, [not_refined()])
+            return add_warnings(found, [not_refined()])
         membership = self._membership(beliefs, index, found._examples)
         return replace(found, _refined=refine_community(family, self._links, graph, index, membership))
 
@@ -283,19 +283,19 @@ class CommunitySearch(BaseSearch[CommunityFamily]):
         return walk_membership(self._random_walk(), self._links.strengths, examples, community)
 
     def _check(self, found: Community, members: Array) -> Community:
-        """Return an answer with its doubts."""
+        """Return an answer with its warnings."""
         if not found.is_detectable:
-            return add_doubts(found, [undetectable(self.spectrum_)])
+            return add_warnings(found, [undetectable(self.spectrum_)])
         fit = found._example_fit
-        doubts: list[SearchWarning] = [*(check_lead(found) if fit is None else fit.doubts(found._example_names))]
+        warnings: list[SearchWarning] = [*(check_lead(found) if fit is None else fit.warnings(found._example_names))]
         closure = self._measure_closure(found)
         if len(found.scores) > 1 and not closure.is_explained:
             agreement = self._agree_with_walk(found, members)
             found = lower_trust(found, NOT_BLOCK_TRUST * agreement**_AGREEMENT_POWER)
-            doubts.append(not_block_model(closure.ratio, agreement))
+            warnings.append(not_block_model(closure.ratio, agreement))
         if found.inside < 1 and found.n_members > _MIN_MEMBERS:
-            found, doubts = lower_trust(found, _AVOIDING_TRUST), [*doubts, avoiding_members(found.inside)]
-        return add_doubts(found, doubts)
+            found, warnings = lower_trust(found, _AVOIDING_TRUST), [*warnings, avoiding_members(found.inside)]
+        return add_warnings(found, warnings)
 
     def _measure_closure(self, found: Community) -> Closure:
         """Measure whether the communities explain the links between neighbours."""
@@ -335,8 +335,8 @@ class CommunitySearch(BaseSearch[CommunityFamily]):
         return self._family.frame.whiten(X)
 
 
-def fit_doubts(spectrum: GraphSpectrum, n_components: int) -> list[UnlikelyMixtureWarning]:
-    """Return doubts about the number of communities requested; that none can be detected is a doubt of the answer."""
+def fit_warnings(spectrum: GraphSpectrum, n_components: int) -> list[UnlikelyMixtureWarning]:
+    """Return warnings about the number of communities requested; that none can be detected is a warning of the answer."""
     n_signal = spectrum.n_components
     facts = {"n_components": n_components, "n_signal": n_signal, "argument": Option("n_components")}
     if n_signal == 1 or n_signal == n_components:
@@ -380,7 +380,7 @@ def undetectable(spectrum: GraphSpectrum) -> UnlikelyMixtureWarning:
 
 
 def not_block_model(ratio: float, agreement: float) -> UnlikelyMixtureWarning:
-    """Return the doubt that links between neighbours are not explained by communities."""
+    """Return the warning that links between neighbours are not explained by communities."""
     return UnlikelyMixtureWarning(
         "Two neighbours of a node are linked {ratio:.2g} times as often as these communities explain: the links do not "
         "follow a block model. A random walk from the nodes of the hint finds {percent:.0f}% of their community.",

@@ -91,7 +91,7 @@ class Component(ABC):
         Standard errors; a 95% interval is 1.96 of them to each side.
     separation_interval : (float, float)
         A 95% interval of `separation`.
-    doubts : tuple of SearchWarning
+    warnings : tuple of SearchWarning
         Every reason found not to trust the answer, each with a code, its facts and a sentence.
 
     Examples
@@ -103,17 +103,17 @@ class Component(ABC):
     >>> found.center.shape, len(found.scores), len(found.alternatives)
     ((30,), 4, 3)
     >>> low, high = found.separation_interval
-    >>> bool(low < found.separation < high), found.doubts
+    >>> bool(low < found.separation < high), found.warnings
     (True, ())
     """
 
     _clear_separation: ClassVar[float] = 1.5  # a lead by this factor is not noise
-    _doubts: tuple[SearchWarning, ...]
+    _warnings: tuple[SearchWarning, ...]
 
     @property
-    def doubts(self) -> tuple[SearchWarning, ...]:
+    def warnings(self) -> tuple[SearchWarning, ...]:
         """Every reason found not to trust the answer."""
-        return self._doubts
+        return self._warnings
 
     @property
     @abstractmethod
@@ -170,15 +170,15 @@ class Component(ABC):
         """Return what `repr` and a notebook show."""
 
     def __repr__(self) -> str:
-        return self._card_with_doubts().text()
+        return self._card_with_warnings().text()
 
     def _repr_html_(self) -> str:
-        return self._card_with_doubts().html()
+        return self._card_with_warnings().html()
 
-    def _card_with_doubts(self) -> Card:
+    def _card_with_warnings(self) -> Card:
         card = self._card()
         facts = [(name, value) for name, value in card.facts if name != "separation" or len(self.scores) > 1]
-        return replace(card, facts=[*facts, *(("doubt", str(doubt)) for doubt in self.doubts)])
+        return replace(card, facts=[*facts, *(("warning", str(warning)) for warning in self.warnings)])
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -198,7 +198,7 @@ class VectorComponent(Component):
     _rank: int = 0
     _refined: Any = field(default=None, kw_only=True)  # the component after EM, as its family keeps it
     _feature_names: Sequence[str] | None = field(default=None, kw_only=True)  # if the fit saw a data frame
-    _doubts: tuple[SearchWarning, ...] = field(default=(), kw_only=True)
+    _warnings: tuple[SearchWarning, ...] = field(default=(), kw_only=True)
 
     @cached_property
     def center(self) -> Array:
@@ -277,7 +277,7 @@ class VectorComponent(Component):
 
     def _with_rank(self, rank: int) -> Self:
         """Return another candidate as moments find it, from 0 for the preferred one."""
-        return replace(self, _rank=rank, _refined=None, _doubts=())
+        return replace(self, _rank=rank, _refined=None, _warnings=())
 
     def _trust_facts(self) -> list[tuple[str, str]]:
         """Return the rows of the card that say how far to trust the answer."""

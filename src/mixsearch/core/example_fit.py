@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import betaincc
 
 from mixsearch._typing import Array
-from mixsearch.core.doubts import MIN_P_VALUE, trust
+from mixsearch.core.warnings import MIN_P_VALUE, trust
 from mixsearch.display import pluralize
 from mixsearch.errors import DoubtfulExamplesWarning
 
@@ -51,27 +51,27 @@ class ExampleFit(NamedTuple):
         """The factor of the confidence that comes from the examples."""
         return self.agreement * trust(self.p_value)
 
-    def doubts(self, names: ExampleNames | None = None) -> list[DoubtfulExamplesWarning]:
-        """Return the doubts that examples belong to another component, or to none."""
+    def warnings(self, names: ExampleNames | None = None) -> list[DoubtfulExamplesWarning]:
+        """Return the warnings that examples belong to another component, or to none."""
         n = len(self.posterior)
         strange = np.flatnonzero(n * self.best_p_values < MIN_P_VALUE)
         other = np.setdiff1d(np.flatnonzero(n * self.posterior < MAX_POSTERIOR), strange)
-        doubts = []
+        warnings = []
         if len(strange):
-            doubts.append(_doubt(strange, n, "like no member of any component", "examples_atypical", names))
+            warnings.append(_warning(strange, n, "like no member of any component", "examples_atypical", names))
         if len(other):
-            doubts.append(examples_disagree(other, n, names))
-        if not doubts and self.agreement < MIN_AGREEMENT:
-            doubts.append(_several(n))
-        return doubts
+            warnings.append(examples_disagree(other, n, names))
+        if not warnings and self.agreement < MIN_AGREEMENT:
+            warnings.append(_several(n))
+        return warnings
 
 
 def examples_disagree(rows: Array, n_examples: int, names: ExampleNames | None = None) -> DoubtfulExamplesWarning:
-    """Return the doubt that some examples, by their numbers, are of another component than the rest."""
-    return _doubt(rows, n_examples, "like another component", "examples_disagree", names)
+    """Return the warning that some examples, by their numbers, are of another component than the rest."""
+    return _warning(rows, n_examples, "like another component", "examples_disagree", names)
 
 
-def _doubt(rows: Array, n_examples: int, like: str, code: str, names: ExampleNames | None) -> DoubtfulExamplesWarning:
+def _warning(rows: Array, n_examples: int, like: str, code: str, names: ExampleNames | None) -> DoubtfulExamplesWarning:
     verb = "looks" if len(rows) == 1 else "look"
     named = None if names is None else [names.names[row] for row in rows]
     if n_examples == 1:

@@ -11,7 +11,7 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 from mixsearch._typing import Array, Matrix
 from mixsearch.core.check import check_lead
 from mixsearch.core.component import Component, VectorComponent
-from mixsearch.core.doubts import add_doubts
+from mixsearch.core.warnings import add_warnings
 from mixsearch.core.eigen import top_eigenpairs
 from mixsearch.core.extraction import (
     Extraction,
@@ -86,7 +86,7 @@ def search_moments(
     values, vectors, _ = top_eigenpairs(moments.second, n_components, seed=random_state)
     frame = frame_from_eigenpairs(values, vectors)
     found = VectorComponent(frame, extract(hint_in_frame(moments, frame), frame, how))
-    return add_doubts(found, check_separation(found.separation))
+    return add_warnings(found, check_separation(found.separation))
 
 
 def search_family(family: Family, hint: ArrayLike, **extraction: Unpack[ExtractionOptions]) -> SampleComponent:
@@ -125,7 +125,7 @@ def search_family(family: Family, hint: ArrayLike, **extraction: Unpack[Extracti
     hinted = family.hinted(family.frame.project_hint(v))
     candidates, again = extract_with_rehint(family.hinted, hinted, family.frame, how)
     found = SampleComponent(family.frame, candidates, _family=family, _hinted=hinted, _rehint=again, _choose=how.choose)
-    return add_doubts(found, check_lead(found))
+    return add_warnings(found, check_lead(found))
 
 
 def _as_matrix(part: Any) -> Any:

@@ -136,8 +136,8 @@ class SignalCheck:
         """Return the share of what stands out from the noise that the first directions hold."""
         return float(self.excess[:n_used].sum() / self.excess[: max(self.n_signal, n_used)].sum())
 
-    def doubts(self, n_used: int) -> tuple[UnlikelyMixtureWarning, ...]:
-        """Return the doubts about a mixture whose components differ in the first directions."""
+    def warnings(self, n_used: int) -> tuple[UnlikelyMixtureWarning, ...]:
+        """Return the warnings about a mixture whose components differ in the first directions."""
         facts = {"n_components": n_used + 1, "n_signal": self.n_signal, "n_used": n_used}
         if self.n_signal > n_used:
             return (

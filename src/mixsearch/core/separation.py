@@ -18,12 +18,12 @@ MIN_LISTED_CONFIDENCE = 0.05
 
 
 def check_separation(separation: float) -> list[WeakHintWarning]:
-    """Return the doubt that the hint does not single out one component, if there is one."""
+    """Return the warning that the hint does not single out one component, if there is one."""
     return [weak_hint(separation)] if separation < WEAK_SEPARATION else []
 
 
 def weak_hint(separation: float, confidence: float | None = None) -> WeakHintWarning:
-    """Return the doubt that the hint does not single out one component."""
+    """Return the warning that the hint does not single out one component."""
     known = "" if confidence is None else ", confidence {confidence:.2f}"
     facts: dict[str, Any] = {} if confidence is None else {"confidence": confidence}
     lead = "leads the runner-up by a factor of only" if separation >= 1 else "is behind another one by a factor of"

@@ -171,8 +171,8 @@ def _is_given(value: Any) -> bool:
 
 
 def check_listed(index: TopicIndex, query: Query, topic: Topic) -> list[WeakHintWarning]:
-    """Return a doubt if a topic lists none of the words that were asked for, and one if it lists words to avoid."""
-    if any(isinstance(doubt, DroppedWordWarning) for doubt in topic.doubts):
+    """Return a warning if a topic lists none of the words that were asked for, and one if it lists words to avoid."""
+    if any(isinstance(warning, DroppedWordWarning) for warning in topic.warnings):
         return []
     words = {index.spell(word): weight for word, weight in (query.words or {}).items()}
     listed = [word for word, _ in topic.top_words(N_READ)]

@@ -324,7 +324,7 @@ class TopicIndex(CorpusVocabulary):
             return read_contents(self._folder, self._fitted, frequent, self.distinctive_words(), self.starters())
 
     def show(self, *hints: str, height: int = 640, **options: Any) -> Any:
-        """Show topics in a notebook: one page with their words, documents, timelines and doubts.
+        """Show topics in a notebook: one page with their words, documents, timelines and warnings.
 
         Parameters
         ----------

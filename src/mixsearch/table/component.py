@@ -47,7 +47,7 @@ class TableComponent:
     ----------
     like, not_like : tuple of int
         The positions of the examples, sorted; empty if they are new rows.
-    doubts : tuple of SearchWarning
+    warnings : tuple of SearchWarning
         Reasons not to trust the answer.
 
     Examples
@@ -66,7 +66,7 @@ class TableComponent:
 
     like: tuple[int, ...]
     not_like: tuple[int, ...]
-    doubts: tuple[SearchWarning, ...]
+    warnings: tuple[SearchWarning, ...]
     _n_examples: int
     _fit: TableFit
     _members: Members
@@ -226,7 +226,7 @@ class TableComponent:
         )
 
     def _check_size(self, expected: float) -> TableComponent:
-        """Return the answer, with a doubt and a lower membership if the number of members is hardly known.
+        """Return the answer, with a warning and a lower membership if the number of members is hardly known.
 
         That is so if more than half of the rows are called members, more than the components of the examples have, and
         the interval of their number is wide.
@@ -235,7 +235,7 @@ class TableComponent:
         is_known = high <= MAX_RANGE * low or n <= max(MAX_CALLED * self._fit.n_rows, MAX_BEYOND * expected)
         if is_known or self.confidence <= MAX_UNCERTAIN:
             return self
-        doubt = UncertainSizeWarning(
+        warning = UncertainSizeWarning(
             "The number of members is uncertain: between {low:,} and {high:,} of {n_rows:,} rows. Label a few rows "
             "and add them to {like} or {not_like}.",
             low=low,
@@ -245,7 +245,7 @@ class TableComponent:
             not_like=Option("not_like"),
         )
         members = self._members._replace(membership=MAX_UNCERTAIN / self.confidence * self._members.membership)
-        return replace(self, doubts=(*self.doubts, doubt), _members=members)
+        return replace(self, warnings=(*self.warnings, warning), _members=members)
 
     def __repr__(self) -> str:
         return self._card().text()

@@ -155,16 +155,16 @@ class TableSearch(BaseEstimator):
         found = TableComponent(
             like=tuple(members.positions.tolist()),
             not_like=tuple(others.positions.tolist()),
-            doubts=tuple(find_doubts(members, fit)),
+            warnings=tuple(find_warnings(members, fit)),
             _n_examples=len(members.nodes),
             _fit=fit,
             _members=find_members(walk, visits, members.nodes, fit.nodes.sizes, expected),
             _scores=visits.scores(),
         )
-        if not found.doubts:
+        if not found.warnings:
             found = found._check_size(expected)
-        for doubt in found.doubts:
-            warn_user(doubt)
+        for warning in found.warnings:
+            warn_user(warning)
         return found
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -274,8 +274,8 @@ def expected_size(examples: Examples, visits: Visits, fit: TableFit) -> float:
     return float(np.exp(np.mean(np.log(np.maximum(examples.resp @ (fit.component_sizes * part), 1.0)))))
 
 
-def find_doubts(examples: Examples, fit: TableFit) -> list[DoubtfulExamplesWarning]:
-    """Return the doubt that some examples are in other groups of rows than the others, if there are such.
+def find_warnings(examples: Examples, fit: TableFit) -> list[DoubtfulExamplesWarning]:
+    """Return the warning that some examples are in other groups of rows than the others, if there are such.
 
     They have no other example in their group, or are not in that of most examples.
     """

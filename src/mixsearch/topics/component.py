@@ -114,7 +114,7 @@ class Topic(ConfidentComponent):
     >>> row, share = topic.documents(1)[0]  # the review that is most about it
     >>> "sushi" in reviews.text[row]
     True
-    >>> topic.confidence > 0.9, len(topic.doubts)
+    >>> topic.confidence > 0.9, len(topic.warnings)
     (True, 0)
     """
 

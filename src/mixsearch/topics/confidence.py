@@ -111,8 +111,8 @@ class WordFit(NamedTuple):
     own: tuple[str, ...] = ()  # words that are more like the topic found
     others: tuple[str, ...] = ()
 
-    def doubts(self) -> list[WeakHintWarning]:
-        """Return the doubt that the words are about different topics, if there is one."""
+    def warnings(self) -> list[WeakHintWarning]:
+        """Return the warning that the words are about different topics, if there is one."""
         if self.agreement >= MIN_AGREEMENT:
             return []
         return [

@@ -59,7 +59,7 @@ class DroppedWord:
         }
         return DroppedWordError(sentences[self.reason], code=f"word_{self.reason}", **self._facts)
 
-    def doubt(self) -> DroppedWordWarning:
+    def warning(self) -> DroppedWordWarning:
         """Return what to know about an answer from its documents."""
         sentences = {
             TOO_COMMON: "{word!r} occurs in {share:.0%} of the documents: too common to single out one topic. The "

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from mixsearch._typing import Array, Samples, SamplesLike
-from mixsearch.core.doubts import add_doubts
+from mixsearch.core.warnings import add_warnings
 from mixsearch.core.extraction import Extraction, ExtractionOptions
 from mixsearch.core.family import FittedMixture
 from mixsearch.core.hints import check_one_hint, hint_from_direction
@@ -155,13 +155,13 @@ class FittedTopics(FittedMixture[TopicFamily]):
             marked = self._read_marked(documents, not_documents)
             v = None if documents is not None and words is None else self._read_words(hint, words)
             local: dict[str, Any] = {"breadth": 2.0**-narrower}
-            doubts: list[SearchWarning] = []
+            warnings: list[SearchWarning] = []
             if isinstance(v, DroppedHint):
                 matches = match_dropped(self._family, v, damping=bool(self._options.damping))
-                doubts = [word.doubt() for word, _ in v.words]
+                warnings = [word.warning() for word, _ in v.words]
                 if marked is None:
                     family = self._select_components(matches.hint, n_components, narrower)
-                    return self._make_query(family, how, options, **local).search_matches(matches, doubts)
+                    return self._make_query(family, how, options, **local).search_matches(matches, warnings)
                 # Documents with the words are about the topic, like those that were marked.
                 v, marked = None, marked.join(matches.counts, matches.named.indices)
             if v is not None:
@@ -172,7 +172,7 @@ class FittedTopics(FittedMixture[TopicFamily]):
                 assert v is not None
                 check_phrases(self._family, v)
                 return query.search_words(v, project=project, max_documents=max_documents)
-            found = add_doubts(query.search_documents(marked, v, max_documents=max_documents), doubts)
+            found = add_warnings(query.search_documents(marked, v, max_documents=max_documents), warnings)
             return found if marked.listed is None else keep_documents(found, marked.listed)
 
     @property

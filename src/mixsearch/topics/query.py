@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mixsearch._typing import Array
-from mixsearch.core.doubts import add_doubts, lower_trust
+from mixsearch.core.warnings import add_warnings, lower_trust
 from mixsearch.core.extraction import Extraction, extract_with_rehint
 from mixsearch.core.frame import Frame
 from mixsearch.core.moments import Hinted
@@ -51,7 +51,7 @@ ENOUGH, MIN_ENOUGH = 0.8, 20
 
 
 def check_words(found: Topic, hint: WordHint) -> Topic:
-    """Return an answer to words, with the doubt that topics are missing, if any."""
+    """Return an answer to words, with the warning that topics are missing, if any."""
     left_out = found._family.left_out
     if left_out is None:
         return found
@@ -59,7 +59,7 @@ def check_words(found: Topic, hint: WordHint) -> Topic:
 
 
 def check_documents(found: Topic, frequencies: Array) -> Topic:
-    """Return an answer to documents of mean word frequencies, (d,), with the doubt that topics are missing, if any."""
+    """Return an answer to documents of mean word frequencies, (d,), with the warning that topics are missing, if any."""
     left_out = found._family.left_out
     if left_out is None:
         return found
@@ -71,7 +71,7 @@ def _check(found: Topic, inside: Array, outside: Array, left_out: Frame) -> Topi
     share = float(np.sum(outside**2) / (np.sum(inside**2) + np.sum(outside**2)))
     if not share > MAX_SHARE:
         return found
-    doubt = UnlikelyMixtureWarning(
+    warning = UnlikelyMixtureWarning(
         "There are more topics than {n_components}: {percent:.0f}% of the hint is in directions that stand out from "
         "the noise but were not fitted, so the topic found may be a mixture of several. Fit more of them ({argument}).",
         code="too_few_components",
@@ -80,7 +80,7 @@ def _check(found: Topic, inside: Array, outside: Array, left_out: Frame) -> Topi
         n_left_out=left_out.n_components,
         percent=100 * share,
     )
-    return lower_trust(add_doubts(found, [doubt]), MAX_SHARE / share)
+    return lower_trust(add_warnings(found, [warning]), MAX_SHARE / share)
 
 
 def count_enough(projected: Array) -> int:
@@ -128,7 +128,7 @@ class TopicQuery:
         # After local EM, the lead of the moment estimate is one of many signals of the confidence.
         is_local = self.damping and self.refinement is not None
         lead = [] if is_local else check_separation(found.separation)
-        found = lower_trust(add_doubts(found, fit.doubts() or lead), fit.agreement)
+        found = lower_trust(add_warnings(found, fit.warnings() or lead), fit.agreement)
         find_seeds = partial(seed_from_words, hint, self.merge_copies)
         return self._refine(check_words(found, hint), find_seeds, by_rarity=self.by_rarity)
 
@@ -147,21 +147,21 @@ class TopicQuery:
         found = replace(lower_trust(found, fit.agreement), _example_fit=fit)
         refined = self._refine(found, find_seeds, by_rarity=self.by_rarity and words is not None)
         lead = [] if refined._rests_on_documents else check_separation(found.separation)
-        return add_doubts(refined, fit.doubts() or lead)
+        return add_warnings(refined, fit.warnings() or lead)
 
     def _seed(self, marked: MarkedDocuments, words: WordHint | None, family: TopicFamily, weight: float) -> Seeds:
         from_words = None if words is None else seed_from_words(words, self.merge_copies, family, weight)
         return marked.seed(family, weight, from_words)
 
-    def search_matches(self, matches: Matches, doubts: Sequence[SearchWarning]) -> Topic:
+    def search_matches(self, matches: Matches, warnings: Sequence[SearchWarning]) -> Topic:
         """Find the topic of words that are not features, from the documents with most of them."""
         if matches.hint is None:
             marked = MarkedDocuments(matches.counts, matches.named.indices)
-            by_documents = add_doubts(self.search_documents(marked), doubts)
+            by_documents = add_warnings(self.search_documents(marked), warnings)
             # A document that contains a word need not be about it.
             return lower_trust(by_documents, min(1.0, len(matches.named.indices) / MIN_DOCUMENTS))
         found = self._extract(matches.hint[: self.family.n_components])
-        found = add_doubts(check_documents(found, matches.named.words), [*doubts, *check_separation(found.separation)])
+        found = add_warnings(check_documents(found, matches.named.words), [*warnings, *check_separation(found.separation)])
         refined = self._refine(found, partial(seed_from_matches, matches))
         # A topic that is rarer than the words is what at most this part of their documents is about.
         share = matches.n_documents / self.family.chunks.n_rows
@@ -202,7 +202,7 @@ class TopicQuery:
 
 def _refine_on_corpus(found: Topic, options: EMOptions) -> Topic:
     refined = refine_topic(found._family, found._candidates, options.max_iter)
-    return add_doubts(found, [not_refined()]) if refined is None else replace(found, _refined=refined)
+    return add_warnings(found, [not_refined()]) if refined is None else replace(found, _refined=refined)
 
 
 def index_documents(chunks: Chunks[TopicChunk], n_dropped: int, documents: Any) -> Array:

@@ -113,7 +113,7 @@ def test_groups_of_near_points_are_counted_and_found_but_never_sure():
     scores = [f1_score(labels == group, found.membership > 0.5) for group, found in enumerate(answers)]
     assert np.mean(scores) > 0.75
     for found in answers:
-        assert "not_block_model" in [doubt.code for doubt in found.doubts]
+        assert "not_block_model" in [warning.code for warning in found.warnings]
         assert found.confidence <= 0.9
         assert found.weight == pytest.approx(found.membership.mean())
         low, high = found.n_members_interval

@@ -29,7 +29,7 @@ def test_three_members_find_their_community(search, planted, community):
     found = search.search(examples=planted.known(community, 3))
     assert accuracy(found, planted, community) > 0.95
     assert found.confidence > 0.95
-    assert not found.doubts
+    assert not found.warnings
     truth = np.sum(planted.labels == community)
     # Four standard errors.
     assert abs(found.n_members - truth) < 4 * found.stderr.weight * 2000
@@ -60,7 +60,7 @@ def test_members_that_avoid_each_other_are_a_community_too():
     fitted = CommunitySearch(2).fit(sp.csr_array(upper + upper.T, dtype=float))
     with warns("avoiding_members"):
         found = fitted.search(examples=np.flatnonzero(labels == 0)[:3])
-    assert [doubt.code for doubt in found.doubts] == ["avoiding_members"]
+    assert [warning.code for warning in found.warnings] == ["avoiding_members"]
     assert 0.4 < found.confidence <= 0.5
     assert np.mean((found.membership > 0.5) == (labels == 0)) > 0.95
     assert found.inside < 0.7
@@ -90,7 +90,7 @@ def test_a_complete_graph_is_no_community_unless_it_is_asked_to_be_one(n_compone
     np.testing.assert_allclose(found.membership, 0.5)
 
 
-def test_members_of_two_communities_are_doubted(search, planted):
+def test_members_of_two_communities_are_warned_about(search, planted):
     mixed = [*planted.known(1, 4), *planted.known(3, 4)]
     with pytest.warns(DoubtfulExamplesWarning):
         found = search.search(examples=mixed)
@@ -98,7 +98,7 @@ def test_members_of_two_communities_are_doubted(search, planted):
 
 
 @pytest.mark.parametrize(("k", "code"), [(2, "too_few_components"), (8, "too_many_components")])
-def test_another_number_than_the_links_show_is_doubted(planted, k, code):
+def test_another_number_than_the_links_show_is_warned_about(planted, k, code):
     with pytest.warns(UnlikelyMixtureWarning) as caught:
         CommunitySearch(k).fit(planted.adjacency)
     assert [each.message.code for each in caught] == [code]

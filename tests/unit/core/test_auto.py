@@ -23,8 +23,8 @@ def test_one_gaussian_is_an_answer_with_a_warning():
     assert (search.n_components_, search.spectrum_.n_signal) == (1, 0)
     assert caught[0].message.code == "no_signal"
     found = search.search(examples=X[:3])
-    assert [doubt.code for doubt in found.doubts] == ["no_signal"]
-    assert GaussianSearch(1).fit(X).search(examples=X[:3]).doubts == ()
+    assert [warning.code for warning in found.warnings] == ["no_signal"]
+    assert GaussianSearch(1).fit(X).search(examples=X[:3]).warnings == ()
 
 
 @pytest.fixture(scope="module")

@@ -49,10 +49,10 @@ def test_without_a_model_examples_count_as_draws():
     assert confidence_without_model(np.ones(1)) < 0.5 < confidence_without_model(np.ones(3))
 
 
-def test_doubts_name_the_examples():
+def test_warnings_name_the_examples():
     p_values, best = np.array([0.5, 1e-9, 0.0, 0.5, 0.0]), np.array([0.5, 1e-9, 0.4, 0.5, 0.6])
     fit = ExampleFit(0.0, np.array([1.0, 1.0, 0.0, 1.0, 0.0]), p_values, best)
-    atypical, other = fit.doubts()
+    atypical, other = fit.warnings()
     assert (atypical.code, atypical.fields["rows"]) == ("examples_atypical", [1])
     assert (other.code, other.fields["rows"]) == ("examples_disagree", [2, 4])
     assert fit.confidence == 0
@@ -60,6 +60,6 @@ def test_doubts_name_the_examples():
 
 def test_examples_with_names_are_called_by_them():
     fit = ExampleFit(0.0, np.array([1.0, 0.0, 0.0]), np.ones(3), np.ones(3))
-    (doubt,) = fit.doubts(ExampleNames("node", ["Valjean", "Javert", "{Cosette}"]))
-    assert (doubt.fields["rows"], doubt.fields["names"]) == ([1, 2], ["Javert", "{Cosette}"])
-    assert "Javert and {Cosette}" in str(doubt)
+    (warning,) = fit.warnings(ExampleNames("node", ["Valjean", "Javert", "{Cosette}"]))
+    assert (warning.fields["rows"], warning.fields["names"]) == ([1, 2], ["Javert", "{Cosette}"])
+    assert "Javert and {Cosette}" in str(warning)

@@ -82,11 +82,11 @@ def test_a_warning_names_the_line_of_the_caller():
 
 
 @pytest.mark.filterwarnings("ignore::mixsearch.WeakHintWarning")
-def test_a_tie_in_any_family_is_among_the_doubts():
+def test_a_tie_in_any_family_is_among_the_warnings():
     codes = []
     for seed in range(5):
         data = make_gaussian_mixture(2000, 10, 3, random_state=seed)
         family = fit_gaussian(chunk_in_memory(data.X), 3, paper=False, seed=0)
         found = search_family(family, np.linalg.pinv(data.centers) @ [1.0, 1.0, 0.0])
-        codes += [doubt.code for doubt in found.doubts]
+        codes += [warning.code for warning in found.warnings]
     assert codes.count("weak_hint") >= 2

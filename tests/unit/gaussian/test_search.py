@@ -122,4 +122,4 @@ def test_a_direction_away_from_a_component_means_it_by_its_absolute_score(refine
     found = GaussianSearch(4).fit(data.X).search(-data.centers[1], choose="absolute", refine=refine)
     assert np.linalg.norm(found.center - data.centers[1]) < 0.1 * np.linalg.norm(data.centers[1])
     assert found.score < 0
-    assert found.doubts == ()
+    assert found.warnings == ()

@@ -75,19 +75,19 @@ def test_a_word_that_is_too_common_is_answered_from_the_documents_with_most_of_i
     assert COMMON not in index.vocabulary
     found = find(index, COMMON)
     assert get_subject(found.topic) == "food"
-    (doubt,) = [warning for warning in found.warnings if warning.code == "word_too_common"]
-    assert (doubt.fields["word"], doubt.fields["n_documents"]) == (COMMON, count(COMMON))
-    assert doubt.fields["share"] == pytest.approx(count(COMMON) / (N - 1))
-    assert doubt in found.topic.doubts
+    (warning,) = [warning for warning in found.warnings if warning.code == "word_too_common"]
+    assert (warning.fields["word"], warning.fields["n_documents"]) == (COMMON, count(COMMON))
+    assert warning.fields["share"] == pytest.approx(count(COMMON) / (N - 1))
+    assert warning in found.topic.warnings
 
 
 @pytest.mark.parametrize(("word", "subject"), [("vindaloo", "food"), ("quorum", "law")])
 def test_a_rare_word_is_answered_from_its_documents(index, word, subject):
     found = find(index, word)
     assert get_subject(found.topic) == subject
-    (doubt,) = [warning for warning in found.warnings if warning.code == "word_too_rare"]
-    assert doubt.fields["word"] == word
-    assert (doubt.fields["n_documents"], doubt.fields["n_all"]) == (len(RARE[word]), N - 1)
+    (warning,) = [warning for warning in found.warnings if warning.code == "word_too_rare"]
+    assert warning.fields["word"] == word
+    assert (warning.fields["n_documents"], warning.fields["n_all"]) == (len(RARE[word]), N - 1)
     assert found.topic.confidence <= len(RARE[word]) / 5
 
 

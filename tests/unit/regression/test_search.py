@@ -93,10 +93,10 @@ def test_coefficients_that_cancel_are_reported():
     search = RegressionSearch(2).fit(X, sign * (X @ [1.0, 2, 0, 1]) + 0.1 * rng.normal(size=20_000))
     with warns("moments_unreliable"):
         found = search.search(examples=(X[sign > 0][:20], X[sign > 0][:20] @ [1.0, 2, 0, 1]))
-    assert "moments_unreliable" in [doubt.code for doubt in found.doubts]
+    assert "moments_unreliable" in [warning.code for warning in found.warnings]
     refined = search.search(examples=(X[sign > 0][:20], X[sign > 0][:20] @ [1.0, 2, 0, 1]), refine=True)
     assert_allclose(refined.center, [1.0, 2, 0, 1], atol=0.02)
-    assert not refined.doubts
+    assert not refined.warnings
 
 
 def test_memberships_are_probabilities_that_can_be_believed():

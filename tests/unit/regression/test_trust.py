@@ -28,7 +28,7 @@ def count(draw, codes):
     """The share of seeds in which an answer has one of some warnings."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return np.mean([any(doubt.code in codes for doubt in draw(seed).doubts) for seed in SEEDS])
+        return np.mean([any(warning.code in codes for warning in draw(seed).warnings) for seed in SEEDS])
 
 
 def draw_data(seed, n=10_000):
@@ -115,7 +115,7 @@ ALL = {"weak_hint", "hint_uninformative", "examples_disagree", "moments_unreliab
         pytest.param(one_too_few(2), {"misfit"}, id="two lines for three"),
     ],
 )
-def test_wrong_answers_are_doubted(draw, codes):
+def test_wrong_answers_are_warned_about(draw, codes):
     assert count(draw, codes) >= 0.8
 
 
@@ -130,7 +130,7 @@ def test_wrong_answers_are_doubted(draw, codes):
         pytest.param(skewed(True), id="skewed x, refined"),
     ],
 )
-def test_right_answers_are_not_doubted(draw):
+def test_right_answers_are_not_warned_about(draw):
     assert count(draw, ALL) <= 0.05
 
 

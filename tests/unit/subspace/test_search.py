@@ -90,7 +90,7 @@ def test_separation_falls_as_the_hint_gets_worse_and_its_interval_contains_the_t
 def test_a_tie_is_weak_and_has_an_interval_around_one():
     with pytest.warns(WeakHintWarning):
         found = search.search(point_with_projections(1.0, 1.0))
-    assert found.doubts[0].code == "weak_hint"
+    assert found.warnings[0].code == "weak_hint"
     low, high = found.separation_interval
     assert low < 1 < high
 

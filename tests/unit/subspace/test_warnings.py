@@ -23,8 +23,8 @@ def long_members(component, n, skip=0):
 def codes(fitted=search, **hint):
     with collect_warnings() as issued:
         answer = fitted.search(**hint)
-    assert [str(warning) for warning in issued] == [str(doubt) for doubt in answer.doubts]
-    return [doubt.code for doubt in answer.doubts]
+    assert [str(warning) for warning in issued] == [str(warning) for warning in answer.warnings]
+    return [warning.code for warning in answer.warnings]
 
 
 @pytest.mark.parametrize("refine", [False, True])
@@ -41,7 +41,7 @@ def test_examples_that_disagree_are_named_and_right_ones_are_not(refine):
 
 @pytest.mark.parametrize("refine", [False, True])
 def test_directions_that_single_out_nothing_are_told_from_those_that_do(refine):
-    rng, alarms, hits, n_doubted = np.random.default_rng(2), 0, 0, 0
+    rng, alarms, hits, n_warned = np.random.default_rng(2), 0, 0, 0
     for draw in range(20):
         drawn = rng.standard_normal(30)
         hits += "hint_uninformative" in codes(hint=drawn - span @ (span.T @ drawn), refine=refine)
@@ -50,10 +50,10 @@ def test_directions_that_single_out_nothing_are_told_from_those_that_do(refine):
         along = rng.standard_normal((3, 2))
         along *= [[1.0], [1.0], [0.0]] / np.linalg.norm(along, axis=1, keepdims=True)
         tie = np.linalg.lstsq(np.hstack(list(data.bases)).T, along.ravel(), rcond=None)[0]
-        n_doubted += "weak_hint" in codes(hint=tie, refine=refine)
+        n_warned += "weak_hint" in codes(hint=tie, refine=refine)
     assert alarms <= 1
     assert hits >= 16
-    assert n_doubted >= 16
+    assert n_warned >= 16
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -65,7 +65,7 @@ def test_samples_that_do_not_follow_the_model_are_told_from_those_that_do():
         for X in (right.X, heavy):
             fitted = SubspaceSearch(2, dim=2, center=False).fit(X)
             answer = fitted.search(examples=X[right.labels == 0][:6], refine=True)
-            fires = "misfit" in [doubt.code for doubt in answer.doubts]
+            fires = "misfit" in [warning.code for warning in answer.warnings]
             alarms, hits = (alarms + fires, hits) if X is right.X else (alarms, hits + fires)
     assert alarms <= 1
     assert hits >= 16

@@ -65,7 +65,7 @@ def test_examples_find_their_cluster(planted, search, target, n_examples):
     low, high = found.n_members.low, found.n_members.high
     assert low <= len(own) <= high
     assert found.like == tuple(sorted(rows.tolist()))
-    assert not found.doubts
+    assert not found.warnings
 
 
 @pytest.mark.parametrize("side", [0, 1])
@@ -221,25 +221,25 @@ def test_bad_options_are_refused(planted, name, value):
 
 
 @pytest.mark.parametrize("as_rows", [False, True])
-def test_an_example_far_from_all_others_is_a_doubt(planted, search, as_rows):
+def test_an_example_far_from_all_others_has_a_warning(planted, search, as_rows):
     rows = [2, 5, 9, 250]
     like, named = (planted[0][rows], 3) if as_rows else (rows, 250)
     with warns("examples_disagree") as caught:
         found = search.search(like=like)
-    assert [doubt.code for doubt in found.doubts] == ["examples_disagree"]
-    assert found.doubts[0].fields["rows"] == [named]
-    assert str(caught[0].message) == str(found.doubts[0])
+    assert [warning.code for warning in found.warnings] == ["examples_disagree"]
+    assert found.warnings[0].fields["rows"] == [named]
+    assert str(caught[0].message) == str(found.warnings[0])
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_examples_of_one_cluster_are_no_doubt(planted, search, seed):
+def test_examples_of_one_cluster_have_no_warning(planted, search, seed):
     """Warnings are errors: the farthest rows of a cluster are its members."""
     X, labels = planted
     for target in range(3):
         own = np.flatnonzero(labels == target)
         distances = np.linalg.norm(X[own] - X[own].mean(axis=0), axis=1)
         outer = own[np.argsort(-distances)[:6]]
-        assert not search.search(np.random.default_rng(seed).choice(outer, 3, replace=False)).doubts
+        assert not search.search(np.random.default_rng(seed).choice(outer, 3, replace=False)).warnings
 
 
 def draw_with_missing(seed=0, n=400):
@@ -259,7 +259,7 @@ def test_rows_with_missing_values_do_not_connect_two_groups():
         search.search([0, 399])
     for target, seed in product(range(2), range(2)):
         own = np.random.default_rng(seed).choice(np.flatnonzero(labels == target), 4, replace=False)
-        assert not search.search(own).doubts
+        assert not search.search(own).warnings
 
 
 @pytest.mark.parametrize("like", ["r5", np.array(["r5"])])
@@ -274,7 +274,7 @@ def test_ids_name_rows_if_the_fit_has_a_column_of_them(planted, like):
         mixsearch.find(table, like=like)
 
 
-def test_a_number_of_members_that_is_hardly_known_is_a_doubt():
+def test_a_number_of_members_that_is_hardly_known_has_a_warning():
     X, digit = load_digits(return_X_y=True)
     search, like = TableSearch().fit(X), [1246, 1310, 1727]
     assert digit[like].tolist() == [3, 3, 3]
@@ -283,7 +283,7 @@ def test_a_number_of_members_that_is_hardly_known_is_a_doubt():
     n, low, high = found.n_members
     assert n > 1797 / 2
     assert high > 8 * low
-    assert [doubt.code for doubt in found.doubts] == ["size_unknown"]
+    assert [warning.code for warning in found.warnings] == ["size_unknown"]
     assert (warned[0].message.fields["low"], warned[0].message.fields["high"]) == (low, high)
     assert found.verdict not in ("clear", "likely")
     called = np.setdiff1d(np.flatnonzero(found.predict()), like)
@@ -292,8 +292,8 @@ def test_a_number_of_members_that_is_hardly_known_is_a_doubt():
 
 
 @pytest.mark.parametrize("n_examples", [1, 5])
-def test_a_clean_cluster_of_most_rows_is_no_doubt(n_examples):
+def test_a_clean_cluster_of_most_rows_has_no_warning(n_examples):
     X, _ = draw(sizes=(400, 80, 60))
     found = TableSearch().fit(X).search(range(n_examples))  # warnings are errors
-    assert not found.doubts
+    assert not found.warnings
     assert found.n_members.n > 270

@@ -27,11 +27,11 @@ def partner(topic):
 
 @each_fit
 @pytest.mark.parametrize("refine", [False, True])
-def test_documents_of_two_topics_are_doubted(search, refine):
+def test_documents_of_two_topics_are_warned_about(search, refine):
     with pytest.warns(DoubtfulExamplesWarning) as warned:
         found = search.search(documents=[*MEMBERS[0, :3], *MEMBERS[1, :3]], refine=refine)
-    assert [doubt.code for doubt in found.doubts] == ["examples_disagree"]
-    assert found.doubts[0].fields["rows"] in ([0, 1, 2], [3, 4, 5])
+    assert [warning.code for warning in found.warnings] == ["examples_disagree"]
+    assert found.warnings[0].fields["rows"] in ([0, 1, 2], [3, 4, 5])
     assert len(warned) == 1
     assert found.confidence < 0.01
 
@@ -39,9 +39,9 @@ def test_documents_of_two_topics_are_doubted(search, refine):
 @each_fit
 @pytest.mark.parametrize("refine", [False, True])
 @pytest.mark.parametrize("topic", [0, 3])
-def test_documents_of_one_topic_are_not_doubted(search, refine, topic):
+def test_documents_of_one_topic_are_not_warned_about(search, refine, topic):
     found = search.search(documents=MEMBERS[topic, :4], refine=refine)
-    assert not found.doubts
+    assert not found.warnings
     assert found.confidence > 0.7
 
 
@@ -52,22 +52,22 @@ def test_after_local_em_more_documents_of_one_topic_give_more_confidence():
 
 @each_fit
 @pytest.mark.parametrize("pair", [(0, 1), (3, 0)])
-def test_words_of_two_topics_are_doubted_and_named(search, pair):
+def test_words_of_two_topics_are_warned_about_and_named(search, pair):
     words = [WORDS[i] for i in pair]
     with warns("words_disagree") as warned:
         found = search.search(words=words)
-    assert [doubt.code for doubt in found.doubts] == ["words_disagree"]
+    assert [warning.code for warning in found.warnings] == ["words_disagree"]
     assert len(warned) == 1
-    fields = found.doubts[0].fields
+    fields = found.warnings[0].fields
     assert sorted([fields["own_words"], fields["other_words"]]) == sorted(map(repr, words))
     assert found.confidence < 0.1
 
 
 @each_fit
 @pytest.mark.parametrize("topic", [0, 3])
-def test_words_of_one_topic_are_not_doubted(search, topic):
+def test_words_of_one_topic_are_not_warned_about(search, topic):
     found = search.search(words=[WORDS[topic], partner(topic)])
-    assert not found.doubts
+    assert not found.warnings
     assert found.confidence > 0.9
 
 
@@ -78,7 +78,7 @@ def test_words_to_avoid_and_words_of_all_topics_do_not_disagree(search):
     for words in ({WORDS[0]: 1.0, WORDS[1]: -1.0}, {WORDS[0]: 3.0, common: 1.0}):
         with collect_warnings():
             found = search.search(words=words)
-        assert "words_disagree" not in [doubt.code for doubt in found.doubts]
+        assert "words_disagree" not in [warning.code for warning in found.warnings]
 
 
 def test_the_words_of_a_hint_add_up_to_it():
@@ -97,7 +97,7 @@ def fit(k, **options):
 
 def codes(search, **hint):
     with collect_warnings():
-        return [doubt.code for doubt in search.search(**hint).doubts]
+        return [warning.code for warning in search.search(**hint).warnings]
 
 
 @pytest.mark.parametrize(("k", "n_left_out"), [(1, 3), (3, 1)])
@@ -114,15 +114,15 @@ def test_with_enough_topics_nothing_is_left_out(k):
 
 
 @pytest.mark.parametrize("refine", [False, True])
-def test_a_topic_that_was_left_out_is_doubted(refine):
+def test_a_topic_that_was_left_out_is_warned_about(refine):
     few = fit(2)
     shares = [np.sum(fit(4)._family.project(few._read_words(None, word))[2:] ** 2) for word in LABELLED]
     with warns("too_few_components", n_components=2, n_left_out=2):
         found = few.search(words=LABELLED[int(np.argmax(shares))], refine=refine)
-    assert found.doubts[-1].code == "too_few_components"
+    assert found.warnings[-1].code == "too_few_components"
     assert found.confidence < 0.2
 
 
-def test_documents_of_a_topic_that_was_left_out_are_doubted():
+def test_documents_of_a_topic_that_was_left_out_are_warned_about():
     assert any("too_few_components" in codes(fit(2), documents=MEMBERS[topic, :3]) for topic in range(4))
     assert not any("too_few_components" in codes(fit(4), documents=MEMBERS[topic, :3]) for topic in range(4))

@@ -87,7 +87,7 @@ def test_words_that_come_with_added_documents_are_answered_from_those(path):
     index = open_index(path)
     with collect_warnings():
         topic = index.search("rocket")
-    assert "word_added" in {doubt.code for doubt in topic.doubts}
+    assert "word_added" in {warning.code for warning in topic.warnings}
     assert index.document_frequency("rocket") > 10
     with warns("skipped_words"):
         index.search(["sushi", "rocket"])

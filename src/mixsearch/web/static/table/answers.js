@@ -46,7 +46,7 @@ function size({ n, low, high }, total) {
 }
 
 function warnings(list) {
-  return list.map(({ message }) => h("p", { class: "table-doubt small" }, message));
+  return list.map(({ message }) => h("p", { class: "table-warning small" }, message));
 }
 
 function differences(list) {

@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mixsearch import GaussianSearch
-from mixsearch.core.doubts import MIN_P_VALUE, trust
+from mixsearch.core.warnings import MIN_P_VALUE, trust
 from mixsearch.core.extraction import Extraction, extract_with_rehint
 from mixsearch.core.frame import Frame
 from mixsearch.core.jackknife import N_DRAWS, interval_of_lead, probability_of_first
@@ -27,14 +27,14 @@ def test_a_test_that_a_right_answer_passes_costs_no_confidence() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::mixsearch.WeakHintWarning")
-def test_a_tie_is_among_the_doubts_of_the_answer() -> None:
+def test_a_tie_is_among_the_warnings_of_the_answer() -> None:
     found = []
     for seed in range(10):
         data = make_gaussian_mixture(2000, 10, 3, random_state=seed)
         found.append(GaussianSearch(3).fit(data.X).search(hint_scoring(data.centers, [1.0, 1.0, 0.0])))
-    doubted = [each for each in found if [doubt.code for doubt in each.doubts] == ["weak_hint"]]
-    assert len(doubted) >= 6  # by chance a tie looks like a lead that is 95% sure in 1 of 10 cases
-    assert "hardly singles out" in repr(doubted[0])
+    warned = [each for each in found if [warning.code for warning in each.warnings] == ["weak_hint"]]
+    assert len(warned) >= 6  # by chance a tie looks like a lead that is 95% sure in 1 of 10 cases
+    assert "hardly singles out" in repr(warned[0])
 
 
 def test_the_lead_of_simulated_scores_has_the_quantiles_of_their_ratio() -> None:
@@ -67,8 +67,8 @@ def test_the_interval_of_the_separation_holds_the_true_one() -> None:
 
 @pytest.mark.parametrize("offset", [0.0, 5.0])
 @pytest.mark.parametrize("deviations", [1.0, (0.5, 1.0, 2.0, 2.0)])
-def test_a_direction_that_says_nothing_is_doubted(offset, deviations) -> None:
-    doubted = []
+def test_a_direction_that_says_nothing_is_warned_about(offset, deviations) -> None:
+    warned = []
     for seed in range(10):
         rng = np.random.default_rng(seed)
         centers, labels = 3 * rng.normal(size=(4, 20)), rng.integers(4, size=1000)
@@ -78,16 +78,16 @@ def test_a_direction_that_says_nothing_is_doubted(offset, deviations) -> None:
         with warnings.catch_warnings(record=True):
             warnings.simplefilter("always")
             found = GaussianSearch(4).fit(X).search(v)
-        doubted.append("hint_uninformative" in {doubt.code for doubt in found.doubts})
-    assert np.mean(doubted) >= 0.9
+        warned.append("hint_uninformative" in {warning.code for warning in found.warnings})
+    assert np.mean(warned) >= 0.9
 
 
-def test_a_small_lead_that_is_no_noise_is_not_doubted() -> None:
+def test_a_small_lead_that_is_no_noise_is_not_warned_about() -> None:
     data = make_gaussian_mixture(20_000, 10, 3, deviation=0.2, norm=5.0, random_state=0)
     found = GaussianSearch(3).fit(data.X).search(hint_scoring(data.centers, [1.0, 0.95, 0.0]))
     assert found.separation < 1.1
     assert found.separation_interval[0] > 1
-    assert found.doubts == ()
+    assert found.warnings == ()
 
 
 @pytest.mark.parametrize("order", [[0, 1, 2], [2, 1, 0]])

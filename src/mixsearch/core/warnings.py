@@ -24,24 +24,24 @@ def trust(p_value: float) -> float:
     return min(1.0, p_value / MIN_P_VALUE)
 
 
-def add_doubts(found: C, doubts: Sequence[SearchWarning]) -> C:
-    """Issue warnings about an answer, and return it with them among its doubts."""
-    for doubt in doubts:
-        warn_user(doubt)
+def add_warnings(found: C, warnings: Sequence[SearchWarning]) -> C:
+    """Issue warnings about an answer, and return it with them among its warnings."""
+    for warning in warnings:
+        warn_user(warning)
     changed: Any = found  # every component is a dataclass
-    return replace(changed, _doubts=(*found.doubts, *doubts)) if doubts else found
+    return replace(changed, _warnings=(*found.warnings, *warnings)) if warnings else found
 
 
 def check_lead(
     found: Any, *, min_confidence: float = MIN_CONFIDENCE, max_separation: float = DOUBTFUL_SEPARATION
 ) -> list[WeakHintWarning]:
-    """Return the doubt that the hint does not single out one component, if there is one.
+    """Return the warning that the hint does not single out one component, if there is one.
 
     Notes
     -----
     A ratio of two noisy scores is no evidence: a small lead is doubtful only if it may be noise.
     """
-    is_known = any(isinstance(doubt, WeakHintWarning) for doubt in found.doubts)
+    is_known = any(isinstance(warning, WeakHintWarning) for warning in found.warnings)
     if is_known or not (found.separation < max_separation and found._hint_confidence < min_confidence):
         return []
     return [weak_hint(found.separation, found._hint_confidence)]

@@ -1,6 +1,6 @@
-"""Measure how often a search in a table doubts its examples: sets of one class, and sets of two.
+"""Measure how often a search in a table warnings its examples: sets of one class, and sets of two.
 
-Each class of at least twenty rows gives sets of its own rows, and sets with rows of one other class. A doubt about the
+Each class of at least twenty rows gives sets of its own rows, and sets with rows of one other class. A warning about the
 first is a false alarm, one about the second is right. Choices are made on the development tables.
 """
 
@@ -32,20 +32,20 @@ def _draw(table: LabelledTable, label: str, n: int, n_other: int, rng: np.random
     )
 
 
-def count_doubts(table: LabelledTable, n_draws: int) -> Array:
+def count_warnings(table: LabelledTable, n_draws: int) -> Array:
     """Return which sets of each kind are doubted, (number of sets, kinds)."""
     search = TableSearch().fit(table.X)
     doubted = [
-        [_is_doubted(search, _draw(table, label, *kind, np.random.default_rng((i, draw, *kind)))) for kind in SETS]
+        [_is_warned_about(search, _draw(table, label, *kind, np.random.default_rng((i, draw, *kind)))) for kind in SETS]
         for i, label in enumerate(table.classes)
         for draw in range(n_draws)
     ]
     return np.array(doubted)
 
 
-def _is_doubted(search: TableSearch, rows: Array) -> bool:
-    """Return whether the examples are doubted; other doubts do not count."""
-    return any(doubt.code == "examples_disagree" for doubt in search.search(rows).doubts)
+def _is_warned_about(search: TableSearch, rows: Array) -> bool:
+    """Return whether the examples are doubted; other warnings do not count."""
+    return any(warning.code == "examples_disagree" for warning in search.search(rows).warnings)
 
 
 def run(*, quick: bool = False) -> None:
@@ -58,7 +58,7 @@ def run(*, quick: bool = False) -> None:
             table = load() if has_files or name in WITHOUT_FILES else None
             if table is None or table.only or len(table.X) > MAX_ROWS:
                 continue
-            found.append(count_doubts(table, 2 if quick else N_DRAWS))
+            found.append(count_warnings(table, 2 if quick else N_DRAWS))
             rows.append((name, *(f"{share:.2f}" for share in found[-1].mean(axis=0))))
         together = np.concatenate(found)
         rows.append(
