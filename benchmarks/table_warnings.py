@@ -1,7 +1,7 @@
-"""Measure how often a search in a table warnings its examples: sets of one class, and sets of two.
+"""Measure how often a search in a table warns about its examples: sets of one class, and sets of two.
 
-Each class of at least twenty rows gives sets of its own rows, and sets with rows of one other class. A warning about the
-first is a false alarm, one about the second is right. Choices are made on the development tables.
+Each class of at least twenty rows gives sets of its own rows, and sets with rows of one other class. A warning about
+the first is a false alarm, one about the second is right. Choices are made on the development tables.
 """
 
 from __future__ import annotations

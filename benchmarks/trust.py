@@ -4,7 +4,7 @@ Every run draws samples and a hint, and searches once. What makes an answer righ
 docstring of its cases: about as exact as an estimate that knows all labels. Where a hint means no component (it says
 nothing, or contradicts itself) every answer is wrong. An answer is flagged if it carries warnings, if its confidence is
 below .5, or if the search ends with an error that says why. Warnings of the fit are no flag: what they mean for an
-answer is among its warnings. A row holds if at least 95 % of wrong answers are flagged and at most 5 % of right ones are.
+answer is among them. A row holds if at least 95 % of wrong answers are flagged and at most 5 % of right ones are.
 Wrong or right answers that are fewer than a twentieth of the runs are shown, but not judged.
 """
 

@@ -19,7 +19,6 @@ from sklearn.utils.validation import check_is_fitted
 from mixsearch._typing import Array, Matrix, Samples, SamplesLike
 from mixsearch.core.check import check_answer
 from mixsearch.core.component import Candidates
-from mixsearch.core.warnings import add_warnings
 from mixsearch.core.eigen import OVERSAMPLING, top_eigenpairs
 from mixsearch.core.estimator import MixtureCache, RandomState, SemiSupervised
 from mixsearch.core.extraction import Extraction, ExtractionOptions, extract_with_rehint, prefer
@@ -48,6 +47,7 @@ from mixsearch.core.second_moment import (
 )
 from mixsearch.core.tensor import all_components, sum_cubes, symmetrize
 from mixsearch.core.validation import check_choice, check_n_components, check_n_features, check_n_samples, check_samples
+from mixsearch.core.warnings import add_warnings
 from mixsearch.data.chunks import CACHED_ROWS, ArraySum, row_slices
 from mixsearch.data.dask import dask_arrays, is_dask
 from mixsearch.data.rows import (

@@ -18,7 +18,6 @@ from sklearn.utils.validation import check_is_fitted, check_X_y, validate_data
 from mixsearch._typing import Array, Samples, SamplesLike
 from mixsearch.core.check import MAX_DISAGREEMENT, check_answer
 from mixsearch.core.component import Candidates
-from mixsearch.core.warnings import add_warnings
 from mixsearch.core.estimator import BaseSearch, MixtureCache, RandomState
 from mixsearch.core.extraction import Extraction, ExtractionOptions, extract_with_rehint, prefer
 from mixsearch.core.family import Preset
@@ -38,6 +37,7 @@ from mixsearch.core.validation import (
     check_n_samples,
     check_samples,
 )
+from mixsearch.core.warnings import add_warnings
 from mixsearch.data.dask import dask_arrays, is_dask
 from mixsearch.data.rows import Chunks, SampleChunk, chunk_in_memory
 from mixsearch.display import Card, plain_number

@@ -21,7 +21,6 @@ from sklearn.utils.validation import check_is_fitted
 from mixsearch._typing import Array, Matrix, Samples, SamplesLike
 from mixsearch.core.check import Check, check_answer, leave_out_each
 from mixsearch.core.component import Component, format_interval, score_bars
-from mixsearch.core.warnings import add_warnings
 from mixsearch.core.eigen import OVERSAMPLING, top_eigenpairs
 from mixsearch.core.estimator import MixtureCache, RandomState, SemiSupervised
 from mixsearch.core.family import Preset
@@ -54,6 +53,7 @@ from mixsearch.core.validation import (
     check_samples,
     reject_unknown_arguments,
 )
+from mixsearch.core.warnings import add_warnings
 from mixsearch.data.chunks import CACHED_ROWS, ArraySum, row_slices, sum_chunks
 from mixsearch.data.dask import dask_arrays, is_dask
 from mixsearch.data.rows import Chunk, Chunks, DetachedChunks, SampleChunk, leave_one_out

@@ -12,13 +12,13 @@ import numpy as np
 from mixsearch._typing import Array, DataFrame
 from mixsearch.community.graph import Graph
 from mixsearch.community.refinement import RefinedCommunity, refined_community_errors, rough_posterior
-from mixsearch.core.warnings import trust
 from mixsearch.core.example_fit import ExampleFit, ExampleNames, posterior_of_all
 from mixsearch.core.jackknife import StandardErrors
 from mixsearch.core.posterior import clip_weight
 from mixsearch.core.sample_component import ConfidentComponent
 from mixsearch.core.separation import MIN_LISTED_CONFIDENCE
 from mixsearch.core.tensor import separate_rest
+from mixsearch.core.warnings import trust
 from mixsearch.display import Card, give_or_take, plain_number
 
 _N_SHOWN = 8

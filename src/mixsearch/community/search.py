@@ -30,11 +30,11 @@ from mixsearch.community.refinement import (
     walk_membership,
 )
 from mixsearch.community.spectrum import MAX_COMMUNITIES, GraphSpectrum, find_spectrum
-from mixsearch.core.warnings import add_warnings, check_lead, lower_trust
 from mixsearch.core.estimator import BaseSearch, MixtureCache, RandomState
 from mixsearch.core.extraction import Extraction, ExtractionOptions, extract_with_rehint
 from mixsearch.core.hints import check_not_orthogonal, check_one_hint, hint_from_direction
 from mixsearch.core.validation import AUTO, check_n_components
+from mixsearch.core.warnings import add_warnings, check_lead, lower_trust
 from mixsearch.data.rows import chunk_in_memory
 from mixsearch.errors import (
     HintIgnoredWarning,
@@ -336,7 +336,7 @@ class CommunitySearch(BaseSearch[CommunityFamily]):
 
 
 def fit_warnings(spectrum: GraphSpectrum, n_components: int) -> list[UnlikelyMixtureWarning]:
-    """Return warnings about the number of communities requested; that none can be detected is a warning of the answer."""
+    """Return warnings about the number of communities requested; none at all is a warning of the answer."""
     n_signal = spectrum.n_components
     facts = {"n_components": n_components, "n_signal": n_signal, "argument": Option("n_components")}
     if n_signal == 1 or n_signal == n_components:

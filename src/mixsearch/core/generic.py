@@ -11,7 +11,6 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 from mixsearch._typing import Array, Matrix
 from mixsearch.core.check import check_lead
 from mixsearch.core.component import Component, VectorComponent
-from mixsearch.core.warnings import add_warnings
 from mixsearch.core.eigen import top_eigenpairs
 from mixsearch.core.extraction import (
     Extraction,
@@ -26,6 +25,7 @@ from mixsearch.core.hints import check_not_orthogonal, hint_from_direction
 from mixsearch.core.moments import Moments
 from mixsearch.core.sample_component import SampleComponent
 from mixsearch.core.separation import check_separation
+from mixsearch.core.warnings import add_warnings
 from mixsearch.errors import ArgumentError, HintError, Option, SearchError
 
 

@@ -1,4 +1,4 @@
-"""Describe the topic that a query found: its words, documents with snippets, alternatives and warnings, as an answer."""
+"""Describe the topic of a query: its words, documents with snippets, alternatives and warnings, as an answer."""
 
 from __future__ import annotations
 

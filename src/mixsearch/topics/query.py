@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from mixsearch._typing import Array
-from mixsearch.core.warnings import add_warnings, lower_trust
 from mixsearch.core.extraction import Extraction, extract_with_rehint
 from mixsearch.core.frame import Frame
 from mixsearch.core.moments import Hinted
 from mixsearch.core.separation import check_separation
+from mixsearch.core.warnings import add_warnings, lower_trust
 from mixsearch.data.rows import Chunks
 from mixsearch.errors import (
     HintError,
@@ -59,7 +59,7 @@ def check_words(found: Topic, hint: WordHint) -> Topic:
 
 
 def check_documents(found: Topic, frequencies: Array) -> Topic:
-    """Return an answer to documents of mean word frequencies, (d,), with the warning that topics are missing, if any."""
+    """Return an answer to documents of mean word frequencies, (d,), with a warning if topics are missing."""
     left_out = found._family.left_out
     if left_out is None:
         return found
@@ -161,7 +161,8 @@ class TopicQuery:
             # A document that contains a word need not be about it.
             return lower_trust(by_documents, min(1.0, len(matches.named.indices) / MIN_DOCUMENTS))
         found = self._extract(matches.hint[: self.family.n_components])
-        found = add_warnings(check_documents(found, matches.named.words), [*warnings, *check_separation(found.separation)])
+        warnings = [*warnings, *check_separation(found.separation)]
+        found = add_warnings(check_documents(found, matches.named.words), warnings)
         refined = self._refine(found, partial(seed_from_matches, matches))
         # A topic that is rarer than the words is what at most this part of their documents is about.
         share = matches.n_documents / self.family.chunks.n_rows
