@@ -19,7 +19,7 @@ from scipy.stats import chi2
 from sklearn.utils.validation import check_is_fitted
 
 from mixsearch._typing import Array, Matrix, Samples, SamplesLike
-from mixsearch.core.check import Check, check_answer, leave_out_each
+from mixsearch.core.check import MembershipCheck, check_answer, leave_out_each
 from mixsearch.core.component import Component, format_interval, score_bars
 from mixsearch.core.eigen import OVERSAMPLING, top_eigenpairs
 from mixsearch.core.estimator import MixtureCache, RandomState, SemiSupervised
@@ -754,7 +754,7 @@ class Subspace(Component):
         |Uᵢ'v|²: how much of the hint each subspace contains.
     stderr : SubspaceErrors
         Standard errors of `basis` and `weight`.
-    check : Check
+    check : MembershipCheck
         Whether examples come back when they are left out.
 
     See Also
@@ -895,7 +895,7 @@ class Subspace(Component):
         return tuple(replace(plain, _rank=rank) for rank in range(self._family.n_components) if rank != self._rank)
 
     @cached_property
-    def check(self) -> Check:
+    def check(self) -> MembershipCheck:
         """Whether examples come back when they are left out: the membership of each in what the others find."""
         return leave_out_each(cast(Any, self._search), self._examples)
 

@@ -21,6 +21,93 @@ MAX_UNINFORMATIVE = 0.01
 
 
 class Check(NamedTuple):
+    """Where examples rank among all rows when they are left out.
+
+    Attributes
+    ----------
+    ranks : array of shape (q,)
+        The rank of each example when the others are searched for, in increasing order: 1 is first. Empty if there are
+        fewer than two examples.
+    n_rows : int
+        The number of rows that are ranked.
+
+    Examples
+    --------
+    >>> from mixsearch import Check
+    >>> print(Check(ranks=[4, 23, 26, 57, 196], n_rows=1000))
+    4 of 5 examples come back among the first 60 when left out; reading the first 200 rows should find about 80%
+    """
+
+    ranks: Array
+    n_rows: int
+
+    def expected_recall(self, n: int) -> float:
+        """Estimate the fraction of all members among the first n rows.
+
+        Parameters
+        ----------
+        n : int
+            The number of rows that are read, best first.
+
+        Returns
+        -------
+        float
+            NaN without a check.
+
+        Notes
+        -----
+        Of q ranks of members, the k-th lies at a fraction of k / (q + 1) of all members on average, whatever their
+        distribution is (order statistics); between ranks, the fraction is interpolated.
+        """
+        ranks = np.sort(np.minimum(self.ranks, self.n_rows))
+        q = len(ranks)
+        if not q:
+            return float("nan")
+        if n >= self.n_rows:
+            return 1.0
+        k = int(np.searchsorted(ranks, n, side="right"))
+        low, high = (ranks[k - 1] if k else 0), (ranks[k] if k < q else self.n_rows)
+        return float((k + (n - low) / max(high - low, 1)) / (q + 1))
+
+    def n_to_read(self, recall: float = 0.8) -> int:
+        """Estimate how many rows to read, best first, to find a fraction of all members.
+
+        Parameters
+        ----------
+        recall : float, default=0.8
+            The fraction. At most q / (q + 1) of the members can be promised from q examples.
+
+        Returns
+        -------
+        int
+            All rows without a check.
+        """
+        q = len(self.ranks)
+        k = min(round(recall * (q + 1)), q)
+        return min(_round_up(int(np.sort(self.ranks)[k - 1])), self.n_rows) if k > 0 else self.n_rows
+
+    def __str__(self) -> str:
+        q = len(self.ranks)
+        if not q:
+            return "no check: it needs two examples"
+        ranks, n_read = np.asarray(self.ranks), self.n_to_read()
+        # Of the cuts in the first half, the one best worth reading: many examples, few rows.
+        half = -(-self.n_rows // 2)
+        cuts = sorted({half, *(cut for cut in map(_round_up, ranks.tolist()) if cut < half)})
+        cut = max(cuts, key=lambda n: np.sum(ranks <= n) / (q + 1) - np.log(n) / np.log(self.n_rows + 1))
+        return (
+            f"{np.sum(ranks <= cut)} of {q} examples come back among the first {cut:,} when left out; reading the "
+            f"first {n_read:,} rows should find about {round(self.expected_recall(n_read), 1):.0%}"
+        )
+
+
+def _round_up(n: int) -> int:
+    """Round a number of rows up to one that reads well: 10, 20, ..., 100, 110, ..., 1,000, 1,100 ..."""
+    unit = 10 ** max(len(str(n)) - 2, 1)
+    return int(-(-n // unit) * unit)
+
+
+class MembershipCheck(NamedTuple):
     """The membership of each example in the component that the others find.
 
     Attributes
@@ -52,15 +139,17 @@ class Check(NamedTuple):
         )
 
 
-def leave_out_each(find: Callable[..., Any] | None, examples: Any) -> Check:
+def leave_out_each(find: Callable[..., Any] | None, examples: Any) -> MembershipCheck:
     """Search with each example left out, and compute its membership in the component that the others find."""
     n = 0 if examples is None else examples.shape[0]
     if find is None or n < 2:
-        return Check(np.full(n, np.nan))
+        return MembershipCheck(np.full(n, np.nan))
     keep = ~np.eye(n, dtype=bool)
     with collect_warnings():  # they are about answers that nobody sees
         answers = [find(examples=examples[keep[row]]) for row in range(n)]
-    return Check(np.array([answer._membership_of(examples[row : row + 1])[0] for row, answer in enumerate(answers)]))
+    return MembershipCheck(
+        np.array([answer._membership_of(examples[row : row + 1])[0] for row, answer in enumerate(answers)])
+    )
 
 
 def check_answer(found: Any, memberships: Array | None = None, *, is_clear: bool = False) -> list[SearchWarning]:

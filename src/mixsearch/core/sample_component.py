@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mixsearch._typing import Array
-from mixsearch.core.check import Check, leave_out_each
+from mixsearch.core.check import MembershipCheck, leave_out_each
 from mixsearch.core.component import VectorComponent, format_interval
 from mixsearch.core.family import Family
 from mixsearch.core.jackknife import (
@@ -58,7 +58,7 @@ class SampleComponent(VectorComponent):
         raise NotImplementedError
 
     @cached_property
-    def check(self) -> Check:
+    def check(self) -> MembershipCheck:
         """Whether examples come back when they are left out: the membership of each in what the others find."""
         return leave_out_each(self._search, self._examples)
 

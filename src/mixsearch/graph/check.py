@@ -2,41 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from mixsearch._typing import Array
+from mixsearch.core.check import Check
 from mixsearch.graph.pagerank import contrast
-
-
-class Check(NamedTuple):
-    """Where positive examples rank among all rows when they are left out.
-
-    Attributes
-    ----------
-    ranks : array of shape (q,)
-        Ranks among the rows that are not examples, from 1, in increasing order; empty if there is one example only.
-    n_rows : int
-        The number of rows.
-    """
-
-    ranks: Array
-    n_rows: int
-
-    def expected_recall(self, n: int) -> float:
-        """Estimate the fraction of members among the first n rows: that of left-out examples, with one miss added.
-
-        Parameters
-        ----------
-        n : int
-            The number of rows that are read, best first.
-
-        Returns
-        -------
-        float
-        """
-        return float(np.sum(self.ranks <= n) / (len(self.ranks) + 1))
 
 
 def leave_one_out(positive: Array, negative: Array, examples: Array) -> Check:

@@ -40,7 +40,7 @@ def test_left_out_examples_of_one_group_come_first():
     pagerank, examples = PageRank(make_two_groups(), 0.05), np.array([1, 5, 9])
     check = leave_one_out(pagerank.from_nodes(examples), np.zeros(40), examples)
     assert check.ranks.max() <= 17
-    assert check.expected_recall(17) == 3 / 4
+    assert check.expected_recall(17) >= 3 / 4
     mixed = np.array([1, 5, 30])
     check = leave_one_out(pagerank.from_nodes(mixed), np.zeros(40), mixed)
     assert check.ranks.max() > 10
