@@ -1,0 +1,118 @@
+"""From scores to members: where examples rank when they are left out, and what this says about every other node."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.integrate import trapezoid
+from scipy.stats import rankdata
+
+from mixsearch._typing import Array
+from mixsearch.core.check import Check
+from mixsearch.graph.pagerank import PageRank, contrast
+
+# With fewer examples, too little is known for a probability.
+MIN_EXAMPLES = 3
+# More examples than these are not left out in turn.
+MAX_LEFT_OUT = 50
+# The grids of sizes, of ranks and of the steepness of membership: finer ones change it by less than .01.
+N_SIZES, N_RANKS, STEEPNESS = 60, 400, (1.5, 2.0, 3.0, 5.0, 10.0)
+
+
+class Members(NamedTuple):
+    """The members that examples show.
+
+    Attributes
+    ----------
+    scores : array of shape (n,)
+        One score per node: the highest for positive examples, 0 for negative ones.
+    membership : array of shape (n,)
+        Monotone in the score: a probability, or a rank from 0 to 1 if there are too few examples.
+    is_probability : bool
+        Which of the two membership is.
+    check : Check
+        Where examples rank when they are left out.
+    """
+
+    scores: Array
+    membership: Array
+    is_probability: bool
+    check: Check
+
+
+def find_members(pagerank: PageRank, positive: Array, negative: Array, sizes: Array | None = None) -> Members:
+    """Find the members of a graph from positive and negative examples, which are nodes, each given once.
+
+    `sizes` has the number of rows that each node stands for, (n,).
+    """
+    from_positive, from_negative = pagerank.from_nodes(positive), pagerank.from_nodes(negative).sum(axis=1)
+    scores = contrast(from_positive.sum(axis=1), from_negative)
+    check = leave_one_out(from_positive, from_negative, positive, sizes)
+    return label_members(scores, check, positive, negative, sizes)
+
+
+def label_members(scores: Array, check: Check, positive: Array, negative: Array, sizes: Array | None = None) -> Members:
+    """Estimate membership from non-negative scores, (n,), and a check; examples are members or not."""
+    scores = np.array(scores, dtype=np.float64)
+    scores[positive], scores[negative] = scores.max(initial=0), 0
+    is_probability = len(check.ranks) >= MIN_EXAMPLES
+    ranks = rank_scores(scores, sizes)
+    membership = estimate_membership(ranks, check) if is_probability else 1 - ranks / check.n_rows
+    membership[positive], membership[negative] = 1, 0
+    return Members(scores, membership, is_probability, check)
+
+
+def rank_scores(scores: Array, sizes: Array | None = None) -> Array:
+    """Compute how many rows have a higher score than each node, (n,): half of those with the same score count."""
+    if sizes is None:
+        return np.asarray(rankdata(-scores) - 0.5)
+    order, level = np.unique(-scores, return_inverse=True)
+    counts = np.bincount(level, sizes, len(order))
+    return np.asarray((np.cumsum(counts) - counts / 2)[level])
+
+
+def leave_one_out(positive: Array, negative: Array, examples: Array, sizes: Array | None = None) -> Check:
+    """Rank each positive example among the nodes that are not examples, by the PageRank from the others.
+
+    `positive` has the PageRank from each of q examples, (n, q), `negative` the total from negative ones, (n,).
+    """
+    total = positive.sum(axis=1, keepdims=True)
+    tested = choose_left_out(len(examples))
+    return rank_left_out(contrast(np.maximum(total - positive[:, tested], 0), negative[:, None]), examples, sizes)
+
+
+def choose_left_out(q: int) -> Array:
+    """Choose the examples that are left out in turn: none of one, and not more than a few dozen of many."""
+    return np.unique(np.linspace(0, q - 1, min(q, MAX_LEFT_OUT)).astype(np.intp)) if q > 1 else np.empty(0, np.intp)
+
+
+def rank_left_out(scores: Array, examples: Array, sizes: Array | None = None) -> Check:
+    """Rank left-out examples among the nodes that are not examples, by scores without them, (n, len(tested))."""
+    sizes = np.ones(len(scores)) if sizes is None else sizes
+    is_other = np.ones(len(scores))
+    is_other[examples] = 0
+    weights = sizes * is_other
+    tested = examples[choose_left_out(len(examples))]
+    own = scores[tested, np.arange(len(tested))]
+    ranks = 1 + weights @ (scores > own) + 0.5 * (weights @ (scores == own) + sizes[tested] - 1)
+    return Check(np.sort(np.minimum(np.ceil(ranks), sizes.sum())).astype(np.int64), int(sizes.sum()))
+
+
+def estimate_membership(ranks: Array, check: Check) -> Array:
+    """Estimate the probability that the nodes with some ranks are members, (n,).
+
+    Notes
+    -----
+    Membership falls with the rank r as p(r) = 1 / (1 + (r/s)^b), so that a member has the rank r with the probability
+    p(r) / sum(p). The result is the mean of p over sizes s and steepness b, each weighted by the probability of the
+    ranks that left-out examples have.
+    """
+    q, n = len(check.ranks), max(check.n_rows, 2)
+    grid = np.unique(np.concatenate([[0.0], np.geomspace(0.5, n, N_RANKS)]))
+    size, steepness = (each.ravel()[:, None] for each in np.meshgrid(np.geomspace(1, n, N_SIZES), STEEPNESS))
+    curves = 1 / (1 + (grid / size) ** steepness)
+    log_likelihood = np.log(1 / (1 + (check.ranks / size) ** steepness)).sum(axis=1)
+    log_likelihood -= q * np.log(trapezoid(curves, grid, axis=1))
+    weights = np.exp(log_likelihood - log_likelihood.max())
+    return np.asarray(np.interp(ranks, grid, weights @ curves / weights.sum()))
