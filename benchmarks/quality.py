@@ -37,7 +37,7 @@ from peers import LIMIT, METHODS, SEEDED
 
 import mixsearch
 from mixsearch._typing import Array
-from mixsearch.data.reductions import top_rows
+from mixsearch.core.rows import top_rows
 from mixsearch.metrics import Reference, average_precision
 
 TOPICS = {

@@ -18,10 +18,10 @@ import scipy.sparse as sp
 from measuring import peak_memory, print_table, seconds, verdict
 from workloads import draw_corpus, words_of_all_frequencies
 
-from mixsearch.data.threads import n_cores
 from mixsearch.index import IndexOptions, build_index, open_index
 from mixsearch.io.folder import read_manifest
 from mixsearch.lda import BLOCK
+from mixsearch.machine import n_cores
 from mixsearch.text import CorpusOptions
 
 N_DOCUMENTS, N_WORDS, N_TOPICS, MEAN_LENGTH = 300_000, 100_000, 100, 330.0

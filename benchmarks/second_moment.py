@@ -15,7 +15,7 @@ from workloads import newsgroups_workload, sparse_workload
 
 from mixsearch import TopicSearch
 from mixsearch._typing import Array, Samples
-from mixsearch.core import second_moment as paths
+from mixsearch.core import moments as paths
 from mixsearch.core.eigen import Eigenpairs, top_eigenpairs
 from mixsearch.datasets import make_gaussian_mixture
 from mixsearch.lda import BLOCK

@@ -14,8 +14,8 @@ import numpy as np
 from measuring import print_table, seconds
 from web_demo import demo_index
 
-from mixsearch.data.threads import on_one_core
 from mixsearch.index import TopicIndex, open_index
+from mixsearch.machine import on_one_core
 from mixsearch.web.indexes import ServedIndex
 from mixsearch.web.routes.topics import encode_document, encode_documents, encode_topic
 from mixsearch.web.schemas import DocumentsRequest, TopicRequest

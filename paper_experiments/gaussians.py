@@ -14,7 +14,7 @@ from mixsearch import GaussianSearch, Moments, search_moments
 from mixsearch._typing import Array
 from mixsearch.core.extraction import ExtractionOptions
 from mixsearch.core.frame import Frame
-from mixsearch.core.tensor import sum_cubes, symmetrize
+from mixsearch.core.moments import sum_cubes, symmetrize
 from mixsearch.datasets import make_gaussian_mixture, make_hint
 from mixsearch.datasets.mixtures import GaussianMixtureData
 from mixsearch.paper import gaussian

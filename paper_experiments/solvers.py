@@ -11,8 +11,8 @@ from sklearn.utils.extmath import randomized_svd
 from mixsearch import Moments, search_moments
 from mixsearch._typing import Array
 from mixsearch.core.eigen import top_eigenpairs
-from mixsearch.core.second_moment import second_moment
-from mixsearch.data.rows import chunk_in_memory
+from mixsearch.core.moments import second_moment
+from mixsearch.core.rows import chunk_in_memory
 from mixsearch.datasets import make_gaussian_mixture, make_hint
 from paper_experiments.experiment import Case, Experiment, Result, Rows, make_cases
 from paper_experiments.figures import (

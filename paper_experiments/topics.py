@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 from mixsearch import TopicSearch
 from mixsearch._typing import Array
-from mixsearch.data.reductions import top_rows
+from mixsearch.core.rows import top_rows
 from mixsearch.plots.style import TEXT_COLOR
 from paper_experiments.baselines import AnchorWords, compute_word_frequencies, seeded_lda
 from paper_experiments.corpora import ARTICLES, SOURCES, TextCorpus, available, load_text

@@ -6,7 +6,7 @@ from typing import Any
 
 import cloudpickle
 
-from mixsearch.data.rows import N_GROUPS, chunk_in_memory
+from mixsearch.core.rows import N_GROUPS, chunk_in_memory
 from mixsearch.testing.family import SplitChunks
 
 

@@ -17,11 +17,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mixsearch._typing import Array, Matrix
-from mixsearch.core.second_moment import rescale, second_moment
+from mixsearch.core.moments import rescale, second_moment
+from mixsearch.core.rows import chunk_in_memory, row_slices
 from mixsearch.core.validation import FLOAT_DTYPES
-from mixsearch.data.chunks import row_slices
-from mixsearch.data.rows import chunk_in_memory
-from mixsearch.data.threads import n_cores, one_blas_thread
+from mixsearch.machine import n_cores, one_blas_thread
 from paper_experiments.baselines.tensor_power import OneComponent
 
 # Armijo condition: a step must lower the objective by this fraction of what the slope predicts.

@@ -15,10 +15,9 @@ from sklearn.utils.validation import check_array, check_X_y
 
 from mixsearch._typing import Array, Samples
 from mixsearch.core.eigen import top_eigenpairs
-from mixsearch.core.hints import hint_from_direction
-from mixsearch.core.second_moment import second_moment
-from mixsearch.core.validation import FLOAT_DTYPES, as_samples
-from mixsearch.data.rows import chunk_in_memory
+from mixsearch.core.moments import second_moment
+from mixsearch.core.rows import chunk_in_memory
+from mixsearch.core.validation import FLOAT_DTYPES, as_samples, hint_from_direction
 
 
 @dataclass(frozen=True, slots=True)

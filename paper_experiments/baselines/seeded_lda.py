@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
-from mixsearch.data.chunks import row_slices
+from mixsearch.core.rows import row_slices
 
 # Nonzero counts whose topics are drawn at once, and pseudo-counts of a seed.
 CHUNK, SEED_COUNTS = 100_000, 50.0

@@ -13,9 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from mixsearch._typing import Array
 from mixsearch.core.frame import Frame
-from mixsearch.core.hints import check_not_orthogonal, hint_from_direction
-from mixsearch.core.tensor import sum_cubes, symmetrize
-from mixsearch.data.chunks import ArraySum, row_slices
+from mixsearch.core.moments import sum_cubes, symmetrize
+from mixsearch.core.rows import row_slices
+from mixsearch.core.validation import check_not_orthogonal, hint_from_direction
 from mixsearch.gaussian import GaussianSearch
 from mixsearch.topics.search import TopicSearch
 
@@ -48,7 +48,7 @@ def _(search: GaussianSearch, *, noise_term: NoiseTerm = "whitened") -> ThirdMom
     """Return E[y⊗y⊗y] minus the noise W'W in each pair of the three places, times m~ in the third."""
     check_is_fitted(search)
     model = search._family
-    tensor = model.chunks.sum(_sum_cubes).total / model.chunks.n_rows
+    tensor = model.chunks.sum(_sum_cubes) / model.chunks.n_rows
     spread = model.frame.spread if noise_term == "whitened" else np.ones(model.n_components)
     tensor -= symmetrize(np.multiply.outer(np.diag(spread), model.noise_mean))
     return ThirdMoment(model.frame, tensor, model.mean)
@@ -59,7 +59,7 @@ def _(search: TopicSearch) -> ThirdMoment:
     """Return the moment of three words of a document, different ones unless the search uses plug-in moments."""
     check_is_fitted(search)
     model, a0 = search._family, search._family.alpha0
-    triples = model.chunks.sum(_sum_weighted_cubes).total
+    triples = model.chunks.sum(_sum_weighted_cubes)
     if model.distinct:
         W = model.whitening_rows(slice(None))
         repeated = model.own_crossed - 2 / 3 * model.own_triples[:, None] * W
@@ -69,14 +69,14 @@ def _(search: TopicSearch) -> ThirdMoment:
     return ThirdMoment(model.frame, a0 * (a0 + 1) * (a0 + 2) / 2 * triples - shared / 2, m, total=a0)
 
 
-def _sum_cubes(chunk: Any) -> ArraySum:
+def _sum_cubes(chunk: Any) -> Any:
     """Return Σ y⊗y⊗y."""
-    return ArraySum(sum_cubes(chunk.projected, chunk.projected, np.ones(len(chunk.projected))))
+    return sum_cubes(chunk.projected, chunk.projected, np.ones(len(chunk.projected)))
 
 
-def _sum_weighted_cubes(chunk: Any) -> ArraySum:
+def _sum_weighted_cubes(chunk: Any) -> Any:
     """Return Σ triple weight y⊗y⊗y."""
-    return ArraySum(sum_cubes(chunk.projected, chunk.projected, chunk.triple_weights))
+    return sum_cubes(chunk.projected, chunk.projected, chunk.triple_weights)
 
 
 # Smaller changes of all coordinates are rounding errors.

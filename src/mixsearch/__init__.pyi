@@ -5,7 +5,7 @@ from .core.component import Component
 from .core.generic import search_family, search_moments
 from .core.jackknife import StandardErrors
 from .core.moments import Moments
-from .core.rank_selection import Spectrum
+from .core.spectrum import Spectrum
 from .errors import SearchError, SearchWarning, WeakHintWarning
 from .gaussian import GaussianComponent, GaussianSearch
 from .regression import RegressionComponent, RegressionSearch

@@ -18,23 +18,26 @@ from sklearn.utils.validation import check_is_fitted
 
 from mixsearch._typing import Array, Matrix, Samples, SamplesLike
 from mixsearch.core.check import check_answer
-from mixsearch.core.component import Candidates
+from mixsearch.core.component import SampleComponent, add_warnings
+from mixsearch.core.dask import dask_arrays, is_dask
 from mixsearch.core.eigen import OVERSAMPLING, top_eigenpairs
 from mixsearch.core.estimator import MixtureCache, RandomState, SemiSupervised
-from mixsearch.core.extraction import Extraction, ExtractionOptions, extract_with_rehint, prefer
+from mixsearch.core.extraction import (
+    Candidates,
+    Extraction,
+    ExtractionOptions,
+    all_components,
+    extract_with_rehint,
+    prefer,
+)
 from mixsearch.core.family import Preset
 from mixsearch.core.frame import Frame, frame_from_eigenpairs, project
-from mixsearch.core.hints import check_not_orthogonal, hint_from_direction, hint_from_examples, mean_of
 from mixsearch.core.jackknife import StandardErrors
-from mixsearch.core.moments import Hinted, Replicates
-from mixsearch.core.noise_edge import MIN_NOISE, SignalCheck, check_spectrum, noise_rank
-from mixsearch.core.posterior import clip_weight, log_normal
-from mixsearch.core.posterior import posterior as posterior_of_two
-from mixsearch.core.rank_selection import Spectrum, spherical_spectrum
-from mixsearch.core.sample_component import SampleComponent
-from mixsearch.core.second_moment import (
+from mixsearch.core.moments import (
+    Hinted,
     MeasuredChunk,
     MeasuredSamples,
+    Replicates,
     WeightedSums,
     blas_threads_for,
     centered_sums,
@@ -42,21 +45,32 @@ from mixsearch.core.second_moment import (
     sample_mean_of,
     second_moment,
     squared_distances,
+    sum_cubes,
+    symmetrize,
     weighted_gram,
     weighted_sums,
 )
-from mixsearch.core.tensor import all_components, sum_cubes, symmetrize
-from mixsearch.core.validation import check_choice, check_n_components, check_n_features, check_n_samples, check_samples
-from mixsearch.core.warnings import add_warnings
-from mixsearch.data.chunks import CACHED_ROWS, ArraySum, row_slices
-from mixsearch.data.dask import dask_arrays, is_dask
-from mixsearch.data.rows import (
+from mixsearch.core.rows import (
+    CACHED_ROWS,
     Chunk,
     Chunks,
     DetachedChunks,
     SampleChunk,
     leave_one_out,
+    row_slices,
     spread_over_groups,
+)
+from mixsearch.core.spectrum import MIN_NOISE, SignalCheck, Spectrum, check_spectrum, noise_rank, spherical_spectrum
+from mixsearch.core.validation import (
+    check_choice,
+    check_n_components,
+    check_n_features,
+    check_n_samples,
+    check_not_orthogonal,
+    check_samples,
+    hint_from_direction,
+    hint_from_examples,
+    mean_of,
 )
 from mixsearch.errors import SearchWarning, warn_user
 from mixsearch.gaussian_likelihood import Covariance, FeatureChunk, ShapedModel, SphericalModel, SphericalParameters
@@ -65,8 +79,11 @@ from mixsearch.mixture.em import (
     EMOptions,
     Fit,
     check_em_options,
+    clip_weight,
     fit_mixture,
+    log_normal,
     posterior,
+    posterior_of_two,
     run_em,
     thin_rows,
 )
@@ -157,8 +174,8 @@ class GaussianFamily:
 
     def hinted(self, hint: Array) -> Hinted:
         """Contract the third moment with a hint in the frame, (k,)."""
-        total = self.chunks.sum(lambda chunk: ArraySum(weighted_gram(chunk.projected, chunk.projected @ hint)))
-        return self.correct(total.total / self.chunks.n_rows, hint)
+        total = self.chunks.sum(lambda chunk: weighted_gram(chunk.projected, chunk.projected @ hint))
+        return self.correct(total / self.chunks.n_rows, hint)
 
     def correct(self, third: Array, hint: Array) -> Hinted:
         """Subtract the contribution of the noise from E[⟨y, c⟩yy'].
@@ -176,13 +193,13 @@ class GaussianFamily:
     def tensor(self, basis: Array) -> Array:
         """Contract the third moment with all columns of a basis, (k, q), to (q, q, q)."""
 
-        def sum_chunk(chunk: GaussianChunk) -> ArraySum:
+        def sum_chunk(chunk: GaussianChunk) -> Any:
             Y = chunk.projected @ basis
-            return ArraySum(sum_cubes(Y, Y, np.ones(len(Y))))
+            return sum_cubes(Y, Y, np.ones(len(Y)))
 
         identity = (basis.T * self.frame.spread) @ basis
         noise = symmetrize(np.multiply.outer(identity, self.noise_mean @ basis))
-        return np.asarray(self.chunks.sum(sum_chunk).total / self.chunks.n_rows - noise)
+        return np.asarray(self.chunks.sum(sum_chunk) / self.chunks.n_rows - noise)
 
     def leave_one_out(self, hint: Array) -> Replicates:
         """Compute the moments under a hint in the frame, (k,), of all samples but one group, for each group in turn."""
@@ -220,10 +237,10 @@ class GaussianFamily:
         residual = self.frame.residual(v[:, None])[:, 0]
         offset = float(self.sample_mean @ residual)
 
-        def correlate(chunk: GaussianChunk, rows: slice) -> ArraySum:
-            return ArraySum((np.asarray(chunk.samples[rows] @ residual) - offset) @ chunk.projected[rows])
+        def correlate(chunk: GaussianChunk, rows: slice) -> Any:
+            return (np.asarray(chunk.samples[rows] @ residual) - offset) @ chunk.projected[rows]
 
-        return np.array([sums.total for sums in leave_one_out(self.chunks, correlate)]) / self._n_left
+        return np.array(leave_one_out(self.chunks, correlate)) / self._n_left
 
     @property
     def _n_left(self) -> float:
@@ -262,12 +279,12 @@ def fit_gaussian(
         else:
             framed = _frame_at_mean(distances, covariance, mean, n_components, seed)
 
-    def sum_noise(chunk: GaussianChunk) -> ArraySum:
+    def sum_noise(chunk: GaussianChunk) -> Any:
         Y, energy = chunk.projected, chunk.energy.astype(chunk.projected.dtype)
         both = np.stack([np.asarray(Y.T @ energy), np.einsum("ij,ij,i->j", Y, Y, energy)])
-        return ArraySum(np.asarray(both, dtype=np.float64))
+        return np.asarray(both, dtype=np.float64)
 
-    noise_mean, noise_square = framed["chunks"].sum(sum_noise).total / chunks.n_rows
+    noise_mean, noise_square = framed["chunks"].sum(sum_noise) / chunks.n_rows
     return GaussianFamily(
         **framed,
         mean=framed["frame"].whiten(mean),
@@ -300,7 +317,7 @@ def _frame_at_mean(
         return replace(chunk, projected=Y.astype(chunk.samples.dtype, copy=False))
 
     inside = chunks.map(project_chunk).persist()
-    level = inside.sum(lambda chunk: ArraySum(float(chunk.energy.sum()))).total / n
+    level = inside.sum(lambda chunk: float(chunk.energy.sum())) / n
     frame = frame_from_eigenpairs(values, vectors, level, precision=dtype, name="covariance", n_components=n_components)
     unit = float(frame.values.mean()) if q else 1.0
     lifted = Frame(np.column_stack([np.zeros(d), vectors]), np.append(unit, frame.values), origin=mean)
@@ -497,16 +514,16 @@ class GaussianComponent(SampleComponent):
         model = refined.model
         row = cast(Array, refined.residual_inverse)[self._index]
 
-        def sum_chunk(chunk: GaussianChunk) -> ArraySum:
+        def sum_chunk(chunk: GaussianChunk) -> Any:
             resp = posterior(model, FeatureChunk(chunk.first, make_features(family, chunk)), params)
             scale, total = (resp / params.variances) @ row, np.zeros(len(center))
             for rows in row_slices(chunk.n_rows, CACHED_ROWS):
                 X = chunk.samples[rows]
                 away = (X.toarray() if sp.issparse(X) else X).astype(np.float64) - center
                 total += (scale[rows] ** 2) @ family.frame.residual(away.T).T ** 2
-            return ArraySum(total)
+            return total
 
-        return np.asarray(self._family.chunks.sum(sum_chunk).total)
+        return np.asarray(self._family.chunks.sum(sum_chunk))
 
 
 # ---- Refinement -----------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 
 from mixsearch._typing import Array
-from mixsearch.data.rows import Chunk, SampleChunk
+from mixsearch.core.rows import Chunk, SampleChunk
 from mixsearch.mixture.em import draw_centers
 
 Covariance = Literal["spherical", "diagonal", "tied", "full"]

@@ -17,34 +17,38 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array, Matrix
-from mixsearch.core.component import Candidates, Refined
+from mixsearch.core.component import Refined
 from mixsearch.core.eigen import as_operator, top_eigenpairs
+from mixsearch.core.extraction import Candidates, separate_rest
 from mixsearch.core.frame import Frame, count_above, frame_from_eigenpairs
 from mixsearch.core.jackknife import jackknife
-from mixsearch.core.moments import Hinted, Replicates
-from mixsearch.core.rank_selection import (
-    N_FOLDS,
-    Folds,
-    FoldSums,
-    Spectrum,
-    find_spectrum,
-    max_directions,
-    sum_held_out,
+from mixsearch.core.moments import (
+    Hinted,
+    Replicates,
+    multiply_gram_chunks,
+    rescale,
+    sum_cubes,
+    symmetric_operator,
+    symmetrize,
+    weighted_gram,
 )
-from mixsearch.core.second_moment import multiply_gram_chunks, rescale, symmetric_operator, weighted_gram
-from mixsearch.core.tensor import separate_rest, sum_cubes, symmetrize
-from mixsearch.data.chunks import ArraySum, RowChunks, add_all, chunk_rows, even_slices, row_slices, sum_chunks
-from mixsearch.data.reductions import sample_terms
-from mixsearch.data.rows import (
+from mixsearch.core.rows import (
     Chunk,
     Chunks,
     LocalChunks,
+    RowChunks,
     SegmentedChunks,
+    add_all,
+    chunk_rows,
+    even_slices,
     group_indices,
     leave_one_out,
+    row_slices,
+    sample_terms,
+    sum_chunks,
     sums_by_group,
 )
-from mixsearch.data.threads import n_cores, one_blas_thread
+from mixsearch.core.spectrum import N_FOLDS, Folds, FoldSums, Spectrum, find_spectrum, max_directions, sum_held_out
 from mixsearch.errors import HintError, Option, SearchError
 from mixsearch.lda_documents import (
     DocumentWeights,
@@ -61,6 +65,7 @@ from mixsearch.lda_documents import (
     tfidf_lengths,
     weight_documents,
 )
+from mixsearch.machine import n_cores, one_blas_thread
 
 # Words that represent all in a sum of squares, which it changes by about a thousandth.
 MAX_DIAGONAL_WORDS = 10_000
@@ -208,11 +213,11 @@ class TopicFamily:
     def _contract_in_frame(self, hint: Array) -> Array:
         """Compute W'E[⟨x3, v⟩x1x2']W for v = Wc, (k, k)."""
 
-        def sum_chunk(chunk: TopicChunk) -> ArraySum:
+        def sum_chunk(chunk: TopicChunk) -> Any:
             scores = chunk.triple_weights * (chunk.projected @ hint)
-            return ArraySum(weighted_gram(chunk.projected, scores, n_threads=n_cores()))
+            return weighted_gram(chunk.projected, scores, n_threads=n_cores())
 
-        triples = self.chunks.sum(sum_chunk).total
+        triples = self.chunks.sum(sum_chunk)
         if self.distinct:
             W = self.whitening_rows(slice(None))
             v = W @ hint
@@ -268,13 +273,13 @@ class TopicFamily:
         - ⟨m, c⟩mm' / 2 with W'm for m.
         """
 
-        def sum_chunk(chunk: TopicChunk) -> ArraySum:
+        def sum_chunk(chunk: TopicChunk) -> Any:
             Y = chunk.projected @ basis
-            return ArraySum(sum_cubes(Y, Y, chunk.triple_weights))
+            return sum_cubes(Y, Y, chunk.triple_weights)
 
         a0, m = self.alpha0, self.mean @ basis
         with one_blas_thread:
-            triples = self.chunks.sum(sum_chunk).total
+            triples = self.chunks.sum(sum_chunk)
             if self.distinct:
                 W = self.whitening_rows(slice(None)) @ basis
                 repeats = self.own_crossed @ basis - 2 / 3 * W * self.own_triples[:, None]
@@ -348,20 +353,20 @@ class TopicFamily:
         """Compute A W u of all documents but one group, (d, B), for a direction u in the frame, (k,)."""
         distinct, a0, v = self.distinct, self.alpha0, np.asarray(self.whitening_rows(slice(None)) @ direction)
 
-        def sum_group(chunk: TopicChunk, rows: slice) -> ArraySum:
+        def sum_group(chunk: TopicChunk, rows: slice) -> Any:
             """Sum ω⟨x2, v⟩x1 and ωx1, (d, 2)."""
             counts, by_pair = chunk.read_documents(rows), chunk.pair_weights[rows]
             crossed = counts.T @ (by_pair * (counts @ v)) - distinct * v * (counts.T @ by_pair)
             per_word = chunk.document_weights(distinct)[rows] / chunk.lengths[rows]
-            return ArraySum(np.column_stack([crossed, counts.T @ per_word]))
+            return np.column_stack([crossed, counts.T @ per_word])
 
-        def sum_weights(chunk: TopicChunk, rows: slice) -> ArraySum:
-            return ArraySum(float(chunk.document_weights(distinct)[rows].sum()))
+        def sum_weights(chunk: TopicChunk, rows: slice) -> Any:
+            return float(chunk.document_weights(distinct)[rows].sum())
 
         replicates = []
         with one_blas_thread:
             weights = leave_one_out(self.chunks, sum_weights)
-            for (sums,), (weight,) in zip(leave_one_out(self.chunks, sum_group), weights, strict=True):
+            for sums, weight in zip(leave_one_out(self.chunks, sum_group), weights, strict=True):
                 crossed, m = (sums / weight).T
                 replicates.append(a0 * (a0 + 1) * crossed - a0**2 * m * (m @ v))
         return np.column_stack(replicates)
@@ -443,10 +448,10 @@ def fit_topics(
     so the noise of a word grows with p. S is undone on the way out.
     """
     weights = weight_documents(chunks, weighting, distinct=distinct)
-    word_mean, own_pairs, own_triples, document_frequency = chunks.sum(sum_words, weights).total.T.copy()
+    word_mean, own_pairs, own_triples, document_frequency = chunks.sum(sum_words, weights).T.copy()
     scale = scale_words(word_mean, metric)
 
-    def multiply(chunk: WordCountChunk, Q: Array) -> ArraySum:
+    def multiply(chunk: WordCountChunk, Q: Array) -> Any:
         return multiply_gram_chunks(chunk.counts, Q, weights.compute(chunk.lengths)[1])
 
     second = rescale(
@@ -499,27 +504,27 @@ def scale_words(word_mean: Array, metric: float) -> Array:
     return np.where(word_mean > 0, word_mean, 1.0) ** -metric
 
 
-def sum_words(chunk: WordCountChunk, weights: DocumentWeights) -> ArraySum:
+def sum_words(chunk: WordCountChunk, weights: DocumentWeights) -> Any:
     """Sum counts as frequencies and with the weights of pairs and triples, and count the documents of words, (d, 4)."""
     by_document, by_pair, by_triple = weights.compute(chunk.lengths)
     columns = np.column_stack([by_document / chunk.lengths, by_pair, by_triple])
-    return ArraySum(np.column_stack([_sum_rows(chunk.counts, columns), np.diff(chunk.by_word.indptr)]))
+    return np.column_stack([_sum_rows(chunk.counts, columns), np.diff(chunk.by_word.indptr)])
 
 
-def _sum_products(chunks: Chunks[WordCountChunk], multiply: Callable[..., ArraySum]) -> Matrix:
+def _sum_products(chunks: Chunks[WordCountChunk], multiply: Callable[..., Any]) -> Matrix:
     """Return the operator that sums `multiply(chunk, Q)`: one pass over the counts for a block of vectors."""
     n_features, dtype, *_ = chunks.layout[1:]
-    return symmetric_operator(n_features, dtype, lambda Q: chunks.sum(multiply, np.ascontiguousarray(Q)).total)
+    return symmetric_operator(n_features, dtype, lambda Q: chunks.sum(multiply, np.ascontiguousarray(Q)))
 
 
 def _sum_rows(counts: RowChunks, weights: Array) -> Array:
     """Compute X' weights, (d, q)."""
 
-    def sum_chunk(chunk: tuple[int, slice]) -> ArraySum:
+    def sum_chunk(chunk: tuple[int, slice]) -> Any:
         index, rows = chunk
-        return ArraySum(np.asarray(counts.read(index).T @ weights[rows]))
+        return np.asarray(counts.read(index).T @ weights[rows])
 
-    return np.asarray(sum_chunks(sum_chunk, counts.enumerate(), n_cores()).total)
+    return np.asarray(sum_chunks(sum_chunk, counts.enumerate(), n_cores()))
 
 
 def _find_left_out(second: Matrix, beyond: Frame, last: float, seed: int) -> Frame | None:
@@ -627,25 +632,25 @@ def topic_spectrum(
     def mask(chunk: WordCountChunk, fold: int) -> Array:
         return np.asarray(group_indices(chunk, len(chunk.lengths), N_FOLDS) == fold)
 
-    def sum_folds(chunk: WordCountChunk) -> ArraySum:
+    def sum_folds(chunk: WordCountChunk) -> Any:
         """Sum words, and pairs of a word with itself, over each fold: (2, d, 3)."""
         by_document, by_pair, _ = weights.compute(chunk.lengths)
         masks, counts = np.column_stack([mask(chunk, fold) for fold in range(N_FOLDS)]), chunk.counts
         squares = replace(counts, read=lambda index: square(counts.read(index)))
         per_word = (by_document / chunk.lengths)[:, None] * masks
-        return ArraySum(np.stack([_sum_rows(counts, per_word), _sum_rows(squares, by_pair[:, None] * masks)]))
+        return np.stack([_sum_rows(counts, per_word), _sum_rows(squares, by_pair[:, None] * masks)])
 
-    def sum_weights(chunk: WordCountChunk) -> ArraySum:
-        return ArraySum(np.array([weights.compute(chunk.lengths[mask(chunk, i)])[0].sum() for i in range(N_FOLDS)]))
+    def sum_weights(chunk: WordCountChunk) -> Any:
+        return np.array([weights.compute(chunk.lengths[mask(chunk, i)])[0].sum() for i in range(N_FOLDS)])
 
-    words, repeats = chunks.sum(sum_folds).total
-    fold_weights = chunks.sum(sum_weights).total
+    words, repeats = chunks.sum(sum_folds)
+    fold_weights = chunks.sum(sum_weights)
     word_mean = words.sum(axis=1)
     units = scale_words(word_mean, metric)
     scale, mean = alpha0 * (alpha0 + 1), alpha0 * units * word_mean
 
     def second_moment_without(fold: int) -> Matrix:
-        def multiply(chunk: WordCountChunk, Q: Array) -> ArraySum:
+        def multiply(chunk: WordCountChunk, Q: Array) -> Any:
             picked = ~mask(chunk, fold)
             return multiply_gram_chunks(_pick_rows(chunk.counts, picked), Q, weights.compute(chunk.lengths[picked])[1])
 
@@ -761,7 +766,7 @@ def refine_topic(family: TopicFamily, candidates: Candidates, n_sweeps: int) -> 
     beta = np.clip((1 - squares) / max(len(topics) * squares - 1, MIN_PROBABILITY), *BETA_RANGE)
     start, means, variances, total = topics[:, 0], [], [], np.zeros_like(topics)
     for sweep in range(n_sweeps):
-        chunks, (counts,) = chunks.map_sum(sample_words, topics, prior, int(rng.integers(2**32)))
+        chunks, counts = chunks.map_sum(sample_words, topics, prior, int(rng.integers(2**32)))
         counts = counts + beta
         lengths = counts.sum(axis=0)
         if sweep >= int(BURN_IN * n_sweeps):
@@ -789,7 +794,7 @@ def refine_topic(family: TopicFamily, candidates: Candidates, n_sweeps: int) -> 
 
 def _start_sampling(family: TopicFamily, candidates: Candidates) -> tuple[Array, Array, Chunks[SampledChunk]]:
     """Return the topics of the moment estimates, (d, k), α, (k,), and documents with linear estimates of shares."""
-    if family.chunks.sum(lambda chunk: ArraySum(int(np.count_nonzero(chunk.by_document.data % 1)))).total:
+    if family.chunks.sum(lambda chunk: int(np.count_nonzero(chunk.by_document.data % 1))):
         raise SearchError(
             "{argument}=True needs whole counts, but the documents contain fractions. Fit the counts themselves.",
             code="needs_whole_counts",
@@ -811,7 +816,7 @@ def _start_sampling(family: TopicFamily, candidates: Candidates) -> tuple[Array,
     return topics / topics.sum(axis=0), prior, family.chunks.map(start).persist()
 
 
-def sample_words(chunk: SampledChunk, topics: Array, prior: Array, seed: int) -> tuple[SampledChunk, ArraySum]:
+def sample_words(chunk: SampledChunk, topics: Array, prior: Array, seed: int) -> tuple[SampledChunk, Any]:
     """Draw the topic of each word and then the shares of each document; sum the words of each topic, (d, k)."""
     rng, by_document, by_word = np.random.default_rng([seed, chunk.first]), [], np.zeros_like(topics)
     chunks = chunk_rows(chunk.by_document, max(CHUNK_CELLS // len(prior), 1))
@@ -823,7 +828,7 @@ def sample_words(chunk: SampledChunk, topics: Array, prior: Array, seed: int) ->
         by_document.append(_sum_cells(X) @ drawn)
         by_word += sp.csc_array((np.ones(X.nnz), X.indices, np.arange(X.nnz + 1)), shape=(X.shape[1], X.nnz)) @ drawn
     shares = rng.standard_gamma(np.concatenate(by_document) + prior) + MIN_PROBABILITY
-    return replace(chunk, shares=shares / shares.sum(axis=1, keepdims=True)), ArraySum(by_word)
+    return replace(chunk, shares=shares / shares.sum(axis=1, keepdims=True)), (by_word)
 
 
 def _weigh_topics(counts: sp.csr_array, shares: Array, topics: Array) -> Array:

@@ -12,11 +12,22 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array, Sparse
-from mixsearch.data.chunks import ArraySum, RowChunks, chunk_rows, sum_chunks
-from mixsearch.data.reductions import ChunkCounts, Maximum, TopRows, top_rows
-from mixsearch.data.rows import Chunk, Chunks, Layout, LocalChunks, SegmentedChunks
-from mixsearch.data.threads import n_cores
+from mixsearch.core.rows import (
+    Chunk,
+    ChunkCounts,
+    Chunks,
+    Layout,
+    LocalChunks,
+    Maximum,
+    RowChunks,
+    SegmentedChunks,
+    TopRows,
+    chunk_rows,
+    sum_chunks,
+    top_rows,
+)
 from mixsearch.errors import DamagedFolderError, Option
+from mixsearch.machine import n_cores
 
 # A short document can show a high share by chance: it is ranked as if it had this many more words on another topic.
 WORDS_ELSEWHERE = 20
@@ -147,11 +158,11 @@ class DocumentWeights(NamedTuple):
 
 def weight_documents(chunks: Chunks[WordCountChunk], weighting: Weighting, *, distinct: bool) -> DocumentWeights:
     """Return the weights of the documents of a corpus."""
-    return DocumentWeights(weighting, chunks.sum(_sum_weights, weighting).total, distinct)
+    return DocumentWeights(weighting, chunks.sum(_sum_weights, weighting), distinct)
 
 
-def _sum_weights(chunk: WordCountChunk, weighting: Weighting) -> ArraySum:
-    return ArraySum(float(weighting(chunk.lengths).sum()))
+def _sum_weights(chunk: WordCountChunk, weighting: Weighting) -> Any:
+    return float(weighting(chunk.lengths).sum())
 
 
 @dataclass(frozen=True)
@@ -172,7 +183,7 @@ def match_documents(
     scored = chunks.map(_score_hint, columns, values)
     if max_documents is None:
         return scored
-    matching: ChunkCounts = scored.sum(_count_matching).total
+    matching: ChunkCounts = scored.sum(_count_matching)
     return scored if matching.total <= max_documents else scored.map(_sample_matching, max_documents, matching)
 
 
@@ -182,8 +193,8 @@ def _score_hint(chunk: TopicChunk, columns: Array | slice, values: Array) -> Hin
     return HintedChunk(**vars(chunk), hint_counts=hint_counts, hint_scores=scores, sampled_scores=scores)
 
 
-def _count_matching(chunk: HintedChunk) -> ArraySum:
-    return ArraySum(ChunkCounts.from_chunk(chunk, int(np.count_nonzero(chunk.hint_scores))))
+def _count_matching(chunk: HintedChunk) -> Any:
+    return ChunkCounts.from_chunk(chunk, int(np.count_nonzero(chunk.hint_scores)))
 
 
 def _sample_matching(chunk: HintedChunk, max_documents: int, matching: ChunkCounts) -> HintedChunk:
@@ -202,12 +213,12 @@ class ScoredChunk(TopicChunk):
     scores: Array  # (n,)
 
 
-def rank_documents(chunk: DocumentChunk, shares: Array, n: int, among: Array | None = None) -> ArraySum:
+def rank_documents(chunk: DocumentChunk, shares: Array, n: int, among: Array | None = None) -> Any:
     """Return the documents of a chunk with the largest shares of a topic, with their rows and shares."""
     scores = shares * chunk.lengths / (chunk.lengths + WORDS_ELSEWHERE)
     chosen = choose_rows(chunk, among)
     best = top_rows(scores, n) if chosen is None else chosen[top_rows(scores[chosen], n)]
-    return ArraySum(TopRows(n, scores[best], best + chunk.first, (chunk.rows[best], shares[best])))
+    return TopRows(n, scores[best], best + chunk.first, (chunk.rows[best], shares[best]))
 
 
 def choose_rows(chunk: DocumentChunk, among: Array | None) -> Array | None:
@@ -299,15 +310,15 @@ def local_rows(chunk: DocumentChunk, indices: Array) -> tuple[Array, Array]:
 
 def index_rows(chunks: Chunks[TopicChunk], rows: Array) -> Array:
     """Return the indices in the corpus of rows of the user's matrix; -1 for a row that is not in it."""
-    found: Maximum = chunks.sum(_index_rows, rows).total
+    found: Maximum = chunks.sum(_index_rows, rows)
     return np.asarray(found.value)
 
 
-def _index_rows(chunk: DocumentChunk, rows: Array) -> ArraySum:
+def _index_rows(chunk: DocumentChunk, rows: Array) -> Any:
     indices = np.searchsorted(chunk.rows, rows)
     known = indices < len(chunk.rows)
     known[known] = chunk.rows[indices[known]] == rows[known]
-    return ArraySum(Maximum(np.where(known, indices + chunk.first, -1)))
+    return Maximum(np.where(known, indices + chunk.first, -1))
 
 
 # A place has two unit vectors, of whitened counts times a power of the eigenvalues: a fine one of all directions, and a

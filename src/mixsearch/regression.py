@@ -17,16 +17,14 @@ from sklearn.utils.validation import check_is_fitted, check_X_y, validate_data
 
 from mixsearch._typing import Array, Samples, SamplesLike
 from mixsearch.core.check import MAX_DISAGREEMENT, check_answer
-from mixsearch.core.component import Candidates
+from mixsearch.core.component import SampleComponent, add_warnings
+from mixsearch.core.dask import dask_arrays, is_dask
 from mixsearch.core.estimator import BaseSearch, MixtureCache, RandomState
-from mixsearch.core.extraction import Extraction, ExtractionOptions, extract_with_rehint, prefer
+from mixsearch.core.extraction import Candidates, Extraction, ExtractionOptions, extract_with_rehint, prefer
 from mixsearch.core.family import Preset
-from mixsearch.core.hints import check_not_orthogonal, check_one_hint, hint_from_direction
 from mixsearch.core.jackknife import StandardErrors, jackknife, replicate_component
-from mixsearch.core.posterior import clip_weight
-from mixsearch.core.posterior import posterior as posterior_of_two
-from mixsearch.core.sample_component import SampleComponent
-from mixsearch.core.second_moment import squared_distances
+from mixsearch.core.moments import squared_distances
+from mixsearch.core.rows import Chunks, SampleChunk, chunk_in_memory
 from mixsearch.core.validation import (
     AUTO,
     FLOAT_DTYPES,
@@ -35,11 +33,11 @@ from mixsearch.core.validation import (
     check_magnitude,
     check_n_components,
     check_n_samples,
+    check_not_orthogonal,
+    check_one_hint,
     check_samples,
+    hint_from_direction,
 )
-from mixsearch.core.warnings import add_warnings
-from mixsearch.data.dask import dask_arrays, is_dask
-from mixsearch.data.rows import Chunks, SampleChunk, chunk_in_memory
 from mixsearch.display import Card, plain_number
 from mixsearch.errors import (
     ArgumentError,
@@ -52,7 +50,7 @@ from mixsearch.errors import (
     warn_user,
 )
 from mixsearch.mixture.check import choose_component, hold_examples
-from mixsearch.mixture.em import EMOptions, check_em_options, posterior
+from mixsearch.mixture.em import EMOptions, check_em_options, clip_weight, posterior, posterior_of_two
 from mixsearch.mixture.errors import estimate_covariance
 from mixsearch.mixture.tuning import TUNING
 from mixsearch.regression_likelihood import (

@@ -11,11 +11,10 @@ import scipy.sparse as sp
 from scipy.stats import chi2
 
 from mixsearch._typing import Array, Samples
-from mixsearch.core.component import Candidates
+from mixsearch.core.extraction import Candidates, all_components
 from mixsearch.core.frame import project
-from mixsearch.core.second_moment import centered_sums, weighted_sums
-from mixsearch.core.tensor import all_components
-from mixsearch.data.rows import Chunk, Chunks
+from mixsearch.core.moments import centered_sums, weighted_sums
+from mixsearch.core.rows import Chunk, Chunks
 from mixsearch.mixture.check import test_rows
 from mixsearch.mixture.em import EMOptions, Fit, Held, fit_mixture, posterior, run_em
 from mixsearch.mixture.tuning import TUNING

@@ -12,26 +12,30 @@ from scipy.special import chdtrc, ndtr
 from mixsearch._typing import Array, Samples
 from mixsearch.core.eigen import top_eigenpairs
 from mixsearch.core.frame import Frame, frame_from_eigenpairs, project
-from mixsearch.core.moments import Hinted, Replicates
-from mixsearch.core.outliers import MAX_ROUNDS, Outliers, find_far, isolated_rows
-from mixsearch.core.second_moment import (
+from mixsearch.core.moments import (
+    Hinted,
+    Replicates,
     blas_threads_for,
     centered_sums,
+    rotate,
     sample_mean_of,
     second_moment,
     squared_distances,
+    sum_cubes,
+    symmetrize,
     weighted_gram,
     weighted_sums,
 )
-from mixsearch.core.tensor import rotate, sum_cubes, symmetrize
-from mixsearch.data.chunks import ArraySum, row_slices, sum_chunks
-from mixsearch.data.rows import (
+from mixsearch.core.outliers import MAX_ROUNDS, Outliers, find_far, isolated_rows
+from mixsearch.core.rows import (
     Chunk,
     Chunks,
     DetachedChunks,
     SampleChunk,
     leave_one_out,
+    row_slices,
     spread_over_groups,
+    sum_chunks,
 )
 from mixsearch.errors import HintError, Option, RankError, SearchError, UnlikelyMixtureWarning
 
@@ -153,10 +157,10 @@ def standardize(chunks: Chunks[SampleChunk], design: str, *, intercept: bool) ->
     if not intercept:
         check_no_constant(fitted)
     # Regressions through zero no longer pass through it once X is centered: y must be centered as well.
-    total = chunks.sum(lambda chunk: ArraySum(float(np.sum(chunk.responses, dtype=np.float64)))).total
+    total = chunks.sum(lambda chunk: float(np.sum(chunk.responses, dtype=np.float64)))
     offset = total / n if intercept or design == "covariance" else 0.0
     samples = standardize_by(chunks, fitted, offset)
-    power = samples.sum(lambda chunk: ArraySum(float(chunk.responses @ chunk.responses))).total / n
+    power = samples.sum(lambda chunk: float(chunk.responses @ chunk.responses)) / n
     if not power > 1e-28 * offset**2:
         raise SearchError("All responses y are the same. Provide responses that vary.", code="constant_response")
     return Standardized(fitted, offset, power, samples)
@@ -416,13 +420,13 @@ class RegressionFamily:
         family = self.without_samples
         residual = self.design.to_coefficients(self.frame.residual(hint[:, None]))[:, 0]
 
-        def correlate(chunk: RegressionChunk, rows: slice) -> ArraySum:
+        def correlate(chunk: RegressionChunk, rows: slice) -> Any:
             piece = chunk.take(rows)
             scores = np.asarray(project(piece.samples, residual, family.design.center), dtype=np.float64)
-            return ArraySum(scores @ family.contributions(piece))
+            return scores @ family.contributions(piece)
 
         n_left = self.chunks.n_rows * (1 - 1 / self.chunks.n_groups)
-        return np.array([sums.total for sums in leave_one_out(self.chunks, correlate)]) / n_left
+        return np.array(leave_one_out(self.chunks, correlate)) / n_left
 
     def information_p_value(self, hint: Array) -> float:
         """Test the hypothesis that the components do not differ along slopes v, (r,).
@@ -442,15 +446,15 @@ class RegressionFamily:
     def _coordinate_covariance(self) -> Array:
         family = self.without_samples
 
-        def sum_chunk(chunk: RegressionChunk) -> ArraySum:
+        def sum_chunk(chunk: RegressionChunk) -> Any:
             weights = family.contributions(chunk)
             if family.design.whitener is not None:  # a hint in the user's units varies with the covariance of x
                 weights = weights + chunk.projected * family.frame.values
-            return ArraySum(weights.T @ weights)
+            return weights.T @ weights
 
         n = self.chunks.n_rows
         subset = self.chunks.thin(max(n // 5000, 1))  # an order of magnitude matters
-        return np.asarray(subset.sum(sum_chunk).total / subset.n_rows / n)
+        return np.asarray(subset.sum(sum_chunk) / subset.n_rows / n)
 
 
 class Normality(NamedTuple):
@@ -507,12 +511,12 @@ def fit_regression(
         residual = squared_distances(chunk.samples, np.zeros(r)) - Y.astype(np.float64) ** 2 @ frame.values
         return RegressionChunk(chunk.first, chunk.original, chunk.responses, Y, residual)
 
-    def sum_powers(chunk: RegressionChunk) -> ArraySum:
+    def sum_powers(chunk: RegressionChunk) -> Any:
         t = chunk.responses
-        return ArraySum(np.stack([t, t**2, t**2 * t]) @ chunk.projected.astype(np.float64, copy=False))
+        return np.stack([t, t**2, t**2 * t]) @ chunk.projected.astype(np.float64, copy=False)
 
     projected = samples.map(project_chunk).persist()
-    mean, cross_moment, energies = projected.sum(sum_powers).total / chunks.n_rows
+    mean, cross_moment, energies = projected.sum(sum_powers) / chunks.n_rows
     intercepts = cross_moment / 2
     if intercept and mean.any():
         # y is centered, so the intercepts average to zero: Σ αᵢbᵢ = ⟨W'm, W'Σ αᵢbᵢμᵢ⟩ = 0. So must their estimate.
@@ -558,10 +562,10 @@ def fit_frame(
     level = float(smallest) if paper else power / 2  # the expectation, if there are no noise eigenvalues
     if r > n_components and not paper:
 
-        def sum_energy(chunk: StandardizedChunk) -> ArraySum:
-            return ArraySum(float(chunk.responses**2 @ squared_distances(chunk.samples, np.zeros(r))))
+        def sum_energy(chunk: StandardizedChunk) -> Any:
+            return float(chunk.responses**2 @ squared_distances(chunk.samples, np.zeros(r)))
 
-        energy = float(chunks.sum(sum_energy).total) / n / 2
+        energy = float(chunks.sum(sum_energy)) / n / 2
         level = max(energy - float(values.sum()), 0.0) / (r - n_components)
     return frame_from_eigenpairs(values, vectors, level, precision=chunks.layout.dtype), level
 

@@ -20,21 +20,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from mixsearch._typing import Array, Matrix, Samples, SamplesLike
 from mixsearch.core.check import MembershipCheck, check_answer, leave_out_each
-from mixsearch.core.component import Component, format_interval, score_bars
+from mixsearch.core.component import Component, add_warnings, format_interval, score_bars
+from mixsearch.core.dask import dask_arrays, is_dask
 from mixsearch.core.eigen import OVERSAMPLING, top_eigenpairs
 from mixsearch.core.estimator import MixtureCache, RandomState, SemiSupervised
 from mixsearch.core.family import Preset
 from mixsearch.core.frame import Frame, frame_from_eigenpairs, project
-from mixsearch.core.hints import check_one_hint, hint_from_direction
 from mixsearch.core.jackknife import draw_estimates, interval_of_lead, jackknife, probability_of_first, whitened
-from mixsearch.core.moments import Hinted, Replicates
-from mixsearch.core.noise_edge import MIN_NOISE, SignalCheck, check_spectrum, no_signal, noise_rank
-from mixsearch.core.outliers import MIN_MEMBERS, find_outliers
-from mixsearch.core.posterior import clip_weight, log_normal
-from mixsearch.core.posterior import posterior as posterior_of_two
-from mixsearch.core.rank_selection import spherical_spectrum
-from mixsearch.core.second_moment import (
+from mixsearch.core.moments import (
+    Hinted,
     MeasuredSamples,
+    Replicates,
     WeightedSums,
     blas_threads_for,
     centered_sums,
@@ -43,20 +39,30 @@ from mixsearch.core.second_moment import (
     weighted_gram,
     weighted_sums,
 )
+from mixsearch.core.outliers import MIN_MEMBERS, find_outliers
+from mixsearch.core.rows import (
+    CACHED_ROWS,
+    Chunk,
+    Chunks,
+    DetachedChunks,
+    SampleChunk,
+    leave_one_out,
+    row_slices,
+    sum_chunks,
+)
+from mixsearch.core.spectrum import MIN_NOISE, SignalCheck, check_spectrum, no_signal, noise_rank, spherical_spectrum
 from mixsearch.core.validation import (
     AUTO,
     check_choice,
     check_n_components,
     check_n_features,
     check_n_samples,
+    check_one_hint,
     check_positive_int,
     check_samples,
+    hint_from_direction,
     reject_unknown_arguments,
 )
-from mixsearch.core.warnings import add_warnings
-from mixsearch.data.chunks import CACHED_ROWS, ArraySum, row_slices, sum_chunks
-from mixsearch.data.dask import dask_arrays, is_dask
-from mixsearch.data.rows import Chunk, Chunks, DetachedChunks, SampleChunk, leave_one_out
 from mixsearch.display import Card, plain_number
 from mixsearch.errors import ArgumentError, HintError, Option, SearchWarning, UnlikelyMixtureWarning, warn_user
 from mixsearch.graph.self_expression import (
@@ -68,7 +74,17 @@ from mixsearch.graph.self_expression import (
     walk_from_examples,
 )
 from mixsearch.mixture.check import choose_component, hold_examples, test_rows
-from mixsearch.mixture.em import EMOptions, Fit, check_em_options, fit_mixture, posterior, run_em
+from mixsearch.mixture.em import (
+    EMOptions,
+    Fit,
+    check_em_options,
+    clip_weight,
+    fit_mixture,
+    log_normal,
+    posterior,
+    posterior_of_two,
+    run_em,
+)
 from mixsearch.mixture.errors import estimate_covariance
 from mixsearch.mixture.tuning import TUNING as EM_TUNING
 
@@ -167,22 +183,22 @@ class SubspaceFamily:
         """Contract the fourth moment twice with one point of a subspace, (kr,), or several, (q, kr)."""
         hints = np.atleast_2d(hint)
 
-        def sum_chunk(chunk: SubspaceChunk) -> ArraySum:
-            return ArraySum(weighted_gram(chunk.projected, mean_square(chunk.projected @ hints.T)))
+        def sum_chunk(chunk: SubspaceChunk) -> Any:
+            return weighted_gram(chunk.projected, mean_square(chunk.projected @ hints.T))
 
-        fourth = self.chunks.sum(sum_chunk).total / self.chunks.n_rows
+        fourth = self.chunks.sum(sum_chunk) / self.chunks.n_rows
         return Hinted(self.correct(fourth, hints.T @ hints / len(hints)), self.mean, hints.T)
 
     def tensor(self, basis: Array) -> Array:
         """Contract the fourth moment with all pairs of columns of a basis, (kr, q), to (q, q, q, q)."""
         q = basis.shape[1]
 
-        def sum_chunk(chunk: SubspaceChunk) -> ArraySum:
+        def sum_chunk(chunk: SubspaceChunk) -> Any:
             Y = np.asarray(chunk.projected @ basis, dtype=np.float64)
             pairs = [[weighted_gram(Y, Y[:, a] * Y[:, b]) for b in range(q)] for a in range(q)]
-            return ArraySum(np.array(pairs).reshape(q, q, q, q))
+            return np.array(pairs).reshape(q, q, q, q)
 
-        tensor = self.chunks.sum(sum_chunk).total / self.chunks.n_rows
+        tensor = self.chunks.sum(sum_chunk) / self.chunks.n_rows
         for a, b in np.ndindex(q, q):
             pair = (np.outer(basis[:, a], basis[:, b]) + np.outer(basis[:, b], basis[:, a])) / 2
             tensor[a, b] += basis.T @ self.correct(np.zeros((len(basis), len(basis))), pair) @ basis
@@ -239,13 +255,13 @@ class SubspaceFamily:
     def residual_replicates(self, directions: Array) -> Array:
         """Compute A W u of all samples but one of B groups, up to vectors of the span: (d, B), or (d, r, B)."""
 
-        def sum_rows(chunk: SubspaceChunk, rows: slice) -> ArraySum:
+        def sum_rows(chunk: SubspaceChunk, rows: slice) -> Any:
             sums = weighted_sums(chunk.samples[rows], chunk.projected[rows] @ directions)
-            return ArraySum(sums.rows - np.multiply.outer(center, sums.weights))
+            return sums.rows - np.multiply.outer(center, sums.weights)
 
         center, n, n_groups = self.center, self.chunks.n_rows, self.chunks.n_groups
         n_left = np.array([n - len(range(group, n, n_groups)) for group in range(n_groups)])
-        sums = np.stack([sums.total for sums in leave_one_out(self.chunks, sum_rows)], axis=-1)
+        sums = np.stack(leave_one_out(self.chunks, sum_rows), axis=-1)
         return np.asarray(sums / n_left)
 
     def information_p_value(self, v: Array) -> float:
@@ -291,21 +307,21 @@ def fit_subspace(
     n_noise = max((rank.noisy if rank else d) - n_columns, 1)
     vectors = pairs.vectors[:, : n_columns + paper]
 
-    def project_chunk(chunk: SampleChunk) -> tuple[SubspaceChunk, ArraySum]:
+    def project_chunk(chunk: SampleChunk) -> tuple[SubspaceChunk, Any]:
         Z = project(chunk.samples, vectors, center).astype(np.float64, copy=False)
         if paper:
             energy = Z[:, -1] ** 2
         else:
             residual = squared_distances(chunk.samples, center) - np.einsum("ij,ij->i", Z, Z)
             energy = np.maximum(residual, 0) / n_noise
-        return SubspaceChunk(chunk.first, chunk.samples, Z[:, :n_columns], energy), ArraySum(energy.sum())
+        return SubspaceChunk(chunk.first, chunk.samples, Z[:, :n_columns], energy), (energy.sum())
 
     def whiten_chunk(chunk: SubspaceChunk) -> SubspaceChunk:
         Y = chunk.projected / np.sqrt(frame.values)
         return replace(chunk, projected=Y.astype(chunk.samples.dtype, copy=False))
 
     inside, energy = chunks.map_sum(project_chunk)
-    level, values = float(energy.total / n), pairs.values[:n_columns]
+    level, values = float(energy / n), pairs.values[:n_columns]
     frame = frame_from_eigenpairs(values, vectors[:, :n_columns], level, precision=dtype)
     check = rank and check_spectrum(inside, pairs.values, rank, n_columns, level * n_noise + float(values.sum()))
     family = SubspaceFamily(frame, level, dim, inside.map(whiten_chunk).persist(), n_noise, None, origin, check)
@@ -418,18 +434,18 @@ def estimate_weight(family: SubspaceFamily, directions: Array) -> MomentWeight:
     sizes, turn = np.linalg.eigh(directions.T @ (values[:, None] * directions))
     axes = directions @ turn
 
-    def sum_rows(Y: Array) -> ArraySum:
+    def sum_rows(Y: Array) -> Any:
         squares = (Y @ axes) ** 2
         lengths = squares @ np.ones(r)
         columns = np.column_stack([np.ones(len(Y)), lengths**2, lengths, squares @ sizes, Y**2 @ values])
-        return ArraySum(columns.T @ columns)
+        return columns.T @ columns
 
-    def sum_chunk(chunk: SubspaceChunk) -> ArraySum:
+    def sum_chunk(chunk: SubspaceChunk) -> Any:
         pieces = (chunk.projected[rows].astype(np.float64, copy=False) for rows in row_slices(chunk.n_rows))
         return sum_chunks(sum_rows, pieces)
 
     share = trace_share(family, directions)
-    products = family.chunks.sum(sum_chunk).total / family.chunks.n_rows
+    products = family.chunks.sum(sum_chunk) / family.chunks.n_rows
     means = products[0, 1:]  # of |s|⁴, |s|², and the squared lengths inside the subspace and inside the span
     noise = family.correct(np.zeros((len(values), len(values))), directions @ directions.T)
     fourth = means[0] + float(np.sum(directions * (noise @ directions)))
@@ -626,11 +642,11 @@ def complete_mixture(
     subspaces: B = (Σ xŷ')(Σ ŷŷ')⁻¹.
     """
 
-    def sum_squares(chunk: SpanChunk) -> ArraySum:
+    def sum_squares(chunk: SpanChunk) -> Any:
         expected = expect_coordinates(model, chunk, fit.params)
-        return ArraySum(expected.T @ expected)
+        return expected.T @ expected
 
-    weights = np.linalg.pinv(rows.sum(sum_squares).total, hermitian=True)
+    weights = np.linalg.pinv(rows.sum(sum_squares), hermitian=True)
 
     def sum_chunk(chunk: SubspaceChunk) -> WeightedSums:
         return weighted_sums(chunk.samples, expect_coordinates(model, span_of(bare, chunk), fit.params) @ weights)
@@ -974,7 +990,7 @@ class Subspace(Component):
         inside = np.einsum("da,ajbj,db->dj", axes, rotations, axes, optimize=True) * units**2
         columns, bare = slice(i * r, (i + 1) * r), family.without_samples()
 
-        def sum_chunk(chunk: SubspaceChunk) -> ArraySum:
+        def sum_chunk(chunk: SubspaceChunk) -> Any:
             expected = expect_coordinates(refined.model, span_of(bare, chunk), params)
             weights = expected @ refined.residual_weights[:, columns]
             total = np.zeros((len(axes), r))
@@ -982,9 +998,9 @@ class Subspace(Component):
                 away = to_dense(chunk.samples[rows]) - bare.center
                 residual = bare.frame.residual(away.T) - refined.outside @ expected[rows].T
                 total += residual**2 @ weights[rows] ** 2
-            return ArraySum(total)
+            return total
 
-        outside = family.chunks.sum(sum_chunk).total
+        outside = family.chunks.sum(sum_chunk)
         return SubspaceErrors(np.sqrt(inside + outside), float(np.sqrt(covariance[-1, -1])))
 
     def membership(self, X: SamplesLike) -> Array:
@@ -1344,7 +1360,7 @@ def off_origin_p_value(measured: MeasuredSamples) -> float:
     such sum is more likely than a single square with all of the variance.
     """
     n = measured.chunks.n_rows
-    variance = float(measured.chunks.sum(lambda chunk: ArraySum(float(np.sum(chunk.squares)))).total) / n
+    variance = float(measured.chunks.sum(lambda chunk: float(np.sum(chunk.squares)))) / n
     return float(chi2.sf(float(measured.mean @ measured.mean) * n / variance, 1)) if variance > 0 else 1.0
 
 

@@ -12,7 +12,7 @@ from distributed import Client, LocalCluster
 from numpy.testing import assert_allclose
 
 from mixsearch import GaussianSearch, RegressionSearch, SearchError, SubspaceSearch, TableSearch, TopicSearch
-from mixsearch.data.dask.rows import DaskChunks
+from mixsearch.core.dask.rows import DaskChunks
 from mixsearch.datasets import make_gaussian_mixture, make_mixed_regression, make_subspaces, make_topics
 
 pytestmark = [

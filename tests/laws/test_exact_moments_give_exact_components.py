@@ -11,7 +11,7 @@ from tests.populations import Mixture, draw_mixture, frame_of, mixtures, sizes, 
 from mixsearch import Moments, search_moments
 from mixsearch.core.extraction import Extraction, extract
 from mixsearch.core.moments import Hinted
-from mixsearch.data.rows import chunk_in_memory
+from mixsearch.core.rows import chunk_in_memory
 from mixsearch.gaussian import GaussianFamily, NoiseSpace
 from mixsearch.lda import WordAverages
 from mixsearch.regression_moments import Design, RegressionFamily

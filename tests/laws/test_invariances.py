@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from mixsearch import GaussianSearch, RegressionSearch, SubspaceSearch, TopicSearch
-from mixsearch.data.chunks import ArraySum, row_slices, sum_chunks
+from mixsearch.core.rows import row_slices, sum_chunks
 from mixsearch.datasets import make_gaussian_mixture, make_mixed_regression, make_subspaces, make_topics
 
 seeds = st.integers(0, 2**32 - 1)
@@ -102,13 +102,13 @@ def test_the_length_of_the_hint_does_not_matter(how, scale):
 def test_any_cut_into_blocks_gives_the_same_sums(size, seed):
     X = np.random.default_rng(seed).normal(size=(60, 3))
     for n_threads in (1, 2):
-        total = sum_chunks(lambda rows: ArraySum(X[rows].T @ X[rows]), row_slices(60, size), n_threads).total
+        total = sum_chunks(lambda rows: X[rows].T @ X[rows], row_slices(60, size), n_threads)
         assert_allclose(total, X.T @ X, atol=1e-12)
 
 
 def test_blocks_of_the_package_s_own_size_give_the_same_moments(monkeypatch):
     whole = GaussianSearch(3).fit(gaussian.X).search(gaussian.centers[0])
-    monkeypatch.setattr("mixsearch.data.chunks.row_slices.__defaults__", (17,))
+    monkeypatch.setattr("mixsearch.core.rows.row_slices.__defaults__", (17,))
     cut = GaussianSearch(3).fit(gaussian.X).search(gaussian.centers[0])
     assert_allclose(cut.center, whole.center, atol=1e-10)
 
@@ -140,7 +140,7 @@ def test_the_path_for_many_features_agrees_with_the_dense_one(monkeypatch):
         )
 
     dense = list(answers())
-    monkeypatch.setattr("mixsearch.core.second_moment.DENSE_LIMIT", 10)
+    monkeypatch.setattr("mixsearch.core.moments.DENSE_LIMIT", 10)
     for operator, array in zip(answers(), dense, strict=True):
         assert_allclose(operator, array, atol=1e-5)
 

@@ -12,7 +12,7 @@ from tests.coded import raises
 from tests.unit.table.planted import make_patients
 
 from mixsearch import GaussianSearch, RegressionSearch, TableComponent, TableSearch, TopicSearch
-from mixsearch.core.rank_selection import Spectrum
+from mixsearch.core.spectrum import Spectrum
 from mixsearch.datasets import make_gaussian_mixture, make_mixed_regression, make_topics
 from mixsearch.datasets.mixtures import GaussianMixtureData
 from mixsearch.datasets.topics import TopicData

@@ -25,14 +25,15 @@ from mixsearch._typing import Array, Sparse
 from mixsearch.cli.console import describe, record_warnings, report_errors, stdout_console
 from mixsearch.cli.docstrings import export_docstrings, measure, name_program, print_line, read_docstrings
 from mixsearch.cli.units import format_share
-from mixsearch.core.separation import DOUBTFUL_SEPARATION, verdict
-from mixsearch.data.threads import one_blas_thread
+from mixsearch.core.confidence import verdict
+from mixsearch.core.extraction import DOUBTFUL_SEPARATION
 from mixsearch.datasets import make_communities, make_landscape, make_reviews
 from mixsearch.datasets.docstrings import DocstringCorpus
 from mixsearch.datasets.mixtures import GaussianMixtureData, make_gaussian_mixture
 from mixsearch.display import plain_number
 from mixsearch.errors import Option, SearchError, WeakHintWarning
 from mixsearch.gaussian import GaussianComponent, GaussianSearch
+from mixsearch.machine import one_blas_thread
 from mixsearch.segmentation.image_files import make_pillow_image
 from mixsearch.table import write_table
 from mixsearch.topics.component import Topic

@@ -149,7 +149,7 @@ def serve(
     if token is not None and len(token) < _MIN_TOKEN:
         raise typer.BadParameter(f"A token needs at least {_MIN_TOKEN} characters, got {len(token)}.")
     with report_errors(), ExitStack() as stack:
-        from mixsearch.data import threads
+        from mixsearch import machine
 
         _check_packages()
         from mixsearch.web.processes import start_fork_server
@@ -171,7 +171,7 @@ def serve(
             first = next(iter(opened.values()), None)
             token = make_token() if first is None else keep_token(first.path)
         limits = Limits(
-            workers=threads.n_cores() if workers is None else workers,
+            workers=machine.n_cores() if workers is None else workers,
             timeout=timeout,
             max_upload=round(max_upload * 1e6),
             max_file=round(max_file * 1e6),

@@ -12,14 +12,18 @@ import numpy as np
 from mixsearch._typing import Array, DataFrame
 from mixsearch.community.graph import Graph
 from mixsearch.community.refinement import RefinedCommunity, refined_community_errors, rough_posterior
-from mixsearch.core.example_fit import ExampleFit, ExampleNames, posterior_of_all
+from mixsearch.core.confidence import (
+    MIN_LISTED_CONFIDENCE,
+    ConfidentComponent,
+    ExampleFit,
+    ExampleNames,
+    posterior_of_all,
+    trust,
+)
+from mixsearch.core.extraction import separate_rest
 from mixsearch.core.jackknife import StandardErrors
-from mixsearch.core.posterior import clip_weight
-from mixsearch.core.sample_component import ConfidentComponent
-from mixsearch.core.separation import MIN_LISTED_CONFIDENCE
-from mixsearch.core.tensor import separate_rest
-from mixsearch.core.warnings import trust
 from mixsearch.display import Card, give_or_take, plain_number
+from mixsearch.mixture.em import clip_weight
 
 _N_SHOWN = 8
 # A 95% interval.

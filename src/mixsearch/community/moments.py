@@ -17,11 +17,17 @@ from mixsearch._typing import Array
 from mixsearch.community.spectrum import lanczos_eigenpairs
 from mixsearch.core.eigen import orient
 from mixsearch.core.frame import Frame, frame_from_eigenpairs
-from mixsearch.core.moments import Hinted, Replicates
-from mixsearch.core.second_moment import blas_threads_for, rescale, second_moment, weighted_gram
-from mixsearch.core.tensor import sum_cubes, symmetrize
-from mixsearch.data.chunks import ArraySum
-from mixsearch.data.rows import Chunk, Chunks, SampleChunk, leave_one_out
+from mixsearch.core.moments import (
+    Hinted,
+    Replicates,
+    blas_threads_for,
+    rescale,
+    second_moment,
+    sum_cubes,
+    symmetrize,
+    weighted_gram,
+)
+from mixsearch.core.rows import Chunk, Chunks, SampleChunk, leave_one_out
 from mixsearch.errors import SearchError
 
 # Signs and order of the eigenvectors are certain long before their last digits, which the noise of any graph hides.
@@ -89,8 +95,8 @@ class CommunityFamily:
 
     def tensor(self, basis: Array) -> Array:
         """Contract the third moment with all columns of a basis, (k, q) -> (q, q, q)."""
-        total = self.chunks.sum(_tensor_sum, self.whitener @ basis, basis).total
-        return np.asarray(total / self.chunks.sum(_weight_sum).total)
+        total = self.chunks.sum(_tensor_sum, self.whitener @ basis, basis)
+        return np.asarray(total / self.chunks.sum(_weight_sum))
 
     def leave_one_out(self, hint: Array) -> Replicates:
         """Compute the moments of all nodes but one group, for each group in turn."""
@@ -130,7 +136,7 @@ def fit_community(chunks: Chunks[SampleChunk], n_components: int, *, seed: int) 
     mean degree, which also regularises the metric: the operator is then the square of the regularised Laplacian of the
     graph, but for its diagonal.
     """
-    strength = chunks.sum(_strength_sum).total
+    strength = chunks.sum(_strength_sum)
     weighted = chunks.map(_weigh, float(strength.sum()) / chunks.n_rows).persist()
     totals = weighted.sum(_total_sums)
     if not totals.weight > 0:
@@ -160,8 +166,8 @@ def fit_community(chunks: Chunks[SampleChunk], n_components: int, *, seed: int) 
     return CommunityFamily(frame, frame.whiten(link_mean), link_mean, weighted.map(_project, frame).persist())
 
 
-def _strength_sum(chunk: SampleChunk) -> ArraySum:
-    return ArraySum(np.asarray(chunk.samples.sum(axis=0), dtype=np.float64))
+def _strength_sum(chunk: SampleChunk) -> Any:
+    return np.asarray(chunk.samples.sum(axis=0), dtype=np.float64)
 
 
 def _weigh(chunk: SampleChunk, typical: float) -> CommunityChunk:
@@ -202,8 +208,8 @@ def _take_coordinates(chunk: CommunityChunk, k: int) -> CommunityChunk:
     return replace(chunk, projected=chunk.projected[:, :k])
 
 
-def _weight_sum(chunk: CommunityChunk) -> ArraySum:
-    return ArraySum(np.asarray(_weight_of(chunk, slice(None))))
+def _weight_sum(chunk: CommunityChunk) -> Any:
+    return np.asarray(_weight_of(chunk, slice(None)))
 
 
 def _sums(chunk: CommunityChunk, whitener: Array, hint: Array) -> CommunitySums:
@@ -247,13 +253,13 @@ def _repeated_links(x: Any, y: Array, per_triple: Array) -> _Repeated:
     )
 
 
-def _tensor_sum(chunk: CommunityChunk, whitener: Array, basis: Array) -> ArraySum:
+def _tensor_sum(chunk: CommunityChunk, whitener: Array, basis: Array) -> Any:
     """Sum over triples of links in the coordinates of a basis, (q, q, q); `whitener` is in them already."""
     per_triple, y = chunk.weights[:, 2], chunk.projected @ basis
     repeated = _repeated_links(chunk.samples, y, per_triple)
     twice = sum_cubes(whitener, repeated.twice, np.ones(len(whitener)))
     thrice = sum_cubes(whitener, whitener, repeated.thrice)
-    return ArraySum(sum_cubes(y, y, per_triple) - symmetrize(twice) + 2 * thrice)
+    return sum_cubes(y, y, per_triple) - symmetrize(twice) + 2 * thrice
 
 
 def _residual_sums(chunk: CommunityChunk, rows: Any, point: Array, direction: Array) -> _ResidualSums:

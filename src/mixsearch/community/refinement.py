@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import expit, softmax
@@ -13,10 +13,9 @@ from mixsearch._typing import Array
 from mixsearch.community.em import Beliefs, BlockModel, Links, count_with_prior, estimate_model, propagate
 from mixsearch.community.moments import CommunityChunk, CommunityFamily
 from mixsearch.community.spectrum import count_apart, lanczos_eigenpairs
-from mixsearch.core.component import Candidates, Refined
+from mixsearch.core.component import Refined
+from mixsearch.core.extraction import Candidates, all_components
 from mixsearch.core.jackknife import StandardErrors
-from mixsearch.core.tensor import all_components
-from mixsearch.data.chunks import ArraySum
 from mixsearch.graph.walk import Walk
 from mixsearch.mixture.em import EMOptions
 
@@ -201,15 +200,15 @@ def refine_community(
 ) -> RefinedCommunity:
     """Return one of the communities that belief propagation found, with the membership of all nodes, (n,)."""
     beliefs = graph.beliefs
-    linked = family.chunks.sum(_links_of_members, membership).total
+    linked = family.chunks.sum(_links_of_members, membership)
     center = linked / max(float(linked.sum()), np.finfo(np.float64).tiny)
     weight = float(membership.mean())
     return RefinedCommunity(center, weight, beliefs.objectives, links, beliefs, graph.closure, index, membership)
 
 
-def _links_of_members(chunk: CommunityChunk, membership: Array) -> ArraySum:
+def _links_of_members(chunk: CommunityChunk, membership: Array) -> Any:
     rows = slice(chunk.first, chunk.first + chunk.n_rows)
-    return ArraySum(np.asarray(chunk.samples.T @ membership[rows]))
+    return np.asarray(chunk.samples.T @ membership[rows])
 
 
 def communities_meant(posterior: Array, named: Array, index: int) -> Array:

@@ -30,12 +30,18 @@ from mixsearch.community.refinement import (
     walk_membership,
 )
 from mixsearch.community.spectrum import MAX_COMMUNITIES, GraphSpectrum, find_spectrum
+from mixsearch.core.component import add_warnings
+from mixsearch.core.confidence import check_lead, lower_trust
 from mixsearch.core.estimator import BaseSearch, MixtureCache, RandomState
 from mixsearch.core.extraction import Extraction, ExtractionOptions, extract_with_rehint
-from mixsearch.core.hints import check_not_orthogonal, check_one_hint, hint_from_direction
-from mixsearch.core.validation import AUTO, check_n_components
-from mixsearch.core.warnings import add_warnings, check_lead, lower_trust
-from mixsearch.data.rows import chunk_in_memory
+from mixsearch.core.rows import chunk_in_memory
+from mixsearch.core.validation import (
+    AUTO,
+    check_n_components,
+    check_not_orthogonal,
+    check_one_hint,
+    hint_from_direction,
+)
 from mixsearch.errors import (
     HintIgnoredWarning,
     Option,

@@ -204,3 +204,29 @@ def check_lead(found: Any) -> list[WeakHintWarning]:
             percent=100 * found._p_first,
         )
     ]
+
+
+# Below this lead over the runner-up, the hint is called weak.
+WEAK_SEPARATION = 1.1
+
+
+def check_separation(separation: float) -> list[WeakHintWarning]:
+    """Return the warning that the hint does not single out one component, if there is one."""
+    return [weak_hint(separation)] if separation < WEAK_SEPARATION else []
+
+
+def weak_hint(separation: float, confidence: float | None = None) -> WeakHintWarning:
+    """Return the warning that the hint does not single out one component."""
+    known = "" if confidence is None else ", confidence {confidence:.2f}"
+    facts: dict[str, Any] = {} if confidence is None else {"confidence": confidence}
+    lead = "leads the runner-up by a factor of only" if separation >= 1 else "is behind another one by a factor of"
+    return WeakHintWarning(
+        "The hint hardly singles out a component: the one found "
+        + lead
+        + " {separation:.2f}, where 1 is a tie"
+        + known
+        + ". Look at the other components, or give a more specific hint "
+        "(more examples, another word, a direction in which the components differ).",
+        separation=separation,
+        **facts,
+    )

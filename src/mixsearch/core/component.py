@@ -6,56 +6,26 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
 from mixsearch._typing import Array
+from mixsearch.core.check import MembershipCheck, leave_out_each
+from mixsearch.core.extraction import Candidates, separate_directions
+from mixsearch.core.family import Family
 from mixsearch.core.frame import Frame
-from mixsearch.core.separation import separation_in_words
+from mixsearch.core.jackknife import (
+    StandardErrors,
+    component_errors,
+    interval_of_lead,
+    probability_of_first,
+    simulate_preferences,
+)
+from mixsearch.core.moments import Hinted, Replicates
+from mixsearch.core.rows import DetachedChunks
 from mixsearch.display import Card, plain_number
-from mixsearch.errors import SearchError, SearchWarning
-
-
-@dataclass(frozen=True, slots=True)
-class Candidates:
-    """All components as one hint orders them, the preferred one first."""
-
-    points: Array  # columns W'μᵢ, (k, q); q = k unless a method finds one component only
-    weights: Array  # αᵢ, (k,)
-    scores: Array  # ⟨μᵢ, v⟩, (k,)
-    preference: Array  # what they are sorted by, (k,), falling
-
-    @property
-    def shares(self) -> Array:
-        """αᵢ⟨μᵢ, v⟩² as fractions of their sum v'Av, (k,)."""
-        parts = self.weights * self.scores**2
-        total = parts.sum()
-        return np.asarray(parts / total if total > 0 else parts)
-
-    def separation(self, index: int) -> float:
-        """Return the factor by which a candidate leads the best other one; below 1 it falls behind.
-
-        A hint cannot separate two components of the same score, whatever their shares: the lead is never more than the
-        factor to the nearest other score.
-        """
-        if len(self.preference) == 1:
-            return float("inf")
-        lead = _ratio(float(self.preference[index]), float(self.preference[0 if index else 1]))
-        mine, others = float(self.scores[index]), np.delete(self.scores, index)
-        below, above = others[others <= mine].max(initial=-np.inf), others[others >= mine].min(initial=np.inf)
-        return min(lead, _ratio(mine, float(below)), _ratio(float(above), mine))
-
-
-def _ratio(mine: float, other: float) -> float:
-    """Return the factor between two preferences: above 1 if mine is larger, even if both are negative."""
-    if mine == other:
-        return 1.0
-    if mine > 0 and other > 0:
-        return mine / other
-    if mine < 0 and other < 0:
-        return other / mine
-    return float("inf") if mine > other else 0.0
+from mixsearch.errors import SearchError, SearchWarning, warn_user
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,7 +251,7 @@ class VectorComponent(Component):
 
     def _trust_facts(self) -> list[tuple[str, str]]:
         """Return the rows of the card that say how far to trust the answer."""
-        return [("separation", separation_in_words(self.separation))]
+        return [("separation", plain_number(self.separation))]
 
     def _card(self) -> Card:
         return Card(
@@ -313,3 +283,107 @@ def score_bars(scores: Array) -> list[tuple[str, float]]:
     """Return the scores of the component found and of its first alternatives, with their names."""
     names = ["found"] + [f"alternative {i}" for i in range(1, len(scores))]
     return list(zip(names, scores.tolist(), strict=True))[:8]
+
+
+C = TypeVar("C", bound="Component")
+
+# Components further behind than this many have no chance to come first.
+MAX_RIVALS = 12
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class SampleComponent(VectorComponent):
+    """A component together with the fitted family, which standard errors and confidence need."""
+
+    _family: Family = field(kw_only=True)
+    _hinted: Hinted = field(kw_only=True)  # the hinted moment that the component was extracted from
+    _choose: str = field(kw_only=True)  # what the candidates are sorted by
+    _rehint: Array | None = field(default=None, kw_only=True)  # the hint of the second contraction, (k,), if any
+    _hint: Any = field(default=None, kw_only=True)  # the direction, (d,), of a search by direction
+    _examples: Any = field(default=None, kw_only=True)  # of a search by examples
+    _search: Any = field(default=None, kw_only=True)  # the same search, to call with other examples
+
+    @cached_property
+    def stderr(self) -> StandardErrors:
+        """Standard errors of `center` and `weight`; a 95% interval is 1.96 of them to each side.
+
+        Those of a moment estimate are for whitening with the mean as normaliser, however it was extracted.
+        """
+        return self._moment_errors() if self._refined is None else self._refined_errors(self._refined)
+
+    def _moment_errors(self) -> StandardErrors:
+        residuals = self._family.residual_replicates(self._direction)
+        again = self._rank == 0 and self._rehint is not None
+        replicates = self._family.leave_one_out(self._rehint) if again else self._replicates
+        return component_errors(self._frame, self._direction, replicates, residuals, self._to_features)
+
+    def _refined_errors(self, refined: Any) -> StandardErrors:
+        raise NotImplementedError
+
+    @cached_property
+    def check(self) -> MembershipCheck:
+        """Whether examples come back when they are left out: the membership of each in what the others find."""
+        return leave_out_each(self._search, self._examples)
+
+    @property
+    def _p_first(self) -> float:
+        """The probability that the hint prefers this component on new samples too."""
+        return probability_of_first(self._preferences, self._rival_index)
+
+    @property
+    def separation_interval(self) -> tuple[float, float]:
+        """A 95% interval of `separation`, from the noise of the scores.
+
+        `separation` itself tends to its upper end: noise drives the two largest scores apart.
+        """
+        return interval_of_lead(self._preferences, self._rival_index)
+
+    @cached_property
+    def _preferences(self) -> Array:
+        """The scores of the rivals on simulated samples, (n, q)."""
+        return simulate_preferences(
+            self._hinted, self._replicates, self._rivals, choose=self._choose, hint_shifts=self._hint_shifts()
+        )
+
+    def _trust_facts(self) -> list[tuple[str, str]]:
+        if isinstance(self._family.chunks, DetachedChunks):
+            return super()._trust_facts()  # an answer that was pickled without its samples
+        facts = [("separation", format_interval(self.separation, self.separation_interval))]
+        if self._search is not None and self._examples is not None:
+            facts.append(("check", str(self.check)))
+        return facts
+
+    def _hint_shifts(self) -> Array | None:
+        """Return how the hint in the frame would shift with each group of the jackknife, (B, k), if it does."""
+        family: Any = self._family
+        return None if self._hint is None else family.hint_shifts(self._hint)
+
+    @cached_property
+    def _rivals(self) -> Array:
+        """Directions of all components that the hint could mean, separated by every contraction, (k, q)."""
+        likeliest = (self._candidates.points * np.sqrt(self._candidates.weights))[:, :MAX_RIVALS]
+        return separate_directions(likeliest, self._family.tensor)
+
+    @cached_property
+    def _rival_points(self) -> Array:
+        """W'μᵢ of the rivals, (k, q)."""
+        overlaps = self._hinted.mean @ self._rivals
+        return self._rivals / np.where(overlaps == 0, np.inf, overlaps)
+
+    @property
+    def _rival_index(self) -> int:
+        """Index of the rival nearest to this component, which mixes two of them if their scores are close."""
+        apart = np.sqrt(self._frame.values)[:, None] * (self._rival_points - self._point[:, None])
+        return int(np.argmin(np.sum(apart**2, axis=0)))
+
+    @cached_property
+    def _replicates(self) -> Replicates:
+        return self._family.leave_one_out(self._hinted.hint)
+
+
+def add_warnings(found: C, warnings: Sequence[SearchWarning]) -> C:
+    """Issue warnings about an answer, and return it with them among its warnings."""
+    for warning in warnings:
+        warn_user(warning)
+    changed: Any = found  # every component is a dataclass
+    return replace(changed, _warnings=(*found.warnings, *warnings)) if warnings else found

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from mixsearch._typing import Array, Matrix
-from mixsearch.data.chunks import ArraySum, even_slices, sum_chunks
+from mixsearch.core.rows import even_slices, sum_chunks
 
 if TYPE_CHECKING:
     from scipy.sparse.linalg import LinearOperator
@@ -107,18 +107,18 @@ def _block_lanczos(
 def _inner(Q: Array, Z: Array, n_threads: int) -> Array:
     """Q'Z for tall matrices."""
     cuts = even_slices(len(Q), n_threads)
-    return np.asarray(sum_chunks(lambda rows: ArraySum(Q[rows].T @ Z[rows]), cuts, n_threads).total)
+    return np.asarray(sum_chunks(lambda rows: Q[rows].T @ Z[rows], cuts, n_threads))
 
 
 def _take_off(Z: Array, Q: Array, coupling: Array, n_threads: int) -> Array:
     """Z - Q coupling, written into Z, and its Gram matrix, which the same pass gives."""
 
-    def work(rows: slice) -> ArraySum:
+    def work(rows: slice) -> Any:
         part = Z[rows]
         part -= Q[rows] @ coupling
-        return ArraySum(part.T @ part)
+        return part.T @ part
 
-    return np.asarray(sum_chunks(work, even_slices(len(Q), n_threads), n_threads).total)
+    return np.asarray(sum_chunks(work, even_slices(len(Q), n_threads), n_threads))
 
 
 def _orthonormalize_against(

@@ -15,11 +15,11 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mixsearch._typing import Array, Samples, SamplesLike
+from mixsearch.core.dask import dask_arrays, is_dask
 from mixsearch.core.family import F, FittedMixture
-from mixsearch.core.hints import check_one_hint
-from mixsearch.core.noise_edge import no_signal
 from mixsearch.core.outliers import Outliers, find_outliers
-from mixsearch.core.rank_selection import N_FOLDS, Spectrum
+from mixsearch.core.rows import Chunks, SampleChunk, chunk_in_memory
+from mixsearch.core.spectrum import N_FOLDS, Spectrum, no_signal
 from mixsearch.core.validation import (
     AUTO,
     FLOAT_DTYPES,
@@ -27,10 +27,8 @@ from mixsearch.core.validation import (
     check_magnitude,
     check_n_components,
     check_n_samples,
+    check_one_hint,
 )
-from mixsearch.data.dask import dask_arrays, is_dask
-from mixsearch.data.rows import Chunks, SampleChunk, chunk_in_memory
-from mixsearch.data.threads import map_parallel
 from mixsearch.display import pluralize
 from mixsearch.errors import (
     HintError,
@@ -40,6 +38,7 @@ from mixsearch.errors import (
     UnlikelyMixtureWarning,
     warn_user,
 )
+from mixsearch.machine import map_parallel
 
 RandomState = int | np.random.RandomState | None
 T = TypeVar("T")

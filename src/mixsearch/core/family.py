@@ -10,8 +10,8 @@ from typing import Any, Generic, Literal, Protocol, TypeVar, runtime_checkable
 from mixsearch._typing import Array
 from mixsearch.core.frame import Frame
 from mixsearch.core.moments import Hinted, Replicates
+from mixsearch.core.rows import Chunks
 from mixsearch.core.validation import check_choice, check_positive_int
-from mixsearch.data.rows import Chunks
 from mixsearch.display import pluralize
 from mixsearch.errors import ArgumentError, Option
 
@@ -41,7 +41,7 @@ class Family(Protocol):
     Examples
     --------
     >>> from mixsearch.core.family import Family
-    >>> from mixsearch.data.rows import chunk_in_memory
+    >>> from mixsearch.core.rows import chunk_in_memory
     >>> from mixsearch.datasets import make_gaussian_mixture
     >>> from mixsearch.gaussian import fit_gaussian
     >>> samples = chunk_in_memory(make_gaussian_mixture(800, 10, 3, random_state=0).X)

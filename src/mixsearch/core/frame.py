@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array, Samples
-from mixsearch.data.chunks import CACHED_ROWS, row_slices
+from mixsearch.core.rows import CACHED_ROWS, row_slices
 from mixsearch.display import pluralize
 from mixsearch.errors import RankError
 

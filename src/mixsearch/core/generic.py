@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from mixsearch._typing import Array, Matrix
-from mixsearch.core.check import check_lead
-from mixsearch.core.component import Component, VectorComponent
+from mixsearch.core.check import check_lead, check_separation
+from mixsearch.core.component import Component, SampleComponent, VectorComponent, add_warnings
 from mixsearch.core.eigen import top_eigenpairs
 from mixsearch.core.extraction import (
     Extraction,
@@ -21,11 +21,8 @@ from mixsearch.core.extraction import (
 )
 from mixsearch.core.family import Family
 from mixsearch.core.frame import frame_from_eigenpairs
-from mixsearch.core.hints import check_not_orthogonal, hint_from_direction
 from mixsearch.core.moments import Moments
-from mixsearch.core.sample_component import SampleComponent
-from mixsearch.core.separation import check_separation
-from mixsearch.core.warnings import add_warnings
+from mixsearch.core.validation import check_not_orthogonal, hint_from_direction
 from mixsearch.errors import ArgumentError, HintError, Option, SearchError
 
 
@@ -110,7 +107,7 @@ def search_family(family: Family, hint: ArrayLike, **extraction: Unpack[Extracti
     Examples
     --------
     >>> from mixsearch import search_family
-    >>> from mixsearch.data.rows import chunk_in_memory
+    >>> from mixsearch.core.rows import chunk_in_memory
     >>> from mixsearch.datasets import make_gaussian_mixture
     >>> from mixsearch.gaussian import fit_gaussian
     >>> data = make_gaussian_mixture(2000, 10, 3, random_state=0)

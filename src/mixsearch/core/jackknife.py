@@ -11,7 +11,7 @@ import numpy as np
 from mixsearch._typing import Array
 from mixsearch.core.frame import Frame
 from mixsearch.core.moments import Hinted, Replicates
-from mixsearch.data.threads import one_blas_thread
+from mixsearch.machine import one_blas_thread
 
 
 class StandardErrors(NamedTuple):

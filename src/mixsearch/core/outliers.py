@@ -13,16 +13,8 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.neighbors import NearestNeighbors
 
 from mixsearch._typing import Array, Samples
-from mixsearch.core.second_moment import (
-    MeasuredChunk,
-    MeasuredSamples,
-    measure_samples,
-    sample_mean_of,
-    squared_distances,
-)
-from mixsearch.data.chunks import ArraySum
-from mixsearch.data.reductions import TopRows, top_rows
-from mixsearch.data.rows import Chunk, Chunks, SampleChunk
+from mixsearch.core.moments import MeasuredChunk, MeasuredSamples, measure_samples, sample_mean_of, squared_distances
+from mixsearch.core.rows import Chunk, Chunks, SampleChunk, TopRows, top_rows
 from mixsearch.errors import OutliersWarning
 
 # With fewer samples nobody can say what is far.
@@ -129,7 +121,7 @@ def find_far(chunks: Chunks[Any], measure: Callable[..., Array], *shared: Any) -
         return Far(np.zeros(0, dtype=np.int64), 0.0)
     measured = chunks.map(_measure, measure, shared).persist()
     some = np.asarray(measured.thin(-(-n // MAX_SAMPLES)).collect().chunk.squares)
-    found: TopRows = measured.sum(_find_above, _far_square(some, n)).total
+    found: TopRows = measured.sum(_find_above, _far_square(some, n))
     return Far(np.sort(found.indices), float(np.median(some)))
 
 
@@ -145,10 +137,10 @@ def _far_square(squares: Array, n_samples: int) -> float:
     return float((middle + (np.sqrt(2 * np.log(n_samples)) + SLACK) * deviation) ** 3)
 
 
-def _find_above(chunk: SquareChunk, limit: float) -> ArraySum:
+def _find_above(chunk: SquareChunk, limit: float) -> Any:
     rows = np.flatnonzero(chunk.squares > limit)
     rows = rows[top_rows(chunk.squares[rows], MAX_FAR)]
-    return ArraySum(TopRows(MAX_FAR, chunk.squares[rows], chunk.first + rows))
+    return TopRows(MAX_FAR, chunk.squares[rows], chunk.first + rows)
 
 
 def isolated_rows(

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 
-from mixsearch.data.machine import available_cores
 from mixsearch.errors import ArgumentError, Option, SearchError
+from mixsearch.machine import available_cores
 
 DEFAULT_PACKAGES = (
     "joblib",

@@ -11,8 +11,8 @@ from sklearn.mixture import GaussianMixture
 from sklearn.neighbors import NearestNeighbors
 
 from mixsearch._typing import Array
-from mixsearch.data.threads import one_blas_thread
 from mixsearch.graph.tuning import TUNING, Tuning
+from mixsearch.machine import one_blas_thread
 
 SHAPES = ("spherical", "diag", "tied", "full")
 # Added to the variances of components, relative to the mean variance of a feature.

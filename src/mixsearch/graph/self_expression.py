@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array, Samples
-from mixsearch.data.chunks import CACHED_ROWS, row_slices
+from mixsearch.core.rows import CACHED_ROWS, row_slices
 from mixsearch.graph.walk import Members, Visits, Walk, find_members, start_at
 
 # Ridge relative to the squared length of a row, which is 1. At .01 and 1, the AUC on ORL and COIL20 from one example

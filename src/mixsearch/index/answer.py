@@ -6,7 +6,8 @@ import math
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from mixsearch.core.separation import DOUBTFUL_CONFIDENCE, DOUBTFUL_SEPARATION
+from mixsearch.core.confidence import DOUBTFUL_CONFIDENCE
+from mixsearch.core.extraction import DOUBTFUL_SEPARATION
 
 # Warnings about words that were answered from their documents.
 DROPPED_CODES = ("word_too_common", "word_too_rare")

@@ -11,13 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from mixsearch._typing import Array
-from mixsearch.data.threads import map_parallel
 from mixsearch.errors import SearchError, SearchWarning, StorageError
 from mixsearch.index.answer import Answer, AnswerOptions, TypicalDocument
 from mixsearch.index.description import describe
 from mixsearch.index.groups import make_unique
 from mixsearch.index.query import Found, Query
 from mixsearch.index.topic_index import TopicIndex
+from mixsearch.machine import map_parallel
 from mixsearch.topics.component import Topic
 
 

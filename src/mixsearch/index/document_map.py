@@ -9,7 +9,7 @@ import numpy as np
 
 from mixsearch._typing import Array
 from mixsearch.core.eigen import orient
-from mixsearch.data.chunks import row_slices
+from mixsearch.core.rows import row_slices
 from mixsearch.index.map import find_mapped_topics
 from mixsearch.index.topic_index import TopicIndex
 

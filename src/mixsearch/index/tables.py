@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from mixsearch._typing import Array
-from mixsearch.data.chunks import row_slices
+from mixsearch.core.rows import row_slices
 from mixsearch.errors import SearchError
 from mixsearch.index.column_file import ID, ROW
 from mixsearch.io.values import rename_repeated

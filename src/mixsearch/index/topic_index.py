@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from mixsearch._typing import Array
-from mixsearch.data.threads import map_parallel
 from mixsearch.errors import collect_warnings
 from mixsearch.index.columns import Columns
 from mixsearch.index.contents import Contents, read_contents
@@ -21,6 +20,7 @@ from mixsearch.index.query import Found, Query, check_hint, check_listed
 from mixsearch.index.selection import Selection
 from mixsearch.index.spelling import spell_hint
 from mixsearch.index.vocabulary import CorpusVocabulary
+from mixsearch.machine import map_parallel
 from mixsearch.topics.component import Topic, keep_documents
 from mixsearch.topics.storage import open_search
 

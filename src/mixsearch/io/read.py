@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from mixsearch.data.machine import available_memory
 from mixsearch.errors import SearchError
 from mixsearch.io.column_names import list_names
 from mixsearch.io.files import DELIMITERS, Format
@@ -33,6 +32,7 @@ from mixsearch.io.streams import (
 )
 from mixsearch.io.types import DATES, NUMBERS, NUMBERS_WITH_COMMA, limit_dates, make_frame, make_series, map_columns
 from mixsearch.io.values import rename_repeated, to_json
+from mixsearch.machine import available_memory
 
 # Rows of a batch, and of a sample, by which columns and their types are chosen.
 _BATCH_ROWS, SAMPLE_ROWS = 1 << 13, 2000

@@ -10,7 +10,6 @@ from typing import Any
 
 import polars as pl
 
-from mixsearch.data.machine import available_memory
 from mixsearch.errors import SearchError, warn_user
 from mixsearch.io.disk import explain_os_errors, write_atomically
 from mixsearch.io.files import FORMAT_BY_SUFFIX, TABLE_FORMATS, Format, find_files, guess_by_name
@@ -19,6 +18,7 @@ from mixsearch.io.read import Rows, open_rows
 from mixsearch.io.streams import COMPRESSION_SUFFIXES, File, Reading, create_stream
 from mixsearch.io.types import find_types, flatten
 from mixsearch.io.workbook import write_workbook
+from mixsearch.machine import available_memory
 
 _WRITTEN_FORMATS: tuple[Format, ...] = ("csv", "tsv", "parquet", "jsonl", "json", "excel")
 # Formats that are compressed already.

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mixsearch.data.threads import n_cores
 from mixsearch.io.values import is_missing, replace_surrogates, to_text
+from mixsearch.machine import n_cores
 
 # Values of a column of text that mean that there is none.
 MISSING_MARKS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL", "None", "?")

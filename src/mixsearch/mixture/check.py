@@ -9,7 +9,7 @@ import numpy as np
 from scipy.stats import chi2, kstwobign
 
 from mixsearch._typing import Array
-from mixsearch.data.rows import Chunk, Chunks
+from mixsearch.core.rows import Chunk, Chunks
 from mixsearch.errors import Option, SearchWarning, UnlikelyMixtureWarning
 from mixsearch.mixture.em import Held, Model, P, posterior, responsibilities, thin_rows
 from mixsearch.mixture.tuning import TUNING

@@ -8,8 +8,7 @@ import numpy as np
 import scipy.linalg
 
 from mixsearch._typing import Array
-from mixsearch.data.chunks import CACHED_ROWS, row_slices, sum_chunks
-from mixsearch.data.rows import Chunk, Chunks
+from mixsearch.core.rows import CACHED_ROWS, Chunk, Chunks, row_slices, sum_chunks
 from mixsearch.mixture.em import Model, P, posterior
 from mixsearch.mixture.tuning import TUNING
 

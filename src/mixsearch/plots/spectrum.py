@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from mixsearch._typing import Array
-from mixsearch.core.rank_selection import Spectrum
+from mixsearch.core.spectrum import Spectrum
 from mixsearch.display import plain_number
 from mixsearch.errors import SearchError
 from mixsearch.plots.style import (

@@ -10,7 +10,6 @@ from typing import NamedTuple
 import numpy as np
 
 from mixsearch._typing import Array
-from mixsearch.data.threads import map_parallel
 from mixsearch.errors import (
     ArgumentError,
     DoubtfulExamplesWarning,
@@ -26,6 +25,7 @@ from mixsearch.errors import (
     warn_user,
 )
 from mixsearch.gaussian import GaussianComponent, GaussianSearch
+from mixsearch.machine import map_parallel
 from mixsearch.segmentation.features import FeatureImage, Features
 from mixsearch.segmentation.gaussians import SegmentGaussians, collect_gaussians, recenter_on_seeds
 from mixsearch.segmentation.seeds import Seeds, find_windows

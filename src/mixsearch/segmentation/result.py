@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mixsearch._typing import Array
-from mixsearch.core.separation import separation_in_words, verdict, verdict_code
+from mixsearch.core.confidence import separation_in_words, verdict, verdict_code
 from mixsearch.display import Card, plain_number
 from mixsearch.errors import ArgumentError, Option, SearchError
 from mixsearch.gaussian import GaussianComponent

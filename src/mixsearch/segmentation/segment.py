@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mixsearch._typing import Array
-from mixsearch.data.chunks import row_slices
+from mixsearch.core.rows import row_slices
 from mixsearch.errors import ArgumentError, Option, SearchError, collect_warnings
 from mixsearch.gaussian import GaussianComponent
 from mixsearch.segmentation.features import FeatureImage, Features, PixelFeatures, compute_features

@@ -11,8 +11,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from mixsearch._typing import Array, DataFrame, TableLike
-from mixsearch.core.separation import verdict_by_confidence
-from mixsearch.data.dask import dask_tables, is_dask
+from mixsearch.core.confidence import verdict_by_confidence
+from mixsearch.core.dask import dask_tables, is_dask
 from mixsearch.display import Card, plain_chance
 from mixsearch.errors import Option, SearchWarning, UncertainSizeWarning
 from mixsearch.graph.walk import Members

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mixsearch._typing import Array
-from mixsearch.data.rows import Chunks
+from mixsearch.core.rows import Chunks
 from mixsearch.table.encoding import TableEncoder
 from mixsearch.table.graph import NodeRows
 

@@ -10,8 +10,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from mixsearch._typing import Array
+from mixsearch.core.rows import Chunks, SampleChunk
 from mixsearch.core.validation import check_positive_int
-from mixsearch.data.rows import Chunks, SampleChunk
 from mixsearch.errors import SearchError
 from mixsearch.table.columns import Column, read_texts
 from mixsearch.table.features import KIND_NAMES, Features, NumberFeatures, check_unique, choose_columns

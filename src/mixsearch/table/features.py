@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mixsearch._typing import Array
-from mixsearch.data.rows import Chunks
+from mixsearch.core.rows import Chunks
 from mixsearch.display import pluralize
 from mixsearch.errors import Option, SearchError, TextAmongNumbersWarning, warn_user
 from mixsearch.table.columns import Column, Kind, judge_text

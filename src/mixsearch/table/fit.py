@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mixsearch._typing import Array, TableLike
-from mixsearch.data.rows import Chunk, Chunks, SampleChunk
-from mixsearch.data.threads import one_blas_thread
+from mixsearch.core.rows import Chunk, Chunks, SampleChunk
+from mixsearch.machine import one_blas_thread
 from mixsearch.table.encoding import TableEncoder
 from mixsearch.table.graph import NeighbourGraph, NodeRows, Nodes, PlacedRows, build_graph, choose_nodes, find_nearest
 from mixsearch.table.rows import spread_rows

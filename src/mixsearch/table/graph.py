@@ -10,9 +10,7 @@ import scipy.sparse as sp
 from sklearn.neighbors import NearestNeighbors
 
 from mixsearch._typing import Array
-from mixsearch.data.chunks import row_slices
-from mixsearch.data.reductions import RowValues, TopRows
-from mixsearch.data.rows import Chunk, Chunks
+from mixsearch.core.rows import Chunk, Chunks, RowValues, TopRows, row_slices
 from mixsearch.graph.walk import Walk, row_of_edge
 from mixsearch.table.rows import spread_rows
 

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from mixsearch._typing import Array
-from mixsearch.data.chunks import row_slices
+from mixsearch.core.rows import row_slices
 
 # Covariances of a component are shrunk towards the average one as if it had d + 2 more samples, variances 2 more.
 MIN_PRIOR = 2

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from mixsearch._typing import Array, DataFrame, TableLike
-from mixsearch.data.dask import dask_tables, is_dask
-from mixsearch.data.rows import Chunks, Layout, LocalChunks
+from mixsearch.core.dask import dask_tables, is_dask
+from mixsearch.core.rows import Chunks, Layout, LocalChunks
 from mixsearch.io.frames import add_columns
 from mixsearch.table.rows import get_rows
 from mixsearch.table.summaries import ColumnsChunk, convert_block

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Self, TypeAlias
 import numpy as np
 
 from mixsearch._typing import Array
-from mixsearch.data.rows import BlockChunk, Chunk
+from mixsearch.core.rows import BlockChunk, Chunk
 from mixsearch.table.columns import Column, Kind, TextKind, judge_text, read_texts
 from mixsearch.table.rows import draw_uniform
 from mixsearch.table.tables import open_table

@@ -15,8 +15,7 @@ from mixsearch._typing import Array, Samples
 from mixsearch.core.extraction import extract_by_whitening
 from mixsearch.core.family import Family
 from mixsearch.core.frame import Frame
-from mixsearch.data.chunks import Sums, add_sums
-from mixsearch.data.rows import Chunks, LocalChunks, S, SampleChunk, T, chunk_in_memory
+from mixsearch.core.rows import Chunks, LocalChunks, S, SampleChunk, Sums, T, add_sums, chunk_in_memory
 
 Fit = Callable[[Chunks[SampleChunk]], Family]
 # Groups of the jackknife that are compared with a refit, and how far they may differ: terms of second order in 1/B.

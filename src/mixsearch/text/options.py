@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from mixsearch.data.machine import available_cores
 from mixsearch.errors import ArgumentError, Option
 from mixsearch.io.files import FORMATS, Format
+from mixsearch.machine import available_cores
 
 Tokenizer = Callable[[str], Sequence[str]]
 KeptColumns = Sequence[str] | Literal["auto"] | None

@@ -11,19 +11,16 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array, DataFrame, SamplesLike
-from mixsearch.core.example_fit import ExampleFit, confidence_without_model
+from mixsearch.core.confidence import ConfidentComponent, ExampleFit, confidence_without_model, separation_in_words
+from mixsearch.core.dask import dask_arrays, is_dask
 from mixsearch.core.jackknife import StandardErrors
 from mixsearch.core.moments import Replicates
-from mixsearch.core.sample_component import ConfidentComponent
-from mixsearch.core.separation import separation_in_words
+from mixsearch.core.rows import TopRows, top_rows
 from mixsearch.core.validation import check_choice, check_positive_int, check_samples
-from mixsearch.data.chunks import ArraySum
-from mixsearch.data.dask import dask_arrays, is_dask
-from mixsearch.data.reductions import TopRows, top_rows
-from mixsearch.data.threads import one_blas_thread
 from mixsearch.display import Card, plain_number
 from mixsearch.lda import LdaTopic, TopicFamily, project_to_simplex
 from mixsearch.lda_documents import ShareChunk, TopicChunk, check_indices, rank_documents
+from mixsearch.machine import one_blas_thread
 from mixsearch.topics.confidence import trust_in_words
 from mixsearch.topics.counts import as_counts
 from mixsearch.topics.evidence import divergence_by_word, promote_words
@@ -229,7 +226,7 @@ class Topic(ConfidentComponent):
 
     def _count_words(self) -> float:
         """Count the words of the topic in all documents."""
-        n_words = self._family.chunks.sum(lambda chunk: ArraySum(float(chunk.lengths.sum()))).total
+        n_words = self._family.chunks.sum(lambda chunk: float(chunk.lengths.sum()))
         return self.weight * float(n_words)
 
     @cached_property
@@ -372,7 +369,7 @@ class Topic(ConfidentComponent):
         if isinstance(self._refined, LocalTopic):
             return self._refined.best_documents(n, self._among)
         estimate, among = self._share_estimate, self._among
-        best: TopRows = self._family.chunks.sum(lambda chunk: rank_documents(chunk, estimate(chunk), n, among)).total
+        best: TopRows = self._family.chunks.sum(lambda chunk: rank_documents(chunk, estimate(chunk), n, among))
         return best
 
     def _corpus_shares(self) -> Array:

@@ -18,8 +18,8 @@ import scipy.sparse as sp
 from scipy.special import expit, logit, ndtr
 
 from mixsearch._typing import Array
-from mixsearch.core.component import Candidates
-from mixsearch.core.example_fit import MIN_AGREEMENT, ExampleFit
+from mixsearch.core.confidence import MIN_AGREEMENT, ExampleFit
+from mixsearch.core.extraction import Candidates
 from mixsearch.errors import WeakHintWarning
 from mixsearch.lda import TopicFamily
 from mixsearch.lda_documents import N_LEADING, PlacedSample, broad_places, pick_evenly, place_documents, to_unit_length

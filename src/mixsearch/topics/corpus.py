@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from mixsearch._typing import Array
-from mixsearch.data.rows import Chunks
+from mixsearch.core.rows import Chunks
 from mixsearch.io.folder import Folder
 from mixsearch.lda_documents import (
     TopicChunk,

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array, Samples
-from mixsearch.data.chunks import ArraySum
-from mixsearch.data.reductions import ChunkCounts, Maximum
-from mixsearch.data.rows import Chunks, SampleChunk
+from mixsearch.core.rows import ChunkCounts, Chunks, Maximum, SampleChunk
 from mixsearch.display import pluralize
 from mixsearch.errors import DroppedDocumentsWarning, SearchError, warn_user
 from mixsearch.lda_documents import WordCountChunk
@@ -55,7 +53,7 @@ def damp_counts(chunks: Chunks[SampleChunk]) -> Chunks[SampleChunk]:
 
 def drop_short_documents(chunks: Chunks[SampleChunk], min_words: int, *, damping: bool) -> Chunks[WordCountChunk]:
     """Return the documents of at least `min_words` words; those of any length above zero for 0."""
-    tally: ChunkCounts = chunks.sum(_count_long, min_words).total
+    tally: ChunkCounts = chunks.sum(_count_long, min_words)
     n, n_kept = chunks.n_rows, tally.total
     if n_kept < 2:
         raise SearchError(
@@ -154,9 +152,9 @@ def _find_long(counts: sp.csr_array, min_words: int) -> tuple[Array, Array]:
     return lengths, np.asarray(lengths >= min_words if min_words else lengths > 0)
 
 
-def _count_long(chunk: SampleChunk, min_words: int) -> ArraySum:
+def _count_long(chunk: SampleChunk, min_words: int) -> Any:
     _, is_long = _find_long(chunk.samples, min_words)
-    return ArraySum(ChunkCounts.from_chunk(chunk, int(np.count_nonzero(is_long))))
+    return ChunkCounts.from_chunk(chunk, int(np.count_nonzero(is_long)))
 
 
 def _drop_short(chunk: SampleChunk, min_words: int, tally: ChunkCounts) -> WordCountChunk:

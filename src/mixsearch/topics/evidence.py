@@ -9,14 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from mixsearch._typing import Array
-from mixsearch.data.chunks import ArraySum, even_slices, sum_chunks
-from mixsearch.data.reductions import TopRows, top_rows
-from mixsearch.data.rows import Chunk, Chunks
-from mixsearch.data.threads import n_cores
+from mixsearch.core.rows import Chunk, Chunks, TopRows, even_slices, sum_chunks, top_rows
 from mixsearch.lda import TopicFamily
 from mixsearch.lda_documents import (
     WORDS_ELSEWHERE,
@@ -26,6 +24,7 @@ from mixsearch.lda_documents import (
     choose_rows,
     local_rows,
 )
+from mixsearch.machine import n_cores
 
 # The share of the topic in a document for which the evidence of a word is computed.
 USUAL_SHARE = 0.03
@@ -87,11 +86,11 @@ def sum_evidence(chunk: TopicChunk, evidence: Array) -> Array:
     weights = evidence[words].astype(chunk.by_word.dtype)
     n_postings = int(np.diff(chunk.by_word.indptr)[words].sum())
 
-    def sum_words(part: slice) -> ArraySum:
-        return ArraySum(np.asarray(chunk.read_words(words[part]) @ weights[part]))
+    def sum_words(part: slice) -> Any:
+        return np.asarray(chunk.read_words(words[part]) @ weights[part])
 
     n_threads = n_cores() if n_postings > THREADED_POSTINGS else 1
-    total = sum_chunks(sum_words, even_slices(len(words), N_CHUNKS), n_threads).total
+    total = sum_chunks(sum_words, even_slices(len(words), N_CHUNKS), n_threads)
     return np.asarray(total, dtype=np.float64)
 
 
@@ -146,7 +145,7 @@ def count_members(best: TopRows, n_members: int) -> int:
     return min(n_clear, count_within(best.values[0][:n_clear], MAX_MEMBER_WORDS, MIN_MEMBERS))
 
 
-def find_largest_shares(chunk: ScoredChunk, base: float, gain: float, n: int, among: Array | None = None) -> ArraySum:
+def find_largest_shares(chunk: ScoredChunk, base: float, gain: float, n: int, among: Array | None = None) -> Any:
     """Return the documents of a chunk, or among some, with the largest shares and the number of their words.
 
     A short document can show a high share by chance, so its share counts less.
@@ -154,7 +153,7 @@ def find_largest_shares(chunk: ScoredChunk, base: float, gain: float, n: int, am
     scores = (chunk.scores - base * chunk.lengths) / (gain * (chunk.lengths + WORDS_ELSEWHERE))
     chosen = choose_rows(chunk, among)
     best = top_rows(scores, n) if chosen is None else chosen[top_rows(scores[chosen], n)]
-    return ArraySum(best_with_sizes(chunk, scores, best, n))
+    return best_with_sizes(chunk, scores, best, n)
 
 
 def best_with_sizes(chunk: DocumentChunk, scores: Array, rows: Array, max_documents: int) -> TopRows:
@@ -178,7 +177,7 @@ def word_typicality(family: TopicFamily, probabilities: Array, members: Array) -
     lift those that occur twice; this ranks words that many members contain and few others. Words of a neighbour in the
     same documents do not count: they are not likelier in the topic itself.
     """
-    n_containing = family.chunks.sum(_count_containing, members).total
+    n_containing = family.chunks.sum(_count_containing, members)
     rounding = 1e-9
     own = np.flatnonzero(probabilities > TYPICAL_LIFT * family.word_mean)
     inside = np.clip(n_containing[own] / len(members), rounding, 1 - rounding)
@@ -216,7 +215,7 @@ def promote_words(typicality: Array, words: Sequence[Array], probabilities: Arra
     return promoted
 
 
-def _count_containing(chunk: TopicChunk, indices: Array) -> ArraySum:
+def _count_containing(chunk: TopicChunk, indices: Array) -> Any:
     """Count how many of some documents contain each word, (d,)."""
     counts = chunk.read_documents(local_rows(chunk, indices)[1])
-    return ArraySum(np.bincount(counts.indices, minlength=counts.shape[1]))
+    return np.bincount(counts.indices, minlength=counts.shape[1])

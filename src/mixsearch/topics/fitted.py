@@ -10,18 +10,24 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from mixsearch._typing import Array, Samples, SamplesLike
+from mixsearch.core.component import add_warnings
 from mixsearch.core.extraction import Extraction, ExtractionOptions
 from mixsearch.core.family import FittedMixture
-from mixsearch.core.hints import check_one_hint, hint_from_direction
-from mixsearch.core.rank_selection import Spectrum
-from mixsearch.core.validation import FLOAT_DTYPES, check_choice, check_positive_int, check_samples
-from mixsearch.core.warnings import add_warnings
-from mixsearch.data.threads import one_blas_thread
+from mixsearch.core.spectrum import Spectrum
+from mixsearch.core.validation import (
+    FLOAT_DTYPES,
+    check_choice,
+    check_one_hint,
+    check_positive_int,
+    check_samples,
+    hint_from_direction,
+)
 from mixsearch.errors import Coded, SearchWarning
 from mixsearch.io.disk import damage_error
 from mixsearch.io.folder import Folder
 from mixsearch.lda import TopicFamily
 from mixsearch.lda_documents import pick_documents
+from mixsearch.machine import one_blas_thread
 from mixsearch.mixture.em import EMOptions, check_em_options
 from mixsearch.mixture.tuning import TUNING as EM_TUNING
 from mixsearch.topics.component import Topic, keep_documents

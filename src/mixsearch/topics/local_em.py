@@ -10,17 +10,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
-from mixsearch.core.component import Candidates, Refined
+from mixsearch.core.component import Refined
+from mixsearch.core.extraction import Candidates
 from mixsearch.core.jackknife import StandardErrors, jackknife
-from mixsearch.data.chunks import ArraySum, row_slices
-from mixsearch.data.reductions import TopRows, top_rows
-from mixsearch.data.rows import N_GROUPS, Chunk, Chunks, group_indices
+from mixsearch.core.rows import N_GROUPS, Chunk, Chunks, TopRows, group_indices, row_slices, top_rows
 from mixsearch.lda import TopicFamily, project_to_simplex
 from mixsearch.lda_documents import (
     WORDS_ELSEWHERE,
@@ -123,19 +122,19 @@ class LocalTopic(Refined):
     def _find_candidates(self, among: Array | None) -> Array:
         if among is None:
             return np.union1d(self.largest[:N_CANDIDATES], self.named.indices)
-        best: TopRows = self.scored.sum(find_largest_shares, self.base, self.gain, N_CANDIDATES, among).total
+        best: TopRows = self.scored.sum(find_largest_shares, self.base, self.gain, N_CANDIDATES, among)
         return np.union1d(best.indices, self.named.indices[among[self.named.indices]])
 
     def _rank(self, candidates: Array | None) -> TopRows:
         """Rank some documents, or all."""
         n = self.scored.n_rows if candidates is None else len(candidates)
-        best: TopRows = self.scored.sum(_best_documents, self.ranking, candidates, self.base, self.gain, n).total
+        best: TopRows = self.scored.sum(_best_documents, self.ranking, candidates, self.base, self.gain, n)
         rows, shares = best.values
         return TopRows(n, best.scores, best.indices, (rows, fit_falling(shares)))
 
     def count_about(self, among: Array | None = None) -> int:
         """Return the number of documents, of all or among some, that are to a fair part about the topic."""
-        return int(self.scored.sum(_count_about, self.base, self.gain, among).total)
+        return int(self.scored.sum(_count_about, self.base, self.gain, among))
 
     def corpus_shares(self) -> Array:
         """Return the topic's share in every document of the corpus, unbiased and so also below 0, (n,)."""
@@ -146,9 +145,9 @@ class LocalTopic(Refined):
         return np.where(lengths > 0, share_from_scores(counts @ self.evidence, lengths, self.base, self.gain), 0.0)
 
 
-def _count_about(chunk: ScoredChunk, base: float, gain: float, among: Array | None) -> ArraySum:
+def _count_about(chunk: ScoredChunk, base: float, gain: float, among: Array | None) -> Any:
     is_about = chunk.scores >= (base + ABOUT_SHARE * gain) * chunk.lengths
-    return ArraySum(int(np.count_nonzero(is_about if among is None else is_about & mask_rows(chunk, among))))
+    return int(np.count_nonzero(is_about if among is None else is_about & mask_rows(chunk, among)))
 
 
 def _to_shares(chunk: ScoredChunk, base: float, gain: float) -> ShareChunk:
@@ -157,14 +156,14 @@ def _to_shares(chunk: ScoredChunk, base: float, gain: float) -> ShareChunk:
 
 def _best_documents(
     chunk: ScoredChunk, ranking: Ranking, candidates: Array | None, base: float, gain: float, n: int
-) -> ArraySum:
+) -> Any:
     """Rank some documents of a chunk, or all."""
     rows = np.arange(chunk.n_rows) if candidates is None else local_rows(chunk, candidates)[1]
     scores = ranking.score(sample_rows(chunk, slice(None) if candidates is None else rows))
     order = top_rows(scores, len(rows))
     rows = rows[order]
     shares = share_from_scores(chunk.scores[rows], chunk.lengths[rows], base, gain)
-    return ArraySum(TopRows(n, scores[order], rows + chunk.first, (chunk.rows[rows], shares)))
+    return TopRows(n, scores[order], rows + chunk.first, (chunk.rows[rows], shares))
 
 
 def fit_falling(values: Array) -> Array:
@@ -336,7 +335,7 @@ def _describe(
     if not evidence.any():  # the topic is like the corpus: every document has the share that moments find
         base, gain = -min(rough_weight, 1.0), 1.0
     n_members = max_members(seeds.size)
-    best: TopRows = scored.sum(find_largest_shares, base, gain, max(n_members, N_CANDIDATES)).total
+    best: TopRows = scored.sum(find_largest_shares, base, gain, max(n_members, N_CANDIDATES))
     members = best.indices[: count_members(best, n_members)]
     named = seeds.named
     if named is None:

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 
 from mixsearch._typing import Array
+from mixsearch.core.check import check_separation
+from mixsearch.core.component import add_warnings
+from mixsearch.core.confidence import lower_trust
 from mixsearch.core.extraction import Extraction, extract_with_rehint
 from mixsearch.core.frame import Frame
 from mixsearch.core.moments import Hinted
-from mixsearch.core.separation import check_separation
-from mixsearch.core.warnings import add_warnings, lower_trust
-from mixsearch.data.rows import Chunks
+from mixsearch.core.rows import Chunks
 from mixsearch.errors import (
     HintError,
     Option,

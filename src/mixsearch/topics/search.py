@@ -16,8 +16,8 @@ from mixsearch._typing import Array, Samples, SamplesLike
 from mixsearch.core.estimator import RandomState, SemiSupervised, warn_no_signal
 from mixsearch.core.extraction import Extraction
 from mixsearch.core.family import Preset
+from mixsearch.core.rows import Chunks, SampleChunk
 from mixsearch.core.validation import AUTO, check_n_components
-from mixsearch.data.rows import Chunks, SampleChunk
 from mixsearch.display import pluralize
 from mixsearch.errors import FewerComponentsWarning, SearchError, warn_user
 from mixsearch.lda import FIRST_ALPHA0, Allocate, TopicFamily, estimate_alpha0, fit_topics, topic_spectrum

@@ -9,15 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
-from mixsearch.data.chunks import ArraySum
-from mixsearch.data.reductions import Maximum, TopRows, top_rows
-from mixsearch.data.rows import Chunks
+from mixsearch.core.rows import Chunks, Maximum, TopRows, top_rows
 from mixsearch.errors import WeakHintWarning, warn_user
 from mixsearch.lda import TopicFamily
 from mixsearch.lda_documents import (
@@ -139,7 +137,7 @@ class Seeds(NamedTuple):
 def seed_from_words(hint: WordHint, merge_copies: MergeCopies, family: TopicFamily, weight: float) -> Seeds:
     """Return the documents that contain the words of a hint, weighted by how much of them is about these."""
     scored = _score_documents(family, hint)
-    largest: Maximum = scored.sum(_max_score).total
+    largest: Maximum = scored.sum(_max_score)
     min_score = SCORE_ROUNDING * largest.value
     n_named, densest = scored.sum(_find_densest, min_score)
     if n_named < MIN_DOCUMENTS and np.any(hint.values > 0):
@@ -181,19 +179,19 @@ def _count_copies(
         wanted = hint.columns[hint.values > 0]
         weights[wanted] = 0
         fixed = list_fixed_words(documents.counts[copies.largest], weights)
-        n_template, n_asked = family.chunks.sum(_count_template, fixed, wanted).total
+        n_template, n_asked = family.chunks.sum(_count_template, fixed, wanted)
         if n_asked >= ASKED_SHARE * n_template:
             return np.ones(m), False
     return copies.n_copies, copies.are_usual
 
 
-def _count_template(chunk: TopicChunk, fixed: Array, wanted: Array) -> ArraySum:
+def _count_template(chunk: TopicChunk, fixed: Array, wanted: Array) -> Any:
     """Count the documents with all fixed words of a template, and those of them with a wanted word."""
     if not len(fixed):
-        return ArraySum(np.zeros(2))
+        return np.zeros(2)
     rows = np.flatnonzero(np.diff(sp.csr_array(chunk.read_words(fixed)).indptr) == len(fixed))
     n_asked = np.count_nonzero(chunk.read_documents(rows)[:, wanted].sum(axis=1))
-    return ArraySum(np.array([len(rows), n_asked]))
+    return np.array([len(rows), n_asked])
 
 
 class DensestDocuments(NamedTuple):
@@ -243,7 +241,7 @@ def _occurs(family: TopicFamily, term: Term) -> bool:
 def find_named(family: TopicFamily, hint: WordHint) -> Array:
     """Return which documents of the corpus contain the words of a hint, (n,) of bool."""
     scored = _score_documents(family, hint)
-    largest: Maximum = scored.sum(_max_score).total
+    largest: Maximum = scored.sum(_max_score)
     return scored.map(_mark_named, SCORE_ROUNDING * largest.value).collect().chunk.shares > 0
 
 
@@ -251,8 +249,8 @@ def _mark_named(chunk: ScoredChunk, min_score: float) -> ShareChunk:
     return ShareChunk(chunk.first, chunk.scores > min_score)
 
 
-def _max_score(chunk: ScoredChunk) -> ArraySum:
-    return ArraySum(Maximum(chunk.scores.max(initial=0.0)))
+def _max_score(chunk: ScoredChunk) -> Any:
+    return Maximum(chunk.scores.max(initial=0.0))
 
 
 def _find_densest(chunk: ScoredChunk, min_score: float) -> DensestDocuments:

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
-from mixsearch.data.rows import Chunks, Layout, LocalChunks, SegmentedChunks
+from mixsearch.core.rows import Chunks, Layout, LocalChunks, SegmentedChunks
 from mixsearch.io.folder import Folder, FolderWriter
 from mixsearch.lda_documents import TopicChunk
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mixsearch.core.frame import Frame
-from mixsearch.core.rank_selection import Spectrum
+from mixsearch.core.spectrum import Spectrum
 from mixsearch.errors import SearchError
 from mixsearch.io.disk import damage_error
 from mixsearch.io.folder import Folder, FolderWriter, open_folder, write_folder

@@ -14,7 +14,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
-from mixsearch.data.threads import one_blas_thread
 from mixsearch.io.folder import FolderWriter
 from mixsearch.lda import TopicFamily, project_documents, sum_words
 from mixsearch.lda_documents import (
@@ -26,6 +25,7 @@ from mixsearch.lda_documents import (
     corpus_in_memory,
     weight_documents,
 )
+from mixsearch.machine import one_blas_thread
 from mixsearch.topics.segments import Segment, open_segment, store_chunk
 from mixsearch.topics.storage import store_sums
 
@@ -102,7 +102,7 @@ def measure_documents_in(search: TopicSearch, counts: sp.csr_array, rows: Array)
     family = search._family
     corpus = corpus_in_memory(check_indices(counts), rows=rows)
     weights = weight_documents(corpus, WEIGHTINGS[search._options.weights], distinct=family.distinct)
-    words = corpus.sum(sum_words, weights).total[:, :3]
+    words = corpus.sum(sum_words, weights)[:, :3]
     projected, others = corpus.map_sum(project_documents, weights, family.frame, family.idf, np.empty)
     mass = weights.total
     sums = CorpusSums(len(rows), mass, mass * words, mass * others.crossed, others.tfidf, others.places)

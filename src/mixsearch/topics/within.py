@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from mixsearch._typing import Array
 from mixsearch.core.frame import Frame, frame_from_eigenpairs
-from mixsearch.core.second_moment import weighted_gram
-from mixsearch.data.chunks import ArraySum, chunk_rows
-from mixsearch.data.threads import n_cores, one_blas_thread
+from mixsearch.core.moments import weighted_gram
+from mixsearch.core.rows import chunk_rows
 from mixsearch.display import pluralize
 from mixsearch.errors import SearchError
 from mixsearch.lda import RowLengths, TopicFamily
 from mixsearch.lda_documents import TopicChunk, check_indices, measure_documents
+from mixsearch.machine import n_cores, one_blas_thread
 from mixsearch.topics.dropped import DroppedWord, DroppedWords
 
 # Fewer documents have no moments worth the name.
@@ -57,7 +57,7 @@ def restrict_family(family: TopicFamily, indices: Array) -> TopicFamily:
         word_mean, own_pairs, own_triples = sums.words.T.copy()
         frame, turn = _turn_frame(replace(family, word_mean=word_mean, own_pairs=own_pairs), sums.gram)
         moved = kept.map(_move, turn)
-        crossed = moved.sum(_cross).total
+        crossed = moved.sum(_cross)
     documents = moved.chunk
     _, mean_document = measure_documents(
         chunk_rows(documents.by_document), documents.projected, frame.values, family.idf
@@ -103,9 +103,9 @@ def _move(chunk: TopicChunk, turn: Array) -> TopicChunk:
     return replace(chunk, projected=chunk.projected @ turn.astype(chunk.projected.dtype))
 
 
-def _cross(chunk: TopicChunk) -> ArraySum:
+def _cross(chunk: TopicChunk) -> Any:
     weighted = chunk.projected * chunk.triple_weights[:, None].astype(chunk.projected.dtype)
-    return ArraySum(np.asarray(chunk.by_document.T @ weighted))
+    return np.asarray(chunk.by_document.T @ weighted)
 
 
 class DroppedWordsWithin(DroppedWords):

@@ -18,7 +18,6 @@ from itertools import chain, count
 from threading import Thread
 from typing import Any
 
-from mixsearch.data.threads import on_one_core
 from mixsearch.errors import DamagedFolderError, StorageError
 from mixsearch.index.completion import CorpusWord
 from mixsearch.index.document_map import DocumentPoints, place_documents
@@ -26,6 +25,7 @@ from mixsearch.index.query import Found, Query
 from mixsearch.index.starters import Starter
 from mixsearch.index.topic_index import TopicIndex, open_index, verify_index
 from mixsearch.io.folder import read_manifest
+from mixsearch.machine import on_one_core
 from mixsearch.web.cache import LRUCache
 from mixsearch.web.errors import APIError
 from mixsearch.web.processes import process_context

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from mixsearch.data.threads import n_cores
 from mixsearch.errors import ArgumentError
+from mixsearch.machine import n_cores
 
 STATIC_FILES = Path(__file__).parent / "static"
 STATIC = "/static/"

@@ -8,9 +8,9 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from mixsearch.data.threads import on_one_core
 from mixsearch.errors import SearchError, SearchWarning, collect_warnings
 from mixsearch.index.answer import AnswerWarning
+from mixsearch.machine import on_one_core
 from mixsearch.web.cache import LRUCache
 from mixsearch.web.files import FileStore
 from mixsearch.web.processes import call_in_process

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from mixsearch.community.em import Links, propagate, sweep
 from mixsearch.community.moments import fit_community
 from mixsearch.community.refinement import refine_graph
-from mixsearch.data.rows import chunk_in_memory
+from mixsearch.core.rows import chunk_in_memory
 from mixsearch.datasets import make_communities
 from mixsearch.mixture.em import EMOptions
 

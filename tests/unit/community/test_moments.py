@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from tests.coded import raises
 
 from mixsearch.community.moments import fit_community
-from mixsearch.data.rows import chunk_in_memory
+from mixsearch.core.rows import chunk_in_memory
 
 K = 2
 

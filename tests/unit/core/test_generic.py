@@ -7,7 +7,7 @@ from tests.populations import Mixture, draw_mixture
 
 from mixsearch import Moments, SearchError, WeakHintWarning, search_family, search_moments
 from mixsearch.core.extraction import Extraction
-from mixsearch.data.rows import chunk_in_memory
+from mixsearch.core.rows import chunk_in_memory
 from mixsearch.datasets import make_gaussian_mixture
 from mixsearch.errors import HintError, NoMassError, RankError
 from mixsearch.gaussian import fit_gaussian

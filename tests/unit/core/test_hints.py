@@ -4,7 +4,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose
 from tests.coded import raises
 
-from mixsearch.core.hints import check_one_hint, hint_from_direction, hint_from_examples
+from mixsearch.core.validation import check_one_hint, hint_from_direction, hint_from_examples
 from mixsearch.topics.hint import mean_frequencies
 
 

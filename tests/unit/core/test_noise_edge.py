@@ -6,8 +6,8 @@ import scipy.sparse as sp
 from tests.coded import warns
 
 from mixsearch import GaussianSearch
-from mixsearch.core.noise_edge import noise_edge
-from mixsearch.data.rows import chunk_in_memory
+from mixsearch.core.rows import chunk_in_memory
+from mixsearch.core.spectrum import noise_edge
 from mixsearch.datasets import make_gaussian_mixture
 from mixsearch.gaussian import fit_gaussian
 

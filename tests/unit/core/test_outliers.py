@@ -9,7 +9,7 @@ from tests.split_samples import split_samples
 
 from mixsearch import GaussianSearch
 from mixsearch.core.outliers import find_outliers
-from mixsearch.data.rows import chunk_in_memory
+from mixsearch.core.rows import chunk_in_memory
 from mixsearch.datasets import make_gaussian_mixture
 from mixsearch.errors import OutliersWarning
 

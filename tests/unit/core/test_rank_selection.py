@@ -9,8 +9,8 @@ from numpy.testing import assert_allclose
 from tests.split_samples import split_samples
 
 from mixsearch import SubspaceSearch
-from mixsearch.core.rank_selection import Spectrum, spherical_spectrum
-from mixsearch.data.rows import chunk_in_memory
+from mixsearch.core.rows import chunk_in_memory
+from mixsearch.core.spectrum import Spectrum, spherical_spectrum
 from mixsearch.datasets import make_gaussian_mixture, make_subspaces, make_topics
 from mixsearch.gaussian import gaussian_spectrum
 from mixsearch.lda import topic_spectrum
@@ -116,7 +116,7 @@ CUTS = (5, 5, 701, 703)
 
 @pytest.mark.parametrize("dense_limit", [5, 1000])
 def test_gaussians_in_pieces_show_what_all_rows_do(dense_limit, monkeypatch):
-    monkeypatch.setattr("mixsearch.core.second_moment.DENSE_LIMIT", dense_limit)
+    monkeypatch.setattr("mixsearch.core.moments.DENSE_LIMIT", dense_limit)
     X = make_gaussian_mixture(900, 20, 3, random_state=0).X
     assert_same_spectrum(
         gaussian_spectrum(chunk_in_memory(X), seed=0), gaussian_spectrum(split_samples(X, CUTS), seed=0)

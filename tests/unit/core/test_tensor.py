@@ -4,9 +4,8 @@ from numpy.testing import assert_allclose
 from tests.populations import draw_mixture, whitener
 
 from mixsearch import GaussianSearch, RegressionSearch, TopicSearch
-from mixsearch.core.extraction import extract_by_whitening
+from mixsearch.core.extraction import extract_by_whitening, separate_rest
 from mixsearch.core.moments import Hinted
-from mixsearch.core.tensor import separate_rest
 from mixsearch.datasets import make_gaussian_mixture, make_mixed_regression, make_topics
 
 

@@ -6,12 +6,12 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mixsearch import GaussianSearch
+from mixsearch.core.check import weak_hint
+from mixsearch.core.confidence import MIN_P_VALUE, trust, verdict, verdict_code
 from mixsearch.core.extraction import Extraction, extract_with_rehint
 from mixsearch.core.frame import Frame
 from mixsearch.core.jackknife import N_DRAWS, interval_of_lead, probability_of_first
 from mixsearch.core.moments import Hinted
-from mixsearch.core.separation import verdict, verdict_code, weak_hint
-from mixsearch.core.warnings import MIN_P_VALUE, trust
 from mixsearch.datasets import make_gaussian_mixture, make_hint
 
 

@@ -8,7 +8,7 @@ from tests.split_samples import jackknife_slices
 
 from mixsearch import GaussianSearch, Moments, search_moments
 from mixsearch.core.jackknife import jackknife
-from mixsearch.data.rows import N_GROUPS
+from mixsearch.core.rows import N_GROUPS
 from mixsearch.datasets import make_gaussian_mixture, make_hint
 
 N = 2000

@@ -14,7 +14,7 @@ from tests.coded import raises
 from tests.every_word import every_word
 
 from mixsearch import SearchError, TopicSearch
-from mixsearch.data import chunks as blocks
+from mixsearch.core import rows as blocks
 from mixsearch.errors import (
     DroppedDocumentsWarning,
     FewerComponentsWarning,

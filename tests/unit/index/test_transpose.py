@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from mixsearch.data import chunks as blocks
-from mixsearch.data.chunks import chunk_rows
+from mixsearch.core import rows as blocks
+from mixsearch.core.rows import chunk_rows
 from mixsearch.index.build.counts import BYTES_PER_NONZERO, open_rows, transpose_rows
 
 shapes = st.tuples(st.integers(1, 30), st.integers(1, 12))

@@ -7,7 +7,7 @@ from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
 from tests.unit.gaussian.shaped import CENTERS, WEIGHTS, draw
 
-from mixsearch.data.rows import Layout, LocalChunks, SampleChunk, chunk_in_memory
+from mixsearch.core.rows import Layout, LocalChunks, SampleChunk, chunk_in_memory
 from mixsearch.gaussian_likelihood import (
     FeatureChunk,
     ShapedModel,

@@ -7,7 +7,7 @@ from tests.coded import warns
 from tests.split_samples import split_samples
 
 from mixsearch import RegressionSearch
-from mixsearch.data.rows import chunk_in_memory
+from mixsearch.core.rows import chunk_in_memory
 from mixsearch.datasets import make_mixed_regression
 from mixsearch.regression_moments import find_regression_outliers
 

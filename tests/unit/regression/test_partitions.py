@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from tests.split_samples import split_samples
 
 from mixsearch import RegressionSearch
-from mixsearch.data.rows import chunk_in_memory
+from mixsearch.core.rows import chunk_in_memory
 from mixsearch.datasets import make_mixed_regression
 from mixsearch.regression_moments import fit_regression
 
@@ -90,7 +90,7 @@ def test_columns_that_depend_on_others_count_once_where_the_second_moment_is_an_
     X = np.hstack([data.X, data.X[:, :2]])
     options = {"design": "covariance", "intercept": True, "paper": False, "seed": 0}
     array = fit_regression(chunk_in_memory(X, data.y), 3, **options)
-    monkeypatch.setattr("mixsearch.core.second_moment.DENSE_LIMIT", 3)
+    monkeypatch.setattr("mixsearch.core.moments.DENSE_LIMIT", 3)
     operator = fit_regression(chunk_in_memory(X, data.y), 3, **options)
     assert operator.frame.basis.shape == (6, 3)
     assert_allclose(operator.frame.values, array.frame.values, rtol=1e-6)

@@ -8,7 +8,7 @@ from tests.coded import raises, warns
 from tests.unit.regression.conftest import NOISE
 
 from mixsearch import RegressionSearch
-from mixsearch.data.rows import chunk_in_memory
+from mixsearch.core.rows import chunk_in_memory
 from mixsearch.datasets import make_hint, make_mixed_regression
 from mixsearch.regression_moments import fit_regression
 

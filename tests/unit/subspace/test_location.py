@@ -6,8 +6,8 @@ from numpy.testing import assert_allclose
 from tests.coded import warns
 
 from mixsearch import SubspaceSearch
-from mixsearch.core.second_moment import measure_samples
-from mixsearch.data.rows import chunk_in_memory
+from mixsearch.core.moments import measure_samples
+from mixsearch.core.rows import chunk_in_memory
 from mixsearch.datasets import make_subspaces
 from mixsearch.subspace import find_subspace_members, off_origin_p_value
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from mixsearch.data.rows import N_GROUPS, chunk_in_memory
+from mixsearch.core.rows import N_GROUPS, chunk_in_memory
 from mixsearch.datasets import make_subspaces
 from mixsearch.subspace import fit_subspace
 

@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mixsearch import SubspaceSearch
-from mixsearch.data.rows import DetachedChunks
+from mixsearch.core.rows import DetachedChunks
 from mixsearch.subspace import trace_share
 
 # The moments of two normal coordinates up to the fourth: half of the mass at zero, the rest on a hexagon of radius 2.

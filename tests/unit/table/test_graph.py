@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mixsearch import TableSearch
-from mixsearch.data.rows import Layout, LocalChunks
+from mixsearch.core.rows import Layout, LocalChunks
 from mixsearch.graph.walk import STAY
 from mixsearch.table import fit as _fit
 from mixsearch.table import graph as _graph

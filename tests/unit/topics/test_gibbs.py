@@ -46,7 +46,7 @@ def test_sweeps_draw_from_the_posterior_of_a_document():
     counts = np.tile(np.bincount(words, minlength=4), (4000, 1)).astype(float)
     documents = SampledChunk(0, sp.csr_array(counts), np.full((4000, 3), 1 / 3))
     for sweep in range(15):  # from far away
-        documents, (by_word,) = sample_words(documents, topics, prior, sweep)
+        documents, by_word = sample_words(documents, topics, prior, sweep)
     wanted = exact_words_by_topic(words, topics, prior)
     assert_allclose(by_word.sum(axis=0) / 4000, wanted, atol=0.08)
     assert_allclose(documents.shares.mean(axis=0), (wanted + prior) / (4 + prior.sum()), atol=0.02)
@@ -58,7 +58,7 @@ def test_documents_in_many_chunks_take_the_same_step(monkeypatch):
     counts = sp.csr_array(rng.poisson(1.0, size=(40, 7)).astype(float))
     documents = SampledChunk(0, counts, rng.dirichlet(np.ones(3), 40))
     topics, prior = rng.dirichlet(np.ones(7), 3).T, np.full(3, 0.4)
-    after, (words,) = sample_words(documents, topics, prior, 0)
+    after, words = sample_words(documents, topics, prior, 0)
     monkeypatch.setattr(lda, "CHUNK_CELLS", 30)
     again, (same,) = sample_words(documents, topics, prior, 0)
     assert_array_equal(words, same)
@@ -133,8 +133,8 @@ def test_where_the_sampler_leads_to_another_topic_the_moment_estimate_stands(mon
     search = TopicSearch(3, alpha0=0.9, damping=False).fit(data.counts)
 
     def swap_topics(chunk, topics, prior, seed):
-        after, (words,) = sample_words(chunk, topics, prior, seed)
-        return after, lda.ArraySum(words[:, [1, 0, 2]])
+        after, words = sample_words(chunk, topics, prior, seed)
+        return after, words[:, [1, 0, 2]]
 
     monkeypatch.setattr(lda, "sample_words", swap_topics)
     with warns("not_refined"):

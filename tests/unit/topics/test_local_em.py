@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import entropy
 
 from mixsearch import TopicSearch
-from mixsearch.data.reductions import top_rows
+from mixsearch.core.rows import top_rows
 from mixsearch.lda_documents import (
     BROAD_POWER,
     FINE_POWER,
@@ -132,7 +132,7 @@ def test_the_largest_shares_are_those_of_documents_with_more_words_elsewhere(see
     longer = document_shares(scored, 0.2, 0.6) * scored.lengths / (scored.lengths + topics.WORDS_ELSEWHERE)
     for chosen in (None, among):
         wanted = np.argsort(-longer if chosen is None else np.where(among, -longer, np.inf), kind="stable")
-        found = topics.find_largest_shares(scored, 0.2, 0.6, n, chosen).total
+        found = topics.find_largest_shares(scored, 0.2, 0.6, n, chosen)
         n_found = min(n, 60 if chosen is None else int(among.sum()))
         assert_array_equal(found.indices, wanted[:n_found])
         assert_allclose(found.scores, longer[found.indices], rtol=1e-12)

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
-from mixsearch.data.chunks import RowChunks, split_rows
+from mixsearch.core.rows import RowChunks, split_rows
 from mixsearch.index.build.options import OnProgress
 from mixsearch.io.folder import FolderWriter
 from mixsearch.topics.segments import BY_DOCUMENT, BY_WORD, place_in, sparse_from

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
-from mixsearch.data.rows import Chunks
+from mixsearch.core.rows import Chunks
 from mixsearch.errors import FewerComponentsWarning, SearchError, collect_warnings, warn_user
 from mixsearch.index.build.options import DEFAULT_COMPONENTS, IndexOptions, OnProgress
 from mixsearch.lda_documents import WordCountChunk

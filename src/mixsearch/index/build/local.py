@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from mixsearch._typing import Array
-from mixsearch.data.chunks import chunk_rows
-from mixsearch.data.rows import Chunks
+from mixsearch.core.rows import Chunks, chunk_rows
 from mixsearch.errors import ArgumentError
 from mixsearch.index.build.counts import open_columns, open_counts, read_rows, store_by_word
 from mixsearch.index.build.dropped import DroppedRange, PostingsCollector, write_dropped

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from mixsearch.data.machine import available_memory
+from mixsearch.machine import available_memory
 
 # More topics than an analyst asks for at once: one index serves every smaller number.
 DEFAULT_COMPONENTS = 100

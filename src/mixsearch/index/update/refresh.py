@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from mixsearch._typing import Array
-from mixsearch.data.chunks import row_slices
+from mixsearch.core.rows import row_slices
 from mixsearch.errors import SearchError
 from mixsearch.index.build.local import write_index
 from mixsearch.index.build.options import IndexOptions, OnProgress

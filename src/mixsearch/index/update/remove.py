@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
-from mixsearch.data.chunks import chunk_rows, row_slices
+from mixsearch.core.rows import chunk_rows, row_slices
 from mixsearch.display import pluralize
 from mixsearch.errors import SearchError, SearchWarning
 from mixsearch.index.build.counts import CountWriter, read_rows, store_by_word

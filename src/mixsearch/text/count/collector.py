@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mixsearch._typing import Array
-from mixsearch.data.threads import map_in_order
 from mixsearch.display import pluralize
 from mixsearch.errors import SearchError, SearchWarning
 from mixsearch.io.tables import concat
 from mixsearch.io.types import find_types
+from mixsearch.machine import map_in_order
 from mixsearch.text.corpus import Corpus, Spool
 from mixsearch.text.count.characters import parse_word_pattern
 from mixsearch.text.count.chunks import CountedChunk, count_chunk

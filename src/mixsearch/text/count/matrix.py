@@ -11,7 +11,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
-from mixsearch.data.chunks import row_slices
 from mixsearch.errors import ArgumentError, Option, SearchError, SearchWarning
 from mixsearch.io.files import SourceFiles
 from mixsearch.io.streams import File, check_archive
@@ -104,7 +103,8 @@ def read_matrix(sources: SourceFiles, state: ReadState) -> CountMatrix:
     counts = _load_matrix(path)
     state.n_bytes += path.n_bytes
     words = _name_columns(path, counts.shape[1], state)
-    return CountMatrix(words, (_to_chunk(counts[rows]) for rows in row_slices(counts.shape[0], _ROWS_PER_CHUNK)))
+    starts = range(0, max(counts.shape[0], 1), _ROWS_PER_CHUNK)
+    return CountMatrix(words, (_to_chunk(counts[start : start + _ROWS_PER_CHUNK]) for start in starts))
 
 
 def _recall_columns(words: Sequence[str], columns: Sequence[str], frequencies: Frequencies) -> Vocabulary:

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from mixsearch.data import chunks
-from mixsearch.data.chunks import ArraySum, chunk_rows, even_slices, split_rows, sum_chunks
-from mixsearch.data.threads import OneBlasThread
+from mixsearch.core import rows as chunks
+from mixsearch.core.rows import chunk_rows, even_slices, split_rows, sum_chunks
+from mixsearch.machine import OneBlasThread
 
 row_lengths = st.lists(st.one_of(st.just(0), st.integers(0, 9), st.just(500)), min_size=1, max_size=40)
 chunk_sizes = st.sampled_from([1, 7, 100, 2_000_000])
@@ -80,6 +80,6 @@ def test_sums_over_chunks_are_those_over_all_rows_to_the_last_bit_with_any_numbe
     monkeypatch.setattr(chunks, "CHUNK_NONZEROS", 50)
     X = sparse_rows(np.full(200, 9), 0)
     rows = chunk_rows(X)
-    found = sum_chunks(lambda chunk: ArraySum(rows.read(chunk[0]).sum(axis=0)), rows.enumerate(), n_threads).total
+    found = sum_chunks(lambda chunk: rows.read(chunk[0]).sum(axis=0), rows.enumerate(), n_threads)
     assert len(rows.slices) > 3
     assert_array_equal(found, X.toarray().sum(axis=0))

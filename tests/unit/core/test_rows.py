@@ -5,23 +5,22 @@ from tests.coded import raises
 from tests.split_samples import split_samples
 
 from mixsearch import GaussianSearch, SubspaceSearch
-from mixsearch.data.chunks import ArraySum
-from mixsearch.data.rows import DetachedChunks, chunk_in_memory, leave_one_out, spread_over_groups
+from mixsearch.core.rows import DetachedChunks, chunk_in_memory, leave_one_out, spread_over_groups
 from mixsearch.datasets import make_gaussian_mixture, make_subspaces
 
 CUTS = [(), (1,), (3, 3, 4, 70), (10, 41, 41, 42, 90)]
 
 
 def total(chunk):
-    return ArraySum(chunk.samples.sum(axis=0))
+    return chunk.samples.sum(axis=0)
 
 
 def total_of(chunk, rows, factor):
-    return ArraySum(factor * chunk.samples[rows].sum(axis=0))
+    return factor * chunk.samples[rows].sum(axis=0)
 
 
 def spread(chunk, n_blocks):
-    return ArraySum(chunk.samples.T @ spread_over_groups(chunk, chunk.samples[:, 0], n_blocks))
+    return chunk.samples.T @ spread_over_groups(chunk, chunk.samples[:, 0], n_blocks)
 
 
 def every_third(chunk):
@@ -32,7 +31,7 @@ def every_third(chunk):
 def test_sums_over_pieces_are_those_over_all_rows(cuts):
     X = np.random.default_rng(0).normal(size=(100, 3))
     whole, pieces = chunk_in_memory(X), split_samples(X, cuts)
-    assert_allclose(pieces.sum(total).total, X.sum(axis=0))
+    assert_allclose(pieces.sum(total), X.sum(axis=0))
     assert_allclose(pieces.collect().chunk.samples, X)
     for step in (1, 2, 7, 99):
         assert_allclose(pieces.thin(step).collect().chunk.samples, X[::step])
@@ -45,8 +44,8 @@ def test_sums_over_pieces_are_those_over_all_rows(cuts):
         assert_allclose(left.thin(3).collect().chunk.samples, np.delete(X, rows, axis=0)[::3])
         assert (taken.n_rows, left.n_rows) == (len(rows), 100 - len(rows))
     for block, without in enumerate(leave_one_out(pieces, total_of, 2.0)):
-        assert_allclose(without.total, 2 * np.delete(X, np.s_[block::40], axis=0).sum(axis=0))
-    assert_allclose(pieces.sum(spread, 40).total, whole.sum(spread, 40).total)
+        assert_allclose(without, 2 * np.delete(X, np.s_[block::40], axis=0).sum(axis=0))
+    assert_allclose(pieces.sum(spread, 40), whole.sum(spread, 40))
 
 
 def test_samples_that_were_not_pickled_have_an_error_of_their_own():

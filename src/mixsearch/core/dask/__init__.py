@@ -16,12 +16,12 @@ def is_dask(X: Any) -> bool:
 
 def dask_arrays() -> ModuleType:
     """Import the functions on Dask arrays."""
-    return load_with_dask("mixsearch.data.dask.arrays", "Dask arrays need")
+    return load_with_dask("mixsearch.core.dask.arrays", "Dask arrays need")
 
 
 def dask_tables() -> ModuleType:
     """Import the functions on Dask arrays and data frames as tables."""
-    return load_with_dask("mixsearch.data.dask.tables", "Dask tables need")
+    return load_with_dask("mixsearch.core.dask.tables", "Dask tables need")
 
 
 def load_with_dask(name: str, what: str) -> ModuleType:

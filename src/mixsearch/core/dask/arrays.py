@@ -14,10 +14,10 @@ import dask.array as da
 import numpy as np
 import scipy.sparse as sp
 
-from mixsearch.data.dask.cluster import check_workers, current_client
-from mixsearch.data.dask.rows import DaskChunks
-from mixsearch.data.dask.tasks import PickledCall, compute_tasks, persist_tasks, task
-from mixsearch.data.rows import Chunks, DetachedChunks, Layout, SampleChunk
+from mixsearch.core.dask.cluster import check_workers, current_client
+from mixsearch.core.dask.rows import DaskChunks
+from mixsearch.core.dask.tasks import PickledCall, compute_tasks, persist_tasks, task
+from mixsearch.core.rows import Chunks, DetachedChunks, Layout, SampleChunk
 from mixsearch.errors import SearchError
 
 FLOAT_DTYPES = (np.float64, np.float32)

@@ -37,7 +37,7 @@ def make_client(answer):
     ],
 )
 def test_each_end_of_a_check_is_a_cluster_error_in_words(answer, code):
-    from mixsearch.data.dask.cluster import check_workers
+    from mixsearch.core.dask.cluster import check_workers
 
     with pytest.raises(ClusterError) as caught:
         check_workers(make_client(answer))

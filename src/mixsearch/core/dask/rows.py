@@ -17,9 +17,8 @@ from dask.sizeof import sizeof
 from dask.system import CPU_COUNT
 from distributed import Client
 
-from mixsearch.data.chunks import Sums, add_all
-from mixsearch.data.dask.cluster import count_threads, current_client
-from mixsearch.data.dask.tasks import (
+from mixsearch.core.dask.cluster import count_threads, current_client
+from mixsearch.core.dask.tasks import (
     LARGE_GRAPHS,
     PickledCall,
     broadcast,
@@ -31,8 +30,8 @@ from mixsearch.data.dask.tasks import (
     task,
     tree_reduce,
 )
-from mixsearch.data.rows import Chunk, Chunks, DetachedChunks, LocalChunks, S, T
-from mixsearch.data.threads import on_one_core
+from mixsearch.core.rows import Chunk, Chunks, DetachedChunks, LocalChunks, S, Sums, T, add_all
+from mixsearch.machine import on_one_core
 
 # Chunks per task: more of them need fewer tasks, fewer of them less memory at a time.
 PARTITIONS_PER_TASK = 8

@@ -12,11 +12,11 @@ import dask.array as da
 import numpy as np
 from dask.delayed import Delayed
 
-from mixsearch.data.dask.arrays import check_array, merge_columns
-from mixsearch.data.dask.cluster import check_workers, current_client
-from mixsearch.data.dask.rows import DaskChunks
-from mixsearch.data.dask.tasks import PickledCall, broadcast, compute_tasks, persist_tasks, task
-from mixsearch.data.rows import BlockChunk, Layout
+from mixsearch.core.dask.arrays import check_array, merge_columns
+from mixsearch.core.dask.cluster import check_workers, current_client
+from mixsearch.core.dask.rows import DaskChunks
+from mixsearch.core.dask.tasks import PickledCall, broadcast, compute_tasks, persist_tasks, task
+from mixsearch.core.rows import BlockChunk, Layout
 from mixsearch.errors import SearchError
 
 

@@ -4,9 +4,9 @@ import os
 
 import pytest
 
-from mixsearch.data import machine
-from mixsearch.data.machine import ASSUMED_BYTES, available_cores, available_memory
+from mixsearch import machine
 from mixsearch.index.build.options import IndexOptions
+from mixsearch.machine import ASSUMED_BYTES, available_cores, available_memory
 
 
 @pytest.fixture(autouse=True)

@@ -1,17 +1,75 @@
-"""Whether examples are members of the component found: all of them of the same one, and typical of it."""
+"""What only topics and communities use: it moves to their rooms."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from scipy.special import betaincc
 
 from mixsearch._typing import Array
-from mixsearch.core.warnings import MIN_P_VALUE, trust
-from mixsearch.display import pluralize
-from mixsearch.errors import DoubtfulExamplesWarning
+from mixsearch.core.check import WEAK_SEPARATION, weak_hint
+from mixsearch.core.component import Component, SampleComponent, format_interval
+from mixsearch.core.extraction import DOUBTFUL_SEPARATION
+from mixsearch.core.rows import DetachedChunks
+from mixsearch.display import plain_chance, plain_number, pluralize
+from mixsearch.errors import DoubtfulExamplesWarning, WeakHintWarning
+
+# Below this confidence, the answer is doubted.
+DOUBTFUL_CONFIDENCE = 0.5
+# Below this one, a component is hardly the one meant, and a list of its sure members would mislead.
+MIN_LISTED_CONFIDENCE = 0.05
+
+
+# The smallest lead over the runner-up, a code and a sentence; in falling order.
+_VERDICTS = (
+    (3.0, "clear", "clear match"),
+    (DOUBTFUL_SEPARATION, "distinct", "good match"),
+    (WEAK_SEPARATION, "close", "match, but the runner-up is close"),
+    (1.0, "ambiguous", "weak match: the runner-up is about as good"),
+    (-math.inf, "behind", "no match: another component fits the hint better"),
+)
+
+
+def verdict(separation: float) -> str:
+    """Return in words what a separation means."""
+    return _judge(separation)[1]
+
+
+def verdict_code(separation: float) -> str:
+    """Return the verdict as a code for programs."""
+    return _judge(separation)[0]
+
+
+def _judge(separation: float) -> tuple[str, str]:
+    # The last one also for NaN, which is larger than nothing.
+    return next(((code, words) for bound, code, words in _VERDICTS if separation >= bound), _VERDICTS[-1][1:])
+
+
+# The smallest confidence, a code and a sentence; in falling order.
+_VERDICTS_BY_CONFIDENCE = (
+    (0.8, "clear", "clearly about what was asked"),
+    (DOUBTFUL_CONFIDENCE, "likely", "probably about what was asked"),
+    (0.2, "doubtful", "perhaps about something else"),
+    (-math.inf, "unclear", "not about one subject: the hint says too little"),
+)
+
+
+def verdict_by_confidence(confidence: float) -> tuple[str, str]:
+    """Return a code for programs and what a confidence means in words."""
+    # A confidence that is not a number is as good as none.
+    confidence = -math.inf if math.isnan(confidence) else confidence
+    return next((code, words) for bound, code, words in _VERDICTS_BY_CONFIDENCE if confidence >= bound)
+
+
+def separation_in_words(separation: float) -> str:
+    """Return the separation and what it means."""
+    return f"{plain_number(separation)}: {verdict(separation)}"
+
 
 # How often examples are of several components, before they are looked at.
 PRIOR_OF_DISAGREEMENT = 0.01
@@ -146,3 +204,67 @@ def confidence_without_model(
     """
     members, others = memberships.sum(), (1 - memberships).sum()
     return float(limit * betaincc(members + prior_share[0], others + prior_share[1], 0.5))
+
+
+# A test of a right answer raises a false alarm this often.
+MIN_P_VALUE = 0.01
+
+# A small lead with less confidence than this is worth a warning: 1 of 50 ties has more by chance.
+MIN_CONFIDENCE = 0.99
+
+C = TypeVar("C", bound=Component)
+
+
+def trust(p_value: float) -> float:
+    """Return the factor that a test leaves of a confidence."""
+    return min(1.0, p_value / MIN_P_VALUE)
+
+
+def check_lead(
+    found: Any, *, min_confidence: float = MIN_CONFIDENCE, max_separation: float = DOUBTFUL_SEPARATION
+) -> list[WeakHintWarning]:
+    """Return the warning that the hint does not single out one component, if there is one.
+
+    Notes
+    -----
+    A ratio of two noisy scores is no evidence: a small lead is doubtful only if it may be noise.
+    """
+    is_known = any(isinstance(warning, WeakHintWarning) for warning in found.warnings)
+    if is_known or not (found.separation < max_separation and found._hint_confidence < min_confidence):
+        return []
+    return [weak_hint(found.separation, found._hint_confidence)]
+
+
+def lower_trust(found: C, factor: float) -> C:
+    """Return an answer whose confidence is lowered by a factor."""
+    changed: Any = found  # every component is a dataclass
+    lowered: C = replace(changed, _trust=changed._trust * factor)
+    return lowered
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class ConfidentComponent(SampleComponent):
+    """A component with a probability that it is the one meant."""
+
+    _trust: float = field(default=1.0, kw_only=True)  # what tests of the hint and of the fit leave of the confidence
+
+    def _hint_shifts(self) -> Array | None:
+        return None
+
+    @cached_property
+    def confidence(self) -> float:
+        """The probability that this is the component that the hint means: that it comes first on new samples too."""
+        return self._hint_confidence
+
+    @cached_property
+    def _hint_confidence(self) -> float:
+        """The probability that the hint prefers this component, which its lead is about, times the trust in it."""
+        return self._trust * self._p_first
+
+    def _trust_facts(self) -> list[tuple[str, str]]:
+        if isinstance(self._family.chunks, DetachedChunks):
+            return super()._trust_facts()
+        return [
+            ("confidence", plain_chance(self.confidence)),
+            ("separation", format_interval(self.separation, self.separation_interval)),
+        ]

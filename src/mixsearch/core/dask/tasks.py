@@ -13,7 +13,7 @@ import dask
 from dask.delayed import Delayed, delayed
 from distributed import Client, futures_of
 
-from mixsearch.data.dask.cluster import current_client, explain_failure, wait_for
+from mixsearch.core.dask.cluster import current_client, explain_failure, wait_for
 
 # Arrays shared by tasks are sent with the graph. They are small, but larger than the size at which Dask warns.
 LARGE_GRAPHS = {"distributed.admin.large-graph-warning-threshold": "100 GB"}

@@ -1,1 +1,0 @@
-"""Rows, wherever they are: chunks, threads, chunks, Dask. No mathematics."""
