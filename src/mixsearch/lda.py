@@ -85,16 +85,27 @@ MAX_TOPICS, MIN_HELD = 200, 0.5
 N_CONTRACTIONS, ALPHA0_RANGE, N_STEPS, FIRST_ALPHA0 = 6, (1e-2, 1e2), 25, 1.0
 # Two matrices in the plane that share the eigenvector W'm always commute.
 MIN_IDENTIFIED = 3
-# Gibbs sampling: the least weight that a topic starts with relative to an even one, the weight of the corpus in the
-# topics it starts from, the range of β, the fraction of the sweeps that is dropped, and the batches of sweeps that show
-# how much these depend on each other.
-MIN_SHARE, SMOOTHING, BETA_RANGE, BURN_IN, N_BATCHES = 0.1, 1e-4, (0.01, 1.0), 1 / 3, 4
-# Numbers, one for each stored count and topic, that a chunk of documents may take in a sweep.
-CHUNK_CELLS = 4_000_000
-# Iterations that find the shares of the topics in a document.
-SHARE_ITER = 50
-# The least probability of a word: products of two stay positive.
-MIN_PROBABILITY = 1e-150
+# Words that a sweep draws topics for at a time stay in cache. The words of a count above the second number are drawn
+# together, which takes longer for small ones.
+SWEPT_WORDS, MAX_SINGLE = 32_000, 20
+# The least probability of a word, and share of a topic: products of two are normal numbers in single precision.
+MIN_PROBABILITY = 1e-18
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """Gibbs sampling. Chosen on generated corpora by benchmarks/refinement.py, reported on those of other seeds."""
+
+    n_sweeps: int = 48
+    held: float = 1 / 6  # share of the sweeps in which topics stay those of the moments,
+    dropped: float = 1 / 6  # and share of those after them that are not averaged
+    min_weight: float = 0.1  # that a topic starts with, relative to an even one
+    smoothing: float = 1e-4  # weight of the corpus in the topics at the start: no word is impossible
+    beta_range: tuple[float, float] = (0.01, 1.0)  # of the Dirichlet parameter of words in topics
+    share_iter: int = 50  # iterations that find the shares of topics in a document
+
+
+TUNING = Tuning()
 
 # From a shape and a dtype to an array that holds the projected documents, for instance on disk.
 Allocate = Callable[[tuple[int, int], Any], Array]
@@ -717,8 +728,20 @@ def _pick_rows(counts: RowChunks, is_picked: Array) -> RowChunks:
 class SampledChunk(Chunk):
     """Documents with one draw of their shares."""
 
-    by_document: sp.csr_array  # counts, (n, d)
+    words: sp.csr_array  # every word is a stored value of its own, (n, d)
+    frequent: sp.csr_array  # whole counts above `MAX_SINGLE`, whose words are drawn together, (n, d)
     shares: Array  # θ, (n, k)
+
+    @classmethod
+    def from_counts(cls, first: int, counts: sp.csr_array, shares: Array) -> SampledChunk:
+        """Split the counts."""
+        times = counts.data.astype(np.int64)
+        single = np.where(times <= MAX_SINGLE, times, 0)
+        indices, ends = np.repeat(counts.indices, single), np.append(0, np.cumsum(single))
+        words = sp.csr_array((np.ones(len(indices), np.int8), indices, ends[counts.indptr]), counts.shape)
+        frequent = sp.csr_array((times - single, counts.indices, counts.indptr), counts.shape, copy=True)
+        frequent.eliminate_zeros()
+        return cls(first, words, frequent, shares)
 
 
 @dataclass(frozen=True, slots=True)
@@ -738,13 +761,15 @@ class LdaTopic(Refined):
         from scipy.special import psi
 
         posterior = self.prior + lengths[:, None] * self.prior / self.prior.sum()
-        chunks = chunk_rows(counts, max(CHUNK_CELLS // len(self.prior), 1))
+        chunks = chunk_rows(counts, SWEPT_WORDS)
         for index, rows in chunks.enumerate():
             X = chunks.read(index)
-            for _ in range(SHARE_ITER):
-                joint = _weigh_topics(X, np.exp(psi(posterior[rows])), self.topics)
-                joint *= (X.data / (joint @ np.ones(len(self.prior))))[:, None]
-                posterior[rows] = self.prior + _sum_cells(X) @ joint
+            documents, topics = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr)), self.topics[X.indices]
+            for _ in range(TUNING.share_iter):
+                expected = np.exp(psi(posterior[rows]))
+                parts = X.data / np.einsum("zk,zk->z", expected[documents], topics)
+                weighted = sp.csr_array((parts, X.indices, X.indptr), X.shape)
+                posterior[rows] = self.prior + expected * (weighted @ self.topics)
         return np.where(lengths > 0, posterior[:, 0] / posterior.sum(axis=1), 0.0)
 
 
@@ -754,34 +779,38 @@ def refine_topic(family: TopicFamily, candidates: Candidates, n_sweeps: int) -> 
     Notes
     -----
     One sweep of the Gibbs sampler draws the topic of each word given θ and μ, then θ ~ Dirichlet(α + words of each
-    topic in the document) and μ ~ Dirichlet(β + counts of each word in the topic). α is that of the moments, and β that
-    of topics as concentrated as theirs: E Σ μ(w)² = (β + 1) / (dβ + 1). Variational EM would be faster, but its bias
-    stays however many documents there are. The standard error is the deviation of the posterior, given the counts of
-    a sweep and between sweeps; ρ, the part of the latter that is left in a mean over all sweeps, counts twice.
+    topic in the document) and μ ~ Dirichlet(β + counts of each word in the topic). In the first sweeps μ stays that of
+    the moments: θ at the start is rough, and would lead it astray. α is that of the moments, and β that of topics as
+    concentrated as theirs: E Σ μ(w)² = (β + 1) / (dβ + 1). The standard error is the deviation of the posterior, given
+    the counts of a sweep and between sweeps. ρ, the part of the latter that is left in a mean over all sweeps, as its
+    halves show, counts twice: sweeps vary less than the posterior, and their mean is not that of the posterior.
     """
     rng = np.random.default_rng(0)
     candidates = separate_rest(family.tensor(np.eye(family.n_components)), candidates)
     topics, prior, chunks = _start_sampling(family, candidates)
     squares = float(np.mean(np.sum(topics**2, axis=0)))
-    beta = np.clip((1 - squares) / max(len(topics) * squares - 1, MIN_PROBABILITY), *BETA_RANGE)
+    beta = np.clip((1 - squares) / max(len(topics) * squares - 1, MIN_PROBABILITY), *TUNING.beta_range)
+    n_held = int(TUNING.held * n_sweeps)
+    n_dropped = n_held + int(TUNING.dropped * (n_sweeps - n_held))
     start, means, variances, total = topics[:, 0], [], [], np.zeros_like(topics)
     for sweep in range(n_sweeps):
         chunks, counts = chunks.map_sum(sample_words, topics, prior, int(rng.integers(2**32)))
+        if sweep < n_held:
+            continue
         counts = counts + beta
         lengths = counts.sum(axis=0)
-        if sweep >= int(BURN_IN * n_sweeps):
+        if sweep >= n_dropped:
             total += counts / lengths
             means.append(counts[:, 0] / lengths[0])
             variances.append(means[-1] * (1 - means[-1]) / (lengths[0] + 1))
-        topics = rng.standard_gamma(counts)
-        topics = np.maximum(topics / topics.sum(axis=0), MIN_PROBABILITY)
+        topics = draw_dirichlet(rng, counts, axis=0)
     topics = total / len(means)
     if np.argmax(start @ topics / np.linalg.norm(topics, axis=0)) != 0:
         return None
     between = np.var(means, axis=0)
-    batches = [np.mean(batch, axis=0) for batch in np.array_split(means, min(N_BATCHES, len(means)))]
-    rho = float(np.var(batches, axis=0).sum() / max((N_BATCHES - 1) * between.sum(), MIN_PROBABILITY))
-    between *= (1 + rho) / max(1 - rho, 0.5)
+    halves = [np.mean(half, axis=0) for half in np.array_split(means, min(2, len(means)))]
+    rho = min(float(np.var(halves, axis=0).sum() / max(between.sum(), MIN_PROBABILITY)), 0.5)
+    between *= (1 + rho) / (1 - rho)
     return LdaTopic(
         center=topics[:, 0].copy(),
         weight=float(candidates.weights[0]) / family.alpha0,
@@ -800,46 +829,64 @@ def _start_sampling(family: TopicFamily, candidates: Candidates) -> tuple[Array,
             code="needs_whole_counts",
             argument=Option("refine"),
         )
-    weights = np.maximum(candidates.weights / candidates.weights.sum(), MIN_SHARE / family.n_components)
+    weights = np.maximum(candidates.weights / candidates.weights.sum(), TUNING.min_weight / family.n_components)
     prior = family.alpha0 * weights / weights.sum()
     rough = np.maximum(family.frame.unwhiten(candidates.points).astype(np.float64), 0)
-    # No word is impossible.
-    topics = rough / np.maximum(rough.sum(axis=0), 1e-12) + SMOOTHING * (family.word_mean + 1e-9)[:, None]
+    topics = rough / np.maximum(rough.sum(axis=0), 1e-12) + TUNING.smoothing * (family.word_mean + 1e-9)[:, None]
     # The center of a topic with hardly any weight is too noisy to estimate shares from.
     directions = candidates.points * np.where(candidates.weights > 0, candidates.weights, 0)
 
     def start(chunk: TopicChunk) -> SampledChunk:
         linear = np.clip(chunk.projected.astype(np.float64) @ directions, 0, None) / chunk.lengths[:, None] + prior
         shares = linear / linear.sum(axis=1, keepdims=True)
-        return SampledChunk(chunk.first, check_indices(chunk.by_document), shares)
+        return SampledChunk.from_counts(chunk.first, check_indices(chunk.by_document), shares)
 
     return topics / topics.sum(axis=0), prior, family.chunks.map(start).persist()
 
 
-def sample_words(chunk: SampledChunk, topics: Array, prior: Array, seed: int) -> tuple[SampledChunk, Any]:
+def sample_words(chunk: SampledChunk, topics: Array, prior: Array, seed: int) -> tuple[SampledChunk, Array]:
     """Draw the topic of each word and then the shares of each document; sum the words of each topic, (d, k)."""
-    rng, by_document, by_word = np.random.default_rng([seed, chunk.first]), [], np.zeros_like(topics)
-    chunks = chunk_rows(chunk.by_document, max(CHUNK_CELLS // len(prior), 1))
-    for index, rows in chunks.enumerate():
-        X = chunks.read(index)
-        joint = _weigh_topics(X, chunk.shares[rows], topics)
-        joint /= (joint @ np.ones(len(prior)))[:, None]  # several times as fast as a sum over so short an axis
-        drawn = rng.multinomial(X.data.astype(np.int64), joint)
-        by_document.append(_sum_cells(X) @ drawn)
-        by_word += sp.csc_array((np.ones(X.nnz), X.indices, np.arange(X.nnz + 1)), shape=(X.shape[1], X.nnz)) @ drawn
-    shares = rng.standard_gamma(np.concatenate(by_document) + prior) + MIN_PROBABILITY
-    return replace(chunk, shares=shares / shares.sum(axis=1, keepdims=True)), (by_word)
+    rng = np.random.default_rng([seed, chunk.first])
+    by_document, by_word = np.zeros(chunk.shares.shape), np.zeros(topics.shape)
+    blocks = chunk_rows(chunk.words, max(SWEPT_WORDS, topics.size // 4))
+    for index, rows in blocks.enumerate():
+        draw_topics(blocks.read(index), chunk.shares[rows], topics, rng, by_document[rows], by_word)
+    if chunk.frequent.nnz:
+        documents, words = chunk.frequent.nonzero()
+        chances = chunk.shares[documents] * topics[words]
+        drawn = rng.multinomial(chunk.frequent.data, chances / chances.sum(axis=1, keepdims=True))
+        np.add.at(by_document, documents, drawn)
+        np.add.at(by_word, words, drawn)
+    return replace(chunk, shares=draw_dirichlet(rng, by_document + prior, axis=1)), by_word
 
 
-def _weigh_topics(counts: sp.csr_array, shares: Array, topics: Array) -> Array:
-    """Compute θᵢμᵢ(w) for each stored count, (z, k)."""
-    documents = np.repeat(np.arange(len(shares)), np.diff(counts.indptr))
-    return np.asarray(np.take(shares, documents, axis=0) * np.take(topics, counts.indices, axis=0))
+def draw_topics(
+    X: sp.csr_array, shares: Array, topics: Array, rng: np.random.Generator, by_document: Array, by_word: Array
+) -> None:
+    """Draw the topic of each word, and add it to the sums.
+
+    In loops over topics, which are few: the draw is the number of topics up to which the chances sum to no more than a
+    random part of all.
+    """
+    (n, k), d, lengths, words = shares.shape, len(topics), np.diff(X.indptr), X.indices.astype(np.intp)
+    total, cumulative = np.zeros(len(words), np.float32), np.empty((k, len(words)), np.float32)
+    for i, (share, topic) in enumerate(zip(shares.T.astype(np.float32), topics.T.astype(np.float32), strict=True)):
+        total += np.repeat(share, lengths) * topic.take(words)
+        cumulative[i] = total
+    total *= rng.random(len(words), dtype=np.float32)
+    drawn = np.zeros(len(words), np.min_scalar_type(k))
+    for bound in cumulative[:-1]:
+        drawn += bound <= total
+    by_document += np.bincount(np.repeat(np.arange(n) * k, lengths) + drawn, minlength=n * k).reshape(n, k)
+    words *= k
+    words += drawn
+    by_word += np.bincount(words, minlength=d * k).reshape(d, k)
 
 
-def _sum_cells(counts: sp.csr_array) -> sp.csr_array:
-    """Return the matrix that sums one number for each stored count over documents, (n, z)."""
-    return sp.csr_array((np.ones(counts.nnz), np.arange(counts.nnz), counts.indptr), (counts.shape[0], counts.nnz))
+def draw_dirichlet(rng: np.random.Generator, parameters: Array, *, axis: int) -> Array:
+    """Draw distributions that sum to one along an axis."""
+    drawn = rng.standard_gamma(parameters)
+    return np.asarray(np.maximum(drawn / np.maximum(drawn.sum(axis=axis, keepdims=True), 1e-300), MIN_PROBABILITY))
 
 
 def project_to_simplex(point: Array) -> Array:

@@ -25,6 +25,7 @@ from mixsearch.core.validation import (
 from mixsearch.errors import Coded, SearchWarning
 from mixsearch.io.disk import damage_error
 from mixsearch.io.folder import Folder
+from mixsearch.lda import TUNING as LDA_TUNING
 from mixsearch.lda import TopicFamily
 from mixsearch.lda_documents import pick_documents
 from mixsearch.machine import one_blas_thread
@@ -39,9 +40,6 @@ from mixsearch.topics.options import TopicOptions, are_texts, check_options, res
 from mixsearch.topics.query import TopicQuery, count_enough, index_documents
 from mixsearch.topics.seeds import check_phrases
 from mixsearch.topics.storage import restore_fit
-
-# Sweeps of Gibbs sampling by default: with more of them, errors fall by less than a twentieth.
-N_SWEEPS = 100
 
 
 class FittedTopics(FittedMixture[TopicFamily]):
@@ -127,7 +125,7 @@ class FittedTopics(FittedMixture[TopicFamily]):
         tol : float, default=0.01
             Stop local EM once an iteration gains less than this in the log-likelihood of all documents, in nats.
         max_iter : int, optional
-            Number of sweeps of Gibbs sampling, 100 by default; maximum number of iterations of local EM, at most 3.
+            Number of sweeps of Gibbs sampling, 48 by default; maximum number of iterations of local EM, at most 3.
         max_documents : int, optional
             If more documents contain the words of the hint, use this many of them, evenly spaced: this bounds the time
             of a search for a frequent word. By default all of them are read.
@@ -188,7 +186,8 @@ class FittedTopics(FittedMixture[TopicFamily]):
     def _check_refinement(self, refine: bool | None, tol: float, max_iter: int | None) -> EMOptions | None:
         damping = bool(self._options.damping)
         refine = damping and not self._is_paper() if refine is None else refine
-        return check_em_options(refine, tol, max_iter, default_max_iter=EM_TUNING.max_iter if damping else N_SWEEPS)
+        default = EM_TUNING.max_iter if damping else LDA_TUNING.n_sweeps
+        return check_em_options(refine, tol, max_iter, default_max_iter=default)
 
     def _select_components(
         self, projected: Array | None, n_components: int | Literal["enough"] | None, narrower: float

@@ -40,29 +40,20 @@ def exact_words_by_topic(words, topics, prior):
     return expected / total
 
 
-def test_sweeps_draw_from_the_posterior_of_a_document():
+@pytest.mark.parametrize("max_single", [0, 1, 20])
+def test_sweeps_draw_from_the_posterior_of_a_document(monkeypatch, max_single):
+    monkeypatch.setattr(lda, "MAX_SINGLE", max_single)  # words are drawn together above it, one by one up to it
+    monkeypatch.setattr(lda, "SWEPT_WORDS", 1000)  # documents in many blocks
     rng = np.random.default_rng(0)
     topics, prior, words = rng.dirichlet(np.ones(4), 3).T, np.array([0.3, 0.8, 0.5]), [0, 0, 1, 3]
     counts = np.tile(np.bincount(words, minlength=4), (4000, 1)).astype(float)
-    documents = SampledChunk(0, sp.csr_array(counts), np.full((4000, 3), 1 / 3))
+    documents = SampledChunk.from_counts(0, sp.csr_array(counts), np.full((4000, 3), 1 / 3))
     for sweep in range(15):  # from far away
         documents, by_word = sample_words(documents, topics, prior, sweep)
     wanted = exact_words_by_topic(words, topics, prior)
     assert_allclose(by_word.sum(axis=0) / 4000, wanted, atol=0.08)
     assert_allclose(documents.shares.mean(axis=0), (wanted + prior) / (4 + prior.sum()), atol=0.02)
     assert_allclose(by_word.sum(axis=1), counts.sum(axis=0))
-
-
-def test_documents_in_many_chunks_take_the_same_step(monkeypatch):
-    rng = np.random.default_rng(3)
-    counts = sp.csr_array(rng.poisson(1.0, size=(40, 7)).astype(float))
-    documents = SampledChunk(0, counts, rng.dirichlet(np.ones(3), 40))
-    topics, prior = rng.dirichlet(np.ones(7), 3).T, np.full(3, 0.4)
-    after, words = sample_words(documents, topics, prior, 0)
-    monkeypatch.setattr(lda, "CHUNK_CELLS", 30)
-    again, (same,) = sample_words(documents, topics, prior, 0)
-    assert_array_equal(words, same)
-    assert_allclose(again.shares, after.shares)
 
 
 def test_documents_in_pieces_give_the_same_topic_up_to_the_error_of_the_sampler():
