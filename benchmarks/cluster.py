@@ -18,8 +18,7 @@ from measuring import print_table, seconds, verdict
 from workloads import draw_corpus
 
 from mixsearch import TopicSearch
-from mixsearch.core.dask.arrays import sample_chunks
-from mixsearch.core.dask.rows import PARTITIONS_PER_TASK
+from mixsearch.core.dask import SUMS_PER_TASK, sample_chunks
 from mixsearch.core.eigen import OVERSAMPLING
 from mixsearch.core.rows import SampleChunk
 from mixsearch.lda import BLOCK
@@ -189,7 +188,7 @@ def _on_paper(per_nonzero: float, empty: float) -> None:
         memory = case.n_documents * (16 * WORDS_OF_ONE + 4 * N_TOPICS + 40)
         vectors = WORDS * BLOCK * 4
         compute = PASSES * case.n_documents * WORDS_OF_ONE * per_nonzero / (case.n_workers * case.n_threads)
-        n_tasks = max(memory / case.block / PARTITIONS_PER_TASK, case.n_workers * case.n_threads)
+        n_tasks = max(memory / case.block / SUMS_PER_TASK, case.n_workers * case.n_threads)
         overhead = PASSES * (empty + n_tasks * PER_TASK + 2 * vectors / NETWORK)
         rows.append(
             (

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from measuring import print_table
 
 from mixsearch import GaussianSearch, RegressionSearch, SubspaceSearch, TopicSearch
-from mixsearch.core.dask.rows import DaskChunks
+from mixsearch.core.dask import DaskChunks
 from mixsearch.datasets import make_gaussian_mixture, make_mixed_regression, make_subspaces, make_topics
 
 QUESTIONS = ("fit", "search", "error bars", "lead interval", "first refined search", "a further one", "its error bars")

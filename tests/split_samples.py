@@ -6,12 +6,11 @@ from typing import Any
 
 import cloudpickle
 
-from mixsearch.core.rows import N_GROUPS, chunk_in_memory
-from mixsearch.testing.family import SplitChunks
+from mixsearch.core.rows import N_GROUPS, Chunks, chunk_in_memory
 
 
 @dataclass(frozen=True, eq=False)
-class PickledChunks(SplitChunks[Any]):
+class PickledChunks(Chunks[Any]):
     """Chunks that receive only what can be pickled, and cannot be pickled themselves."""
 
     def sum(self, summarize, *shared):
@@ -20,12 +19,12 @@ class PickledChunks(SplitChunks[Any]):
 
     def map(self, change, *shared):
         change, shared = _pickle_and_load(change, shared)
-        return replace(self, parts=super().map(change, *shared).parts)
+        return replace(self, pieces=super().map(change, *shared).pieces)
 
     def map_sum(self, step, *shared):
         step, shared = _pickle_and_load(step, shared)
         changed, sums = super().map_sum(step, *shared)
-        return replace(self, parts=changed.parts), sums
+        return replace(self, pieces=changed.pieces), sums
 
     def __getstate__(self):
         raise TypeError("Chunks stay on their workers, but a function holds them.")

@@ -19,7 +19,6 @@ from sklearn.utils.validation import check_is_fitted
 from mixsearch._typing import Array, Matrix, Samples, SamplesLike
 from mixsearch.core.check import check_answer
 from mixsearch.core.component import SampleComponent, add_warnings
-from mixsearch.core.dask import dask_arrays, is_dask
 from mixsearch.core.eigen import OVERSAMPLING, top_eigenpairs
 from mixsearch.core.estimator import MixtureCache, RandomState, SemiSupervised
 from mixsearch.core.extraction import (
@@ -56,7 +55,9 @@ from mixsearch.core.rows import (
     Chunks,
     DetachedChunks,
     SampleChunk,
+    is_dask,
     leave_one_out,
+    load_dask,
     row_slices,
     spread_over_groups,
 )
@@ -463,7 +464,7 @@ class GaussianComponent(SampleComponent):
         from the moments of all samples less those of this component.
         """
         if is_dask(X):
-            rows: Array = dask_arrays().map_rows(self.membership, X, len(self.center))
+            rows: Array = load_dask().map_rows(self.membership, X, len(self.center))
             return rows
         samples = check_samples(X, len(self.center), self._feature_names)
         if len(self.scores) == 1:

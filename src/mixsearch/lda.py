@@ -35,9 +35,7 @@ from mixsearch.core.moments import (
 from mixsearch.core.rows import (
     Chunk,
     Chunks,
-    LocalChunks,
     RowChunks,
-    SegmentedChunks,
     add_all,
     chunk_rows,
     even_slices,
@@ -417,10 +415,8 @@ class TopicFamily:
     @property
     def segments(self) -> tuple[TopicChunk, ...]:
         """All documents in one chunk or a few, if they are in this process."""
-        if isinstance(self.chunks, LocalChunks):
-            return (self.chunks.chunk,)
-        if isinstance(self.chunks, SegmentedChunks):
-            return self.chunks.segments
+        if type(self.chunks) is Chunks:
+            return self.chunks.pieces
         raise SearchError(
             "The {n_documents:,} documents of this fit are on a cluster, but this operation needs them in this "
             "process. Fit a corpus in memory, or build an index.",

@@ -17,10 +17,8 @@ from mixsearch.core.rows import (
     ChunkCounts,
     Chunks,
     Layout,
-    LocalChunks,
     Maximum,
     RowChunks,
-    SegmentedChunks,
     TopRows,
     chunk_rows,
     sum_chunks,
@@ -114,7 +112,7 @@ def corpus_in_memory(
     by_word: sp.csc_array | None = None,
     rows: Array | None = None,
     stored: RowChunks | None = None,
-) -> LocalChunks[WordCountChunk]:
+) -> Chunks[WordCountChunk]:
     """Return a corpus in the memory of this process, or mapped into it, as one chunk."""
     n, d = by_document.shape
     counts = chunk_rows(by_document) if stored is None else stored
@@ -126,16 +124,16 @@ def corpus_in_memory(
         rows=np.arange(n) if rows is None else rows,
         stored=stored,
     )
-    return LocalChunks(Layout(n, d, counts.dtype, is_sparse=True), chunk)
+    return Chunks(Layout(n, d, counts.dtype, is_sparse=True), (chunk,))
 
 
-def join_corpora(corpora: Sequence[LocalChunks[WordCountChunk]]) -> Chunks[WordCountChunk]:
+def join_corpora(corpora: Sequence[Chunks[WordCountChunk]]) -> Chunks[WordCountChunk]:
     """Return corpora that follow each other as one, without a copy."""
     if len(corpora) == 1:
         return corpora[0]
     *firsts, n = accumulate((each.n_rows for each in corpora), initial=0)
     numbered = (replace(each.chunk, first=first) for each, first in zip(corpora, firsts, strict=True))
-    return SegmentedChunks(corpora[0].layout._replace(n_rows=n), tuple(numbered))
+    return Chunks(corpora[0].layout._replace(n_rows=n), tuple(numbered))
 
 
 def _document_lengths(counts: RowChunks) -> Array:

@@ -18,13 +18,12 @@ from sklearn.utils.validation import check_is_fitted, check_X_y, validate_data
 from mixsearch._typing import Array, Samples, SamplesLike
 from mixsearch.core.check import MAX_DISAGREEMENT, check_answer
 from mixsearch.core.component import SampleComponent, add_warnings
-from mixsearch.core.dask import dask_arrays, is_dask
 from mixsearch.core.estimator import BaseSearch, MixtureCache, RandomState
 from mixsearch.core.extraction import Candidates, Extraction, ExtractionOptions, extract_with_rehint, prefer
 from mixsearch.core.family import Preset
 from mixsearch.core.jackknife import StandardErrors, jackknife, replicate_component
 from mixsearch.core.moments import squared_distances
-from mixsearch.core.rows import Chunks, SampleChunk, chunk_in_memory
+from mixsearch.core.rows import Chunks, SampleChunk, chunk_in_memory, is_dask, load_dask
 from mixsearch.core.validation import (
     AUTO,
     FLOAT_DTYPES,
@@ -221,7 +220,7 @@ class RegressionComponent(SampleComponent):
             A lazy Dask array if X is one.
         """
         if is_dask(X):
-            rows: Array = dask_arrays().map_rows(self.predict, X, len(self.center))
+            rows: Array = load_dask().map_rows(self.predict, X, len(self.center))
             return rows
         return np.asarray(check_samples(X, len(self.center), self._feature_names) @ self.center) + self.intercept
 
@@ -263,7 +262,7 @@ class RegressionComponent(SampleComponent):
         moments of all samples less those of this component.
         """
         if is_dask(X):
-            rows: Array = dask_arrays().map_rows(self.membership, X, len(self.center), y=y)
+            rows: Array = load_dask().map_rows(self.membership, X, len(self.center), y=y)
             return rows
         samples, responses = check_X_y(
             check_samples(X, len(self.center), self._feature_names), y, accept_sparse="csr", dtype=FLOAT_DTYPES
@@ -460,7 +459,7 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
     def _check_chunks(self, X: Any, y: Any = None) -> Chunks[SampleChunk]:
         """Check the samples and responses of a fit: in memory, or where their chunks are."""
         if is_dask(X):
-            chunks: Chunks[SampleChunk] = dask_arrays().sample_chunks(X, y)
+            chunks: Chunks[SampleChunk] = load_dask().sample_chunks(X, y)
             self._set_features(chunks)
             return chunks
         checked, response = validate_data(self, X, y, accept_sparse="csr", dtype=FLOAT_DTYPES, y_numeric=True)

@@ -21,7 +21,6 @@ from sklearn.utils.validation import check_is_fitted
 from mixsearch._typing import Array, Matrix, Samples, SamplesLike
 from mixsearch.core.check import MembershipCheck, check_answer, leave_out_each
 from mixsearch.core.component import Component, add_warnings, format_interval, score_bars
-from mixsearch.core.dask import dask_arrays, is_dask
 from mixsearch.core.eigen import OVERSAMPLING, top_eigenpairs
 from mixsearch.core.estimator import MixtureCache, RandomState, SemiSupervised
 from mixsearch.core.family import Preset
@@ -46,7 +45,9 @@ from mixsearch.core.rows import (
     Chunks,
     DetachedChunks,
     SampleChunk,
+    is_dask,
     leave_one_out,
+    load_dask,
     row_slices,
     sum_chunks,
 )
@@ -1023,7 +1024,7 @@ class Subspace(Component):
         its membership from the nodes that express it.
         """
         if is_dask(X):
-            rows: Array = dask_arrays().map_rows(self.membership, X, len(self.center))
+            rows: Array = load_dask().map_rows(self.membership, X, len(self.center))
             return rows
         samples = check_samples(X, len(self.center), self._feature_names)
         if self._walk is not None:

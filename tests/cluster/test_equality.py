@@ -12,7 +12,7 @@ from distributed import Client, LocalCluster
 from numpy.testing import assert_allclose
 
 from mixsearch import GaussianSearch, RegressionSearch, SearchError, SubspaceSearch, TableSearch, TopicSearch
-from mixsearch.core.dask.rows import DaskChunks
+from mixsearch.core.dask import DaskChunks
 from mixsearch.datasets import make_gaussian_mixture, make_mixed_regression, make_subspaces, make_topics
 
 pytestmark = [
@@ -77,15 +77,15 @@ def test_every_family_answers_as_in_memory():
 def test_a_worker_that_dies_changes_nothing(monkeypatch):
     data = make_gaussian_mixture(1500, 1100, 3, random_state=0)  # enough features that each pass is a reduction
     expected = GaussianSearch(3).fit(data.X).search(data.centers[0])
-    reduce, victims = DaskChunks.reduce, []
+    add, victims = DaskChunks.sum, []
 
-    def kill_one_then_reduce(self, *arguments):
+    def kill_one_then_add(self, *arguments):
         if not victims:
             victims.extend(list(client.run(os.getpid).values())[:1])
             os.kill(victims[0], signal.SIGKILL)
-        return reduce(self, *arguments)
+        return add(self, *arguments)
 
-    monkeypatch.setattr(DaskChunks, "reduce", kill_one_then_reduce)
+    monkeypatch.setattr(DaskChunks, "sum", kill_one_then_add)
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster, Client(cluster) as client:
         found = GaussianSearch(3).fit(da.from_array(data.X, chunks=(300, 1100))).search(data.centers[0])
     assert victims

@@ -15,10 +15,9 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mixsearch._typing import Array, Samples, SamplesLike
-from mixsearch.core.dask import dask_arrays, is_dask
 from mixsearch.core.family import F, FittedMixture
 from mixsearch.core.outliers import Outliers, find_outliers
-from mixsearch.core.rows import Chunks, SampleChunk, chunk_in_memory
+from mixsearch.core.rows import Chunks, SampleChunk, chunk_in_memory, is_dask, load_dask
 from mixsearch.core.spectrum import N_FOLDS, Spectrum, no_signal
 from mixsearch.core.validation import (
     AUTO,
@@ -93,7 +92,7 @@ class BaseSearch(FittedMixture[F], ClassNamePrefixFeaturesOutMixin, TransformerM
         """
         check_is_fitted(self)
         if is_dask(X):
-            rows: Array = dask_arrays().map_rows(self._whiten, X, self.n_features_in_, n_columns=self._n_features_out)
+            rows: Array = load_dask().map_rows(self._whiten, X, self.n_features_in_, n_columns=self._n_features_out)
             return rows
         return self._whiten(self._check_rows(X, reset=False))
 
@@ -112,7 +111,7 @@ class BaseSearch(FittedMixture[F], ClassNamePrefixFeaturesOutMixin, TransformerM
         """Check the samples of a fit: in memory, or where their chunks are."""
         if not is_dask(X):
             return chunk_in_memory(self._check_rows(X, reset=True))
-        chunks: Chunks[SampleChunk] = dask_arrays().sample_chunks(X)
+        chunks: Chunks[SampleChunk] = load_dask().sample_chunks(X)
         self._set_features(chunks)
         return chunks
 
@@ -240,7 +239,7 @@ class SemiSupervised(BaseSearch[F]):
             del self.component_
         if y is None:
             return
-        members, n_labels = dask_arrays().member_rows(y) if is_dask(y) else _member_rows(y)
+        members, n_labels = load_dask().member_rows(y) if is_dask(y) else _member_rows(y)
         if n_labels != chunks.n_rows:
             raise SearchError(
                 "y has {n_labels} "

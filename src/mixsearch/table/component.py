@@ -12,13 +12,14 @@ import numpy as np
 
 from mixsearch._typing import Array, DataFrame, TableLike
 from mixsearch.core.confidence import verdict_by_confidence
-from mixsearch.core.dask import dask_tables, is_dask
+from mixsearch.core.rows import is_dask
 from mixsearch.display import Card, plain_chance
 from mixsearch.errors import Option, SearchWarning, UncertainSizeWarning
 from mixsearch.graph.walk import Members
 from mixsearch.io.values import to_json
 from mixsearch.table.differences import ColumnDifference, Labels, list_differences
 from mixsearch.table.fit import TableFit
+from mixsearch.table.source import load_tables
 from mixsearch.table.tables import find_columns
 
 # Neighbours of different components agree with the mixture if edges between them keep at most this part.
@@ -148,7 +149,7 @@ class TableComponent:
             That of the nearest row in the likeliest component of the mixture; a lazy Dask array for a Dask table.
         """
         if is_dask(table):
-            rows: Array = dask_tables().map_blocks(self.membership_of, table)
+            rows: Array = load_tables().map_blocks(self.membership_of, table)
             return rows
         nodes, _ = self._fit.find_nodes(table)
         return np.asarray(self._members.membership[nodes])

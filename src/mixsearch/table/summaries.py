@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Self, TypeAlias
 import numpy as np
 
 from mixsearch._typing import Array
-from mixsearch.core.rows import BlockChunk, Chunk
+from mixsearch.core.rows import Chunk
 from mixsearch.table.columns import Column, Kind, TextKind, judge_text, read_texts
 from mixsearch.table.rows import draw_uniform
 from mixsearch.table.tables import open_table
@@ -39,6 +39,18 @@ class ColumnsChunk(Chunk):
     def n_rows(self) -> int:
         """Number of rows of this chunk."""
         return len(self.columns[0].values) if self.columns else 0
+
+
+@dataclass(frozen=True)
+class BlockChunk(Chunk):
+    """Rows of a table as the user gave them."""
+
+    block: Any
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows of this chunk."""
+        return int(self.block.shape[0])
 
 
 def convert_block(chunk: BlockChunk, indices: Sequence[int]) -> ColumnsChunk:

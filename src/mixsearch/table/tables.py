@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from mixsearch._typing import Array, TableLike
-from mixsearch.core.dask import is_dask
+from mixsearch.core.rows import is_dask
 from mixsearch.errors import Option, SearchError
 from mixsearch.io.column_names import list_names, suggest_name
 from mixsearch.io.frames import is_frame, to_polars

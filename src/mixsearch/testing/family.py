@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import reduce
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -15,7 +14,7 @@ from mixsearch._typing import Array, Samples
 from mixsearch.core.extraction import extract_by_whitening
 from mixsearch.core.family import Family
 from mixsearch.core.frame import Frame
-from mixsearch.core.rows import Chunks, LocalChunks, S, SampleChunk, Sums, T, add_sums, chunk_in_memory
+from mixsearch.core.rows import Chunks, SampleChunk, chunk_in_memory
 
 Fit = Callable[[Chunks[SampleChunk]], Family]
 # Groups of the jackknife that are compared with a refit, and how far they may differ: terms of second order in 1/B.
@@ -228,45 +227,9 @@ def _assert_close(found: ArrayLike, expected: ArrayLike, tol: float, claim: str)
     assert error <= tol, f"{claim}: relative difference {error:.2g}, allowed {tol:.2g}"
 
 
-@dataclass(frozen=True, eq=False)
-class SplitChunks(Chunks[S]):
-    """Several chunks in one process, to test what a cluster would compute.
-
-    Attributes
-    ----------
-    layout : Layout
-        Number of rows and features, and the type of the samples.
-    parts : tuple of Chunk
-        The chunks, in the order of their rows.
-    """
-
-    parts: tuple[S, ...]
-
-    def sum(self, summarize: Callable[..., Sums], *shared: Any) -> Sums:
-        """Sum a function over all chunks."""
-        return reduce(add_sums, [summarize(part, *shared) for part in self.parts])
-
-    def map(self, change: Callable[..., T], *shared: Any) -> SplitChunks[T]:
-        """Apply a function to every chunk."""
-        return SplitChunks(self.layout, tuple(change(part, *shared) for part in self.parts))
-
-    def map_sum(self, step: Callable[..., tuple[T, Sums]], *shared: Any) -> tuple[SplitChunks[T], Sums]:
-        """Apply a function to every chunk, and sum its second return value."""
-        changed, sums = zip(*(step(part, *shared) for part in self.parts), strict=True)
-        return SplitChunks(self.layout, tuple(changed)), reduce(add_sums, sums)
-
-    def persist(self) -> SplitChunks[S]:
-        """Return the chunks unchanged: nothing is lazy here."""
-        return self
-
-    def collect(self) -> LocalChunks[S]:
-        """Join all chunks into one."""
-        return LocalChunks(self.layout, type(self.parts[0]).joined(list(self.parts)))
-
-
-def split_rows(X: Samples, cuts: Sequence[int], y: Array | None = None) -> SplitChunks[SampleChunk]:
+def split_rows(X: Samples, cuts: Sequence[int], y: Array | None = None) -> Chunks[SampleChunk]:
     """Split samples into chunks at some rows."""
     whole = chunk_in_memory(X, y)
     bounds = pairwise([0, *cuts, X.shape[0]])
     parts = [SampleChunk(a, X[a:b], None if y is None else y[a:b]) for a, b in bounds]
-    return SplitChunks(whole.layout, tuple(parts))
+    return Chunks(whole.layout, tuple(parts))

@@ -12,10 +12,9 @@ import scipy.sparse as sp
 
 from mixsearch._typing import Array, DataFrame, SamplesLike
 from mixsearch.core.confidence import ConfidentComponent, ExampleFit, confidence_without_model, separation_in_words
-from mixsearch.core.dask import dask_arrays, is_dask
 from mixsearch.core.jackknife import StandardErrors
 from mixsearch.core.moments import Replicates
-from mixsearch.core.rows import TopRows, top_rows
+from mixsearch.core.rows import TopRows, is_dask, load_dask, top_rows
 from mixsearch.core.validation import check_choice, check_positive_int, check_samples
 from mixsearch.display import Card, plain_number
 from mixsearch.lda import LdaTopic, TopicFamily, project_to_simplex
@@ -403,7 +402,7 @@ class Topic(ConfidentComponent):
             In [0, 1]; 0 for a document without words. A lazy Dask array if X is one.
         """
         if is_dask(X):
-            rows: Array = dask_arrays().map_rows(self.membership, X, len(self.center))
+            rows: Array = load_dask().map_rows(self.membership, X, len(self.center))
             return rows
         return self._shares_in(as_counts(check_samples(X, len(self.center), self._feature_names), self._damping))
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 import scipy.sparse as sp
 
-from mixsearch.core.dask import is_dask
+from mixsearch.core.rows import is_dask
 from mixsearch.core.validation import AUTO, check_choice, check_n_components, check_n_features
 from mixsearch.display import pluralize
 from mixsearch.errors import ArgumentError, Option, SearchError

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
-from mixsearch.core.rows import Chunks, Layout, LocalChunks, SegmentedChunks
+from mixsearch.core.rows import Chunks, Layout
 from mixsearch.io.folder import Folder, FolderWriter
 from mixsearch.lda_documents import TopicChunk
 
@@ -106,11 +106,11 @@ def join_segments(segments: Sequence[Segment], chunks: Sequence[TopicChunk]) -> 
     n, d = sum(segment.n_documents for segment in segments), chunks[0].by_document.shape[1]
     layout = Layout(n, d, chunks[0].by_document.dtype, is_sparse=True)
     if len(chunks) == 1:
-        return LocalChunks(layout, chunks[0])
+        return Chunks(layout, (chunks[0],))
     total = sum(segment.mass for segment in segments)
     shares = [segment.mass / total for segment in segments]
     scaled = (each.scale_weights(share) for each, share in zip(chunks, shares, strict=True))
-    return SegmentedChunks(layout, tuple(scaled))
+    return Chunks(layout, tuple(scaled))
 
 
 def store_chunk(out: FolderWriter, documents: TopicChunk, segment: str = "") -> None:

@@ -7,7 +7,7 @@ from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
 from tests.unit.gaussian.shaped import CENTERS, WEIGHTS, draw
 
-from mixsearch.core.rows import Layout, LocalChunks, SampleChunk, chunk_in_memory
+from mixsearch.core.rows import Chunks, Layout, SampleChunk, chunk_in_memory
 from mixsearch.gaussian_likelihood import (
     FeatureChunk,
     ShapedModel,
@@ -34,7 +34,7 @@ def make_model(name, X):
         model = SphericalModel(D, 1e-6)
         chunk = make_chunk(model, X)
         start = SphericalParameters(WEIGHTS, CENTERS / OVERLAP, np.array([0.5, 1.0, 2.0]))
-        return model, LocalChunks(Layout(len(X), D, X.dtype, False), chunk), start
+        return model, Chunks(Layout(len(X), D, X.dtype, False), (chunk,)), start
     model = ShapedModel(name, D, 1e-6)
     return model, chunk_in_memory(X), ShapedParameters(WEIGHTS, CENTERS / OVERLAP, np.tile(np.eye(D), (3, 1, 1)))
 
@@ -106,7 +106,7 @@ def test_examples_that_may_belong_to_all_components_count_by_their_posterior(fit
     held = Held(make_chunk(model, X[:50]), np.ones((50, 3), dtype=bool))
     moved, log_likelihood = em_step(model, rows, params, held)
     twice = np.vstack([X, X[:50]])
-    joined = LocalChunks(Layout(len(twice), D, twice.dtype, False), make_chunk(model, twice))
+    joined = Chunks(Layout(len(twice), D, twice.dtype, False), (make_chunk(model, twice),))
     expected, expected_likelihood = em_step(model, joined, params)
     assert_allclose(moved.centers, expected.centers, atol=1e-8)
     assert log_likelihood == pytest.approx(expected_likelihood)

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mixsearch import TableSearch
-from mixsearch.core.rows import Layout, LocalChunks
+from mixsearch.core.rows import Chunks, Layout
 from mixsearch.graph.walk import STAY
 from mixsearch.table import fit as _fit
 from mixsearch.table import graph as _graph
@@ -108,7 +108,7 @@ def draw(n=200, seed=0):
 
 
 def choose(X, resp, max_nodes):
-    rows = LocalChunks(Layout(*X.shape, X.dtype, False), PlacedRows(0, X, X, resp))
+    rows = Chunks(Layout(*X.shape, X.dtype, False), (PlacedRows(0, X, X, resp),))
     return choose_nodes(rows, max_nodes)[0]
 
 

@@ -10,14 +10,12 @@ from typing import Any
 import cloudpickle
 import dask.array as da
 import numpy as np
-from dask.delayed import Delayed
+from dask.delayed import Delayed, delayed
 
-from mixsearch.core.dask.arrays import check_array, merge_columns
-from mixsearch.core.dask.cluster import check_workers, current_client
-from mixsearch.core.dask.rows import DaskChunks
-from mixsearch.core.dask.tasks import PickledCall, broadcast, compute_tasks, persist_tasks, task
-from mixsearch.core.rows import BlockChunk, Layout
+from mixsearch.core.dask import DaskChunks, PickledCall, check_array, check_workers, current_client, run_tasks
+from mixsearch.core.rows import Layout
 from mixsearch.errors import SearchError
+from mixsearch.table.summaries import BlockChunk
 
 
 def list_columns(table: Any) -> list[str] | None:
@@ -35,12 +33,12 @@ def table_chunks(table: Any) -> tuple[DaskChunks[BlockChunk], tuple[int, ...]]:
     client = current_client()
     if client is not None:
         check_workers(client)
-    blocks = persist_tasks(_list_blocks(table))
-    lengths = tuple(compute_tasks([task(_count_rows, block) for block in blocks]))
+    blocks = run_tasks(_list_blocks(table), keep=True)
+    lengths = tuple(run_tasks([task(_count_rows, block) for block in blocks]))
     firsts = accumulate(lengths, initial=0)
     filled = [(first, block) for first, block, length in zip(firsts, blocks, lengths, strict=False) if length]
     layout = Layout(sum(lengths), count_columns(table), np.dtype(np.float64), is_sparse=False)
-    parts = persist_tasks([task(BlockChunk, first, block) for first, block in filled])
+    parts = run_tasks([task(BlockChunk, first, block) for first, block in filled], keep=True)
     return DaskChunks(layout, tuple(parts)), lengths
 
 
@@ -53,7 +51,7 @@ def take_rows(table: Any, lengths: Sequence[int], rows: Sequence[int]) -> list[t
         own = np.flatnonzero(block_of_row == index)
         places.append(own.tolist())
         tasks.append(task(_take, blocks[index], np.asarray(rows)[own] - (ends[index] - lengths[index])))
-    return list(zip(places, compute_tasks(tasks), strict=True))
+    return list(zip(places, run_tasks(tasks), strict=True))
 
 
 def with_columns(table: Any, lengths: Sequence[int], columns: Mapping[str, Any], add: Callable[..., Any]) -> Any:
@@ -84,14 +82,19 @@ def with_columns(table: Any, lengths: Sequence[int], columns: Mapping[str, Any],
 
 def map_blocks(function: Callable[[Any], Any], table: Any) -> da.Array:
     """Apply a function to every block of a table, lazily."""
-    call = broadcast(PickledCall(cloudpickle.dumps(function)))
+    call = delayed(PickledCall(cloudpickle.dumps(function)), traverse=False)
     blocks = _list_blocks(table)
-    lengths = [np.nan] * len(blocks) if _is_frame(table) else merge_columns(table).chunks[0]
+    lengths = [np.nan] * len(blocks) if _is_frame(table) else check_array(table).chunks[0]
     results = [
         da.from_delayed(task(_call, call, block), (length,), dtype=np.float64)
         for block, length in zip(blocks, lengths, strict=True)
     ]
     return da.concatenate(results, allow_unknown_chunksizes=True)
+
+
+def task(function: Callable[..., Any], *arguments: Any) -> Delayed:
+    """Make a task that calls a function on some worker."""
+    return delayed(function, pure=False)(*arguments)
 
 
 def _is_frame(table: Any) -> bool:
@@ -102,7 +105,7 @@ def _list_blocks(table: Any) -> list[Delayed]:
     """Return a task for each block of rows."""
     if _is_frame(table):
         return list(table.to_delayed())
-    return list(merge_columns(check_array(table)).to_delayed().ravel())
+    return list(check_array(table).to_delayed().ravel())
 
 
 def _count_rows(block: Any) -> int:
@@ -114,4 +117,4 @@ def _take(block: Any, rows: Any) -> Any:
 
 
 def _call(call: PickledCall, block: Any) -> Any:
-    return call.unpickled(block)
+    return call.functions(block)
