@@ -21,8 +21,7 @@ from workloads import draw_regressions, draw_shaped_gaussians, draw_subspaces
 from mixsearch import GaussianSearch, RegressionSearch, SubspaceSearch, TopicSearch
 from mixsearch._typing import Array
 from mixsearch.datasets import make_gaussian_mixture, make_hint, make_topics
-from mixsearch.gaussian import COVARIANCES
-from mixsearch.gaussian_likelihood import Covariance
+from mixsearch.gaussian import COVARIANCES, Covariance
 
 N_RUNS = 200
 NORMAL_95 = 1.96

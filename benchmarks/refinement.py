@@ -25,8 +25,7 @@ from mixsearch import GaussianSearch, RegressionSearch, SubspaceSearch, TopicSea
 from mixsearch._typing import Array
 from mixsearch.datasets import make_gaussian_mixture, make_hint, make_mixed_regression, make_subspaces, make_topics
 from mixsearch.errors import SearchWarning
-from mixsearch.gaussian import COVARIANCES
-from mixsearch.gaussian_likelihood import Covariance
+from mixsearch.gaussian import COVARIANCES, Covariance
 
 GAMMA = 0.7
 CONCENTRATION = 0.1

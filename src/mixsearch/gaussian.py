@@ -50,15 +50,12 @@ from mixsearch.core.moments import (
     weighted_sums,
 )
 from mixsearch.core.rows import (
-    CACHED_ROWS,
     Chunk,
     Chunks,
-    DetachedChunks,
     SampleChunk,
     is_dask,
     leave_one_out,
     load_dask,
-    row_slices,
     spread_over_groups,
 )
 from mixsearch.core.spectrum import MIN_NOISE, SignalCheck, Spectrum, check_spectrum, noise_rank, spherical_spectrum
@@ -74,13 +71,13 @@ from mixsearch.core.validation import (
     mean_of,
 )
 from mixsearch.errors import SearchWarning, warn_user
-from mixsearch.gaussian_likelihood import Covariance, FeatureChunk, ShapedModel, SphericalModel, SphericalParameters
 from mixsearch.mixture.check import check_fit, choose_component, hold_examples, test_rows
 from mixsearch.mixture.em import (
     EMOptions,
     Fit,
     check_em_options,
     clip_weight,
+    draw_centers,
     fit_mixture,
     log_normal,
     posterior,
@@ -90,10 +87,20 @@ from mixsearch.mixture.em import (
 )
 from mixsearch.mixture.errors import estimate_covariance
 
+Covariance = Literal["spherical", "diagonal", "tied", "full"]
 COVARIANCES: tuple[Covariance, ...] = ("spherical", "diagonal", "tied", "full")
-# A component starts EM with at least this fraction of an even weight, and its variance stays above this fraction of
-# the average one.
-MIN_START_WEIGHT, MIN_VARIANCE = 0.2, 1e-4
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """Refinement. Chosen on generated mixtures by benchmarks/refinement.py, reported on those of other seeds."""
+
+    min_weight: float = 0.2  # that a component starts EM with, relative to an even one: or it would vanish
+    min_variance: float = 1e-4  # of a component, relative to the average one
+
+
+TUNING = Tuning()
+TINY = np.finfo(np.float64).tiny
 
 # ---- Moments (paper, section 3.1) -----------------------------------------------------------------------------------
 
@@ -109,31 +116,6 @@ class GaussianChunk(Chunk):
 
 
 @dataclass(frozen=True, slots=True)
-class NoiseSpace:
-    """The directions outside the signal space, in which samples are noise alone."""
-
-    signal: Array  # basis of the signal space, (d, q), orthonormal columns
-    origin: Array  # (d,)
-    n_dims: int  # the number of directions in which samples vary
-
-    def squares(self, X: Samples) -> Array:
-        """Compute the squared distance of samples from the origin in these directions, (n,)."""
-        Z = project(X, self.signal, self.origin)
-        return np.asarray(np.maximum(squared_distances(X, self.origin) - np.einsum("ij,ij->i", Z, Z), 0))
-
-
-class GaussianSums(NamedTuple):
-    """Sums over some samples."""
-
-    n: int
-    total: Array  # Σ y, (k,)
-    squares: Array  # Σ yy', (k, k)
-    third: Array  # Σ ⟨y, c⟩yy', (k, k)
-    energy: float  # Σ e
-    energy_mean: Array  # Σ e y, (k,)
-
-
-@dataclass(frozen=True, slots=True)
 class GaussianFamily:
     """The fitted moments of a mixture of spherical Gaussians. Only the frame and the mean grow with the dimension."""
 
@@ -144,7 +126,7 @@ class GaussianFamily:
     noise_square: Array  # E[e y²], (k,)
     sample_mean: Array  # m, (d,)
     chunks: Chunks[GaussianChunk]
-    noise: NoiseSpace
+    n_noise: int  # the dimension of the noise space: directions outside the signal space in which samples vary
     check: SignalCheck | None = None  # which eigenvalues exceed the noise; None for the paper's moments
     n_hints: ClassVar[int] = 1
 
@@ -159,19 +141,24 @@ class GaussianFamily:
         return () if self.check is None else self.check.warnings(self.n_components - 1)
 
     @property
-    def is_paper(self) -> bool:
-        """Whether the moments are the paper's, relative to zero."""
-        return self.frame.origin is None
+    def signal(self) -> slice:
+        """The coordinates of the frame in which components may differ: all but the constant, if there is one."""
+        return slice(0 if self.frame.origin is None else 1, None)
 
     @property
-    def without_samples(self) -> GaussianFamily:
-        """The fit as functions of chunks take it: samples stay where they are."""
-        return replace(self, chunks=DetachedChunks(self.chunks.layout))
+    def origin(self) -> Array:
+        """The point that the signal space goes through, (d,)."""
+        return np.zeros(len(self.sample_mean)) if self.frame.origin is None else self.frame.origin
 
     @property
     def positive_noise(self) -> float:
         """The average variance, or a trace of one if the samples have none: densities need a positive variance."""
         return max(self.noise_variance, MIN_NOISE * float(self.frame.values[-1]))
+
+    def read(self, X: Samples) -> GaussianChunk:
+        """Return new samples with their coordinates in the frame."""
+        residual = residual_squares(X, self.frame, self.origin)
+        return GaussianChunk(0, X, self.frame.whiten(X), residual / self.n_noise, residual)
 
     def hinted(self, hint: Array) -> Hinted:
         """Contract the third moment with a hint in the frame, (k,)."""
@@ -205,10 +192,10 @@ class GaussianFamily:
     def leave_one_out(self, hint: Array) -> Replicates:
         """Compute the moments under a hint in the frame, (k,), of all samples but one group, for each group in turn."""
 
-        def sum_rows(chunk: GaussianChunk, rows: slice) -> GaussianSums:
+        def sum_rows(chunk: GaussianChunk, rows: slice) -> tuple[Any, ...]:
             Y, energy = chunk.projected[rows].astype(np.float64, copy=False), chunk.energy[rows]
             third = (Y * (Y @ hint)[:, None]).T @ Y
-            return GaussianSums(len(Y), Y.sum(axis=0), Y.T @ Y, third, energy.sum(), energy @ Y)
+            return len(Y), Y.sum(axis=0), Y.T @ Y, third, energy.sum(), energy @ Y
 
         replicates = []
         for n, total, squares, third, energy, energy_mean in leave_one_out(self.chunks, sum_rows):
@@ -256,11 +243,16 @@ class GaussianFamily:
         If v is orthogonal to all differences of centers, its coordinates c in the frame come from the errors of the
         frame alone: E[y⟨x, v⟩] over samples, with ⟨x, v⟩ noise of variance |v|²e.
         """
-        free = self.frame.spread > 0
-        c = self.frame.project_hint(v)[free]
-        rounding = 1e-18 * self.frame.values[free]  # the least variance of samples without noise
-        variance = np.maximum(self.noise_square[free] / self.chunks.n_rows, rounding)
+        c, signal = self.frame.project_hint(v)[self.signal], self.signal
+        rounding = 1e-18 * self.frame.values[signal]  # the least variance of samples without noise
+        variance = np.maximum(self.noise_square[signal] / self.chunks.n_rows, rounding)
         return float(chi2.sf(np.sum(c**2 / variance) / (v @ v), len(c)))
+
+
+def residual_squares(X: Samples, frame: Frame, origin: Array) -> Array:
+    """Compute the squared distance of samples from the signal space, (n,)."""
+    inside = project(X, frame.basis, origin)
+    return np.asarray(np.maximum(squared_distances(X, origin) - np.einsum("ij,ij->i", inside, inside), 0))
 
 
 def fit_gaussian(
@@ -280,7 +272,7 @@ def fit_gaussian(
         else:
             framed = _frame_at_mean(distances, covariance, mean, n_components, seed)
 
-    def sum_noise(chunk: GaussianChunk) -> Any:
+    def sum_noise(chunk: GaussianChunk) -> Array:
         Y, energy = chunk.projected, chunk.energy.astype(chunk.projected.dtype)
         both = np.stack([np.asarray(Y.T @ energy), np.einsum("ij,ij,i->j", Y, Y, energy)])
         return np.asarray(both, dtype=np.float64)
@@ -306,12 +298,12 @@ def _frame_at_mean(
     pairs = top_eigenpairs(covariance, min(q + OVERSAMPLING, d), n_converged=max(q, 1), seed=seed)
     values, vectors = pairs.values[:q], pairs.vectors[:, :q]
     rank = noise_rank(covariance, chunks, mean, q, seed)
-    noise = NoiseSpace(vectors, mean, n_dims=max(rank.noisy - q, 1))
+    n_noise = max(rank.noisy - q, 1)
 
     def project_chunk(chunk: MeasuredChunk) -> GaussianChunk:
         inside = project(chunk.samples, vectors, mean)
         residual = np.maximum(chunk.squares - np.einsum("ij,ij->i", inside, inside), 0)
-        return GaussianChunk(chunk.first, chunk.samples, inside, residual / noise.n_dims, residual)
+        return GaussianChunk(chunk.first, chunk.samples, inside, residual / n_noise, residual)
 
     def whiten_chunk(chunk: GaussianChunk) -> GaussianChunk:
         Y = np.column_stack([np.ones(chunk.n_rows), chunk.projected / np.sqrt(frame.values)])
@@ -323,28 +315,28 @@ def _frame_at_mean(
     unit = float(frame.values.mean()) if q else 1.0
     lifted = Frame(np.column_stack([np.zeros(d), vectors]), np.append(unit, frame.values), origin=mean)
     projected = inside.map(whiten_chunk).persist()
-    check = check_spectrum(projected, pairs.values, rank, q, level * noise.n_dims + float(values.sum()))
-    return {"frame": lifted, "noise_variance": level, "noise": noise, "chunks": projected, "check": check}
+    check = check_spectrum(projected, pairs.values, rank, q, level * n_noise + float(values.sum()))
+    return {"frame": lifted, "noise_variance": level, "n_noise": n_noise, "chunks": projected, "check": check}
 
 
 def _frame_at_zero(
     chunks: Chunks[SampleChunk], covariance: Matrix, mean: Array, n_components: int, seed: int
 ) -> dict[str, Any]:
     """Frame the second moment less the (k+1)-th eigenvalue of the covariance, as in the paper."""
-    n_pairs = min(n_components + 1, covariance.shape[0])
-    values, vectors, _ = top_eigenpairs(covariance, n_pairs, seed=seed)
+    d = chunks.n_features
+    values, vectors, _ = top_eigenpairs(covariance, min(n_components + 1, d), seed=seed)
     level, noise_direction = float(values[-1]), vectors[:, -1]
     values, vectors, _ = top_eigenpairs(second_moment(chunks), n_components, seed=seed)
     frame = frame_from_eigenpairs(values, vectors, level, precision=chunks.layout.dtype)
-    noise = NoiseSpace(frame.basis, np.zeros(chunks.n_features), chunks.n_features - n_components)
 
     def whiten_chunk(chunk: SampleChunk) -> GaussianChunk:
         X = chunk.samples
         energy = np.asarray(X @ noise_direction - mean @ noise_direction) ** 2
-        return GaussianChunk(chunk.first, X, frame.whiten(X).astype(X.dtype, copy=False), energy, noise.squares(X))
+        residual = residual_squares(X, frame, np.zeros(d))
+        return GaussianChunk(chunk.first, X, frame.whiten(X).astype(X.dtype, copy=False), energy, residual)
 
     projected = chunks.map(whiten_chunk).persist()
-    return {"frame": frame, "noise_variance": level, "noise": noise, "chunks": projected}
+    return {"frame": frame, "noise_variance": level, "n_noise": d - n_components, "chunks": projected}
 
 
 def gaussian_spectrum(chunks: Chunks[SampleChunk], *, seed: int) -> Spectrum:
@@ -352,23 +344,240 @@ def gaussian_spectrum(chunks: Chunks[SampleChunk], *, seed: int) -> Spectrum:
     return spherical_spectrum(chunks, sample_mean_of(chunks), lambda n_signal: n_signal + 1, seed)
 
 
-# ---- The answer -----------------------------------------------------------------------------------------------------
+# ---- Likelihood -----------------------------------------------------------------------------------------------------
+
+
+class Gaussians(NamedTuple):
+    """The parameters of all components."""
+
+    weights: Array  # (k,)
+    centers: Array  # (k, q) in the signal space if spherical, (k, d) relative to the mean of all samples otherwise
+    scales: Array  # σ², (k,), if spherical; otherwise F, (k, d, d), with FF' the inverse of the covariance
+
+
+@dataclass(frozen=True)
+class FeatureChunk(Chunk):
+    """Samples as features in which log densities are linear: 1, coordinates z of the signal space, squared length."""
+
+    features: Array  # (n, q + 2)
+
+
+@dataclass(frozen=True)
+class SphericalModel:
+    """The likelihood of spherical Gaussians whose centers lie in the signal space.
+
+    Outside of it samples are noise; its energy shows how large the variance of a sample is.
+    """
+
+    units: Array  # √D of the signal space, (q,): lengths of the coordinates of the frame
+    n_dims: int  # directions in which samples vary, in the signal space and outside
+    min_variance: float
+    shape: ClassVar[Covariance] = "spherical"
+
+    def read(self, chunk: GaussianChunk) -> FeatureChunk:
+        """Return the features of samples."""
+        n_constant = chunk.projected.shape[1] - len(self.units)
+        Z = np.asarray(chunk.projected[:, n_constant:] * self.units, dtype=np.float64)
+        squares = np.einsum("ij,ij->i", Z, Z) + chunk.residual
+        return FeatureChunk(chunk.first, np.column_stack([np.ones(len(Z)), Z, squares]))
+
+    def log_density(self, chunk: FeatureChunk, params: Gaussians) -> Array:
+        """Compute log αᵢ + log N(x; μᵢ, σᵢ²I), (n, k)."""
+        weights, centers, variances = params
+        volumes = self.n_dims * np.log(2 * np.pi * variances)
+        constants = np.log(weights) - 0.5 * (np.sum(centers**2, axis=1) / variances + volumes)
+        coefficients = np.column_stack([constants, centers / variances[:, None], -0.5 / variances])
+        return np.asarray(coefficients @ chunk.features.T).T
+
+    def statistics(self, chunk: FeatureChunk, resp: Array) -> Array:
+        """Sum the features, weighted by responsibilities, (k, q + 2)."""
+        return np.asarray(resp.T @ chunk.features)
+
+    def m_step(self, statistics: Array, weights: Array) -> Gaussians:
+        """Compute means and average variances."""
+        sizes = np.maximum(statistics[:, 0], TINY)
+        centers = statistics[:, 1:-1] / sizes[:, None]
+        variances = (statistics[:, -1] / sizes - np.sum(centers**2, axis=1)) / self.n_dims
+        return Gaussians(np.maximum(weights, TINY), centers, np.maximum(variances, self.min_variance))
+
+    def random_start(self, chunk: FeatureChunk, params: Gaussians, rng: np.random.Generator) -> Gaussians:
+        """Draw centers among the samples by k-means++."""
+        Z, k = chunk.features[:, 1:-1], len(params.weights)
+        centers, distances = draw_centers(Z, k, rng)
+        noise = chunk.features[:, -1] - np.sum(Z**2, axis=1)
+        variance = max(float(np.mean(distances + noise)) / self.n_dims, float(params.scales.min()))
+        return Gaussians(np.full(k, 1 / k), centers, np.full(k, variance))
+
+    def squares(self, chunk: FeatureChunk, params: Gaussians) -> Array:
+        """Compute |x - μᵢ|² / σᵢ², (n, k)."""
+        Z, centers = chunk.features[:, 1:-1], params.centers
+        squares = chunk.features[:, -1:] - 2 * Z @ centers.T + np.sum(centers**2, axis=1)
+        return np.asarray(np.maximum(squares, 0) / params.scales)
+
+    def scores(self, chunk: FeatureChunk, params: Gaussians, component: int) -> Array:
+        """Compute the scores by the center, in units of σ, and by log σ², (n, q + 1)."""
+        away = (chunk.features[:, 1:-1] - params.centers[component]) / np.sqrt(params.scales[component])
+        return np.column_stack([away, 0.5 * (self.squares(chunk, params)[:, component] - self.n_dims)])
+
+    def information(self, statistics: Array, params: Gaussians, component: int) -> Array:
+        """Compute the information about the center and log σ² of known members, (q + 1, q + 1)."""
+        return np.diag(statistics[component, 0] * np.append(np.ones(len(self.units)), self.n_dims / 2))
+
+
+@dataclass(frozen=True)
+class ShapedModel:
+    """The likelihood of Gaussians with diagonal, tied or full covariances, in all dimensions."""
+
+    shape: Covariance
+    origin: Array  # (d,)
+    min_variance: float  # added to every variance: a direction without variance would reward every split
+
+    @property
+    def n_dims(self) -> int:
+        """The dimension d."""
+        return len(self.origin)
+
+    def read(self, chunk: GaussianChunk) -> SampleChunk:
+        """Return samples relative to the origin."""
+        X = chunk.samples
+        return SampleChunk(chunk.first, (np.asarray(X.todense()) if sp.issparse(X) else X) - self.origin)
+
+    def log_density(self, chunk: SampleChunk, params: Gaussians) -> Array:
+        """Compute log αᵢ + log N(x; μᵢ, Σᵢ), (n, k)."""
+        log_factors = np.log(np.einsum("kdd->kd", params.scales)).sum(axis=1)
+        constants = np.log(params.weights) + log_factors - 0.5 * self.n_dims * np.log(2 * np.pi)
+        return np.asarray(constants - 0.5 * self.squares(chunk, params))
+
+    def squares(self, chunk: SampleChunk, params: Gaussians) -> Array:
+        """Compute squared Mahalanobis distances, (n, k)."""
+        return np.stack(
+            [np.sum(self._standardize(chunk, params, i) ** 2, axis=1) for i in range(len(params.weights))], 1
+        )
+
+    def _standardize(self, chunk: SampleChunk, params: Gaussians, component: int) -> Array:
+        return np.asarray((chunk.samples - params.centers[component]) @ params.scales[component])
+
+    def statistics(self, chunk: SampleChunk, resp: Array) -> Array:
+        """Sum 1, x and the entries of xx', weighted by responsibilities, (k, 1 + d + d²)."""
+        X = chunk.samples
+        squares = [((X * column[:, None]).T @ X).ravel() for column in resp.T]
+        return np.column_stack([resp.sum(axis=0), resp.T @ X, np.stack(squares)])
+
+    def m_step(self, statistics: Array, weights: Array) -> Gaussians:
+        """Compute means and covariances, which are shrunk towards their average by d + 2 samples."""
+        d, k = self.n_dims, len(statistics)
+        sizes = np.maximum(statistics[:, 0], TINY)
+        centers = statistics[:, 1 : d + 1] / sizes[:, None]
+        covariances = statistics[:, d + 1 :].reshape(k, d, d) / sizes[:, None, None]
+        covariances -= np.einsum("ki,kj->kij", centers, centers)
+        average = np.tensordot(sizes, covariances, 1) / sizes.sum() + self.min_variance * np.eye(d)
+        prior = d + 2
+        covariances = (sizes[:, None, None] * covariances + prior * average) / (sizes + prior)[:, None, None]
+        if self.shape == "tied":
+            covariances = np.repeat(average[None], k, axis=0)
+        elif self.shape == "diagonal":
+            covariances = covariances * np.eye(d)
+        factors = np.linalg.inv(np.linalg.cholesky(covariances)).swapaxes(1, 2)
+        return Gaussians(np.maximum(weights, TINY), centers, factors)
+
+    def random_start(self, chunk: SampleChunk, params: Gaussians, rng: np.random.Generator) -> Gaussians:
+        """Draw centers among the samples by k-means++, and assign each sample to the nearest."""
+        Z = chunk.samples / np.sqrt(chunk.samples.var(axis=0) + self.min_variance)
+        centers, _ = draw_centers(Z, len(params.weights), rng)
+        distances = [np.sum((Z - center) ** 2, axis=1) for center in centers]
+        resp = np.eye(len(centers))[np.argmin(distances, axis=0)]
+        return self.m_step(self.statistics(chunk, resp), resp.mean(axis=0))
+
+    def scores(self, chunk: SampleChunk, params: Gaussians, component: int) -> Array:
+        """Compute the scores by the center and the covariance, in coordinates in which that is the identity, (n, p)."""
+        Z = self._standardize(chunk, params, component)
+        if self.shape == "tied":  # whose covariance is known far better than any center
+            return Z
+        squares = 0.5 * (Z**2 - 1)
+        if self.shape == "diagonal":
+            return np.column_stack([Z, squares])
+        rows, columns = np.triu_indices(self.n_dims, 1)
+        return np.column_stack([Z, squares, Z[:, rows] * Z[:, columns]])
+
+    def information(self, statistics: Array, params: Gaussians, component: int) -> Array:
+        """Compute the information of known members, (p, p)."""
+        d = self.n_dims
+        per_sample = np.repeat([1.0, 0.5, 1.0], [d, d, d * (d - 1) // 2])
+        n_parameters = {"tied": d, "diagonal": 2 * d, "full": len(per_sample)}[self.shape]
+        return np.diag(statistics[component, 0] * per_sample[:n_parameters])
+
+
+# ---- Refinement -----------------------------------------------------------------------------------------------------
 
 
 class RefinedMixture(NamedTuple):
     """All components as EM fitted them."""
 
     model: SphericalModel | ShapedModel
-    fit: Fit[Any]
+    fit: Fit[Gaussians]
     order: Array  # the component of the mixture that each candidate is, (k,)
     centers: Array  # (k, d)
     p_values: Array  # of the test whether the samples of each component follow the model, (k,)
-    residual_inverse: Array | None = None  # of the information outside the signal space, (k, k), if spherical
+    residual_variances: Array | None = None  # of centers in each direction outside the signal space, (k,), if spherical
 
-    @property
-    def is_spherical(self) -> bool:
-        """Whether components are spherical, and fitted in the signal space."""
-        return self.residual_inverse is not None
+
+def start_from_moments(family: GaussianFamily) -> Gaussians:
+    """Return all components as the third moment shows them, with the average variance."""
+    signal, k = family.signal, family.n_components
+    thinned = replace(family, chunks=thin_rows(family.chunks, k))
+    candidates = all_components(thinned.tensor(np.eye(k)), family.mean)
+    centers = (candidates.points[signal] * np.sqrt(family.frame.values[signal])[:, None]).T
+    weights = np.maximum(candidates.weights, TUNING.min_weight / k)
+    return Gaussians(weights / weights.sum(), centers, np.full(k, family.positive_noise))
+
+
+def fit_all_components(family: GaussianFamily, covariance: Covariance, options: EMOptions) -> RefinedMixture:
+    """Fit the whole mixture by EM, from moments. No hint enters, so one fit serves every search."""
+    values, d = family.frame.values[family.signal], family.chunks.n_features
+    spherical = SphericalModel(
+        np.sqrt(values), len(values) + family.n_noise, TUNING.min_variance * family.positive_noise
+    )
+    start, rows = start_from_moments(family), family.chunks.map(spherical.read).persist()
+    if covariance == "spherical":
+        return complete_mixture(family, spherical, rows, fit_mixture(spherical, rows, [start], options))
+    mean_variance = (float(values.sum()) + family.noise_variance * family.n_noise) / d
+    shaped = ShapedModel(covariance, family.sample_mean, TUNING.min_variance * mean_variance)
+    resp = posterior(spherical, rows.collect().chunk, start)
+    samples = family.chunks.map(shaped.read).persist()
+    first = shaped.m_step(shaped.statistics(samples.collect().chunk, resp), resp.mean(axis=0))
+    return complete_mixture(family, shaped, samples, fit_mixture(shaped, samples, [first], options))
+
+
+def complete_mixture(
+    family: GaussianFamily, model: SphericalModel | ShapedModel, rows: Chunks[Any], fit: Fit[Gaussians]
+) -> RefinedMixture:
+    """Add the centers in all dimensions to a fitted mixture, and test whether samples follow it.
+
+    Notes
+    -----
+    Outside the signal space the centers are nearly zero, and one Newton step from there maximises the likelihood. The
+    direction of a residual is uniform, so that its square averages to eI, in the formula of Louis too.
+    """
+    params, has_noise = fit.params, family.noise_variance > MIN_NOISE * float(family.frame.values[-1])
+    p_values = test_rows(model, rows, params) if has_noise else np.ones(len(params.weights))
+    order, n_noise = np.arange(len(params.weights)), family.n_noise
+    if isinstance(model, ShapedModel):
+        return RefinedMixture(model, fit, order, family.sample_mean + params.centers, p_values)
+
+    def sum_chunk(chunk: GaussianChunk) -> tuple[Array, ...]:
+        """Sum p(1 - e / σ²), (k,), e pp', (k, k), x p', (d, k), and p, (k,), with p = r / σ² and energies e."""
+        p = posterior(model, model.read(chunk), params) / params.scales
+        energies = p * (chunk.residual / n_noise)[:, None]
+        return (np.sum(p - energies / params.scales, axis=0), p.T @ energies, *weighted_sums(chunk.samples, p))
+
+    excess, gram, *sums = family.chunks.sum(sum_chunk)
+    inverse = np.linalg.pinv(np.diag(np.maximum(excess, 0)) + gram, hermitian=True)
+    outside = family.frame.residual(centered_sums(family.origin, WeightedSums(*sums)) @ inverse)
+    inside = family.origin + params.centers @ family.frame.basis[:, family.signal].T
+    return RefinedMixture(model, fit, order, inside + outside.T, p_values, np.diag(inverse @ gram @ inverse))
+
+
+# ---- The answer -----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -421,9 +630,9 @@ class GaussianComponent(SampleComponent):
     @cached_property
     def covariance(self) -> Array:
         """The covariance of the component, (d, d)."""
-        if self._refined is None or self._refined.is_spherical:
+        if self._refined is None or isinstance(self._refined.model, SphericalModel):
             return np.asarray(self.noise_variance * np.eye(len(self.center)))
-        spread = np.linalg.inv(self._refined.fit.params.factors[self._index])
+        spread = np.linalg.inv(self._refined.fit.params.scales[self._index])
         return np.asarray(spread.T @ spread)
 
     @property
@@ -438,11 +647,11 @@ class GaussianComponent(SampleComponent):
         if self._refined is None:
             variance, limit = float(self._point @ self._family.noise_mean), self._family.noise_variance / self.weight
             return variance if 0 < variance <= limit else self._family.positive_noise
-        if not self._refined.is_spherical:
+        if isinstance(self._refined.model, ShapedModel):
             return float(np.trace(self.covariance)) / len(self.center)
         # EM measures distances in the noise space from the origin: that of the center is not part of the variance.
-        outside = float(self._family.noise.squares(self.center[None])[0])
-        variance = float(self._refined.fit.params.variances[self._index])
+        outside = float(residual_squares(self.center[None], self._frame, self._family.origin)[0])
+        variance = float(self._refined.fit.params.scales[self._index])
         return max(variance - outside / self._refined.model.n_dims, 0.0)
 
     def membership(self, X: SamplesLike) -> Array:
@@ -464,27 +673,29 @@ class GaussianComponent(SampleComponent):
         from the moments of all samples less those of this component.
         """
         if is_dask(X):
-            rows: Array = load_dask().map_rows(self.membership, X, len(self.center))
-            return rows
+            lazy: Array = load_dask().map_rows(self.membership, X, len(self.center))
+            return lazy
         samples = check_samples(X, len(self.center), self._feature_names)
         if len(self.scores) == 1:
             return np.ones(samples.shape[0])
         if self._refined is None:
             return self._moment_membership(self._frame.whiten(samples))
-        model, params = self._refined.model, self._refined.fit.params
-        return posterior(model, make_chunk(model, self._family, samples), params)[:, self._index]
+        rows = self._refined.model.read(self._family.read(samples))
+        return posterior(self._refined.model, rows, self._refined.fit.params)[:, self._index]
 
     def _moment_membership(self, Y: Array) -> Array:
-        free = self._frame.spread > 0  # the constant coordinate carries no information
-        noise, point = np.diag(self._frame.spread[free]), self._point[free]
+        signal = self._family.signal
+        noise, point = np.diag(self._frame.spread[signal]), self._point[signal]
         weight, variance = clip_weight(self.weight), self.noise_variance
-        background_mean = (self._family.mean[free] - weight * point) / (1 - weight)
+        background_mean = (self._family.mean[signal] - weight * point) / (1 - weight)
         total = np.eye(len(point)) + self._family.positive_noise * noise
         second = np.outer(point, point) + variance * noise
         background = (total - weight * second) / (1 - weight) - np.outer(background_mean, background_mean)
         floor = 0.5 * self._family.positive_noise * noise
-        log_members = log_normal(Y[:, free] - point, variance * noise)
-        return posterior_of_two(weight, log_members, log_normal(Y[:, free] - background_mean, background, floor=floor))
+        log_members = log_normal(Y[:, signal] - point, variance * noise)
+        return posterior_of_two(
+            weight, log_members, log_normal(Y[:, signal] - background_mean, background, floor=floor)
+        )
 
     @property
     def moment_estimate(self) -> Self:
@@ -496,140 +707,17 @@ class GaussianComponent(SampleComponent):
         return replace(self, _rank=rank, _warnings=())
 
     def _refined_errors(self, refined: RefinedMixture) -> StandardErrors:
-        params, index = refined.fit.params, self._index
-        rows = make_rows(refined.model, self._family)
-        covariance = estimate_covariance(refined.model, rows, params, index)
-        weight = float(np.sqrt(covariance[-1, -1]))
-        if not refined.is_spherical:
-            d, spread = len(self.center), np.linalg.inv(params.factors[index])
-            return StandardErrors(np.sqrt(np.einsum("ab,ac,cb->b", spread, covariance[:d, :d], spread)), weight)
-        q = params.centers.shape[1]
-        inside = frame_points(self._family, np.eye(q) * np.sqrt(params.variances[index]), constant=0.0)
-        axes = self._frame.unwhiten(inside)  # (d, q)
-        center = np.einsum("ja,ab,jb->j", axes, covariance[:q, :q], axes)
-        return StandardErrors(np.sqrt(center + self._residual_variance(refined)), weight)
-
-    def _residual_variance(self, refined: RefinedMixture) -> Array:
-        """Estimate the variance of the center outside the signal space, (d,): of Σ w (x - μ) over samples."""
-        family, center, params = self._family.without_samples, self.center, refined.fit.params
-        model = refined.model
-        row = cast(Array, refined.residual_inverse)[self._index]
-
-        def sum_chunk(chunk: GaussianChunk) -> Any:
-            resp = posterior(model, FeatureChunk(chunk.first, make_features(family, chunk)), params)
-            scale, total = (resp / params.variances) @ row, np.zeros(len(center))
-            for rows in row_slices(chunk.n_rows, CACHED_ROWS):
-                X = chunk.samples[rows]
-                away = (X.toarray() if sp.issparse(X) else X).astype(np.float64) - center
-                total += (scale[rows] ** 2) @ family.frame.residual(away.T).T ** 2
-            return total
-
-        return np.asarray(self._family.chunks.sum(sum_chunk))
-
-
-# ---- Refinement -----------------------------------------------------------------------------------------------------
-
-
-def make_features(family: GaussianFamily, chunk: GaussianChunk) -> Array:
-    """Return the features of samples: 1, coordinates of the signal space, squared distance from its origin."""
-    free = family.frame.spread > 0
-    Z = np.asarray(chunk.projected[:, free] * np.sqrt(family.frame.values[free]), dtype=np.float64)
-    return np.column_stack([np.ones(len(Z)), Z, np.einsum("ij,ij->i", Z, Z) + chunk.residual])
-
-
-def make_chunk(model: SphericalModel | ShapedModel, family: GaussianFamily, X: Samples) -> Any:
-    """Return new samples as the model takes them."""
-    squares = family.noise.squares(X)
-    return convert_chunk(model, family, GaussianChunk(0, X, family.frame.whiten(X), squares, squares))
-
-
-def convert_chunk(model: SphericalModel | ShapedModel, family: GaussianFamily, chunk: GaussianChunk) -> Any:
-    """Return samples of the fit as the model takes them."""
-    if isinstance(model, SphericalModel):
-        return FeatureChunk(chunk.first, make_features(family, chunk))
-    X = chunk.samples
-    return SampleChunk(chunk.first, (X.toarray() if sp.issparse(X) else X) - family.sample_mean)
-
-
-def make_rows(model: SphericalModel | ShapedModel, family: GaussianFamily) -> Chunks[Any]:
-    """Return all samples of the fit as the model takes them."""
-    bare = family.without_samples
-    return family.chunks.map(lambda chunk: convert_chunk(model, bare, chunk)).persist()
-
-
-def frame_points(family: GaussianFamily, centers: Array, constant: float = 1.0) -> Array:
-    """Return centers of the signal space, (q,) or (q, b), in the coordinates of the frame, (k,) or (k, b)."""
-    free = family.frame.spread > 0
-    points = np.full((len(free), *centers.shape[1:]), constant)
-    points[free] = (centers.T / np.sqrt(family.frame.values[free])).T
-    return points
-
-
-def start_from_moments(family: GaussianFamily) -> SphericalParameters:
-    """Return all components as the third moment shows them, with the average variance."""
-    free, k = family.frame.spread > 0, family.n_components
-    thinned = replace(family, chunks=thin_rows(family.chunks, k))
-    candidates = all_components(thinned.tensor(np.eye(k)), family.mean)
-    centers = (candidates.points[free] * np.sqrt(family.frame.values[free])[:, None]).T
-    weights = np.maximum(candidates.weights, MIN_START_WEIGHT / k)  # or components would vanish
-    return SphericalParameters(weights / weights.sum(), centers, np.full(k, family.positive_noise))
-
-
-def fit_all_components(family: GaussianFamily, covariance: Covariance, options: EMOptions) -> RefinedMixture:
-    """Fit the whole mixture by EM, from moments. No hint enters, so one fit serves every search."""
-    free = family.frame.spread > 0
-    n_dims = int(np.count_nonzero(free)) + family.noise.n_dims
-    spherical = SphericalModel(n_dims, MIN_VARIANCE * family.positive_noise)
-    start, rows = start_from_moments(family), make_rows(spherical, family)
-    if covariance == "spherical":
-        return complete_mixture(family, spherical, rows, fit_mixture(spherical, rows, [start], options))
-    trace = float(family.frame.values[free].sum()) + family.noise_variance * family.noise.n_dims
-    d = family.chunks.n_features
-    shaped = ShapedModel(covariance, d, MIN_VARIANCE * trace / d)
-    resp = posterior(spherical, rows.collect().chunk, start)
-    rows = make_rows(shaped, family)
-    first = shaped.m_step(shaped.statistics(rows.collect().chunk, resp), resp.mean(axis=0))
-    return complete_mixture(family, shaped, rows, fit_mixture(shaped, rows, [first], options))
-
-
-class ResidualSums(NamedTuple):
-    """Sums over samples of their energy e and of p = r / σ², with responsibilities r and the variances σ²."""
-
-    excess: Array  # Σ p(1 - e / σ²), (k,)
-    gram: Array  # Σ e pp', (k, k)
-    rows: Array  # Σ x p', (d, k)
-    weights: Array  # Σ p, (k,)
-
-
-def complete_mixture(
-    family: GaussianFamily, model: SphericalModel | ShapedModel, rows: Chunks[Any], fit: Fit[Any]
-) -> RefinedMixture:
-    """Add the centers in all dimensions to a fitted mixture, and test whether samples follow it.
-
-    Notes
-    -----
-    Outside the signal space the centers are nearly zero, and one Newton step from there maximises the likelihood. The
-    direction of a residual is uniform, so that its square averages to eI, in the formula of Louis too.
-    """
-    params, has_noise = fit.params, family.noise_variance > MIN_NOISE * float(family.frame.values[-1])
-    p_values = test_rows(model, rows, params) if has_noise else np.ones(len(params.weights))
-    order = np.arange(len(params.weights))
-    if isinstance(model, ShapedModel):
-        return RefinedMixture(model, fit, order, family.sample_mean + params.centers, p_values)
-
-    bare = family.without_samples
-
-    def sum_chunk(chunk: GaussianChunk) -> ResidualSums:
-        p = posterior(model, FeatureChunk(chunk.first, make_features(bare, chunk)), params) / params.variances
-        energies = p * (chunk.residual / bare.noise.n_dims)[:, None]
-        excess = np.sum(p - energies / params.variances, axis=0)
-        return ResidualSums(excess, p.T @ energies, *weighted_sums(chunk.samples, p))
-
-    sums = family.chunks.sum(sum_chunk)
-    inverse = np.linalg.pinv(np.diag(np.maximum(sums.excess, 0)) + sums.gram, hermitian=True)
-    outside = family.frame.residual(centered_sums(family.noise.origin, WeightedSums(sums.rows, sums.weights)) @ inverse)
-    inside = family.frame.unwhiten(frame_points(family, params.centers.T))
-    return RefinedMixture(model, fit, order, (inside + outside).T, p_values, inverse)
+        model, params, index, family = refined.model, refined.fit.params, self._index, self._family
+        covariance = estimate_covariance(model, family.chunks.map(model.read).persist(), params, index)
+        weight, scale = float(np.sqrt(covariance[-1, -1])), params.scales[index]
+        if isinstance(model, ShapedModel):
+            axes, outside = np.linalg.inv(scale).T, np.zeros(())
+        else:
+            V = self._frame.basis[:, family.signal]
+            axes, outside = V * np.sqrt(scale), cast(Array, refined.residual_variances)[index] * (1 - np.sum(V**2, 1))
+        q = axes.shape[1]
+        inside = np.einsum("ja,ab,jb->j", axes, covariance[:q, :q], axes)
+        return StandardErrors(np.sqrt(inside + outside), weight)
 
 
 # ---- The estimator --------------------------------------------------------------------------------------------------
@@ -709,14 +797,11 @@ class GaussianSearch(SemiSupervised[GaussianFamily]):
         if not is_paper:
             outliers = self._leave_out_outliers(chunks)
             samples, measured = outliers.samples, outliers.measured
-        k = self._choose_n_components(
-            samples,
-            lambda: gaussian_spectrum(samples, seed=self._draw_seed()),
-        )
+        k = self._choose_n_components(samples, lambda: gaussian_spectrum(samples, seed=self._draw_seed()))
         family = fit_gaussian(samples, k, paper=is_paper, seed=self._draw_seed(), measured=measured)
         if hasattr(self, "spectrum_"):  # has counted the components on held-out samples
-            held_out, n_signal = self.spectrum_.held_out, self.spectrum_.n_signal
-            family = replace(family, check=SignalCheck(held_out, n_signal, is_sought=True))
+            check = SignalCheck(self.spectrum_.held_out, self.spectrum_.n_signal, is_sought=True)
+            family = replace(family, check=check)
         if self.covariance != "spherical":  # long axes of clusters stand out from the noise, but are not components
             family = replace(family, check=None)
         for warning in family.warnings:
@@ -802,10 +887,30 @@ class GaussianSearch(SemiSupervised[GaussianFamily]):
         component = replace(component, _warnings=family.warnings)  # which the fit has issued
         return add_warnings(component, find_warnings(component))
 
+    def score_samples(self, X: SamplesLike) -> Array:
+        """Compute the log density of samples under the refined mixture, which the first call fits.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, d)
+            Samples.
+
+        Returns
+        -------
+        array of shape (n,)
+        """
+        check_is_fitted(self)
+        model, fit, *_ = self._fit_mixture(EMOptions())
+        rows: Any = model.read(self._family.read(self._check_rows(X, reset=False)))
+        return np.asarray(np.logaddexp.reduce(model.log_density(rows, fit.params), axis=1))
+
+    def _fit_mixture(self, options: EMOptions) -> RefinedMixture:
+        return self._mixtures.get(options, lambda: fit_all_components(self._family, self.covariance, options))
+
     def _refine(self, component: GaussianComponent, negative: Samples | None, options: EMOptions) -> GaussianComponent:
         """Choose the component of the fitted mixture that the hint means, and hold examples that it contradicts."""
         family = self._family
-        mixture = self._mixtures.get(options, lambda: fit_all_components(family, self.covariance, options))
+        mixture = self._fit_mixture(options)
         if component._examples is not None:
             mixture = self._choose_by_examples(mixture, component._examples, negative, options)
         points = family.frame.whiten(mixture.centers).T
@@ -824,12 +929,12 @@ class GaussianSearch(SemiSupervised[GaussianFamily]):
     ) -> RefinedMixture:
         """Order the components by the likelihood of the examples, and hold examples that the mixture contradicts."""
         family, model, params = self._family, mixture.model, mixture.fit.params
-        chunks = [make_chunk(model, family, X) for X in (positive, negative) if X is not None]
+        chunks: list[Any] = [model.read(family.read(X)) for X in (positive, negative) if X is not None]
         joint = [model.log_density(chunk, params) for chunk in chunks]
         order = np.argsort(-choose_component(joint[0], params.weights, *joint[1:]), kind="stable")
         held = hold_examples(chunks, joint, int(order[0]))
         if held is not None:
-            rows = make_rows(model, family)
+            rows: Chunks[Any] = family.chunks.map(model.read).persist()
             mixture = complete_mixture(family, model, rows, run_em(model, rows, params, options, held))
         return mixture._replace(order=order)
 

@@ -12,7 +12,7 @@ from mixsearch import Moments, search_moments
 from mixsearch.core.extraction import Extraction, extract
 from mixsearch.core.moments import Hinted
 from mixsearch.core.rows import chunk_in_memory
-from mixsearch.gaussian import GaussianFamily, NoiseSpace
+from mixsearch.gaussian import GaussianFamily
 from mixsearch.lda import WordAverages
 from mixsearch.regression_moments import Design, RegressionFamily
 from mixsearch.subspace import SubspaceFamily, extract_subspace
@@ -153,7 +153,7 @@ def test_gaussian_moments_with_a_variance_per_component(how, mixture, seed):
         np.ones(k),
         mixture.mean,
         chunk_in_memory(np.zeros((0, d))),
-        NoiseSpace(frame.basis, np.zeros(d), d - k),
+        d - k,
     )
     candidates = extract(model.correct(W.T @ third @ W, hint), frame, Extraction(**how))
     assert_allclose(

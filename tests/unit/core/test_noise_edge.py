@@ -87,7 +87,7 @@ def spoil(X, kind):
 def test_features_without_noise_of_their_own_do_not_count(kind):
     plain, spoiled = fit(data.X), fit(spoil(data.X, kind))
     scale = 2 if kind == "repeated" else 1  # of the variance: each repeated direction is √2 times longer
-    assert spoiled.noise.n_dims == plain.noise.n_dims == 18
+    assert spoiled.n_noise == plain.n_noise == 18
     assert spoiled.noise_variance == pytest.approx(scale * plain.noise_variance, rel=1e-3)
     assert spoiled.check.n_signal == 2
 
@@ -95,13 +95,13 @@ def test_features_without_noise_of_their_own_do_not_count(kind):
 @pytest.mark.parametrize("kind", ["constant", "repeated"])
 @pytest.mark.parametrize("as_samples", [np.asarray, sp.csr_array, np.float32])
 def test_more_features_than_samples_are_compared_directly(kind, as_samples):
-    assert fit(as_samples(spoil(few.X, kind))).noise.n_dims == 278
+    assert fit(as_samples(spoil(few.X, kind))).n_noise == 278
 
 
 def test_fewer_samples_than_features_do_not_lower_the_rank():
-    assert fit(few.X).noise.n_dims == 278
+    assert fit(few.X).n_noise == 278
 
 
 def test_a_linear_dependence_counts():
     total = data.X.sum(axis=1, keepdims=True)
-    assert fit(np.hstack([data.X, total])).noise.n_dims == 18
+    assert fit(np.hstack([data.X, total])).n_noise == 18

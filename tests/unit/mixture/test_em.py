@@ -8,13 +8,7 @@ from scipy.stats import multivariate_normal
 from tests.unit.gaussian.shaped import CENTERS, WEIGHTS, draw
 
 from mixsearch.core.rows import Chunks, Layout, SampleChunk, chunk_in_memory
-from mixsearch.gaussian_likelihood import (
-    FeatureChunk,
-    ShapedModel,
-    ShapedParameters,
-    SphericalModel,
-    SphericalParameters,
-)
+from mixsearch.gaussian import FeatureChunk, Gaussians, ShapedModel, SphericalModel
 from mixsearch.mixture.em import EMOptions, Held, em_step, responsibilities, run_em
 from mixsearch.mixture.errors import estimate_covariance, invert_information
 
@@ -31,12 +25,12 @@ def make_chunk(model, X):
 def make_model(name, X):
     """Return a model, its rows, and parameters near the truth. Here the signal space has all dimensions."""
     if name == "spherical":
-        model = SphericalModel(D, 1e-6)
+        model = SphericalModel(np.ones(D), D, 1e-6)
         chunk = make_chunk(model, X)
-        start = SphericalParameters(WEIGHTS, CENTERS / OVERLAP, np.array([0.5, 1.0, 2.0]))
+        start = Gaussians(WEIGHTS, CENTERS / OVERLAP, np.array([0.5, 1.0, 2.0]))
         return model, Chunks(Layout(len(X), D, X.dtype, False), (chunk,)), start
-    model = ShapedModel(name, D, 1e-6)
-    return model, chunk_in_memory(X), ShapedParameters(WEIGHTS, CENTERS / OVERLAP, np.tile(np.eye(D), (3, 1, 1)))
+    model = ShapedModel(name, np.zeros(D), 1e-6)
+    return model, chunk_in_memory(X), Gaussians(WEIGHTS, CENTERS / OVERLAP, np.tile(np.eye(D), (3, 1, 1)))
 
 
 @pytest.fixture(scope="module", params=MODELS)
@@ -48,8 +42,8 @@ def fitted(request):
 
 def covariances_of(model, params):
     if isinstance(model, SphericalModel):
-        return [variance * np.eye(D) for variance in params.variances]
-    return [np.linalg.inv(factor @ factor.T) for factor in params.factors]
+        return [variance * np.eye(D) for variance in params.scales]
+    return [np.linalg.inv(factor @ factor.T) for factor in params.scales]
 
 
 def row_likelihoods(X, weights, centers, covariances):
