@@ -298,7 +298,7 @@ def _frame_at_mean(
     pairs = top_eigenpairs(covariance, min(q + OVERSAMPLING, d), n_converged=max(q, 1), seed=seed)
     values, vectors = pairs.values[:q], pairs.vectors[:, :q]
     rank = noise_rank(covariance, chunks, mean, q, seed)
-    n_noise = max(rank.noisy - q, 1)
+    n_noise = max(rank - q, 1)
 
     def project_chunk(chunk: MeasuredChunk) -> GaussianChunk:
         inside = project(chunk.samples, vectors, mean)

@@ -294,6 +294,13 @@ class RegressionComponent(SampleComponent):
             -0.5 * ((t - mean) ** 2 / variance + np.log(variance)),
         )
 
+    def _rows_to_rank(self) -> Array | None:
+        if self._examples is None:
+            return None
+        chunk = self._family.chunks.thin(-(-self._family.chunks.n_rows // 10_000)).chunk
+        X = chunk.samples.toarray() if sp.issparse(chunk.samples) else chunk.samples
+        return np.column_stack([X, chunk.responses + self._family.offset])
+
     def _membership_of(self, examples: Array) -> Array:
         X, y = examples[:, :-1], examples[:, -1]
         memberships = self.membership(X, y)

@@ -19,7 +19,7 @@ from scipy.stats import chi2
 from sklearn.utils.validation import check_is_fitted
 
 from mixsearch._typing import Array, Matrix, Samples, SamplesLike
-from mixsearch.core.check import MembershipCheck, check_answer, leave_out_each
+from mixsearch.core.check import Check, check_answer, leave_out_each
 from mixsearch.core.component import Component, add_warnings, format_interval, score_bars
 from mixsearch.core.eigen import OVERSAMPLING, top_eigenpairs
 from mixsearch.core.estimator import MixtureCache, RandomState, SemiSupervised
@@ -51,7 +51,7 @@ from mixsearch.core.rows import (
     row_slices,
     sum_chunks,
 )
-from mixsearch.core.spectrum import MIN_NOISE, SignalCheck, check_spectrum, no_signal, noise_rank, spherical_spectrum
+from mixsearch.core.spectrum import MIN_NOISE, no_signal, noise_rank, spherical_spectrum
 from mixsearch.core.validation import (
     AUTO,
     check_choice,
@@ -148,7 +148,6 @@ class SubspaceFamily:
     n_noise: int = 1  # directions outside the span in which there is noise
     noise: NoiseMoments | None = None  # None if the noise is the same in all subspaces, as in the paper
     origin: Array | None = None  # the point that all subspaces contain, (d,); None is zero
-    check: SignalCheck | None = None  # which eigenvalues exceed the noise; None for the paper's moments
     n_hints: ClassVar[int] = 2
 
     @property
@@ -305,7 +304,7 @@ def fit_subspace(
         n_pairs = n_columns + 1 if paper else min(n_columns + OVERSAMPLING, d)
         pairs = top_eigenpairs(moment, n_pairs, n_converged=n_columns + paper, seed=seed)
     rank = None if paper else noise_rank(moment, chunks, center, n_columns, seed)
-    n_noise = max((rank.noisy if rank else d) - n_columns, 1)
+    n_noise = max((rank or d) - n_columns, 1)
     vectors = pairs.vectors[:, : n_columns + paper]
 
     def project_chunk(chunk: SampleChunk) -> tuple[SubspaceChunk, Any]:
@@ -324,8 +323,7 @@ def fit_subspace(
     inside, energy = chunks.map_sum(project_chunk)
     level, values = float(energy / n), pairs.values[:n_columns]
     frame = frame_from_eigenpairs(values, vectors[:, :n_columns], level, precision=dtype)
-    check = rank and check_spectrum(inside, pairs.values, rank, n_columns, level * n_noise + float(values.sum()))
-    family = SubspaceFamily(frame, level, dim, inside.map(whiten_chunk).persist(), n_noise, None, origin, check)
+    family = SubspaceFamily(frame, level, dim, inside.map(whiten_chunk).persist(), n_noise, None, origin)
     if paper:
         return family
 
@@ -771,7 +769,7 @@ class Subspace(Component):
         |Uᵢ'v|²: how much of the hint each subspace contains.
     stderr : SubspaceErrors
         Standard errors of `basis` and `weight`.
-    check : MembershipCheck
+    check : Check
         Whether examples come back when they are left out.
 
     See Also
@@ -912,9 +910,11 @@ class Subspace(Component):
         return tuple(replace(plain, _rank=rank) for rank in range(self._family.n_components) if rank != self._rank)
 
     @cached_property
-    def check(self) -> MembershipCheck:
+    def check(self) -> Check:
         """Whether examples come back when they are left out: the membership of each in what the others find."""
-        return leave_out_each(cast(Any, self._search), self._examples)
+        chunks = self._family.chunks
+        rows = None if self._examples is None else chunks.thin(-(-chunks.n_rows // 10_000)).chunk.samples
+        return leave_out_each(cast(Any, self._search), self._examples, rows, chunks.n_rows)
 
     @property
     def _p_first(self) -> float:
@@ -1183,9 +1183,8 @@ class SubspaceSearch(SemiSupervised[SubspaceFamily]):
         self._family = fit_subspace(samples, k, dim=dim, paper=is_paper, seed=self._draw_seed(), origin=origin)
         self._mixtures = MixtureCache[Any]()
         self.noise_variance_ = self._family.noise_variance
-        counted = self.spectrum_ if hasattr(self, "spectrum_") else self._family.check
-        if counted is not None and counted.n_signal != k * dim:
-            warn_user(warn_count(counted.n_signal, k, dim))
+        if hasattr(self, "spectrum_") and not self.spectrum_.n_signal:
+            warn_user(no_signal("one subspace"))
         return chunks
 
     def _place_samples(self, chunks: Chunks[SampleChunk]) -> tuple[Chunks[SampleChunk], Array | None]:
@@ -1332,24 +1331,6 @@ def find_warnings(component: Subspace) -> list[SearchWarning]:
         )
         warnings.append(misfit)
     return warnings
-
-
-def warn_count(n_signal: int, n_components: int, dim: int) -> UnlikelyMixtureWarning:
-    """Make the warning that the subspaces have more or fewer directions than stand out from the noise."""
-    if not n_signal:
-        return no_signal(f"{n_components} subspaces" if n_components > 1 else "one subspace")
-    return UnlikelyMixtureWarning(
-        "The number of directions that stand out from the noise is {n_signal}, but the fit has {n_used}: "
-        "{n_components} times dimension {dim}. Change the number of subspaces ({argument}) or their dimension "
-        "({dim_argument}).",
-        code="too_few_components" if n_signal > n_components * dim else "too_many_components",
-        n_signal=n_signal,
-        n_used=n_components * dim,
-        n_components=n_components,
-        dim=dim,
-        argument=Option("n_components"),
-        dim_argument=Option("dim"),
-    )
 
 
 def off_origin_p_value(measured: MeasuredSamples) -> float:

@@ -10,10 +10,12 @@ import numpy as np
 from mixsearch._typing import Array
 from mixsearch.errors import DoubtfulExamplesWarning, SearchWarning, WeakHintWarning, collect_warnings
 
-# An example comes back with at least this membership.
-MIN_MEMBERSHIP = 0.5
+# Examples that are left out in turn, at most.
+MAX_LEFT_OUT = 30
 # One of q examples belongs to another component if its membership is below this / q.
 MAX_DISAGREEMENT = 0.05
+# Below this lead over the runner-up, the hint of moments without samples is called weak.
+WEAK_SEPARATION = 1.1
 # A hint is weak if its lead, unless it is clear, would be lost on new samples with more than this probability.
 MAX_LOST = 0.05
 # A direction says nothing if one in which components do not differ would score them as differently this often.
@@ -107,49 +109,23 @@ def _round_up(n: int) -> int:
     return int(-(-n // unit) * unit)
 
 
-class MembershipCheck(NamedTuple):
-    """The membership of each example in the component that the others find.
+def leave_out_each(find: Callable[..., Any] | None, examples: Any, rows: Any, n_rows: int) -> Check:
+    """Search with each example left out, and rank it by its membership in the component that the others find.
 
-    Attributes
-    ----------
-    memberships : array of shape (q,)
-        Probability that the example belongs to the component found from the other examples.
-
-    Examples
-    --------
-    >>> from mixsearch import GaussianSearch
-    >>> from mixsearch.datasets import make_gaussian_mixture
-    >>> data = make_gaussian_mixture(2000, 30, 4, random_state=0)
-    >>> found = GaussianSearch(n_components=4).fit(data.X).search(examples=data.X[data.labels == 2][:3])
-    >>> print(found.check)
-    3 of 3 examples come back when left out
+    `rows` are all rows of the fit, as the search takes examples, or evenly spaced ones of the `n_rows`.
     """
-
-    memberships: Array
-
-    @property
-    def n_returned(self) -> int:
-        """The number of examples that come back when they are left out."""
-        return int(np.count_nonzero(self.memberships >= MIN_MEMBERSHIP))
-
-    def __str__(self) -> str:
-        q = len(self.memberships)
-        return (
-            "no check: it needs two examples" if q < 2 else f"{self.n_returned} of {q} examples come back when left out"
-        )
-
-
-def leave_out_each(find: Callable[..., Any] | None, examples: Any) -> MembershipCheck:
-    """Search with each example left out, and compute its membership in the component that the others find."""
     n = 0 if examples is None else examples.shape[0]
     if find is None or n < 2:
-        return MembershipCheck(np.full(n, np.nan))
-    keep = ~np.eye(n, dtype=bool)
+        return Check(np.empty(0, dtype=np.int64), n_rows)
+    ranks = []
     with collect_warnings():  # they are about answers that nobody sees
-        answers = [find(examples=examples[keep[row]]) for row in range(n)]
-    return MembershipCheck(
-        np.array([answer._membership_of(examples[row : row + 1])[0] for row, answer in enumerate(answers)])
-    )
+        for left_out in np.unique(np.linspace(0, n - 1, min(n, MAX_LEFT_OUT)).astype(np.intp)):
+            answer = find(examples=examples[np.arange(n) != left_out])
+            membership = answer._membership_of(rows)
+            example = answer._membership_of(examples[left_out : left_out + 1])[0]
+            is_before = np.mean(membership > example) + 0.5 * np.mean(membership == example)
+            ranks.append(max(round(n_rows * float(is_before)), 1))
+    return Check(np.sort(ranks), n_rows)
 
 
 def check_answer(found: Any, memberships: Array | None = None, *, is_clear: bool = False) -> list[SearchWarning]:
@@ -193,7 +169,14 @@ def _check_direction(found: Any, *, is_clear: bool) -> list[WeakHintWarning]:
 
 def check_lead(found: Any) -> list[WeakHintWarning]:
     """Find out whether the hint singles out one component: a small lead is doubtful only if it may be noise."""
-    if len(found.scores) == 1 or found.separation >= found._clear_separation or found._p_first >= 1 - MAX_LOST:
+    if len(found.scores) == 1 or found.separation >= found._clear_separation:
+        return []
+    if found._family is None:  # from moments alone: nobody knows their noise
+        sentence = (
+            "The hint hardly singles out a component: it leads the runner-up by a factor of {separation:.2f} only."
+        )
+        return [WeakHintWarning(sentence, separation=found.separation)] if found.separation < WEAK_SEPARATION else []
+    if found._p_first >= 1 - MAX_LOST:
         return []
     return [
         WeakHintWarning(
@@ -204,29 +187,3 @@ def check_lead(found: Any) -> list[WeakHintWarning]:
             percent=100 * found._p_first,
         )
     ]
-
-
-# Below this lead over the runner-up, the hint is called weak.
-WEAK_SEPARATION = 1.1
-
-
-def check_separation(separation: float) -> list[WeakHintWarning]:
-    """Return the warning that the hint does not single out one component, if there is one."""
-    return [weak_hint(separation)] if separation < WEAK_SEPARATION else []
-
-
-def weak_hint(separation: float, confidence: float | None = None) -> WeakHintWarning:
-    """Return the warning that the hint does not single out one component."""
-    known = "" if confidence is None else ", confidence {confidence:.2f}"
-    facts: dict[str, Any] = {} if confidence is None else {"confidence": confidence}
-    lead = "leads the runner-up by a factor of only" if separation >= 1 else "is behind another one by a factor of"
-    return WeakHintWarning(
-        "The hint hardly singles out a component: the one found "
-        + lead
-        + " {separation:.2f}, where 1 is a tie"
-        + known
-        + ". Look at the other components, or give a more specific hint "
-        "(more examples, another word, a direction in which the components differ).",
-        separation=separation,
-        **facts,
-    )

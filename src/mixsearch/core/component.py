@@ -11,9 +11,8 @@ from typing import Any, ClassVar, Self, TypeVar
 import numpy as np
 
 from mixsearch._typing import Array
-from mixsearch.core.check import MembershipCheck, leave_out_each
+from mixsearch.core.check import Check, leave_out_each
 from mixsearch.core.extraction import Candidates, separate_directions
-from mixsearch.core.family import Family
 from mixsearch.core.frame import Frame
 from mixsearch.core.jackknife import (
     StandardErrors,
@@ -22,7 +21,7 @@ from mixsearch.core.jackknife import (
     probability_of_first,
     simulate_preferences,
 )
-from mixsearch.core.moments import Hinted, Replicates
+from mixsearch.core.moments import Replicates
 from mixsearch.core.rows import DetachedChunks
 from mixsearch.display import Card, plain_number
 from mixsearch.errors import SearchError, SearchWarning, warn_user
@@ -151,8 +150,14 @@ class Component(ABC):
         return replace(card, facts=[*facts, *(("warning", str(warning)) for warning in self.warnings)])
 
 
+# Components further behind than this many have no chance to come first.
+MAX_RIVALS = 12
+# Rows among which left-out examples are ranked.
+MAX_RANKED = 10_000
+
+
 @dataclass(frozen=True, repr=False, eq=False)
-class VectorComponent(Component):
+class SampleComponent(Component):
     """A component whose parameter is one vector, found by whitening or cancellation.
 
     Attributes
@@ -161,11 +166,20 @@ class VectorComponent(Component):
         ⟨μ, v⟩, the score of this component under the hint.
     share : float
         α⟨μ, v⟩² / v'Av.
+    check : Check
+        Where examples rank among all samples when they are left out.
     """
 
     _frame: Frame
     _candidates: Candidates
     _rank: int = 0
+    _family: Any = field(default=None, kw_only=True)  # the fit, which standard errors need; None for moments alone
+    _hinted: Any = field(default=None, kw_only=True)  # the hinted moment that the component was extracted from
+    _choose: str = field(default="largest", kw_only=True)  # what the candidates are sorted by
+    _rehint: Array | None = field(default=None, kw_only=True)  # the hint of the second contraction, (k,), if any
+    _hint: Any = field(default=None, kw_only=True)  # the direction, (d,), of a search by direction
+    _examples: Any = field(default=None, kw_only=True)  # of a search by examples
+    _search: Any = field(default=None, kw_only=True)  # the same search, to call with other examples
     _refined: Any = field(default=None, kw_only=True)  # the component after EM, as its family keeps it
     _feature_names: Sequence[str] | None = field(default=None, kw_only=True)  # if the fit saw a data frame
     _warnings: tuple[SearchWarning, ...] = field(default=(), kw_only=True)
@@ -181,20 +195,6 @@ class VectorComponent(Component):
     def _to_features(self, points: Array) -> Array:
         """Map centers, (r,) or (r, q), from the features of the frame to those of the user, (d,) or (d, q)."""
         return points
-
-    @property
-    def moment_estimate(self) -> Self:
-        """The estimate from moments alone, before EM."""
-        return replace(self, _refined=None)
-
-    @cached_property
-    def stderr(self) -> Any:
-        """Standard errors of `center` and `weight`; a 95% interval is 1.96 of them to each side."""
-        raise SearchError(
-            "Standard errors need samples, but this component was found from moments alone. Search with one of the "
-            "estimators, or vary the moments yourself.",
-            code="needs_samples",
-        )
 
     @property
     def _point(self) -> Array:
@@ -232,14 +232,6 @@ class VectorComponent(Component):
         return self._candidates.separation(self._rank)
 
     @property
-    def separation_interval(self) -> tuple[float, float]:
-        """A 95% interval of `separation`."""
-        raise SearchError(
-            "An interval of the separation needs samples, but this component was found from moments alone.",
-            code="needs_samples",
-        )
-
-    @property
     def alternatives(self) -> tuple[Self, ...]:
         """The other components, most likely first."""
         ranks = range(self._candidates.points.shape[1])
@@ -249,13 +241,103 @@ class VectorComponent(Component):
         """Return another candidate as moments find it, from 0 for the preferred one."""
         return replace(self, _rank=rank, _refined=None, _warnings=())
 
+    @property
+    def moment_estimate(self) -> Self:
+        """The estimate from moments alone, before EM."""
+        return replace(self, _refined=None)
+
+    # ---- What samples tell about the answer ----
+
+    @cached_property
+    def stderr(self) -> Any:
+        """Standard errors of `center` and `weight`; a 95% interval is 1.96 of them to each side.
+
+        Those of a moment estimate are for whitening with the mean as normaliser, however it was extracted.
+        """
+        return self._moment_errors() if self._refined is None else self._refined_errors(self._refined)
+
+    def _moment_errors(self) -> StandardErrors:
+        replicates, direction = self._replicates, self._direction
+        residuals = self._family.residual_replicates(direction)
+        if self._rank == 0 and self._rehint is not None:
+            replicates = self._family.leave_one_out(self._rehint)
+        return component_errors(self._frame, direction, replicates, residuals, self._to_features)
+
+    def _refined_errors(self, refined: Any) -> StandardErrors:
+        raise NotImplementedError
+
+    @cached_property
+    def _replicates(self) -> Replicates:
+        if self._family is None:
+            raise SearchError(
+                "Standard errors and intervals need samples, but this component was found from moments alone. Search "
+                "with one of the estimators, or vary the moments yourself.",
+                code="needs_samples",
+            )
+        replicates: Replicates = self._family.leave_one_out(self._hinted.hint)
+        return replicates
+
+    @cached_property
+    def check(self) -> Check:
+        """Where examples rank among all samples when they are left out."""
+        return leave_out_each(self._search, self._examples, self._rows_to_rank(), self._family.chunks.n_rows)
+
+    def _rows_to_rank(self) -> Any:
+        """Return samples of the fit as a search takes examples, evenly spaced ones of many."""
+        chunks = self._family.chunks
+        return None if self._examples is None else chunks.thin(-(-chunks.n_rows // MAX_RANKED)).chunk.samples
+
+    @property
+    def _p_first(self) -> float:
+        """The probability that the hint prefers this component on new samples too."""
+        return probability_of_first(self._preferences, self._rival_index)
+
+    @property
+    def separation_interval(self) -> tuple[float, float]:
+        """A 95% interval of `separation`, from the noise of the scores.
+
+        `separation` itself tends to its upper end: noise drives the two largest scores apart.
+        """
+        return interval_of_lead(self._preferences, self._rival_index)
+
+    @cached_property
+    def _preferences(self) -> Array:
+        """The scores of the rivals on simulated samples, (n, q)."""
+        replicates, shifts = self._replicates, self._hint_shifts()
+        return simulate_preferences(self._hinted, replicates, self._rivals, choose=self._choose, hint_shifts=shifts)
+
+    def _hint_shifts(self) -> Array | None:
+        """Return how the hint in the frame would shift with each group of the jackknife, (B, k), if it does."""
+        return None if self._hint is None else self._family.hint_shifts(self._hint)
+
+    @cached_property
+    def _rivals(self) -> Array:
+        """Directions of all components that the hint could mean, separated by every contraction, (k, q)."""
+        likeliest = (self._candidates.points * np.sqrt(self._candidates.weights))[:, :MAX_RIVALS]
+        return separate_directions(likeliest, self._family.tensor)
+
+    @property
+    def _rival_index(self) -> int:
+        """Index of the rival nearest to this component, which mixes two of them if their scores are close."""
+        overlaps = self._hinted.mean @ self._rivals
+        points = self._rivals / np.where(overlaps == 0, np.inf, overlaps)  # W'μᵢ
+        apart = np.sqrt(self._frame.values)[:, None] * (points - self._point[:, None])
+        return int(np.argmin(np.sum(apart**2, axis=0)))
+
+    # ---- Display ----
+
     def _trust_facts(self) -> list[tuple[str, str]]:
         """Return the rows of the card that say how far to trust the answer."""
-        return [("separation", plain_number(self.separation))]
+        if self._family is None or isinstance(self._family.chunks, DetachedChunks):
+            return [("separation", plain_number(self.separation))]
+        facts = [("separation", format_interval(self.separation, self.separation_interval))]
+        if self._search is not None and self._examples is not None:
+            facts.append(("check", str(self.check)))
+        return facts
 
     def _card(self) -> Card:
         return Card(
-            title=f"{type(self).__name__.removeprefix('Vector')}, one of {len(self.scores)}",
+            title=f"{type(self).__name__.removeprefix('Sample')}, one of {len(self.scores)}",
             facts=[
                 ("weight", plain_number(self.weight)),
                 *self._trust_facts(),
@@ -285,100 +367,7 @@ def score_bars(scores: Array) -> list[tuple[str, float]]:
     return list(zip(names, scores.tolist(), strict=True))[:8]
 
 
-C = TypeVar("C", bound="Component")
-
-# Components further behind than this many have no chance to come first.
-MAX_RIVALS = 12
-
-
-@dataclass(frozen=True, repr=False, eq=False)
-class SampleComponent(VectorComponent):
-    """A component together with the fitted family, which standard errors and confidence need."""
-
-    _family: Family = field(kw_only=True)
-    _hinted: Hinted = field(kw_only=True)  # the hinted moment that the component was extracted from
-    _choose: str = field(kw_only=True)  # what the candidates are sorted by
-    _rehint: Array | None = field(default=None, kw_only=True)  # the hint of the second contraction, (k,), if any
-    _hint: Any = field(default=None, kw_only=True)  # the direction, (d,), of a search by direction
-    _examples: Any = field(default=None, kw_only=True)  # of a search by examples
-    _search: Any = field(default=None, kw_only=True)  # the same search, to call with other examples
-
-    @cached_property
-    def stderr(self) -> StandardErrors:
-        """Standard errors of `center` and `weight`; a 95% interval is 1.96 of them to each side.
-
-        Those of a moment estimate are for whitening with the mean as normaliser, however it was extracted.
-        """
-        return self._moment_errors() if self._refined is None else self._refined_errors(self._refined)
-
-    def _moment_errors(self) -> StandardErrors:
-        residuals = self._family.residual_replicates(self._direction)
-        again = self._rank == 0 and self._rehint is not None
-        replicates = self._family.leave_one_out(self._rehint) if again else self._replicates
-        return component_errors(self._frame, self._direction, replicates, residuals, self._to_features)
-
-    def _refined_errors(self, refined: Any) -> StandardErrors:
-        raise NotImplementedError
-
-    @cached_property
-    def check(self) -> MembershipCheck:
-        """Whether examples come back when they are left out: the membership of each in what the others find."""
-        return leave_out_each(self._search, self._examples)
-
-    @property
-    def _p_first(self) -> float:
-        """The probability that the hint prefers this component on new samples too."""
-        return probability_of_first(self._preferences, self._rival_index)
-
-    @property
-    def separation_interval(self) -> tuple[float, float]:
-        """A 95% interval of `separation`, from the noise of the scores.
-
-        `separation` itself tends to its upper end: noise drives the two largest scores apart.
-        """
-        return interval_of_lead(self._preferences, self._rival_index)
-
-    @cached_property
-    def _preferences(self) -> Array:
-        """The scores of the rivals on simulated samples, (n, q)."""
-        return simulate_preferences(
-            self._hinted, self._replicates, self._rivals, choose=self._choose, hint_shifts=self._hint_shifts()
-        )
-
-    def _trust_facts(self) -> list[tuple[str, str]]:
-        if isinstance(self._family.chunks, DetachedChunks):
-            return super()._trust_facts()  # an answer that was pickled without its samples
-        facts = [("separation", format_interval(self.separation, self.separation_interval))]
-        if self._search is not None and self._examples is not None:
-            facts.append(("check", str(self.check)))
-        return facts
-
-    def _hint_shifts(self) -> Array | None:
-        """Return how the hint in the frame would shift with each group of the jackknife, (B, k), if it does."""
-        family: Any = self._family
-        return None if self._hint is None else family.hint_shifts(self._hint)
-
-    @cached_property
-    def _rivals(self) -> Array:
-        """Directions of all components that the hint could mean, separated by every contraction, (k, q)."""
-        likeliest = (self._candidates.points * np.sqrt(self._candidates.weights))[:, :MAX_RIVALS]
-        return separate_directions(likeliest, self._family.tensor)
-
-    @cached_property
-    def _rival_points(self) -> Array:
-        """W'μᵢ of the rivals, (k, q)."""
-        overlaps = self._hinted.mean @ self._rivals
-        return self._rivals / np.where(overlaps == 0, np.inf, overlaps)
-
-    @property
-    def _rival_index(self) -> int:
-        """Index of the rival nearest to this component, which mixes two of them if their scores are close."""
-        apart = np.sqrt(self._frame.values)[:, None] * (self._rival_points - self._point[:, None])
-        return int(np.argmin(np.sum(apart**2, axis=0)))
-
-    @cached_property
-    def _replicates(self) -> Replicates:
-        return self._family.leave_one_out(self._hinted.hint)
+C = TypeVar("C", bound=Component)
 
 
 def add_warnings(found: C, warnings: Sequence[SearchWarning]) -> C:

@@ -12,12 +12,37 @@ import numpy as np
 from scipy.special import betaincc
 
 from mixsearch._typing import Array
-from mixsearch.core.check import WEAK_SEPARATION, weak_hint
 from mixsearch.core.component import Component, SampleComponent, format_interval
 from mixsearch.core.extraction import DOUBTFUL_SEPARATION
 from mixsearch.core.rows import DetachedChunks
 from mixsearch.display import plain_chance, plain_number, pluralize
 from mixsearch.errors import DoubtfulExamplesWarning, WeakHintWarning
+
+# Below this lead over the runner-up, the hint is called weak.
+WEAK_SEPARATION = 1.1
+
+
+def check_separation(separation: float) -> list[WeakHintWarning]:
+    """Return the warning that the hint does not single out one component, if there is one."""
+    return [weak_hint(separation)] if separation < WEAK_SEPARATION else []
+
+
+def weak_hint(separation: float, confidence: float | None = None) -> WeakHintWarning:
+    """Return the warning that the hint does not single out one component."""
+    known = "" if confidence is None else ", confidence {confidence:.2f}"
+    facts: dict[str, Any] = {} if confidence is None else {"confidence": confidence}
+    lead = "leads the runner-up by a factor of only" if separation >= 1 else "is behind another one by a factor of"
+    return WeakHintWarning(
+        "The hint hardly singles out a component: the one found "
+        + lead
+        + " {separation:.2f}, where 1 is a tie"
+        + known
+        + ". Look at the other components, or give a more specific hint "
+        "(more examples, another word, a direction in which the components differ).",
+        separation=separation,
+        **facts,
+    )
+
 
 # Below this confidence, the answer is doubted.
 DOUBTFUL_CONFIDENCE = 0.5

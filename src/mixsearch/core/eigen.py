@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -79,15 +79,35 @@ def _block_lanczos(
     space = np.empty((d, capacity), dtype=A.dtype, order="F")
     P, _ = np.linalg.qr(rng.standard_normal((d, block)).astype(A.dtype))
     T, size, n_applications = np.zeros((0, 0)), 0, 0
+
+    def inner(Q: Array, Z: Array) -> Array:
+        """Compute Q'Z for tall matrices."""
+        return sum_chunks(lambda rows: Q[rows].T @ Z[rows], even_slices(d, n_threads), n_threads)
+
+    def subtract(Z: Array, Q: Array, coupling: Array) -> Array:
+        """Subtract Q coupling from Z in place; return the Gram matrix, which the same pass gives."""
+
+        def work(rows: slice) -> Array:
+            part = Z[rows]
+            part -= Q[rows] @ coupling
+            return np.asarray(part.T @ part)
+
+        return sum_chunks(work, even_slices(d, n_threads), n_threads)
+
     while True:
         n_applications += 1
         space[:, size : size + block] = P
         size += block
         Q, image = space[:, :size], np.array(A @ P)  # a copy: it is written to, and an operator may keep its own
         callback(n_applications)
-        coupling = _inner(Q, image, n_threads)
+        coupling = inner(Q, image)
         T = np.block([[T, coupling[:-block]], [coupling[:-block].T, coupling[-block:]]])
-        P, C = _orthonormalize_against(Q, image, coupling, n_threads, thorough=n_applications % 3 == 0)
+        P, C = orthonormalize(image, subtract(image, Q, coupling))
+        # Each step multiplies what rounding leaves by a small factor, so every third block is orthogonalised twice; and
+        # so is one with a direction that converged, since rounding is all that is left of it.
+        if n_applications % 3 == 0 or not _is_well_conditioned(C):
+            P, again = orthonormalize(P, subtract(P, Q, inner(Q, P)))
+            C = again @ C
         full = size + block > capacity
         if not full and block < n_pairs:
             continue  # a look at the Ritz pairs costs as much as a narrow product
@@ -104,50 +124,16 @@ def _block_lanczos(
             T, size = np.diag(theta), kept
 
 
-def _inner(Q: Array, Z: Array, n_threads: int) -> Array:
-    """Q'Z for tall matrices."""
-    cuts = even_slices(len(Q), n_threads)
-    return np.asarray(sum_chunks(lambda rows: Q[rows].T @ Z[rows], cuts, n_threads))
-
-
-def _take_off(Z: Array, Q: Array, coupling: Array, n_threads: int) -> Array:
-    """Z - Q coupling, written into Z, and its Gram matrix, which the same pass gives."""
-
-    def work(rows: slice) -> Any:
-        part = Z[rows]
-        part -= Q[rows] @ coupling
-        return part.T @ part
-
-    return np.asarray(sum_chunks(work, even_slices(len(Q), n_threads), n_threads))
-
-
-def _orthonormalize_against(
-    Q: Array, image: Array, coupling: Array, n_threads: int, *, thorough: bool
-) -> tuple[Array, Array]:
-    """P and C with image - Q coupling = P C, P orthonormal and orthogonal to Q.
-
-    Each step multiplies what rounding leaves by a small factor, so that every third block is orthogonalised twice; and
-    so is one with a direction that converged, since rounding is all that is left of it.
-    """
-    P, C = _orthonormalize(image, _take_off(image, Q, coupling, n_threads))
-    if not thorough and _well_conditioned(C):
-        return P, C
-    P, again = _orthonormalize(P, _take_off(P, Q, _inner(Q, P, n_threads), n_threads))
-    return P, again @ C
-
-
-def _orthonormalize(block: Array, gram: Array) -> tuple[Array, Array]:
-    """Q and R of a tall block: by Cholesky, three times faster than Householder, where the block allows it."""
+def orthonormalize(block: Array, gram: Array) -> tuple[Array, Array]:
+    """Return Q and R of a tall block: by Cholesky, three times faster than Householder, where the block allows it."""
     try:
         R = np.linalg.cholesky(gram).T
     except np.linalg.LinAlgError:
         return np.linalg.qr(block)
-    if not _well_conditioned(R):
-        return np.linalg.qr(block)
-    return block @ np.linalg.inv(R), R
+    return (block @ np.linalg.inv(R), R) if _is_well_conditioned(R) else np.linalg.qr(block)
 
 
-def _well_conditioned(R: Array) -> bool:
+def _is_well_conditioned(R: Array) -> bool:
     """Return whether a triangular factor preserves half the digits."""
     sizes = np.abs(np.diag(R))
     return bool(sizes.min() > np.sqrt(np.finfo(R.dtype).eps) * 1e3 * sizes.max())

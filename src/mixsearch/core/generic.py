@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from mixsearch._typing import Array, Matrix
-from mixsearch.core.check import check_lead, check_separation
-from mixsearch.core.component import Component, SampleComponent, VectorComponent, add_warnings
+from mixsearch.core.check import check_lead
+from mixsearch.core.component import Component, SampleComponent, add_warnings
 from mixsearch.core.eigen import top_eigenpairs
 from mixsearch.core.extraction import (
     Extraction,
@@ -82,8 +82,8 @@ def search_moments(
         )
     values, vectors, _ = top_eigenpairs(moments.second, n_components, seed=random_state)
     frame = frame_from_eigenpairs(values, vectors)
-    found = VectorComponent(frame, extract(hint_in_frame(moments, frame), frame, how))
-    return add_warnings(found, check_separation(found.separation))
+    found = SampleComponent(frame, extract(hint_in_frame(moments, frame), frame, how))
+    return add_warnings(found, check_lead(found))
 
 
 def search_family(family: Family, hint: ArrayLike, **extraction: Unpack[ExtractionOptions]) -> SampleComponent:

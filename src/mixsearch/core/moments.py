@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -79,26 +78,27 @@ class Replicates(NamedTuple):
 if TYPE_CHECKING:
     from scipy.sparse.linalg import LinearOperator
 
-# Up to here the d x d array beats products with blocks of vectors (benchmarks/second_moment.py).
-DENSE_LIMIT = 1000
+# Up to here the d x d array beats products with blocks of vectors, for dense and for sparse samples
+# (benchmarks/second_moment.py).
+DENSE_LIMIT, SPARSE_LIMIT = 1000, 300
+
+Weigh = Callable[[Any], Array]
+
+# ---- Second moments -------------------------------------------------------------------------------------------------
 
 
-SPARSE_LIMIT = 300
+def second_moment(chunks: Chunks[Any], weigh: Weigh | None = None, *, center: Array | None = None) -> Matrix:
+    """Return Σ wᵢ (xᵢ - center)(xᵢ - center)', (d, d): an array, or an operator if d is large.
 
-
-def second_moment(
-    chunks: Chunks[Any], weigh: Callable[..., Array] | None = None, *shared: Any, center: Array | None = None
-) -> Matrix:
-    """Return Σ wᵢ (xᵢ - center)(xᵢ - center)', (d, d): an array, or an operator if d is large."""
+    `weigh` maps a chunk to weights that are not negative; by default they are 1/n.
+    """
     n, d, dtype, _ = chunks.layout
     whole = n if weigh is None else 1
     if is_dense(chunks.layout):
-        return np.asarray(chunks.sum(gram, weigh, shared, center) / whole)
-
-    def apply(Q: Array) -> Array:
-        return np.asarray(chunks.sum(multiply_gram, np.ascontiguousarray(Q), weigh, shared, center) / whole)
-
-    return symmetric_operator(d, dtype, apply)
+        return np.asarray(chunks.sum(lambda chunk: gram(chunk, weigh, center)) / whole)
+    return symmetric_operator(
+        d, dtype, lambda Q: np.asarray(chunks.sum(lambda chunk: multiply_gram(chunk, Q, weigh, center)) / whole)
+    )
 
 
 def is_dense(layout: Layout) -> bool:
@@ -107,38 +107,28 @@ def is_dense(layout: Layout) -> bool:
     return d <= (SPARSE_LIMIT if is_sparse else min(DENSE_LIMIT, max(n, SPARSE_LIMIT)))
 
 
-def gram(chunk: Any, weigh: Callable[..., Array] | None, shared: tuple[Any, ...], center: Array | None) -> Any:
+def gram(chunk: Any, weigh: Weigh | None, center: Array | None) -> Array:
     """Sum wᵢ (xᵢ - center)(xᵢ - center)', (d, d), over a chunk; without `weigh` all weights are 1."""
-    X, weights = chunk.samples, None if weigh is None else weigh(chunk, *shared)
+    X, roots = chunk.samples, None if weigh is None else np.sqrt(weigh(chunk))
     total = np.zeros((X.shape[1], X.shape[1]))
     for rows in row_slices(X.shape[0]):
         part: Any = X[rows]
         if center is not None:
             part = (part.toarray() if sp.issparse(X) else part) - center.astype(part.dtype)
-        if weights is not None:
-            part = _scaled(part, np.sqrt(np.abs(weights[rows])))
-        # BLAS takes half the time if both factors are the same array.
-        has_signs = weights is not None and weights[rows].min(initial=0.0) < 0
-        other = _scaled(part, np.sign(weights[rows])) if weights is not None and has_signs else part
-        product = other.T @ part
+        if roots is not None:
+            column = roots[rows, None].astype(part.dtype)
+            part = part * column if isinstance(part, np.ndarray) else part.multiply(column).tocsr()
+        product = part.T @ part  # BLAS takes half the time if both factors are the same array
         total += product if isinstance(product, np.ndarray) else product.toarray()
     return total
 
 
-def _scaled(X: Any, factors: Array) -> Any:
-    """Scale every row by a factor."""
-    column = factors[:, None].astype(X.dtype)
-    return X * column if isinstance(X, np.ndarray) else X.multiply(column).tocsr()
-
-
-def multiply_gram(
-    chunk: Any, Q: Array, weigh: Callable[..., Array] | None, shared: tuple[Any, ...], center: Array | None
-) -> Any:
+def multiply_gram(chunk: Any, Q: Array, weigh: Weigh | None, center: Array | None) -> Array:
     """Sum wᵢ (xᵢ - center)(xᵢ - center)'Q, (d, q), over a chunk."""
     X: Any = chunk.samples
-    weights = np.ones(X.shape[0]) if weigh is None else weigh(chunk, *shared)
+    weights, Q = np.ones(X.shape[0]) if weigh is None else weigh(chunk), np.ascontiguousarray(Q)
     if isinstance(X, np.ndarray):
-        # BLAS already runs on all cores: one chunk.
+        # BLAS already runs on all cores: one piece.
         whole = RowChunks([slice(0, len(X))], [X].__getitem__, X.shape, X.size, X.dtype)
         return multiply_gram_chunks(whole, Q, weights, center=center, n_threads=1)
     return multiply_gram_chunks(chunk_rows(sp.csr_array(X)), Q, weights, center=center)
@@ -146,23 +136,23 @@ def multiply_gram(
 
 def multiply_gram_chunks(
     chunks: RowChunks, Q: Array, weights: Array, *, center: Array | None = None, n_threads: int | None = None
-) -> Any:
+) -> Array:
     """Σ wᵢ (xᵢ - center)(xᵢ - center)'Q, (d, q): one pass over the samples serves a whole block of vectors."""
     shares = weights[:, None].astype(chunks.dtype)
     middle = None if center is None else center.astype(chunks.dtype)
-    return sum_chunks(partial(_apply, chunks, Q, shares, middle), chunks.enumerate(), n_threads or n_cores())
 
+    def multiply(piece: tuple[int, slice]) -> Array:
+        index, rows = piece
+        X = chunks.read(index)
+        image = np.asarray(X @ Q)
+        if middle is None:
+            image *= shares[rows]
+            return np.asarray(X.T @ image)
+        image -= middle @ Q
+        image *= shares[rows]
+        return np.asarray(X.T @ image) - np.outer(middle, image.sum(axis=0))
 
-def _apply(chunks: RowChunks, Q: Array, shares: Array, center: Array | None, chunk: tuple[int, slice]) -> Any:
-    index, rows = chunk
-    X, weights = chunks.read(index), shares[rows]
-    image = np.asarray(X @ Q)
-    if center is None:
-        image *= weights
-        return np.asarray(X.T @ image)
-    image -= center @ Q
-    image *= weights
-    return np.asarray(X.T @ image) - np.outer(center, image.sum(axis=0))
+    return np.asarray(sum_chunks(multiply, chunks.enumerate(), n_threads or n_cores()))
 
 
 def symmetric_operator(d: int, dtype: Any, apply: Callable[[Array], Array]) -> LinearOperator:
@@ -210,11 +200,7 @@ def weighted_gram(Y: Array, weights: Array, *, precision: Any = np.float64, n_th
 
 def sample_mean_of(chunks: Chunks[Any]) -> Array:
     """Return the mean of all samples, (d,)."""
-    return np.asarray(chunks.sum(_total) / chunks.n_rows)
-
-
-def _total(chunk: Any) -> Any:
-    return np.asarray(chunk.samples.sum(axis=0, dtype=np.float64))
+    return np.asarray(chunks.sum(lambda chunk: np.asarray(chunk.samples.sum(axis=0, dtype=np.float64))) / chunks.n_rows)
 
 
 def squared_distances(X: Samples, point: Array) -> Array:
@@ -243,12 +229,11 @@ class MeasuredSamples(NamedTuple):
 def measure_samples(chunks: Chunks[SampleChunk]) -> MeasuredSamples:
     """Return samples with their squared distance from their mean."""
     mean = sample_mean_of(chunks)
-    return MeasuredSamples(mean, chunks.map(_measure, mean))
 
+    def measure(chunk: SampleChunk) -> MeasuredChunk:
+        return MeasuredChunk(chunk.first, chunk.samples, chunk.responses, squared_distances(chunk.samples, mean))
 
-def _measure(chunk: SampleChunk, center: Array) -> MeasuredChunk:
-    squares = squared_distances(chunk.samples, center)
-    return MeasuredChunk(chunk.first, chunk.samples, chunk.responses, squares)
+    return MeasuredSamples(mean, chunks.map(measure))
 
 
 def blas_threads_for(chunks: Chunks[Any]) -> AbstractContextManager[Any]:

@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.neighbors import NearestNeighbors
 
 from mixsearch._typing import Array, Samples
-from mixsearch.core.moments import MeasuredChunk, MeasuredSamples, measure_samples, sample_mean_of, squared_distances
+from mixsearch.core.moments import MeasuredSamples, measure_samples, sample_mean_of, squared_distances
 from mixsearch.core.rows import Chunk, Chunks, SampleChunk, TopRows, top_rows
 from mixsearch.errors import OutliersWarning
 
@@ -24,8 +24,6 @@ MIN_SAMPLES = 100
 TAIL, MIN_TAIL = 0.01, 3
 # Deviations beyond the largest one that normal samples would show, about √(2 ln n): components differ in variance.
 SLACK = 3.0
-# Smallest deviation relative to the median: where all distances are equal, rounding is not far.
-MIN_DEVIATION = 0.01
 # A gross outlier moves the mean, and hides smaller ones until it is left out.
 MAX_ROUNDS = 4
 # This many far samples that are as close to each other as members of a component are one. The largest square of
@@ -34,7 +32,6 @@ MIN_MEMBERS, MAX_SPREAD = 5, 3.0
 # Samples that suffice for quantiles, and far samples that are compared with each other.
 MAX_SAMPLES, MAX_FAR = 10_000, 5000
 MAX_LISTED = 10
-
 
 M = TypeVar("M")
 
@@ -72,26 +69,18 @@ def find_outliers(
     other, are taken for components.
     """
     measured = measure_samples(chunks)
-    far, center = find_far(measured.chunks, _get_squares), measured.mean
+    far, center = find_far(measured.chunks, lambda chunk: np.asarray(chunk.squares)), measured.mean
     if not len(far.rows):
         return Outliers(far.rows, chunks.n_rows, chunks, measured)
     for _ in range(MAX_ROUNDS):
         share = len(far.rows) / chunks.n_rows
         center = np.asarray((measured.mean - share * sample_mean_of(chunks.take_rows(far.rows))) / (1 - share))
-        before, far = far, find_far(chunks, _distances, center)
+        before, far = far, find_far(chunks, lambda chunk, center: squared_distances(chunk.samples, center), center)
         if np.array_equal(before.rows, far.rows):
             break
     rows = isolated_rows(chunks, far, center, find_members)
     samples = chunks.drop_rows(rows).persist()
     return Outliers(rows, chunks.n_rows, samples, measure_samples(samples))
-
-
-def _distances(chunk: SampleChunk, center: Array) -> Array:
-    return squared_distances(chunk.samples, center)
-
-
-def _get_squares(chunk: MeasuredChunk) -> Array:
-    return np.asarray(chunk.squares)
 
 
 class Far(NamedTuple):
@@ -119,28 +108,20 @@ def find_far(chunks: Chunks[Any], measure: Callable[..., Array], *shared: Any) -
     n = chunks.n_rows
     if n < MIN_SAMPLES:
         return Far(np.zeros(0, dtype=np.int64), 0.0)
-    measured = chunks.map(_measure, measure, shared).persist()
-    some = np.asarray(measured.thin(-(-n // MAX_SAMPLES)).collect().chunk.squares)
-    found: TopRows = measured.sum(_find_above, _far_square(some, n))
-    return Far(np.sort(found.indices), float(np.median(some)))
-
-
-def _measure(chunk: Chunk, measure: Callable[..., Array], shared: tuple[Any, ...]) -> SquareChunk:
-    return SquareChunk(chunk.first, measure(chunk, *shared))
-
-
-def _far_square(squares: Array, n_samples: int) -> float:
-    """Return the square from which a sample is far, given the squares of some or all samples."""
-    roots, level = np.cbrt(squares), 1 - max(TAIL, MIN_TAIL / len(squares))
+    measured = chunks.map(lambda chunk: SquareChunk(chunk.first, measure(chunk, *shared))).persist()
+    some = measured.thin(-(-n // MAX_SAMPLES)).chunk.squares
+    roots, level = np.cbrt(some), 1 - max(TAIL, MIN_TAIL / len(some))
     middle, upper = np.quantile(roots, [0.5, level])
-    deviation = max((upper - middle) / NormalDist().inv_cdf(level), MIN_DEVIATION * middle)
-    return float((middle + (np.sqrt(2 * np.log(n_samples)) + SLACK) * deviation) ** 3)
+    # Where all distances are equal, rounding is not far.
+    deviation = max((upper - middle) / NormalDist().inv_cdf(level), 0.01 * middle)
+    limit = float((middle + (np.sqrt(2 * np.log(n)) + SLACK) * deviation) ** 3)
 
+    def find_above(chunk: SquareChunk) -> TopRows:
+        rows = np.flatnonzero(chunk.squares > limit)
+        rows = rows[top_rows(chunk.squares[rows], MAX_FAR)]
+        return TopRows(MAX_FAR, chunk.squares[rows], chunk.first + rows)
 
-def _find_above(chunk: SquareChunk, limit: float) -> Any:
-    rows = np.flatnonzero(chunk.squares > limit)
-    rows = rows[top_rows(chunk.squares[rows], MAX_FAR)]
-    return TopRows(MAX_FAR, chunk.squares[rows], chunk.first + rows)
+    return Far(np.sort(measured.sum(find_above).indices), float(np.median(some)))
 
 
 def isolated_rows(
@@ -149,7 +130,7 @@ def isolated_rows(
     """Return the far rows that are not members of a group, nor of a component."""
     if len(far.rows) < MIN_MEMBERS:
         return far.rows
-    samples: Any = chunks.take_rows(far.rows).collect().chunk.samples
+    samples: Any = chunks.take_rows(far.rows).chunk.samples
     is_member = _is_grouped(samples, center, MAX_SPREAD * far.median)
     if find_members is not None:
         is_sparse = sp.issparse(samples)

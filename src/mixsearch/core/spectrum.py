@@ -21,7 +21,7 @@ from mixsearch.core.moments import (
     squared_distances,
     symmetric_operator,
 )
-from mixsearch.core.rows import Chunk, Chunks, S, SampleChunk, add_all, row_slices, sum_chunks
+from mixsearch.core.rows import CACHED_ROWS, Chunks, SampleChunk, add_all, row_slices, sum_chunks
 from mixsearch.display import Card, plain_number, pluralize
 from mixsearch.errors import Option, UnlikelyMixtureWarning
 
@@ -267,107 +267,59 @@ def spherical_spectrum(
     chunks: Chunks[SampleChunk], center: Array, count_components: Callable[[int], int], seed: int
 ) -> Spectrum:
     """Find the spectrum of samples whose noise is the same in every direction."""
-    n, d = chunks.shape
-    folds = Folds(
-        second_moment_without(chunks, None, (), center),
-        lambda directions: chunks.sum(_evaluate_spheres, directions, center, n),
-    )
-    with blas_threads_for(chunks):
-        return find_spectrum(folds, max_directions(n, d - 1, MAX_DIRECTIONS), count_components, n_features=d, seed=seed)
+    (n, d, dtype, _), folds = chunks.layout, range(N_FOLDS)
+    n_training = [n - len(range(fold, n, N_FOLDS)) for fold in folds]
 
+    def multiply_without(chunk: SampleChunk, left_out: int, Q: Array) -> Array:
+        return add_all(multiply_gram(chunk.thin(N_FOLDS, fold), Q, None, center) for fold in folds if fold != left_out)
 
-def _evaluate_spheres(chunk: SampleChunk, directions: list[Array], center: Array, n: int) -> FoldSums:
-    """Sum ⟨x - center, v⟩² / n for each direction of a sample's fold, and |x - center|² / n."""
-    sums = []
-    for fold, V in zip(split_folds(chunk), directions, strict=True):
-        X = fold.samples
-        sums.append(evaluate_directions(X, center, np.full(X.shape[0], 1 / n), squared_distances(X, center) / n, V))
-    return add_all(sums)
-
-
-def split_folds(chunk: S) -> list[S]:
-    """Split the rows of a chunk into folds."""
-    return [chunk.thin(N_FOLDS, fold) for fold in range(N_FOLDS)]
-
-
-def second_moment_without(
-    chunks: Chunks[Any],
-    weigh: Callable[..., Array] | None,
-    shared: tuple[Any, ...],
-    center: Array | None = None,
-) -> Callable[[int], Matrix]:
-    """Return a function from a fold to the second moment of the samples outside it."""
-    n, d, dtype, _ = chunks.layout
-    n_training = [n - len(range(fold, n, N_FOLDS)) for fold in range(N_FOLDS)]
     if is_dense(chunks.layout):
-        grams = chunks.sum(_stack_grams, weigh, shared, center)
-        return lambda fold: np.asarray(np.delete(grams, fold, axis=0).sum(axis=0) / n_training[fold])
+        grams = chunks.sum(lambda chunk: np.stack([gram(chunk.thin(N_FOLDS, fold), None, center) for fold in folds]))
 
-    def make_operator(fold: int) -> Matrix:
-        def apply(Q: Array) -> Array:
-            total = chunks.sum(_multiply_without, fold, np.ascontiguousarray(Q), weigh, shared, center)
-            return np.asarray(total / n_training[fold])
+    def moment_without(fold: int) -> Matrix:
+        if is_dense(chunks.layout):
+            return np.asarray(np.delete(grams, fold, axis=0).sum(axis=0) / n_training[fold])
+        return symmetric_operator(
+            d, dtype, lambda Q: chunks.sum(lambda chunk: multiply_without(chunk, fold, Q)) / n_training[fold]
+        )
 
-        return symmetric_operator(d, dtype, apply)
+    def evaluate(directions: list[Array]) -> FoldSums:
+        def sum_chunk(chunk: SampleChunk) -> FoldSums:
+            return add_all(
+                _evaluate_spheres(chunk.thin(N_FOLDS, fold).samples, V, center, n) for fold, V in enumerate(directions)
+            )
 
-    return make_operator
+        return chunks.sum(sum_chunk)
 
-
-def _stack_grams(
-    chunk: Chunk, weigh: Callable[..., Array] | None, shared: tuple[Any, ...], center: Array | None
-) -> Any:
-    """Return the Gram matrices of all folds, (3, d, d)."""
-    return np.stack([gram(fold, weigh, shared, center) for fold in split_folds(chunk)])
-
-
-def _multiply_without(
-    chunk: Chunk,
-    left_out: int,
-    Q: Array,
-    weigh: Callable[..., Array] | None,
-    shared: tuple[Any, ...],
-    center: Array | None,
-) -> Any:
-    """Multiply the Gram matrix of all folds but one by Q, (d, q)."""
-    others = (chunk.thin(N_FOLDS, fold) for fold in range(N_FOLDS) if fold != left_out)
-    return add_all([multiply_gram(fold, Q, weigh, shared, center) for fold in others])
+    with blas_threads_for(chunks):
+        n_directions = max_directions(n, d - 1, MAX_DIRECTIONS)
+        return find_spectrum(Folds(moment_without, evaluate), n_directions, count_components, n_features=d, seed=seed)
 
 
-def evaluate_directions(X: Samples, center: Array, weights: Array, noise: Array, V: Array) -> FoldSums:
-    """Sum w ⟨x - center, v⟩² over samples for each direction, and the noise."""
+def _evaluate_spheres(X: Samples, V: Array, center: Array, n: int) -> FoldSums:
+    """Sum ⟨x - center, v⟩² / n over samples for each direction, and |x - center|² / n."""
+    noise = squared_distances(X, center) / n
 
     def work(rows: slice) -> FoldSums:
-        inside = project(X[rows], V, center).astype(np.float64)
-        return sum_held_out(inside**2 * weights[rows, None], noise[rows])
+        return sum_held_out(project(X[rows], V, center).astype(np.float64) ** 2 / n, noise[rows])
 
     return sum_chunks(work, row_slices(X.shape[0]))
 
 
+# ---- Noise ----------------------------------------------------------------------------------------------------------
+
+# Samples with less than this share of their variance outside the signal space have no noise.
+MIN_NOISE = 1e-9
 # Eigenvalues of spherical noise differ by less than this factor from the next one if there are enough samples.
 MAX_GAP, MIN_SAMPLES_PER_FEATURE = 1e3, 1.5
 # A feature with less than this share of the mean variance is constant up to rounding.
 MIN_VARIANCE = 1e-12
-# Random combinations of the samples that features are compared by, and the digits in which equal ones agree.
-N_COMBINATIONS, DIGITS = 3, 7
-# Deviations beyond the edge: noise goes there in less than 1 of 100 fits (Tracy and Widom).
-MARGIN = 2.0
-# Candidates for the minimum in `noise_edge`, as shares of the interval in which it lies.
-_SHARES = np.linspace(0.02, 0.98, 49)
 # Energies that suffice for their distribution.
 MAX_ENERGIES = 2_000
-# Samples with less than this share of their variance outside the signal space have no noise.
-MIN_NOISE = 1e-9
 
 
-class NoiseRank(NamedTuple):
-    """The number of directions in which samples vary: at all, and by about as much as the noise."""
-
-    total: int
-    noisy: int  # less those that are nearly constant
-
-
-def noise_rank(covariance: Matrix, chunks: Chunks[Any], center: Array, n_signal: int, seed: int) -> NoiseRank:
-    """Return the number of directions in which samples vary, at most d.
+def noise_rank(covariance: Matrix, chunks: Chunks[Any], center: Array, n_signal: int, seed: int) -> int:
+    """Return the number of directions in which samples vary, at most d, less those that are nearly constant.
 
     Notes
     -----
@@ -376,60 +328,40 @@ def noise_rank(covariance: Matrix, chunks: Chunks[Any], center: Array, n_signal:
     """
     n, d = chunks.shape
     if not isinstance(covariance, np.ndarray) or n < MIN_SAMPLES_PER_FEATURE * d:
-        rank = _count_features(chunks.sum(_combine, center, seed))
-        return NoiseRank(rank, rank)
-    if _is_regular(covariance):
-        return NoiseRank(d, d)
+        return _count_features(chunks, center, seed)
+    typical = float(np.median(np.diag(covariance)))
+    try:  # a tenth of the time of all eigenvalues, which most samples do not need
+        np.linalg.cholesky(covariance - typical / MAX_GAP**2 * np.eye(d))
+        if np.diag(covariance).min() * MAX_GAP >= typical:
+            return d
+    except np.linalg.LinAlgError:
+        pass
     values = np.linalg.eigvalsh(covariance)[::-1]
     rank = count_above(values, precision=chunks.layout.dtype)
     gaps = np.flatnonzero(values[n_signal + 1 : rank] * MAX_GAP < values[n_signal:rank][:-1])
-    return NoiseRank(rank, n_signal + int(gaps[0]) + 1 if len(gaps) else rank)
+    return n_signal + int(gaps[0]) + 1 if len(gaps) else rank
 
 
-def _is_regular(covariance: Array) -> bool:
-    """Return whether no eigenvalue is far below the others, as a Cholesky factor shows in a tenth of the time."""
-    variances = np.diag(covariance)
-    typical = float(np.median(variances))
-    if variances.min() * MAX_GAP < typical:
-        return False
-    try:
-        np.linalg.cholesky(covariance - typical / MAX_GAP**2 * np.eye(len(covariance)))
-    except np.linalg.LinAlgError:
-        return False
-    return True
+def _count_features(chunks: Chunks[SampleChunk], center: Array, seed: int) -> int:
+    """Count the features that vary, equal ones once, by random combinations of the centered samples."""
 
+    def combine(chunk: SampleChunk) -> tuple[Array, Array]:
+        X: Any = chunk.samples
+        is_sparse = sp.issparse(X)
+        weights = np.random.default_rng([seed, chunk.first]).standard_normal((X.shape[0], 3))
 
-class FeatureSums(NamedTuple):
-    """Sums of centered samples for each feature."""
+        def work(rows: slice) -> tuple[Array, Array]:
+            part = X[rows].toarray() if is_sparse else X[rows]
+            part = part.astype(np.float64) - center  # in double precision, so that equal features stay equal
+            return np.einsum("ij,ij->j", part, part), part.T @ weights[rows]
 
-    squares: Array  # (d,)
-    combinations: Array  # (d, 3)
+        return sum_chunks(work, row_slices(X.shape[0], CACHED_ROWS))
 
-
-def _combine(chunk: SampleChunk, center: Array, seed: int) -> FeatureSums:
-    """Sum centered samples with random weights, in double precision so that equal features stay equal."""
-    X: Any = chunk.samples
-    is_sparse = sp.issparse(X)
-    weights = np.random.default_rng([seed, chunk.first]).standard_normal((X.shape[0], N_COMBINATIONS))
-
-    def work(rows: slice) -> FeatureSums:
-        part = X[rows].astype(np.float64)
-        if is_sparse:
-            total, squares = np.asarray(part.sum(axis=0)).ravel(), np.asarray(part.multiply(part).sum(axis=0)).ravel()
-            squares = squares - 2 * center * total + part.shape[0] * center**2
-            return FeatureSums(squares, part.T @ weights[rows] - np.outer(center, weights[rows].sum(axis=0)))
-        part = part - center
-        return FeatureSums(np.einsum("ij,ij->j", part, part), part.T @ weights[rows])
-
-    return sum_chunks(work, row_slices(X.shape[0]))
-
-
-def _count_features(sums: FeatureSums) -> int:
-    """Count the features that vary, equal ones once."""
-    varies = sums.squares > MIN_VARIANCE * sums.squares.mean()
-    scaled = sums.combinations[varies] / np.sqrt(sums.squares[varies, None])
+    squares, combinations = chunks.sum(combine)
+    varies = squares > MIN_VARIANCE * squares.mean()
+    scaled = combinations[varies] / np.sqrt(squares[varies, None])
     scaled *= np.where(scaled[:, :1] < 0, -1, 1)
-    return len(np.unique(np.round(scaled, DIGITS), axis=0))
+    return len(np.unique(np.round(scaled, 7), axis=0))
 
 
 def noise_edge(energies: Array, n_samples: int, n_directions: int) -> float:
@@ -439,17 +371,16 @@ def noise_edge(energies: Array, n_samples: int, n_directions: int) -> float:
     -----
     With tᵢ = energy / mean energy, the spectrum of Σ tᵢzᵢzᵢ'/n ends at min over s of d/(ns) + E[t / (1 - ts)], with s
     between 0 and 1/max t (Marchenko and Pastur). If all are equal that is (1 + √(d/n))². The largest eigenvalue varies
-    around it as if n were smaller by E[t²].
+    around it as if n were smaller by E[t²]: noise goes two deviations beyond in less than 1 of 100 fits (Tracy, Widom).
     """
     mean = energies.mean()
     if not mean > 0:
         return 1.0
     t = energies[:, None] / mean
-    s = _SHARES / t.max()
+    s = np.linspace(0.02, 0.98, 49) / t.max()
     edge = float(np.min(n_directions / n_samples / s + np.mean(t / (1 - t * s), axis=0)))
     rows, columns = np.sqrt(n_samples / np.mean(t**2)), np.sqrt(n_directions)
-    deviation = np.cbrt(1 / rows + 1 / columns) / (rows + columns)
-    return edge * (1 + MARGIN * float(deviation))
+    return edge * (1 + 2 * float(np.cbrt(1 / rows + 1 / columns) / (rows + columns)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -460,38 +391,42 @@ class SignalCheck:
     n_signal: int
     is_sought: bool = False  # whether there should be some: one component needs none
 
-    def share_of(self, n_used: int) -> float:
-        """Return the share of what stands out from the noise that the first directions hold."""
-        return float(self.excess[:n_used].sum() / self.excess[: max(self.n_signal, n_used)].sum())
-
     def warnings(self, n_used: int) -> tuple[UnlikelyMixtureWarning, ...]:
         """Return the warnings about a mixture whose components differ in the first directions."""
         facts = {"n_components": n_used + 1, "n_signal": self.n_signal, "n_used": n_used}
-        if self.n_signal > n_used:
-            return (
-                UnlikelyMixtureWarning(
-                    "The number of directions that stand out from the noise is {n_signal}, but {n_components} "
-                    + pluralize(n_used + 1, "component differs", "components differ")
-                    + " in {n_used} at most: there are more components, or clusters that are not "
-                    "spherical. Fit more of them ({argument}).",
-                    code="too_few_components",
-                    argument=Option("n_components"),
-                    **facts,
-                ),
-            )
         if self.n_signal == 0 and (n_used or self.is_sought):
             return (no_signal(f"{n_used + 1} components" if n_used else "one component"),)
         if self.n_signal == n_used:
             return ()
-        return (
-            UnlikelyMixtureWarning(
+        sentence, code = (
+            "The number of directions that stand out from the noise is {n_signal}, but {n_components} "
+            + pluralize(n_used + 1, "component differs", "components differ")
+            + " in {n_used} at most: there are more components, or clusters that are not spherical. Fit more of them "
+            "({argument}).",
+            "too_few_components",
+        )
+        if self.n_signal < n_used:
+            sentence, code = (
                 "{n_components} components differ in {n_used} directions, but only {n_signal} stand out from the "
                 "noise: some components may be noise. Fit fewer of them ({argument}), or provide more samples.",
-                code="too_many_components",
-                argument=Option("n_components"),
-                **facts,
-            ),
-        )
+                "too_many_components",
+            )
+        return (UnlikelyMixtureWarning(sentence, code=code, argument=Option("n_components"), **facts),)
+
+
+def check_spectrum(projected: Chunks[Any], values: Array, rank: int, n_used: int, trace: float) -> SignalCheck:
+    """Count the eigenvalues that stand out from the mean of those after them, given the energies of the noise."""
+    n = projected.n_rows
+    if trace - values[:n_used].sum() <= MIN_NOISE * trace:
+        return SignalCheck(values, count_above(values))
+    energies = projected.thin(-(-n // MAX_ENERGIES)).chunk.energy
+    tested = values[: max(rank - 1, 0)]
+    left = trace - np.append(0.0, np.cumsum(tested))
+    levels = left / np.maximum(rank - np.arange(len(left)), 1)
+    # From the last one on: many signals raise the level that the first one is compared with.
+    above = np.flatnonzero(tested > noise_edge(energies, n, rank) * levels[:-1])
+    n_signal = int(above[-1]) + 1 if len(above) else 0
+    return SignalCheck(np.asarray(values) - levels[n_signal], n_signal)
 
 
 def no_signal(fitted: str) -> UnlikelyMixtureWarning:
@@ -502,35 +437,3 @@ def no_signal(fitted: str) -> UnlikelyMixtureWarning:
         code="no_signal",
         fitted=fitted,
     )
-
-
-def check_signal(values: Array, trace: float, energies: Array, n_samples: int, rank: int) -> SignalCheck:
-    """Count the eigenvalues that stand out from the mean of those after them."""
-    tested = values[: max(rank - 1, 0)]
-    left = trace - np.append(0.0, np.cumsum(tested))
-    levels = left / np.maximum(rank - np.arange(len(left)), 1)
-    # From the last one on: many signals raise the level that the first one is compared with.
-    above = np.flatnonzero(tested > noise_edge(energies, n_samples, rank) * levels[:-1])
-    n_signal = int(above[-1]) + 1 if len(above) else 0
-    return SignalCheck(np.asarray(values) - levels[n_signal], n_signal)
-
-
-@dataclass(frozen=True)
-class EnergyChunk(Chunk):
-    """The energy of samples only."""
-
-    energy: Array  # (n,)
-
-
-def _get_energy(chunk: Any) -> EnergyChunk:
-    return EnergyChunk(chunk.first, chunk.energy)
-
-
-def check_spectrum(projected: Chunks[Any], values: Array, rank: NoiseRank, n_used: int, trace: float) -> SignalCheck:
-    """Count the directions that stand out, where nearly constant ones either count as noise or do not."""
-    n = projected.n_rows
-    if trace - values[:n_used].sum() <= MIN_NOISE * trace:
-        return SignalCheck(values, count_above(values))
-    energies = projected.thin(-(-n // MAX_ENERGIES)).map(_get_energy).collect().chunk.energy
-    check = check_signal(values, trace, energies, n, rank.noisy)
-    return check if check.n_signal == n_used else check_signal(values, trace, energies, n, rank.total)

@@ -130,7 +130,7 @@ def test_a_component_between_others_is_found_from_its_members():
     for target in range(3):
         found = search.search(examples=X[labels == target][:5], refine=True)
         assert_allclose(found.center, X[labels == target].mean(axis=0), atol=0.02)
-        assert found.check.n_returned == 5
+        assert found.check.ranks.max() <= np.sum(labels == target)
 
 
 @pytest.mark.parametrize("unit", [1e-100, 1e9])

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.metrics import roc_auc_score
-from tests.coded import raises, warns
+from tests.coded import raises
 
 from mixsearch import SubspaceSearch
 from mixsearch.datasets import make_subspaces
@@ -99,9 +99,3 @@ def test_subspaces_are_counted():
     X = make_subspaces(1500, 30, 4, dim=3, random_state=0).X
     search = SubspaceSearch("auto", dim=3).fit(X)
     assert (search.n_components_, search.spectrum_.n_signal) == (4, 12)
-
-
-def test_directions_that_are_not_a_multiple_of_the_dimension_warn():
-    X = make_subspaces(1500, 30, 2, dim=4, random_state=0).X
-    with warns("too_many_components", n_signal=8, dim=3, n_components=3, n_used=9):
-        assert SubspaceSearch("auto", dim=3).fit(X).n_components_ == 3
