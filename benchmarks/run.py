@@ -22,8 +22,6 @@ import refinement
 import regression_tables
 import scale
 import second_moment
-import segment_choices
-import segment_trust
 import segments
 import small_tables
 import subspace_tables
@@ -66,8 +64,6 @@ BENCHMARKS = {
     "verdict": verdict,
     "topic_sizes": topic_sizes,
     "segments": segments,
-    "segment_choices": segment_choices,
-    "segment_trust": segment_trust,
     "timelines": timelines,
     "reading": reading,
     "scale": scale,
@@ -100,8 +96,6 @@ ON_REQUEST = (
     "small_tables",
     "quality",
     "segments",
-    "segment_choices",
-    "segment_trust",
     "reading",
     "scale",
     "web_load",

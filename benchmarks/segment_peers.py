@@ -11,15 +11,16 @@ from importlib.util import find_spec
 
 import numpy as np
 from scipy.spatial.distance import cdist
+from skimage.color import rgb2lab
 from skimage.filters import sobel
 from skimage.segmentation import random_walker, slic, watershed
+from sklearn.preprocessing import scale
 from sklearn.semi_supervised import LabelSpreading
 
 from mixsearch._typing import Array
-from mixsearch.segmentation import prepare_image
-from mixsearch.segmentation.features import compute_rich_features
-from mixsearch.segmentation.image import RasterImage
-from mixsearch.segmentation.seeds import Pixel
+from mixsearch.image import prepare_image
+from mixsearch.image.reading import RasterImage
+from mixsearch.image.seeds import Pixel
 
 N_SUPERPIXELS = 500
 # scikit-image's default, better here than 1000.
@@ -35,9 +36,12 @@ class Scene:
 
     def __init__(self, image: RasterImage) -> None:
         self.rgb = image.to_uint8()
-        self.rich = compute_rich_features(image)
         self.prepared = prepare_image(image)
-        _ = self.prepared.features.graph
+
+    @cached_property
+    def colors(self) -> Array:
+        """CIELAB, (h, w, 3)."""
+        return np.asarray(rgb2lab(self.rgb))
 
     @cached_property
     def edges(self) -> Array:
@@ -51,10 +55,11 @@ class Scene:
 
     @cached_property
     def means(self) -> Array:
-        """The rich features of each superpixel of SLIC, (n, f)."""
+        """The color and the position of each superpixel of SLIC, each of deviation 1, (n, 5)."""
+        planes = [*np.moveaxis(self.colors, -1, 0), *np.indices(self.superpixels.shape)]
         flat, n = self.superpixels.ravel(), self.superpixels.max() + 1
-        sums = [np.bincount(flat, self.rich[..., i].ravel(), n) for i in range(self.rich.shape[2])]
-        return np.stack(sums, axis=1) / np.bincount(flat, minlength=n)[:, None]
+        sums = [np.bincount(flat, plane.ravel(), n) for plane in planes]
+        return np.asarray(scale(np.stack(sums, axis=1) / np.bincount(flat, minlength=n)[:, None]))
 
 
 def _mark(scene: Scene, seeds: Seeds) -> Array:
@@ -78,8 +83,7 @@ def _flatten(seeds: Seeds) -> tuple[Array, Array, Array]:
 
 def nearest_seed(scene: Scene, seeds: Seeds) -> Array:
     x, y, segments = _flatten(seeds)
-    flat = scene.rich.reshape(-1, scene.rich.shape[2])
-    return _nearest(flat, scene.rich[y, x], segments).reshape(scene.rgb.shape[:2])
+    return _nearest(scene.colors.reshape(-1, 3), scene.colors[y, x], segments).reshape(scene.rgb.shape[:2])
 
 
 def slic_nearest(scene: Scene, seeds: Seeds) -> Array:
@@ -136,9 +140,9 @@ def _double(plane: Array, scene: Scene) -> Array:
 
 
 METHODS: Mapping[str, Callable[[Scene, Seeds], Array]] = {
-    "segment": lambda scene, seeds: scene.prepared.segment(seeds, n_jobs=1).labels,
-    "segment, nearest": lambda scene, seeds: scene.prepared.segment(seeds, assign="nearest", n_jobs=1).labels,
-    "nearest seed, rich": nearest_seed,
+    "segment": lambda scene, seeds: scene.prepared.segment(seeds).labels,
+    "segment, paper": lambda scene, seeds: scene.prepared.segment(seeds, method="paper").labels,
+    "nearest seed": nearest_seed,
     "GrabCut": grab_cut,
     "watershed": lambda scene, seeds: watershed(scene.edges, _mark(scene, seeds)) - 1,
     "SLIC and nearest seed": slic_nearest,

@@ -125,12 +125,12 @@ def draw_topics() -> None:
 
 
 def draw_segments() -> Figure:
-    """A landscape drawn at random, and its segments by plain colours and by colour, texture and position."""
+    """A landscape drawn at random, and its segments by the paper's search and by the graph."""
     data = make_landscape(random_state=2)
     panels = {
         "The picture": data.image,
-        "features='rgb'": segment(data.image, data.seeds, features="rgb").overlay(),
-        "features='rich', the default": segment(data.image, data.seeds).overlay(),
+        "method='paper'": segment(data.image, data.seeds, method="paper").overlay(),
+        "method='graph', the default": segment(data.image, data.seeds).overlay(),
     }
     figure = Figure(figsize=(12, 3), dpi=90, layout="constrained")
     for axes, (title, image) in zip(figure.subplots(1, 3), panels.items(), strict=True):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,14 +17,13 @@ from sklearn.metrics import normalized_mutual_info_score
 from mixsearch import GaussianSearch
 from mixsearch._typing import Array
 from mixsearch.errors import SearchError
+from mixsearch.image import read_image
+from mixsearch.image.files import find_borders, make_segment_colors
+from mixsearch.image.pixel_search import assign_nearest
+from mixsearch.image.reading import RasterImage
+from mixsearch.image.seeds import Pixel
+from mixsearch.image.segment import segment
 from mixsearch.plots.style import MUTED_COLOR, TEXT_COLOR
-from mixsearch.segmentation import read_image
-from mixsearch.segmentation.features import compute_rich_features
-from mixsearch.segmentation.gaussians import SegmentGaussians, argmax_segments
-from mixsearch.segmentation.image import RasterImage
-from mixsearch.segmentation.image_files import find_borders, make_segment_colors
-from mixsearch.segmentation.seeds import Pixel
-from mixsearch.segmentation.segment import segment
 from paper_experiments.baselines import seeded_kmeans
 from paper_experiments.corpora import get_data_folder
 from paper_experiments.experiment import Case, Experiment, Result, Rows, Value, make_cases
@@ -90,31 +88,17 @@ def _read_annotations(path: Path) -> Iterator[Annotation]:
 BETA = 130
 
 
-class Scene:
-    """An image with its colors and rich features, which the methods share."""
-
-    def __init__(self, image: RasterImage) -> None:
-        self.image = image
-        self.rgb = image.rows(slice(None))
-
-    @cached_property
-    def rich(self) -> Array:
-        """The rich features, (h, w, f)."""
-        return compute_rich_features(self.image)
-
-
 Seeds = Sequence[Pixel]
-Method = Callable[[Scene, Seeds], Array]
+Method = Callable[[RasterImage, Seeds], Array]
 
 
-def _take(features: Array, seeds: Seeds) -> Array:
-    return np.array([features[y, x] for x, y in seeds])
+def _take(image: RasterImage, seeds: Seeds) -> Array:
+    return np.array([image.to_rgb(y, x) for x, y in seeds])
 
 
-def _kmeans(features: Array, seeds: Seeds) -> Array:
-    height, width, n_features = features.shape
-    found = seeded_kmeans(features.reshape(-1, n_features), _mark_seeds(seeds, (height, width)).ravel())
-    return found.labels.reshape(height, width)
+def _kmeans(image: RasterImage, seeds: Seeds) -> Array:
+    marked = _mark_seeds(seeds, (image.height, image.width))
+    return seeded_kmeans(image.to_rgb().reshape(-1, 3), marked.ravel()).labels.reshape(marked.shape)
 
 
 def _mark_seeds(seeds: Seeds, shape: tuple[int, int]) -> Array:
@@ -125,38 +109,29 @@ def _mark_seeds(seeds: Seeds, shape: tuple[int, int]) -> Array:
     return marked
 
 
-def _assign_nearest(features: Array, centers: Array) -> Array:
-    gaussians = SegmentGaussians(centers, np.ones(len(centers)), np.ones(len(centers)))
-    scores = gaussians.log_densities(features.reshape(-1, features.shape[2]))
-    return argmax_segments(scores).reshape(features.shape[:2])
-
-
-def _search_as_printed(scene: Scene, seeds: Seeds) -> Array:
+def _search_as_printed(image: RasterImage, seeds: Seeds) -> Array:
     """Use the color of the pixel as the hint, as printed in the paper. Two seeds may find the same component."""
     try:
-        search = GaussianSearch(len(seeds), preset="paper").fit(scene.rgb.reshape(-1, 3))
-        found = search.search_many(_take(scene.rgb, seeds))
+        search = GaussianSearch(len(seeds), preset="paper").fit(image.to_rgb().reshape(-1, 3))
+        found = search.search_many(_take(image, seeds))
     except SearchError:  # too few directions, or a component without weight: one segment
-        return np.zeros(scene.rgb.shape[:2], dtype=np.int16)
-    return _assign_nearest(scene.rgb, np.array([each.center for each in found]))
+        return np.zeros((image.height, image.width), dtype=np.int16)
+    return assign_nearest(image, np.array([each.center for each in found]))
 
 
-def _walk(scene: Scene, seeds: Seeds) -> Array:
+def _walk(image: RasterImage, seeds: Seeds) -> Array:
     from skimage.segmentation import random_walker
 
-    marked = _mark_seeds(seeds, scene.rgb.shape[:2]) + 1  # where 0 stands for no seed
-    return np.asarray(random_walker(scene.rgb, marked, beta=BETA, channel_axis=-1))
+    marked = _mark_seeds(seeds, (image.height, image.width)) + 1  # where 0 stands for no seed
+    return np.asarray(random_walker(image.to_rgb(), marked, beta=BETA, channel_axis=-1))
 
 
 METHODS: Mapping[str, Method] = {
-    "whitening, RGB": lambda scene, seeds: segment(scene.rgb, seeds, features="rgb", n_jobs=1).labels,
-    "whitening, RGB as printed": _search_as_printed,
-    "k-means, RGB": lambda scene, seeds: _kmeans(scene.rgb, seeds),
-    "nearest seed, RGB": lambda scene, seeds: _assign_nearest(scene.rgb, _take(scene.rgb, seeds)),
-    "whitening, rich": lambda scene, seeds: segment(scene.rgb, seeds, features=scene.rich, n_jobs=1).labels,
-    "whitening, rich and smoothed": lambda scene, seeds: segment(scene.rgb, seeds, assign="nearest", n_jobs=1).labels,
-    "k-means, rich": lambda scene, seeds: _kmeans(scene.rich, seeds),
-    "nearest seed, rich": lambda scene, seeds: _assign_nearest(scene.rich, _take(scene.rich, seeds)),
+    "whitening": lambda image, seeds: segment(image, seeds, method="paper").labels,
+    "whitening as printed": _search_as_printed,
+    "k-means": _kmeans,
+    "nearest seed": lambda image, seeds: assign_nearest(image, _take(image, seeds)),
+    "graph": lambda image, seeds: segment(image, seeds).labels,
     "random walker": _walk,
 }
 
@@ -173,13 +148,11 @@ def has_random_walker() -> bool:
     return find_spec("skimage") is not None
 
 
-FEATURES_OF_BOTH = "rich features"
 ALL = "all"
-PAIRS = (("whitening, RGB", "k-means, RGB"), ("whitening, rich", "k-means, rich"))
 # The quantiles of the images shown, from the worst to the best.
 SHOWN = (0.1, 0.3, 0.5, 0.7, 0.9)
-SHOWN_METHODS = ("k-means, RGB", "whitening, RGB", "k-means, rich", "whitening, rich and smoothed", "random walker")
-RANKED_BY = "whitening, rich and smoothed"
+SHOWN_METHODS = ("k-means", "whitening", "graph", "random walker")
+RANKED_BY = "graph"
 
 
 def compute_scores(rows: Rows, method: str) -> dict[int, float]:
@@ -192,7 +165,7 @@ def compute_scores(rows: Rows, method: str) -> dict[int, float]:
 
 
 def table(rows: Rows) -> str:
-    """Format the paper's table for both kinds of features, every method, and the images that the figure shows."""
+    """Format the paper's table, every method, and the images that the figure shows."""
     return "\n".join([_format_paper_table(rows), _format_methods(rows), _format_footnotes(rows), _format_shown(rows)])
 
 
@@ -203,20 +176,16 @@ def _iterate_splits(rows: Rows) -> Iterator[tuple[str, Rows]]:
 
 
 def _format_paper_table(rows: Rows) -> str:
-    columns = ["features", "data set", "N", "N_W", "N_K", "T_W (s)", "T_K (s)", "NMI_W", "NMI_K"]
-    return format_markdown(
-        columns, (_format_pair(*pair, split, part) for pair in PAIRS for split, part in _iterate_splits(rows))
-    )
+    columns = ["data set", "N", "N_W", "N_K", "T_W (s)", "T_K (s)", "NMI_W", "NMI_K"]
+    return format_markdown(columns, (_format_split(split, part) for split, part in _iterate_splits(rows)))
 
 
-def _format_pair(ours: str, theirs: str, split: str, rows: Rows) -> list[str]:
-    W, K = compute_scores(rows, ours), compute_scores(rows, theirs)
+def _format_split(split: str, rows: Rows) -> list[str]:
+    W, K = compute_scores(rows, "whitening"), compute_scores(rows, "k-means")
     wins = [np.sign(W[image] - K[image]) for image in W]
-    times = [rows.where(method=method, metric="seconds").median for method in (ours, theirs)]
-    medians = [_median(scores) for scores in (W, K)]
+    times = [rows.where(method=method, metric="seconds").median for method in ("whitening", "k-means")]
     counts = [len(W), wins.count(1.0), wins.count(-1.0)]
-    features = ours.partition(", ")[2]
-    return [features, split, *map(str, counts), *(f"{t:.3f}" for t in times), *(f"{nmi:.3f}" for nmi in medians)]
+    return [split, *map(str, counts), *(f"{t:.3f}" for t in times), *(f"{_median(nmi):.3f}" for nmi in (W, K))]
 
 
 def _median(scores: Mapping[int, float]) -> float:
@@ -241,11 +210,9 @@ def _format_method(method: str, parts: Sequence[tuple[str, Rows]]) -> list[str]:
 
 
 def _format_footnotes(rows: Rows) -> str:
-    spent = rows.where(method=FEATURES_OF_BOTH, metric="seconds").median
     notes = [
         f"Best of {_count_draws(rows, RANKED_BY)} draws of seeds for each annotation. Seconds are medians of one "
-        "segmentation on one core; those with rich features leave out the features themselves, which take "
-        f"{spent:.3f} s, but for 'rich and smoothed', which counts all."
+        "segmentation on one core."
     ]
     n_walks = _count_draws(rows, "random walker")
     if not n_walks:
@@ -284,17 +251,17 @@ def draw(rows: Rows, title: str) -> Figure:
     """Draw the NMI of every method, and example segmentations if the images are available."""
     chosen = _choose_images(rows)
     try:
-        scenes = {shown: Scene(load_image(shown.split, str(shown.image))) for shown in chosen}
+        images = {shown: load_image(shown.split, str(shown.image)) for shown in chosen}
     except (FileNotFoundError, SearchError):
-        scenes = {}
-    figure = Figure(figsize=(12, 4.2 + 1.7 * (2 + len(SHOWN_METHODS)) * bool(scenes)), dpi=110, layout="constrained")
+        images = {}
+    figure = Figure(figsize=(12, 4.2 + 1.7 * (2 + len(SHOWN_METHODS)) * bool(images)), dpi=110, layout="constrained")
     figure.suptitle(title, x=0.01, ha="left", fontsize=12, color=TEXT_COLOR)
-    if not scenes:
+    if not images:
         _draw_scores(figure, rows)
         return figure
     panels: Any = figure.subfigures(2, 1, height_ratios=[1, 0.4 * (2 + len(SHOWN_METHODS))])
     _draw_scores(panels[0], rows)
-    _draw_images(panels[1], scenes, [method for method in SHOWN_METHODS if method in rows.levels("method")])
+    _draw_images(panels[1], images, [method for method in SHOWN_METHODS if method in rows.levels("method")])
     return figure
 
 
@@ -330,15 +297,15 @@ def _find_first_draw(rows: Rows) -> ShownImage:
     return ShownImage(str(first.setting["split"]), int(first.setting["image"]), int(first.target), seeds)
 
 
-def _draw_images(figure: Figure | SubFigure, scenes: Mapping[ShownImage, Scene], methods: Sequence[str]) -> None:
-    grid = figure.subplots(2 + len(methods), len(scenes), squeeze=False)
-    for column, (shown, scene) in zip(grid.T, scenes.items(), strict=True):
+def _draw_images(figure: Figure | SubFigure, images: Mapping[ShownImage, RasterImage], methods: Sequence[str]) -> None:
+    grid = figure.subplots(2 + len(methods), len(images), squeeze=False)
+    for column, (shown, image) in zip(grid.T, images.items(), strict=True):
         annotation = next(a for a in load_annotations(shown.split, str(shown.image)) if a.person == shown.annotation)
-        column[0].imshow(scene.rgb)
+        column[0].imshow(image.to_uint8())
         column[0].plot(*zip(*shown.seeds, strict=True), "+", color="red", markersize=9, markeredgewidth=1.8)
         column[1].imshow(_paint(annotation.segments))
         for axes, method in zip(column[2:], methods, strict=True):
-            axes.imshow(_paint(_compute_labels(method, scene, shown.seeds)))
+            axes.imshow(_paint(_compute_labels(method, image, shown.seeds)))
     for axes, name in zip(grid[:, 0], ("image and seeds", "drawn by a person", *methods), strict=True):
         axes.set_ylabel(name.replace(", ", ",\n"), fontsize=8, color=TEXT_COLOR)
     for axes in grid.flat:
@@ -346,10 +313,10 @@ def _draw_images(figure: Figure | SubFigure, scenes: Mapping[ShownImage, Scene],
         axes.spines[:].set_color(MUTED_COLOR)
 
 
-def _compute_labels(method: str, scene: Scene, seeds: Sequence[Pixel]) -> Array:
+def _compute_labels(method: str, image: RasterImage, seeds: Sequence[Pixel]) -> Array:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # weak seeds are part of the experiment
-        labels = METHODS[method](scene, seeds)
+        labels = METHODS[method](image, seeds)
     return np.asarray(labels - labels.min())
 
 
@@ -367,15 +334,13 @@ QUICK_STEP, QUICK_DRAWS = 4, {"clusters": 3, "walker": 1}
 def run(case: Case) -> Iterator[Result]:
     """Run every method from the same seeds, one per segment of each annotation, on one core."""
     split, name = str(case.setting["split"]), str(case.setting["image"])
-    scene = Scene(load_image(split, name))
+    image = load_image(split, name)
     with limit_threads():
-        if case.setting["group"] == "clusters":
-            yield Result(FEATURES_OF_BOTH, "seconds", time_call(lambda: scene.rich)[1])
         for annotation in load_annotations(split, name):
             seeds = annotation.draw_seeds(np.random.default_rng([int(name), annotation.person, case.seed]))
             typed = " ".join(f"{x},{y}" for x, y in seeds)
             for method in GROUPS[str(case.setting["group"])]:
-                labels, seconds = time_call(METHODS[method], scene, seeds)
+                labels, seconds = time_call(METHODS[method], image, seeds)
                 nmi = normalized_mutual_info_score(annotation.segments.ravel(), labels.ravel())
                 yield Result(method, "nmi", nmi, target=str(annotation.person), note=typed)
                 yield Result(method, "seconds", seconds, target=str(annotation.person))

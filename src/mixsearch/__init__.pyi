@@ -8,9 +8,9 @@ from .core.moments import Moments
 from .core.spectrum import Spectrum
 from .errors import SearchError, SearchWarning, WeakHintWarning
 from .gaussian import GaussianComponent, GaussianSearch
+from .image.result import Segmentation
+from .image.segment import segment
 from .regression import RegressionComponent, RegressionSearch
-from .segmentation.result import Segmentation
-from .segmentation.segment import segment
 from .subspace import Subspace, SubspaceErrors, SubspaceSearch
 from .table.component import TableComponent
 from .table.search import TableSearch, find

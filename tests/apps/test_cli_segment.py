@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from PIL import Image
 from tests.apps.cli_corpus import invoke
-from tests.unit.segmentation.images import as_bytes, halves
+from tests.unit.image.images import as_bytes, halves
 
 from mixsearch import segment
 
@@ -25,18 +25,18 @@ def test_the_overlay_is_that_of_the_library(photo: Path, tmp_path: Path) -> None
     expected = segment(photo, [(5, 20), (50, 20)])
     assert_array_equal(np.asarray(Image.open(tmp_path / "out.png")), expected.overlay())
     assert "out.png" in result.stderr
-    assert result.stdout.splitlines()[0].split() == ["image", "60", "x", "40", "pixels,", "features", "rich"]
+    assert result.stdout.splitlines()[0].split() == ["image", "60", "x", "40", "pixels,", "method", "graph"]
     assert all("of the image, expected overlap " in line for line in result.stdout.splitlines()[1:])
 
 
 def test_masks_labels_and_json_in_one_go(photo: Path, tmp_path: Path) -> None:
     result = invoke(
-        *("segment", photo, "--seed", "sky=5,20+10,10", "--seed", "50,20", "--features", "rgb"),
-        *("--assign", "posterior", "--masks", tmp_path / "masks", "--labels", tmp_path / "labels.png", "--json"),
+        *("segment", photo, "--seed", "sky=5,20+10,10", "--seed", "50,20", "--method", "paper"),
+        *("--masks", tmp_path / "masks", "--labels", tmp_path / "labels.png", "--json"),
     )
     assert result.exit_code == 0, result.output
     printed = json.loads(result.stdout)
-    assert (printed["width"], printed["height"], printed["features"], printed["assign"]) == (60, 40, "rgb", "posterior")
+    assert (printed["width"], printed["height"], printed["method"]) == (60, 40, "paper")
     sky, other = printed["segments"]
     assert (sky["name"], sky["seeds"]) == ("sky", [[5, 20], [10, 10]])
     assert (other["name"], other["seeds"]) == ("segment 2", [[50, 20]])
@@ -105,11 +105,11 @@ def test_a_wrong_command_ends_with_code_2(
 
 
 def test_warnings_are_noted_beside_the_answer(photo: Path) -> None:
-    result = invoke("segment", photo, "--seed", "5,20", "--seed", "6,30", "--features", "rgb", "--json")
+    result = invoke("segment", photo, "--seed", "5,20", "--seed", "6,30", "--method", "paper", "--json")
     assert result.exit_code == 0, result.output
     (warning,) = json.loads(result.stdout)["warnings"]
     assert warning["code"] == "shared_component"
-    assert warning["fields"]["names"] == ["segment 1", "segment 2"]
+    assert warning["fields"] == {"segment": "segment 2", "other": "segment 1"}
     assert result.stderr == f"Note: {warning['message']}\n"
 
 

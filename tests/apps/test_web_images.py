@@ -9,11 +9,11 @@ from fastapi import FastAPI
 from numpy.testing import assert_array_equal
 from PIL import Image
 from starlette.testclient import TestClient
-from tests.unit.segmentation.images import as_bytes, halves
+from tests.unit.image.images import as_bytes, halves
 
 from mixsearch import segment
-from mixsearch.segmentation import stroke
-from mixsearch.segmentation.image_files import make_segment_colors
+from mixsearch.image import stroke
+from mixsearch.image.files import make_segment_colors
 from mixsearch.web.errors import handle_errors
 from mixsearch.web.image_store import ImageStore
 from mixsearch.web.routes.images import make_router
@@ -89,13 +89,13 @@ def test_a_large_picture_is_shown_smaller_and_what_is_transparent_has_no_segment
     assert_array_equal(np.asarray(labels)[:4], 255)
 
 
-@pytest.mark.parametrize("options", [{}, {"features": "rgb", "assign": "posterior"}])
+@pytest.mark.parametrize("options", [{}, {"method": "paper"}])
 def test_segments_are_those_of_the_library(client, options):
     name, expected = upload(client), segment(photo(), GIVEN, **options)
     answer = client.get(f"/api/pictures/{name}/segments?{SEEDS}" + "".join(f"&{k}={v}" for k, v in options.items()))
     found = answer.json()
     assert (found["width"], found["height"], found["every"]) == (60, 40, 1)
-    assert (found["features"], found["assign"]) == (options.get("features", "rich"), options.get("assign", "auto"))
+    assert found["method"] == options.get("method", "graph")
     assert [each["name"] for each in found["segments"]] == list(GIVEN)
     assert [each["seeds"] for each in found["segments"]] == [[[5, 20], [10, 10]], [[50, 20]]]
     assert [each["pixels"] for each in found["segments"]] == expected.sizes.tolist()
@@ -103,9 +103,9 @@ def test_segments_are_those_of_the_library(client, options):
 
 
 def test_options_of_pieces_and_exclusions_reach_the_library(client):
-    options = "seed=left:5,20&not_seed=left:50,20&connected=true&min_area=0.01"
+    options = "seed=left:5,20&not_seed=left:50,20&connected=true&fill_holes=true"
     found = client.get(f"/api/pictures/{upload(client)}/segments?{options}").json()
-    expected = segment(photo(), {"left": (5, 20)}, not_seeds={"left": (50, 20)}, connected=True, min_area=0.01)
+    expected = segment(photo(), {"left": (5, 20)}, not_seeds={"left": (50, 20)}, connected=True, fill_holes=True)
     assert [each["pixels"] for each in found["segments"]] == expected.sizes.tolist()
 
 
@@ -126,12 +126,12 @@ def test_labels_overlay_masks_and_cut_outs_are_those_of_the_library(client):
         assert_array_equal(np.asarray(Image.open(archive.open("1-left.png"))), expected.cut_out("left"))
 
 
-def test_strokes_and_corrections_are_sent_in_the_body(client):
+def test_strokes_are_sent_in_the_body(client):
     path = f"/api/pictures/{upload(client)}/segments"
-    body = {"seeds": ["left:5,5~5,35", "right:45,20"], "outlines": True, "corrections": [["left:33,20"]]}
+    body = {"seeds": ["left:5,5~5,35", "right:45,20"], "outlines": True}
     found = client.post(path, json=body).json()
     seeds = {"left": stroke([(5, 5), (5, 35)]), "right": (45, 20)}
-    expected = segment(photo(), seeds).correct({"left": (33, 20)})
+    expected = segment(photo(), seeds)
     assert found["warnings"] == []
     assert all(each["outline"].startswith("M") for each in found["segments"])
     assert tuple(found["suggested"]) == expected.suggest_click()

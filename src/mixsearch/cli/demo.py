@@ -33,8 +33,8 @@ from mixsearch.datasets.mixtures import GaussianMixtureData, make_gaussian_mixtu
 from mixsearch.display import plain_number
 from mixsearch.errors import Option, SearchError, WeakHintWarning
 from mixsearch.gaussian import GaussianComponent, GaussianSearch
+from mixsearch.image.files import make_pillow_image
 from mixsearch.machine import one_blas_thread
-from mixsearch.segmentation.image_files import make_pillow_image
 from mixsearch.table import write_table
 from mixsearch.topics.component import Topic
 from mixsearch.topics.search import TopicSearch

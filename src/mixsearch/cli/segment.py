@@ -27,11 +27,11 @@ from mixsearch.cli.render import print_facts
 from mixsearch.cli.units import format_share
 from mixsearch.display import plain_number
 from mixsearch.errors import HintError, SearchError, SearchWarning
-from mixsearch.segmentation.image_files import iterate_masks, make_label_image, make_pillow_image, write_files
-from mixsearch.segmentation.image_reading import read_image
-from mixsearch.segmentation.result import Segmentation, iterate_cut_outs, summarize_segmentation
-from mixsearch.segmentation.seeds import Pixel, parse_seeds
-from mixsearch.segmentation.segment import segment as segment_image
+from mixsearch.image.files import iterate_masks, make_label_image, make_pillow_image, write_files
+from mixsearch.image.reading import read_image
+from mixsearch.image.result import Segmentation, iterate_cut_outs, summarize_segmentation
+from mixsearch.image.seeds import Pixel, parse_seeds
+from mixsearch.image.segment import segment as segment_image
 
 _SEARCH, _OUTPUT = "Search", "Output"
 # Stands for the name of the image in the names of files.
@@ -157,20 +157,13 @@ def segment(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the segments as JSON.", rich_help_panel=_OUTPUT)
     ] = False,
-    features: Annotated[
-        Literal["rich", "rgb"],
+    method: Annotated[
+        Literal["graph", "paper"],
         typer.Option(
-            help="Compare pixels by colour, texture and position, or by colour only.", rich_help_panel=_SEARCH
-        ),
-    ] = "rich",
-    assign: Annotated[
-        Literal["auto", "graph", "nearest", "posterior"],
-        typer.Option(
-            help="Spread the seeds over a graph of superpixels, or assign a pixel to the nearest center or to the most "
-            "probable component of a mixture. auto: graph with rich features.",
+            help="Spread the seeds over a graph of superpixels, or search a mixture of colors as in the paper.",
             rich_help_panel=_SEARCH,
         ),
-    ] = "auto",
+    ] = "graph",
     connected: Annotated[
         bool,
         typer.Option("--connected", help="Keep only pieces of segments that contain a seed.", rich_help_panel=_SEARCH),
@@ -179,29 +172,6 @@ def segment(
         bool,
         typer.Option("--fill-holes", help="Fill holes in segments that contain no seed.", rich_help_panel=_SEARCH),
     ] = False,
-    min_area: Annotated[
-        float | None,
-        typer.Option(
-            min=0,
-            max=1,
-            metavar="FRACTION",
-            help="Remove pieces without seeds smaller than this fraction of the image. By default 0.0005.",
-            show_default=False,
-            rich_help_panel=_SEARCH,
-        ),
-    ] = None,
-    n_components: Annotated[
-        int | None,
-        typer.Option(
-            "--n-components",
-            "-k",
-            min=1,
-            metavar="N",
-            help="Number of components of the image, including those of the seeds.",
-            show_default=False,
-            rich_help_panel=_SEARCH,
-        ),
-    ] = None,
     frame: Annotated[
         int | None,
         typer.Option(
@@ -226,22 +196,18 @@ def segment(
             image,
             parsed,
             not_seeds=excluded,
-            features=features,
-            assign=assign,
+            method=method,
             connected=connected,
             fill_holes=fill_holes,
-            min_area=min_area,
-            n_components=n_components,
             frame=frame,
         )
 
-    options: dict[str, str] = {"features": features, "assign": assign}
     with report_errors(as_json=as_json):
         if len(images) == 1:
             found, warned = _search(images[0], search)
-            _report(_answer(found, images[0], options, warned, outputs.write(found, images[0])), as_json)
+            _report(_answer(found, images[0], method, warned, outputs.write(found, images[0])), as_json)
             return
-        answers = _segment_files(images, search, outputs, options)
+        answers = _segment_files(images, search, outputs, method)
     if as_json:
         print_json({"images": answers})
     if any("error" in answer for answer in answers):
@@ -272,21 +238,21 @@ def _search(image: Path, search: Callable[[Path], Segmentation]) -> tuple[Segmen
 
 
 def _answer(
-    found: Segmentation, image: Path, options: dict[str, str], warned: list[SearchWarning], written: list[Path]
+    found: Segmentation, image: Path, method: str, warned: list[SearchWarning], written: list[Path]
 ) -> dict[str, Any]:
     notes = {"warnings": [describe_for_json(warning) for warning in warned], "written": list(map(str, written))}
-    return {"image": str(image)} | options | summarize_segmentation(found) | notes
+    return {"image": str(image), "method": method} | summarize_segmentation(found) | notes
 
 
 def _segment_files(
-    images: list[Path], search: Callable[[Path], Segmentation], outputs: Outputs, options: dict[str, str]
+    images: list[Path], search: Callable[[Path], Segmentation], outputs: Outputs, method: str
 ) -> list[dict[str, Any]]:
     """Segment images one after the other. An error ends only the image that it is about."""
     answers: list[dict[str, Any]] = []
     for image in images:
         try:
             found, warned = _search(image, search)
-            answers.append(_answer(found, image, options, warned, outputs.write(found, image)))
+            answers.append(_answer(found, image, method, warned, outputs.write(found, image)))
         except SearchError as error:
             answers.append({"image": str(image), "error": describe_for_json(error)})
             print_error(f"{image}: {describe(error)}")
@@ -315,12 +281,9 @@ def _parse_seeds(typed: list[str]) -> dict[str, list[Pixel]]:
 
 
 def _print_summary(summary: dict[str, Any]) -> None:
-    facts = [("image", f"{summary['width']} x {summary['height']} pixels, features {summary['features']}")]
+    facts = [("image", f"{summary['width']} x {summary['height']} pixels, method {summary['method']}")]
     for each in summary["segments"]:
-        lead = ""
-        if each["expected_iou"] is not None:
-            lead = f"expected overlap {plain_number(each['expected_iou'])}: "
-        elif each["separation"] is not None:
-            lead = f"separation {plain_number(each['separation'])}: "
+        overlap = each["expected_iou"]
+        lead = "" if overlap is None or not each["seeds"] else f"expected overlap {plain_number(overlap)}: "
         facts.append((each["name"], f"{format_share(each['share'])} of the image, {lead}{each['verdict']}"))
     print_facts(stdout_console(), facts)

@@ -13,11 +13,10 @@ from mixsearch.index.answer import AnswerWarning
 
 # Seed pixels in an address, and in a body; strokes and boxes count all of their pixels.
 MAX_SEEDS, MAX_BODY_SEEDS = 64, 20_000
-MAX_SHAPES, MAX_CORRECTIONS = 1000, 100
+MAX_SHAPES = 1000
 MAX_NAME_LENGTH, MAX_EVERY = 60, 64
 Name = Annotated[str, Path(description="The name that the upload returned, or `example`.", max_length=100)]
-Features = Literal["rich", "rgb"]
-Assign = Literal["auto", "graph", "nearest", "posterior"]
+Method = Literal["graph", "paper"]
 
 
 @dataclass(frozen=True)
@@ -25,14 +24,11 @@ class SegmentationRequest:
     """Seeds of the segments of an image, and options."""
 
     seeds: tuple[str, ...]  # as typed
-    features: Features = "rich"
-    assign: Assign = "auto"
+    method: Method = "graph"
     every: int = 1
     not_seeds: tuple[str, ...] = ()  # as typed
     connected: bool = False
     fill_holes: bool = False
-    min_area: float | None = None
-    corrections: tuple[tuple[str, ...], ...] = ()  # further seeds as typed, one after the other
     max_seeds: int = MAX_SEEDS
 
     @property
@@ -64,33 +60,21 @@ class SegmentationBody(BaseModel):
     not_seeds: list[str] = Field(
         [], max_length=MAX_SHAPES, description="Pixels that do not belong to a segment, after its name."
     )
-    corrections: list[list[str]] = Field(
-        [],
-        max_length=MAX_CORRECTIONS,
-        description="Further seeds, after the names of their segments. Each correction changes what is near it; those "
-        "of the request before are not computed again.",
-        examples=[[["sky:300,40"], ["meadow:20,400~60,420"]]],
-    )
-    features: Features = Field("rich", description="Color, texture and position, or only colors.")
-    assign: Assign = Field("auto", description="How pixels are assigned. Corrections need the graph.")
+    method: Method = Field("graph", description="By a graph of superpixels, or by the paper's search in a mixture.")
     every: int = Field(1, ge=1, le=MAX_EVERY, description="Use every n-th pixel of every n-th row.")
     connected: bool = Field(False, description="Keep only pieces of segments that contain a seed.")
     fill_holes: bool = Field(False, description="Fill holes in segments that contain no seed.")
-    min_area: float | None = Field(None, ge=0, le=1, description="Remove smaller pieces without seeds.")
     outlines: bool = Field(False, description="Add the outline of each segment.")
 
     def to_request(self) -> SegmentationRequest:
         """Return the request for the store."""
         return SegmentationRequest(
             tuple(self.seeds),
-            self.features,
-            self.assign,
+            self.method,
             self.every,
             tuple(self.not_seeds),
             self.connected,
             self.fill_holes,
-            self.min_area,
-            tuple(map(tuple, self.corrections)),
             MAX_BODY_SEEDS,
         )
 
@@ -111,16 +95,12 @@ class Segment(BaseModel):
     seeds: list[tuple[int, int]] = Field(description="Pixels, x to the right and y down; none for the background.")
     pixels: int
     share: float = Field(description="The fraction of the visible image that it covers.")
-    separation: float | None = Field(
-        description="The lead of the component of the seeds over the next one; null with a graph, or if infinite."
-    )
     expected_iou: float | None = Field(
         description="The expected intersection over union with the segment meant; null without a graph."
     )
-    verdict: str = Field(description="What the expected overlap or the separation means, in words.")
+    verdict: str = Field(description="What the expected overlap means, in words.")
     verdict_code: str = Field(
-        description="For programs: `sure`, `partial` or `unsure` with a graph; otherwise `clear`, `distinct`, `close`, "
-        "`ambiguous` or `behind`, and `no_seed` for the rest."
+        description="For programs: `sure`, `partial` or `unsure`; `unknown` without a graph, `no_seed` for the rest."
     )
     color: str = Field(description="Its color in drawings, #rrggbb.")
     outline: str | None = Field(
@@ -134,8 +114,7 @@ class SegmentedImage(BaseModel):
     segmentation: str = Field(description="The name of this segmentation in the addresses of its files.")
     width: int
     height: int
-    features: str
-    assign: str
+    method: str
     every: int
     segments: list[Segment]
     suggested: tuple[int, int] | None = Field(

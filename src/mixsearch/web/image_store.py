@@ -18,24 +18,21 @@ import numpy as np
 from mixsearch import datasets
 from mixsearch._typing import Array
 from mixsearch.errors import HintError, SearchError, SearchWarning, collect_warnings, warn_user
-from mixsearch.segmentation.features import compute_features
-from mixsearch.segmentation.image import LargeImageError, RasterImage
-from mixsearch.segmentation.image_reading import decode_image, read_image
-from mixsearch.segmentation.seeds import check_not_seeds, check_seeds, parse_seeds
+from mixsearch.image.reading import LargeImageError, RasterImage, decode_image, read_image
+from mixsearch.image.seeds import parse_seeds
 from mixsearch.web.cache import LRUCache
-from mixsearch.web.image_schemas import MAX_NAME_LENGTH, Features, NamedSegmentation, SegmentationRequest
+from mixsearch.web.image_schemas import MAX_NAME_LENGTH, NamedSegmentation, SegmentationRequest
 from mixsearch.web.processes import run_process
 from mixsearch.web.settings import Limits
 
 if TYPE_CHECKING:
-    from mixsearch.segmentation.features import FeatureImage
-    from mixsearch.segmentation.result import Segmentation
-    from mixsearch.segmentation.seeds import Pixel
-    from mixsearch.segmentation.segment import FoundSegments
+    from mixsearch.image.result import Segmentation
+    from mixsearch.image.seeds import Pixel
+    from mixsearch.image.segment import PreparedImage
 
 EXAMPLE = "example"
-# Numbers of images with features in memory, of segmentations, and of searches that can be corrected.
-_N_FEATURES, N_SEGMENTATIONS, _N_SEARCHES = 4, 8, 16
+# Numbers of images with their graph in memory, and of segmentations.
+_N_PREPARED, N_SEGMENTATIONS = 4, 8
 # Characters of the seeds of named segmentations.
 _MAX_NAMED = 8_000_000
 # Every image counts at least this many pixels: many small ones need memory too.
@@ -71,13 +68,6 @@ class TooSlowError(SearchError):
     code = "too_slow"
 
 
-class _Search(NamedTuple):
-    """The segmentation of a request's seeds, with its warnings."""
-
-    found: FoundSegments
-    warnings: tuple[SearchWarning, ...]
-
-
 class StoredSegmentation(NamedTuple):
     """A segmentation, the request for it and its warnings."""
 
@@ -91,8 +81,7 @@ class ImageStore:
 
     def __init__(self, limits: Limits) -> None:
         self._images: LRUCache[str, RasterImage] = LRUCache(limits.max_stored_pixels, _measure_image)
-        self._features: LRUCache[tuple[str, str], FeatureImage] = LRUCache(_N_FEATURES)
-        self._searches: LRUCache[tuple[str, SegmentationRequest], _Search] = LRUCache(_N_SEARCHES)
+        self._prepared: LRUCache[str, PreparedImage] = LRUCache(_N_PREPARED)
         smallest = limits.max_pixels // N_SEGMENTATIONS
         self._segmentations: LRUCache[tuple[str, SegmentationRequest], StoredSegmentation] = LRUCache(
             limits.max_pixels, lambda stored: max(stored.found.labels.size, smallest)
@@ -120,68 +109,47 @@ class ImageStore:
             raise HintError("The example cannot be removed, only uploaded images.", code="example_stays")
         if not self._images.remove(lambda key: key == name):
             raise GoneError("This image is not in memory any more.")
-        for derived in (self._features, self._searches, self._segmentations, self._named):
+        self._prepared.remove(lambda key: key == name)
+        for derived in (self._segmentations, self._named):
             derived.remove(lambda key: key[0] == name)
 
     def prepare(self, name: str) -> None:
-        """Compute the default features and graph of an image, so that the first segmentation need not wait for them."""
-        _ = self._compute_features(name, self.get(name), SegmentationRequest.features).graph
+        """Build the graph of an image, so that the first segmentation need not wait for it."""
+        _ = self._prepare(name).graph
 
     def segment(self, name: str, request: SegmentationRequest | NamedSegmentation) -> StoredSegmentation:
         """Return the segmentation of an image, computed once for all that is shown of it."""
-        image = self.get(name)
+        prepared = self._prepare(name)
         wanted = self._find_request(name, request) if isinstance(request, NamedSegmentation) else request
 
         def compute() -> StoredSegmentation:
-            search = self._search(name, image, replace(wanted, every=1))
-            return StoredSegmentation(search.found.assign_pixels(wanted.every), wanted, search.warnings)
+            with collect_warnings() as warnings:
+                found = prepared.segment(
+                    _read_pixels(wanted.seeds, wanted.max_seeds),
+                    not_seeds=_read_pixels(wanted.not_seeds, wanted.max_seeds),
+                    method=wanted.method,
+                    connected=wanted.connected,
+                    fill_holes=wanted.fill_holes,
+                    step=wanted.every,
+                )
+            return StoredSegmentation(found, wanted, tuple(warnings))
 
         stored = self._segmentations.get_or_compute((name, wanted), compute)
         self._named.put((name, wanted.name), wanted)
         return stored
+
+    def _prepare(self, name: str) -> PreparedImage:
+        image = self.get(name)
+        # It imports scikit-image, which would delay the start of the server.
+        from mixsearch.image.segment import PreparedImage
+
+        return self._prepared.get_or_compute(name, lambda: PreparedImage(image))
 
     def _find_request(self, name: str, segmentation: NamedSegmentation) -> SegmentationRequest:
         found = self._named.get((name, segmentation.name))
         if found is None:
             raise GoneError("This segmentation is not in memory any more. Send its seeds again.")
         return replace(found, every=segmentation.every)
-
-    def _search(self, name: str, image: RasterImage, request: SegmentationRequest) -> _Search:
-        """Return the segmentation of the seeds; a correction needs only the one before it."""
-
-        def compute() -> _Search:
-            with collect_warnings() as warnings:
-                if request.corrections:
-                    before = self._search(name, image, replace(request, corrections=request.corrections[:-1]))
-                    found = before.found.correct(_read_pixels(request.corrections[-1], request.max_seeds))
-                else:
-                    found = self._start(name, image, request)
-            return _Search(found, tuple({str(each): each for each in warnings}.values()))
-
-        return self._searches.get_or_compute((name, request), compute)
-
-    def _start(self, name: str, image: RasterImage, request: SegmentationRequest) -> FoundSegments:
-        # These import scikit-learn, which would delay the start of the server.
-        from mixsearch.segmentation.graph_posterior import make_piece_options
-        from mixsearch.segmentation.mixture import choose_options
-        from mixsearch.segmentation.segment import choose_assign, search_segments
-
-        features = request.features
-        seeds = check_seeds(_read_pixels(request.seeds, request.max_seeds), image)
-        excluded = _read_pixels(request.not_seeds, request.max_seeds)
-        return search_segments(
-            image,
-            self._compute_features(name, image, features),
-            seeds,
-            choose_options(features),
-            choose_assign(features) if request.assign == "auto" else request.assign,
-            n_jobs=1,
-            not_seeds=check_not_seeds(excluded, seeds, image),
-            pieces=make_piece_options(request.connected, request.fill_holes, request.min_area),
-        )
-
-    def _compute_features(self, name: str, image: RasterImage, features: Features) -> FeatureImage:
-        return self._features.get_or_compute((name, features), lambda: compute_features(image, features))
 
 
 def _measure_image(image: RasterImage) -> int:

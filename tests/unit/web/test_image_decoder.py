@@ -12,7 +12,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from PIL import Image
 from tests.coded import raises
-from tests.unit.segmentation.images import as_bytes, halves
+from tests.unit.image.images import as_bytes, halves
 
 from mixsearch.web.image_store import NotAnImageError, TooLargeError, TooSlowError, decode_bytes, decode_upload
 from mixsearch.web.processes import start_fork_server

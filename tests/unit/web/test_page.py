@@ -7,7 +7,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from mixsearch.core.confidence import verdict, verdict_by_confidence, verdict_code
-from mixsearch.segmentation.graph import judge_overlap
+from mixsearch.image.result import judge_overlap
 from mixsearch.web import make_app
 from mixsearch.web.settings import PAGES, STATIC_FILES
 

@@ -11,8 +11,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, BackgroundTasks, Query, Request, Response
 
 from mixsearch.errors import SearchError, SearchWarning, collect_warnings
-from mixsearch.segmentation.image import RasterImage
-from mixsearch.segmentation.image_files import make_pillow_image
+from mixsearch.image.files import make_pillow_image
+from mixsearch.image.reading import RasterImage
 from mixsearch.web.errors import RESPONSES, APIError
 from mixsearch.web.image_schemas import Name, UploadedImage
 from mixsearch.web.image_store import ImageStore, decode_bytes, decode_upload

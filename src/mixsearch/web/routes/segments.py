@@ -10,14 +10,12 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Query, Response
 
 from mixsearch.errors import ArgumentError
-from mixsearch.segmentation.image_files import PNG_LEVEL, iterate_masks, make_label_image, make_pillow_image
-from mixsearch.segmentation.outlines import make_path
+from mixsearch.image.files import PNG_LEVEL, iterate_masks, make_label_image, make_pillow_image
 from mixsearch.web.image_schemas import (
     MAX_EVERY,
     MAX_NAME_LENGTH,
     MAX_SEEDS,
-    Assign,
-    Features,
+    Method,
     Name,
     NamedSegmentation,
     SegmentationBody,
@@ -45,14 +43,9 @@ async def _read_request(
         str | None,
         Query(max_length=100, description="The name of an earlier segmentation, instead of seeds and options."),
     ] = None,
-    features: Annotated[Features, Query(description="Color, texture and position, or only colors.")] = "rich",
-    assign: Annotated[
-        Assign,
-        Query(
-            description="By a graph of superpixels, to the nearest center or to the most likely component; `auto`: the "
-            "graph with rich features."
-        ),
-    ] = "auto",
+    method: Annotated[
+        Method, Query(description="By a graph of superpixels, or by the paper's search in a mixture of colors.")
+    ] = "graph",
     every: Annotated[
         int, Query(ge=1, le=MAX_EVERY, description="Return every n-th pixel of every n-th row: a larger n is faster.")
     ] = 1,
@@ -64,16 +57,12 @@ async def _read_request(
     ] = [],  # noqa: B006
     connected: Annotated[bool, Query(description="Keep only pieces of segments that contain a seed.")] = False,
     fill_holes: Annotated[bool, Query(description="Fill holes in segments that contain no seed.")] = False,
-    min_area: Annotated[
-        float | None,
-        Query(ge=0, le=1, description="Remove pieces without seeds smaller than this fraction of the image."),
-    ] = None,
 ) -> SegmentationRequest | NamedSegmentation:
     if segmentation is not None:
         return NamedSegmentation(segmentation, every)
     if not seed:
         raise ArgumentError("Give a seed of each segment, or the name of a segmentation.")
-    return SegmentationRequest(tuple(seed), features, assign, every, tuple(not_seed), connected, fill_holes, min_area)
+    return SegmentationRequest(tuple(seed), method, every, tuple(not_seed), connected, fill_holes)
 
 
 SegmentationParameters = Annotated[SegmentationRequest | NamedSegmentation, Depends(_read_request)]
@@ -94,8 +83,8 @@ def _add_answers(router: APIRouter, store: ImageStore, pool: WorkerPool) -> None
         return await pool.run(lambda: _describe(store.segment(picture, request)))
 
     @router.post("/{picture}/segments")
-    async def correct_segments(picture: Name, body: SegmentationBody) -> SegmentedImage:
-        """Segment an image from seeds in the body: also strokes, boxes and corrections of an earlier answer."""
+    async def segment_image_by_body(picture: Name, body: SegmentationBody) -> SegmentedImage:
+        """Segment an image from seeds in the body, where there is room for strokes and boxes."""
         request = body.to_request()
         return await pool.run(lambda: _describe(store.segment(picture, request), outlines=body.outlines))
 
@@ -150,19 +139,18 @@ def _add_files(router: APIRouter, store: ImageStore, pool: WorkerPool) -> None:
 
 def _describe(stored: StoredSegmentation, *, outlines: bool = False) -> SegmentedImage:
     found, request = stored.found, stored.request
-    # SciPy's statistics would delay the start of the server.
-    from mixsearch.segmentation.result import summarize_segmentation
+    # SciPy's filters would delay the start of the server.
+    from mixsearch.image.result import summarize_segmentation
 
     summary = summarize_segmentation(found)
     if outlines:
         for each, outline in zip(summary["segments"], found.outlines(), strict=True):
-            each["outline"] = make_path(outline)
+            each["outline"] = "".join(f"M{' '.join(f'{x:g},{y:g}' for x, y in ring)}Z" for ring in outline)
     facts = {
         "segmentation": request.name,
-        "features": request.features,
-        "assign": request.assign,
+        "method": request.method,
         "every": request.every,
-        "suggested": found.suggest_click() if found.has_graph else None,
+        "suggested": found.suggest_click(),
         "warnings": [warning.as_dict() for warning in stored.warnings],
     }
     return SegmentedImage.model_validate(summary | facts)
@@ -179,7 +167,7 @@ def _encode_masks(stored: StoredSegmentation) -> bytes:
 
 
 def _encode_cut_outs(stored: StoredSegmentation) -> bytes:
-    from mixsearch.segmentation.result import iterate_cut_outs
+    from mixsearch.image.result import iterate_cut_outs
 
     return _encode_zip(iterate_cut_outs(stored.found))
 

@@ -104,7 +104,7 @@ function restRow({ share, color: colour }) {
   );
 }
 
-/** The verdict and the overlap that it stands for. Only seeds on a graph have one: a separation says nothing of overlaps. */
+/** The verdict and the overlap that it stands for. Only seeds on a graph have one. */
 function badge(result) {
   const { expected_iou: expected, verdict_code: code } = result;
   if (code === "no_seed") return null;

@@ -1,7 +1,5 @@
 // The seeds: a list of segments with their shapes. Every change returns a new list, so that it can be undone.
 
-const MAX_CORRECTIONS = 100; // of one request; earlier ones are seeds like the first
-
 /** A pixel, a stroke of a brush, or a pixel that is not of the segment. A later one has a larger id. */
 /** @typedef {{id: number, points: number[][], isNot: boolean}} Shape */
 /** @typedef {{id: number, name: string, shapes: Shape[]}} Segment */
@@ -65,25 +63,14 @@ function written({ points }) {
   return points.map((point) => point.join(",")).join("~");
 }
 
-/**
- * Return what is sent to the server: the first shape of each segment, and later ones as corrections in their order.
- * Without corrections, all shapes are seeds.
- * @param {Segment[]} segments
- */
-export function requestOf(segments, { canCorrect = true } = {}) {
-  const own = segments.map(({ shapes }) => shapes.filter(({ isNot }) => !isNot));
-  const known = segments.map((segment) => nameOf(segments, segment));
-  const later = own
-    .flatMap((shapes, i) => shapes.slice(1).map((shape) => ({ shape, name: known[i] })))
-    .sort((one, other) => one.shape.id - other.shape.id);
-  const corrections = canCorrect ? later.slice(-MAX_CORRECTIONS) : [];
-  const isLate = new Set(corrections.map(({ shape }) => shape));
-  const join = (shapes, i) => (shapes.length > 0 ? [`${known[i]}:${shapes.map(written).join("+")}`] : []);
-  return {
-    seeds: own.flatMap((shapes, i) => join(shapes.filter((shape) => !isLate.has(shape)), i)),
-    not_seeds: segments.flatMap(({ shapes }, i) => join(shapes.filter(({ isNot }) => isNot), i)),
-    corrections: corrections.map(({ shape, name }) => [`${name}:${written(shape)}`]),
-  };
+/** Return what is sent to the server. @param {Segment[]} segments */
+export function requestOf(segments) {
+  const join = (wanted) =>
+    segments.flatMap((segment) => {
+      const shapes = segment.shapes.filter(({ isNot }) => isNot === wanted);
+      return shapes.length > 0 ? [`${nameOf(segments, segment)}:${shapes.map(written).join("+")}`] : [];
+    });
+  return { seeds: join(false), not_seeds: join(true) };
 }
 
 /**

@@ -220,7 +220,7 @@ class Segmenting {
       return;
     }
     const start = performance.now();
-    const body = { ...seeds.requestOf(segments, this.work.settings), ...this.work.settings.value, every: everyOf(picture, this.#isDragging), outlines: true };
+    const body = { ...seeds.requestOf(segments), ...this.work.settings.value, every: everyOf(picture, this.#isDragging), outlines: true };
     try {
       const answer = await send("POST", this.#path, body);
       if (this.#picture === picture && !this.#isClosed) this.#showResults(answer, segments, performance.now() - start);

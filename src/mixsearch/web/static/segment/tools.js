@@ -5,14 +5,9 @@ import { h, replace } from "../shared/dom.js";
 
 const DEFAULT_OPACITY = 0.5; // of an overlay, if the page shows no tint
 
-const FEATURES = {
-  rich: ["Rich features", "Colour, texture and place: best for photographs."],
-  rgb: ["Plain colours", "As in the paper: quick, for up to three segments."],
-};
-const ASSIGN = {
-  auto: ["Best way", "Seeds spread along the picture and to what looks alike, and keep their labels."],
-  nearest: ["Nearest", "A pixel goes to the segment that it resembles most."],
-  posterior: ["Likeliest", "Large and varied segments get more of the pixels in doubt."],
+const METHODS = {
+  graph: ["Best way", "Seeds spread along the picture and to what looks alike, and keep their labels."],
+  paper: ["Plain colours", "As in the paper: each seed finds its component of a mixture of colours. For up to three segments."],
 };
 /** What a click or a drag on the picture does. */
 export const MODES = {
@@ -21,7 +16,7 @@ export const MODES = {
   not: ["Exclude", "Click a spot that does not belong to the segment that covers it. Alt-click does the same."],
   move: ["Move", "Drag the picture when it is zoomed in."],
 };
-const DEFAULTS = { features: "rich", assign: "auto", connected: false, fill_holes: false };
+const DEFAULTS = { method: "graph", connected: false, fill_holes: false };
 
 /** A group of radio buttons, with a title and an explanation unless it is plain. Calls chosen(value). */
 export class Choice {
@@ -117,27 +112,19 @@ export class Settings {
       Object.assign(this.value, some);
       changed();
     };
-    this.features = new Choice("Compare pixels by", "features", FEATURES, (features) => set({ features }));
-    this.assign = new Choice("How pixels are given to segments", "assign", ASSIGN, (assign) => set({ assign }));
+    this.method = new Choice("How segments are found", "method", METHODS, (method) => set({ method }));
     this.pieces = new Pieces(set);
-    this.element = h("details", { class: "segment-settings" }, h("summary", {}, "Settings"), this.features.element, this.assign.element);
-  }
-
-  /** Whether further seeds change only what is near them: only with a graph. */
-  get canCorrect() {
-    return this.value.features === "rich" && this.value.assign === "auto";
+    this.element = h("details", { class: "segment-settings" }, h("summary", {}, "Settings"), this.method.element);
   }
 
   /** @param {URLSearchParams} state */
   read(state) {
     this.value = {
-      features: chosenOf(FEATURES, state.get("features")),
-      assign: chosenOf(ASSIGN, state.get("assign")),
+      method: chosenOf(METHODS, state.get("method")),
       connected: state.get("connected") === "true",
       fill_holes: state.get("fill_holes") === "true",
     };
-    this.features.value = this.value.features;
-    this.assign.value = this.value.assign;
+    this.method.value = this.value.method;
     this.pieces.value = this.value;
   }
 

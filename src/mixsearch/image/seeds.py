@@ -1,4 +1,4 @@
-"""Seeds: pixels, strokes and boxes of each segment."""
+"""Seeds: pixels and strokes of each segment."""
 
 from __future__ import annotations
 
@@ -11,12 +11,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mixsearch._typing import Array
 from mixsearch.errors import HintError, Option
-from mixsearch.segmentation.image import RasterImage
+from mixsearch.image.reading import RasterImage
 
-# A box has at most this many pixels a side as seeds: every superpixel in it gets some.
-MAX_BOX_SIDE = 32
+Pixel = tuple[int, int]
+# A pixel (x, y) or several.
+Seed = ArrayLike
+# No image is wider or higher: a longer stroke is a slip.
+MAX_SPAN = 1_000_000
+_TYPED_PIXEL = re.compile(r"(-?\d{1,9}),(-?\d{1,9})")
 
 
 def stroke(points: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -44,41 +47,6 @@ def stroke(points: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     return pixels
 
 
-def box(corner: tuple[int, int], opposite: tuple[int, int]) -> list[tuple[int, int]]:
-    """Return pixels of a rectangle, its corners included: all of them, or a grid of 32 x 32.
-
-    Parameters
-    ----------
-    corner, opposite : (x, y)
-        Two opposite corners.
-
-    Returns
-    -------
-    list of (x, y)
-
-    Examples
-    --------
-    >>> box((2, 1), (3, 2))
-    [(2, 1), (3, 1), (2, 2), (3, 2)]
-    """
-    (left, right), (top, bottom) = (sorted(map(int, side)) for side in zip(corner, opposite, strict=True))
-    columns, rows = (
-        np.unique(np.linspace(low, high, min(high - low + 1, MAX_BOX_SIDE)).astype(int))
-        for low, high in ((left, right), (top, bottom))
-    )
-    return [(int(x), int(y)) for y in rows for x in columns]
-
-
-Pixel = tuple[int, int]
-# A pixel (x, y) or several.
-Seed = ArrayLike
-
-STROKE, BOX = "~", ".."
-# No image is wider or higher: a longer stroke is a slip.
-MAX_SPAN = 1_000_000
-_TYPED_PIXEL = re.compile(r"(-?\d{1,9}),(-?\d{1,9})")
-
-
 class Seeds(NamedTuple):
     """The names of the segments and their known pixels.
 
@@ -101,7 +69,7 @@ def parse_seeds(typed: Iterable[str]) -> dict[str, list[Pixel]]:
     ----------
     typed : iterable of str
         One text per segment: pixels x,y joined by a plus or a space, optionally after a name and = or :. A stroke joins
-        its points by ~, and two dots join the corners of a box.
+        its points by ~.
 
     Returns
     -------
@@ -112,8 +80,8 @@ def parse_seeds(typed: Iterable[str]) -> dict[str, list[Pixel]]:
     --------
     >>> parse_seeds(["120,80+140,90", "sea=300,200"])
     {'segment 1': [(120, 80), (140, 90)], 'sea': [(300, 200)]}
-    >>> parse_seeds(["sky=10,10~12,10", "sea=5,20..6,21"])
-    {'sky': [(10, 10), (11, 10), (12, 10)], 'sea': [(5, 20), (6, 20), (5, 21), (6, 21)]}
+    >>> parse_seeds(["sky=10,10~12,10"])
+    {'sky': [(10, 10), (11, 10), (12, 10)]}
     """
     seeds: dict[str, list[Pixel]] = {}
     for index, text in enumerate(typed, 1):
@@ -122,8 +90,7 @@ def parse_seeds(typed: Iterable[str]) -> dict[str, list[Pixel]]:
         pixels = [_parse_shape(shape) for shape in _split_pixels(text[end + 1 :])]
         if not pixels or not all(pixels):
             raise HintError(
-                "{text!r} isn't a seed. Write 120,80 or 120,80+140,90 or sky=120,80; 120,80~140,90 for a stroke, "
-                "120,80..140,90 for a box.",
+                "{text!r} isn't a seed. Write 120,80 or 120,80+140,90 or sky=120,80, or 120,80~140,90 for a stroke.",
                 code="bad_seed",
                 text=text,
             )
@@ -138,19 +105,12 @@ def parse_seeds(typed: Iterable[str]) -> dict[str, list[Pixel]]:
 
 
 def _parse_shape(typed: str) -> list[Pixel]:
-    """Return the pixels of a pixel x,y, a stroke x,y~x,y or a box x,y..x,y; none if it is something else."""
-    separator = BOX if BOX in typed else STROKE
-    matches = [_TYPED_PIXEL.fullmatch(each) for each in typed.split(separator)]
+    """Return the pixels of a pixel x,y or a stroke x,y~x,y; none if it is something else."""
+    matches = [_TYPED_PIXEL.fullmatch(each) for each in typed.split("~")]
     points = [(int(each[1]), int(each[2])) for each in matches if each]
-    if len(points) < len(matches) or max(_span(points)) > MAX_SPAN:
+    if len(points) < len(matches) or max(max(side) - min(side) for side in zip(*points, strict=True)) > MAX_SPAN:
         return []
-    if separator == STROKE:
-        return stroke(points)
-    return box(*points) if len(points) == 2 else []
-
-
-def _span(points: Sequence[Pixel]) -> list[int]:
-    return [max(side) - min(side) for side in zip(*points, strict=True)]
+    return stroke(points)
 
 
 def _split_pixels(pixels: str) -> list[str]:
@@ -182,7 +142,15 @@ def check_seeds(seeds: Sequence[Seed] | Mapping[str, Seed], image: RasterImage) 
 
 def check_not_seeds(not_seeds: Mapping[str, Seed], seeds: Seeds, image: RasterImage) -> Seeds:
     """Check pixels that do not belong to segments: they must lie in the image and not be seeds of the same segment."""
-    _check_names(not_seeds, seeds, "not_seeds")
+    for name in not_seeds:
+        if name not in seeds.names:
+            raise HintError(
+                "{argument} has pixels for {name!r}, but the segments are {known}.",
+                code="unknown_segment",
+                argument=Option("not_seeds"),
+                name=name,
+                known=", ".join(seeds.names),
+            )
     checked = Seeds(
         seeds.names, tuple(_check_pixels(not_seeds[name]) if name in not_seeds else () for name in seeds.names)
     )
@@ -197,28 +165,6 @@ def check_not_seeds(not_seeds: Mapping[str, Seed], seeds: Seeds, image: RasterIm
                 name=name,
             )
     return checked
-
-
-def add_seeds(seeds: Seeds, more: Mapping[str, Seed], image: RasterImage) -> tuple[Seeds, Seeds]:
-    """Return all seeds, and the further ones alone with an entry for each segment; both are checked."""
-    _check_names(more, seeds, "seeds")
-    added = tuple(_check_pixels(more[name]) if name in more else () for name in seeds.names)
-    combined = Seeds(seeds.names, tuple((*old, *new) for old, new in zip(seeds.pixels, added, strict=True)))
-    _check_inside(combined, image)
-    _check_distinct(combined)
-    return combined, Seeds(seeds.names, added)
-
-
-def _check_names(given: Mapping[str, Seed], seeds: Seeds, argument: str) -> None:
-    for name in given:
-        if name not in seeds.names:
-            raise HintError(
-                "{argument} has pixels for {name!r}, but the segments are {known}.",
-                code="unknown_segment",
-                argument=Option(argument),
-                name=name,
-                known=", ".join(seeds.names),
-            )
 
 
 def _check_pixels(entry: Any) -> tuple[Pixel, ...]:
@@ -272,16 +218,3 @@ def _check_distinct(seeds: Seeds) -> None:
                     first=owners[pixel],
                     second=name,
                 )
-
-
-def find_windows(seeds: Seeds, factor: int, radius: int, shape: tuple[int, int]) -> list[Array]:
-    """Return the flat indices of the pixels around the seeds of each segment, in an image downscaled by a factor."""
-    height, width = shape
-    offsets = np.arange(-radius, radius + 1)
-    found = []
-    for pixels in seeds.pixels:
-        columns, rows = (np.asarray(pixels, dtype=np.intp).reshape(-1, 2) // factor).T
-        y = np.clip(rows[:, None, None] + offsets[:, None], 0, height - 1)
-        x = np.clip(columns[:, None, None] + offsets[None, :], 0, width - 1)
-        found.append(np.unique(y * width + x))
-    return found

@@ -1,12 +1,15 @@
+"""What is drawn and saved of a segmentation."""
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from PIL import Image
+from skimage.measure import grid_points_in_poly
 from tests.coded import raises
-from tests.unit.segmentation.images import as_bytes, thirds
+from tests.unit.image.images import as_bytes, thirds
 
 from mixsearch import segment
-from mixsearch.segmentation.image_files import find_borders, make_label_image, make_segment_colors
+from mixsearch.image.files import find_borders, iterate_masks, make_label_image, make_segment_colors, write_files
 
 SEEDS = {"left": (6, 24), "right": (66, 24), "a/disk": [(36, 24), (38, 26)]}
 
@@ -30,6 +33,13 @@ def test_a_segment_that_is_not_there_is_refused(found, segment):
         found.mask(segment)
 
 
+def test_outlines_filled_by_the_even_odd_rule_are_the_masks(found):
+    for i, rings in enumerate(found.outlines(tolerance=0)):
+        # The middles of pixels are at .5; grid_points_in_poly has them at whole numbers, rows first.
+        filled = [grid_points_in_poly(found.labels.shape, ring[:, ::-1] - 0.5) for ring in rings]
+        assert_array_equal(np.logical_xor.reduce(filled), found.mask(i))
+
+
 def test_an_overlay_tints_each_segment_and_marks_the_seeds(found):
     plain = found.overlay(marks=False)
     inside = ~find_borders(found.labels)
@@ -42,10 +52,21 @@ def test_an_overlay_tints_each_segment_and_marks_the_seeds(found):
             assert tuple(marked[y, x]) == (230, 0, 30)
 
 
+def test_a_cut_out_is_opaque_inside_transparent_outside_and_soft_between():
+    picture, truth = thirds(240, 360)
+    found = segment(as_bytes(picture), {"left": (30, 120), "right": (330, 120), "disk": (180, 120)})
+    cut = found.cut_out("disk")
+    assert_array_equal(cut[..., :3], as_bytes(picture))
+    assert cut[120, 180, 3] == 255
+    assert cut[10, 10, 3] == 0
+    assert len(np.unique(cut[..., 3])) > 2
+    assert np.mean((cut[..., 3] > 127) == (truth == 2)) > 0.98
+
+
 def test_what_is_saved_is_what_is_read(found, tmp_path):
     assert_array_equal(np.asarray(Image.open(found.save(tmp_path / "overlay.png"))), found.overlay())
-    assert_array_equal(np.asarray(Image.open(found.save_labels(tmp_path / "labels.png"))), found.labels)
-    paths = found.save_masks(tmp_path / "new" / "masks")
+    write_files({tmp_path / "new" / name: mask for name, mask in iterate_masks(found.names, found.labels)})
+    paths = sorted((tmp_path / "new").iterdir())
     assert [path.name for path in paths] == ["1-left.png", "2-right.png", "3-a-disk.png"]
     for i, path in enumerate(paths):
         assert_array_equal(np.asarray(Image.open(path)), 255 * found.mask(i))
@@ -67,5 +88,5 @@ def test_a_format_that_nobody_knows_is_refused_and_leaves_nothing(found, tmp_pat
 def test_masks_are_written_all_or_none(found, tmp_path):
     (tmp_path / "3-a-disk.png").mkdir()
     with raises("is_folder", path=str(tmp_path / "3-a-disk.png")):
-        found.save_masks(tmp_path)
+        write_files({tmp_path / name: mask for name, mask in iterate_masks(found.names, found.labels)})
     assert [path.name for path in tmp_path.iterdir() if path.is_file()] == []

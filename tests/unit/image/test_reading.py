@@ -9,14 +9,11 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from PIL import Image
 from tests.coded import raises, warns
-from tests.unit.segmentation.images import as_bytes, halves
+from tests.unit.image.images import as_bytes, halves
 
 from mixsearch import SearchError
-from mixsearch.segmentation import image as _image
-from mixsearch.segmentation import read_image
-from mixsearch.segmentation.image_reading import decode_image
-
-ALL = slice(None)
+from mixsearch.image import read_image, reading
+from mixsearch.image.reading import decode_image
 
 
 @pytest.fixture
@@ -30,7 +27,7 @@ def test_a_file_an_image_and_an_array_are_the_same_picture(rgb, tmp_path):
         picture = read_image(given)
         assert (picture.height, picture.width) == (6, 9)
         assert picture.visible is None
-        assert_allclose(picture.rows(ALL), rgb / 255, rtol=1e-6)
+        assert_allclose(picture.to_rgb(), rgb / 255, rtol=1e-6)
 
 
 def test_exif_orientation_is_honoured(rgb, tmp_path):
@@ -38,7 +35,7 @@ def test_exif_orientation_is_honoured(rgb, tmp_path):
     exif = image.getexif()
     exif[0x0112] = 6  # the camera was turned: what is stored must be turned by a quarter to the right
     image.save(tmp_path / "turned.png", exif=exif)
-    assert_allclose(read_image(tmp_path / "turned.png").rows(ALL), np.rot90(rgb, -1) / 255, rtol=1e-6)
+    assert_allclose(read_image(tmp_path / "turned.png").to_rgb(), np.rot90(rgb, -1) / 255, rtol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -53,7 +50,7 @@ def test_exif_orientation_is_honoured(rgb, tmp_path):
 )
 def test_values_are_seen_as_parts_of_white(values, white):
     picture = read_image(values)
-    assert_allclose(picture.rows(ALL)[..., 0], values / white, rtol=1e-6)
+    assert_allclose(picture.to_rgb()[..., 0], values / white, rtol=1e-6)
     assert_array_equal(picture.to_uint8()[..., 0], np.floor(255 * (values / white) + 0.5))
 
 
@@ -63,14 +60,14 @@ def test_transparent_pixels_are_not_visible_and_lend_no_colour(rgb):
     rgb[0] = 0
     picture = read_image(np.dstack([rgb, alpha]))
     assert_array_equal(picture.visible, alpha > 0)
-    assert_allclose(picture.rows(slice(0, 1))[0, 0], (rgb[1:] / 255).mean(axis=(0, 1)), atol=1 / 255)
-    assert_allclose(picture.rows(slice(1, None)), rgb[1:] / 255, rtol=1e-6)
+    assert_allclose(picture.to_rgb(0, 0), (rgb[1:] / 255).mean(axis=(0, 1)), atol=1 / 255)
+    assert_allclose(picture.to_rgb(slice(1, None)), rgb[1:] / 255, rtol=1e-6)
 
 
 @pytest.mark.parametrize("shape", [(7, 11, 3), (1, 5, 1)])
 def test_shrinking_takes_means_of_squares(shape):
     pixels = np.random.default_rng(0).random(shape)
-    small = read_image(pixels).downscale(3).rows(ALL)
+    small = read_image(pixels).downscale(3).to_rgb()
     for i, j in np.ndindex(*small.shape[:2]):
         square = pixels[3 * i : 3 * i + 3, 3 * j : 3 * j + 3]
         assert_allclose(small[i, j], np.broadcast_to(square.mean(axis=(0, 1)), 3), rtol=1e-5)
@@ -80,7 +77,7 @@ def test_shrinking_takes_means_of_squares(shape):
     ("array", "code"),
     [
         (np.zeros((3, 8, 9)), "bad_image_shape"),
-        (np.zeros((8, 9, 7)), "bad_image_channels"),
+        (np.zeros((8, 9, 7)), "bad_image_shape"),
         (np.zeros((0, 4)), "image_empty"),
         (np.array([[0.0, np.nan], [np.inf, 1.0]]), "image_not_finite"),
         (np.array([["a", "b"]]), "bad_image_type"),
@@ -110,7 +107,7 @@ def test_files_that_cannot_be_read_are_named(rgb, tmp_path):
 
 def test_pictures_beyond_the_limit_are_refused_before_they_are_unpacked(rgb, tmp_path, monkeypatch):
     Image.fromarray(rgb).save(tmp_path / "large.png")
-    monkeypatch.setattr(_image, "MAX_PIXELS", 53)
+    monkeypatch.setattr(reading, "MAX_PIXELS", 53)
     with raises("image_too_large", max_pixels=53, width=9, height=6):
         read_image(tmp_path / "large.png")
     with raises("image_too_large", source="The image", width=9, height=6):

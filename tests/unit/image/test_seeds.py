@@ -1,10 +1,9 @@
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
 from tests.coded import raises
 
-from mixsearch.segmentation import box, read_image, stroke
-from mixsearch.segmentation.seeds import check_seeds, find_windows, parse_seeds
+from mixsearch.image import parse_seeds, read_image, stroke
+from mixsearch.image.seeds import check_seeds
 
 PICTURE = read_image(np.arange(5 * 8, dtype=np.uint8).reshape(5, 8))
 
@@ -39,17 +38,6 @@ def test_what_is_no_pixel_is_refused(seed):
         check_seeds([seed], PICTURE)
 
 
-def test_windows_are_squares_around_the_seeds_cut_at_the_edge():
-    seeds = check_seeds([(4, 2), [(0, 0), (7, 4)]], PICTURE)
-    inner, corners = find_windows(seeds, 1, 1, (5, 8))
-    marked = np.zeros((5, 8), dtype=bool)
-    marked[1:4, 3:6] = True
-    assert_array_equal(inner, np.flatnonzero(marked))
-    marked[:] = False
-    marked[:2, :2] = marked[3:, 6:] = True
-    assert_array_equal(corners, np.flatnonzero(marked))
-
-
 @pytest.mark.parametrize(
     ("typed", "expected"),
     [
@@ -75,10 +63,10 @@ def test_two_segments_of_one_name_are_refused():
         parse_seeds(["sky=1,2", "sky:3,4"])
 
 
-def test_strokes_and_boxes_are_typed_as_pixels():
-    assert parse_seeds(["a=0,0~4,2", "1,1..3,2+9,9"]) == {
+def test_strokes_are_typed_as_their_corners():
+    assert parse_seeds(["a=0,0~4,2", "1,1~3,2+9,9"]) == {
         "a": stroke([(0, 0), (4, 2)]),
-        "segment 2": [*box((1, 1), (3, 2)), (9, 9)],
+        "segment 2": [*stroke([(1, 1), (3, 2)]), (9, 9)],
     }
 
 
