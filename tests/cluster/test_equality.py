@@ -98,4 +98,4 @@ def test_values_that_are_not_finite_are_named():
     X[1234, 3] = np.nan
     with pytest.raises(SearchError) as caught:
         GaussianSearch(2).fit(in_blocks(X, 500, 1000))
-    assert (caught.value.code, caught.value.fields) == ("not_finite", {"row": 1234, "column": 3})
+    assert (caught.value.code, caught.value.fields) == ("not_finite", {"name": "X", "row": 1234, "column": 3})

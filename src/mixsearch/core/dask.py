@@ -15,7 +15,7 @@ from io import BytesIO
 from itertools import accumulate
 from operator import getitem
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import Any
 
 import cloudpickle
 import dask
@@ -141,16 +141,6 @@ def _count_bytes(chunk: Chunk) -> int:
 # ---- Dask arrays ----------------------------------------------------------------------------------------------------
 
 
-class _Inspection(NamedTuple):
-    """Shape and first invalid values of a chunk."""
-
-    n_rows: int
-    n_responses: int | None
-    is_sparse: bool
-    invalid: tuple[int, int] | None  # row and column of the first value that is not finite
-    invalid_response: int | None  # row
-
-
 def sample_chunks(X: Any, y: Any = None) -> DaskChunks[SampleChunk]:
     """Return the blocks of a Dask array as chunks that stay on the worker that computed them."""
     X = check_array(X)
@@ -160,12 +150,24 @@ def sample_chunks(X: Any, y: Any = None) -> DaskChunks[SampleChunk]:
     dtype = X.dtype if X.dtype in FLOAT_DTYPES else np.dtype(np.float64)
     blocks = zip(X.to_delayed().ravel(), _split_responses(y, X), strict=True)
     pieces = run_tasks([delayed(_make_chunk, pure=False)(*block, dtype) for block in blocks], keep=True)
-    inspections = run_tasks([delayed(_inspect, pure=False)(piece) for piece in pieces])
-    firsts = [0, *accumulate(each.n_rows for each in inspections)]
-    _check_inspections(inspections, firsts)
-    filled = [(piece, first) for piece, first, each in zip(pieces, firsts, inspections, strict=False) if each.n_rows]
+    lengths, kinds, invalid = zip(*run_tasks([delayed(_inspect, pure=False)(piece) for piece in pieces]), strict=True)
+    firsts = [0, *accumulate(lengths)]
+    for first, place in zip(firsts, invalid, strict=False):
+        if place is not None:
+            raise SearchError(
+                "Input {name} contains NaN or infinity, first in row {row:,}"
+                + (", column {column:,}" if place[1] is not None else "")
+                + ". Drop such rows, or fill in finite values.",
+                code="not_finite",
+                name="y" if place[1] is None else "X",
+                row=first + place[0],
+                column=place[1],
+            )
+    if not firsts[-1]:
+        raise SearchError("X has {n} samples, but at least {needed} is needed.", code="too_few_samples", n=0, needed=1)
+    filled = [(piece, first) for piece, first, n in zip(pieces, firsts, lengths, strict=False) if n]
     numbered = run_tasks([delayed(replace, pure=False)(piece, first=first) for piece, first in filled], keep=True)
-    return DaskChunks(Layout(firsts[-1], X.shape[1], dtype, inspections[0].is_sparse), tuple(numbered))
+    return DaskChunks(Layout(firsts[-1], X.shape[1], dtype, kinds[0]), tuple(numbered))
 
 
 def check_array(X: Any) -> da.Array:
@@ -217,7 +219,15 @@ def _split_responses(y: Any, X: da.Array) -> Sequence[Any]:
 
 def _make_chunk(block: Any, responses: Any, dtype: Any) -> SampleChunk:
     """Return a block as a chunk whose first row is not known yet."""
-    return SampleChunk(0, _as_rows(block, dtype), None if responses is None else np.asarray(responses, np.float64))
+    X, y = _as_rows(block, dtype), None if responses is None else np.asarray(responses, np.float64)
+    if y is not None and len(y) != X.shape[0]:
+        raise SearchError(
+            "A block of y has {n_values:,} values, but that of X has {n_samples:,} samples.",
+            code="length_mismatch",
+            n_values=len(y),
+            n_samples=X.shape[0],
+        )
+    return SampleChunk(0, X, y)
 
 
 def _as_rows(block: Any, dtype: Any) -> Any:
@@ -227,48 +237,22 @@ def _as_rows(block: Any, dtype: Any) -> Any:
     return sp.csr_array(block.to_scipy_sparse() if hasattr(block, "to_scipy_sparse") else block, dtype=dtype)
 
 
-def _inspect(chunk: SampleChunk) -> _Inspection:
+def _inspect(chunk: SampleChunk) -> tuple[int, bool, tuple[int, int | None] | None]:
+    """Return the number of rows, whether they are sparse, and the place of the first value that is not finite."""
     X, y = chunk.samples, chunk.responses
-    values, invalid = X if isinstance(X, np.ndarray) else X.data, None
-    if not np.isfinite(values).all():
-        rows, columns = np.nonzero(~np.isfinite(X if isinstance(X, np.ndarray) else X.toarray()))
+    invalid: tuple[int, int | None] | None = None
+    is_sparse = sp.issparse(X)
+    if not np.isfinite(X.data if is_sparse else X).all():
+        rows, columns = np.nonzero(~np.isfinite(X.toarray() if is_sparse else X))
         invalid = int(rows[0]), int(columns[0])
-    invalid_response = None if y is None or np.isfinite(y).all() else int(np.flatnonzero(~np.isfinite(y))[0])
-    return _Inspection(int(X.shape[0]), None if y is None else len(y), sp.issparse(X), invalid, invalid_response)
+    elif y is not None and not np.isfinite(y).all():
+        invalid = int(np.flatnonzero(~np.isfinite(y))[0]), None
+    return int(X.shape[0]), is_sparse, invalid
 
 
-def _check_inspections(inspections: Sequence[_Inspection], firsts: Sequence[int]) -> None:
-    for each, first in zip(inspections, firsts, strict=False):
-        if each.invalid is not None:
-            raise SearchError(
-                "Input X contains NaN or infinity, first in row {row:,}, column {column:,}. Drop such rows, or fill in "
-                "finite values.",
-                code="not_finite",
-                row=first + each.invalid[0],
-                column=each.invalid[1],
-            )
-        if each.n_responses is not None and each.n_responses != each.n_rows:
-            raise SearchError(
-                "The block of y from row {row:,} on has {n_values:,} values, but that of X has {n_samples:,} samples.",
-                code="length_mismatch",
-                row=first,
-                n_values=each.n_responses,
-                n_samples=each.n_rows,
-            )
-        if each.invalid_response is not None:
-            raise SearchError(
-                "Input y contains NaN or infinity, first in row {row:,}.",
-                code="not_finite",
-                row=first + each.invalid_response,
-            )
-    if firsts[-1] == 0:
-        raise SearchError("X has {n} samples, but at least {needed} is needed.", code="too_few_samples", n=0, needed=1)
-
-
-def member_rows(y: Any) -> tuple[Any, int]:
-    """Return the rows whose label is 1, and the number of labels."""
-    labels = np.concatenate([np.asarray(block) for block in run_tasks(list(y.ravel().to_delayed()))])
-    return np.flatnonzero(labels == 1), len(labels)
+def gather(y: Any) -> Any:
+    """Bring a vector, (n,), into this process."""
+    return np.concatenate([np.asarray(block) for block in run_tasks(list(y.ravel().to_delayed()))])
 
 
 def map_rows(

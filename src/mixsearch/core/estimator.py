@@ -23,12 +23,12 @@ from mixsearch.core.validation import (
     AUTO,
     FLOAT_DTYPES,
     as_samples,
+    as_search_errors,
     check_magnitude,
     check_n_components,
     check_n_samples,
     check_one_hint,
 )
-from mixsearch.display import pluralize
 from mixsearch.errors import (
     HintError,
     HintIgnoredWarning,
@@ -102,7 +102,8 @@ class BaseSearch(FittedMixture[F], ClassNamePrefixFeaturesOutMixin, TransformerM
 
     def _check_rows(self, X: Any, *, reset: bool) -> Samples:
         X = X.compute() if is_dask(X) else X  # a few examples
-        samples = as_samples(validate_data(self, X, accept_sparse="csr", dtype=FLOAT_DTYPES, reset=reset))
+        with as_search_errors():
+            samples = as_samples(validate_data(self, X, accept_sparse="csr", dtype=FLOAT_DTYPES, reset=reset))
         if self._moment_power:
             check_magnitude(samples, self._moment_power)
         return samples
@@ -214,6 +215,23 @@ class SemiSupervised(BaseSearch[F]):
         """
         return np.asarray(self.component_.membership(self._check_rows(X, reset=False)) > 0.5, dtype=np.int64)
 
+    @available_if(lambda self: hasattr(self, "component_"))
+    def predict_proba(self, X: SamplesLike) -> Array:
+        """Compute the probabilities that samples do not belong, and that they belong, to that component.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, d)
+            Samples.
+
+        Returns
+        -------
+        array of shape (n, 2)
+            The columns of classes 0 and 1. Only after a fit with labels.
+        """
+        membership = self.component_.membership(self._check_rows(X, reset=False))
+        return np.column_stack([1 - membership, membership])
+
     def _check_examples(self, hint: Any, examples: Any, not_examples: Any) -> tuple[Samples | None, Samples | None]:
         """Check that there is one hint, and return examples and negative ones, if it is by examples."""
         given = check_one_hint({"hint": hint, "examples": examples})
@@ -239,20 +257,17 @@ class SemiSupervised(BaseSearch[F]):
             del self.component_
         if y is None:
             return
-        members, n_labels = load_dask().member_rows(y) if is_dask(y) else _member_rows(y)
-        if n_labels != chunks.n_rows:
+        labels = load_dask().gather(y) if is_dask(y) else np.asarray(y).ravel()
+        if len(labels) != chunks.n_rows:
             raise SearchError(
-                "y has {n_labels} "
-                + pluralize(n_labels, "label")
-                + ", but X has {n_samples} "
-                + pluralize(chunks.n_rows, "sample")
-                + ".",
+                "y has {n_labels} values, but X has {n_samples} samples.",
                 code="other_length",
-                n_labels=n_labels,
+                n_labels=len(labels),
                 n_samples=chunks.n_rows,
             )
+        members = np.flatnonzero(labels == 1)
         if len(members):
-            self.component_ = self._search_examples(chunks.take_rows(members).collect().chunk.samples)
+            self.component_ = self._search_examples(chunks.take_rows(members).chunk.samples)
             return
         warn_user(
             HintIgnoredWarning("y marks no known member (y == 1), so no search was made and component_ is not set.")
@@ -261,12 +276,6 @@ class SemiSupervised(BaseSearch[F]):
     def _search_examples(self, members: Samples) -> Any:
         """Return the component of the known members."""
         return self.search(examples=members)
-
-
-def _member_rows(y: Any) -> tuple[Array, int]:
-    """Return the rows that labels mark with 1, and the number of labels."""
-    labels = np.asarray(y).ravel()
-    return np.flatnonzero(labels == 1), len(labels)
 
 
 class MixtureCache(Generic[T]):

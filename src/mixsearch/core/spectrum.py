@@ -37,10 +37,6 @@ TOL, MAX_APPLICATIONS = 0.03, 6
 # Rounding error relative to the largest value.
 MIN_VALUE = 1e-10
 MIN_DIRECTIONS = 25
-_MAX_ROUNDS = 10
-_MAX_BARS = 15
-_ARRAYS = ("found", "held_out", "stderr", "counts")
-_SCALARS = ("noise", "threshold", "min_held", "n_components")
 # Directions to test: more than the number of components among which one hint can single one out.
 MAX_DIRECTIONS = 100
 
@@ -121,42 +117,15 @@ class Spectrum:
         """Whether every tested direction stands out, so that there may be more."""
         return bool(len(self.counts)) and bool(self.counts.all())
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return all attributes, ready for JSON.
-
-        Returns
-        -------
-        dict
-        """
-        arrays = {name: getattr(self, name).tolist() for name in _ARRAYS}
-        return arrays | {name: getattr(self, name) for name in _SCALARS}
-
-    @classmethod
-    def from_dict(cls, stored: dict[str, Any]) -> Spectrum:
-        """Restore a spectrum from `as_dict`.
-
-        Parameters
-        ----------
-        stored : dict
-            As `as_dict` returns it.
-
-        Returns
-        -------
-        Spectrum
-        """
-        scalars = {name: stored[name] for name in _SCALARS}
-        return cls(**scalars | {name: np.array(stored[name]) for name in _ARRAYS})
-
     def _card(self) -> Card:
-        at_least = f", if {self.min_held:.0%} of its value hold on held-out samples" if self.min_held else ""
-        errors, kinds = self.stderr.tolist(), ["" if counts else " (noise)" for counts in self.counts]
-        names = [f"{i + 1} ± {plain_number(error)}{kinds[i]}" for i, error in enumerate(errors[:_MAX_BARS])]
+        kinds = ["" if counts else " (noise)" for counts in self.counts]
+        names = [f"{i + 1} ± {plain_number(error)}{kinds[i]}" for i, error in enumerate(self.stderr[:15].tolist())]
         return Card(
             title=f"Spectrum with {self.n_signal} of {len(self.counts)} directions above the noise",
             facts=[
                 ("components", f"{self.n_components:,}"),
                 ("noise level", plain_number(self.noise)),
-                ("a direction counts", f"from {self.threshold:.1f} standard errors on{at_least}"),
+                ("a direction counts", f"from {self.threshold:.1f} standard errors on"),
             ],
             bars=list(zip(names, self.held_out.tolist(), strict=False)),
             bars_title="each direction on held-out samples",
@@ -183,28 +152,19 @@ def find_spectrum(
     """Find directions without one fold, evaluate them on it, for each fold in turn, and count those that hold."""
 
     def test_directions(q: int) -> Spectrum:
-        found, sums = _cross_validate(folds, q, {"seed": seed, "n_threads": n_threads, "block": block})
-        return _count_signal(found, sums, n_features, count_components, min_held)
+        found, directions = np.zeros(q), []
+        for fold in range(N_FOLDS):
+            moment = as_operator(folds.second_moment_without(fold))
+            values, vectors, _ = top_eigenpairs(
+                moment, q, tol=TOL, max_applications=MAX_APPLICATIONS, seed=seed, n_threads=n_threads, block=block
+            )
+            found += values / N_FOLDS
+            directions.append(vectors)
+        return _count_signal(found, folds.evaluate(directions), n_features, count_components, min_held)
 
     few = min(max(n_directions // 4, MIN_DIRECTIONS), n_directions)
     spectrum = test_directions(few)
     return spectrum if 2 * spectrum.n_signal <= few or few == n_directions else test_directions(n_directions)
-
-
-def _cross_validate(folds: Folds, n_directions: int, solver: dict[str, Any]) -> tuple[Array, FoldSums]:
-    """Return the eigenvalues on the training folds, (q,), averaged, and the sums of all held-out samples."""
-    found, directions = np.zeros(n_directions), []
-    for fold in range(N_FOLDS):
-        values, vectors, _ = top_eigenpairs(
-            as_operator(folds.second_moment_without(fold)),
-            n_directions,
-            tol=TOL,
-            max_applications=MAX_APPLICATIONS,
-            **solver,
-        )
-        found += values / N_FOLDS
-        directions.append(vectors)
-    return found, folds.evaluate(directions)
 
 
 def max_directions(n_samples: int, n_features: int, limit: int) -> int:
@@ -221,46 +181,31 @@ def sum_held_out(values: Array, noise: Array) -> FoldSums:
 def _count_signal(
     found: Array, sums: FoldSums, n_features: int | None, count_components: Callable[[int], int], min_held: float
 ) -> Spectrum:
-    """Alternate between the noise level, from directions that do not count, and the directions above it."""
+    """Alternate between the noise level, from directions that do not count, and the directions above it.
+
+    Notes
+    -----
+    A direction's value above the noise is linear in the contributions of a sample, so the sums suffice. A noisy sample
+    contributes more to both, so the difference has a smaller variance than either.
+    """
     q = len(found)
     threshold = NormalDist().inv_cdf(1 - FALSE_ALARM / max(q, 1))
-    counts = np.ones(q, dtype=bool)
-    for _ in range(_MAX_ROUNDS):
-        noise = _noise_weights(counts, n_features)
-        level = float(sums.total @ noise)
-        held_out, stderr = _subtract_noise(sums, noise)
-        rounding = MIN_VALUE * np.abs(sums.total[:q]).max(initial=0.0)
+    scatter = sums.products - np.outer(sums.total, sums.total) / max(sums.n, 1)
+    rounding, counts = MIN_VALUE * np.abs(sums.total[:q]).max(initial=0.0), np.ones(q, dtype=bool)
+    for _ in range(10):
+        # The noise level as a combination of the sums: what is left of the trace, per remaining direction.
+        noise = np.append(np.zeros(q), 1.0)
+        if n_features is not None:
+            noise = np.append(-counts.astype(np.float64), 1.0) / (n_features - np.count_nonzero(counts))
+        level, above = float(sums.total @ noise), np.eye(q + 1, q) - noise[:, None]
+        held_out = sums.total @ above
+        stderr = np.sqrt(np.maximum(np.einsum("ij,ij->j", above, scatter @ above), 0))
         needed = np.maximum.reduce([threshold * stderr, min_held * (found - level), np.full(q, rounding)])
         before, counts = counts, held_out > needed
         if np.array_equal(counts, before):
             break
     n_components = count_components(int(np.count_nonzero(counts)))
     return Spectrum(found - level, held_out, stderr, counts, level, threshold, min_held, n_components)
-
-
-def _noise_weights(counts: Array, n_features: int | None) -> Array:
-    """Return the noise level as a linear combination of `FoldSums.total`, (q + 1,).
-
-    It is the trace minus the directions that count, per remaining direction.
-    """
-    if n_features is None:
-        return np.append(np.zeros(len(counts)), 1.0)
-    return np.append(-counts.astype(np.float64), 1.0) / (n_features - np.count_nonzero(counts))
-
-
-def _subtract_noise(sums: FoldSums, noise: Array) -> tuple[Array, Array]:
-    """Return each direction's value above the noise, (q,), and its standard error.
-
-    Notes
-    -----
-    Both are linear in the contributions of a sample, so the sums suffice. A noisy sample contributes more to both, so
-    the difference has a smaller variance than either.
-    """
-    q = len(noise) - 1
-    above = np.eye(q + 1, q) - noise[:, None]
-    scatter = sums.products - np.outer(sums.total, sums.total) / max(sums.n, 1)
-    variance = np.einsum("ij,ij->j", above, scatter @ above)
-    return sums.total @ above, np.sqrt(np.maximum(variance, 0))
 
 
 def spherical_spectrum(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from numbers import Integral
 from typing import Any
 
@@ -18,8 +19,6 @@ from mixsearch.errors import ArgumentError, HintError, Option, SearchError, Unkn
 # Let the samples determine the number of components.
 AUTO = "auto"
 FLOAT_DTYPES = (np.float64, np.float32)
-# Columns that an error names.
-_MAX_NAMED = 3
 
 
 def check_positive_int(name: str, value: Any) -> None:
@@ -110,6 +109,17 @@ def reject_unknown_arguments(function: Callable[..., Any], unknown: Iterable[str
         )
 
 
+@contextmanager
+def as_search_errors() -> Iterator[None]:
+    """Raise what scikit-learn's checks find as an error of ours."""
+    try:
+        yield
+    except SearchError:
+        raise
+    except ValueError as error:
+        raise SearchError("{reason}", code="bad_samples", reason=str(error)) from error
+
+
 def as_samples(checked: Any) -> Samples:
     """Return samples that passed scikit-learn's checks, with sparse matrices as sparse arrays."""
     return checked if isinstance(checked, np.ndarray) else sp.csr_array(checked)
@@ -123,7 +133,8 @@ def check_samples(X: Any, n_features: int, names: Any = None) -> Samples:
     # scikit-learn takes longer to import than an index to open and to search.
     from sklearn.utils.validation import check_array
 
-    samples = as_samples(check_array(X, accept_sparse="csr", dtype=FLOAT_DTYPES))
+    with as_search_errors():
+        samples = as_samples(check_array(X, accept_sparse="csr", dtype=FLOAT_DTYPES))
     if samples.shape[1] != n_features:
         raise SearchError(
             "X has {found} features, but the component has {n_features}.",
@@ -136,27 +147,24 @@ def check_samples(X: Any, n_features: int, names: Any = None) -> Samples:
 
 def _other_columns(found: list[Any], expected: list[Any]) -> SearchError:
     """Return the error that a data frame has other columns than that of the fit, or in another order."""
-    known, given = set(expected), set(found)
-    missing, unexpected = (
-        [name for name in expected if name not in given],
-        [name for name in found if name not in known],
-    )
-    facts: dict[str, Any] = {"found": found[:_MAX_NAMED], "expected": expected[:_MAX_NAMED]}
     if len(found) != len(expected):
-        sentence = "X has {n_found} columns, but the fit had {n_expected}."
-        facts |= {"n_found": len(found), "n_expected": len(expected)}
-    else:
-        first = next(i for i, (one, other) in enumerate(zip(found, expected, strict=True)) if one != other)
-        sentence = (
-            "Column {column} of X (counted from 0) is {found_there!r}, but that of the fit was {expected_there!r}."
+        return SearchError(
+            "X has {n_found} columns, but the fit had {n_expected}. Missing: {missing}. Pass "
+            "X[search.feature_names_in_].",
+            code="other_columns",
+            n_found=len(found),
+            n_expected=len(expected),
+            missing=[name for name in expected if name not in found][:3],
         )
-        facts |= {"column": first, "found_there": found[first], "expected_there": expected[first]}
-    for kind, names in (("missing", missing), ("unexpected", unexpected)):
-        if names:
-            more = f" and {len(names) - _MAX_NAMED} more" if len(names) > _MAX_NAMED else ""
-            sentence += f" {kind.capitalize()}: {{{kind}_names}}{more}."
-            facts |= {kind: names[:_MAX_NAMED], f"{kind}_names": ", ".join(map(str, names[:_MAX_NAMED]))}
-    return SearchError(sentence + " Pass X[search.feature_names_in_].", code="other_columns", **facts)
+    first = next(i for i, (one, other) in enumerate(zip(found, expected, strict=True)) if one != other)
+    return SearchError(
+        "Column {column} of X (counted from 0) is {found_there!r}, but that of the fit was {expected_there!r}. Pass "
+        "X[search.feature_names_in_].",
+        code="other_columns",
+        column=first,
+        found_there=found[first],
+        expected_there=expected[first],
+    )
 
 
 def check_one_hint(given: Mapping[str, Any]) -> str:
@@ -174,7 +182,10 @@ def check_one_hint(given: Mapping[str, Any]) -> str:
 
 def hint_from_direction(v: Any, n_features: int) -> Array:
     """Check a direction, (d,)."""
-    direction = np.asarray(v, dtype=np.float64)
+    try:
+        direction = np.asarray(v, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise HintError("The hint is not numeric: {reason}.", code="hint_type", reason=str(error)) from error
     if direction.ndim != 1 or len(direction) != n_features:
         raise HintError(
             "The hint has shape {shape}, but samples with {n_features} features need ({n_features},)."

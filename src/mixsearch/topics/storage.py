@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -97,7 +98,7 @@ def store_search(out: FolderWriter, search: TopicSearch) -> None:
         "n_dropped": search.n_dropped_,
         "has_vocabulary": search.vocabulary_ is not None,
         "has_left_out": family.left_out is not None,
-        "spectrum": search.spectrum_.as_dict() if hasattr(search, "spectrum_") else None,
+        "spectrum": to_json(search.spectrum_) if hasattr(search, "spectrum_") else None,
     }
 
 
@@ -153,7 +154,7 @@ def restore_fit(search: FittedTopics, folder: Folder) -> None:
     search.n_features_in_ = d
     search.n_dropped_ = fit["n_dropped"]
     if fit["spectrum"] is not None:
-        search.spectrum_ = Spectrum.from_dict(fit["spectrum"])
+        search.spectrum_ = Spectrum(**{name: _to_array(value) for name, value in fit["spectrum"].items()})
     search._set_vocabulary(_read_vocabulary(folder, d) if fit["has_vocabulary"] else None)
     search._dropped = open_dropped(folder, segments)
 
@@ -245,3 +246,13 @@ def _check_counts(folder: Folder, group: str, n_columns: int) -> None:
     raise damage_error(
         "'{path}' is damaged: {name} cannot be read, {reason}.", path=str(folder.path), name=group, reason=reason
     )
+
+
+def to_json(spectrum: Spectrum) -> dict[str, Any]:
+    """Return all attributes, ready for JSON."""
+    values = {field.name: getattr(spectrum, field.name) for field in fields(spectrum)}
+    return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in values.items()}
+
+
+def _to_array(value: Any) -> Any:
+    return np.array(value) if isinstance(value, list) else value

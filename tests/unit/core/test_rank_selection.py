@@ -10,7 +10,7 @@ from tests.split_samples import split_samples
 
 from mixsearch import SubspaceSearch
 from mixsearch.core.rows import chunk_in_memory
-from mixsearch.core.spectrum import Spectrum, spherical_spectrum
+from mixsearch.core.spectrum import spherical_spectrum
 from mixsearch.datasets import make_gaussian_mixture, make_subspaces, make_topics
 from mixsearch.gaussian import gaussian_spectrum
 from mixsearch.lda import topic_spectrum
@@ -164,10 +164,3 @@ def test_sparse_samples_show_what_dense_ones_do():
     )
     assert dense.n_components == sparse.n_components == 3
     assert_allclose(sparse.held_out[:2], dense.held_out[:2], rtol=1e-3)
-
-
-def test_a_spectrum_comes_back_from_plain_numbers():
-    spectrum = gaussian_spectrum(chunk_in_memory(make_gaussian_mixture(200, 6, 3, random_state=0).X), seed=0)
-    again = Spectrum.from_dict(spectrum.as_dict())
-    assert repr(again) == repr(spectrum)
-    assert again.counts.dtype == bool
