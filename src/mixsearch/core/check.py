@@ -8,18 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mixsearch._typing import Array
+from mixsearch.core.tuning import TUNING
 from mixsearch.errors import DoubtfulExamplesWarning, SearchWarning, WeakHintWarning, collect_warnings
 
 # Examples that are left out in turn, at most.
 MAX_LEFT_OUT = 30
 # One of q examples belongs to another component if its membership is below this / q.
 MAX_DISAGREEMENT = 0.05
-# Below this lead over the runner-up, the hint of moments without samples is called weak.
-WEAK_SEPARATION = 1.1
-# A hint is weak if its lead, unless it is clear, would be lost on new samples with more than this probability.
-MAX_LOST = 0.05
-# A direction says nothing if one in which components do not differ would score them as differently this often.
-MAX_UNINFORMATIVE = 0.01
 
 
 class Check(NamedTuple):
@@ -154,7 +149,7 @@ def check_answer(found: Any, memberships: Array | None = None, *, is_clear: bool
 
 def _check_direction(found: Any, *, is_clear: bool) -> list[WeakHintWarning]:
     p_value = found._family.information_p_value(found._hint)
-    if p_value <= MAX_UNINFORMATIVE or found._family.n_components == 1:
+    if p_value <= TUNING.max_uninformative or found._family.n_components == 1:
         return [] if is_clear else check_lead(found)
     return [
         WeakHintWarning(
@@ -171,18 +166,16 @@ def check_lead(found: Any) -> list[WeakHintWarning]:
     """Find out whether the hint singles out one component: a small lead is doubtful only if it may be noise."""
     if len(found.scores) == 1 or found.separation >= found._clear_separation:
         return []
+    sentence = "The hint hardly singles out a component: it leads the runner-up by a factor of {separation:.2f} only"
     if found._family is None:  # from moments alone: nobody knows their noise
-        sentence = (
-            "The hint hardly singles out a component: it leads the runner-up by a factor of {separation:.2f} only."
-        )
-        return [WeakHintWarning(sentence, separation=found.separation)] if found.separation < WEAK_SEPARATION else []
-    if found._p_first >= 1 - MAX_LOST:
+        is_weak = found.separation < TUNING.weak_separation
+        return [WeakHintWarning(sentence + ".", separation=found.separation)] if is_weak else []
+    if found._p_first >= 1 - TUNING.max_lost:
         return []
     return [
         WeakHintWarning(
-            "The hint hardly singles out a component: it leads the runner-up by a factor of {separation:.2f} "
-            "only, where 1 is a tie, and would lead on other samples with a probability of {percent:.0f}%. Look at "
-            "`alternatives`, or give a more specific hint.",
+            sentence + ", where 1 is a tie, and would lead on other samples with a probability of {percent:.0f}%. Look "
+            "at `alternatives`, or give a more specific hint.",
             separation=found.separation,
             percent=100 * found._p_first,
         )

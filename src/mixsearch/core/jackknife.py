@@ -11,6 +11,7 @@ import numpy as np
 from mixsearch._typing import Array
 from mixsearch.core.frame import Frame
 from mixsearch.core.moments import Hinted, Replicates
+from mixsearch.core.tuning import TUNING
 from mixsearch.machine import one_blas_thread
 
 
@@ -29,10 +30,6 @@ class StandardErrors(NamedTuple):
     weight: float
 
 
-# Without one group in forty the second moment stays near the identity; below this it has lost a direction.
-MIN_SECOND = 0.05
-
-
 def jackknife(replicates: Array) -> Array:
     """Return the standard error of an estimate from its replicates, (B, ...) -> (...)."""
     n_groups = len(replicates)
@@ -42,7 +39,7 @@ def jackknife(replicates: Array) -> Array:
 def whitened(replicates: Replicates) -> tuple[Array, Array, Array]:
     """Return R and m of every replicate in its own frame, and the A^(-1/2) that whitens it, (B, k, k)."""
     values, vectors = np.linalg.eigh(replicates.second)
-    scaled = vectors / np.sqrt(np.maximum(values, MIN_SECOND))[:, None, :]
+    scaled = vectors / np.sqrt(np.maximum(values, TUNING.min_second))[:, None, :]
     root = scaled @ vectors.transpose(0, 2, 1)
     return root @ replicates.hinted @ root, np.einsum("bij,bj->bi", root, replicates.mean), root
 

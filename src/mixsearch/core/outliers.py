@@ -15,20 +15,13 @@ from sklearn.neighbors import NearestNeighbors
 from mixsearch._typing import Array, Samples
 from mixsearch.core.moments import MeasuredSamples, measure_samples, sample_mean_of, squared_distances
 from mixsearch.core.rows import Chunk, Chunks, SampleChunk, TopRows, top_rows
+from mixsearch.core.tuning import TUNING
 from mixsearch.errors import OutliersWarning
 
-# With fewer samples nobody can say what is far.
-MIN_SAMPLES = 100
-# Share of the samples beyond the upper quantile that gives the scale, and its least number of samples. Up to this share
-# of outliers, wherever they are, leaves the scale alone: it is the breakdown point.
-TAIL, MIN_TAIL = 0.01, 3
-# Deviations beyond the largest one that normal samples would show, about √(2 ln n): components differ in variance.
-SLACK = 3.0
 # A gross outlier moves the mean, and hides smaller ones until it is left out.
 MAX_ROUNDS = 4
-# This many far samples that are as close to each other as members of a component are one. The largest square of
-# their distance, in medians of the squared distances of all.
-MIN_MEMBERS, MAX_SPREAD = 5, 3.0
+# This many far samples that are as close to each other as members of a component are one.
+MIN_MEMBERS = 5
 # Samples that suffice for quantiles, and far samples that are compared with each other.
 MAX_SAMPLES, MAX_FAR = 10_000, 5000
 MAX_LISTED = 10
@@ -106,15 +99,15 @@ def find_far(chunks: Chunks[Any], measure: Callable[..., Array], *shared: Any) -
     so one bound in standard deviations serves every dimension. Median and upper quantile give the deviation.
     """
     n = chunks.n_rows
-    if n < MIN_SAMPLES:
+    if n < TUNING.min_samples:
         return Far(np.zeros(0, dtype=np.int64), 0.0)
     measured = chunks.map(lambda chunk: SquareChunk(chunk.first, measure(chunk, *shared))).persist()
     some = measured.thin(-(-n // MAX_SAMPLES)).chunk.squares
-    roots, level = np.cbrt(some), 1 - max(TAIL, MIN_TAIL / len(some))
+    roots, level = np.cbrt(some), 1 - max(TUNING.tail, TUNING.min_tail / len(some))
     middle, upper = np.quantile(roots, [0.5, level])
     # Where all distances are equal, rounding is not far.
     deviation = max((upper - middle) / NormalDist().inv_cdf(level), 0.01 * middle)
-    limit = float((middle + (np.sqrt(2 * np.log(n)) + SLACK) * deviation) ** 3)
+    limit = float((middle + (np.sqrt(2 * np.log(n)) + TUNING.slack) * deviation) ** 3)
 
     def find_above(chunk: SquareChunk) -> TopRows:
         rows = np.flatnonzero(chunk.squares > limit)
@@ -131,7 +124,7 @@ def isolated_rows(
     if len(far.rows) < MIN_MEMBERS:
         return far.rows
     samples: Any = chunks.take_rows(far.rows).chunk.samples
-    is_member = _is_grouped(samples, center, MAX_SPREAD * far.median)
+    is_member = _is_grouped(samples, center, TUNING.max_spread * far.median)
     if find_members is not None:
         is_sparse = sp.issparse(samples)
         dense = np.asarray(samples.toarray() if is_sparse else samples, dtype=np.float64)

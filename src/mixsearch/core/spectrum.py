@@ -22,6 +22,7 @@ from mixsearch.core.moments import (
     symmetric_operator,
 )
 from mixsearch.core.rows import CACHED_ROWS, Chunks, SampleChunk, add_all, row_slices, sum_chunks
+from mixsearch.core.tuning import TUNING
 from mixsearch.display import Card, plain_number, pluralize
 from mixsearch.errors import Option, UnlikelyMixtureWarning
 
@@ -29,9 +30,6 @@ from mixsearch.errors import Option, UnlikelyMixtureWarning
 # components than those from a half. With more than three folds, training sets overlap so much that they agree by chance
 # too often.
 N_FOLDS = 3
-# Probability that noise alone adds a direction, over all tests, if the folds were independent. They share training
-# samples; measured, noise adds one in about 1 of 100 fits.
-FALSE_ALARM = 0.002
 # Any direction gives a valid test, so those of noise need not converge.
 TOL, MAX_APPLICATIONS = 0.03, 6
 # Rounding error relative to the largest value.
@@ -189,7 +187,7 @@ def _count_signal(
     contributes more to both, so the difference has a smaller variance than either.
     """
     q = len(found)
-    threshold = NormalDist().inv_cdf(1 - FALSE_ALARM / max(q, 1))
+    threshold = NormalDist().inv_cdf(1 - TUNING.false_alarm / max(q, 1))
     scatter = sums.products - np.outer(sums.total, sums.total) / max(sums.n, 1)
     rounding, counts = MIN_VALUE * np.abs(sums.total[:q]).max(initial=0.0), np.ones(q, dtype=bool)
     for _ in range(10):
@@ -255,8 +253,6 @@ def _evaluate_spheres(X: Samples, V: Array, center: Array, n: int) -> FoldSums:
 
 # Samples with less than this share of their variance outside the signal space have no noise.
 MIN_NOISE = 1e-9
-# Eigenvalues of spherical noise differ by less than this factor from the next one if there are enough samples.
-MAX_GAP, MIN_SAMPLES_PER_FEATURE = 1e3, 1.5
 # A feature with less than this share of the mean variance is constant up to rounding.
 MIN_VARIANCE = 1e-12
 # Energies that suffice for their distribution.
@@ -272,18 +268,18 @@ def noise_rank(covariance: Matrix, chunks: Chunks[Any], center: Array, n_signal:
     fewer directions than their noise, and features that are constant, or equal up to scale, are counted directly.
     """
     n, d = chunks.shape
-    if not isinstance(covariance, np.ndarray) or n < MIN_SAMPLES_PER_FEATURE * d:
+    if not isinstance(covariance, np.ndarray) or n < TUNING.min_samples_per_feature * d:
         return _count_features(chunks, center, seed)
     typical = float(np.median(np.diag(covariance)))
     try:  # a tenth of the time of all eigenvalues, which most samples do not need
-        np.linalg.cholesky(covariance - typical / MAX_GAP**2 * np.eye(d))
-        if np.diag(covariance).min() * MAX_GAP >= typical:
+        np.linalg.cholesky(covariance - typical / TUNING.max_gap**2 * np.eye(d))
+        if np.diag(covariance).min() * TUNING.max_gap >= typical:
             return d
     except np.linalg.LinAlgError:
         pass
     values = np.linalg.eigvalsh(covariance)[::-1]
     rank = count_above(values, precision=chunks.layout.dtype)
-    gaps = np.flatnonzero(values[n_signal + 1 : rank] * MAX_GAP < values[n_signal:rank][:-1])
+    gaps = np.flatnonzero(values[n_signal + 1 : rank] * TUNING.max_gap < values[n_signal:rank][:-1])
     return n_signal + int(gaps[0]) + 1 if len(gaps) else rank
 
 
@@ -325,7 +321,7 @@ def noise_edge(energies: Array, n_samples: int, n_directions: int) -> float:
     s = np.linspace(0.02, 0.98, 49) / t.max()
     edge = float(np.min(n_directions / n_samples / s + np.mean(t / (1 - t * s), axis=0)))
     rows, columns = np.sqrt(n_samples / np.mean(t**2)), np.sqrt(n_directions)
-    return edge * (1 + 2 * float(np.cbrt(1 / rows + 1 / columns) / (rows + columns)))
+    return edge * (1 + TUNING.margin * float(np.cbrt(1 / rows + 1 / columns) / (rows + columns)))
 
 
 @dataclass(frozen=True, slots=True)

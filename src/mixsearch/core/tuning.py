@@ -1,0 +1,30 @@
+"""The numbers that decide what is warned about, left out and counted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """Chosen on generated mixtures; reported by the planted warnings of tests/statistical on other seeds."""
+
+    # Warnings about a hint (benchmarks/choices.py)
+    max_lost: float = 0.05  # probability that a lead is lost on new samples, above which the hint is weak
+    max_uninformative: float = 0.01  # p-value above which a direction may say nothing
+    weak_separation: float = 1.1  # lead below which a hint of moments without samples is weak
+    min_second: float = 0.05  # smallest eigenvalue of A without a group of the jackknife: it is near 1
+    # Outliers (benchmarks/choices.py)
+    min_samples: int = 100  # with fewer samples nobody can say what is far
+    tail: float = 0.01  # share of the samples that gives the scale, and the breakdown point
+    min_tail: int = 3  # the least number of samples that give it
+    slack: float = 3.0  # deviations beyond the largest one of normal samples: components differ in variance
+    max_spread: float = 3.0  # squared distance within a group of far samples, in medians of all squared distances
+    # Number of components (benchmarks/counting.py)
+    false_alarm: float = 0.002  # probability of a direction of noise, if folds were independent; measured, about .01
+    margin: float = 2.0  # deviations beyond the edge of noise: less than 1 of 100 fits (Tracy and Widom)
+    max_gap: float = 1e3  # factor between eigenvalues of noise and those of nearly constant directions
+    min_samples_per_feature: float = 1.5  # with fewer samples eigenvalues of noise have gaps
+
+
+TUNING = Tuning()
