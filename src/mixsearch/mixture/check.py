@@ -14,7 +14,6 @@ from mixsearch.errors import Option, SearchWarning, UnlikelyMixtureWarning
 from mixsearch.mixture.em import Held, Model, P, posterior, responsibilities, thin_rows
 from mixsearch.mixture.tuning import TUNING
 
-
 # Rows with less of a component do not change its distribution.
 TINY_RESP = 1e-7
 
