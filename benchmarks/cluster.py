@@ -18,7 +18,7 @@ from measuring import print_table, seconds, verdict
 from workloads import draw_corpus
 
 from mixsearch import TopicSearch
-from mixsearch.core.dask import SUMS_PER_TASK, sample_chunks
+from mixsearch.core.dask import sample_chunks
 from mixsearch.core.eigen import OVERSAMPLING
 from mixsearch.core.rows import SampleChunk
 from mixsearch.lda import BLOCK
@@ -78,7 +78,6 @@ def run(*, quick: bool = False) -> None:
         ("cluster", "passes", "sent by workers (Dask's counters)", "all bytes on loopback", "allowed"),
         rows,
     )
-    _on_paper(N_BLOCKS * alone / nnz, empty[0])
     print()
     print(f"- a pass that computes nothing: {seconds(empty[0])}; with vectors there and back {seconds(empty[1])}")
     print(f"- two workers over one, for products with {BLOCK} vectors alone: {2 * alone / together:.2f} x at most")
@@ -165,48 +164,6 @@ def _fit_there(client: Client, counts: sp.csr_array) -> Callable[[], Any]:
     X = da.concatenate(arrays).persist()
     wait(X)
     return lambda: TopicSearch(N_TOPICS).fit(X)
-
-
-class Case(NamedTuple):
-    """A corpus and a cluster for it, on paper."""
-
-    n_documents: float
-    n_workers: int
-    n_threads: int  # of each worker
-    block: float  # bytes
-
-
-# Words in all and in a document, passes, bytes per second of a worker's network, seconds that Dask takes for a task.
-WORDS, WORDS_OF_ONE, PASSES, NETWORK, PER_TASK = 100_000, 80, 40, 1e9, 1e-3
-PAPER = (Case(1e8, 16, 8, 1e8), Case(1e10, 256, 16, 2e9))
-
-
-def _on_paper(per_nonzero: float, empty: float) -> None:
-    """Extrapolate the cost of a fit to far larger corpora, from the constants measured here."""
-    rows = []
-    for case in PAPER:
-        memory = case.n_documents * (16 * WORDS_OF_ONE + 4 * N_TOPICS + 40)
-        vectors = WORDS * BLOCK * 4
-        compute = PASSES * case.n_documents * WORDS_OF_ONE * per_nonzero / (case.n_workers * case.n_threads)
-        n_tasks = max(memory / case.block / SUMS_PER_TASK, case.n_workers * case.n_threads)
-        overhead = PASSES * (empty + n_tasks * PER_TASK + 2 * vectors / NETWORK)
-        rows.append(
-            (
-                f"{case.n_documents:,.0f}",
-                f"{case.n_workers} x {case.n_threads}",
-                f"{memory / 1e12:,.2f} TB",
-                f"{2 * memory / case.n_workers / 1e9:,.0f} GB",
-                f"{case.block / 1e6:,.0f} MB",
-                f"{compute:,.0f} s",
-                f"{overhead:,.0f} s",
-                f"{2 * (PASSES + 1) * case.n_workers * vectors / 1e9:,.0f} GB",
-            )
-        )
-    print_table(
-        f"On paper: {WORDS:,} words, {WORDS_OF_ONE} different ones in a document, {PASSES} passes",
-        ("documents", "workers x threads", "held", "memory of a worker", "block", "products", "Dask", "traffic"),
-        rows,
-    )
 
 
 class Traffic(NamedTuple):
