@@ -6,6 +6,7 @@ import argparse
 import time
 
 import accuracy
+import audit
 import choices
 import cluster
 import counting
@@ -52,6 +53,7 @@ BENCHMARKS = {
     "refinement": refinement,
     "one_example": one_example,
     "coverage": interval_coverage,
+    "audit": audit,
     "counting": counting,
     "trust": trust,
     "tables": tables,

@@ -1,3 +1,4 @@
+from .audit import Audit
 from .community.component import Community
 from .community.search import CommunitySearch
 from .core.check import Check
@@ -20,6 +21,7 @@ from .topics.search import TopicSearch
 __version__: str
 
 __all__ = [
+    "Audit",
     "Check",
     "Community",
     "CommunitySearch",

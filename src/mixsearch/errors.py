@@ -119,6 +119,12 @@ class UnknownArgumentError(Coded, TypeError):
     code = "unknown_argument"
 
 
+class AuditError(SearchError):
+    """Judgements from which nothing can be estimated: of unknown rows, contradictory, or none."""
+
+    code = "bad_judgement"
+
+
 class SparseError(SearchError, TypeError):
     """X is sparse, but the options need it dense."""
 
