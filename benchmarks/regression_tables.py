@@ -35,7 +35,7 @@ from threadpoolctl import threadpool_limits
 
 from mixsearch import RegressionSearch
 from mixsearch._typing import Array
-from mixsearch.core.confidence import posterior_of_all
+from mixsearch.confidence import posterior_of_all
 from mixsearch.errors import SearchError
 
 N_EXAMPLES, N_DRAWS, N_QUICK, N_STARTS = (3, 5), 3, 1, 20

@@ -12,7 +12,7 @@ from tests.apps.cli_corpus import N_TOPICS, Files, invoke, make_files, make_inde
 from tests.closeness import assert_close
 
 from mixsearch.cli.console import complete_index
-from mixsearch.core.confidence import verdict_by_confidence
+from mixsearch.confidence import verdict_by_confidence
 from mixsearch.index import open_index
 
 KEYS = {

@@ -34,7 +34,7 @@ from mixsearch.cli.units import format_share
 from mixsearch.community.component import Community
 from mixsearch.community.graph import Graph, graph_from_links
 from mixsearch.community.search import CommunitySearch
-from mixsearch.core.confidence import MIN_LISTED_CONFIDENCE, verdict_by_confidence
+from mixsearch.confidence import MIN_LISTED_CONFIDENCE, verdict_by_confidence
 from mixsearch.display import plain_chance, plain_number
 from mixsearch.errors import HintError, Option, SearchError
 from mixsearch.io.tables import read_table, write_table

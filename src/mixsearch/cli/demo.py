@@ -25,7 +25,7 @@ from mixsearch._typing import Array, Sparse
 from mixsearch.cli.console import describe, record_warnings, report_errors, stdout_console
 from mixsearch.cli.docstrings import export_docstrings, measure, name_program, print_line, read_docstrings
 from mixsearch.cli.units import format_share
-from mixsearch.core.confidence import verdict
+from mixsearch.confidence import verdict
 from mixsearch.core.extraction import DOUBTFUL_SEPARATION
 from mixsearch.datasets import make_communities, make_landscape, make_reviews
 from mixsearch.datasets.docstrings import DocstringCorpus

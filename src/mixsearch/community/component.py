@@ -12,7 +12,7 @@ import numpy as np
 from mixsearch._typing import Array, DataFrame
 from mixsearch.community.graph import Graph
 from mixsearch.community.refinement import RefinedCommunity, refined_community_errors, rough_posterior
-from mixsearch.core.confidence import (
+from mixsearch.confidence import (
     MIN_LISTED_CONFIDENCE,
     ConfidentComponent,
     ExampleFit,

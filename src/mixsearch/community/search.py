@@ -30,8 +30,8 @@ from mixsearch.community.refinement import (
     walk_membership,
 )
 from mixsearch.community.spectrum import MAX_COMMUNITIES, GraphSpectrum, find_spectrum
+from mixsearch.confidence import check_lead, lower_trust
 from mixsearch.core.component import add_warnings
-from mixsearch.core.confidence import check_lead, lower_trust
 from mixsearch.core.estimator import BaseSearch, MixtureCache, RandomState
 from mixsearch.core.extraction import Extraction, ExtractionOptions, extract_with_rehint
 from mixsearch.core.rows import chunk_in_memory

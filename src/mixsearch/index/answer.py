@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from mixsearch.core.confidence import DOUBTFUL_CONFIDENCE
+from mixsearch.confidence import DOUBTFUL_CONFIDENCE
 from mixsearch.core.extraction import DOUBTFUL_SEPARATION
 
 # Warnings about words that were answered from their documents.

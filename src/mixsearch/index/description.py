@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mixsearch._typing import Array
-from mixsearch.core.confidence import verdict, verdict_by_confidence, verdict_code
+from mixsearch.confidence import verdict, verdict_by_confidence, verdict_code
 from mixsearch.errors import SearchWarning, SkippedWordsWarning
 from mixsearch.index.answer import (
     Alternative,

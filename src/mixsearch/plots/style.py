@@ -11,7 +11,7 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-from mixsearch.core.confidence import verdict
+from mixsearch.confidence import verdict
 from mixsearch.display import give_or_take, plain_number
 from mixsearch.io.disk import write_atomically
 

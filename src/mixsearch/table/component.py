@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from mixsearch._typing import Array, DataFrame, TableLike
-from mixsearch.core.confidence import verdict_by_confidence
+from mixsearch.confidence import verdict_by_confidence
 from mixsearch.core.rows import is_dask
 from mixsearch.display import Card, plain_chance
 from mixsearch.errors import Option, SearchWarning, UncertainSizeWarning

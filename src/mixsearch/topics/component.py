@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array, DataFrame, SamplesLike
-from mixsearch.core.confidence import ConfidentComponent, ExampleFit, confidence_without_model, separation_in_words
+from mixsearch.confidence import ConfidentComponent, ExampleFit, confidence_without_model, separation_in_words
 from mixsearch.core.jackknife import StandardErrors
 from mixsearch.core.moments import Replicates
 from mixsearch.core.rows import TopRows, is_dask, load_dask, top_rows

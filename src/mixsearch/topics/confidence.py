@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from scipy.special import expit, logit, ndtr
 
 from mixsearch._typing import Array
-from mixsearch.core.confidence import MIN_AGREEMENT, ExampleFit
+from mixsearch.confidence import MIN_AGREEMENT, ExampleFit
 from mixsearch.core.extraction import Candidates
 from mixsearch.errors import WeakHintWarning
 from mixsearch.lda import TopicFamily

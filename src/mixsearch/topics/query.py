@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from mixsearch._typing import Array
+from mixsearch.confidence import check_separation, lower_trust
 from mixsearch.core.component import add_warnings
-from mixsearch.core.confidence import check_separation, lower_trust
 from mixsearch.core.extraction import Extraction, extract_with_rehint
 from mixsearch.core.frame import Frame
 from mixsearch.core.moments import Hinted

@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mixsearch import GaussianSearch
-from mixsearch.core.confidence import MIN_P_VALUE, trust, verdict, verdict_code, weak_hint
+from mixsearch.confidence import MIN_P_VALUE, trust, verdict, verdict_code, weak_hint
 from mixsearch.core.extraction import Extraction, extract_with_rehint
 from mixsearch.core.frame import Frame
 from mixsearch.core.jackknife import N_DRAWS, interval_of_lead, probability_of_first

@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 import pytest
 from starlette.testclient import TestClient
 
-from mixsearch.core.confidence import verdict, verdict_by_confidence, verdict_code
+from mixsearch.confidence import verdict, verdict_by_confidence, verdict_code
 from mixsearch.image.result import judge_overlap
 from mixsearch.web import make_app
 from mixsearch.web.settings import PAGES, STATIC_FILES

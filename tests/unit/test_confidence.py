@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import norm
 
-from mixsearch.core.confidence import (
+from mixsearch.confidence import (
     PRIOR_OF_DISAGREEMENT,
     ExampleFit,
     ExampleNames,

@@ -1,4 +1,4 @@
-"""What only topics and communities use: it moves to their rooms."""
+"""The confidence of topics and communities: the probability that the component found is the one that the hint means."""
 
 from __future__ import annotations
 
