@@ -84,6 +84,15 @@ def test_outside_the_signal_space_the_center_is_the_likeliest_one():
         assert np.linalg.norm(beside - expected) < 0.035 * np.linalg.norm(expected)
 
 
+def test_log_densities_of_samples_are_those_of_the_likeliest_mixture(overlapping, search):
+    peer = GaussianMixture(
+        4, covariance_type="spherical", means_init=overlapping.centers, tol=1e-8, max_iter=1000, reg_covar=0
+    ).fit(overlapping.X)
+    # EM leaves out what centers differ outside the signal space.
+    assert_allclose(search.score_samples(overlapping.X), peer.score_samples(overlapping.X), atol=0.5)
+    assert search.score_samples(overlapping.X).mean() == pytest.approx(peer.score(overlapping.X), abs=0.01)
+
+
 def test_the_log_likelihood_never_falls(overlapping, search):
     objectives = search.search(make_hint(overlapping.centers, 0), refine=True)._refined.fit.log_likelihoods
     assert len(objectives) > 2

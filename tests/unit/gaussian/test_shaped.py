@@ -36,6 +36,7 @@ def test_the_component_is_that_of_the_likeliest_mixture(fitted, target):
     apart = np.abs(found.membership(data.X) - peer.predict_proba(data.X)[:, target])
     assert apart.mean() < 0.01
     assert_allclose(found.covariance, data.covariances[target], atol=0.35)
+    assert search.score_samples(data.X).mean() == pytest.approx(peer.score(data.X), abs=0.01)
 
 
 def test_standard_errors_are_those_of_a_center_or_a_little_larger(fitted):
