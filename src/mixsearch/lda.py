@@ -11,7 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
+from threading import Lock
 from typing import Any, ClassVar, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,7 +21,7 @@ import scipy.sparse as sp
 from mixsearch._typing import Array, Matrix
 from mixsearch.core.component import Refined
 from mixsearch.core.eigen import as_operator, top_eigenpairs
-from mixsearch.core.extraction import Candidates, separate_rest
+from mixsearch.core.extraction import Candidates, all_components
 from mixsearch.core.frame import Frame, count_above, frame_from_eigenpairs
 from mixsearch.core.jackknife import jackknife
 from mixsearch.core.moments import (
@@ -382,6 +384,8 @@ class TopicFamily:
 
     def take(self, k: int) -> TopicFamily:
         """Return the same fit with the first topics only."""
+        if k == self.n_components:
+            return self  # and its samples of topics
         return replace(
             self,
             frame=self.frame.take(k),
@@ -769,8 +773,43 @@ class LdaTopic(Refined):
         return np.where(lengths > 0, posterior[:, 0] / posterior.sum(axis=1), 0.0)
 
 
+class SampledTopics(NamedTuple):
+    """The posterior of all topics."""
+
+    start: Array  # moment estimates, (d, k)
+    topics: Array  # posterior means, (d, k)
+    errors: Array  # posterior standard deviations, (d, k)
+    prior: Array  # α, (k,)
+
+
+# No hint enters, so one sample serves every search in a fit.
+_samples: WeakKeyDictionary[Chunks[TopicChunk], dict[int, SampledTopics]] = WeakKeyDictionary()
+_lock = Lock()
+
+
 def refine_topic(family: TopicFamily, candidates: Candidates, n_sweeps: int) -> LdaTopic | None:
-    """Sample the topics given all documents, from the moments of all topics; None if the first one becomes another.
+    """Return the posterior of the first of the candidates; None if sampling makes another topic of it."""
+    with _lock:
+        samples = _samples.setdefault(family.chunks, {})
+        if n_sweeps not in samples:
+            samples[n_sweeps] = sample_topics(family, n_sweeps)
+    sampled, center = samples[n_sweeps], np.maximum(family.frame.unwhiten(candidates.points[:, 0]), 0)
+    before, after = (np.argmax(center @ T / np.linalg.norm(T, axis=0)) for T in (sampled.start, sampled.topics))
+    if before != after:
+        return None
+    order = np.append(after, np.delete(np.arange(family.n_components), after))
+    return LdaTopic(
+        center=sampled.topics[:, after].copy(),
+        weight=float(candidates.weights[0]) / family.alpha0,
+        objectives=(),
+        errors=sampled.errors[:, after],
+        topics=sampled.topics[:, order],
+        prior=sampled.prior[order],
+    )
+
+
+def sample_topics(family: TopicFamily, n_sweeps: int) -> SampledTopics:
+    """Sample the topics given all documents, from the moments of all topics.
 
     Notes
     -----
@@ -782,13 +821,15 @@ def refine_topic(family: TopicFamily, candidates: Candidates, n_sweeps: int) -> 
     halves show, counts twice: sweeps vary less than the posterior, and their mean is not that of the posterior.
     """
     rng = np.random.default_rng(0)
-    candidates = separate_rest(family.tensor(np.eye(family.n_components)), candidates)
-    topics, prior, chunks = _start_sampling(family, candidates)
-    squares = float(np.mean(np.sum(topics**2, axis=0)))
-    beta = np.clip((1 - squares) / max(len(topics) * squares - 1, MIN_PROBABILITY), *TUNING.beta_range)
+    start, prior, chunks = _start_sampling(
+        family, all_components(family.tensor(np.eye(family.n_components)), family.mean)
+    )
+    squares = float(np.mean(np.sum(start**2, axis=0)))
+    beta = np.clip((1 - squares) / max(len(start) * squares - 1, MIN_PROBABILITY), *TUNING.beta_range)
     n_held = int(TUNING.held * n_sweeps)
     n_dropped = n_held + int(TUNING.dropped * (n_sweeps - n_held))
-    start, means, variances, total = topics[:, 0], [], [], np.zeros_like(topics)
+    topics, n_kept = start, n_sweeps - n_dropped
+    halves, total_squares, variances = np.zeros((2, *start.shape)), np.zeros_like(start), np.zeros_like(start)
     for sweep in range(n_sweeps):
         chunks, counts = chunks.map_sum(sample_words, topics, prior, int(rng.integers(2**32)))
         if sweep < n_held:
@@ -796,25 +837,16 @@ def refine_topic(family: TopicFamily, candidates: Candidates, n_sweeps: int) -> 
         counts = counts + beta
         lengths = counts.sum(axis=0)
         if sweep >= n_dropped:
-            total += counts / lengths
-            means.append(counts[:, 0] / lengths[0])
-            variances.append(means[-1] * (1 - means[-1]) / (lengths[0] + 1))
+            mean = counts / lengths
+            halves[2 * (sweep - n_dropped) // n_kept] += mean
+            total_squares += mean**2
+            variances += mean * (1 - mean) / (lengths + 1)
         topics = draw_dirichlet(rng, counts, axis=0)
-    topics = total / len(means)
-    if np.argmax(start @ topics / np.linalg.norm(topics, axis=0)) != 0:
-        return None
-    between = np.var(means, axis=0)
-    halves = [np.mean(half, axis=0) for half in np.array_split(means, min(2, len(means)))]
-    rho = min(float(np.var(halves, axis=0).sum() / max(between.sum(), MIN_PROBABILITY)), 0.5)
-    between *= (1 + rho) / (1 - rho)
-    return LdaTopic(
-        center=topics[:, 0].copy(),
-        weight=float(candidates.weights[0]) / family.alpha0,
-        objectives=(),
-        errors=np.sqrt(np.mean(variances, axis=0) + between),
-        topics=topics,
-        prior=prior,
-    )
+    topics = halves.sum(axis=0) / n_kept
+    between = np.maximum(total_squares / n_kept - topics**2, 0)
+    gaps = (halves[1] - halves[0]) / n_kept if n_kept > 1 else np.zeros_like(start)
+    rho = np.minimum(np.sum(gaps**2, axis=0) / np.maximum(between.sum(axis=0), MIN_PROBABILITY), 0.5)
+    return SampledTopics(start, topics, np.sqrt(variances / n_kept + between * (1 + rho) / (1 - rho)), prior)
 
 
 def _start_sampling(family: TopicFamily, candidates: Candidates) -> tuple[Array, Array, Chunks[SampledChunk]]:
