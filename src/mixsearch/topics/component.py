@@ -18,10 +18,11 @@ from mixsearch.core.rows import TopRows, is_dask, load_dask, top_rows
 from mixsearch.core.validation import check_choice, check_positive_int, check_samples
 from mixsearch.display import Card, plain_number
 from mixsearch.lda import LdaTopic, TopicFamily, project_to_simplex
-from mixsearch.lda_documents import ShareChunk, TopicChunk, check_indices, rank_documents
+from mixsearch.lda_documents import TopicChunk, check_indices
 from mixsearch.machine import one_blas_thread
 from mixsearch.topics.confidence import trust_in_words
 from mixsearch.topics.counts import as_counts
+from mixsearch.topics.documents import ShareChunk, rank_documents
 from mixsearch.topics.evidence import divergence_by_word, promote_words
 from mixsearch.topics.hint import WordHint
 from mixsearch.topics.local_em import LocalTopic, estimate_errors, floor_errors

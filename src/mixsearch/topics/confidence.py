@@ -22,7 +22,8 @@ from mixsearch.confidence import MIN_AGREEMENT, ExampleFit
 from mixsearch.core.extraction import Candidates
 from mixsearch.errors import WeakHintWarning
 from mixsearch.lda import TopicFamily
-from mixsearch.lda_documents import N_LEADING, PlacedSample, broad_places, pick_evenly, place_documents, to_unit_length
+from mixsearch.lda_documents import N_LEADING
+from mixsearch.topics.documents import PlacedSample, broad_places, pick_evenly, place_documents, to_unit_length
 from mixsearch.topics.hint import Term, WordHint
 from mixsearch.topics.local_em import LocalTopic
 from mixsearch.topics.ranking import BROAD_PLACE

@@ -11,16 +11,10 @@ import numpy as np
 from mixsearch._typing import Array
 from mixsearch.core.rows import Chunks
 from mixsearch.io.folder import Folder
-from mixsearch.lda_documents import (
-    TopicChunk,
-    WordCountChunk,
-    broad_places,
-    check_indices,
-    pick_documents,
-    to_unit_length,
-)
+from mixsearch.lda_documents import TopicChunk, WordCountChunk, check_indices
 from mixsearch.topics.component import Topic
 from mixsearch.topics.counts import MIN_WORDS
+from mixsearch.topics.documents import broad_places, pick_documents, to_unit_length
 from mixsearch.topics.fitted import FittedTopics, open_fitted
 from mixsearch.topics.local_em import ABOUT_SHARE, SCALE_ERROR, LocalTopic
 from mixsearch.topics.query import index_documents

@@ -16,15 +16,9 @@ import numpy as np
 from mixsearch._typing import Array
 from mixsearch.core.rows import Chunk, Chunks, TopRows, even_slices, sum_chunks, top_rows
 from mixsearch.lda import TopicFamily
-from mixsearch.lda_documents import (
-    WORDS_ELSEWHERE,
-    DocumentChunk,
-    ScoredChunk,
-    TopicChunk,
-    choose_rows,
-    local_rows,
-)
+from mixsearch.lda_documents import DocumentChunk, TopicChunk
 from mixsearch.machine import n_cores
+from mixsearch.topics.documents import WORDS_ELSEWHERE, ScoredChunk, choose_rows, local_rows
 
 # The share of the topic in a document for which the evidence of a word is computed.
 USUAL_SHARE = 0.03

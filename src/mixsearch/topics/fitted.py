@@ -27,12 +27,12 @@ from mixsearch.io.disk import damage_error
 from mixsearch.io.folder import Folder
 from mixsearch.lda import TUNING as LDA_TUNING
 from mixsearch.lda import TopicFamily
-from mixsearch.lda_documents import pick_documents
 from mixsearch.machine import one_blas_thread
 from mixsearch.mixture.em import EMOptions, check_em_options
 from mixsearch.mixture.tuning import TUNING as EM_TUNING
 from mixsearch.topics.component import Topic, keep_documents
 from mixsearch.topics.counts import as_counts
+from mixsearch.topics.documents import pick_documents
 from mixsearch.topics.dropped import DroppedWords
 from mixsearch.topics.hint import DroppedHint, WordHint, Words, are_words, hint_from_words
 from mixsearch.topics.marked import NO_DOCUMENTS, MarkedDocuments, mark_documents, match_dropped

@@ -21,7 +21,8 @@ from mixsearch.core.extraction import Candidates
 from mixsearch.core.jackknife import StandardErrors, jackknife
 from mixsearch.core.rows import N_GROUPS, Chunk, Chunks, TopRows, group_indices, row_slices, top_rows
 from mixsearch.lda import TopicFamily, project_to_simplex
-from mixsearch.lda_documents import (
+from mixsearch.mixture.em import EMOptions
+from mixsearch.topics.documents import (
     WORDS_ELSEWHERE,
     DocumentSample,
     ScoredChunk,
@@ -31,7 +32,6 @@ from mixsearch.lda_documents import (
     pick_documents,
     sample_rows,
 )
-from mixsearch.mixture.em import EMOptions
 from mixsearch.topics.evidence import (
     base_level,
     best_with_sizes,

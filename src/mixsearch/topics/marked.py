@@ -12,8 +12,8 @@ from mixsearch._typing import Array
 from mixsearch.core.moments import Hinted
 from mixsearch.errors import HintError
 from mixsearch.lda import TopicFamily
-from mixsearch.lda_documents import WORDS_ELSEWHERE, ScoredChunk, local_rows, pick_documents
 from mixsearch.topics.counts import damp
+from mixsearch.topics.documents import WORDS_ELSEWHERE, ScoredChunk, local_rows, pick_documents
 from mixsearch.topics.hint import DroppedHint, WordHint, mean_frequencies
 from mixsearch.topics.ranking import NamedDocuments, mean_of_named, weigh_against
 from mixsearch.topics.seeds import Seeds, score_listed, seed_from_documents

@@ -26,10 +26,11 @@ from mixsearch.errors import (
     warn_user,
 )
 from mixsearch.lda import TopicFamily, refine_topic
-from mixsearch.lda_documents import TopicChunk, index_rows
+from mixsearch.lda_documents import TopicChunk
 from mixsearch.mixture.em import EMOptions, not_refined
 from mixsearch.topics.component import Topic
 from mixsearch.topics.confidence import fit_documents, fit_words
+from mixsearch.topics.documents import index_rows
 from mixsearch.topics.hint import WordHint
 from mixsearch.topics.local_em import refine_locally
 from mixsearch.topics.marked import MarkedDocuments, Matches, seed_from_matches

@@ -23,14 +23,8 @@ import scipy.sparse as sp
 
 from mixsearch._typing import Array
 from mixsearch.lda import TopicFamily
-from mixsearch.lda_documents import (
-    DocumentSample,
-    PlacedSample,
-    pick_evenly,
-    project_places,
-    sum_places,
-    tfidf_lengths,
-)
+from mixsearch.lda_documents import sum_places, tfidf_lengths
+from mixsearch.topics.documents import DocumentSample, PlacedSample, pick_evenly, project_places
 
 # The share of the topic in a document for which its words are compared with the corpus.
 TOPIC_SHARE = 0.2

@@ -18,14 +18,8 @@ from mixsearch._typing import Array
 from mixsearch.core.rows import Chunks, Maximum, TopRows, top_rows
 from mixsearch.errors import WeakHintWarning, warn_user
 from mixsearch.lda import TopicFamily
-from mixsearch.lda_documents import (
-    DocumentSample,
-    ScoredChunk,
-    ShareChunk,
-    TopicChunk,
-    local_rows,
-    pick_documents,
-)
+from mixsearch.lda_documents import TopicChunk
+from mixsearch.topics.documents import DocumentSample, ScoredChunk, ShareChunk, local_rows, pick_documents
 from mixsearch.topics.hint import Term, WordHint, phrase_error, sum_terms
 from mixsearch.topics.ranking import NamedDocuments, mean_of_named, measure_counts
 

@@ -14,8 +14,9 @@ from mixsearch.core.rows import chunk_rows
 from mixsearch.display import pluralize
 from mixsearch.errors import SearchError
 from mixsearch.lda import RowLengths, TopicFamily
-from mixsearch.lda_documents import TopicChunk, check_indices, measure_documents
+from mixsearch.lda_documents import TopicChunk, check_indices
 from mixsearch.machine import n_cores, one_blas_thread
+from mixsearch.topics.documents import measure_documents
 from mixsearch.topics.dropped import DroppedWord, DroppedWords
 
 # Fewer documents have no moments worth the name.

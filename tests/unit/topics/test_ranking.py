@@ -12,7 +12,7 @@ from scipy.optimize import isotonic_regression
 from sklearn.feature_extraction.text import TfidfTransformer
 
 from mixsearch import TopicSearch
-from mixsearch.lda_documents import sample_rows
+from mixsearch.topics.documents import sample_rows
 from mixsearch.topics.local_em import fit_falling
 from mixsearch.topics.ranking import MORE_WORDS
 

@@ -13,8 +13,8 @@ import scipy.sparse as sp
 
 from mixsearch._typing import Array
 from mixsearch.io.folder import FolderWriter
-from mixsearch.lda_documents import WORDS_ELSEWHERE
 from mixsearch.text.count.dropped import REASONS, DroppedWords
+from mixsearch.topics.documents import WORDS_ELSEWHERE
 from mixsearch.topics.dropped import MAX_DOCUMENTS as MAX_DROPPED_DOCUMENTS
 from mixsearch.topics.dropped import DroppedTable, Postings, store_dropped
 
