@@ -89,7 +89,9 @@ def make_writers(folder: Path) -> dict[str, Writer]:
         "report to Excel": Writer(["report", "whole.index", "sushi1", "-o", "r.xlsx"], "r.xlsx", is_zip),
         "topic --plot": Writer(["topic", "whole.index", "sushi1", "--plot", "t.png"], "t.png", is_png),
         "find": Writer(["find", *found, "-o", "f.csv"], "f.csv", is_table(300)),
-        "community": Writer(["community", "edges.csv", "--like", "n0,n2", "-o", "c.csv"], "c.csv", is_table(n_nodes)),
+        "community": Writer(
+            ["community", "edges.csv", "--examples", "n0,n2", "-o", "c.csv"], "c.csv", is_table(n_nodes)
+        ),
         "segment": Writer([*segment, "-o", "o.png"], "o.png", is_png),
     }
 

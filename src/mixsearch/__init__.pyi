@@ -1,6 +1,5 @@
 from .audit import Audit
-from .community.component import Community
-from .community.search import CommunitySearch
+from .community import Community, CommunitySearch
 from .core.check import Check
 from .core.component import Component
 from .core.generic import search_family, search_moments

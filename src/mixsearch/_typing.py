@@ -27,5 +27,5 @@ SamplesLike: TypeAlias = "npt.ArrayLike | sp.sparray | sp.spmatrix"
 TableLike: TypeAlias = Any
 # Of pandas or Polars, neither of which is needed.
 DataFrame: TypeAlias = Any
-# A graph: its adjacency matrix, dense or sparse, or an object of networkx or igraph.
+# A graph: its adjacency matrix, dense or sparse, a data frame of links, or a graph of networkx.
 GraphLike: TypeAlias = Any

@@ -4,22 +4,18 @@ import pytest
 from tests.coded import raises
 
 import mixsearch
-from mixsearch import CommunitySearch, GaussianSearch, RegressionSearch, SubspaceSearch, TopicSearch
+from mixsearch import GaussianSearch, RegressionSearch, SubspaceSearch, TopicSearch
 from mixsearch.datasets import (
-    make_communities,
     make_gaussian_mixture,
     make_mixed_regression,
     make_subspaces,
     make_topics,
 )
 
-FAMILIES = ("community", "gaussian", "regression", "subspace", "topics")
+FAMILIES = ("gaussian", "regression", "subspace", "topics")
 
 
 def fitted(family):
-    if family == "community":
-        data = make_communities(400, 2, mean_degree=15, signal=6, random_state=0)
-        return CommunitySearch(2).fit(data.adjacency), {"examples": data.known(0, 3)}
     if family == "gaussian":
         data = make_gaussian_mixture(500, 8, 3, random_state=0)
         return GaussianSearch(3).fit(data.X), {"hint": data.centers[0]}

@@ -7,11 +7,9 @@ import pytest
 import scipy.sparse as sp
 
 from mixsearch import TopicSearch
-from mixsearch.community.moments import fit_community
 from mixsearch.core.family import Family
 from mixsearch.core.moments import Hinted
 from mixsearch.datasets import (
-    make_communities,
     make_gaussian_mixture,
     make_mixed_regression,
     make_subspaces,
@@ -74,15 +72,9 @@ def topic_case():
     return {"fit": fit, "X": sp.csr_array(data.counts).astype(np.float64)}
 
 
-def community_case():
-    X = make_communities(600, 3, mean_degree=30, signal=12, random_state=0).adjacency
-    return {"fit": lambda chunks: fit_community(chunks, 3, seed=0), "X": X}
-
-
 @pytest.mark.parametrize(
     "case",
     [
-        pytest.param(community_case, id="community"),
         pytest.param(gaussian_case, id="gaussian"),
         pytest.param(lambda: regression_case("covariance", intercept=True), id="regression"),
         pytest.param(lambda: regression_case("standard", intercept=False), id="regression-standard"),

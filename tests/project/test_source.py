@@ -192,4 +192,4 @@ def test_imports_of_benchmarks_are_found():
 
 
 # Installed by `make peers`, or by hand.
-PEERS = {"corextopic", "cv2", "duckdb", "gensim", "igraph", "numba", "tomotopy"}
+PEERS = {"corextopic", "cv2", "duckdb", "gensim", "numba", "tomotopy"}

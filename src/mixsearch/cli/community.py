@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Annotated, Any
 
 import typer
@@ -30,15 +29,12 @@ from mixsearch.cli.table_options import (
     TableArgument,
 )
 from mixsearch.cli.table_rows import split_list
-from mixsearch.cli.units import format_share
-from mixsearch.community.component import Community
-from mixsearch.community.graph import Graph, graph_from_links
-from mixsearch.community.search import CommunitySearch
-from mixsearch.confidence import MIN_LISTED_CONFIDENCE, verdict_by_confidence
-from mixsearch.display import plain_chance, plain_number
-from mixsearch.errors import HintError, Option, SearchError
+from mixsearch.community import Community, CommunitySearch
+from mixsearch.display import plain_chance
+from mixsearch.errors import SearchError
+from mixsearch.graph.links import Graph, read_links
 from mixsearch.io.tables import read_table, write_table
-from mixsearch.table.tables import get_numbers, get_values
+from mixsearch.table.tables import get_values
 
 HELP = """Find the community of a graph that a few nodes belong to.
 
@@ -49,26 +45,30 @@ count once, unless --weight names a column of weights, which are added up.
 
 Examples:
 
-  mixsearch community edges.csv --like alice,bob
-  mixsearch community edges.csv --like alice,bob -k 5 -o members.csv
-  mixsearch community mails.parquet --source from --target to --weight n --like 17
+  mixsearch community edges.csv --examples alice,bob
+  mixsearch community edges.csv --examples alice,bob --not-examples carol
+  mixsearch community edges.csv --examples alice,bob -k 5 -o members.csv
+  mixsearch community mails.parquet --source from --target to --examples 17
 
---output writes one row for each node: node, membership, which is the
-probability that it is a member, and is_member.
+--output writes one row for each node: node, score, membership, which is a
+probability or, from fewer than three examples, a rank from 0 to 1, and
+is_member.
 
---json prints an object: table, n_nodes, n_links, like, n_components,
-detectable (whether the links show communities at all), n_members (n, low,
-high), weight (value, stderr), inside (links between members, relative to a
-graph of the same degrees without communities), confidence, verdict,
-typical_nodes (node, membership), warnings, written. An error is printed there
-too: {"error": {"code": ..., "message": ..., "fields": {...}}}
+--json prints an object: table, n_nodes, n_links, examples, not_examples,
+method (block model or pagerank), reason, n_components, n_members, check
+(sentence, ranks), is_probability, typical_nodes (node, membership), warnings,
+written. An error is printed there too: {"error": {"code": ..., "message":
+..., "fields": {...}}}
 
 Exit codes: 0 success, 1 bad table or nodes, 2 usage error."""
 
 
 def community(
     table: TableArgument,
-    like: Annotated[list[str], typer.Option("--like", metavar="NODES", help="Names of a few members.")],
+    examples: Annotated[list[str], typer.Option("--examples", metavar="NODES", help="Names of a few members.")],
+    not_examples: Annotated[
+        list[str] | None, typer.Option("--not-examples", metavar="NODES", help="Names of nodes that are not members.")
+    ] = None,
     source: Annotated[
         str | None,
         typer.Option(metavar="COLUMN", help="The column of one end. Default: the first.", rich_help_panel=READING),
@@ -94,18 +94,23 @@ def community(
     """Find the community of a graph that a few nodes belong to."""
     with report_errors(as_json=as_json):
         check_output(output, table)
-        nodes = split_list(like)
-        if not nodes:
-            raise HintError("{argument} names no node.", code="no_nodes_named", argument=Option("like"))
+        positive, negative = split_list(examples), split_list(not_examples or ())
         with record_warnings() as warned, stderr_console().status("Finding communities"):
-            graph = _read_graph(
-                read_table(table, no_header=no_header, skip_bad_rows=skip_bad_rows), source, target, weight
-            )
+            opened = read_table(table, no_header=no_header, skip_bad_rows=skip_bad_rows)
+            graph = _read_graph(opened, source, target, weight)
             search: Any = CommunitySearch(n_components)  # type: ignore[arg-type]
-            found = search.fit(graph).search(examples=nodes)
-            answer = {"table": str(table), **_describe(found, graph, nodes, n_nodes)}
+            found = search.fit(graph).search(positive, negative)
+        answer = {
+            "table": str(table),
+            "n_nodes": len(graph.names),
+            "n_links": graph.n_links,
+            "examples": positive,
+            "not_examples": negative,
+            "n_components": search.n_components_,
+            **_describe(found, positive, n_nodes),
+        }
         if output is not None:
-            write_table(found.to_columns(), output)
+            write_table(found.to_frame(), output)
             stderr_console().print(f"Written: {output}", markup=False, soft_wrap=True)
         if as_json:
             written = [] if output is None else [str(output)]
@@ -126,54 +131,34 @@ def _read_graph(opened: Any, source: str | None, target: str | None, weight: str
             columns=", ".join(opened.columns),
         )
     names = [[None if value is None else str(value) for value in get_values(opened, name)] for name in ends]
-    weights = None if weight is None else get_numbers(opened, [weight], "weight")[:, 0]
-    return graph_from_links(names[0], names[1], weights)
+    return read_links(names[0], names[1], None if weight is None else get_values(opened, weight))
 
 
-def _describe(found: Community, graph: Graph, nodes: list[str], n_nodes: int) -> dict[str, Any]:
+def _describe(found: Community, examples: list[str], n_nodes: int) -> dict[str, Any]:
     """Return the answer as JSON has it."""
-    low, high = found.n_members_interval
-    stderr = float(found.stderr.weight) if found.is_detectable else math.nan
+    frame = found.to_frame().sort("score", descending=True, maintain_order=True)
+    best = frame.select("node", "membership").head(n_nodes + len(examples)).to_dicts()
     return {
-        "n_nodes": graph.n_nodes,
-        "n_links": graph.n_links,
-        "like": nodes,
-        "n_components": len(found.scores),
-        "detectable": found.is_detectable,
-        "n_members": {"n": round(found.n_members), "low": round(low), "high": round(high)},
-        "weight": {"value": float(found.weight), "stderr": stderr if math.isfinite(stderr) else None},
-        "inside": float(found.inside),
-        "confidence": found.confidence,
-        "verdict": verdict_by_confidence(found.confidence)[0],
-        "typical_nodes": [{"node": node, "membership": chance} for node, chance in found.typical(n_nodes)]
-        if found.is_detectable
-        else [],
+        "method": found.method,
+        "reason": found.reason,
+        "n_members": len(found.members),
+        "check": {"sentence": str(found.check), "ranks": [int(rank) for rank in found.check.ranks]},
+        "is_probability": found.is_probability,
+        "typical_nodes": [row for row in best if row["node"] not in examples][:n_nodes],
     }
 
 
 def _list_facts(answer: dict[str, Any]) -> list[tuple[str, str]]:
     """Return the answer as lines for people."""
-    members = answer["n_members"]
-    graph = [
-        ("like", ", ".join(answer["like"])),
-        ("graph", f"{answer['n_nodes']:,} nodes, {answer['n_links']:,} links"),
-    ]
-    if not answer["detectable"]:
-        return [*graph, ("communities", "none that the links could show")]
     return [
-        *graph,
-        ("communities", f"{answer['n_components']}"),
-        (
-            "members",
-            f"{members['n']:,} ({members['low']:,} to {members['high']:,}), {format_share(answer['weight']['value'])}",
-        ),
-        ("links inside", f"{plain_number(round(answer['inside'], 2))} times as many as without communities"),
-        ("confidence", f"{plain_chance(answer['confidence'])}: {answer['verdict']}"),
-        *_list_nodes(answer),
+        ("examples", ", ".join(answer["examples"])),
+        ("graph", f"{answer['n_nodes']:,} nodes, {answer['n_links']:,} links"),
+        ("method", answer["reason"]),
+        ("members", f"about {answer['n_members']:,}"),
+        ("check", answer["check"]["sentence"]),
+        *(("node", _format_node(row, answer["is_probability"])) for row in answer["typical_nodes"]),
     ]
 
 
-def _list_nodes(answer: dict[str, Any]) -> list[tuple[str, str]]:
-    if answer["typical_nodes"] and answer["confidence"] < MIN_LISTED_CONFIDENCE:
-        return [("nodes", "not listed: this is hardly the community meant (--output and --json have its nodes)")]
-    return [("node", f"{row['node']}  {plain_chance(row['membership'])}") for row in answer["typical_nodes"]]
+def _format_node(row: dict[str, Any], is_probability: bool) -> str:
+    return f"{row['node']}  {plain_chance(row['membership'])}" if is_probability else str(row["node"])

@@ -210,7 +210,7 @@ def _write_examples(console: Console, folder: Path) -> None:
         f"find {folder / 'wine.csv'} --like 0,10,20",
         f"segment {folder / 'landscape.png'} --seed sky=108,48 --seed meadow=54,168 --seed lake=223,177"
         f" -o {folder / 'segments.png'}",
-        f"community {folder / 'links.csv'} --like 14,15,16",
+        f"community {folder / 'links.csv'} --examples 14,15,16",
     ):
         console.print(f"  {program} {escape(command)}", soft_wrap=True, highlight=False)
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.integrate import trapezoid
+from scipy.special import rel_entr
 from scipy.stats import rankdata
 
 from mixsearch._typing import Array
@@ -18,6 +20,9 @@ MIN_EXAMPLES = 3
 MAX_LEFT_OUT = 50
 # The grids of sizes, of ranks and of the steepness of membership: finer ones change it by less than .01.
 N_SIZES, N_RANKS, STEEPNESS = 60, 400, (1.5, 2.0, 3.0, 5.0, 10.0)
+
+# Weight of the ranks of left-out examples in the cut; .2 to .3 differ by .03 F1 (benchmarks/communities.py).
+RANK_WEIGHT = 0.25
 
 
 class Members(NamedTuple):
@@ -116,3 +121,25 @@ def estimate_membership(ranks: Array, check: Check) -> Array:
     log_likelihood -= q * np.log(trapezoid(curves, grid, axis=1))
     weights = np.exp(log_likelihood - log_likelihood.max())
     return np.asarray(np.interp(ranks, grid, weights @ curves / weights.sum()))
+
+
+def find_cut(adjacency: sp.csr_array, order: Array, ranks: Array, rank_weight: float = RANK_WEIGHT) -> int:
+    """Find the number of first nodes that are members, by the links among them and the ranks of left-out examples.
+
+    Notes
+    -----
+    Of a fraction v of all link ends, nodes have the fraction v² of the links among each other by chance. The gain of a
+    cut is the log-likelihood ratio of their true fraction to it. A member has the rank r among m members with a
+    probability that is proportional to 1 / (m (1 + (r/m)³)).
+    """
+    n, total = len(order), adjacency.sum()
+    position = np.empty(n, dtype=np.intp)
+    position[order] = np.arange(n)
+    links = adjacency.tocoo()
+    last = np.maximum(position[links.row], position[links.col])
+    inside = np.minimum(np.cumsum(np.bincount(last, links.data, n)) / total, 1)
+    chance = np.minimum(np.cumsum(np.asarray(adjacency.sum(axis=1))[order]) / total, 1) ** 2
+    gain = np.where(inside > chance, rel_entr(inside, chance) + rel_entr(1 - inside, 1 - chance), 0)
+    sizes = np.arange(1.0, n + 1)
+    loss = np.log(sizes) + sum(np.log(sizes) + np.log1p((rank / sizes) ** 3) for rank in ranks)
+    return int(np.argmin(rank_weight * loss - np.log(np.maximum(gain, np.finfo(np.float64).tiny)))) + 1

@@ -115,7 +115,7 @@ def _find_subspace() -> None:
 
 
 def _find_community() -> None:
-    from mixsearch.community.search import CommunitySearch
+    from mixsearch.community import CommunitySearch
     from mixsearch.datasets.communities import make_communities
 
     data = make_communities(1_000, 3, mean_degree=20, signal=4.0, random_state=0)

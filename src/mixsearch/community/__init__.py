@@ -1,1 +1,0 @@
-"""Communities of a graph: stochastic block models."""
