@@ -4,7 +4,7 @@ Each class is searched from a few random rows of it, whose responses depend on t
 Every other row with a label is ranked by its membership; a cell has the area under the ROC curve from 3 and from 5
 examples, means over classes and draws. An answer that is refused counts as a random ranking, .500.
 
-All methods but "auto" are given the number of classes. "Joint" is `RegressionSearch(joint=True)`. EM from 20 random
+All methods but "auto" are given the number of classes. EM from 20 random
 starts is `em_regressions`; joint EM from 20 random starts is scikit-learn's `GaussianMixture` of (x, y); "by BIC" is
 the one of the two that BIC prefers, with one Gaussian for x in the first. In all three the component is the one that
 most likely has all examples. Columns are standardised.
@@ -80,8 +80,8 @@ def fit_joint(X: Array, y: Array, k: int) -> PeerFit:
     return _peer_fit(logs, found.weights_, float(np.logaddexp.reduce(logs, axis=1).sum()), n_parameters)
 
 
-def search(X: Array, y: Array, k: int | Literal["auto"], *, refine: bool = True, joint: bool = False) -> Rank:
-    fitted = RegressionSearch(k, joint=joint).fit(X, y)
+def search(X: Array, y: Array, k: int | Literal["auto"], *, refine: bool = True) -> Rank:
+    fitted = RegressionSearch(k).fit(X, y)
     return lambda rows: fitted.search(examples=(X[rows], y[rows]), refine=refine).membership(X, y)
 
 
@@ -94,7 +94,6 @@ def prepare_all(X: Array, y: Array, k: int) -> dict[str, Rank]:
     return {
         "moments": search(X, y, k, refine=False),
         OURS: search(X, y, k),
-        "refined, joint": search(X, y, k, joint=True),
         "auto": search(X, y, "auto"),
         PLAIN_EM: plain.rank,
         JOINT_EM: joint.rank,

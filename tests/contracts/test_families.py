@@ -16,7 +16,7 @@ from mixsearch.datasets import (
     make_topics,
 )
 from mixsearch.gaussian import GaussianFamily, fit_gaussian
-from mixsearch.regression_moments import fit_regression
+from mixsearch.regression import fit_regression
 from mixsearch.subspace import fit_subspace
 from mixsearch.testing import check_family
 from mixsearch.testing.family import ExactSamples
@@ -46,11 +46,11 @@ def change_designs(family, other):
     return family.frame.whiten(family.design.to_slopes(coefficients).T).T
 
 
-def regression_case(design, intercept):
+def regression_case(paper):
     data = make_mixed_regression(40000, 4, 3, random_state=0)
 
     def fit(chunks):
-        return fit_regression(chunks, 3, design=design, intercept=intercept, paper=False, seed=0)
+        return fit_regression(chunks, 3, paper=paper, seed=0)
 
     return {"fit": fit, "X": data.X, "y": data.y, "change_frame": change_designs}
 
@@ -76,8 +76,8 @@ def topic_case():
     "case",
     [
         pytest.param(gaussian_case, id="gaussian"),
-        pytest.param(lambda: regression_case("covariance", intercept=True), id="regression"),
-        pytest.param(lambda: regression_case("standard", intercept=False), id="regression-standard"),
+        pytest.param(lambda: regression_case(paper=False), id="regression"),
+        pytest.param(lambda: regression_case(paper=True), id="regression-paper"),
         pytest.param(lambda: subspace_case(paper=False), id="subspace"),
         pytest.param(lambda: subspace_case(paper=True), id="subspace-paper"),
         pytest.param(topic_case, id="topics"),

@@ -14,7 +14,7 @@ from mixsearch.core.moments import Hinted
 from mixsearch.core.rows import chunk_in_memory
 from mixsearch.gaussian import GaussianFamily
 from mixsearch.lda import WordAverages
-from mixsearch.regression_moments import Design, RegressionFamily
+from mixsearch.regression import Design, RegressionFamily
 from mixsearch.subspace import SubspaceFamily, extract_subspace
 
 EXACT = [

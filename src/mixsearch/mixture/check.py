@@ -72,14 +72,16 @@ def choose_component(joint: Array, weights: Array, negative: Array | None = None
     return np.asarray(together + np.log(np.maximum(outside, 1e-300)).sum(axis=0))
 
 
-def hold_examples(chunks: Sequence[Any], joint: Sequence[Array], component: int) -> Held | None:
-    """Hold examples in their component, and negative ones out of it, if the mixture contradicts them.
+def hold_examples(
+    chunks: Sequence[Any], joint: Sequence[Array], component: int, *, always: bool = False
+) -> Held | None:
+    """Hold examples in their component, and negative ones out of it, if the mixture contradicts them or `always`.
 
     `chunks` and `joint`, log αᵢpᵢ(x), are those of the examples, and of negative ones if there are any.
     """
     resp = [responsibilities(logs)[0] for logs in joint]
     n_contradicted = float((1 - resp[0][:, component]).sum() + sum(each[:, component].sum() for each in resp[1:]))
-    if n_contradicted <= TUNING.max_contradicted:
+    if n_contradicted <= TUNING.max_contradicted and not always:
         return None
     is_component = np.arange(joint[0].shape[1]) == component
     allowed = [np.tile(mask, (len(logs), 1)) for mask, logs in zip((is_component, ~is_component), joint, strict=False)]

@@ -123,7 +123,7 @@ def plot_regression(
 
     Notes
     -----
-    The dark band is 1.96 standard errors of the line to both sides, the pale one 1.96 deviations of the noise.
+    The band is 1.96 deviations of the noise to both sides.
 
     Examples
     --------
@@ -143,7 +143,7 @@ def plot_regression(
     figure = Figure(figsize=(7.5, 6), dpi=DPI, layout=make_layout())
     axes = figure.add_subplot()
     draw_samples(figure, axes, samples, found.membership(rows, responses), is_plane=False)
-    _draw_line(axes, found, along, predicted, found.predict_stderr(rows))
+    _draw_line(axes, found, along, predicted)
     draw_known(axes, samples[known])
     set_title(
         axes,
@@ -159,22 +159,12 @@ def plot_regression(
     return figure
 
 
-def _draw_line(axes: Axes, found: RegressionComponent, along: Array, predicted: Array, stderr: Array) -> None:
+def _draw_line(axes: Axes, found: RegressionComponent, along: Array, predicted: Array) -> None:
     order = np.argsort(along)
     x, line = along[order], predicted[order]
     noise = 1.96 * np.sqrt(found.noise_variance)
-    axes.fill_between(x, line - noise, line + noise, color=FOUND_COLOR, alpha=0.08, linewidth=0, label="95% of members")
-    # Samples with the same prediction differ in their errors.
-    error = 1.96 * _smooth(stderr[order])
-    axes.fill_between(x, line - error, line + error, color=FOUND_COLOR, alpha=0.35, linewidth=0, label="95% interval")
+    axes.fill_between(x, line - noise, line + noise, color=FOUND_COLOR, alpha=0.12, linewidth=0, label="95% of members")
     axes.plot(x, line, color=HINT_COLOR, linewidth=1.4, label="Line found")
-
-
-def _smooth(values: Array) -> Array:
-    """Return the average over a hundredth of the values to both sides."""
-    width = max(len(values) // 100, 1)
-    ends = np.pad(values, width, mode="edge")
-    return np.convolve(ends, np.full(2 * width + 1, 1 / (2 * width + 1)), mode="valid")
 
 
 def find_known(labels: ArrayLike | None, n_samples: int) -> Array:

@@ -9,13 +9,13 @@ from tests.split_samples import split_samples
 from mixsearch import RegressionSearch
 from mixsearch.core.rows import chunk_in_memory
 from mixsearch.datasets import make_mixed_regression
-from mixsearch.regression_moments import find_regression_outliers
+from mixsearch.regression import find_regression_outliers
 
 ROWS = np.array([17, 40, 711])
 
 
 def outlier_rows(X, y):
-    return find_regression_outliers(chunk_in_memory(X, y), "covariance", intercept=True).rows
+    return find_regression_outliers(chunk_in_memory(X, y)).rows
 
 
 def draw(n=2000, d=5, k=2, seed=0):
@@ -57,7 +57,7 @@ def test_members_of_a_rare_level_stay():
 def test_outliers_are_the_same_however_samples_are_split():
     X, y = draw()
     y[ROWS] = 1e3
-    found = find_regression_outliers(split_samples(X, (1, 700, 713), y), "covariance", intercept=True)
+    found = find_regression_outliers(split_samples(X, (1, 700, 713), y))
     assert_array_equal(found.rows, ROWS)
     assert found.measured.chunks.n_rows == found.samples.n_rows == 1997
 

@@ -2,14 +2,13 @@
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from numpy.testing import assert_allclose
 from tests.split_samples import split_samples
 
 from mixsearch import RegressionSearch
 from mixsearch.core.rows import chunk_in_memory
 from mixsearch.datasets import make_mixed_regression
-from mixsearch.regression_moments import fit_regression
+from mixsearch.regression import fit_regression
 
 CUTS = (5, 5, 700, 701)
 
@@ -34,11 +33,10 @@ def data():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("design", "intercept"), [("covariance", True), ("standard", False)])
-def test_regressions_in_pieces_are_those_of_all_rows(data, design, intercept):
-    X, y = data.X, data.y if intercept else data.y - data.intercepts[data.labels]
-    options = {"design": design, "fit_intercept": intercept}
-    one, many = RegressionSearch(3, **options), RegressionSearch(3, **options)
+@pytest.mark.parametrize("preset", ["default", "paper"])
+def test_regressions_in_pieces_are_those_of_all_rows(data, preset):
+    X, y = data.X, data.y if preset == "default" else data.y - data.intercepts[data.labels]
+    one, many = RegressionSearch(3, preset=preset), RegressionSearch(3, preset=preset)
     one, many = one.fit(X, y), fit_pieces(many, X, y, CUTS)
     members = data.labels == 1
     for hint in ({"hint": data.centers[1]}, {"examples": (X[members][:12], y[members][:12])}):
@@ -47,12 +45,10 @@ def test_regressions_in_pieces_are_those_of_all_rows(data, design, intercept):
         require_same(found.moment_estimate, pieced.moment_estimate)
 
 
-@pytest.mark.parametrize(
-    ("n_components", "n_features", "noise"), [(1, 6, "average"), (2, 2, "average"), (3, 6, "paper")]
-)
-def test_hinted_moments_in_pieces_are_those_of_all_rows(n_components, n_features, noise):
+@pytest.mark.parametrize(("n_components", "n_features", "paper"), [(1, 6, False), (2, 2, False), (3, 6, True)])
+def test_hinted_moments_in_pieces_are_those_of_all_rows(n_components, n_features, paper):
     data = make_mixed_regression(1500, n_features, n_components, deviation=0.3, random_state=2)
-    options = {"design": "covariance", "intercept": True, "paper": noise == "paper", "seed": 0}
+    options = {"paper": paper, "seed": 0}
     one = fit_regression(chunk_in_memory(data.X, data.y), n_components, **options)
     many = fit_regression(split_samples(data.X, (1, 1, 900), data.y), n_components, **options)
     basis = np.eye(n_components)
@@ -63,32 +59,20 @@ def test_hinted_moments_in_pieces_are_those_of_all_rows(n_components, n_features
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("intercept", [True, False])
-def test_more_regressions_than_features_in_pieces(intercept):
+def test_more_regressions_than_features_in_pieces():
     rng = np.random.default_rng(0)
     x, labels = rng.standard_normal((1200, 1)), rng.integers(0, 2, 1200)
-    y = np.array([1.0, -0.5])[labels] * x[:, 0] + intercept * labels + 0.1 * rng.standard_normal(1200)
+    y = np.array([1.0, -0.5])[labels] * x[:, 0] + labels + 0.1 * rng.standard_normal(1200)
     few = x[labels == 0][:8], y[labels == 0][:8]
-    one = RegressionSearch(2, fit_intercept=intercept).fit(x, y).search(examples=few, refine=True)
-    many = fit_pieces(RegressionSearch(2, fit_intercept=intercept), x, y, (1, 500, 500))
+    one = RegressionSearch(2).fit(x, y).search(examples=few, refine=True)
+    many = fit_pieces(RegressionSearch(2), x, y, (1, 500, 500))
     require_same(one, many.search(examples=few, refine=True))
     assert one.center == pytest.approx([1.0], abs=0.05)
 
 
-@pytest.mark.slow
-def test_sparse_regressions_in_pieces_are_those_of_all_rows():
-    rng = np.random.default_rng(3)
-    X = sp.csr_array(rng.standard_normal((2000, 5)))
-    centers = np.array([[1.0, 0, 0.5, 0, 0], [0, 1.0, 0, -0.5, 0.3]])
-    y = np.sum(X.toarray() * centers[rng.integers(0, 2, 2000)], axis=1) + 0.2 * rng.standard_normal(2000)
-    one = RegressionSearch(2, design="standard").fit(X, y).search(centers[0], refine=True)
-    many = fit_pieces(RegressionSearch(2, design="standard"), X, y, (3, 3, 1200))
-    require_same(one, many.search(centers[0], refine=True))
-
-
 def test_columns_that_depend_on_others_count_once_where_the_second_moment_is_an_operator(data, monkeypatch):
     X = np.hstack([data.X, data.X[:, :2]])
-    options = {"design": "covariance", "intercept": True, "paper": False, "seed": 0}
+    options = {"paper": False, "seed": 0}
     array = fit_regression(chunk_in_memory(X, data.y), 3, **options)
     monkeypatch.setattr("mixsearch.core.moments.DENSE_LIMIT", 3)
     operator = fit_regression(chunk_in_memory(X, data.y), 3, **options)

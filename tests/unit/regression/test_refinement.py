@@ -2,12 +2,10 @@
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from numpy.testing import assert_allclose
 from scipy.special import logsumexp
 from scipy.stats import norm
 from sklearn.linear_model import LinearRegression
-from tests.coded import raises
 from tests.split_samples import jackknife_slices
 
 from mixsearch import RegressionSearch
@@ -18,10 +16,9 @@ def log_densities(X, y, coefficients, deviations, weights):
     return np.log(weights) + norm.logpdf(y[:, None], X @ coefficients.T, deviations)
 
 
-def maximum_likelihood(X, y, centers, intercepts, deviations, weights, n_steps=80, constant=True):
+def maximum_likelihood(X, y, centers, intercepts, deviations, weights, n_steps=80):
     """The whole mixture by weighted least squares in all dimensions, from the truth, to convergence."""
-    X = np.column_stack([X, np.ones(len(y))]) if constant else X
-    coefficients = np.column_stack([centers, intercepts]) if constant else centers
+    X, coefficients = np.column_stack([X, np.ones(len(y))]), np.column_stack([centers, intercepts])
     for _ in range(n_steps):
         logs = log_densities(X, y, coefficients, deviations, weights)
         members = np.exp(logs - logsumexp(logs, axis=1, keepdims=True))
@@ -80,7 +77,7 @@ def test_refined_members_are_those_of_the_whole_mixture(normal, best):
     assert_allclose(found.predict(X[:9]), X[:9] @ found.center + found.intercept)
 
 
-def run_random_em(X, y, k, seed, n_steps=150):
+def run_random_em(X, y, k, seed, n_steps=60):
     """EM from a random assignment of samples to components."""
     rng = np.random.default_rng(seed)
     X, members = np.column_stack([X, np.ones(len(y))]), rng.dirichlet(np.ones(k), size=len(y))
@@ -101,17 +98,15 @@ def run_random_em(X, y, k, seed, n_steps=150):
 @pytest.mark.parametrize("kind", ["normal", "skewed", "one feature"])
 def test_refinement_is_as_likely_as_em_from_twenty_random_starts(kind):
     better = []
-    for seed in range(6):
+    for seed in range(4):
         rng = np.random.default_rng(seed)
         d = 1 if kind == "one feature" else 3
         X = rng.exponential(size=(400, d)) if kind == "skewed" else rng.standard_normal((400, d))
-        y, labels = draw(
-            rng, X, 2 * rng.standard_normal((2, d)), np.array([0.5, -0.5]), np.array([0.3, 0.3]), [0.4, 0.6]
-        )
-        examples = X[labels == 0][:5], y[labels == 0][:5]
-        found = RegressionSearch(2).fit(X, y).search(examples=examples, refine=True, tol=1e-4)
+        centers = 2 * rng.standard_normal((2, d))
+        y, _ = draw(rng, X, centers, np.array([0.5, -0.5]), np.array([0.3, 0.3]), [0.4, 0.6])
+        found = RegressionSearch(2).fit(X, y).search(centers[0], refine=True, tol=1e-4)
         better.append(found._refined.fit.log_likelihood > max(run_random_em(X, y, 2, i) for i in range(20)) - 1)
-    assert np.mean(better) >= 5 / 6
+    assert np.mean(better) >= 0.75
 
 
 @pytest.mark.filterwarnings("ignore::mixsearch.errors.UnlikelyMixtureWarning")  # after two steps nothing fits
@@ -125,19 +120,18 @@ def test_no_step_lowers_the_likelihood_and_their_number_is_bounded(normal):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("fit_intercept", [True, False])
-def test_a_design_far_from_normal_biases_moments_but_not_the_likelihood(fit_intercept):
+def test_a_design_far_from_normal_biases_moments_but_not_the_likelihood():
     rng = np.random.default_rng(1)
     X = np.column_stack([rng.uniform(0, 1, (5000, 2)), rng.random((5000, 3)) < [0.5, 0.4, 0.6]]) * 2.0
     X[:, 1] += X[:, 0] + 3
-    truth = (3 * CENTERS[:2], fit_intercept * INTERCEPTS[:2], DEVIATIONS[:2], np.array([0.4, 0.6]))
+    truth = (3 * CENTERS[:2], INTERCEPTS[:2], DEVIATIONS[:2], np.array([0.4, 0.6]))
     y, labels = draw(rng, X, *truth)
-    coefficients, *_ = maximum_likelihood(X, y, *truth, constant=fit_intercept)
+    coefficients, *_ = maximum_likelihood(X, y, *truth)
     few = np.flatnonzero(labels == 0)[:60]
-    search = RegressionSearch(2, fit_intercept=fit_intercept).fit(X, y)
+    search = RegressionSearch(2).fit(X, y)
     found = search.search(examples=(X[few], y[few]), refine=True, tol=1e-6)
     assert_allclose(found.center, coefficients[0, :5], atol=2e-3)
-    assert found.intercept == pytest.approx(coefficients[0, 5] if fit_intercept else 0.0, abs=1e-2)
+    assert found.intercept == pytest.approx(coefficients[0, 5], abs=1e-2)
     error = np.abs(found.center - truth[0][0]).max()
     assert np.abs(found.moment_estimate.center - truth[0][0]).max() > 5 * error
 
@@ -152,24 +146,6 @@ def test_a_single_regression_is_least_squares():
     assert found.intercept == pytest.approx(peer.intercept_)
     assert found.noise_variance == pytest.approx(np.mean((y - peer.predict(X)) ** 2), rel=1e-3)
     assert found.weight == pytest.approx(1)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("fit_intercept", [True, False])
-def test_sparse_samples_are_refined_like_dense_ones(fit_intercept):
-    rng = np.random.default_rng(3)
-    X = rng.standard_normal((8000, 6)) * (rng.random((8000, 6)) < 0.5) * np.sqrt(2)
-    centers = np.array([[1.0, 0, 1, 0, 1, 0], [0, 1.0, 0, -1, 0, 1]])
-    truth = (centers, np.zeros(2), np.array([0.3, 0.3]), np.array([0.4, 0.6]))
-    y, _ = draw(rng, X, *truth)
-    coefficients, *_ = maximum_likelihood(X, y, *truth, n_steps=40, constant=fit_intercept)
-    options = {"design": "standard", "fit_intercept": fit_intercept}
-    dense, sparse = (
-        RegressionSearch(2, **options).fit(Z, y).search(centers[0], refine=True) for Z in (X, sp.csr_array(X))
-    )
-    assert_allclose(sparse.center, dense.center, atol=1e-6)
-    assert_allclose(dense.center, coefficients[0, :6], atol=2e-3)
-    assert_allclose(sparse.stderr.center, dense.stderr.center, rtol=1e-3)
 
 
 def test_hardly_more_samples_than_features_do_not_break_the_steps():
@@ -243,19 +219,30 @@ def test_many_features_are_refined_to_the_maximum_of_the_likelihood(kind):
     assert found.weight == pytest.approx(weights[0], abs=1e-3)
 
 
-def test_a_joint_model_uses_x_that_differs_between_lines():
-    rng = np.random.default_rng(0)
+def draw_lines_in_x(differs, seed=0):
+    """Two lines whose x may have different means; the labels, and rows of the second."""
+    rng = np.random.default_rng(seed)
     labels = (rng.random(600) < 0.4).astype(int)
-    X = np.array([[-1.5, 0.0], [1.5, 1.0]])[labels] + rng.standard_normal((600, 2))
+    X = differs * np.array([[-1.5, 0.0], [1.5, 1.0]])[labels] + rng.standard_normal((600, 2))
     slopes, levels = np.array([[1.0, -1.0], [-0.5, 0.8]]), np.array([0.5, -0.5])
     y = np.sum(X * slopes[labels], axis=1) + levels[labels] + 0.5 * rng.standard_normal(600)
-    few = np.flatnonzero(labels == 1)[:5]
-    joint, plain = (
-        RegressionSearch(2, joint=each).fit(X, y).search(examples=(X[few], y[few]), refine=True)
-        for each in (True, False)
-    )
-    errors = [np.mean((found.membership(X, y) > 0.5) != labels) for found in (joint, plain)]
+    return X, y, labels, np.flatnonzero(labels == 1)[:8]
+
+
+def test_x_that_differs_between_lines_is_used_if_it_predicts_left_out_examples():
+    X, y, labels, few = draw_lines_in_x(differs=True)
+    search = RegressionSearch(2).fit(X, y)
+    found = search.search(examples=(X[few], y[few]), refine=True)
+    plain = search.search([-0.5, 0.8], refine=True)
+    assert (found.is_joint, plain.is_joint) == (True, False)
+    errors = [np.mean((answer.membership(X, y) > 0.5) != labels) for answer in (found, plain)]
     assert errors[0] < 0.7 * errors[1]
-    assert np.all(np.abs(joint.center - slopes[1]) < 4 * joint.stderr.center)
-    with raises("options_conflict", argument="joint"):
-        RegressionSearch(2, joint=True, fit_intercept=False).fit(X, y)
+    assert np.all(np.abs(found.center - [-0.5, 0.8]) < 4 * found.stderr.center)
+
+
+def test_lines_stay_lines_if_x_is_the_same_for_all():
+    answers = []
+    for seed in range(6):
+        X, y, _, few = draw_lines_in_x(differs=False, seed=seed)
+        answers.append(RegressionSearch(2).fit(X, y).search(examples=(X[few], y[few]), refine=True).is_joint)
+    assert np.mean(answers) <= 1 / 6

@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from numpy.testing import assert_allclose
 from tests.coded import raises, warns
 
@@ -19,24 +18,9 @@ def test_a_regression_is_found_with_its_intercept(target):
     assert found.weight == pytest.approx(data.weights[target], rel=0.15)
 
 
-@pytest.mark.parametrize("options", [{}, {"preset": "paper", "fit_intercept": True}, {"design": "standard"}])
-def test_the_noise_variance_of_a_fit_is_the_average_over_its_regressions(options):
+def test_the_noise_variance_of_a_fit_is_the_average_over_its_regressions():
     noisy = make_mixed_regression(60_000, 5, 2, intercept=0.5, deviation=1.0, random_state=4)
-    assert RegressionSearch(2, **options).fit(noisy.X, noisy.y).noise_variance_ == pytest.approx(1, rel=0.1)
-
-
-def test_sparse_samples_need_the_standard_design():
-    X = sp.csr_array(np.where(np.abs(data.X) > 1, data.X, 0))
-    with raises("sparse_input", argument="design"):
-        RegressionSearch(2).fit(X, data.y)
-    with raises("sparse_input", argument="design"):
-        search.transform(X)
-    dense, sparse = (RegressionSearch(2, design="standard").fit(Z, data.y) for Z in (X.toarray(), X))
-    v = data.centers[0]
-    with warns("moments_unreliable"):
-        found = [each.search(v, refine=False).center for each in (sparse, dense)]
-    assert_allclose(*found, atol=1e-8)
-    assert_allclose(sparse.transform(X), dense.transform(X.toarray()), atol=1e-10)
+    assert RegressionSearch(2).fit(noisy.X, noisy.y).noise_variance_ == pytest.approx(1, rel=0.1)
 
 
 def test_dependent_columns_share_their_coefficient():
@@ -50,10 +34,8 @@ def test_dependent_columns_share_their_coefficient():
 
 def test_a_response_whose_square_is_constant_shows_no_component_to_moments():
     y = np.where(np.arange(200) % 2, 1.0, -1.0)
-    with raises("rank_too_low", rank=0, n_components=2, needed=2, possible=0):
-        RegressionSearch(2, preset="paper", design="covariance").fit(data.X[:200], y)
     with raises("needs_refinement", n_components=2, n_features=8):
-        RegressionSearch(2, fit_intercept=False).fit(data.X[:200], y).search(np.ones(8))
+        RegressionSearch(2).fit(data.X[:200], y).search(np.ones(8))
 
 
 def test_a_constant_response_has_no_regressions():
@@ -76,24 +58,13 @@ def test_examples_are_pairs(examples, code):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("fit_intercept", [True, False])
-def test_lines_through_zero_are_found_wherever_x_has_its_mean(fit_intercept):
-    lines = make_mixed_regression(40_000, 5, 2, random_state=3)
-    X = lines.X + 1.0
-    y = (X * lines.centers[lines.labels]).sum(axis=1)
-    found = RegressionSearch(2, fit_intercept=fit_intercept).fit(X, y).search(make_hint(lines.centers, 0))
-    assert np.linalg.norm(found.center - lines.centers[0]) < 0.2
-    assert found.intercept == pytest.approx(0, abs=0.2 if fit_intercept else 0)
-
-
-@pytest.mark.slow
 def test_coefficients_that_cancel_are_reported():
     rng = np.random.default_rng(0)
     X, sign = rng.normal(size=(20_000, 4)), rng.choice([-1, 1], size=20_000)
     search = RegressionSearch(2).fit(X, sign * (X @ [1.0, 2, 0, 1]) + 0.1 * rng.normal(size=20_000))
-    with warns("moments_unreliable"):
+    with warns("misfit"):
         found = search.search(examples=(X[sign > 0][:20], X[sign > 0][:20] @ [1.0, 2, 0, 1]))
-    assert "moments_unreliable" in [warning.code for warning in found.warnings]
+    assert "misfit" in [warning.code for warning in found.warnings]
     refined = search.search(examples=(X[sign > 0][:20], X[sign > 0][:20] @ [1.0, 2, 0, 1]), refine=True)
     assert_allclose(refined.center, [1.0, 2, 0, 1], atol=0.02)
     assert not refined.warnings
@@ -110,25 +81,3 @@ def test_memberships_are_probabilities_that_can_be_believed():
 def test_copies_of_one_example_are_named(row):
     with raises("examples_uninformative"):
         search.search(examples=(np.repeat(data.X[row : row + 1], 5, axis=0), np.repeat(data.y[row], 5)))
-
-
-@pytest.mark.slow
-def test_predictions_have_standard_errors_that_match_their_spread():
-    at = np.array([[0.0, 0.0, 0.0], [1.0, 2.0, 0.0]])
-    predictions, errors = [], []
-    for seed in range(20):
-        rng = np.random.default_rng(seed)
-        X, labels = rng.normal([3, 0, 1], 1.0, (300, 3)), rng.integers(2, size=300)
-        centers = np.array([[3.0, 0, -1], [-2, 1, 2]])
-        y = np.einsum("ij,ij->i", X, centers[labels]) + np.array([5, -4])[labels] + rng.standard_normal(300)
-        few = np.flatnonzero(labels == 0)[:6]
-        found = RegressionSearch(2).fit(X, y).search(examples=(X[few], y[few]), refine=True)
-        predictions.append(found.predict(at))
-        errors.append(found.predict_stderr(at))
-    assert_allclose(np.mean(errors, axis=0), np.std(predictions, axis=0), rtol=0.4)
-
-
-def test_predictions_from_moments_have_no_standard_errors():
-    found = search.search(make_hint(data.centers, 0, gamma=0.95), refine=False)
-    with raises("needs_refinement", argument="refine"):
-        found.predict_stderr(data.X[:2])
