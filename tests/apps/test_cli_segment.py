@@ -64,7 +64,6 @@ def test_exclusions_strokes_and_cut_outs(photo: Path, tmp_path: Path) -> None:
     [
         (("--seed", "5,90"), "seed_outside", {"x": 5, "y": 90, "width": 60, "height": 40}),
         (("--seed", "5,20", "-o", "out.xyz"), "unknown_image_format", {"path": "out.xyz", "suffix": ".xyz"}),
-        (("--seed", "5,20", "--frame", "3"), "no_such_frame", {"frame": 3, "max_frame": 0}),
     ],
 )
 def test_an_error_has_a_code_and_fields(

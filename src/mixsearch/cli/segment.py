@@ -25,7 +25,6 @@ from mixsearch.cli.console import (
 )
 from mixsearch.cli.render import print_facts
 from mixsearch.cli.units import format_share
-from mixsearch.display import plain_number
 from mixsearch.errors import HintError, SearchError, SearchWarning
 from mixsearch.image.files import iterate_masks, make_label_image, make_pillow_image, write_files
 from mixsearch.image.reading import read_image
@@ -172,16 +171,6 @@ def segment(
         bool,
         typer.Option("--fill-holes", help="Fill holes in segments that contain no seed.", rich_help_panel=_SEARCH),
     ] = False,
-    frame: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            metavar="N",
-            help="Which image of an animated or multi-page file to read, from 0.",
-            show_default=False,
-            rich_help_panel=_SEARCH,
-        ),
-    ] = None,
 ) -> None:
     """Segment an image."""
     outputs = Outputs(output, masks, cut_outs, labels, opacity)
@@ -199,7 +188,6 @@ def segment(
             method=method,
             connected=connected,
             fill_holes=fill_holes,
-            frame=frame,
         )
 
     with report_errors(as_json=as_json):
@@ -283,7 +271,5 @@ def _parse_seeds(typed: list[str]) -> dict[str, list[Pixel]]:
 def _print_summary(summary: dict[str, Any]) -> None:
     facts = [("image", f"{summary['width']} x {summary['height']} pixels, method {summary['method']}")]
     for each in summary["segments"]:
-        overlap = each["expected_iou"]
-        lead = "" if overlap is None or not each["seeds"] else f"expected overlap {plain_number(overlap)}: "
-        facts.append((each["name"], f"{format_share(each['share'])} of the image, {lead}{each['verdict']}"))
+        facts.append((each["name"], f"{format_share(each['share'])} of the image, {each['verdict']}"))
     print_facts(stdout_console(), facts)

@@ -12,7 +12,7 @@ import numpy as np
 
 from mixsearch._typing import Array
 from mixsearch.errors import SearchError
-from mixsearch.image.reading import RasterImage, make_missing_error
+from mixsearch.image.reading import RasterImage
 from mixsearch.image.seeds import Pixel
 from mixsearch.io.disk import explain_os_errors, write_atomically
 
@@ -75,10 +75,8 @@ def find_borders(labels: Array) -> Array:
 
 def make_pillow_image(array: Array) -> Image:
     """Convert an array to a Pillow image."""
-    try:
-        import PIL.Image
-    except ModuleNotFoundError as error:
-        raise make_missing_error("Image files need Pillow.") from error
+    import PIL.Image  # which scikit-image needs, and what is drawn comes from there
+
     return PIL.Image.fromarray(array)
 
 

@@ -13,16 +13,16 @@ from mixsearch.gaussian import GaussianSearch
 from mixsearch.image.reading import RasterImage
 from mixsearch.image.seeds import Seeds
 
-# The moments of this many pixels are as good as those of all.
-MAX_SAMPLES = 4000
-
 
 def search_centers(image: RasterImage, seeds: Seeds) -> Array:
     """Find the center of each segment, (k, 3): one search per seed, among as many components as segments."""
+    # The moments of a few thousand pixels are as good as those of all.
+    sample = image.subsample(max(int(np.sqrt(image.height * image.width / 4000)), 1))
+    colors = sample.to_rgb().reshape(-1, 3) if sample.visible is None else sample.to_rgb()[sample.visible]
     known = [image.to_rgb(*np.array(pixels)[:, ::-1].T) for pixels in seeds.pixels if pixels]
     with collect_warnings():  # colors of pixels are no spheres, and rows of the sample mean nothing to users
         try:
-            search = GaussianSearch(len(seeds.names)).fit(_sample(image))
+            search = GaussianSearch(len(seeds.names)).fit(colors)
         except (RankError, SearchError) as error:
             raise SearchError(
                 "The colors of the image are too few or too alike for {n_segments} segments: {reason} Give fewer "
@@ -36,15 +36,6 @@ def search_centers(image: RasterImage, seeds: Seeds) -> Array:
     if len(known) < len(seeds.names):  # the rest of an image with one seed
         found.append(found[0].alternatives[0])
     return _keep_seeds(np.array([each.center for each in found]), known, seeds.names)
-
-
-def _sample(image: RasterImage) -> Array:
-    """Return the colors of a few thousand visible pixels, (n, 3)."""
-    visible = np.arange(image.height * image.width) if image.visible is None else np.flatnonzero(image.visible)
-    n = min(MAX_SAMPLES, len(visible))
-    # A random one from each of n intervals of equal length: a fixed step could follow the columns.
-    positions = (np.arange(n) + np.random.default_rng(0).random(n)) * len(visible) / n
-    return image.to_rgb(*np.divmod(visible[positions.astype(np.intp)], image.width))
 
 
 def _keep_seeds(centers: Array, known: Sequence[Array], names: Sequence[str]) -> Array:

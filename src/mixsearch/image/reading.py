@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import struct
 import warnings
@@ -14,8 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mixsearch._typing import Array
-from mixsearch.display import pluralize
-from mixsearch.errors import HintError, Option, SearchError, SearchWarning, warn_user
+from mixsearch.errors import SearchError, SearchWarning, warn_user
 
 if TYPE_CHECKING:
     import PIL.Image
@@ -44,21 +42,11 @@ class SkippedFramesWarning(SearchWarning):
 
 @dataclass(frozen=True, eq=False)
 class RasterImage:
-    """The pixels of an image, in the type they came in, and which of them are visible.
+    """The pixels of an image, in the type they came in, and which of them are visible."""
 
-    Attributes
-    ----------
-    pixels : array of shape (h, w, 1) or (h, w, 3)
-        Gray levels or RGB, of uint8, uint16 or float32.
-    white : float
-        The value of white.
-    visible : array of bool of shape (h, w), or None
-        Which pixels are not transparent. None if all are visible.
-    """
-
-    pixels: Array
+    pixels: Array  # (h, w, 1) or (h, w, 3): gray levels or RGB, of uint8, uint16 or float32
     white: float
-    visible: Array | None
+    visible: Array | None  # (h, w) of bool; None if all are
 
     @property
     def height(self) -> int:
@@ -109,20 +97,16 @@ def _average(array: Array, factor: int) -> Array:
     return array
 
 
-def read_image(
-    image: str | os.PathLike[str] | PIL.Image.Image | RasterImage | ArrayLike, *, frame: int | None = None
-) -> RasterImage:
+def read_image(image: str | os.PathLike[str] | PIL.Image.Image | RasterImage | ArrayLike) -> RasterImage:
     """Read an image from a file, a Pillow image or an array.
 
     Parameters
     ----------
     image : path, Pillow image, array or RasterImage
-        A file is rotated by its EXIF orientation. Arrays have shape (h, w) or (h, w, c), where c is 1 for gray, 2 for
-        gray and alpha, 3 for RGB and 4 for RGB and alpha; of uint8, uint16, bool or floats. Floats outside 0 to 1, and
-        other integers outside 0 to 255, are rescaled from their minimum and maximum.
-    frame : int, optional
-        Which image of an animated or multi-page file to read, from 0. By default the first, with a warning that there
-        are others.
+        A file is rotated by its EXIF orientation; of several frames, the first is read. Arrays have shape (h, w) or
+        (h, w, c), where c is 1 for gray, 2 for gray and alpha, 3 for RGB and 4 for RGB and alpha; of uint8, uint16,
+        bool or floats. Floats outside 0 to 1, and other integers outside 0 to 255, are rescaled from their minimum and
+        maximum.
 
     Returns
     -------
@@ -137,21 +121,14 @@ def read_image(
     if isinstance(image, RasterImage):
         return image
     if isinstance(image, str | os.PathLike):
-        return _read_file(Path(image), f"'{image}'", MAX_PIXELS, None, frame)
+        return read_file(Path(image), f"'{image}'", MAX_PIXELS)
     if hasattr(image, "getbands"):
         return make_raster(_pillow_pixels(image))
     return make_raster(np.asarray(image))
 
 
-def decode_image(
-    body: bytes, max_pixels: int = MAX_PIXELS, formats: tuple[str, ...] | None = None, *, frame: int | None = None
-) -> RasterImage:
-    """Read an image from the bytes of an image file."""
-    return _read_file(io.BytesIO(body), "The file", max_pixels, formats, frame)
-
-
-def _read_file(
-    file: Path | BinaryIO, source: str, max_pixels: int, formats: tuple[str, ...] | None, frame: int | None
+def read_file(
+    file: Path | BinaryIO, source: str, max_pixels: int, formats: tuple[str, ...] | None = None
 ) -> RasterImage:
     """Read a file with Pillow; errors name the source."""
     try:
@@ -163,7 +140,7 @@ def _read_file(
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # the limit below takes its place
             with Image.open(file, formats=formats) as image:
                 _check_size(*image.size, source, max_pixels)
-                _choose_frame(image, source, frame)
+                _note_frames(image, source)
                 return make_raster(_pillow_pixels(ImageOps.exif_transpose(image)))
     except UnidentifiedImageError as error:
         known = " or ".join(", ".join(formats or ("PNG", "JPEG", "TIFF", "WebP")).rsplit(", ", 1))
@@ -195,30 +172,17 @@ def make_missing_error(needs: str) -> SearchError:
     )
 
 
-def _choose_frame(image: Any, source: str, frame: int | None) -> None:
-    """Go to a frame of a file, or warn if there are more than the first."""
+def _note_frames(image: Any, source: str) -> None:
+    """Warn if a file has frames besides the first."""
     n_frames = getattr(image, "n_frames", 1) if image.format in _WITH_FRAMES else 1
-    if frame is None:
-        if n_frames > 1:
-            warn_user(
-                SkippedFramesWarning(
-                    "{source} has {n_frames} frames; the first is used. Choose another with {frame}=1 to {max_frame}.",
-                    source=source,
-                    n_frames=n_frames,
-                    frame=Option("frame"),
-                    max_frame=n_frames - 1,
-                )
+    if n_frames > 1:
+        warn_user(
+            SkippedFramesWarning(
+                "{source} has {n_frames} frames; the first is used. Save another one as a file of its own to use it.",
+                source=source,
+                n_frames=n_frames,
             )
-    elif not 0 <= frame < n_frames:
-        raise HintError(
-            "{source} has no frame {frame}: its frames are 0 to {max_frame}.",
-            code="no_such_frame",
-            source=source,
-            frame=frame,
-            max_frame=n_frames - 1,
         )
-    else:
-        image.seek(frame)
 
 
 def _pillow_pixels(image: Any) -> Array:
@@ -273,22 +237,15 @@ def make_raster(array: Array) -> RasterImage:
 
 
 def _check_values(colors: Array) -> None:
-    if colors.dtype == bool:
-        return
-    if not np.issubdtype(colors.dtype, np.number) or np.iscomplexobj(colors):
+    if colors.dtype != bool and (not np.issubdtype(colors.dtype, np.number) or np.iscomplexobj(colors)):
         raise SearchError(
             "The image has values of type {dtype}, but needs uint8, uint16, bool or floats.",
             code="bad_image_type",
             dtype=str(colors.dtype),
         )
-    n_bad = 0 if np.issubdtype(colors.dtype, np.integer) else int(np.count_nonzero(~np.isfinite(colors)))
-    if n_bad:
+    if not np.issubdtype(colors.dtype, np.integer) and (n_bad := int(np.count_nonzero(~np.isfinite(colors)))):
         raise SearchError(
-            "The image has {n_bad:,} "
-            + pluralize(
-                n_bad, "value that is NaN or infinite. Replace it", "values that are NaN or infinite. Replace them"
-            )
-            + ", or crop the image.",
+            "The image has NaN or infinite values, {n_bad:,} in all. Replace them, or crop the image.",
             code="image_not_finite",
             n_bad=n_bad,
         )

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 # The smallest expected intersection over union, a code and words; in falling order.
 VERDICTS = ((0.85, "sure", "sure"), (0.65, "partial", "partly in doubt"), (0.0, "unsure", "in doubt: add a seed"))
-UNKNOWN = ("unknown", "expected overlap unknown")
 # The width of the soft edge of a cut-out, relative to the image's side.
 SOFT_EDGE = 0.0015
 
@@ -69,7 +68,6 @@ class Segmentation:
     expected_iou: Array
     _image: RasterImage = field(kw_only=True)
     _compute_probabilities: Callable[[], Array] = field(kw_only=True)
-    _suggest: Callable[[], Pixel | None] = field(kw_only=True)
 
     @cached_property
     def sizes(self) -> Array:
@@ -156,15 +154,6 @@ class Segmentation:
         pixels = [pixel for pixels in self.seeds for pixel in pixels] if marks else []
         return draw_overlay(self._image, self.labels, pixels, len(self.names), opacity)
 
-    def suggest_click(self) -> Pixel | None:
-        """Return the pixel (x, y) where another seed would help most; None with ``method="paper"``.
-
-        Returns
-        -------
-        tuple of int, or None
-        """
-        return self._suggest()
-
     def cut_out(self, segment: int | str) -> Array:
         """Return one segment on a transparent background, with a soft edge.
 
@@ -201,15 +190,12 @@ class Segmentation:
         return Path(path)
 
     def _card(self) -> Card:
-        height, width = self.labels.shape
-        facts = []
-        for i, (name, expected) in enumerate(zip(self.names, self.expected_iou, strict=True)):
-            overlap = "" if np.isnan(expected) or not self.seeds[i] else f"expected overlap {plain_number(expected)}: "
-            facts.append((name, overlap + judge_segment(self, i)[1]))
+        summary = summarize_segmentation(self)
+        names = [each["name"] for each in summary["segments"]]
         return Card(
-            title=f"Segmentation of {width} x {height} pixels into {len(self.names)} segments",
-            facts=facts,
-            bars=[(name, float(share)) for name, share in zip(self.names, self.shares, strict=True)],
+            title=f"Segmentation of {summary['width']} x {summary['height']} pixels into {len(names)} segments",
+            facts=list(zip(names, (each["verdict"] for each in summary["segments"]), strict=True)),
+            bars=list(zip(names, (each["share"] for each in summary["segments"]), strict=True)),
             bars_title="part of the image",
         )
 
@@ -222,12 +208,8 @@ class Segmentation:
 
 def judge_overlap(expected_iou: float) -> tuple[str, str]:
     """Return what an expected intersection over union means: a code and words."""
-    return next(((code, words) for least, code, words in VERDICTS if expected_iou >= least), UNKNOWN)
-
-
-def judge_segment(found: Segmentation, i: int) -> tuple[str, str]:
-    """Return how far to trust a segment: a code and words."""
-    return judge_overlap(float(found.expected_iou[i])) if found.seeds[i] else ("no_seed", "has no seed")
+    known = (each[1:] for each in VERDICTS if expected_iou >= each[0])
+    return next(known, ("unknown", "expected overlap unknown"))
 
 
 def iterate_cut_outs(found: Segmentation) -> Iterator[tuple[str, Image]]:
@@ -242,7 +224,8 @@ def summarize_segmentation(found: Segmentation) -> dict[str, Any]:
     segments = []
     for i, (name, color) in enumerate(zip(found.names, make_hex_colors(len(found.names)), strict=True)):
         expected = float(found.expected_iou[i])
-        code, words = judge_segment(found, i)
+        code, words = judge_overlap(expected) if found.seeds[i] else ("no_seed", "has no seed")
+        lead = "" if code in ("no_seed", "unknown") else f"expected overlap {plain_number(expected)}: "
         segments.append(
             {
                 "name": name,
@@ -250,7 +233,7 @@ def summarize_segmentation(found: Segmentation) -> dict[str, Any]:
                 "pixels": int(found.sizes[i]),
                 "share": float(found.shares[i]),
                 "expected_iou": None if np.isnan(expected) else expected,
-                "verdict": words,
+                "verdict": lead + words,
                 "verdict_code": code,
                 "color": color,
             }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import chain, pairwise
 from numbers import Real
 from typing import Any, NamedTuple
@@ -22,44 +22,11 @@ MAX_SPAN = 1_000_000
 _TYPED_PIXEL = re.compile(r"(-?\d{1,9}),(-?\d{1,9})")
 
 
-def stroke(points: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the pixels along straight lines from each point to the next.
-
-    Parameters
-    ----------
-    points : sequence of (x, y)
-        At least one.
-
-    Returns
-    -------
-    list of (x, y)
-
-    Examples
-    --------
-    >>> stroke([(0, 0), (3, 1), (3, 3)])
-    [(0, 0), (1, 0), (2, 1), (3, 1), (3, 2), (3, 3)]
-    """
-    pixels = [(int(points[0][0]), int(points[0][1]))]
-    for one, other in pairwise(points):
-        n = max(abs(int(other[0]) - int(one[0])), abs(int(other[1]) - int(one[1])))
-        steps = np.rint(np.linspace(one, other, n + 1)[1:]).astype(int)
-        pixels += [(int(x), int(y)) for x, y in steps]
-    return pixels
-
-
 class Seeds(NamedTuple):
-    """The names of the segments and their known pixels.
-
-    Attributes
-    ----------
-    names : tuple of str
-        One name per segment.
-    pixels : tuple of tuples of (x, y)
-        The pixels of each segment, at least one; x counts from the left and y from the top.
-    """
+    """The names of the segments and their known pixels."""
 
     names: tuple[str, ...]
-    pixels: tuple[tuple[Pixel, ...], ...]
+    pixels: tuple[tuple[Pixel, ...], ...]  # of each segment
 
 
 def parse_seeds(typed: Iterable[str]) -> dict[str, list[Pixel]]:
@@ -87,7 +54,9 @@ def parse_seeds(typed: Iterable[str]) -> dict[str, list[Pixel]]:
     for index, text in enumerate(typed, 1):
         end = max(text.rfind("="), text.rfind(":"))
         name = text[: max(end, 0)].strip() or f"segment {index}"
-        pixels = [_parse_shape(shape) for shape in _split_pixels(text[end + 1 :])]
+        # A plus or a space joins pixels, as a URL turns the one into the other; spaces around a comma do not.
+        shapes = ",".join(part.strip() for part in text[end + 1 :].split(",")).replace("+", " ").split()
+        pixels = [_parse_shape(shape) for shape in shapes]
         if not pixels or not all(pixels):
             raise HintError(
                 "{text!r} isn't a seed. Write 120,80 or 120,80+140,90 or sky=120,80, or 120,80~140,90 for a stroke.",
@@ -110,33 +79,35 @@ def _parse_shape(typed: str) -> list[Pixel]:
     points = [(int(each[1]), int(each[2])) for each in matches if each]
     if len(points) < len(matches) or max(max(side) - min(side) for side in zip(*points, strict=True)) > MAX_SPAN:
         return []
-    return stroke(points)
+    pixels = points[:1]
+    for one, other in pairwise(points):
+        n = max(abs(other[0] - one[0]), abs(other[1] - one[1]))
+        pixels += [(int(x), int(y)) for x, y in np.rint(np.linspace(one, other, n + 1)[1:])]
+    return pixels
 
 
-def _split_pixels(pixels: str) -> list[str]:
-    """Split at a plus or a space: a URL turns the one into the other. Spaces around a comma do not split."""
-    return ",".join(part.strip() for part in pixels.split(",")).replace("+", " ").split()
-
-
-def check_seeds(seeds: Sequence[Seed] | Mapping[str, Seed], image: RasterImage) -> Seeds:
+def check_seeds(seeds: Any, image: RasterImage) -> Seeds:
     """Check that seeds lie in the image, are visible and belong to one segment each."""
-    if not isinstance(seeds, Iterable):
-        raise HintError(
-            "{argument} must be a list with a pixel (x, y) of each segment, got {value!r}.",
-            code="bad_seed",
-            argument=Option("seeds"),
-            value=seeds,
-        )
     if isinstance(seeds, Mapping):
         names, given = tuple(map(str, seeds)), list(seeds.values())
     else:
-        given = list(seeds)
+        given = list(seeds) if np.iterable(seeds) else [seeds]
         names = tuple(f"segment {i}" for i in range(1, len(given) + 1))
     if not given:
         raise HintError("No seeds given. Give a pixel (x, y) of each segment.", code="no_seeds")
     checked = Seeds(names, tuple(_check_pixels(entry) for entry in given))
     _check_inside(checked, image)
-    _check_distinct(checked)
+    owners: dict[Pixel, str] = {}
+    for name, pixel in ((name, pixel) for name, pixels in zip(*checked, strict=True) for pixel in pixels):
+        if owners.setdefault(pixel, name) != name:
+            raise HintError(
+                "The pixel {x},{y} is a seed of both {first!r} and {second!r}. Move one of them.",
+                code="seed_shared",
+                x=pixel[0],
+                y=pixel[1],
+                first=owners[pixel],
+                second=name,
+            )
     return checked
 
 
@@ -203,18 +174,3 @@ def _check_inside(seeds: Seeds, image: RasterImage) -> None:
             raise HintError(
                 "The seed {x},{y} is on a transparent pixel. Choose a visible one.", code="seed_transparent", x=x, y=y
             )
-
-
-def _check_distinct(seeds: Seeds) -> None:
-    owners: dict[Pixel, str] = {}
-    for name, pixels in zip(seeds.names, seeds.pixels, strict=True):
-        for pixel in pixels:
-            if owners.setdefault(pixel, name) != name:
-                raise HintError(
-                    "The pixel {x},{y} is a seed of both {first!r} and {second!r}. Move one of them.",
-                    code="seed_shared",
-                    x=pixel[0],
-                    y=pixel[1],
-                    first=owners[pixel],
-                    second=name,
-                )

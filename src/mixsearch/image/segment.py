@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
@@ -20,7 +20,7 @@ from mixsearch.image.borders import EdgeFilter, PixelProbabilities, argmax_segme
 from mixsearch.image.pixel_search import assign_nearest, search_centers
 from mixsearch.image.reading import RasterImage, read_image
 from mixsearch.image.result import Segmentation
-from mixsearch.image.seeds import Pixel, Seed, Seeds, check_not_seeds, check_seeds
+from mixsearch.image.seeds import Seed, Seeds, check_not_seeds, check_seeds
 from mixsearch.image.superpixels import Superpixels, build_affinity, compute_looks, find_superpixels
 from mixsearch.image.tuning import TUNING, Tuning
 
@@ -43,7 +43,6 @@ def segment(
     method: Method = "graph",
     connected: bool = False,
     fill_holes: bool = False,
-    frame: int | None = None,
 ) -> Segmentation:
     """Segment an image from one pixel of each segment.
 
@@ -54,8 +53,7 @@ def segment(
         floats.
     seeds : sequence or mapping
         For each segment a pixel (x, y), with x from the left and y from the top, or a list of pixels. The keys of a
-        mapping name the segments. One seed gives two segments: its own and the rest. `stroke` returns the pixels
-        of a line.
+        mapping name the segments. One seed gives two segments: its own and the rest.
     not_seeds : mapping, optional
         Pixels known not to belong to a segment, by the name of the segment.
     method : {"graph", "paper"}, default="graph"
@@ -65,8 +63,6 @@ def segment(
         Keep only the pieces of a segment that contain a seed. Only with "graph".
     fill_holes : bool, default=False
         Fill pieces without seeds that lie within a single other segment. Only with "graph".
-    frame : int, optional
-        Which image of an animated or multi-page file to read, from 0. By default the first.
 
     Returns
     -------
@@ -94,21 +90,19 @@ def segment(
     >>> found.names, found.shares.round(1)
     (('dark', 'light'), array([0.5, 0.5]))
     """
-    return PreparedImage(read_image(image, frame=frame)).segment(
+    return PreparedImage(read_image(image)).segment(
         seeds, not_seeds=not_seeds, method=method, connected=connected, fill_holes=fill_holes
     )
 
 
 def prepare_image(
-    image: str | os.PathLike[str] | PIL.Image.Image | RasterImage | ArrayLike, *, frame: int | None = None
+    image: str | os.PathLike[str] | PIL.Image.Image | RasterImage | ArrayLike,
 ) -> PreparedImage:
     """Compute what does not depend on seeds, so that further segmentations of an image are fast.
 
     Parameters
     ----------
     image : path, Pillow image or array
-        As in `segment`.
-    frame : int, optional
         As in `segment`.
 
     Returns
@@ -126,7 +120,7 @@ def prepare_image(
     ('dark', 'rest')
     ('dark', 'light')
     """
-    prepared = PreparedImage(read_image(image, frame=frame))
+    prepared = PreparedImage(read_image(image))
     _ = prepared.graph
     return prepared
 
@@ -135,7 +129,6 @@ class ImageGraph(NamedTuple):
     """The superpixels of an image, and PageRank on the graph of their affinity."""
 
     factor: int  # by which the image was downscaled
-    width: int  # of the downscaled image
     edge_filter: EdgeFilter
     superpixels: Superpixels
     degrees: Array  # (n,)
@@ -161,20 +154,12 @@ def build_graph(image: RasterImage, tuning: Tuning) -> ImageGraph:
     affinity = build_affinity(superpixels, looks, tuning)
     degrees = np.maximum(np.asarray(affinity.sum(axis=1)).ravel(), TINY)
     edge_filter = EdgeFilter.of(small, factor, tuning)
-    return ImageGraph(factor, small.width, edge_filter, superpixels, degrees, PageRank(affinity, tuning.restart))
+    return ImageGraph(factor, edge_filter, superpixels, degrees, PageRank(affinity, tuning.restart))
 
 
 @dataclass(frozen=True, eq=False)
 class PreparedImage:
-    """An image and what is computed of it once.
-
-    Attributes
-    ----------
-    image : RasterImage
-        The image.
-    tuning : Tuning
-        The numbers that decide the quality.
-    """
+    """An image and what is computed of it once."""
 
     image: RasterImage
     tuning: Tuning = TUNING
@@ -227,7 +212,7 @@ def segment_by_graph(
     image, tuning, graph = prepared.image, prepared.tuning, prepared.graph
     superpixels = graph.superpixels
     # 1) what is known of superpixels
-    seeded, excluded = (_find_cells(each, graph.factor, graph.width) for each in (seeds, not_seeds))
+    seeded, excluded = (_find_cells(each, graph.factor, superpixels.labels.shape[1]) for each in (seeds, not_seeds))
     indices, targets = collect_known(superpixels, seeded, excluded)
     # 2) the probability of each segment at every superpixel, by their similarity to those of the seeds
     indices, targets, covariance = _add_rest(indices, targets, graph)
@@ -243,37 +228,41 @@ def segment_by_graph(
     def compute_probabilities() -> Array:
         found = refined.probabilities(image, step)
         _mark(found, seeds, step, np.eye(len(seeds.names)))
-        return found if sampled.visible is None else np.where(sampled.visible[..., None], found, np.float32(0))
+        return found
 
-    sampled, labels = image.subsample(step), refined.labels(image, step)
+    labels = refined.labels(image, step)
     _mark(labels, seeds, step, np.arange(len(seeds.names)))
-    if sampled.visible is not None:
-        labels[~sampled.visible] = -1
-    return Segmentation(
-        labels=labels,
-        names=seeds.names,
-        seeds=tuple(tuple((x // step, y // step) for x, y in pixels) for pixels in seeds.pixels),
-        expected_iou=expect_iou(of_superpixels, superpixels.sizes),
-        _image=sampled,
-        _compute_probabilities=compute_probabilities,
-        _suggest=lambda: _suggest(prepared.graph, of_superpixels, image, step),
-    )
+    expected_iou = expect_iou(of_superpixels, superpixels.sizes)
+    return _answer(image, seeds, step, labels, expected_iou, compute_probabilities)
 
 
 def segment_as_paper(image: RasterImage, seeds: Seeds, step: int) -> Segmentation:
     """Search the mixture of colors for the component of each seed, and assign each pixel to the nearest center."""
-    sampled, centers = image.subsample(step), search_centers(image, seeds)
-    labels = assign_nearest(sampled, centers)
-    if sampled.visible is not None:
-        labels[~sampled.visible] = -1
+    centers = search_centers(image, seeds)
+    labels = assign_nearest(image.subsample(step), centers)
+    segments = np.arange(len(centers))
+    unknown = np.full(len(centers), np.nan)
+    return _answer(image, seeds, step, labels, unknown, lambda: labels[..., None] == segments)
+
+
+def _answer(
+    image: RasterImage,
+    seeds: Seeds,
+    step: int,
+    labels: Array,
+    expected_iou: Array,
+    compute_probabilities: Callable[[], Array],
+) -> Segmentation:
+    """Return the answer for a subsampled image, whose transparent pixels have no segment."""
+    sampled = image.subsample(step)
+    visible = np.ones(labels.shape, dtype=bool) if sampled.visible is None else sampled.visible
     return Segmentation(
-        labels=labels,
+        labels=np.where(visible, labels, np.int16(-1)),
         names=seeds.names,
         seeds=tuple(tuple((x // step, y // step) for x, y in pixels) for pixels in seeds.pixels),
-        expected_iou=np.full(len(centers), np.nan),
+        expected_iou=expected_iou,
         _image=sampled,
-        _compute_probabilities=lambda: (labels[..., None] == np.arange(len(centers))).astype(np.float32),
-        _suggest=lambda: None,
+        _compute_probabilities=lambda: (compute_probabilities() * visible[..., None]).astype(np.float32),
     )
 
 
@@ -401,15 +390,3 @@ def expect_iou(probabilities: Array, sizes: Array) -> Array:
     own = probabilities.argmax(axis=1)[:, None] == np.arange(probabilities.shape[1])
     unions = own.T @ sizes + np.sum(masses * ~own, axis=0)
     return np.asarray(np.sum(masses * own, axis=0) / np.maximum(unions, TINY))
-
-
-def _suggest(graph: ImageGraph, probabilities: Array, image: RasterImage, step: int) -> Pixel:
-    """Return the middle of the superpixel in doubt that is like the most pixels in doubt."""
-    superpixels = graph.superpixels
-    doubt = 1 - probabilities.max(axis=1)
-    likeness = graph.pagerank.from_starts((doubt * superpixels.sizes)[:, None])[:, 0]
-    y, x = np.nonzero(superpixels.labels == int((likeness * doubt).argmax()))
-    middle = int(((y - y.mean()) ** 2 + (x - x.mean()) ** 2).argmin())
-    height, width = (len(each) for each in image.positions(step))
-    down, across = (int((each[middle] + 0.5) * graph.factor) // step for each in (y, x))
-    return min(across, width - 1), min(down, height - 1)

@@ -18,8 +18,8 @@ from mixsearch.image.tuning import Tuning
 
 # A superpixel has at least this many pixels on average.
 MIN_PIXELS = 16
-# Standard deviations below this are rounding errors.
-MIN_DEVIATION = 1e-4
+# In units of CIELAB, of which one is visible: smaller deviations are rounding errors, as in the hue of gray.
+MIN_DEVIATION = 0.01
 # Every border lets this fraction of the walk through, so that no part of a flat image is out of reach.
 MIN_PASSED = 1e-3
 # Links of this weight are there, but carry nothing.
@@ -115,10 +115,11 @@ def build_affinity(superpixels: Superpixels, looks: Array, tuning: Tuning) -> sp
     common = float(np.quantile(contrast, 0.9)) if len(contrast) else 1.0
     resistance = contrast / max(tuning.contrast * common, TINY)
     touching = _link(superpixels.lengths * np.maximum(np.exp(-resistance), MIN_PASSED), one, other, n)
-    depth = _compute_depth(superpixels, resistance)
     height = tuning.height * _standardize(superpixels.average(np.indices(superpixels.labels.shape)[0]), superpixels)
-    similar = _link_similar(np.column_stack([looks, height, depth]), tuning.n_similar)
-    return sp.csr_array(_scale(touching) + _scale(similar))
+    similar = _link_similar(np.column_stack([looks, height, _compute_depth(superpixels, resistance)]), tuning.n_similar)
+    # Both have degrees of 1 on average.
+    touching, similar = (each * (n / max(float(each.sum()), TINY)) for each in (touching, similar))
+    return sp.csr_array(touching + similar)
 
 
 def _compute_depth(superpixels: Superpixels, resistance: Array) -> Array:
@@ -149,11 +150,6 @@ def _link_similar(features: Array, n_similar: int) -> sp.csr_array:
     weights = np.exp(-(distances[:, 1:].ravel() ** 2) / (scales[rows] * scales[columns]))
     links = sp.csr_array((weights, (rows, columns)), shape=(n, n))
     return sp.csr_array(links.maximum(links.T))
-
-
-def _scale(links: sp.csr_array) -> sp.csr_array:
-    """Scale links so that superpixels have a degree of 1 on average."""
-    return sp.csr_array(links * (links.shape[0] / max(float(links.sum()), TINY)))
 
 
 def _standardize(values: Array, superpixels: Superpixels) -> Array:

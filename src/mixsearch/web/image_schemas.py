@@ -117,7 +117,4 @@ class SegmentedImage(BaseModel):
     method: str
     every: int
     segments: list[Segment]
-    suggested: tuple[int, int] | None = Field(
-        description="The pixel where another seed would help most; null without a graph."
-    )
     warnings: list[AnswerWarning]

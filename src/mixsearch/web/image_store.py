@@ -5,6 +5,7 @@ Decoders are where malicious files do harm. Names cannot be guessed.
 
 from __future__ import annotations
 
+import io
 import json
 import secrets
 from collections.abc import Callable
@@ -18,7 +19,7 @@ import numpy as np
 from mixsearch import datasets
 from mixsearch._typing import Array
 from mixsearch.errors import HintError, SearchError, SearchWarning, collect_warnings, warn_user
-from mixsearch.image.reading import LargeImageError, RasterImage, decode_image, read_image
+from mixsearch.image.reading import LargeImageError, RasterImage, read_file, read_image
 from mixsearch.image.seeds import parse_seeds
 from mixsearch.web.cache import LRUCache
 from mixsearch.web.image_schemas import MAX_NAME_LENGTH, NamedSegmentation, SegmentationRequest
@@ -185,9 +186,9 @@ def make_example() -> RasterImage:
     return read_image(datasets.make_landscape(480, 720, random_state=3).image)
 
 
-def decode_bytes(body: bytes, max_pixels: int, frame: int | None = None) -> RasterImage:
-    """Return one image of a file, rotated by its EXIF orientation; by default the first."""
-    return decode_image(body, max_pixels, FORMATS, frame=frame)
+def decode_bytes(body: bytes, max_pixels: int) -> RasterImage:
+    """Return the first image of a file, rotated by its EXIF orientation."""
+    return read_file(io.BytesIO(body), "The file", max_pixels, FORMATS)
 
 
 def decode_upload(body: bytes, limits: Limits, decode: Decode = decode_bytes) -> RasterImage:

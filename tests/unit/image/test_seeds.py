@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from tests.coded import raises
 
-from mixsearch.image import parse_seeds, read_image, stroke
+from mixsearch.image import parse_seeds, read_image
 from mixsearch.image.seeds import check_seeds
 
 PICTURE = read_image(np.arange(5 * 8, dtype=np.uint8).reshape(5, 8))
@@ -63,15 +63,10 @@ def test_two_segments_of_one_name_are_refused():
         parse_seeds(["sky=1,2", "sky:3,4"])
 
 
-def test_strokes_are_typed_as_their_corners():
-    assert parse_seeds(["a=0,0~4,2", "1,1~3,2+9,9"]) == {
-        "a": stroke([(0, 0), (4, 2)]),
-        "segment 2": [*stroke([(1, 1), (3, 2)]), (9, 9)],
-    }
-
-
 def test_a_stroke_has_no_gaps():
-    pixels = stroke([(0, 0), (30, 7), (12, 40)])
+    (pixels,) = parse_seeds(["0,0~30,7~12,40"]).values()
     steps = np.abs(np.diff(np.array(pixels), axis=0)).max(axis=1)
     assert (steps == 1).all()
     assert (pixels[0], pixels[-1]) == ((0, 0), (12, 40))
+    assert (30, 7) in pixels
+    assert parse_seeds(["0,0~3,1+9,9"]) == {"segment 1": [(0, 0), (1, 0), (2, 1), (3, 1), (9, 9)]}

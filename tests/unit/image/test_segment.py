@@ -9,7 +9,7 @@ from tests.coded import raises, warns
 from tests.unit.image.images import assert_same_labels, halves, painted, thirds
 
 from mixsearch import GaussianSearch, segment
-from mixsearch.image import prepare_image, read_image, stroke
+from mixsearch.image import prepare_image, read_image
 from mixsearch.image import segment as _segment
 from mixsearch.image.segment import collect_known, interpolate
 from mixsearch.image.superpixels import find_superpixels
@@ -140,18 +140,6 @@ def test_the_expected_overlap_is_high_if_seeds_tell_and_low_if_they_do_not(wide)
     assert np.isnan(wide.segment(SEEDS, method="paper").expected_iou).all()
 
 
-def test_the_next_click_is_suggested_where_two_segments_are_likely():
-    labels = np.repeat([0, 2, 1], 60) * np.ones((120, 1), dtype=int)
-    rng = np.random.default_rng(1)
-    colors = np.array([[0.2, 0.3, 0.7], [0.8, 0.7, 0.3], [0.5, 0.5, 0.5]])[labels]
-    prepared = prepare_image(np.clip(colors + rng.normal(scale=0.03, size=colors.shape), 0, 1))
-    x, _ = prepared.segment([(20, 60), (160, 60)]).suggest_click()
-    assert 60 <= x < 120
-    thinned = prepared.segment([(20, 60), (160, 60)], step=3)
-    assert abs(3 * thinned.suggest_click()[0] - x) <= 4
-    assert prepared.segment([(20, 60), (160, 60)], method="paper").suggest_click() is None
-
-
 def test_two_colors_of_one_rough_object_need_one_click():
     """Red and blue patches of the same coarse texture on a smooth gray background."""
     rng = np.random.default_rng(0)
@@ -195,11 +183,6 @@ def test_tiny_pictures(shape):
     picture = np.linspace(0, 1, shape[0] * shape[1]).reshape(shape)
     found = segment(picture, [(0, 0), (shape[1] - 1, shape[0] - 1)])
     assert found.labels.shape == shape
-    assert seeds_kept(found)
-
-
-def test_a_stroke_is_one_seed_of_many_pixels(wide):
-    found = wide.segment({"left": stroke([(10, 10), (30, 100)]), "right": (150, 60)})
     assert seeds_kept(found)
 
 

@@ -5,17 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager, suppress
-from functools import partial
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, BackgroundTasks, Query, Request, Response
+from fastapi import APIRouter, BackgroundTasks, Request, Response
 
 from mixsearch.errors import SearchError, SearchWarning, collect_warnings
 from mixsearch.image.files import make_pillow_image
 from mixsearch.image.reading import RasterImage
 from mixsearch.web.errors import RESPONSES, APIError
 from mixsearch.web.image_schemas import Name, UploadedImage
-from mixsearch.web.image_store import ImageStore, decode_bytes, decode_upload
+from mixsearch.web.image_store import ImageStore, decode_upload
 from mixsearch.web.processes import start_fork_server
 from mixsearch.web.routes.segments import add_segments, describe_file, encode_png, make_png_response
 from mixsearch.web.schemas import RAW_BODY
@@ -51,16 +50,13 @@ def _add_upload(router: APIRouter, store: ImageStore, limits: Limits, pool: Work
     async def upload_image(
         request: Request,
         background: BackgroundTasks,
-        frame: Annotated[
-            int | None, Query(ge=0, le=1_000_000, description="Which image of an animated or multi-page file, from 0.")
-        ] = None,
     ) -> UploadedImage:
         """Upload an image: the body is the contents of a PNG, JPEG, WebP, GIF, BMP or TIFF file."""
         if uploads.locked():  # before the body is read into memory
             raise APIError("busy", "The server handles as many uploads as it can. Try again in a moment.")
         async with uploads:
             body = await request.body()
-            image, warnings = await decoders.run(lambda: _decode(body, limits, frame))
+            image, warnings = await decoders.run(lambda: _decode(body, limits))
         name = store.add(image)
         background.add_task(prepare, name)
         return _describe(name, image, warnings)
@@ -95,9 +91,9 @@ def _describe(name: str, image: RasterImage, warnings: Iterable[SearchWarning] =
     return UploadedImage.model_validate(facts)
 
 
-def _decode(body: bytes, limits: Limits, frame: int | None) -> tuple[RasterImage, list[SearchWarning]]:
+def _decode(body: bytes, limits: Limits) -> tuple[RasterImage, list[SearchWarning]]:
     with collect_warnings() as warnings:
-        return decode_upload(body, limits, partial(decode_bytes, frame=frame)), warnings
+        return decode_upload(body, limits), warnings
 
 
 def _shrink(stored: RasterImage) -> Any:

@@ -150,7 +150,6 @@ def _describe(stored: StoredSegmentation, *, outlines: bool = False) -> Segmente
         "segmentation": request.name,
         "method": request.method,
         "every": request.every,
-        "suggested": found.suggest_click(),
         "warnings": [warning.as_dict() for warning in stored.warnings],
     }
     return SegmentedImage.model_validate(summary | facts)

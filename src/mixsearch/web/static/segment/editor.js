@@ -69,18 +69,6 @@ export class Editor {
     else this.#change(seeds.extend(this.segments, this.segments[0].id, [[x, y]]));
   }
 
-  /**
-   * Say what is at a pixel: the segment of an index, the rest, or something else if the index is null.
-   * @param {[number, number]} pixel @param {number | null} index
-   */
-  resolve(pixel, index) {
-    if (seeds.isTaken(this.segments, ...pixel)) return;
-    const segment = index === null ? undefined : this.segments[index];
-    if (segment) this.#change(seeds.extend(this.segments, segment.id, [pixel]));
-    else if (index === null) this.#change(seeds.begin(this.segments, [pixel]));
-    else this.#change(seeds.extend(this.segments, this.segments[0].id, [pixel], { isNot: true })); // the rest
-  }
-
   /** Move a shape. Moves of one stroke are undone together. */
   move(id, x, y, stroke) {
     const owner = this.segments.find(({ shapes }) => shapes.some((shape) => shape.id === id));

@@ -73,12 +73,6 @@ export class Results {
     this.#arrange(this.list, before, after);
   }
 
-  /** Return where a click would help, in pixels of the answer; null if no segment is in doubt. */
-  get doubtfulPixel() {
-    const { suggested = null, segments = [] } = this.answer ?? {};
-    return segments.some(({ verdict_code: code }) => code === "partial" || code === "unsure") ? suggested : null;
-  }
-
   #arrange(found, before, after) {
     const known = new Map(before.map(({ id }, i) => [id, found[i]]));
     const rest = found.slice(before.length);

@@ -24,8 +24,6 @@ class Segmenting {
   #picture = null;
   #editor = new Editor((before) => this.#follow(before));
   #results = new Results();
-  /** @type {[number, number] | null} Where the page suggests a click. */
-  #suggested = null;
   #turn = 0; // number of addresses opened
   #isDragging = false;
   #isClosed = false;
@@ -62,7 +60,6 @@ class Segmenting {
       removeSegment: (id) => editor.removeSegment(id),
       rename: (id, name) => editor.rename(id, name),
       choose: (id) => this.#choose(editor.chosen === id ? null : id),
-      resolve: (index) => this.#suggested && editor.resolve(this.#suggested, index),
       undo: () => editor.undo(),
       clear: () => editor.clear(),
       upload: (file) => this.#upload(file),
@@ -146,7 +143,6 @@ class Segmenting {
     this.invitation.hidden = has;
     this.work.element.hidden = !has;
     this.#results.clear();
-    this.#suggest();
     if (has) this.work.showPicture(this.#shown, pictures.titleOf(this.#shown, this.page.settings.example_image));
   }
 
@@ -237,7 +233,6 @@ class Segmenting {
     this.#results.take(answer, segments, this.#segments);
     this.#draw();
     this.work.drawAnswer(answer, milliseconds);
-    this.#suggest();
     if (!this.requests.isOutdated) this.page.announce(answer.segments.map(({ name, share }) => `${name}: ${percent(share)}`).join(", "));
   }
 
@@ -245,15 +240,6 @@ class Segmenting {
     this.#results.clear();
     this.#draw();
     this.work.drawAnswer(null);
-    this.#suggest();
-  }
-
-  /** Show where a click would help, if there is any doubt about a segment. */
-  #suggest() {
-    const { doubtfulPixel: pixel, answer } = this.#results;
-    const inPicture = (place) => place * answer.every + Math.floor(answer.every / 2);
-    this.#suggested = pixel !== null && !this.#isDragging ? this.work.stage.clamp(...pixel.map(inPicture)) : null;
-    this.work.ask(this.#suggested, (answer?.segments ?? []).map(({ name }) => name));
   }
 
   /** Upload the image again if the server was restarted or dropped it; otherwise show the error. */

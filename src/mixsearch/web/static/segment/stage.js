@@ -31,7 +31,6 @@ export class Stage {
     this.image = h("img", { class: "segment-image", alt: "The picture", draggable: "false" });
     this.outlines = new Outlines((index) => act.hover(index));
     this.handles = new SeedHandles(this, act);
-    this.suggested = h("span", { class: "segment-suggested", hidden: true, "aria-hidden": "true" });
     this.element = h(
       "div",
       {
@@ -50,7 +49,6 @@ export class Stage {
       },
       this.image,
       this.outlines.element,
-      this.suggested,
       this.handles.element,
     );
     this.zoom = new Zoom(this.element);
@@ -65,7 +63,6 @@ export class Stage {
     this.zoom.box.style.setProperty("width", `min(100%, ${MAX_ENLARGED * width}px, calc(${HEIGHT} * ${width / height}))`);
     this.zoom.reset();
     this.outlines.draw(null);
-    this.suggest(null);
   }
 
   set mode(mode) {
@@ -80,12 +77,6 @@ export class Stage {
   /** The opacity of the tint of all segments. */
   set tint(opacity) {
     this.outlines.element.style.setProperty("--tint", opacity);
-  }
-
-  /** Mark the pixel where a click would help most; null for none. */
-  suggest(pixel) {
-    this.suggested.hidden = pixel === null;
-    if (pixel !== null) this.place(this.suggested, ...pixel);
   }
 
   /** Put an element on a pixel of the image. */

@@ -14,7 +14,7 @@ export class WorkArea {
   /** @type {any} What is drawn. */
   #drawn = { segments: [], chosen: null, results: { list: [], answer: null, colours: [] }, files: null };
 
-  /** Calls the functions of act: those of the stage and of the list, and undo, clear, choose, resolve, upload, changeSettings. */
+  /** Calls the functions of act: those of the stage and of the list, and undo, clear, choose, upload, changeSettings. */
   constructor(settings, act) {
     this.act = act;
     this.stage = new Stage({ ...act, hover: (index) => this.stage.outlines.highlight(index) });
@@ -22,7 +22,6 @@ export class WorkArea {
     this.mode = new Choice("On the picture", "mode", MODES, (value) => this.#setMode(value), { isPlain: true });
     this.settings = new Settings(() => act.changeSettings());
     this.look = new Look((opacity) => this.#setTint(opacity));
-    this.doubt = new Doubt((index) => act.resolve(index));
     this.downloads = new Downloads();
     this.hint = h("p", { class: "segment-hint muted" });
     this.trouble = h("p", { class: "segment-trouble", role: "alert", hidden: true });
@@ -42,7 +41,6 @@ export class WorkArea {
         h("div", { class: "segment-message" }, this.trouble, this.hint),
         h("div", { class: "segment-room" }, this.stage.zoom.box),
         h("div", { class: "segment-under" }, this.stage.zoom.controls, this.look.element, this.time),
-        this.doubt.element,
       ),
       h("aside", { class: "segment-side card", "aria-label": "Segments and settings" }, this.list.element, this.settings.pieces.element, this.settings.element, this.notes, this.downloads.element),
     );
@@ -82,12 +80,6 @@ export class WorkArea {
     replace(this.notes, (answer?.warnings ?? []).map(({ message }) => h("li", {}, message)));
     this.time.textContent = answer ? `${answer.segments.length} segments in ${(milliseconds / 1000).toFixed(2)} s` : "";
     this.#drawDownloads();
-  }
-
-  /** Ask what is at a pixel of the picture; null asks nothing. */
-  ask(pixel, names) {
-    this.stage.suggest(pixel);
-    this.doubt.draw(pixel === null ? [] : names);
   }
 
   showTrouble(message) {
@@ -140,26 +132,4 @@ function adviceOf(segments, { mode, chosen, done }) {
     return "Tap another part. To correct a segment, press Add to it and tap what it misses; Exclude takes a spot out.";
   }
   return "Click another part. Shift-click adds to the last segment, Alt-click takes a spot out of the one that covers it; drag a seed to move it, right-click to remove it.";
-}
-
-/** Where the page is least sure, and buttons to say what is there. */
-class Doubt {
-  /** Calls answer(index) with a segment, or null for something else. */
-  constructor(answer) {
-    this.answer = answer;
-    this.element = h("div", { class: "segment-doubt", hidden: true });
-  }
-
-  /** Ask about a pixel; names are those of the segments. */
-  draw(names) {
-    this.element.hidden = names.length === 0;
-    const button = (label, index) =>
-      h("button", { type: "button", class: "chip small", on: { click: () => this.answer(index) } }, label);
-    replace(
-      this.element,
-      h("span", {}, h("span", { class: "segment-suggested is-inline", "aria-hidden": "true" }), " The ring is where another seed helps most. What is there?"),
-      names.map((name, i) => button(name, i)),
-      button("something else", null),
-    );
-  }
 }
