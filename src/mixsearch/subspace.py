@@ -6,30 +6,27 @@ subspace i has weight αᵢ. Moments first, then Algorithm 3, the likelihood, th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, ClassVar, Literal, NamedTuple, Self, cast
+from typing import Any, ClassVar, Literal, NamedTuple, cast
 
 import numpy as np
 import scipy.linalg
 from numpy.typing import ArrayLike
-from scipy.sparse.linalg import svds
-from scipy.stats import chi2
+from scipy.stats import chi2, norm
 from sklearn.utils.validation import check_is_fitted
 
 from mixsearch._typing import Array, Matrix, Samples, SamplesLike
 from mixsearch.core.check import Check, check_answer, leave_out_each
 from mixsearch.core.component import Component, add_warnings, format_interval, score_bars
 from mixsearch.core.eigen import OVERSAMPLING, top_eigenpairs
-from mixsearch.core.estimator import MixtureCache, RandomState, SemiSupervised
+from mixsearch.core.estimator import MixtureCache, RandomState, SemiSupervised, warn_no_signal
 from mixsearch.core.family import Preset
 from mixsearch.core.frame import Frame, frame_from_eigenpairs, project
-from mixsearch.core.jackknife import draw_estimates, interval_of_lead, jackknife, probability_of_first, whitened
+from mixsearch.core.jackknife import jackknife
 from mixsearch.core.moments import (
-    Hinted,
     MeasuredSamples,
-    Replicates,
     WeightedSums,
     blas_threads_for,
     centered_sums,
@@ -38,56 +35,25 @@ from mixsearch.core.moments import (
     weighted_gram,
     weighted_sums,
 )
-from mixsearch.core.outliers import MIN_MEMBERS, find_outliers
-from mixsearch.core.rows import (
-    CACHED_ROWS,
-    Chunk,
-    Chunks,
-    DetachedChunks,
-    SampleChunk,
-    is_dask,
-    leave_one_out,
-    load_dask,
-    row_slices,
-    sum_chunks,
-)
-from mixsearch.core.spectrum import MIN_NOISE, no_signal, noise_rank, spherical_spectrum
+from mixsearch.core.rows import Chunk, Chunks, DetachedChunks, SampleChunk, is_dask, leave_one_out, load_dask
+from mixsearch.core.spectrum import MIN_NOISE, noise_rank, spherical_spectrum
 from mixsearch.core.validation import (
-    AUTO,
     check_choice,
     check_n_components,
     check_n_features,
     check_n_samples,
-    check_one_hint,
     check_positive_int,
     check_samples,
     hint_from_direction,
     reject_unknown_arguments,
 )
 from mixsearch.display import Card, plain_number
-from mixsearch.errors import ArgumentError, HintError, Option, SearchWarning, UnlikelyMixtureWarning, warn_user
-from mixsearch.graph.self_expression import (
-    MAX_NODES,
-    MAX_NUMBERS,
-    SelfExpression,
-    WalkMembers,
-    to_dense,
-    walk_from_examples,
-)
-from mixsearch.mixture.check import choose_component, hold_examples, test_rows
-from mixsearch.mixture.em import (
-    EMOptions,
-    Fit,
-    check_em_options,
-    clip_weight,
-    fit_mixture,
-    log_normal,
-    posterior,
-    posterior_of_two,
-    run_em,
-)
+from mixsearch.errors import HintError, SearchWarning
+from mixsearch.graph.self_expression import TUNING as GRAPH_TUNING
+from mixsearch.graph.self_expression import ExpressedMembers, SelfExpression
+from mixsearch.mixture.check import check_fit, choose_component, hold_examples, test_rows
+from mixsearch.mixture.em import EMOptions, Fit, check_em_options, fit_mixture, posterior, run_em
 from mixsearch.mixture.errors import estimate_covariance
-from mixsearch.mixture.tuning import TUNING as EM_TUNING
 
 
 @dataclass(frozen=True)
@@ -100,8 +66,7 @@ class Tuning:
     clear_lead: float = 3.0  # a subspace with so many times the score of all others together is the one meant
     weight_deviations: float = 2.5  # standard errors between both weights of a subspace of another variance
     min_noise_ratio: float = 0.01  # of the average noise: a few equal samples would make the likelihood unbounded
-    off_origin_p_value: float = 1e-6  # of a mean this far from zero, below which samples are centered
-    max_outside: float = 0.2  # of a far sample's length outside a subspace that it belongs to, relative to chance
+    off_origin: float = 5.0  # standard errors between zero and the mean, above which samples are centered
 
 
 TUNING = Tuning()
@@ -112,17 +77,19 @@ TINY = float(np.finfo(np.float64).tiny)
 
 @dataclass(frozen=True)
 class SubspaceChunk(Chunk):
-    """Samples with their coordinates in the span of all subspaces."""
+    """Samples in the span of all subspaces."""
 
-    samples: Samples  # x itself, not a copy, (n, d)
-    projected: Array  # Y = XW, (n, kr)
-    energy: Array  # e, the squared residual per direction outside the span, (n,): averages to the noise variance
+    coordinates: Array  # z, (n, kr), in the units of the features
+    squares: Array  # |x|², in the span and outside, (n,)
+    energy: Array  # e, the square outside the span per direction, (n,): averages to the noise variance
+    samples: Any = None  # x itself, not a copy, (n, d)
 
 
-class NoiseMoments(NamedTuple):
-    """Moments of noise that may differ between subspaces."""
+class Noise(NamedTuple):
+    """Moments of the noise, whose variance sᵢ may differ between subspaces."""
 
-    second: Array  # Σ αᵢsᵢ W'Σᵢ W, (kr, kr), with the covariances Σᵢ of the subspaces without the noise
+    variance: float  # Σ αᵢsᵢ
+    second: Array  # Σ αᵢsᵢΣᵢ in the span, (kr, kr), with the covariances Σᵢ of the subspaces without the noise
     fourth: float  # Σ αᵢsᵢ²
 
 
@@ -130,10 +97,10 @@ class SubspaceSums(NamedTuple):
     """Sums over some samples."""
 
     n: int
-    squares: Array  # Σ yy', (kr, kr)
-    hinted: Array  # Σ ⟨y, c⟩²yy', (kr, kr)
+    squares: Array  # Σ zz', (kr, kr)
+    hinted: Array  # Σ ⟨z, v⟩²zz', (kr, kr)
     energy: float  # Σ e
-    noise_squares: Array  # Σ e yy', (kr, kr)
+    noise_squares: Array  # Σ e zz', (kr, kr)
     squared_energy: Any  # Σ e²
 
 
@@ -142,13 +109,12 @@ class SubspaceFamily:
     """The fitted moments of a mixture of subspaces. The frame is the span of all of them and has k r columns."""
 
     frame: Frame
-    noise_variance: float  # s2
     dim: int  # r
+    center: Array  # the point that all subspaces contain, (d,)
     chunks: Chunks[SubspaceChunk]
-    n_noise: int = 1  # directions outside the span in which there is noise
-    noise: NoiseMoments | None = None  # None if the noise is the same in all subspaces, as in the paper
-    origin: Array | None = None  # the point that all subspaces contain, (d,); None is zero
-    n_hints: ClassVar[int] = 2
+    noise: Noise
+    n_noise: int  # directions outside the span in which there is noise
+    is_paper: bool
 
     @property
     def n_components(self) -> int:
@@ -156,126 +122,77 @@ class SubspaceFamily:
         return self.frame.n_components // self.dim
 
     @property
-    def center(self) -> Array:
-        """The point that all subspaces contain, (d,)."""
-        return np.zeros(len(self.frame.basis)) if self.origin is None else self.origin
-
-    @property
-    def mean(self) -> Array:
-        """W'm, (kr,): zero, since the coordinates of every subspace have mean zero."""
-        return np.zeros(self.frame.n_components)
-
-    def without_samples(self) -> Self:
-        """Return the same without samples, to send to where they are."""
-        return replace(self, chunks=DetachedChunks(self.chunks.layout))
+    def root(self) -> Array:
+        """D^(1/2), (kr,): coordinates in the frame, times this, are in the units of the features."""
+        return np.sqrt(self.frame.values)
 
     @property
     def min_noise(self) -> float:
         """The least noise variance that densities use."""
         return MIN_NOISE * float(self.frame.values[0])
 
-    def locate(self, X: Samples) -> tuple[Array, Array]:
-        """Compute the coordinates of samples in the span, (n, kr), and their squared residual outside, (n,)."""
-        Z = project(X, self.frame.basis, self.center)
-        return Z, np.maximum(squared_distances(X, self.center) - np.einsum("ij,ij->i", Z, Z), 0)
+    @property
+    def model(self) -> SubspaceModel:
+        """The likelihood."""
+        return SubspaceModel(self.dim, len(self.root) + self.n_noise, self.min_noise)
 
-    def hinted(self, hint: Array) -> Hinted:
-        """Contract the fourth moment twice with one point of a subspace, (kr,), or several, (q, kr)."""
-        hints = np.atleast_2d(hint)
+    def locate(self, X: Samples) -> SubspaceChunk:
+        """Project new samples onto the span."""
+        Z = np.asarray(project(X, self.frame.basis, self.center), dtype=np.float64)
+        squares = np.maximum(squared_distances(X, self.center), np.einsum("ij,ij->i", Z, Z))
+        return SubspaceChunk(0, Z, squares, np.zeros(len(Z)))
 
-        def sum_chunk(chunk: SubspaceChunk) -> Any:
-            return weighted_gram(chunk.projected, mean_square(chunk.projected @ hints.T))
+    def hinted(self, hints: Array) -> Array:
+        """Contract the fourth moment twice with points in the frame, (q, kr), on average over them: R = W'BW."""
+        points = hints / self.root
 
-        fourth = self.chunks.sum(sum_chunk) / self.chunks.n_rows
-        return Hinted(self.correct(fourth, hints.T @ hints / len(hints)), self.mean, hints.T)
+        def sum_fourth(chunk: SubspaceChunk) -> Array:
+            return weighted_gram(chunk.coordinates, mean_square(chunk.coordinates @ points.T))
 
-    def tensor(self, basis: Array) -> Array:
-        """Contract the fourth moment with all pairs of columns of a basis, (kr, q), to (q, q, q, q)."""
-        q = basis.shape[1]
+        fourth = self.chunks.sum(sum_fourth) / self.chunks.n_rows
+        B = subtract_noise(fourth, points.T @ points / len(points), self.noise)
+        return np.asarray(B / np.outer(self.root, self.root))
 
-        def sum_chunk(chunk: SubspaceChunk) -> Any:
-            Y = np.asarray(chunk.projected @ basis, dtype=np.float64)
-            pairs = [[weighted_gram(Y, Y[:, a] * Y[:, b]) for b in range(q)] for a in range(q)]
-            return np.array(pairs).reshape(q, q, q, q)
+    def replicate(self, G: Array) -> tuple[Array, Array]:
+        """Estimate a subspace with directions G, (kr, r), again without each group of the samples.
 
-        tensor = self.chunks.sum(sum_chunk) / self.chunks.n_rows
-        for a, b in np.ndindex(q, q):
-            pair = (np.outer(basis[:, a], basis[:, b]) + np.outer(basis[:, b], basis[:, a])) / 2
-            tensor[a, b] += basis.T @ self.correct(np.zeros((len(basis), len(basis))), pair) @ basis
-        return np.asarray(tensor)
-
-    def correct(self, fourth: Array, C: Array, second: Array | None = None) -> Array:
-        """Subtract the contribution of the noise from a contracted fourth moment.
-
-        Notes
-        -----
-        For one point v, B = E[⟨x, v⟩²xx'] - s2 (v'Av)I - s2 |v|²A - s4 (|v|²I + 2vv') - 2 s2 (Avv' + vv'A) (paper,
-        Theorem 6, which prints vv' once where the fourth moment of the noise has 2vv'). B is linear in vv', so several
-        points enter through the average of their vv'. In the frame v = Wc, C is the average of cc', and W'AW = I for
-        the samples that the frame was made from: v'Av = tr(W'AW C) and |v|² = tr(C / D). If the noise differs between
-        subspaces, s2 A becomes Σ αᵢsᵢΣᵢ and s4 becomes Σ αᵢsᵢ².
+        Returns
+        -------
+        bases : array of shape (B, kr, r)
+            D^(1/2) A g in the span, with the solutions g of R g = λ A g under the hint G, to first order.
+        weights : array of shape (B,)
+            Its share of the trace of A.
         """
-        s2, inverse = self.noise_variance, np.diag(1 / self.frame.values)
-        A = np.eye(len(inverse)) if second is None else second
-        noise = self.noise or NoiseMoments(s2 * A, s2**2)
-        cross = noise.second @ C @ inverse
-        norm = np.trace(C @ inverse)
-        matrix = fourth - np.trace(noise.second @ C) * inverse - norm * noise.second
-        matrix -= noise.fourth * (norm * inverse + 2 * inverse @ C @ inverse)
-        return np.asarray(matrix - 2 * (cross + cross.T))
-
-    def estimate_noise(self, n: int, squares: Array, squared_energy: float) -> NoiseMoments:
-        """Estimate the moments of the noise from Σ e yy' and Σ e² over n samples.
-
-        Notes
-        -----
-        The energy e outside the span and the coordinates y in it are independent within a subspace, and e is the mean
-        of m squares, so that E[e²] = s2² (1 + 2 / m) there.
-        """
-        fourth = float(squared_energy / n * self.n_noise / (self.n_noise + 2))
-        return NoiseMoments(squares / n - fourth * np.diag(1 / self.frame.values), fourth)
-
-    def leave_one_out(self, hint: Array) -> Replicates:
-        """Compute the moments of all samples but one group, for each group in turn, under a hint or several."""
-        hints = np.atleast_2d(hint)
+        points, images, weights = G.T / self.root, [], []
 
         def sum_rows(chunk: SubspaceChunk, rows: slice) -> SubspaceSums:
-            Y, energy = chunk.projected[rows].astype(np.float64, copy=False), chunk.energy[rows]
-            hinted = (Y * mean_square(Y @ hints.T)[:, None]).T @ Y
-            return SubspaceSums(len(Y), Y.T @ Y, hinted, energy.sum(), weighted_gram(Y, energy), energy @ energy)
+            Z, e = chunk.coordinates[rows], chunk.energy[rows]
+            hinted = weighted_gram(Z, mean_square(Z @ points.T))
+            return SubspaceSums(len(Z), Z.T @ Z, hinted, e.sum(), weighted_gram(Z, e), e @ e)
 
-        replicates = []
-        for n, squares, hinted, energy, noise_squares, squared_energy in leave_one_out(self.chunks, sum_rows):
-            noise = None if self.noise is None else self.estimate_noise(n, noise_squares, squared_energy)
-            left = replace(self, noise_variance=energy / n, noise=noise)
-            second = squares / n - np.diag(left.noise_variance / self.frame.values)
-            replicates.append((second, left.correct(hinted / n, hints.T @ hints / len(hints), second), self.mean))
-        return Replicates(*map(np.array, zip(*replicates, strict=True)))
-
-    def residual_replicates(self, directions: Array) -> Array:
-        """Compute A W u of all samples but one of B groups, up to vectors of the span: (d, B), or (d, r, B)."""
-
-        def sum_rows(chunk: SubspaceChunk, rows: slice) -> Any:
-            sums = weighted_sums(chunk.samples[rows], chunk.projected[rows] @ directions)
-            return sums.rows - np.multiply.outer(center, sums.weights)
-
-        center, n, n_groups = self.center, self.chunks.n_rows, self.chunks.n_groups
-        n_left = np.array([n - len(range(group, n, n_groups)) for group in range(n_groups)])
-        sums = np.stack(leave_one_out(self.chunks, sum_rows), axis=-1)
-        return np.asarray(sums / n_left)
+        for sums in leave_one_out(self.chunks, sum_rows):
+            noise = estimate_noise(sums, 0 if self.is_paper else self.n_noise)
+            A = sums.squares / sums.n - sums.energy / sums.n * np.eye(len(G))
+            B = subtract_noise(sums.hinted / sums.n, points.T @ points / len(points), noise)
+            # g is G + (I - GG')RG(G'RG)⁻¹, scaled by g'Ag = I; outside of G, A g is R g / λ.
+            RG, AG = (matrix @ (G / self.root[:, None]) for matrix in (B, A))
+            inside = self.root[:, None] * (G @ (np.eye(self.dim) + G.T @ (AG / self.root[:, None])) / 2)
+            outside = RG @ np.linalg.inv(G.T @ (RG / self.root[:, None])) - self.root[:, None] * G
+            images.append(inside + outside)
+            weights.append(np.sum(images[-1] ** 2) / np.trace(A))
+        return np.array(images), np.array(weights)
 
     def information_p_value(self, v: Array) -> float:
         """Test the hypothesis that a direction, (d,), is orthogonal to all subspaces.
 
         Notes
         -----
-        Then its coordinates c in the frame come from the errors of the frame alone: E[y⟨x, v⟩] over samples, with
+        Then its coordinates c in the span come from the errors of the frame alone: E[z⟨x, v⟩] over samples, with
         ⟨x, v⟩ noise of variance |v|²e.
         """
-        c, D = self.frame.project_hint(v), self.frame.values
-        noise = self.noise or NoiseMoments(self.noise_variance * np.eye(len(c)), self.noise_variance**2)
-        variance = noise.second + noise.fourth * np.diag(1 / D) + 1e-18 * np.diag(D)  # samples without noise
-        squares = c @ np.linalg.solve(variance, c) * self.chunks.n_rows / (v @ v)
+        c, D = v @ self.frame.basis, self.frame.values
+        variance = self.noise.second + self.noise.fourth * np.eye(len(c)) + 1e-18 * np.diag(D**2)  # also without noise
+        squares = (c * D) @ np.linalg.solve(variance, c * D) * self.chunks.n_rows / (v @ v)
         return float(chi2.sf(squares, len(c)))
 
 
@@ -284,14 +201,38 @@ def mean_square(scores: Array) -> Array:
     return np.asarray(np.einsum("ij,ij->i", scores, scores) / scores.shape[1])
 
 
+def subtract_noise(fourth: Array, vv: Array, noise: Noise) -> Array:
+    """Subtract the contribution of the noise from E[⟨x, v⟩²xx'] in the span, (kr, kr).
+
+    Notes
+    -----
+    B = E[⟨x, v⟩²xx'] - s2 (v'Av)I - s2 |v|²A - s4 (|v|²I + 2vv') - 2 s2 (Avv' + vv'A) (paper, Theorem 6, which prints
+    vv' once where the fourth moment of the noise has 2vv'). B is linear in vv', so several points enter through the
+    average of their vv'. If the noise differs between subspaces, s2 A becomes Σ αᵢsᵢΣᵢ and s4 becomes Σ αᵢsᵢ².
+    """
+    identity, cross = np.eye(len(vv)), noise.second @ vv
+    B = fourth - np.trace(cross) * identity - np.trace(vv) * noise.second
+    B -= noise.fourth * (np.trace(vv) * identity + 2 * vv)
+    return np.asarray(B - 2 * (cross + cross.T))
+
+
+def estimate_noise(sums: SubspaceSums, n_noise: int) -> Noise:
+    """Estimate the moments of the noise: as the paper does if it is the same in all subspaces (`n_noise` = 0).
+
+    Notes
+    -----
+    The energy e outside the span and the coordinates z in it are independent within a subspace, and e is the mean of m
+    squares, so that E[e²] = sᵢ² (1 + 2 / m) there.
+    """
+    variance, identity = float(sums.energy / sums.n), np.eye(len(sums.squares))
+    if not n_noise:
+        return Noise(variance, variance * (sums.squares / sums.n - variance * identity), variance**2)
+    fourth = float(sums.squared_energy / sums.n * n_noise / (n_noise + 2))
+    return Noise(variance, sums.noise_squares / sums.n - fourth * identity, fourth)
+
+
 def fit_subspace(
-    chunks: Chunks[SampleChunk],
-    n_components: int,
-    *,
-    dim: int,
-    paper: bool,
-    seed: int,
-    origin: Array | None = None,
+    chunks: Chunks[SampleChunk], n_components: int, *, dim: int, paper: bool, seed: int, origin: Array | None = None
 ) -> SubspaceFamily:
     """Find the span of all subspaces and the noise outside of it, and project the samples.
 
@@ -303,34 +244,24 @@ def fit_subspace(
         moment: Matrix = second_moment(chunks, center=origin)
         n_pairs = n_columns + 1 if paper else min(n_columns + OVERSAMPLING, d)
         pairs = top_eigenpairs(moment, n_pairs, n_converged=n_columns + paper, seed=seed)
-    rank = None if paper else noise_rank(moment, chunks, center, n_columns, seed)
-    n_noise = max((rank or d) - n_columns, 1)
-    vectors = pairs.vectors[:, : n_columns + paper]
+    values, vectors = pairs.values[:n_columns], pairs.vectors[:, : n_columns + paper]
+    n_varying = d if paper else noise_rank(moment, chunks, center, n_columns, seed)
+    n_noise = max(n_varying - n_columns, 1)
 
-    def project_chunk(chunk: SampleChunk) -> tuple[SubspaceChunk, Any]:
+    def project_chunk(chunk: SampleChunk) -> tuple[SubspaceChunk, SubspaceSums]:
         Z = project(chunk.samples, vectors, center).astype(np.float64, copy=False)
-        if paper:
-            energy = Z[:, -1] ** 2
-        else:
-            residual = squared_distances(chunk.samples, center) - np.einsum("ij,ij->i", Z, Z)
-            energy = np.maximum(residual, 0) / n_noise
-        return SubspaceChunk(chunk.first, chunk.samples, Z[:, :n_columns], energy), (energy.sum())
+        inside = np.ascontiguousarray(Z[:, :n_columns])
+        lengths, squares = np.einsum("ij,ij->i", inside, inside), squared_distances(chunk.samples, center)
+        squares = np.maximum(squares, lengths)
+        e = Z[:, -1] ** 2 if paper else (squares - lengths) / n_noise
+        noise, empty = weighted_gram(inside, e), np.zeros((n_columns, n_columns))
+        sums = SubspaceSums(len(Z), empty, empty, e.sum(), noise, e @ e)
+        return SubspaceChunk(chunk.first, inside, squares, e, chunk.samples), sums
 
-    def whiten_chunk(chunk: SubspaceChunk) -> SubspaceChunk:
-        Y = chunk.projected / np.sqrt(frame.values)
-        return replace(chunk, projected=Y.astype(chunk.samples.dtype, copy=False))
-
-    inside, energy = chunks.map_sum(project_chunk)
-    level, values = float(energy / n), pairs.values[:n_columns]
-    frame = frame_from_eigenpairs(values, vectors[:, :n_columns], level, precision=dtype)
-    family = SubspaceFamily(frame, level, dim, inside.map(whiten_chunk).persist(), n_noise, None, origin)
-    if paper:
-        return family
-
-    def sum_noise(chunk: SubspaceChunk) -> tuple[Any, ...]:
-        return NoiseMoments(weighted_gram(chunk.projected, chunk.energy), float(chunk.energy @ chunk.energy))
-
-    return replace(family, noise=family.estimate_noise(n, *family.chunks.sum(sum_noise)))
+    rows, sums = chunks.map_sum(project_chunk)
+    noise = estimate_noise(sums._replace(squares=n * np.diag(values)), 0 if paper else n_noise)
+    frame = frame_from_eigenpairs(values, vectors[:, :n_columns], noise.variance, precision=dtype)
+    return SubspaceFamily(frame, dim, center, rows, noise, n_noise, paper)
 
 
 # ---- Algorithm 3 of the paper, with the moment contracted again with what it found ----------------------------------
@@ -340,18 +271,10 @@ class Extraction(NamedTuple):
     """A subspace in the coordinates of the frame."""
 
     directions: Array  # G = √α W'U L^(1/2) up to a rotation, (kr, r), orthonormal columns
-    scores: Array  # the r + 1 largest eigenvalues of the whitened hinted moment, falling
-
-    @property
-    def separation(self) -> float:
-        """The ratio of eigenvalues r and r + 1: above 1 if |Uᵢ'v|² < |U₁'v|² / 3 for all other subspaces."""
-        r = self.directions.shape[1]
-        if len(self.scores) == r or self.scores[r] <= 0:
-            return float("inf")
-        return float(self.scores[r - 1] / self.scores[r])
+    separation: float  # the ratio of eigenvalues r and r + 1: above 1 if |Uᵢ'v|² < |U₁'v|² / 3 for all other subspaces
 
 
-def extract_subspace(hinted: Hinted, dim: int, free: Array | None = None) -> Extraction:
+def extract_subspace(hinted: Array, dim: int, free: Array | None = None) -> Extraction:
     """Recover the subspace that contains the hint, within the columns of `free`, (kr, q), if given (Algorithm 3).
 
     Notes
@@ -359,16 +282,15 @@ def extract_subspace(hinted: Hinted, dim: int, free: Array | None = None) -> Ext
     The Gᵢ have orthonormal columns and are orthogonal to each other, and αᵢGᵢ'RGᵢ = |Gᵢ'c|²I + 2Gᵢ'cc'Gᵢ with
     R = W'BW: so R has one eigenvalue 3|Gᵢ'c|²/αᵢ and r - 1 of |Gᵢ'c|²/αᵢ for every subspace.
     """
-    R = (hinted.matrix + hinted.matrix.T) / 2
+    R = (hinted + hinted.T) / 2
     R = R if free is None else free.T @ R @ free
     scores, U = scipy.linalg.eigh(R, subset_by_index=(max(len(R) - dim - 1, 0), len(R) - 1))
     directions = U[:, ::-1][:, :dim]
-    return Extraction(directions if free is None else free @ directions, scores[::-1])
+    separation = float(scores[1] / scores[0]) if len(scores) > dim and scores[0] > 0 else float("inf")
+    return Extraction(directions if free is None else free @ directions, separation)
 
 
-def settle_subspace(
-    contract: Callable[[Array], Hinted], direction: Array, dim: int, free: Array | None = None
-) -> Array:
+def settle_subspace(contract: Callable[[Array], Array], direction: Array, dim: int, free: Array | None = None) -> Array:
     """Find the directions of the subspace that a direction of the frame lies in, (kr, r).
 
     Notes
@@ -391,87 +313,104 @@ def settle_subspace(
     return directions
 
 
-def extract_remaining(
-    contract: Callable[[Array], Hinted], hinted: Hinted, dim: int, extracted: list[Array]
-) -> Iterator[Array]:
-    """Yield the directions of subspaces not extracted yet, (kr, r), by falling score under a hint."""
-    free = np.eye(len(hinted.matrix))
+def extract_remaining(family: SubspaceFamily, hinted: Array, extracted: list[Array]) -> list[Array]:
+    """Recover all subspaces but those extracted before, (kr, r) each, by falling score under a hint."""
+    free, remaining, dim = np.eye(len(hinted)), list[Array](), family.dim
     for directions in extracted:
         free = leave_out(directions, free)
     while free.shape[1] >= dim:
         directions = extract_subspace(hinted, dim, free).directions
         if free.shape[1] > dim:
-            directions = settle_subspace(contract, directions[:, 0], dim, free)
-        yield directions
+            directions = settle_subspace(family.hinted, directions[:, 0], dim, free)
+        remaining.append(directions)
         free = leave_out(directions, free)
+    return remaining
 
 
 def leave_out(directions: Array, free: Array) -> Array:
     """Return an orthonormal basis of a space without some of its directions, (kr, q - r)."""
-    Q, _ = scipy.linalg.qr(free.T @ directions)
-    return np.asarray(free @ Q[:, directions.shape[1] :])
+    return np.asarray(free @ scipy.linalg.qr(free.T @ directions)[0][:, directions.shape[1] :])
 
 
-class MomentWeight(NamedTuple):
-    """The weight of a subspace that moments found."""
+class Hint(NamedTuple):
+    """Points of the wanted subspace and of others, in the span."""
 
-    value: float
-    is_fourth: bool  # whether it comes from fourth moments
+    points: Array  # (q, kr)
+    negative: Array  # (p, kr)
+
+    def measure(self, image: Array) -> float:
+        """Compute |U'v|² on average over the points, less that of negative ones; the columns of `image` span U."""
+        basis = np.linalg.qr(image)[0]
+        positive, negative = (np.sum((Z @ basis) ** 2) / max(len(Z), 1) for Z in self)
+        return max(float(positive - negative), 0.0)
 
 
-def estimate_weight(family: SubspaceFamily, directions: Array) -> MomentWeight:
-    """Estimate the weight of a subspace from its directions in the frame, (kr, r).
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """All subspaces as moments find them under a hint; if the first one is clear, the others on first use."""
+
+    family: SubspaceFamily
+    hint: Hint
+    hinted: Array  # R under the hint
+    extracted: list[Array]  # directions, (kr, r), of the preferred subspace first
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether the first subspace has a far larger score than all others together."""
+        return len(self.extracted) < self.family.n_components
+
+    @cached_property
+    def first(self) -> SubspaceParameters:
+        """The preferred subspace alone."""
+        return to_parameters(self.family, self.extracted[:1])
+
+    @cached_property
+    def params(self) -> SubspaceParameters:
+        """All subspaces: the preferred one, then the others by falling projection of the hint."""
+        first, *others = self.extracted
+        others = others or extract_remaining(self.family, self.hinted, [first])
+        others.sort(key=lambda directions: self.hint.measure(self.family.root[:, None] * directions), reverse=True)
+        return to_parameters(self.family, [first, *others])
+
+
+def find_candidates(family: SubspaceFamily, hint: Hint) -> Candidates:
+    """Find the subspace that contains most of the hint: at once if it accounts for most of the hinted moment."""
+    hinted, dim = family.hinted(family.root * hint.points), family.dim
+    first = extract_subspace(hinted, dim).directions
+    if family.is_paper:
+        return Candidates(family, hint, hinted, [first])
+    first = settle_subspace(family.hinted, first[:, 0], dim)
+    score = float(np.trace(first.T @ hinted @ first))
+    if not len(hint.negative) and score > TUNING.clear_lead * (float(np.trace(hinted)) - score):
+        return Candidates(family, hint, hinted, [first])
+    extracted = [first, *extract_remaining(family, hinted, [first])]
+    best = int(np.argmax([hint.measure(family.root[:, None] * directions) for directions in extracted]))
+    if best > 0:  # extracted orthogonally to others, with their errors
+        first = settle_subspace(family.hinted, extracted[best][:, 0], dim)
+        extracted = [first, *extract_remaining(family, hinted, [first])]
+    return Candidates(family, hint, hinted, extracted)
+
+
+def to_parameters(family: SubspaceFamily, directions: list[Array]) -> SubspaceParameters:
+    """Return the mixture of subspaces with some directions in the frame, (kr, r) each.
 
     Notes
     -----
-    The share of the trace of A is the weight if all subspaces have the same total variance. Fourth moments need no such
-    assumption: the coordinates s = G'y of a sample have the second moment I over all samples, and are zero outside the
-    subspace but for noise. Its members are normal with covariance I / α, so that E|s|⁴ = r (r + 2) / α. That weight
-    has more variance, so it is used only if both differ by more than chance.
+    A has no more than αᵢLᵢ, with Lᵢ the variances: weights are shares of its trace, as if all subspaces had the same
+    total variance. Σ αᵢsᵢW'ΣᵢW = Σ sᵢGᵢGᵢ' shows the noise. An estimate below zero, or above all noise, is replaced by
+    the average.
     """
-    values, r = family.frame.values, directions.shape[1]
-    sizes, turn = np.linalg.eigh(directions.T @ (values[:, None] * directions))
-    axes = directions @ turn
-
-    def sum_rows(Y: Array) -> Any:
-        squares = (Y @ axes) ** 2
-        lengths = squares @ np.ones(r)
-        columns = np.column_stack([np.ones(len(Y)), lengths**2, lengths, squares @ sizes, Y**2 @ values])
-        return columns.T @ columns
-
-    def sum_chunk(chunk: SubspaceChunk) -> Any:
-        pieces = (chunk.projected[rows].astype(np.float64, copy=False) for rows in row_slices(chunk.n_rows))
-        return sum_chunks(sum_rows, pieces)
-
-    share = trace_share(family, directions)
-    products = family.chunks.sum(sum_chunk) / family.chunks.n_rows
-    means = products[0, 1:]  # of |s|⁴, |s|², and the squared lengths inside the subspace and inside the span
-    noise = family.correct(np.zeros((len(values), len(values))), directions @ directions.T)
-    fourth = means[0] + float(np.sum(directions * (noise @ directions)))
-    if not fourth > 0:
-        return MomentWeight(share, is_fourth=False)
-    weight, trace = min(r * (r + 2) / fourth, 1.0), float(values.sum())
-    # Derivatives of the difference of both weights by the means.
-    slopes = np.array([-(weight**2) / (r * (r + 2)), 2 * weight / r, -1 / trace, share / trace])
-    variance = slopes @ (products[1:, 1:] - np.outer(means, means)) @ slopes / family.chunks.n_rows
-    is_fourth = (weight - share) ** 2 > TUNING.weight_deviations**2 * float(variance)
-    return MomentWeight(weight if is_fourth else share, is_fourth)
-
-
-def trace_share(family: SubspaceFamily, directions: Array) -> float:
-    """Compute the share of a subspace in the trace of A."""
-    return float(family.frame.values @ np.sum(directions**2, axis=1) / family.frame.values.sum())
+    G = np.array(directions)
+    bases, lengths, _ = np.linalg.svd(family.root[:, None] * G, full_matrices=False)
+    weights = np.sum(lengths**2, axis=1) / family.frame.values.sum()
+    points = G / family.root[:, None]
+    noise = np.einsum("iaj,ab,ibj->i", points, family.noise.second, points) / family.dim
+    is_possible = (noise > 0) & (noise * weights <= family.noise.variance)
+    noise = np.maximum(np.where(is_possible, noise, family.noise.variance), family.min_noise)
+    return SubspaceParameters(weights, bases, lengths**2 / weights[:, None], noise)
 
 
 # ---- Likelihood: probabilistic PCA in the span ----------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class SpanChunk(Chunk):
-    """Samples in the span of all subspaces, in the units of the features."""
-
-    coordinates: Array  # z, (n, p)
-    squares: Array  # |x|², in the span and outside, (n,)
 
 
 class SubspaceParameters(NamedTuple):
@@ -491,13 +430,13 @@ class SubspaceModel:
     n_dims: int  # directions in which samples vary, in the span and outside
     min_noise: float
 
-    def log_density(self, chunk: SpanChunk, params: SubspaceParameters) -> Array:
+    def log_density(self, chunk: SubspaceChunk, params: SubspaceParameters) -> Array:
         """Compute log αᵢ + log N(x; 0, Uᵢ diag(lᵢ) Uᵢ' + sᵢI), (n, k)."""
         totals, noise = params.variances + params.noise_variances[:, None], params.noise_variances
         log_volumes = np.log(totals).sum(axis=1) + (self.n_dims - self.dim) * np.log(noise)
         return np.asarray(np.log(params.weights) - 0.5 * (log_volumes + self.squares(chunk, params)))
 
-    def squares(self, chunk: SpanChunk, params: SubspaceParameters) -> Array:
+    def squares(self, chunk: SubspaceChunk, params: SubspaceParameters) -> Array:
         """Compute x'Σᵢ⁻¹x = (|x|² - Σⱼ ⟨z, uⱼ⟩² lⱼ / (lⱼ + s)) / s, (n, k)."""
         noise = params.noise_variances
         gains = np.sqrt(params.variances / (params.variances + noise[:, None]) / noise[:, None])
@@ -505,7 +444,7 @@ class SubspaceModel:
         inside = along**2 @ np.repeat(np.eye(len(noise)), self.dim, axis=0)  # sums over the directions of a subspace
         return np.asarray(np.maximum(chunk.squares[:, None] / noise - inside, 0))
 
-    def statistics(self, chunk: SpanChunk, resp: Array) -> Array:
+    def statistics(self, chunk: SubspaceChunk, resp: Array) -> Array:
         """Sum 1, |x|² and the entries of zz', weighted by responsibilities, (k, 2 + p²)."""
         Z = chunk.coordinates
         grams = [weighted_gram(Z, column).ravel() for column in resp.T]
@@ -522,10 +461,11 @@ class SubspaceModel:
         weights = np.maximum(weights, TINY)
         noise = np.maximum(noise, max(TUNING.min_noise_ratio * float(weights @ noise), self.min_noise))
         bases = np.array([pair[1][:, ::-1] for pair in pairs])
-        return SubspaceParameters(weights, bases, np.maximum(values - noise[:, None], 0), noise)
+        # Directions without any variance would move freely.
+        return SubspaceParameters(weights, bases, np.maximum(values / noise[:, None] - 1, 1e-6) * noise[:, None], noise)
 
     def random_start(
-        self, chunk: SpanChunk, params: SubspaceParameters, rng: np.random.Generator
+        self, chunk: SubspaceChunk, params: SubspaceParameters, rng: np.random.Generator
     ) -> SubspaceParameters:
         """Draw samples far from the subspaces so far; each spans one with those in the most similar directions."""
         Z, k, r = chunk.coordinates, len(params.weights), self.dim
@@ -539,7 +479,7 @@ class SubspaceModel:
         resp = np.eye(k)[outside.argmin(axis=1)]
         return self.m_step(self.statistics(chunk, resp), resp.mean(axis=0))
 
-    def scores(self, chunk: SpanChunk, params: SubspaceParameters, component: int) -> Array:
+    def scores(self, chunk: SubspaceChunk, params: SubspaceParameters, component: int) -> Array:
         """Compute the scores by the subspace, log(l + s) and log s, (n, (p - r)r + r + 1).
 
         Notes
@@ -562,7 +502,7 @@ class SubspaceModel:
         noise, variances = params.noise_variances[component], params.variances[component]
         S = complement.T @ statistics[component, 2:].reshape(p, p) @ complement / max(size, TINY)
         rotations = np.multiply.outer(variances + noise, np.eye(p - r)) - S  # (r, p - r, p - r)
-        rotations /= floor_variances(params, component)[:, None, None]
+        rotations /= variances[:, None, None]
         blocks = np.einsum("jab,jc->ajbc", rotations, np.eye(r)).reshape((p - r) * r, (p - r) * r)
         return np.asarray(size * scipy.linalg.block_diag(blocks, np.eye(r) / 2, (self.n_dims - r) / 2))
 
@@ -573,65 +513,43 @@ def split_span(params: SubspaceParameters, component: int) -> tuple[Array, Array
     return basis, np.linalg.qr(basis, mode="complete")[0][:, basis.shape[1] :]
 
 
-def floor_variances(params: SubspaceParameters, component: int) -> Array:
-    """Return the variances of a subspace, (r,), at least a trace of the noise: directions without any move freely."""
-    return np.asarray(np.maximum(params.variances[component], 1e-6 * params.noise_variances[component]))
-
-
 def stack_columns(matrices: Array) -> Array:
     """Put matrices side by side, (k, p, r) -> (p, kr)."""
     return np.asarray(matrices.transpose(1, 0, 2).reshape(matrices.shape[1], -1))
 
 
-def make_rows(family: SubspaceFamily) -> Chunks[SpanChunk]:
-    """Return the samples of the fit as the model takes them."""
-    return family.chunks.map(partial(span_of, family.without_samples())).persist()
-
-
-def span_of(family: SubspaceFamily, chunk: SubspaceChunk) -> SpanChunk:
-    """Return samples of the fit as the model takes them."""
-    if family.noise is None:  # the paper's energy is that of one direction
-        return replace(make_chunk(family, chunk.samples), first=chunk.first)
-    Z = np.asarray(chunk.projected * np.sqrt(family.frame.values), dtype=np.float64)
-    return SpanChunk(chunk.first, Z, np.einsum("ij,ij->i", Z, Z) + family.n_noise * chunk.energy)
-
-
-def make_chunk(family: SubspaceFamily, X: Samples) -> SpanChunk:
-    """Return new samples as the model takes them."""
-    Z, residual = family.locate(X)
-    return SpanChunk(0, np.asarray(Z, dtype=np.float64), np.einsum("ij,ij->i", Z, Z) + residual)
-
-
 # ---- Refinement -----------------------------------------------------------------------------------------------------
 
 
-class RefinedMixture(NamedTuple):
-    """All subspaces as EM fitted them."""
+class SubspaceMixture(NamedTuple):
+    """All subspaces, the one that a hint means first."""
 
-    model: SubspaceModel
-    fit: Fit[SubspaceParameters]
-    order: Array  # the subspace of the mixture that each candidate is, (k,)
-    outside: Array  # B, (d, kr): the subspaces outside the span, which has the error of its eigenvectors
-    residual_weights: Array  # (kr, kr): see `complete_mixture`
+    params: SubspaceParameters
+    outside: Array  # B, (k, d, r): the subspaces outside the span, which has the error of its eigenvectors
+    outside_variances: Array  # of the entries of B, per direction outside the span, (k, r)
     p_values: Array  # of the test whether the samples of each subspace follow the model, (k,)
+    log_likelihoods: tuple[float, ...]
+
+    def take(self, order: Array) -> SubspaceMixture:
+        """Return the subspaces in another order."""
+        params = SubspaceParameters(*(values[order] for values in self.params))
+        outside, variances, p_values = (values[order] for values in self[1:4])
+        return SubspaceMixture(params, outside, variances, p_values, self.log_likelihoods)
 
 
-def fit_all_subspaces(family: SubspaceFamily, options: EMOptions) -> RefinedMixture:
+def fit_all_subspaces(family: SubspaceFamily, options: EMOptions) -> SubspaceMixture:
     """Fit the whole mixture by EM, from moments. No hint enters, so one fit serves every search."""
-    values, k = family.frame.values, family.n_components
-    model = SubspaceModel(family.dim, len(values) + family.n_noise, family.min_noise)
-    directions = [*extract_remaining(family.hinted, family.hinted(np.eye(len(values))), family.dim, [])]
-    bases, lengths, _ = np.linalg.svd(np.sqrt(values)[:, None] * np.array(directions), full_matrices=False)
-    weights = np.sum(lengths**2, axis=1) / values.sum()
-    noise = np.full(k, max(family.noise_variance, family.min_noise))
-    start = SubspaceParameters(weights, bases, lengths**2 / weights[:, None], noise)
-    rows = make_rows(family)
-    return complete_mixture(family, model, rows, fit_mixture(model, rows, [start], options))
+    directions = extract_remaining(family, family.hinted(np.eye(family.frame.n_components)), [])
+    start = to_parameters(family, directions)
+    return complete_mixture(family, fit_mixture(family.model, drop_samples(family), [start], options))
 
 
-def complete_mixture(
-    family: SubspaceFamily, model: SubspaceModel, rows: Chunks[SpanChunk], fit: Fit[SubspaceParameters]
-) -> RefinedMixture:
+def drop_samples(family: SubspaceFamily) -> Chunks[SubspaceChunk]:
+    """Return the samples of the fit in the span alone."""
+    return family.chunks.map(lambda chunk: replace(chunk, samples=None))
+
+
+def complete_mixture(family: SubspaceFamily, fit: Fit[SubspaceParameters]) -> SubspaceMixture:
     """Add the subspaces outside the span to a fitted mixture, and test whether samples follow it.
 
     Notes
@@ -640,85 +558,28 @@ def complete_mixture(
     the likelihood is the least squares regression of residuals on ŷ, the expected coordinates of each sample in all
     subspaces: B = (Σ xŷ')(Σ ŷŷ')⁻¹.
     """
-
-    def sum_squares(chunk: SpanChunk) -> Any:
-        expected = expect_coordinates(model, chunk, fit.params)
-        return expected.T @ expected
-
-    weights = np.linalg.pinv(rows.sum(sum_squares), hermitian=True)
-
-    def sum_chunk(chunk: SubspaceChunk) -> WeightedSums:
-        return weighted_sums(chunk.samples, expect_coordinates(model, span_of(bare, chunk), fit.params) @ weights)
-
-    bare = family.without_samples()
-    outside = family.frame.residual(centered_sums(family.center, family.chunks.sum(sum_chunk)))
-    p_values, order = test_rows(model, rows, fit.params), np.arange(family.n_components)
-    return RefinedMixture(model, fit, order, outside, weights, p_values)
-
-
-def expect_coordinates(model: SubspaceModel, chunk: SpanChunk, params: SubspaceParameters) -> Array:
-    """Compute the expected coordinates of samples in every subspace, times the responsibilities, (n, kr)."""
+    params, rows, model = fit.params, drop_samples(family), family.model
     gains = params.variances / (params.variances + params.noise_variances[:, None])
-    coordinates = chunk.coordinates @ stack_columns(params.bases * gains[:, None, :])
-    return np.asarray(coordinates * np.repeat(posterior(model, chunk, params), model.dim, axis=1))
+    axes = stack_columns(params.bases * gains[:, None, :])
+
+    def expect(chunk: SubspaceChunk) -> Array:
+        resp = posterior(model, replace(chunk, samples=None), params)
+        return np.asarray(chunk.coordinates @ axes * np.repeat(resp, model.dim, axis=1))
+
+    def sum_squares(chunk: SubspaceChunk) -> Array:
+        expected = expect(chunk)
+        return np.asarray(expected.T @ expected)
+
+    inverse = np.linalg.pinv(rows.sum(sum_squares), hermitian=True)
+    sums: WeightedSums = family.chunks.sum(lambda chunk: weighted_sums(chunk.samples, expect(chunk) @ inverse))
+    outside = family.frame.residual(centered_sums(family.center, sums))
+    k, r = params.variances.shape
+    variances = params.noise_variances[:, None] * np.diag(inverse).reshape(k, r)
+    outside = outside.reshape(-1, k, r).transpose(1, 0, 2)
+    return SubspaceMixture(params, outside, variances, test_rows(model, rows, params), fit.log_likelihoods)
 
 
 # ---- The answer -----------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class Candidates:
-    """All subspaces as moments find them under a hint; those not extracted yet are extracted on first use."""
-
-    family: SubspaceFamily
-    hinted: Hinted  # the moment under the hint
-    points: Array  # the hint in the span, in the units of the features, (q, kr)
-    negative: Array  # samples of other subspaces, (q, kr)
-    extracted: tuple[Array, ...]  # directions, (kr, r), of the preferred subspace first
-    is_settled: bool = True  # whether the moment was contracted with what was extracted
-
-    @classmethod
-    def find(cls, family: SubspaceFamily, points: Array, negative: Array) -> Self:
-        """Find the subspace that contains most of the hint.
-
-        Notes
-        -----
-        If the first subspace does not account for most of the hinted moment, all of them are extracted and compared.
-        """
-        candidates = cls(family, family.hinted(np.sqrt(family.frame.values) * points), points, negative, ())
-        extracted: list[Array] = []
-        for directions in extract_remaining(family.hinted, candidates.hinted, family.dim, []):
-            extracted.append(directions)
-            if replace(candidates, extracted=tuple(extracted)).is_clear:
-                break
-        best = int(np.argmax([candidates.project(directions) for directions in extracted]))
-        if best > 0:  # extracted orthogonally to others, with their errors
-            extracted = [settle_subspace(family.hinted, extracted[best][:, 0], family.dim)]
-        return replace(candidates, extracted=tuple(extracted))
-
-    @property
-    def is_clear(self) -> bool:
-        """Whether the first subspace has a far larger score than all others together."""
-        score = float(np.trace(self.extracted[0].T @ self.hinted.matrix @ self.extracted[0]))
-        remainder = float(np.trace(self.hinted.matrix)) - score
-        return not len(self.negative) and score > TUNING.clear_lead * remainder
-
-    @cached_property
-    def directions(self) -> list[Array]:
-        """The directions of all subspaces: the preferred one, then the others by falling projection of the hint."""
-        first, *others = self.extracted
-        others += extract_remaining(self.family.hinted, self.hinted, self.family.dim, [first, *others])
-        return [first, *sorted(others, key=self.project, reverse=True)]
-
-    def project(self, directions: Array) -> float:
-        """Compute how much of the hint a subspace contains, given its directions in the frame."""
-        basis, _ = np.linalg.qr(np.sqrt(self.family.frame.values)[:, None] * directions)
-        return self.contain(basis)
-
-    def contain(self, basis: Array) -> float:
-        """Compute |U'v|², averaged over the points of the hint, less that of negative samples."""
-        positive = np.sum((self.points @ basis) ** 2) / len(self.points)
-        return max(float(positive - np.sum((self.negative @ basis) ** 2) / max(len(self.negative), 1)), 0.0)
 
 
 class SubspaceErrors(NamedTuple):
@@ -737,15 +598,6 @@ class SubspaceErrors(NamedTuple):
     weight: float
 
 
-class Span(NamedTuple):
-    """One subspace in all dimensions."""
-
-    basis: Array  # (d, r)
-    variances: Array  # (r,)
-    noise_variance: float
-    weight: float
-
-
 @dataclass(frozen=True, repr=False, eq=False)
 class Subspace(Component):
     """One subspace of a mixture.
@@ -757,7 +609,8 @@ class Subspace(Component):
     center : array of shape (d,)
         The point that all subspaces contain: the origin, or the mean of samples that lie off it.
     weight : float
-        Its share of the mixture.
+        Its share of the mixture. Before refinement it is the share of the variance, which is the same if all subspaces
+        have the same variance.
     variances : array of shape (r,)
         Variances of the coordinates along the columns of `basis`, without the noise.
     noise_variance : float
@@ -791,10 +644,9 @@ class Subspace(Component):
 
     _candidates: Candidates
     _rank: int = 0
-    _refined: RefinedMixture | None = field(default=None, kw_only=True)
-    _walk: WalkMembers | None = field(default=None, kw_only=True)  # if members come from self-expression
-    _member_span: Span | None = field(default=None, kw_only=True)  # of these
-    _hint: Array | None = field(default=None, kw_only=True)  # the direction, (d,), of a search by direction
+    _refined: SubspaceMixture | None = field(default=None, kw_only=True)
+    _graph: ExpressedMembers | None = field(default=None, kw_only=True)  # members by self-expression
+    _hint: Array | None = field(default=None, kw_only=True)  # of a search by direction, (d,)
     _examples: Any = field(default=None, kw_only=True)  # of a search by examples
     _search: Callable[..., Any] | None = field(default=None, kw_only=True)  # the same search with other examples
     _feature_names: list[str] | None = field(default=None, kw_only=True)
@@ -805,51 +657,21 @@ class Subspace(Component):
         return self._candidates.family
 
     @property
-    def _directions(self) -> Array:
-        """The subspace in the frame as moments find it, (kr, r)."""
-        return self._candidates.directions[self._rank] if self._rank else self._candidates.extracted[0]
+    def _params(self) -> SubspaceParameters:
+        return self._refined.params if self._refined else self._candidates.params
 
     @property
-    def _index(self) -> int:
-        """The subspace of the refined mixture."""
-        return int(self._refined.order[self._rank]) if self._refined else 0
+    def _subspace(self) -> tuple[Array, ...]:
+        """Weight, basis in the span, variances and noise variance."""
+        is_first = self._refined is None and self._rank == 0
+        return tuple(values[self._rank] for values in (self._candidates.first if is_first else self._params))
 
     @cached_property
-    def _moment_weight(self) -> MomentWeight:
-        if self._family.n_components == 1:
-            return MomentWeight(1.0, is_fourth=False)
-        if not self._candidates.is_settled:
-            return MomentWeight(trace_share(self._family, self._directions), is_fourth=False)
-        return estimate_weight(self._family, self._directions)
-
-    @cached_property
-    def _span(self) -> Span:
-        if self._member_span is not None:
-            return self._member_span
-        family, refined, i = self._family, self._refined, self._index
-        if refined is not None:
-            params, r = refined.fit.params, family.dim
-            outside = refined.outside[:, i * r : (i + 1) * r]
-            basis = scipy.linalg.polar(family.frame.basis @ params.bases[i] + outside)[0]  # turns the columns least
-            return Span(basis, params.variances[i], float(params.noise_variances[i]), float(params.weights[i]))
-        directions, weight = self._directions, self._moment_weight.value
-        basis, lengths, _ = np.linalg.svd(family.frame.unwhiten(directions), full_matrices=False)
-        noise = family.noise_variance
-        if family.noise is not None:
-            # Σ αᵢsᵢ W'Σᵢ W = Σ sᵢGᵢGᵢ'. An estimate below zero, or above all noise, is replaced by the average.
-            variance = float(np.sum(directions * (family.noise.second @ directions)) / directions.shape[1])
-            noise = variance if 0 < variance * weight <= noise else noise
-        return Span(basis, lengths**2 / weight, noise, weight)
-
-    def __getstate__(self) -> dict[str, Any]:
-        if not isinstance(self._family.chunks, DetachedChunks):
-            _ = self._span  # the samples may stay behind
-        return dict(self.__dict__)
-
-    @property
     def basis(self) -> Array:
         """Orthonormal columns that span the subspace, (d, r)."""
-        return self._span.basis
+        basis = self._family.frame.basis @ self._subspace[1]
+        # The polar factor turns the columns least.
+        return np.asarray(scipy.linalg.polar(basis + self._refined.outside[self._rank])[0] if self._refined else basis)
 
     @property
     def center(self) -> Array:
@@ -859,150 +681,117 @@ class Subspace(Component):
     @property
     def weight(self) -> float:
         """The subspace's share of the mixture."""
-        return self._span.weight
+        return float(self._subspace[0])
 
     @property
     def variances(self) -> Array:
         """Variances of the coordinates along the basis, (r,), without the noise."""
-        return self._span.variances
+        return self._subspace[2]
 
     @property
     def noise_variance(self) -> float:
         """The variance of the noise around the subspace."""
-        return self._span.noise_variance
+        return float(self._subspace[3])
 
     @property
     def moment_estimate(self) -> Subspace:
         """The estimate from moments alone, before EM."""
-        return replace(self, _refined=None, _walk=None, _member_span=None, _rank=0)
-
-    @property
-    def _axes(self) -> list[tuple[Array, Array]]:
-        """Bases in the span, (kr, r), and lengths √(αl), (r,), of all subspaces, the preferred one first."""
-        if self._refined is not None:
-            weights, bases, variances, _ = self._refined.fit.params
-            return [(bases[i], np.sqrt(weights[i] * variances[i])) for i in self._refined.order]
-        scale = np.sqrt(self._family.frame.values)[:, None]
-        return [np.linalg.svd(scale * G, full_matrices=False)[:2] for G in self._candidates.directions]
-
-    @property
-    def scores(self) -> Array:
-        """|Uᵢ'v|², (k,): how much of the hint each subspace contains, in the order in which the hint prefers them."""
-        return np.array([self._candidates.contain(basis) for basis, _ in self._axes])
-
-    @property
-    def separation(self) -> float:
-        """How many times more of the hint the subspace contains than the best other one."""
-        scores = self.scores
-        best = float(np.delete(scores, self._rank).max(initial=0.0))
-        return float(scores[self._rank]) / best if best > 0 else float("inf")
-
-    @property
-    def share(self) -> float:
-        """The fraction of the hint that the subspace accounts for: αᵢ|Lᵢ^(1/2)Uᵢ'v|² / v'Av."""
-        shares = np.array([np.sum((self._candidates.points @ basis * lengths) ** 2) for basis, lengths in self._axes])
-        return float(shares[self._rank] / max(float(shares.sum()), TINY))
+        return replace(self, _refined=None, _graph=None, _rank=0)
 
     @property
     def alternatives(self) -> tuple[Subspace, ...]:
         """The other subspaces, most likely first."""
-        plain = replace(self, _walk=None, _member_span=None, _warnings=())
-        return tuple(replace(plain, _rank=rank) for rank in range(self._family.n_components) if rank != self._rank)
+        ranks = np.delete(np.arange(self._family.n_components), self._rank).tolist()
+        return tuple(replace(self, _rank=rank, _graph=None, _warnings=()) for rank in ranks)
 
     @cached_property
-    def check(self) -> Check:
-        """Whether examples come back when they are left out: the membership of each in what the others find."""
-        chunks = self._family.chunks
-        rows = None if self._examples is None else chunks.thin(-(-chunks.n_rows // 10_000)).chunk.samples
-        return leave_out_each(cast(Any, self._search), self._examples, rows, chunks.n_rows)
+    def scores(self) -> Array:
+        """|Uᵢ'v|², (k,): how much of the hint each subspace contains, in the order in which the hint prefers them."""
+        return np.array([self._candidates.hint.measure(basis) for basis in self._params.bases])
 
     @property
-    def _p_first(self) -> float:
-        """The probability that the hint prefers this subspace on new samples too."""
-        return probability_of_first(self._preferences, self._rank)
+    def share(self) -> float:
+        """The fraction of the hint that the subspace accounts for: αᵢ|Lᵢ^(1/2)Uᵢ'v|² / v'Av."""
+        along = np.einsum("qa,iaj->iqj", self._candidates.hint.points, self._params.bases) ** 2
+        shares = self._params.weights * np.einsum("iqj,ij->i", along, self._params.variances)
+        return float(shares[self._rank] / max(float(shares.sum()), TINY))
+
+    @property
+    def separation(self) -> float:
+        """How many times more of the hint the subspace contains than the best other one."""
+        best = float(np.delete(self.scores, self._rank).max(initial=0.0))
+        return float(self.scores[self._rank]) / best if best > 0 else float("inf")
+
+    @cached_property
+    def _replicates(self) -> tuple[Array, Array]:
+        """Bases in the span, (B, kr, r), and weights, (B,), of moments without each group of the samples."""
+        weight, basis, variances, _ = self._subspace
+        return self._family.replicate(
+            scipy.linalg.polar(basis * np.sqrt(weight * variances) / self._family.root[:, None])[0]
+        )
+
+    @cached_property
+    def _lead_error(self) -> float:
+        """The standard error of log(separation), as moments err, where that of the other score is as large."""
+        scores = np.array([self._candidates.hint.measure(basis) for basis in self._replicates[0]])
+        return float(np.sqrt(2) * jackknife(np.log(np.maximum(scores, TINY))))
 
     @property
     def separation_interval(self) -> tuple[float, float]:
         """A 95% interval of `separation`, from the noise of the subspaces."""
-        return interval_of_lead(self._preferences, self._rank)
+        factor = float(np.exp(1.96 * self._lead_error))
+        return self.separation / factor, self.separation * factor
+
+    @property
+    def _p_first(self) -> float:
+        """The probability that the hint prefers this subspace on new samples too."""
+        return float(norm.cdf(np.log(max(self.separation, TINY)) / max(self._lead_error, TINY)))
 
     @cached_property
-    def _preferences(self) -> Array:
-        """How much of the hint each subspace contains on simulated samples, (n, k), with the errors of moments."""
-        family = self._family
-        scale, points = np.sqrt(family.frame.values)[:, None], self._candidates.points
-        replicates = []
-        for basis, lengths in self._axes:
-            directions = scipy.linalg.polar(basis * lengths / scale)[0]
-            bases, _ = np.linalg.qr(replicate_images(family, family.leave_one_out(directions.T)))
-            replicates.append(np.sum((points @ bases) ** 2, axis=(1, 2)) / len(points))
-        return np.asarray(np.maximum(draw_estimates(self.scores, np.array(replicates).T), 0))
+    def check(self) -> Check:
+        """How well examples come back when they are left out."""
+        if self._graph is not None:
+            return self._graph.members.check
+        chunks = self._family.chunks
+        rows = None if self._examples is None else chunks.thin(-(-chunks.n_rows // 10_000)).chunk.samples
+        return leave_out_each(cast(Any, self._search), self._examples, rows, chunks.n_rows)
 
     @cached_property
     def stderr(self) -> SubspaceErrors:
         """Standard errors of `basis` and `weight`; a 95% interval is 1.96 of them to each side.
 
-        Those of a refined answer are by the sandwich formula, those of a moment estimate by the jackknife. They are NaN
-        if members come from self-expression.
+        Those of a refined answer are by the sandwich formula, those of a moment estimate by the jackknife.
         """
-        if self._walk is not None:
-            return SubspaceErrors(np.full(self.basis.shape, np.nan), float("nan"))
-        return self._moment_errors() if self._refined is None else self._refined_errors(self._refined)
+        inside, outside, weight = self._refined_errors(self._refined) if self._refined else self._moment_errors()
+        free = np.maximum(1 - np.sum(self._family.frame.basis**2, axis=1), 0)  # directions outside the span, by feature
+        return SubspaceErrors(np.sqrt(inside + np.outer(free, outside)), weight)
 
-    def _moment_errors(self) -> SubspaceErrors:
-        """Estimate standard errors by the jackknife.
+    def _moment_errors(self) -> tuple[Array, Array, float]:
+        """Estimate the variances of the basis by the jackknife.
 
         Notes
         -----
-        Inside the span every replicate is solved exactly: its subspace is AWG, with the top solutions G of R g = λ A g.
-        Outside it is P⊥AWG. P⊥A itself is of the order of the difference, so the G of all samples suffices. A replicate
-        M moves the basis by M(U'M)⁻¹ - U, which is the difference after the best rotation up to second order.
+        A replicate M moves the basis U by M(U'M)⁻¹ - U, which is the difference after the best rotation up to second
+        order. Outside the span, AWG is the mean of noise of variance e times the coordinates of a sample.
         """
-        family, directions, basis = self._family, self._directions, self.basis
-        values, r = family.frame.values, family.dim
-        hints = directions.T if self._candidates.is_settled else self._candidates.hinted.hint.T
-        replicates = family.leave_one_out(hints)
-        images = replicate_images(family, replicates)
-        residuals = family.residual_replicates(directions)
-        moves = []
-        for b, image in enumerate(images):
-            rotation = np.linalg.lstsq(np.sqrt(values)[:, None] * directions, image, rcond=None)[0]
-            M = family.frame.basis @ image + family.frame.residual(residuals[:, :, b]) @ rotation
-            moves.append(M @ np.linalg.inv(basis.T @ M) - basis)
-        if family.n_components == 1:
-            weights = np.ones(len(images))
-        elif self._moment_weight.is_fourth:
-            # To first order E|s|⁴ = r (2 tr(G'RG (G'AG)⁻¹) - tr G'RG): other directions change it in second order only.
-            R, A = (directions.T @ matrix @ directions for matrix in (replicates.hinted, replicates.second))
-            weights = (r + 2) / np.trace(2 * np.linalg.solve(A, R) - R, axis1=1, axis2=2)
-        else:
-            weights = np.sum(images**2, axis=(1, 2)) / np.einsum("bii,i->b", replicates.second, values)
-        return SubspaceErrors(jackknife(np.array(moves)), float(jackknife(weights)))
+        family, (images, weights) = self._family, self._replicates
+        U = self._subspace[1]
+        moves = images @ np.linalg.inv(U.T @ images) - U
+        T = U / family.frame.values[:, None]
+        squares = family.noise.second + family.noise.fourth * np.eye(len(U))  # E[e zz']
+        outside = np.diag(T.T @ squares @ T) / family.chunks.n_rows
+        return jackknife(family.frame.basis @ moves) ** 2, outside, float(jackknife(weights))
 
-    def _refined_errors(self, refined: RefinedMixture) -> SubspaceErrors:
-        """Estimate standard errors by the sandwich formula, of rotations inside the span and of B outside of it."""
-        family, params, i = self._family, refined.fit.params, self._index
-        covariance = estimate_covariance(refined.model, cast(Any, make_rows(family)), params, i)
+    def _refined_errors(self, refined: SubspaceMixture) -> tuple[Array, Array, float]:
+        """Estimate the variances of the basis by the sandwich formula, in the span, and of B outside of it."""
+        family, params, i = self._family, refined.params, self._rank
+        covariance = estimate_covariance(family.model, cast(Any, drop_samples(family)), params, i)
         complement, noise = split_span(params, i)[1], params.noise_variances[i]
-        variances, r, q = floor_variances(params, i), family.dim, complement.shape[1]
-        units = np.sqrt(noise * (params.variances[i] + noise)) / variances
+        units, (r, q) = np.sqrt(noise * (self.variances + noise)) / self.variances, (family.dim, complement.shape[1])
         rotations = covariance[: q * r, : q * r].reshape(q, r, q, r)
         axes = family.frame.basis @ complement
         inside = np.einsum("da,ajbj,db->dj", axes, rotations, axes, optimize=True) * units**2
-        columns, bare = slice(i * r, (i + 1) * r), family.without_samples()
-
-        def sum_chunk(chunk: SubspaceChunk) -> Any:
-            expected = expect_coordinates(refined.model, span_of(bare, chunk), params)
-            weights = expected @ refined.residual_weights[:, columns]
-            total = np.zeros((len(axes), r))
-            for rows in row_slices(chunk.n_rows, CACHED_ROWS):
-                away = to_dense(chunk.samples[rows]) - bare.center
-                residual = bare.frame.residual(away.T) - refined.outside @ expected[rows].T
-                total += residual**2 @ weights[rows] ** 2
-            return total
-
-        outside = family.chunks.sum(sum_chunk)
-        return SubspaceErrors(np.sqrt(inside + outside), float(np.sqrt(covariance[-1, -1])))
+        return inside, refined.outside_variances[i], float(np.sqrt(covariance[-1, -1]))
 
     def membership(self, X: SamplesLike) -> Array:
         """Compute the probability that each sample belongs to this subspace.
@@ -1016,37 +805,21 @@ class Subspace(Component):
         -------
         array of shape (n,)
             A lazy Dask array if X is one.
-
-        Notes
-        -----
-        Before refinement, the other subspaces are one Gaussian in the span, with what this one leaves of A. If members
-        come from self-expression, walks from the examples give the memberships of the nodes, and any other sample gets
-        its membership from the nodes that express it.
         """
         if is_dask(X):
             rows: Array = load_dask().map_rows(self.membership, X, len(self.center))
             return rows
         samples = check_samples(X, len(self.center), self._feature_names)
-        if self._walk is not None:
-            return self._walk.membership(samples)
-        if self._refined is not None:
-            chunk = make_chunk(self._family, samples)
-            return posterior(self._refined.model, chunk, self._refined.fit.params)[:, self._index]
-        if self.weight >= 1 or self._family.n_components == 1:
-            return np.ones(samples.shape[0])
-        family, weight, values = self._family, clip_weight(self.weight), self._family.frame.values
-        Y, GG = family.locate(samples)[0] / np.sqrt(values), self._directions @ self._directions.T
-        levels = (self.noise_variance, family.noise_variance)
-        noises = [max(level, family.min_noise) * np.diag(1 / values) for level in levels]
-        remainder = (np.eye(len(GG)) - GG) / (1 - weight) + noises[1]
-        return posterior_of_two(weight, log_normal(Y, GG / weight + noises[0]), log_normal(Y, remainder))
+        if self._graph is not None:
+            return self._graph.membership(samples)
+        return posterior(self._family.model, self._family.locate(samples), self._params)[:, self._rank]
 
     def _card(self) -> Card:
         d, r = self.basis.shape
         has_samples = not isinstance(self._family.chunks, DetachedChunks)
-        trust = format_interval(self.separation, self.separation_interval) if has_samples else str(self.separation)
+        lead = format_interval(self.separation, self.separation_interval) if has_samples else str(self.separation)
         facts = [("weight", plain_number(self.weight)), ("noise variance", plain_number(self.noise_variance))]
-        facts += [("separation", trust), ("share of the hint", plain_number(self.share))]
+        facts += [("separation", lead), ("share of the hint", plain_number(self.share))]
         facts += [("check", str(self.check))] if has_samples and self._examples is not None else []
         return Card(
             title=f"Subspace of dimension {r} in {d:,} features",
@@ -1056,27 +829,10 @@ class Subspace(Component):
         )
 
 
-def replicate_images(family: SubspaceFamily, replicates: Replicates) -> Array:
-    """Compute the subspaces of all replicates in the span, (B, kr, r), in the units of the features."""
-    matrices, _, root = whitened(replicates)
-    _, U = np.linalg.eigh((matrices + matrices.transpose(0, 2, 1)) / 2)
-    return np.sqrt(family.frame.values)[:, None] * np.linalg.solve(root, U[:, :, -family.dim :])
-
-
-def span_members(family: SubspaceFamily, walk: WalkMembers) -> Span:
-    """Find the subspace of members among the nodes: their weighted principal axes."""
-    weights, r = walk.members.membership, family.dim
-    X = (walk.expression.samples - family.center) * np.sqrt(weights / weights.sum())[:, None]
-    _, lengths, axes = svds(X, k=r, v0=np.ones(min(X.shape)))
-    values, n_dims = lengths[::-1] ** 2, family.frame.n_components + family.n_noise
-    noise = max(float(np.sum(X**2) - values.sum()), 0.0) / (n_dims - r)
-    return Span(axes[::-1].T, np.maximum(values - noise, 0), noise, float(weights.mean()))
-
-
 # ---- The estimator --------------------------------------------------------------------------------------------------
 
 
-class SubspaceSearch(SemiSupervised[SubspaceFamily]):
+class SubspaceSearch(SemiSupervised[Any]):
     """Find one subspace of a mixture from one or a few of its points.
 
     Parameters
@@ -1086,17 +842,15 @@ class SubspaceSearch(SemiSupervised[SubspaceFamily]):
         the nearest whole number of subspaces, at least one.
     dim : int, default=1
         r, the dimension of each. All of them together, k r, must stay below the number of features.
-    center : bool or "auto", default="auto"
-        Whether subspaces contain the mean of all samples rather than zero. "auto" chooses the mean if it differs
-        significantly from zero (`center_`). True is not allowed with ``preset="paper"``.
     self_expression : bool, default=False
-        Whether members of a refined search with examples come from samples that express each other instead of the
+        Whether the members of a refined search with examples come from samples that express each other instead of the
         mixture: better for images, which do not follow a mixture of subspaces. At most 2,000 evenly spaced samples
         express all others.
     preset : {"default", "paper"}, default="default"
         "paper" makes the paper's choices: the largest noise eigenvalue is the noise level, subspaces contain zero,
         outliers are not left out, and the moment is contracted with the hint alone. By default the noise level is the
-        average of all noise eigenvalues.
+        average of all noise eigenvalues, and subspaces contain the mean of all samples if it differs from zero by more
+        than chance.
     random_state : int, RandomState instance or None, default=0
         Seed of the eigensolver's starting block, used if there are many features.
 
@@ -1112,7 +866,7 @@ class SubspaceSearch(SemiSupervised[SubspaceFamily]):
         The point that all subspaces contain: zero, or the mean of all samples but outliers.
     outliers_ : array of int
         Rows of X that lie far from all others and were left out of the fit; not with ``preset="paper"``. Up to 1% of
-        the samples may lie anywhere. Rows that are close to each other, or in a subspace, are not outliers.
+        the samples may lie anywhere. Rows that are close to each other are not outliers.
     component_ : Subspace
         The subspace of the labelled samples, if `fit` was given labels.
 
@@ -1141,14 +895,12 @@ class SubspaceSearch(SemiSupervised[SubspaceFamily]):
         n_components: int | Literal["auto"] = "auto",
         *,
         dim: int = 1,
-        center: bool | Literal["auto"] = "auto",
         self_expression: bool = False,
         preset: Preset = "default",
         random_state: RandomState = 0,
     ) -> None:
         self.n_components = n_components
         self.dim = dim
-        self.center = center
         self.self_expression = self_expression
         self.preset = preset
         self.random_state = random_state
@@ -1156,21 +908,15 @@ class SubspaceSearch(SemiSupervised[SubspaceFamily]):
     def _fit_family(self, X: Any) -> Chunks[SampleChunk]:
         minimum, is_paper = check_n_components(self.n_components), self._is_paper()
         check_positive_int("dim", self.dim)
-        check_choice("center", self.center, (True, False, AUTO))
         check_choice("self_expression", self.self_expression, (True, False))
-        if is_paper and self.center is True:
-            raise ArgumentError(
-                "{argument}=True does not apply with {preset}='paper': the paper's subspaces contain zero. Subtract "
-                "the mean from X beforehand, or use the default preset.",
-                code="not_for_paper",
-                argument=Option("center"),
-                preset=Option("preset"),
-            )
         chunks, dim = self._check_chunks(X), int(self.dim)
         check_n_features(chunks.n_features, minimum * dim + 1, f"{minimum} subspaces of dimension {dim} and noise")
         check_n_samples(chunks, minimum * dim + 1, f"{minimum} subspaces of dimension {dim}")
         self._forget("outliers_")
-        samples, origin = (chunks, None) if is_paper else self._place_samples(chunks)
+        samples, origin = chunks, None
+        if not is_paper:
+            _, _, samples, measured = self._leave_out_outliers(chunks)
+            origin = measured.mean if is_off_origin(measured) else None
         self.center_ = np.zeros(chunks.n_features) if origin is None else origin
         most = (chunks.n_features - 1) // dim
 
@@ -1180,23 +926,12 @@ class SubspaceSearch(SemiSupervised[SubspaceFamily]):
         k = self._choose_n_components(
             samples, lambda: spherical_spectrum(samples, self.center_, count_subspaces, self._draw_seed())
         )
+        if hasattr(self, "spectrum_"):
+            warn_no_signal(self.spectrum_, "one subspace")
         self._family = fit_subspace(samples, k, dim=dim, paper=is_paper, seed=self._draw_seed(), origin=origin)
         self._mixtures = MixtureCache[Any]()
-        self.noise_variance_ = self._family.noise_variance
-        if hasattr(self, "spectrum_") and not self.spectrum_.n_signal:
-            warn_user(no_signal("one subspace"))
+        self.noise_variance_ = self._family.noise.variance
         return chunks
-
-    def _place_samples(self, chunks: Chunks[SampleChunk]) -> tuple[Chunks[SampleChunk], Array | None]:
-        """Return the samples without outliers, and the point that all subspaces contain, None for zero."""
-        outliers = find_outliers(chunks, partial(find_subspace_members, dim=int(self.dim)))
-        self.outliers_ = outliers.rows
-        if len(outliers.rows):
-            warn_user(outliers.warning())
-        is_centered = self.center
-        if is_centered == AUTO:
-            is_centered = off_origin_p_value(outliers.measured) < TUNING.off_origin_p_value
-        return outliers.samples, outliers.measured.mean if is_centered else None
 
     def search(
         self,
@@ -1241,121 +976,85 @@ class SubspaceSearch(SemiSupervised[SubspaceFamily]):
         check_is_fitted(self)
         # 1) the hint: points in the span of all subspaces
         family = self._family
-        given = check_one_hint({"hint": hint, "examples": examples})
-        if given == "hint" and not_examples is not None:
-            raise HintError(
-                "{argument} needs {needed} as well.",
-                code="needs_examples",
-                argument=Option("not_examples"),
-                needed=Option("examples"),
-            )
-        v = hint_from_direction(hint, self.n_features_in_) if given == "hint" else None
-        positive = (family.center + v)[None] if v is not None else self._check_rows(examples, reset=False)
-        negative = positive[:0] if not_examples is None else self._check_rows(not_examples, reset=False)
-        (points, residual), away = family.locate(positive), family.locate(negative)[0]
-        if not np.sum(points**2) > 1e-20 * (np.sum(points**2) + residual.sum()):
+        positive, negative = self._check_examples(hint, examples, not_examples)
+        v = None if hint is None else hint_from_direction(hint, self.n_features_in_)
+        given = [
+            (family.center + v)[None] if v is not None else positive,
+            np.empty((0, self.n_features_in_)) if negative is None else negative,
+        ]
+        points, away = (family.locate(X) for X in given)
+        if not np.sum(points.coordinates**2) > 1e-20 * np.sum(points.squares):
             raise HintError(
                 "The hint is orthogonal to every subspace. Give a sample of the wanted one.", code="hint_orthogonal"
             )
         # 2) the fourth moment contracted with the hint, and its top eigenvectors (Algorithm 3)
-        if self._is_paper():
-            hinted = family.hinted(np.sqrt(family.frame.values) * points)
-            extracted = (extract_subspace(hinted, family.dim).directions,)
-            candidates = Candidates(family, hinted, points, away, extracted, is_settled=False)
-        else:
-            candidates = Candidates.find(family, points, away)
+        where = Hint(points.coordinates, away.coordinates)
         component = Subspace(
-            candidates,
+            find_candidates(family, where),
             _hint=v,
-            _examples=positive if v is None else None,
+            _examples=positive,
             _search=partial(self.search, not_examples=not_examples, refine=refine, tol=tol, max_iter=max_iter),
             _feature_names=self._get_feature_names(),
         )
         # 3) optionally, maximum likelihood from there, or members by self-expression
         if options is not None and self.self_expression and v is None:
-            expression = self._mixtures.get("self-expression", lambda: build_expression(family))
-            walk = walk_from_examples(expression, positive, component.weight)
-            component = replace(component, _walk=walk, _member_span=span_members(family, walk))
+            expression = self._mixtures.get("self-expression", lambda: build_expression(family.chunks))
+            component = replace(component, _graph=expression.find_members(*given))
         elif options is not None:
-            component = replace(component, _refined=self._refine(component, positive, negative, options))
+            mixture = self._mixtures.get(options, lambda: fit_all_subspaces(family, options))
+            component = replace(
+                component,
+                _refined=choose_subspace(family, mixture, where if v is not None else [points, away], options),
+            )
         # 4) reasons not to trust the answer
         return add_warnings(component, find_warnings(component))
 
-    def _refine(self, component: Subspace, positive: Samples, negative: Samples, options: EMOptions) -> RefinedMixture:
-        """Choose the subspace of the fitted mixture that the hint means, and hold examples that it contradicts."""
-        family = self._family
-        mixture: RefinedMixture = self._mixtures.get(options, lambda: fit_all_subspaces(family, options))
-        model, params = mixture.model, mixture.fit.params
-        if component._examples is None:
-            scores = [component._candidates.contain(basis) for basis in params.bases]
-            return mixture._replace(order=np.argsort(-np.array(scores), kind="stable"))
-        chunks = [make_chunk(family, X) for X in (positive, negative) if X.shape[0]]
-        joint = [model.log_density(chunk, params) for chunk in chunks]
-        order = np.argsort(-choose_component(joint[0], params.weights, *joint[1:]), kind="stable")
-        held = hold_examples(chunks, joint, int(order[0]))
-        if held is not None:
-            rows = make_rows(family)
-            mixture = complete_mixture(family, model, rows, run_em(model, rows, params, options, held))
-        return mixture._replace(order=order)
-
     def _whiten(self, X: Samples) -> Array:
-        return np.asarray(self._family.locate(X)[0] / np.sqrt(self._family.frame.values), dtype=X.dtype)
+        return np.asarray(self._family.locate(X).coordinates / self._family.root, dtype=X.dtype)
 
 
-def build_expression(family: SubspaceFamily) -> SelfExpression:
+def choose_subspace(
+    family: SubspaceFamily, mixture: SubspaceMixture, hint: Hint | list[SubspaceChunk], options: EMOptions
+) -> SubspaceMixture:
+    """Put the subspace first that a direction or examples mean, and hold examples that the mixture contradicts."""
+    params, model = mixture.params, family.model
+    if isinstance(hint, Hint):
+        return mixture.take(np.argsort([-hint.measure(basis) for basis in params.bases], kind="stable"))
+    chunks = [chunk for chunk in hint if chunk.n_rows]
+    joint = [model.log_density(chunk, params) for chunk in chunks]
+    order = np.argsort(-choose_component(joint[0], params.weights, *joint[1:]), kind="stable")
+    held = hold_examples(chunks, joint, int(order[0]))
+    if held is not None:
+        mixture = complete_mixture(family, run_em(model, drop_samples(family), params, options, held))
+    return mixture.take(order)
+
+
+def build_expression(chunks: Chunks[SubspaceChunk]) -> SelfExpression:
     """Build the graph of samples that express each other, from evenly spaced ones if there are many."""
-    n, d = family.chunks.shape
-    step = -(-n // max(min(MAX_NODES, MAX_NUMBERS // d), 1))
-    return SelfExpression.of(family.chunks.thin(step).collect().chunk.samples)
+    n, d = chunks.shape
+    n_nodes = max(min(GRAPH_TUNING.max_nodes, GRAPH_TUNING.max_numbers // d), 1)
+    return SelfExpression.of(chunks.thin(-(-n // n_nodes)).chunk.samples)
 
 
-def find_warnings(component: Subspace) -> list[SearchWarning]:
-    """Find the reasons not to trust an answer."""
-    if component._walk is not None:
-        is_near = component._walk.ranks < 0.5  # otherwise walks from the others visit half of all samples sooner
-        return check_answer(component, is_near.astype(np.float64), is_clear=True)
-    warnings = check_answer(component, is_clear=component._refined is None and component._candidates.is_clear)
-    refined, i = component._refined, component._index
-    if refined is None or refined.fit.params.noise_variances[i] <= refined.model.min_noise:
-        return warnings  # squares of samples without noise cannot be tested
-    if refined.p_values[i] < EM_TUNING.misfit_p_value:
-        misfit = UnlikelyMixtureWarning(
-            "The samples of this subspace do not follow the model: normal coordinates and noise (p-value "
-            "{p_value:.1g}). Its weight, memberships and standard errors are rough. Fit more subspaces ({argument}) or "
-            "larger ones ({dim_argument}), or find members of images with {expression}.",
-            code="misfit",
-            p_value=float(refined.p_values[i]),
-            argument=Option("n_components"),
-            dim_argument=Option("dim"),
-            expression=Option("self_expression"),
-        )
-        warnings.append(misfit)
-    return warnings
-
-
-def off_origin_p_value(measured: MeasuredSamples) -> float:
-    """Test the hypothesis that the mean of the samples is zero.
+def is_off_origin(measured: MeasuredSamples) -> bool:
+    """Test whether the mean of the samples differs from zero.
 
     Notes
     -----
     n |mean|² is a sum of squares of normal variables, whose variances sum to the trace of the covariance. Far out no
     such sum is more likely than a single square with all of the variance.
     """
-    n = measured.chunks.n_rows
-    variance = float(measured.chunks.sum(lambda chunk: float(np.sum(chunk.squares)))) / n
-    return float(chi2.sf(float(measured.mean @ measured.mean) * n / variance, 1)) if variance > 0 else 1.0
+    squares = measured.chunks.sum(lambda chunk: float(np.sum(chunk.squares)))
+    length = float(measured.mean @ measured.mean) * measured.chunks.n_rows**2
+    return bool(squares > 0 and length > TUNING.off_origin**2 * squares)
 
 
-def find_subspace_members(samples: Array, dim: int) -> Array:
-    """Find out which far samples lie in a subspace with enough others to be its members, (n,)."""
-    n, d = samples.shape
-    is_member, min_members = np.zeros(n, dtype=bool), 2 * dim + MIN_MEMBERS
-    units = samples / np.linalg.norm(samples, axis=1, keepdims=True)
-    while np.sum(~is_member) >= min_members:
-        left = units[~is_member]
-        basis = np.linalg.svd(left, full_matrices=False)[2][:dim]
-        inside = 1 - np.sum((left @ basis.T) ** 2, axis=1) < TUNING.max_outside * (1 - dim / d)
-        if inside.sum() < min_members:
-            break
-        is_member[np.flatnonzero(~is_member)[inside]] = True
-    return is_member
+def find_warnings(component: Subspace) -> list[SearchWarning]:
+    """Find the reasons not to trust an answer."""
+    if component._graph is not None:
+        return []
+    refined = component._refined
+    warnings = check_answer(component, is_clear=refined is None and component._candidates.is_clear)
+    if refined is not None and component.noise_variance > component._family.min_noise:  # else there is nothing to test
+        warnings += check_fit(float(refined.p_values[0]), "subspaces of this dimension")
+    return warnings

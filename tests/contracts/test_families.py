@@ -12,12 +12,10 @@ from mixsearch.core.moments import Hinted
 from mixsearch.datasets import (
     make_gaussian_mixture,
     make_mixed_regression,
-    make_subspaces,
     make_topics,
 )
 from mixsearch.gaussian import GaussianFamily, fit_gaussian
 from mixsearch.regression import fit_regression
-from mixsearch.subspace import fit_subspace
 from mixsearch.testing import check_family
 from mixsearch.testing.family import ExactSamples
 
@@ -55,11 +53,6 @@ def regression_case(paper):
     return {"fit": fit, "X": data.X, "y": data.y, "change_frame": change_designs}
 
 
-def subspace_case(paper):
-    X = make_subspaces(4000, 20, 3, dim=2, random_state=0).X
-    return {"fit": lambda chunks: fit_subspace(chunks, 3, dim=2, paper=paper, seed=0), "X": X}
-
-
 def topic_case():
     data = make_topics(4000, 60, 3, mean_length=60, random_state=0)
 
@@ -78,8 +71,6 @@ def topic_case():
         pytest.param(gaussian_case, id="gaussian"),
         pytest.param(lambda: regression_case(paper=False), id="regression"),
         pytest.param(lambda: regression_case(paper=True), id="regression-paper"),
-        pytest.param(lambda: subspace_case(paper=False), id="subspace"),
-        pytest.param(lambda: subspace_case(paper=True), id="subspace-paper"),
         pytest.param(topic_case, id="topics"),
     ],
 )

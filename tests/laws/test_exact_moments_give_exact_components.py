@@ -15,7 +15,7 @@ from mixsearch.core.rows import chunk_in_memory
 from mixsearch.gaussian import GaussianFamily
 from mixsearch.lda import WordAverages
 from mixsearch.regression import Design, RegressionFamily
-from mixsearch.subspace import SubspaceFamily, extract_subspace
+from mixsearch.subspace import Noise, extract_subspace, subtract_noise
 
 EXACT = [
     {"method": "whitening"},
@@ -241,18 +241,16 @@ def test_subspace_moments(seed, k, r, room, several):
     A = sum(a * U @ U.T for a, U in zip(weights, bases, strict=True))
     points = (bases[0] @ rng.normal(size=(r, r if several else 1))).T
     frame = frame_of(A, k * r)
-    W = whitener(frame)
     # Isserlis for N(0, C): E[<x,v>^2 xx'] = (v'Cv) C + 2 Cvv'C.
     fourth = sum(
         a * ((v @ C @ v) * C + 2 * np.outer(C @ v, C @ v)) / len(points)
         for a, C in zip(weights, covariances, strict=True)
         for v in points
     )
-    model = SubspaceFamily(frame, s2, r, chunk_in_memory(np.zeros((0, len(frame.basis)))))
-    hints = points @ frame.basis * np.sqrt(frame.values)
-    found = extract_subspace(
-        Hinted(model.correct(W.T @ fourth @ W, hints.T @ hints / len(hints)), model.mean, hints.T), r
-    )
+    V, root, inside = frame.basis, np.sqrt(frame.values), points @ frame.basis
+    noise = Noise(s2, s2 * np.diag(frame.values), s2**2)
+    B = subtract_noise(V.T @ fourth @ V, inside.T @ inside / len(inside), noise)
+    found = extract_subspace(B / np.outer(root, root), r)
     span = np.linalg.svd(frame.unwhiten(found.directions), full_matrices=False)
     assert_allclose(span[0] @ span[0].T, bases[0] @ bases[0].T, atol=1e-8)
     assert np.mean(span[1] ** 2) == pytest.approx(weights[0], rel=1e-8)

@@ -1,4 +1,4 @@
-"""Self-expression: rows as combinations of each other, the graph that these make, and members by walks on it.
+"""The affinity of samples that express each other, and members by PageRank on it.
 
 Images of one face or object lie near a subspace but do not follow a mixture of subspaces. Each of them is still best
 expressed by others of its own kind (sparse and least squares subspace clustering: Elhamifar and Vidal, 2013; Lu et al.,
@@ -7,6 +7,7 @@ expressed by others of its own kind (sparse and least squares subspace clusterin
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -14,98 +15,84 @@ import scipy.sparse as sp
 
 from mixsearch._typing import Array, Samples
 from mixsearch.core.rows import CACHED_ROWS, row_slices
-from mixsearch.graph.walk import Members, Visits, Walk, find_members, start_at
+from mixsearch.graph.members import Members, find_members
+from mixsearch.graph.pagerank import PageRank
+from mixsearch.graph.tuning import TUNING as GRAPH_TUNING
 
-# Ridge relative to the squared length of a row, which is 1. At .01 and 1, the AUC on ORL and COIL20 from one example
-# changes by -.026 to +.006; smaller values spread coefficients over rows of many subspaces.
-RIDGE = 0.1
-# Edges of each row: those to the rows with the largest coefficients.
-N_EDGES = 5
-# Nodes of the graph, at most, and numbers in them: other rows get their membership from the nodes that express them.
-MAX_NODES, MAX_NUMBERS = 2_000, 20_000_000
-# Rows further from zero than this many times their deviation are seen from a point nearer to them: otherwise all of
-# them have the same direction.
-MAX_OFFSET = 10.0
-# Rows whose directions have this cosine are the same.
-SAME = 1 - 1e-9
+
+@dataclass(frozen=True)
+class Tuning:
+    """Chosen on COIL20 and reported on ORL, and the other way round: benchmarks/subspace_tables.py."""
+
+    ridge: float = 0.1  # of the squared length of a sample, which is 1; .03 to .3 change the AUC by at most .015
+    n_edges: int = 5  # of each sample: to those with the largest coefficients
+    max_nodes: int = 2_000  # samples in the graph; others get their membership from those that express them
+    max_numbers: int = 20_000_000  # in these
+    max_offset: float = 10.0  # deviations between zero and the mean; samples further away have nearly one direction
+    same: float = 1 - 1e-9  # cosine of samples that are the same
+
+
+TUNING = Tuning()
 TINY = float(np.finfo(np.float64).tiny)
 
 
 class SelfExpression(NamedTuple):
-    """Rows that express each other and any other row: the nodes of a graph."""
+    """Samples that express each other and any other sample: the nodes of a graph."""
 
-    samples: Array  # the nodes, (m, d)
-    units: Array  # the same, seen from the origin, at length 1, (m, d)
+    units: Array  # the nodes, seen from the origin, at length 1, (m, d)
     origin: Array  # (d,)
     solver: Array  # from a direction to its coefficients, (m, d)
-    walk: Walk
+    affinity: sp.csr_array  # (m, m), symmetric
 
     @classmethod
     def of(cls, samples: Samples) -> Self:
-        """Build the graph of a few thousand rows at most.
+        """Build the graph of a few thousand samples at most.
 
         Notes
         -----
         With P = (XX' + λI)⁻¹, the ridge regression of row i on all others has the coefficients -Pᵢⱼ / Pᵢᵢ.
         """
         rows = to_dense(samples)
-        origin = _choose_origin(rows)
-        units = _scale_rows(rows, origin)
-        precision = np.linalg.inv(units @ units.T + RIDGE * np.eye(len(units)))
+        mean = rows.mean(axis=0)
+        deviation, length = np.sqrt(np.mean(np.sum((rows - mean) ** 2, axis=1))), np.linalg.norm(mean)
+        origin = mean * max(1 - TUNING.max_offset * deviation / max(length, TINY), 0)
+        units = scale_rows(rows - origin)
+        precision = np.linalg.inv(units @ units.T + TUNING.ridge * np.eye(len(units)))
         coefficients = precision / np.diag(precision)[:, None]
         np.fill_diagonal(coefficients, 0)
-        edges = _largest_squares(coefficients)
-        edges = sp.csr_array((edges + edges.T) / 2)
-        return cls(rows, units, origin, precision @ units, Walk.on(edges, edges.data))
+        edges = keep_largest(coefficients)
+        return cls(units, origin, precision @ units, sp.csr_array((edges + edges.T) / 2))
 
     def express(self, X: Samples) -> sp.csr_array:
-        """Compute the weights of the nodes in rows, (n, m), which sum to 1: a node has weight 1 in itself."""
-        units = _scale_rows(to_dense(X), self.origin)
+        """Compute the weights of the nodes in samples, (n, m), which sum to 1: a node has weight 1 in itself."""
+        units = scale_rows(to_dense(X) - self.origin)
+        coefficients = units @ self.solver.T
         cosines = units @ self.units.T
-        nearest = cosines.argmax(axis=1)
-        is_node = cosines.max(axis=1) > SAME
-        n = len(units)
-        itself = sp.csr_array((np.ones(n), (np.arange(n), nearest)), shape=cosines.shape)
-        weights = _largest_squares(units @ self.solver.T)
-        totals = np.maximum(np.asarray(weights.sum(axis=1)), TINY)
-        mixed = sp.diags_array(np.where(is_node, 0, 1 / totals)) @ weights
-        return sp.csr_array(sp.diags_array(is_node.astype(np.float64)) @ itself + mixed)
+        is_node = cosines.max(axis=1) > TUNING.same
+        coefficients[is_node] = np.eye(len(self.units))[cosines[is_node].argmax(axis=1)]
+        weights = keep_largest(coefficients)
+        return sp.csr_array(sp.diags_array(1 / np.maximum(weights.sum(axis=1), TINY)) @ weights)
+
+    def find_nodes(self, X: Samples) -> Array:
+        """Find the nodes that express samples most, each once."""
+        return np.unique(self.express(X).toarray().argmax(axis=1)) if X.shape[0] else np.empty(0, dtype=np.intp)
+
+    def find_members(self, examples: Samples, not_examples: Samples) -> ExpressedMembers:
+        """Find the members by PageRank from the nodes of examples, (q, d)."""
+        pagerank = PageRank(self.affinity, GRAPH_TUNING.restart)
+        return ExpressedMembers(self, find_members(pagerank, self.find_nodes(examples), self.find_nodes(not_examples)))
 
 
-class WalkMembers(NamedTuple):
-    """Members by walks from examples."""
+class ExpressedMembers(NamedTuple):
+    """Members among the nodes, and through these among any samples."""
 
     expression: SelfExpression
     members: Members
-    ranks: Array  # share of the nodes that walks from the other examples visit before each one, (q,); empty for one
 
     def membership(self, X: Any) -> Array:
-        """Compute the probability that rows are members, (n,)."""
-        nodes = self.members.membership
+        """Compute the membership of samples, (n,): that of the nodes that express them."""
         slices = row_slices(X.shape[0], CACHED_ROWS)
-        return np.concatenate([self.expression.express(X[rows]) @ nodes for rows in slices])
-
-
-def walk_from_examples(expression: SelfExpression, examples: Samples, expected: float) -> WalkMembers:
-    """Find the members by walks from examples, (q, d), where `expected` is a rough share of members among all rows."""
-    m = len(expression.units)
-    nodes = np.asarray(expression.express(examples).toarray().argmax(axis=1))
-    visits = Visits.of(expression.walk, start_at(nodes, m), start_at(nodes[:0], m))
-    members = find_members(expression.walk, visits, nodes, np.ones(m), max(expected * m, 1.0))
-    if len(nodes) == 1:
-        return WalkMembers(expression, members, np.empty(0))
-    scores, tested = visits.left_out(), nodes[visits.tested]
-    reached = scores[tested, np.arange(len(tested))]
-    ranks = np.mean(scores > reached, axis=0) + 0.5 * np.mean(scores == reached, axis=0)
-    return WalkMembers(expression, members, ranks)
-
-
-def _choose_origin(X: Array) -> Array:
-    """Choose a point from which rows have different directions, (d,): zero if they are near it."""
-    mean = X.mean(axis=0)
-    deviation = float(np.sqrt(np.mean(np.sum((X - mean) ** 2, axis=1))))
-    length = float(np.linalg.norm(mean))
-    return np.asarray(mean * (1 - MAX_OFFSET * deviation / length) if length > MAX_OFFSET * deviation else 0 * mean)
+        return np.concatenate([self.expression.express(X[rows]) @ self.members.membership for rows in slices])
 
 
 def to_dense(X: Any) -> Array:
@@ -114,17 +101,16 @@ def to_dense(X: Any) -> Array:
     return np.asarray(X.toarray() if is_sparse else X, dtype=np.float64)
 
 
-def _scale_rows(X: Array, origin: Array) -> Array:
-    """Scale rows, seen from a point, to length 1."""
-    away = X - origin
-    lengths = np.linalg.norm(away, axis=1, keepdims=True)
-    return np.asarray(away / np.where(lengths > 0, lengths, 1))
+def scale_rows(X: Array) -> Array:
+    """Scale rows to length 1; those of zeros stay as they are."""
+    lengths = np.linalg.norm(X, axis=1, keepdims=True)
+    return np.asarray(X / np.where(lengths > 0, lengths, 1))
 
 
-def _largest_squares(coefficients: Array) -> sp.csr_array:
+def keep_largest(coefficients: Array) -> sp.csr_array:
     """Keep the squares of the largest coefficients of each row, relative to the largest of all, (n, m)."""
     n, m = coefficients.shape
-    n_edges = min(N_EDGES, m)
+    n_edges = min(TUNING.n_edges, m)
     columns = np.argpartition(-np.abs(coefficients), n_edges - 1, axis=1)[:, :n_edges]
     squares = np.take_along_axis(coefficients, columns, axis=1) ** 2
     squares /= np.maximum(squares.max(axis=1, keepdims=True), TINY)

@@ -6,7 +6,7 @@ import scipy.linalg
 from numpy.testing import assert_allclose
 from scipy.stats import multivariate_normal
 
-from mixsearch.subspace import SpanChunk, SubspaceModel, SubspaceParameters, split_span
+from mixsearch.subspace import SubspaceChunk, SubspaceModel, SubspaceParameters, split_span
 
 MODEL = SubspaceModel(dim=2, n_dims=7, min_noise=1e-9)
 
@@ -20,7 +20,7 @@ def make_parameters(seed=0):
 
 
 def make_chunk(X):
-    return SpanChunk(0, X[:, :5], np.sum(X**2, axis=1))
+    return SubspaceChunk(0, X[:, :5], np.sum(X**2, axis=1), np.zeros(len(X)))
 
 
 def covariances(params):

@@ -1,58 +1,31 @@
+"""Searches on planted subspaces: hints, examples, refinement, location, noise."""
+
+import pickle
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.sparse import csr_array
+from scipy.stats import multivariate_normal, ortho_group
 from sklearn.metrics import roc_auc_score
-from tests.coded import raises
+from tests.coded import raises, warns
 
 from mixsearch import SubspaceSearch
-from mixsearch.datasets import make_subspaces
-from mixsearch.errors import WeakHintWarning
+from mixsearch.datasets import make_hint, make_subspaces
+from mixsearch.errors import DoubtfulExamplesWarning, collect_warnings
+
+pytestmark = pytest.mark.filterwarnings("ignore::mixsearch.WeakHintWarning")
 
 data = make_subspaces(8000, 30, 4, dim=3, deviation=0.2, random_state=1)
 search = SubspaceSearch(4, dim=3).fit(data.X)
 
 
-def gap(found, truth):
-    return np.linalg.norm(found.basis @ found.basis.T - truth @ truth.T, 2)
+def gap(one, other):
+    return np.linalg.norm(one @ one.T - other @ other.T, 2)
 
 
-@pytest.mark.parametrize("target", [0, 3])
-def test_one_point_of_a_subspace_finds_it(target):
-    found = search.search(data.bases[target] @ np.ones(3))
-    assert gap(found, data.bases[target]) < 0.2
-    assert_allclose(found.basis.T @ found.basis, np.eye(3), atol=1e-10)
-    assert found.weight == pytest.approx(data.weights[target], rel=0.15)
-
-
-def test_membership_separates_members_from_others():
-    found = search.search(examples=data.X[data.labels == 3][:5])
-    membership = found.membership(data.X)
-    assert roc_auc_score(data.labels == 3, membership) > 0.97
-    assert membership.mean() == pytest.approx(data.weights[3], abs=0.05)
-
-
-def test_a_point_outside_every_subspace_is_no_hint():
-    flat = SubspaceSearch(1, dim=2).fit(np.random.default_rng(0).normal(size=(100, 2)) @ np.eye(2, 4))
-    with raises("hint_orthogonal"):
-        flat.search([0.0, 0, 0, 1])
-
-
-def test_shares_of_all_subspaces_add_up_and_alternatives_fall_behind():
-    found = search.search(examples=data.X[data.labels == 0][:8])
-    subspaces = (found, *found.alternatives)
-    assert sum(each.share for each in subspaces) == pytest.approx(1)
-    assert sum(each.weight for each in subspaces) == pytest.approx(1, abs=0.05)
-    assert all(other.separation < 1 for other in found.alternatives)
-    assert len(found.alternatives[0].alternatives) == 3
-
-
-@pytest.mark.parametrize("scale", [1e-6, 1e6])
-def test_the_scale_of_the_samples_does_not_matter(scale):
-    sample = data.X[data.labels == 3][:5]
-    plain = search.search(examples=sample)
-    scaled = SubspaceSearch(4, dim=3).fit(scale * data.X).search(examples=scale * sample)
-    assert scaled.weight == pytest.approx(plain.weight)
-    assert_allclose(scaled.membership(scale * data.X), plain.membership(data.X), atol=1e-6)
+def members(target, q=5, skip=0):
+    return data.X[data.labels == target][skip : skip + q]
 
 
 def point_with_projections(*projections):
@@ -62,40 +35,182 @@ def point_with_projections(*projections):
     return np.linalg.lstsq(np.hstack(list(data.bases)).T, along.ravel(), rcond=None)[0]
 
 
+@pytest.mark.parametrize("target", [0, 3])
+def test_one_point_of_a_subspace_finds_it(target):
+    found = search.search(data.bases[target] @ np.ones(3))
+    assert gap(found.basis, data.bases[target]) < 0.2
+    assert_allclose(found.basis.T @ found.basis, np.eye(3), atol=1e-10)
+    assert found.weight == pytest.approx(data.weights[target], rel=0.15)
+
+
+@pytest.mark.parametrize("refine", [False, True])
+def test_membership_separates_members_from_others(refine):
+    membership = search.search(examples=members(3), refine=refine).membership(data.X)
+    assert roc_auc_score(data.labels == 3, membership) > 0.97
+    assert membership.mean() == pytest.approx(data.weights[3], abs=0.02)
+
+
 @pytest.mark.parametrize(("share", "order"), [(0.4, (0, 1)), (0.8, (1, 0))])
 def test_the_subspace_is_found_whatever_another_one_contains_of_the_hint(share, order):
     projections = [1.0, share] if order == (0, 1) else [share, 1.0]
     found = search.search(point_with_projections(*projections))
-    assert gap(found, data.bases[order[0]]) < 0.2
+    assert gap(found.basis, data.bases[order[0]]) < 0.2
     assert_allclose(found.scores[:2], [1, share], atol=0.1)
     assert found.separation == pytest.approx(1 / share, rel=0.15)
-    assert gap(found.alternatives[0], data.bases[order[1]]) < 0.3
+    low, high = found.separation_interval
+    assert low < 1 / share < high < 1.6 * low
+    assert gap(found.alternatives[0].basis, data.bases[order[1]]) < 0.3
+    subspaces = (found, *found.alternatives)
+    assert sum(each.share for each in subspaces) == pytest.approx(1)
+    assert sum(each.weight for each in subspaces) == pytest.approx(1)
+    assert all(other.separation < 1 for other in found.alternatives)
 
 
 def test_the_printed_algorithm_needs_three_times_as_much_of_the_hint_as_others_have():
     printed = SubspaceSearch(4, dim=3, preset="paper").fit(data.X)
-    assert gap(printed.search(point_with_projections(1.0, 0.1)), data.bases[0]) < 0.3
-    assert gap(printed.search(point_with_projections(1.0, 0.6)), data.bases[0]) > 0.7
+    assert gap(printed.search(point_with_projections(1.0, 0.1)).basis, data.bases[0]) < 0.3
+    assert gap(printed.search(point_with_projections(1.0, 0.6)).basis, data.bases[0]) > 0.7
 
 
-def test_separation_falls_as_the_hint_gets_worse_and_its_interval_contains_the_truth():
-    answers = [search.search(point_with_projections(1.0, share)) for share in (0.2, 0.4, 0.6, 0.8)]
-    separations = [found.separation for found in answers]
-    assert separations == sorted(separations, reverse=True)
-    low, high = answers[2].separation_interval
-    assert low < 1 / 0.6 < high
-    assert high < 1.3 * low
+@pytest.mark.parametrize("target", range(4))
+def test_a_refined_subspace_is_as_near_as_one_from_all_labels(target):
+    found = search.search(examples=members(target), refine=True)
+    own = data.X[data.labels == target]
+    best = gap(np.linalg.eigh(own.T @ own)[1][:, -3:], data.bases[target])
+    assert gap(found.basis, data.bases[target]) < 1.3 * best
+    assert gap(found.moment_estimate.basis, data.bases[target]) > gap(found.basis, data.bases[target])
+    assert found.weight == pytest.approx(np.mean(data.labels == target), abs=0.01)
+    assert np.all(np.diff(found._refined.log_likelihoods) >= 0)
 
 
-def test_a_tie_is_weak_and_has_an_interval_around_one():
-    with pytest.warns(WeakHintWarning):
-        found = search.search(point_with_projections(1.0, 1.0))
-    assert found.warnings[0].code == "weak_hint"
-    low, high = found.separation_interval
-    assert low < 1 < high
+def run_textbook_em(X, bases, n_iter):
+    """Run EM for all subspaces in all dimensions, each with a noise of its own, by textbook densities."""
+    d, r = bases[0].shape
+    weights, covariances = np.full(len(bases), 1 / len(bases)), [U @ U.T + 0.1 * np.eye(d) for U in bases]
+    for _ in range(n_iter):
+        densities = np.array([multivariate_normal(cov=C).pdf(X) for C in covariances]) * weights[:, None]
+        resp = densities / densities.sum(axis=0)
+        weights = resp.mean(axis=1)
+        pairs = [np.linalg.eigh((X.T * own) @ X / own.sum()) for own in resp]
+        noise = [values[:-r].mean() for values, _ in pairs]
+        covariances = [
+            (U[:, -r:] * (values[-r:] - own)) @ U[:, -r:].T + own * np.eye(d)
+            for own, (values, U) in zip(noise, pairs, strict=True)
+        ]
+    variances = [values[-r:][::-1] - own for own, (values, _) in zip(noise, pairs, strict=True)]
+    return weights, [U[:, -r:] for _, U in pairs], variances, noise
+
+
+def test_em_ends_where_that_of_the_whole_mixture_in_all_dimensions_does():
+    small = make_subspaces(1500, 8, 2, dim=2, deviation=0.3, random_state=3)
+    found = SubspaceSearch(2, dim=2).fit(small.X).search(small.bases[0] @ [1, 1], refine=True, tol=1e-6)
+    weights, bases, variances, noise = run_textbook_em(small.X, small.bases, 200)
+    assert found.weight == pytest.approx(weights[0], abs=0.01)
+    assert found.noise_variance == pytest.approx(noise[0], rel=0.02)
+    assert gap(found.basis, bases[0]) < 0.1 * gap(bases[0], small.bases[0]) + 0.02
+    assert_allclose(found.variances, variances[0], rtol=0.05)
+
+
+@pytest.mark.parametrize("target", range(3))
+def test_every_subspace_has_variances_and_noise_of_its_own(target):
+    rng = np.random.default_rng(7)
+    bases = np.linalg.qr(rng.normal(size=(3, 20, 2)))[0]
+    labels, deviations = rng.choice(3, size=6000), np.array([0.25, 0.35, 0.5])
+    X = np.einsum("ndr,nr->nd", bases[labels], rng.normal(size=(6000, 2)) * np.sqrt([3.0, 1.0]))
+    X += deviations[labels][:, None] * rng.normal(size=(6000, 20))
+    found = SubspaceSearch(3, dim=2).fit(X).search(examples=X[labels == target][:4], refine=True)
+    assert found.noise_variance == pytest.approx(deviations[target] ** 2, rel=0.03)
+    assert found.moment_estimate.noise_variance == pytest.approx(deviations[target] ** 2, rel=0.2)
+    assert found.weight == pytest.approx(np.mean(labels == target), abs=0.01)
+    assert_allclose(found.variances, [3, 1], rtol=0.12)
+
+
+def test_rotating_the_samples_rotates_the_refined_subspace():
+    turn = ortho_group.rvs(30, random_state=1)
+    v = make_hint(data.bases, 2, gamma=0.9)
+    plain = search.search(v, refine=True, tol=1e-6)
+    turned = SubspaceSearch(4, dim=3).fit(data.X @ turn.T).search(turn @ v, refine=True, tol=1e-6)
+    assert gap(turned.basis, turn @ plain.basis) < 1e-3
+    assert_allclose(turned.variances, plain.variances, rtol=1e-3)
+
+
+@pytest.mark.parametrize("change", [lambda X: X.astype(np.float32), csr_array, lambda X: 1e-6 * X, lambda X: 1e6 * X])
+def test_precision_sparsity_and_scale_hardly_matter(change):
+    plain = search.search(examples=members(0), refine=True)
+    other = SubspaceSearch(4, dim=3).fit(change(data.X)).search(examples=change(members(0)), refine=True)
+    assert gap(other.basis, plain.basis) < 1e-3
+    assert_allclose(other.stderr.basis.mean(), plain.stderr.basis.mean(), rtol=0.05)
+    assert_allclose(other.membership(change(data.X[:100])), plain.membership(data.X[:100]), atol=2e-3)
+
+
+def test_equal_samples_do_not_make_the_likelihood_unbounded():
+    found = (
+        SubspaceSearch(4, dim=3).fit(np.vstack([data.X, np.zeros((600, 30))])).search(examples=members(0), refine=True)
+    )
+    assert np.isfinite(found._refined.log_likelihoods).all()
+    assert gap(found.basis, data.bases[0]) < 0.2
+
+
+@pytest.mark.parametrize("refine", [False, True])
+def test_samples_without_noise_give_the_subspace_exactly(refine):
+    clean = make_subspaces(600, 20, 3, dim=2, deviation=0.0, random_state=1)
+    own = clean.labels == 1
+    found = SubspaceSearch(3, dim=2).fit(clean.X).search(examples=clean.X[own][:3], refine=refine)
+    assert gap(found.basis, clean.bases[1]) < (1e-6 if refine else 0.2)
+    if refine:
+        assert found.weight == pytest.approx(own.mean(), abs=1e-6)
+        assert_allclose(found.membership(clean.X), own, atol=1e-6)
+
+
+def test_examples_that_the_mixture_contradicts_stay_in_their_subspace():
+    plain = search.search(examples=members(0), refine=True)
+    with pytest.warns(DoubtfulExamplesWarning):
+        held = search.search(examples=np.vstack([members(0), members(1, 1)]), refine=True)
+    assert held._refined.log_likelihoods[-1] != plain._refined.log_likelihoods[-1]
+    assert gap(held.basis, data.bases[0]) < 0.2
+
+
+@pytest.mark.parametrize("refine", [False, True])
+def test_negative_examples_exclude_their_subspace(refine):
+    for target, away in ((0, 1), (1, 0)):
+        between = np.vstack([members(target, 3), members(away, 1)])
+        with collect_warnings():
+            found = search.search(examples=between, not_examples=members(away, 10, skip=10), refine=refine)
+        assert gap(found.basis, data.bases[target]) < 0.3
+    with raises("needs_examples", argument="not_examples"):
+        search.search(data.bases[0][:, 0], not_examples=members(1))
+
+
+@pytest.mark.parametrize(("refine", "by"), [(False, "hint"), (True, "examples")])
+def test_an_offset_of_all_samples_changes_nothing_and_none_is_found_without_one(refine, by):
+    assert_allclose(search.center_, 0)
+    offset = np.random.default_rng(1).standard_normal(30)
+    shifted = SubspaceSearch(4, dim=3).fit(data.X + offset)
+    hint = {"hint": data.bases[0] @ np.ones(3)} if by == "hint" else {"examples": members(0) + offset}
+    found = shifted.search(**hint, refine=refine)
+    assert_allclose(found.center, data.X.mean(axis=0) + offset)
+    plain = search.search(**(hint if by == "hint" else {"examples": members(0)}), refine=refine)
+    assert gap(found.basis, plain.basis) < 0.05
+    assert found.weight == pytest.approx(plain.weight, abs=0.01)
+
+
+def test_an_outlier_is_left_out_and_named():
+    X = data.X.copy()
+    X[70] = 80 * np.ones(30)
+    with warns("outliers") as caught:
+        fitted = SubspaceSearch(4, dim=3).fit(X)
+    assert fitted.outliers_.tolist() == [70]
+    assert caught[0].message.fields["n_outliers"] == 1
+    assert gap(fitted.search(examples=members(0)).basis, data.bases[0]) < 0.2
 
 
 def test_subspaces_are_counted():
-    X = make_subspaces(1500, 30, 4, dim=3, random_state=0).X
-    search = SubspaceSearch("auto", dim=3).fit(X)
-    assert (search.n_components_, search.spectrum_.n_signal) == (4, 12)
+    fitted = SubspaceSearch("auto", dim=3).fit(make_subspaces(1500, 30, 4, dim=3, random_state=0).X)
+    assert (fitted.n_components_, fitted.spectrum_.n_signal) == (4, 12)
+
+
+def test_a_pickled_answer_still_knows_its_weight_and_members():
+    found = search.search(data.bases[0] @ np.ones(3))
+    copy = pickle.loads(pickle.dumps(found))
+    assert copy.weight == found.weight
+    assert_allclose(copy.membership(data.X[:50]), found.membership(data.X[:50]))

@@ -6,7 +6,7 @@ from tests.coded import raises, warns
 
 from mixsearch import SubspaceSearch
 from mixsearch.datasets import make_hint, make_subspaces
-from mixsearch.errors import collect_warnings
+from mixsearch.errors import SearchError, collect_warnings
 
 data = make_subspaces(6000, 30, 3, dim=2, deviation=0.3, random_state=0)
 search = SubspaceSearch(3, dim=2).fit(data.X)
@@ -63,7 +63,7 @@ def test_samples_that_do_not_follow_the_model_are_told_from_those_that_do():
         right = make_subspaces(1500, 12, 2, dim=2, deviation=0.3, random_state=seed)
         heavy = right.X * rng.standard_t(3, size=(1500, 1))
         for X in (right.X, heavy):
-            fitted = SubspaceSearch(2, dim=2, center=False).fit(X)
+            fitted = SubspaceSearch(2, dim=2).fit(X)
             answer = fitted.search(examples=X[right.labels == 0][:6], refine=True)
             fires = "misfit" in [warning.code for warning in answer.warnings]
             alarms, hits = (alarms + fires, hits) if X is right.X else (alarms, hits + fires)
@@ -73,7 +73,7 @@ def test_samples_that_do_not_follow_the_model_are_told_from_those_that_do():
 
 def test_noise_alone_has_no_subspaces():
     with warns("no_signal"):
-        SubspaceSearch("auto", dim=2).fit(np.random.default_rng(7).standard_normal((2000, 20)))
+        SubspaceSearch(dim=2).fit(np.random.default_rng(7).standard_normal((2000, 20)))
 
 
 def test_p_values_of_directions_outside_all_subspaces_are_uniform():
@@ -87,11 +87,33 @@ def test_p_values_of_directions_outside_all_subspaces_are_uniform():
         assert np.mean(np.array(p_values) < level) == pytest.approx(level, abs=0.08)
 
 
-def test_numbers_that_overflow_and_absurd_numbers_of_components_are_refused_at_once():
-    for scale, code in ((1e160, "too_large"), (1e60, "too_large"), (1e-160, "too_small")):
-        with raises(code):
-            SubspaceSearch(2).fit(scale * data.X)
-    with raises("too_few_features"):
-        SubspaceSearch(10**9).fit(data.X)
-    with raises("rank_too_low"):
-        SubspaceSearch(2).fit(np.ones((100, 5)))
+BAD = {
+    "too_large": lambda X: 1e160 * X,
+    "too_small": lambda X: 1e-160 * X,
+    "rank_too_low": lambda X: np.ones((100, 30)),
+    "too_few_samples": lambda X: X[:6],
+    "not_finite": lambda X: np.where(X[0, 0] == X, np.nan, X),
+    "infinite": lambda X: np.where(X[0, 0] == X, np.inf, X),
+    "text": lambda X: X.astype(str).astype(object) + "x",
+}
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_bad_samples_are_refused_with_a_code(kind):
+    with pytest.raises(SearchError) as caught:
+        SubspaceSearch(3, dim=2).fit(BAD[kind](data.X))
+    assert caught.value.code
+
+
+def test_absurd_numbers_of_subspaces_and_dimensions_are_refused_at_once():
+    for wrong in ({"n_components": 10**9}, {"n_components": 2, "dim": 10**9}):
+        with raises("too_few_features"):
+            SubspaceSearch(**wrong).fit(data.X)
+
+
+def test_constant_features_half_precision_and_read_only_samples_are_as_good_as_any():
+    X = np.column_stack([data.X, np.full(len(data.X), 3.0)]).astype(np.float16)
+    X.flags.writeable = False
+    found = SubspaceSearch(3, dim=2).fit(X).search(examples=X[data.labels == 0][:4], refine=True)
+    truth = np.vstack([data.bases[0], np.zeros((1, 2))])
+    assert np.linalg.norm(found.basis @ found.basis.T - truth @ truth.T, 2) < 0.2
