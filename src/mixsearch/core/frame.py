@@ -71,11 +71,6 @@ class Frame:
             c[0] = self.origin @ v
         return c
 
-    def signal_fraction(self, v: Array) -> float:
-        """Return the fraction of the squared length of a direction of R^d that lies in the signal space."""
-        plain = v if self.metric is None else v / self.metric
-        return float(np.sum((plain @ self.basis) ** 2) / max(float(plain @ plain), np.finfo(np.float64).tiny))
-
     def residual(self, points: Array) -> Array:
         """Return the part of points of R^d outside the signal space, (d, q): S^(-1) (I - VV') S points."""
         scaled = points if self.metric is None else points * self.metric[:, None]
