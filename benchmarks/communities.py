@@ -288,7 +288,8 @@ def report(graphs: Iterable[Labelled]) -> None:
     print(f"\n| mean average precision / F1 | {' | '.join(METHODS)} |\n| --- |{' --- |' * len(METHODS)}")
     for kind, rows in by_kind.items():
         means = [np.mean([row[name] for row in rows], axis=0) for name in METHODS]
-        print(f"| {kind} ({len(rows)}) | {' | '.join(f'{a:.3f} / {b:.3f}' for a, b in means)} |")
+        cells = [f"{a:.3f}" if np.isnan(b) else f"{a:.3f} / {b:.3f}" for a, b in means]
+        print(f"| {kind} ({len(rows)}) | {' | '.join(cells)} |")
 
 
 def measure_large(n_nodes: int) -> None:

@@ -462,22 +462,31 @@ def find_warnings(
     """Find reasons not to trust an answer."""
     warnings: list[SearchWarning] = []
     if not is_linked.all():
-        nodes = ", ".join(str(graph.names[node]) for node in positive[~is_linked][:5])
-        sentence = "Some examples have no links, and do not say anything: {nodes}."
-        warnings.append(DoubtfulExamplesWarning(sentence, code="examples_without_links", nodes=nodes))
-    if not model.is_explained:
-        return warnings
-    if model.log_posterior.shape[1] == 1:
-        sentence = (
-            "The links show no communities: those of a graph without any, but with the same degrees, would look alike. "
-            "The nodes nearest to the examples may not belong together. Provide more links."
+        warnings.append(
+            DoubtfulExamplesWarning(
+                "Some examples have no links, and do not say anything: {nodes}.",
+                code="examples_without_links",
+                nodes=", ".join(str(graph.names[node]) for node in positive[~is_linked][:5]),
+            )
         )
-        return [*warnings, UnlikelyMixtureWarning(sentence, code="undetectable")]
-    membership = np.exp(model.log_posterior[positive, model.choose(positive, negative)])
-    is_other = membership * len(positive) < MAX_DISAGREEMENT
-    if is_other.any():
-        nodes = ", ".join(str(graph.names[node]) for node in positive[is_other][:5])
-        sentence = "{n_disagreeing} of {n_examples} examples belong to another community: {nodes}."
-        facts: dict[str, Any] = {"n_disagreeing": int(is_other.sum()), "n_examples": len(positive), "nodes": nodes}
-        warnings.append(DoubtfulExamplesWarning(sentence, **facts))
+    if model.is_explained and model.log_posterior.shape[1] == 1:
+        warnings.append(
+            UnlikelyMixtureWarning(
+                "The links show no communities: those of a graph without any, but with the same degrees, would look "
+                "alike. The nodes nearest to the examples may not belong together. Provide more links.",
+                code="undetectable",
+            )
+        )
+    elif model.is_explained:
+        membership = np.exp(model.log_posterior[positive, model.choose(positive, negative)])
+        is_other = membership * len(positive) < MAX_DISAGREEMENT
+        if is_other.any():
+            warnings.append(
+                DoubtfulExamplesWarning(
+                    "{n_disagreeing} of {n_examples} examples belong to another community: {nodes}.",
+                    n_disagreeing=int(is_other.sum()),
+                    n_examples=len(positive),
+                    nodes=", ".join(str(graph.names[node]) for node in positive[is_other][:5]),
+                )
+            )
     return warnings

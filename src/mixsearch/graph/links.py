@@ -104,8 +104,12 @@ def read_links(
         is_whole = np.array([not {*link} & missing for link in zip(sources, targets, strict=True)])
         sources, targets = ([name for name, keep in zip(e, is_whole, strict=True) if keep] for e in (sources, targets))
         values = values[is_whole]
-        sentence = "{n:,} links lack one of their nodes, and are left out."
-        warn_user(GraphWarning(sentence, code="links_incomplete", n=int(np.sum(~is_whole))))
+        n_incomplete = int(np.sum(~is_whole))
+        warn_user(
+            GraphWarning(
+                "{n:,} links lack one of their nodes, and are left out.", code="links_incomplete", n=n_incomplete
+            )
+        )
     indices = {name: index for index, name in enumerate(dict.fromkeys(chain(nodes, sources, targets)))}
     ends = np.array([[indices[name] for name in names] for names in (sources, targets)], dtype=np.intp).reshape(2, -1)
     # Both orders of two nodes are the same link.
@@ -133,8 +137,9 @@ def make_graph(matrix: sp.csr_array, names: Sequence[Hashable]) -> Graph:
     n_loops = int(np.count_nonzero(matrix.diagonal()))
     if n_loops:
         matrix = sp.csr_array(matrix - sp.diags_array(matrix.diagonal()))
-        sentence = "{n:,} nodes are linked to themselves; such links are left out."
-        warn_user(GraphWarning(sentence, code="self_loops", n=n_loops))
+        warn_user(
+            GraphWarning("{n:,} nodes are linked to themselves; such links are left out.", code="self_loops", n=n_loops)
+        )
     adjacency = sp.csr_array(matrix.maximum(matrix.T))
     adjacency.eliminate_zeros()
     adjacency.sort_indices()
