@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from functools import partial
 
-import dask.array as da
 import numpy as np
 from measuring import N_THREADS, measure, measure_together, megabytes, print_table, ratio, seconds, verdict
 from sklearn.cluster import MiniBatchKMeans
@@ -19,7 +18,7 @@ from mixsearch.table.search import TableSearch
 
 N_ROWS, N_COLUMNS, K = 1_000_000, 30, 10
 N_SMALLER, N_MORE_COLUMNS = 10_000, 50
-N_EXAMPLES, N_REPEATS, N_BLOCKS = 3, 2, 10
+N_EXAMPLES, N_REPEATS = 3, 2
 FURTHER_LIMIT = 0.020
 
 
@@ -36,15 +35,10 @@ def _print_fit(smaller: int) -> None:
     # More threads make it many times slower where the cores have other work: the faster one is the measure.
     best = min(peer.seconds for peer in peers)
     rows = _examples(data)
-    question = measure(lambda: fit.result.search(like=rows).membership, N_REPEATS)
-    blocks = da.from_array(data.X, chunks=(len(data.X) // N_BLOCKS, N_COLUMNS))
-    on_dask = measure(lambda: TableSearch().fit(blocks), N_REPEATS)
-    question_on_dask = measure(lambda: on_dask.result.search(like=rows).membership, N_REPEATS)
+    question = measure(lambda: fit.result.search(rows).membership, N_REPEATS)
     costs = dict(zip(works, peers, strict=True)) | {
         "TableSearch.fit": fit,
         "a question": question,
-        f"TableSearch.fit, Dask, {N_BLOCKS} blocks": on_dask,
-        "a question, Dask": question_on_dask,
     }
     print_table(
         f"Table of {len(data.X):,} x {N_COLUMNS}, {K} planted Gaussians",
@@ -54,8 +48,6 @@ def _print_fit(smaller: int) -> None:
             for name, cost in costs.items()
         ],
     )
-    difference = np.abs(question.result - question_on_dask.result).max()
-    print(f"\n- largest difference of a membership with Dask: {difference:.1e}")
     print(f"\n- AUC of the question, {N_EXAMPLES} examples: {_area(data, rows, question.result):.3f}")
 
 
@@ -67,7 +59,7 @@ def _fit_peer(X: Array, n_threads: int) -> MiniBatchKMeans:
 def _print_further(*, quick: bool) -> None:
     data = make_gaussian_mixture(N_SMALLER // (10 if quick else 1), N_MORE_COLUMNS, K, deviation=0.5, random_state=1)
     search, rows = TableSearch().fit(data.X), _examples(data)
-    further = measure(lambda: search.search(like=rows).membership, 20)
+    further = measure(lambda: search.search(rows).membership, 20)
     print_table(
         f"Table of {len(data.X):,} x {N_MORE_COLUMNS}",
         ("work", "time", "peak memory", "AUC"),

@@ -1,182 +1,149 @@
-"""Rows like a few rows of a table: `TableSearch` compared with other methods.
+"""Rows like these: `TableSearch` compared with simple methods on labelled tables.
 
-Each class of at least twenty rows, or the rare class of a table that has one, is searched from a few random rows of it.
-Every row but the examples is ranked; a cell has the area under the ROC curve and the average precision, means over
-classes and draws. `TableSearch` sees the columns as they are, all others see them standardised. What does not depend on
-the examples is fitted once for each table. `GaussianSearch` is given the number of classes, the others are not. Label
-spreading needs rows of other classes: random rows stand for them. "Best peer" is the best one of this very cell, which
-nobody could know beforehand; "shortfall" is how much `TableSearch` is below it, negative where it is above.
+Each class of at least fifteen rows, or the rare class of a table that has one, is searched from 1, 3, 5 and 10 random
+rows of it. All rows but the examples are ranked; a cell has the area under the ROC curve / the average precision, means
+over classes and draws, then over tables. All methods see the same features of `TableEncoder`. The second table says how
+well the check promises what reading to `check.n_to_read()` finds, and the third how often examples of two classes are
+noticed.
 
-Choices are to be made on the development tables alone, the others are for reporting; the olive oils are in both, with
-coarse labels among those reported. Rows "rare" are rare classes before a background, and classes of at most a twentieth
-of a table's rows, which are part of the table's row as well.
+    MIXSEARCH_DATA=... .venv/bin/python benchmarks/tables.py [--only NAME] [--draws 5] [--check]
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+import zlib
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
-from labelled_tables import DEVELOPMENT, REPORTED, WITHOUT_FILES, LabelledTable, data_folder
-from measuring import N_THREADS, print_table, seconds
-from row_rankings import PEERS
-from table_answers import METHODS, OURS, Answer, Fit, search_all
+import polars as pl
+from labelled_tables import data_folder, load_banknote, load_iris, load_wine
+from measuring import print_table
+from row_rankings import pu_logistic_regression, random_walk
+from sklearn.datasets import load_breast_cancer, load_digits
+from sklearn.metrics import average_precision_score, roc_auc_score
 
+from mixsearch import TableSearch
 from mixsearch._typing import Array
+from mixsearch.errors import collect_warnings
+from mixsearch.table import TableEncoder
 
-N_EXAMPLES = (1, 3, 5, 10)
-N_DRAWS, N_QUICK = 20, 2
-# Tables of many classes or many columns, which would take most of the time.
-FEWER_DRAWS = {"digits": 10}
-MAX_QUICK_ROWS = 1000
-HALVES = {"development": DEVELOPMENT, "reported": REPORTED}
-
-
-def run(*, quick: bool = False, only: str = "", examples: Sequence[int] = N_EXAMPLES, draws: int | None = None) -> None:
-    has_files = (data_folder() / "tables").is_dir()
-    if not has_files:
-        print("\n- only drawn tables and those of scikit-learn, since MIXSEARCH_DATA names no folder with tables")
-    names = [name for half in HALVES.values() for name in half if only in name and (has_files or name in WITHOUT_FILES)]
-    loaded = {name: (DEVELOPMENT | REPORTED)[name]() for name in names}
-    if quick:
-        loaded = {name: table for name, table in loaded.items() if len(table.X) <= MAX_QUICK_ROWS}
-    n_draws = {name: draws or (N_QUICK if quick else FEWER_DRAWS.get(name, N_DRAWS)) for name in loaded}
-    # The longest first, so that the last ones fill the time.
-    order = sorted(loaded, key=lambda name: -loaded[name].X.size * len(loaded[name].classes))
-    with Parallel(n_jobs=N_THREADS, batch_size=1) as parallel:
-        outcomes = parallel(delayed(search_all)(name, loaded[name], examples, n_draws[name]) for name in order)
-    answers = [answer for outcome in outcomes for answer in outcome.answers]
-    fits = [fit for outcome in outcomes for fit in outcome.fits]
-    print(f"\n- draws: {', '.join(f'{name} {n}' for name, n in n_draws.items())}")
-    for n in examples:
-        for title, half in HALVES.items():
-            some = [answer for answer in answers if answer.n_examples == n and answer.table in half]
-            if some:
-                _print_tables(f"{n} example{'s'[: n > 1]}, {title} tables", some, loaded)
-    for title, half in HALVES.items():
-        _print_means(f"Means over {title} tables", [answer for answer in answers if answer.table in half])
-    _print_shortfalls(answers)
-    _print_times(answers, fits)
+N_EXAMPLES, MAX_ROWS, MAX_CLASSES = (1, 3, 5, 10), 2_000, 4
+RARE = ("cover", "skin", "shuttle", "Wilt", "SpamBase")
+MIXED = {"msleep": "vore", "mpg": "class", "storms": "status", "pbc": "status"}
+# A class is clear if its examples alone rank its rows this well.
+CLEAR = 0.95
+Table = tuple[Any, Array]
 
 
-class Mean(NamedTuple):
-    """Means of the two figures."""
-
-    area: float
-    precision: float
-
-
-Means = Mapping[str, Mean]  # by method
-
-
-def _means(answers: Sequence[Answer]) -> Means:
-    by_method: dict[str, list[Mean]] = {method: [] for method in METHODS}
-    for answer in answers:
-        by_method[answer.method].append(Mean(answer.area, answer.precision))
-    return {method: Mean(*np.mean(found, axis=0).tolist()) for method, found in by_method.items() if found}
-
-
-def _mean_over(rows: Sequence[Means]) -> Means:
-    """Return the mean over tables for the methods that answered on all of them."""
-    methods = [method for method in METHODS if rows and all(method in row for row in rows)]
-    return {method: Mean(*np.mean([row[method] for row in rows], axis=0).tolist()) for method in methods}
+def load_tables() -> Iterator[tuple[str, Table]]:
+    """Load all labelled tables; rows of large ones are drawn at random, but for those of rare classes."""
+    folder = data_folder() / "tables"
+    for file in ("labelled_tables.npz", "labelled_tables_2.npz"):
+        with np.load(folder / file) as stored:
+            for name in sorted({key[:-3] for key in stored.files if key.endswith("__X")}):
+                yield name, _thin(stored[f"{name}__X"].astype(float), stored[f"{name}__y"].astype(str))
+    for name, table in (("wine", load_wine()), ("iris", load_iris()), ("banknote", load_banknote())):
+        yield name, (table.X, table.labels)
+    for name, load in (("breast cancer", load_breast_cancer), ("digits", load_digits)):
+        X, labels = load(return_X_y=True)
+        yield name, (X, labels.astype(str))
+    for name, label in MIXED.items():
+        frame = pl.read_csv(folder / f"{name}.csv", null_values=["NA", ""], infer_schema_length=None)
+        labels = np.array([str(value) for value in frame[label].fill_null("").to_list()])
+        answers = [label, "rownames", "", *(["category"] if name == "storms" else [])]
+        yield name, _thin(frame.drop(column for column in answers if column in frame.columns), labels)
 
 
-def _by_table(answers: Sequence[Answer], *, rare: bool = False) -> dict[str, Means]:
-    """Return the means for every table, of all its classes or of the rare ones."""
-    found: dict[str, list[Answer]] = {}
-    for answer in answers:
-        if answer.is_rare or not rare:
-            found.setdefault(answer.table, []).append(answer)
-    return {name: _means(group) for name, group in found.items()}
+def _thin(X: Any, labels: Array) -> Table:
+    if len(labels) <= MAX_ROWS:
+        return X, labels
+    names, counts = np.unique(labels, return_counts=True)
+    rare = np.flatnonzero(np.isin(labels, names[counts <= 0.05 * len(labels)]))[:60]
+    rows = np.union1d(np.random.default_rng(0).permutation(len(labels))[:MAX_ROWS], rare)
+    return X[rows], labels[rows]
 
 
-def _print_tables(title: str, answers: Sequence[Answer], loaded: Mapping[str, LabelledTable]) -> None:
-    by_table, by_rare = _by_table(answers), _by_table(answers, rare=True)
+def list_classes(name: str, labels: Array) -> list[str]:
+    if name.startswith("ad-") or name in RARE:
+        return ["1"]
+    names, counts = np.unique(labels, return_counts=True)
+    classes = [str(each) for each, n in zip(names, counts, strict=True) if n >= 15 and each]
+    return classes[:: -(-len(classes) // MAX_CLASSES)]
+
+
+def draw_examples(name: str, target: str, draw: int, labels: Array) -> Array:
+    rng = np.random.default_rng(zlib.crc32(f"{name}{target}{draw}".encode()))
+    return rng.permutation(np.flatnonzero(labels == target))
+
+
+def run(*, quick: bool = False, only: str = "", n_draws: int = 5, check: bool = False) -> None:
+    n_draws = 1 if quick else n_draws
+    quality: dict[tuple[str, int, str], list[tuple[float, float]]] = defaultdict(list)
+    promises: dict[int, list[tuple[float, float]]] = defaultdict(list)
+    noticed: dict[str, list[bool]] = defaultdict(list)
+    for name, (table, labels) in load_tables():
+        if only not in name:
+            continue
+        search, Z = TableSearch().fit(table), TableEncoder().fit_transform(table)
+        peers = {"10-NN walk": random_walk(Z), "PU logistic": pu_logistic_regression(Z)}
+        classes = list_classes(name, labels)
+        for target in classes:
+            for draw in range(n_draws):
+                order = draw_examples(name, target, draw, labels)
+                for n in (q for q in N_EXAMPLES if q < len(order)):
+                    rows, rest = order[:n], np.delete(np.arange(len(labels)), order[:n])
+                    truth = (labels == target)[rest]
+                    with collect_warnings():
+                        found = search.search(rows)
+                    ranked = {"TableSearch": found.scores} | {each: rank(rows) for each, rank in peers.items()}
+                    for method, scores in ranked.items():
+                        pair = roc_auc_score(truth, scores[rest]), average_precision_score(truth, scores[rest])
+                        quality[name, n, method].append(pair)
+                    if n > 1:
+                        read = rest[np.argsort(-found.scores[rest], kind="stable")][: found.check.n_to_read()]
+                        recall = float((labels == target)[read].sum() / truth.sum())
+                        promises[n].append((found.check.expected_recall(found.check.n_to_read()), recall))
+                    if n == 5 and check and roc_auc_score(truth, found.scores[rest]) >= CLEAR:
+                        noticed["of one class"].append(bool(found.warnings))
+                        for other in classes:
+                            if other != target:
+                                pair = np.r_[rows[:3], draw_examples(name, other, draw, labels)[:2]]
+                                with collect_warnings():
+                                    noticed["3 of one, 2 of another"].append(bool(search.search(pair).warnings))
+    _print_quality(quality)
+    print_table(
+        "Recall that the check expects, and true recall",
+        ("examples", "expected", "true"),
+        [(str(n), *(f"{each:.2f}" for each in np.mean(pairs, axis=0))) for n, pairs in promises.items()],
+    )
+    if check:
+        rows = [(kind, f"{np.mean(seen):.2f}", str(len(seen))) for kind, seen in noticed.items()]
+        print_table("Five examples of clear classes that are noticed as two groups", ("examples", "noticed", "n"), rows)
+
+
+def _print_quality(quality: dict[tuple[str, int, str], list[tuple[float, float]]]) -> None:
+    methods, names = sorted({key[2] for key in quality}), list(dict.fromkeys(key[0] for key in quality))
+    rare = [name for name in names if name.startswith("ad-") or name in RARE]
     rows = []
-    for name, means in by_table.items():
-        n, d = loaded[name].X.shape
-        is_all_rare = bool(loaded[name].only)
-        rows.append(_row(f"{name}, {n:,} x {d}{', rare' * is_all_rare}", means))
-        if name in by_rare and not is_all_rare:
-            rows.append(_row(f"{name}, rare", by_rare[name]))
-    rows.append(_row("mean over tables", _mean_over(list(by_table.values()))))
-    if by_rare:
-        rows.append(_row("mean over rare", _mean_over(list(by_rare.values()))))
-    print_table(title, ("AUC / average precision", *METHODS, "best peer", "shortfall"), rows)
-
-
-def _row(name: str, means: Means) -> tuple[str, ...]:
-    shortfalls = [_best_peer(means, figure) for figure in range(2)]
-    peers, gaps = zip(*shortfalls, strict=True)
-    cells = [_cell(means[method]) if method in means else "" for method in METHODS]
-    return (name, *cells, " / ".join(peers), " / ".join(f"{gap:+.3f}" for gap in gaps))
-
-
-def _cell(mean: Mean) -> str:
-    return f"{mean.area:.3f} / {mean.precision:.3f}"
-
-
-def _best_peer(means: Means, figure: int) -> tuple[str, float]:
-    """Return the best peer by one figure, and how much ours is below it."""
-    best = max((name for name in PEERS if name in means), key=lambda name: means[name][figure])
-    return best, means[best][figure] - means[OURS][figure]
-
-
-def _print_means(title: str, answers: Sequence[Answer]) -> None:
-    if not answers:
-        return
-    counts = sorted({answer.n_examples for answer in answers})
-    columns = [f"{n}{kind}" for n in counts for kind in ("", ", rare")]
-    means = []
-    for n in counts:
-        some = [answer for answer in answers if answer.n_examples == n]
-        means += [_mean_over(list(_by_table(some, rare=rare).values())) for rare in (False, True)]
-    rows = []
-    for method in METHODS:
-        refused = sum(answer.refused for answer in answers if answer.method == method)
-        cells = [_cell(mean[method]) if method in mean else "" for mean in means]
-        rows.append((method, *cells, str(refused or "")))
-    print_table(title, ("AUC / average precision, examples:", *columns, "refused"), rows)
-
-
-def _shortfalls(answers: Sequence[Answer]) -> Iterator[tuple[str, ...]]:
-    """Yield the worst table for each half, number of examples and figure."""
-    for title, half in HALVES.items():
-        for n in sorted({answer.n_examples for answer in answers}):
-            by_table = _by_table([answer for answer in answers if answer.n_examples == n and answer.table in half])
-            for figure, label in enumerate(("AUC", "average precision")):
-                gaps = {name: _best_peer(means, figure) for name, means in by_table.items()}
-                if gaps:
-                    name = max(gaps, key=lambda name: gaps[name][1])
-                    ahead = sum(gap <= 0 for _, gap in gaps.values())
-                    peer, gap = gaps[name]
-                    yield (title, str(n), label, f"{gap:+.3f}", name, peer, f"{ahead} of {len(gaps)}")
-
-
-def _print_shortfalls(answers: Sequence[Answer]) -> None:
-    columns = ("tables", "examples", "figure", "shortfall", "table", "best peer", "no peer ahead")
-    print_table("Largest shortfall against the best peer of a table", columns, list(_shortfalls(answers)))
-
-
-def _print_times(answers: Sequence[Answer], fits: Sequence[Fit]) -> None:
-    rows = []
-    for method in METHODS:
-        spent: Array = np.array([answer.seconds for answer in answers if answer.method == method])
-        total = sum(fit.seconds for fit in fits if fit.method == method)
-        median, late = (seconds(float(np.quantile(spent, q))) if len(spent) else "" for q in (0.5, 0.95))
-        rows.append((method, seconds(total), median, late))
-    print_table("Times, one thread", ("method", "fits of all tables", "a question, median", "95th percentile"), rows)
+    for title, group in (*((name, [name]) for name in names), ("rare classes", rare), ("mean", names)):
+        for method in methods if group else ():
+            means = [
+                np.mean(
+                    [np.mean(quality[name, n, method], axis=0) for name in group if (name, n, method) in quality], 0
+                )
+                for n in N_EXAMPLES
+            ]
+            rows.append((title, method, *(f"{auc:.3f} / {precision:.3f}" for auc, precision in means)))
+    print_table("AUC / average precision", ("table", "method", *map(str, N_EXAMPLES)), rows)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default="", help="tables with this in their name")
-    parser.add_argument("--examples", type=int, nargs="+", default=N_EXAMPLES, help="how many rows to search from")
-    parser.add_argument("--draws", type=int, help=f"of examples for each class; {N_DRAWS}, but for digits, by default")
-    parser.add_argument("--quick", action="store_true", help=f"small tables, {N_QUICK} draws")
+    parser.add_argument("--draws", type=int, default=5, help="of examples for each class")
+    parser.add_argument("--check", action="store_true", help="examples of two classes too")
     options = parser.parse_args()
-    run(quick=options.quick, only=options.only, examples=options.examples, draws=options.draws)
+    run(only=options.only, n_draws=options.draws, check=options.check)

@@ -142,7 +142,7 @@ def draw_segments() -> Figure:
 
 def draw_members() -> Figure:
     """The wines like three of them."""
-    return plot_members(find(load_wine(as_frame=True).data, like=[0, 5, 9], not_like=[110]))
+    return plot_members(find(load_wine(as_frame=True).data, examples=[0, 5, 9], not_examples=[110]))
 
 
 def draw_fold() -> Figure:

@@ -56,7 +56,7 @@ def segment(page: Page) -> None:
 
 
 def table(page: Page) -> None:
-    page.goto("table?table=example&like=3&like=8&like=40&not_like=100")
+    page.goto("table?table=example&examples=3&examples=8&examples=40&not_examples=100")
     page.locator(".table-path.found").wait_for(state="attached")
 
 

@@ -12,7 +12,7 @@ from mixsearch.plots import plot_members
 
 wine = load_wine()
 table = dict(zip(wine.feature_names, wine.data.T, strict=True))
-found = mixsearch.find(table, like=[3, 17, 40])
+found = mixsearch.find(table, examples=[3, 17, 40])
 print(found)
 
 # %%

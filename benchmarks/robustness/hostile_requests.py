@@ -48,7 +48,7 @@ KNOWN: dict[str, tuple[str, ...]] = {
     "words": ("sushi1", "train3"),
     "prefix": ("s", "tr", ""),
     "seed": ("120,80", "sky:216,96", "1,1+2,2"),
-    "like": ("0", "17", "177"),
+    "examples": ("0", "17", "177"),
     "columns": ("alcohol", "hue"),
     "x": ("alcohol",),
     "y": ("proline",),

@@ -309,12 +309,6 @@ class TextAmongNumbersWarning(SearchWarning):
     code = "text_among_numbers"
 
 
-class UncertainSizeWarning(SearchWarning):
-    """The number of members is uncertain: the interval is wide, and more than half of the rows are called members."""
-
-    code = "size_unknown"
-
-
 class RepeatedIdsWarning(SearchWarning):
     """Some ids name several rows or documents, and stand for all of them."""
 

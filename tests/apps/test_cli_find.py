@@ -27,19 +27,17 @@ def lines_of(output: str, name: str) -> list[str]:
 
 
 def test_the_members_and_what_sets_them_apart_are_printed(patients: Path) -> None:
-    result = invoke("find", patients, "--like", "0,3", "--like", "6", "--n-rows", "4")
+    result = invoke("find", patients, "--examples", "0,3", "--examples", "6", "--n-rows", "4")
     assert result.exit_code == 0, result.output
-    assert lines_of(result.stdout, "like") == ["0, 3, 6"]
-    n, low, high = map(
-        int, re.match(r"(\d+) \((\d+) to (\d+)\) of 150 rows", lines_of(result.stdout, "members")[0]).groups()
-    )
-    assert low <= 50 <= high
-    assert low <= n <= high
+    assert lines_of(result.stdout, "examples") == ["0, 3, 6"]
+    n = int(re.match(r"about (\d+) of 150 rows", lines_of(result.stdout, "members")[0])[1])
+    assert 10 <= n <= 80
+    assert "of 3 examples come back among the first" in lines_of(result.stdout, "check")[0]
     columns = {line.partition("  ")[0]: line for line in lines_of(result.stdout, "column")}
     mean, stderr = map(float, re.match(r"weight \(kg\)  ([\d.]+) ± ([\d.]+)", columns["weight (kg)"]).groups())
     assert mean == pytest.approx(WEIGHTS[0], abs=6 * stderr)
-    assert "(all rows north 33%" in columns["ward"]
-    assert "2024-01-" in columns["admitted"]
+    assert "(others north " in columns["ward"]
+    assert "2024-02-" in columns["admitted"]
     rows = [int(line.split()[0]) for line in lines_of(result.stdout, "row")]
     assert len(rows) == 4
     assert not group_of_row()[rows].any()
@@ -48,15 +46,15 @@ def test_the_members_and_what_sets_them_apart_are_printed(patients: Path) -> Non
 
 def test_json_has_the_names_of_python(patients: Path, tmp_path: Path) -> None:
     output, plot = tmp_path / "out.csv", tmp_path / "members.png"
-    options = ("--like", "0,3", "--not-like", "1", "-o", output, "--plot", plot, "--json")
+    options = ("--examples", "0,3", "--not-examples", "1", "-o", output, "--plot", plot, "--json")
     printed = json.loads(invoke("find", patients, *options).stdout)
-    found = find(read_table(patients), like=[0, 3], not_like=[1])
+    found = find(read_table(patients), examples=[0, 3], not_examples=[1])
     assert printed.keys() == describe_members(found).as_dict().keys() | {"table", "warnings", "written"}
-    assert printed["n_members"]["n"] == found.n_members.n
+    assert printed["n_members"] == found.n_members
     assert printed["written"] == [str(output), str(plot)]
     assert plot.read_bytes().startswith(b"\x89PNG")
     labelled = read_table(output)
-    assert labelled.columns == [*make_patients().column_names, "membership", "is_member"]
+    assert labelled.columns == [*make_patients().column_names, "score", "membership", "is_member"]
     assert labelled["is_member"].to_list() == found.predict().tolist()
     help_text = " ".join(invoke("find", "--help", COLUMNS="200").stdout.split())
     assert all(key in help_text for key in printed)
@@ -72,14 +70,13 @@ def test_options_are_passed_on(tmp_path: Path) -> None:
         assert result.exit_code == 0, result.output
         return json.loads(result.stdout)
 
-    by_name = ask("--id", "name", "--like", '"Doe, 2","Doe, 5"', "--without", "ward,admitted", "--without", "age")
-    assert [each["row"] for each in by_name["like"]] == [2, 5]
+    by_name = ask("--id", "name", "--examples", '"Doe, 2","Doe, 5"', "--without", "ward,admitted", "--without", "age")
+    assert [each["row"] for each in by_name["examples"]] == [2, 5]
     assert by_name["dropped_columns"]["name"] == "it names the rows"
     assert not {"ward", "admitted", "age"} & set(by_name["columns"])
-    chosen = ask("--like", "0", "--columns", "age,ward", "--covariance", "tied", "--max-components", "2")
-    assert (chosen["columns"], chosen["covariance"]) == (["age", "ward"], "tied")
-    assert chosen["n_components"] <= 2
-    by_vector = ask("--like", "0,3", "--vectors", "embedding")
+    chosen = ask("--examples", "0", "--columns", "age,ward")
+    assert chosen["columns"] == ["age", "ward"]
+    by_vector = ask("--examples", "0,3", "--vectors", "embedding")
     assert by_vector["columns"] == ["embedding"]
     assert {each["row"] % 3 for each in by_vector["typical_rows"]} == {0}
 
@@ -87,11 +84,10 @@ def test_options_are_passed_on(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "fields"),
     [
-        (("--like", "150"), "row_out_of_range", {"argument": "like", "row": 150, "n_rows": 150}),
-        (("--like", ","), "no_rows_named", {"argument": "like"}),
-        (("--like", "0", "--without", "wards"), "unknown_column", {"suggestion": "ward"}),
-        (("--like", "0", "--covariance", "round"), "bad_argument", {"argument": "covariance", "value": "round"}),
-        (("--like", "0", "-o", "out.docx"), "unknown_format", {"file": "out.docx"}),
+        (("--examples", "150"), "row_out_of_range", {"argument": "examples", "row": 150, "n_rows": 150}),
+        (("--examples", ","), "no_rows_named", {"argument": "examples"}),
+        (("--examples", "0", "--without", "wards"), "unknown_column", {"suggestion": "ward"}),
+        (("--examples", "0", "-o", "out.docx"), "unknown_format", {"file": "out.docx"}),
     ],
 )
 def test_an_error_has_a_code_and_fields(
@@ -112,7 +108,7 @@ def test_an_error_has_a_code_and_fields(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "named"), [(("--like", "P-3"), "'P-3'"), (("--like", "-1"), "-1"), ((), "--like")]
+    ("arguments", "named"), [(("--examples", "P-3"), "'P-3'"), (("--examples", "-1"), "-1"), ((), "--examples")]
 )
 def test_a_wrong_command_ends_with_code_2(patients: Path, arguments: tuple[str, ...], named: str) -> None:
     result = invoke("find", patients, *arguments, COLUMNS="300")
@@ -137,14 +133,14 @@ def test_a_terminal_shows_as_many_columns_as_fit(width: int) -> None:
 def test_rows_of_a_wide_table_show_what_sets_the_members_apart(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(100, 30))
-    X[:50, 27] += 20
+    X[:50, 24:30] += 20
     write_table(pa.table({f"gene{j}": X[:, j] for j in range(30)}), tmp_path / "genes.csv")
-    rows = lines_of(invoke("find", tmp_path / "genes.csv", "--like", "0,1,2").stdout, "row")
+    rows = lines_of(invoke("find", tmp_path / "genes.csv", "--examples", "0,1,2").stdout, "row")
     assert all("gene27=" in row for row in rows)
 
 
 def test_an_output_never_replaces_the_table(patients: Path) -> None:
     before = patients.read_bytes()
-    refused = invoke("find", patients, "--like", "0,1", "--output", patients, "--json")
+    refused = invoke("find", patients, "--examples", "0,1", "--output", patients, "--json")
     assert json.loads(refused.stdout)["error"]["code"] == "output_is_input"
     assert patients.read_bytes() == before

@@ -41,7 +41,7 @@ KNOWN = {
     "topic": st.lists(st.sampled_from(QUESTIONS), min_size=1, max_size=3),
     "seed": st.lists(st.sampled_from(SEEDS), min_size=1, max_size=3, unique=True),
     "words": st.lists(st.sampled_from(WORDS), min_size=1, max_size=4),
-    "like": st.lists(st.integers(0, 177), min_size=1, max_size=4),
+    "examples": st.lists(st.integers(0, 177), min_size=1, max_size=4),
     "columns": st.lists(st.sampled_from(COLUMNS), max_size=3, unique=True),
     "x": st.sampled_from(COLUMNS),
     "y": st.sampled_from(COLUMNS),

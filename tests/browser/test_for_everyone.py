@@ -36,7 +36,7 @@ VIEWS = {
     "overview": ("overview", ".topic-mark >> nth=0"),
     "documents": ("overview?show=documents", "canvas[data-drawn]"),
     "open a file": ("open", ".file-drop"),
-    "table": ("table?table=example&like=3&like=8&not_like=100", ".table-path.found"),
+    "table": ("table?table=example&examples=3&examples=8&not_examples=100", ".table-answer .plain-table"),
     "help": ("help", "dd:has-text('mixsearch ')"),
     "bring a picture": ("segment", ".segment-drop"),
     "segments": (

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from distributed import Client, LocalCluster
 from numpy.testing import assert_allclose
 
-from mixsearch import GaussianSearch, RegressionSearch, SearchError, SubspaceSearch, TableSearch, TopicSearch
+from mixsearch import GaussianSearch, RegressionSearch, SearchError, SubspaceSearch, TopicSearch
 from mixsearch.core.dask import DaskChunks
 from mixsearch.datasets import make_gaussian_mixture, make_mixed_regression, make_subspaces, make_topics
 
@@ -46,8 +46,6 @@ def test_every_family_answers_as_in_memory():
     X, members = data.X, np.flatnonzero(data.labels == 1)[:4]
     local, there = GaussianSearch(3).fit(X), GaussianSearch(3).fit(da.from_array(X, chunks=((1, 999, 1000), (7, 13))))
     assert_same(there.search(examples=X[members], refine=True), local.search(examples=X[members], refine=True))
-    found, expected = (TableSearch().fit(each).search(members) for each in (da.from_array(X, chunks=(700, 13)), X))
-    assert_allclose(found.membership, expected.membership, atol=1e-8)
 
     lines = make_mixed_regression(3000, 6, 2, random_state=0)
     y = da.from_array(lines.y, chunks=1000)

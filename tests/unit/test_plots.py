@@ -144,7 +144,7 @@ def test_a_counted_spectrum_tells_directions_that_count_from_the_others(counted:
 
 @pytest.fixture(scope="module")
 def members() -> TableComponent:
-    return TableSearch().fit(make_patients(), id="patient").search([0, 3, 6], not_like=[1])
+    return TableSearch().fit(make_patients(), id="patient").search([0, 3, 6], not_examples=[1])
 
 
 def panels_of(figure) -> list[list[Axes]]:

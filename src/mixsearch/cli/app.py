@@ -21,7 +21,7 @@ Examples:
   mixsearch report reviews.index --hints topics.txt -o report.html
   mixsearch export reviews.index --topics sushi,pizza -o labelled.parquet
   mixsearch add reviews.index today.csv
-  mixsearch find patients.csv --like 12,40,77
+  mixsearch find patients.csv --examples 12,40,77
   mixsearch community edges.csv --examples alice,bob
   mixsearch segment photo.jpg --seed 120,80 --seed 300,200 -o out.png
   mixsearch demo socket fourier

@@ -207,7 +207,7 @@ def _write_examples(console: Console, folder: Path) -> None:
     for command in (
         f"index {folder / 'reviews.csv'} --text text -o {folder / 'reviews.index'}",
         f"topic {folder / 'reviews.index'} sushi --over date",
-        f"find {folder / 'wine.csv'} --like 0,10,20",
+        f"find {folder / 'wine.csv'} --examples 0,10,20",
         f"segment {folder / 'landscape.png'} --seed sky=108,48 --seed meadow=54,168 --seed lake=223,177"
         f" -o {folder / 'segments.png'}",
         f"community {folder / 'links.csv'} --examples 14,15,16",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated
 
 import typer
 
@@ -24,10 +24,8 @@ from mixsearch.cli.console import (
 from mixsearch.cli.members import print_members
 from mixsearch.cli.table_options import (
     ColumnsOption,
-    CovarianceOption,
     IdOption,
     JsonOption,
-    MaxComponentsOption,
     NoHeaderOption,
     NRowsOption,
     OutputOption,
@@ -50,22 +48,23 @@ put a value that contains a comma in double quotes.
 
 Examples:
 
-  mixsearch find patients.csv --like 12,40,77
-  mixsearch find patients.csv --like 12,40,77 --not-like 5 -o labelled.csv
-  mixsearch find patients.csv --id patient_id --like P-17,P-203
-  mixsearch find patients.parquet --like 12 --columns age,weight --plot out.png
-  mixsearch find patients.csv --like 12,40 --without doctor,notes
-  mixsearch find reviews.parquet --vectors embedding --like 12,40
+  mixsearch find patients.csv --examples 12,40,77
+  mixsearch find patients.csv --examples 12,40,77 --not-examples 5 -o labelled.csv
+  mixsearch find patients.csv --id patient_id --examples P-17,P-203
+  mixsearch find patients.parquet --examples 12 --columns age,weight --plot out.png
+  mixsearch find patients.csv --examples 12,40 --without doctor,notes
+  mixsearch find reviews.parquet --vectors embedding --examples 12,40
 
 TABLE is a file of CSV, TSV, JSON lines, JSON, Parquet, Arrow, Excel or SQLite
 (name a table or a sheet after two colons: shop.sqlite::reviews), or a folder
-of Parquet or Arrow files. --output adds two columns: membership, the
-probability that a row is a member, and is_member.
+of Parquet or Arrow files. --output adds three columns: score, membership
+(the probability that a row is a member; from fewer than three examples, its
+rank) and is_member.
 
---json prints an object: table, n_table_rows, id, like, not_like, n_members
-(n, low, high), confidence, verdict, carried_by, differences (column, members,
-all_rows, stderr, effect), typical_rows (row, id, membership, values),
-n_components, covariance, columns, dropped_columns, warnings, written. An
+--json prints an object: table, n_table_rows, id, examples, not_examples,
+n_members, is_probability, check, ranks, differences (column, members, others,
+stderr, effect, missing, missing_others), missing, typical_rows (row, id,
+membership, values), columns, dropped_columns, warnings, written. An
 error is printed there too: {"error": {"code": ..., "message": ..., "fields":
 {...}}}
 
@@ -74,12 +73,12 @@ Exit codes: 0 success, 1 bad table or rows, 2 usage error."""
 
 def find(
     table: TableArgument,
-    like: Annotated[
+    examples: Annotated[
         list[str],
-        typer.Option("--like", metavar="ROWS", help="Rows that are members: numbers, starting at 0, or ids."),
+        typer.Option("--examples", metavar="ROWS", help="Rows that are members: numbers, starting at 0, or ids."),
     ],
-    not_like: Annotated[
-        list[str] | None, typer.Option("--not-like", metavar="ROWS", help="Rows that are not members.")
+    not_examples: Annotated[
+        list[str] | None, typer.Option("--not-examples", metavar="ROWS", help="Rows that are not members.")
     ] = None,
     id: IdOption = None,
     columns: ColumnsOption = None,
@@ -87,16 +86,14 @@ def find(
     no_header: NoHeaderOption = False,
     skip_bad_rows: SkipBadRowsOption = False,
     vectors: VectorsOption = None,
-    covariance: CovarianceOption = "auto",
-    max_components: MaxComponentsOption = 15,
     output: OutputOption = None,
     n_rows: NRowsOption = 10,
     as_json: JsonOption = False,
     plot: PlotOption = None,
 ) -> None:
     """Find the rows of a table that are like a few of them."""
-    search = TableSearch(cast(Any, covariance), max_components=max_components)
-    members, others = split_list(like), split_list(not_like or ())
+    search = TableSearch()
+    positive, negative = split_list(examples), split_list(not_examples or ())
     with report_errors(as_json=as_json):
         check_output(output, table)
         if plot is not None:
@@ -112,7 +109,7 @@ def find(
                 )
             start = time.perf_counter()
             found = search.search(
-                parse_rows(search.table_, members, id), not_like=parse_rows(search.table_, others, id)
+                parse_rows(search.table_, positive, id), not_examples=parse_rows(search.table_, negative, id)
             )
             answer = describe_members(found, n_rows=n_rows, id=id)
             seconds = time.perf_counter() - start

@@ -15,8 +15,8 @@ from rich.table import Table
 from rich.text import Text
 
 from mixsearch.cli.render import print_facts
-from mixsearch.display import give_or_take, plain_chance, plain_number
-from mixsearch.table.component import ShownRow, TableAnswer
+from mixsearch.display import give_or_take, plain_number
+from mixsearch.table.component import ShownRow, TableAnswer, describe_count, describe_membership
 from mixsearch.table.differences import ColumnDifference
 
 _BAR = 12
@@ -27,10 +27,6 @@ _MAX_LEVELS = 2
 _MAX_EXAMPLES = 8
 _MAX_VALUES = 6  # of a row
 _MAX_LETTERS = 24  # of a value
-_CARRIED_BY = {
-    "mixture": "the mixture: its components are clusters",
-    "neighbours": "neighbours: the components of the mixture overlap",
-}
 
 
 def print_members(console: Console, answer: TableAnswer, seconds: float) -> None:
@@ -45,10 +41,8 @@ def _panel(answer: TableAnswer, seconds: float, width: int) -> Panel:
     facts = Table.grid(padding=(0, 2))
     facts.add_column(style="dim", no_wrap=True)
     facts.add_column(overflow="fold")
-    doubtful = answer.verdict in ("doubtful", "unclear")
     for name, value in _facts(answer):
-        style = "" if name != "confidence" else "yellow" if doubtful else "green"
-        facts.add_row(name, Text(value, style=style))
+        facts.add_row(name, Text(value))
     parts: list[RenderableType] = [facts]
     if _list_apart(answer):
         parts += [_head("What sets the members apart"), _columns(answer)]
@@ -60,7 +54,7 @@ def _panel(answer: TableAnswer, seconds: float, width: int) -> Panel:
         Group(*parts),
         box=box.ROUNDED,
         border_style="dim",
-        title=Text(f"Rows like {_name_examples(answer.like)}", style="bold not dim"),
+        title=Text(f"Rows like {_name_examples(answer.examples)}", style="bold not dim"),
         title_align="left",
         subtitle=f"{1000 * seconds:,.0f} ms",
         subtitle_align="right",
@@ -73,30 +67,26 @@ def _head(title: str) -> Text:
 
 def _lines(answer: TableAnswer) -> Iterator[tuple[str, str]]:
     """Yield the name of a fact and the fact, one for each line."""
-    yield "like", _name_examples(answer.like)
-    if answer.not_like:
-        yield "not like", _name_examples(answer.not_like)
+    yield "examples", _name_examples(answer.examples)
+    if answer.not_examples:
+        yield "not examples", _name_examples(answer.not_examples)
     yield from _facts(answer)
     for each in _list_apart(answer)[:_MAX_COLUMNS]:
-        members, all_rows = _format_difference(each)
-        yield "column", f"{each.column}  {members}  (all rows {all_rows})  {each.effect:+.2f} sd"
+        members, others = _format_difference(each)
+        yield "column", f"{each.column}  {members}  (others {others})  {each.effect:+.2f} sd"
     for row in answer.typical_rows:
         values = ", ".join(f"{column}={_format_value(row.values[column])}" for column in _list_columns(answer, row))
-        yield "row", "  ".join(filter(None, [_name_row(row), plain_chance(row.membership), values]))
+        yield "row", "  ".join(filter(None, [_name_row(row), _format_membership(row, answer), values]))
     for line in _list_dropped(answer):
         yield "left out", line
 
 
 def _facts(answer: TableAnswer) -> list[tuple[str, str]]:
-    n, low, high = (f"{each:,}" for each in answer.n_members)
-    facts = [
-        ("members", f"{n} ({low} to {high}) of {answer.n_table_rows:,} rows"),
-        ("confidence", f"{plain_chance(answer.confidence)}: {answer.verdict}"),
-        ("carried by", _CARRIED_BY[answer.carried_by]),
-        ("components", f"{answer.n_components}, {answer.covariance}"),
-    ]
+    facts = [("check", answer.check), ("members", describe_count(answer.n_members, answer.n_table_rows))]
+    if answer.missing:
+        facts.append(("missing", "; ".join(answer.missing[:_MAX_VALUES])))
     if answer.differences and not _list_apart(answer):
-        facts.append(("columns", "none sets the members apart from all rows"))
+        facts.append(("columns", "none sets the members apart"))
     return facts
 
 
@@ -109,7 +99,7 @@ def _columns(answer: TableAnswer) -> RenderableType:
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
     table.add_column("", overflow="fold")
     table.add_column("members", overflow="fold")
-    table.add_column("all rows", overflow="fold")
+    table.add_column("others", overflow="fold")
     table.add_column("difference", justify="right", style="dim", no_wrap=True)
     table.add_column("", no_wrap=True, style="blue")
     apart = _list_apart(answer)
@@ -117,8 +107,8 @@ def _columns(answer: TableAnswer) -> RenderableType:
     longest = max((abs(each.effect) for each in shown), default=0.0)
     for each in shown:
         length = round(_BAR * abs(each.effect) / longest) if longest > 0 else 0
-        members, all_rows = map(Text, _format_difference(each))
-        table.add_row(Text(each.column), members, all_rows, f"{each.effect:+.2f} sd", "█" * length)
+        members, others = map(Text, _format_difference(each))
+        table.add_row(Text(each.column), members, others, f"{each.effect:+.2f} sd", "█" * length)
     if len(apart) > len(shown):
         table.add_row(Text(f"and {len(apart) - len(shown)} more", style="dim"))
     return table
@@ -127,7 +117,7 @@ def _columns(answer: TableAnswer) -> RenderableType:
 def _rows(answer: TableAnswer, rows: Sequence[ShownRow], width: int) -> RenderableType:
     """Return a table of rows, with as many of their columns as there is room for."""
     columns = [(answer.id or "row", [_name_row(row) for row in rows], answer.id is None)]
-    columns.append(("membership", [plain_chance(row.membership) for row in rows], True))
+    columns.append(("membership", [_format_membership(row, answer) for row in rows], True))
     for name in _list_columns(answer, rows[0]):
         is_number = isinstance(rows[0].values[name], int | float) and not isinstance(rows[0].values[name], bool)
         columns.append((name, [_format_value(row.values[name]) for row in rows], is_number))
@@ -139,6 +129,10 @@ def _rows(answer: TableAnswer, rows: Sequence[ShownRow], width: int) -> Renderab
     for line in zip(*(cells for _, cells, _ in shown), strict=True):
         table.add_row(*map(Text, line))
     return table
+
+
+def _format_membership(row: ShownRow, answer: TableAnswer) -> str:
+    return describe_membership(row.membership, is_probability=answer.is_probability)
 
 
 def _name_row(row: ShownRow) -> str:
@@ -170,15 +164,15 @@ def _format_value(value: Any) -> str:
 
 
 def _format_difference(each: ColumnDifference) -> tuple[str, str]:
-    """Return the mean of the members and that of all rows."""
+    """Return the mean of the members and that of the other rows."""
     if isinstance(each.members, dict):
         levels = list(each.members)[:_MAX_LEVELS]
-        return _format_shares(each.members, levels), _format_shares(each.all_rows, levels)
+        return _format_shares(each.members, levels), _format_shares(each.others, levels)
     if each.stderr is None or not isinstance(each.members, int | float):
         error = "" if each.stderr is None else f" ± {plain_number(each.stderr)} days"
-        return _format_date(each.members) + error, _format_date(each.all_rows)
+        return _format_date(each.members) + error, _format_date(each.others)
     # With as many decimals as the other.
-    return give_or_take(each.members, each.stderr), give_or_take(each.all_rows, each.stderr).partition(" ±")[0]
+    return give_or_take(each.members, each.stderr), give_or_take(each.others, each.stderr).partition(" ±")[0]
 
 
 def _format_date(value: Any) -> str:

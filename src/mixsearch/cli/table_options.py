@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from mixsearch.cli.units import parse_components
-from mixsearch.table.shapes import SHAPES
 
 SEARCH, READING, OUTPUT = "Search", "Reading", "Output"
 
@@ -41,13 +40,6 @@ VectorsOption = Annotated[
     typer.Option(
         metavar="COLUMN", help="Use only this column of vectors; with --columns, both.", rich_help_panel=SEARCH
     ),
-]
-CovarianceOption = Annotated[
-    str,
-    typer.Option(metavar="SHAPE", help=f"Shape of the components: auto, {', '.join(SHAPES)}.", rich_help_panel=SEARCH),
-]
-MaxComponentsOption = Annotated[
-    int, typer.Option(min=1, metavar="N", help="Largest number of components to choose from.", rich_help_panel=SEARCH)
 ]
 NRowsOption = Annotated[
     int, typer.Option(min=0, metavar="N", help="Number of typical rows to show.", rich_help_panel=OUTPUT)

@@ -17,12 +17,34 @@ from mixsearch.machine import one_blas_thread
 SHAPES = ("spherical", "diag", "tied", "full")
 # Added to the variances of components, relative to the mean variance of a feature.
 RIDGE = 1e-3
+# Added to the covariance within components, relative to its mean variance.
+WITHIN_RIDGE = 1e-2
 
 
-def build_affinity(X: Array, tuning: Tuning = TUNING) -> sp.csr_array:
-    """Build the affinity of rows from their features, (n, n), symmetric: features on one scale, n > 1."""
-    resp = select_mixture(X, tuning).predict_proba(X)
-    return weigh_by_component(connect_neighbors(X, tuning.n_neighbors), resp, tuning.between)
+def build_affinity(X: Array, resp: Array, copies: Array | None = None, tuning: Tuning = TUNING) -> sp.csr_array:
+    """Build the affinity of rows, (n, n), symmetric: features on one scale, components of a mixture (n, k), n > 1.
+
+    Notes
+    -----
+    Neighbours are found twice: in the features, and after the average covariance within components is the identity. A
+    row that stands for several copies has an edge to itself.
+    """
+    edges = connect_neighbors(X, tuning.n_neighbors) + connect_neighbors(whiten(X, resp), tuning.n_neighbors)
+    if copies is not None and copies.max() > 1:
+        edges = edges + sp.diags_array(np.minimum(copies - 1.0, tuning.n_neighbors))
+    return weigh_by_component(sp.csr_array(edges), resp, tuning.between)
+
+
+def whiten(X: Array, resp: Array) -> Array:
+    """Transform rows so that the average covariance within the components of a mixture is the identity."""
+    sizes = np.maximum(resp.sum(axis=0), np.finfo(np.float64).tiny)
+    X = X - X.mean(axis=0)
+    centers = resp.T @ X / sizes[:, None]
+    within = (X.T @ X - (centers * sizes[:, None]).T @ centers) / len(X)
+    scale = max(float(np.trace(within)) / len(within), WITHIN_RIDGE * float(X.var(axis=0).mean()), np.finfo(float).tiny)
+    within += WITHIN_RIDGE * scale * np.eye(len(within))
+    values, vectors = np.linalg.eigh(within)
+    return np.asarray(X @ (vectors / np.sqrt(np.maximum(values, 1e-3 * WITHIN_RIDGE * scale))))
 
 
 def connect_neighbors(X: Array, n_neighbors: int) -> sp.csr_array:

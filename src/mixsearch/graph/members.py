@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from scipy.integrate import trapezoid
+from scipy.sparse.csgraph import connected_components
 from scipy.special import rel_entr
 from scipy.stats import rankdata
 
@@ -18,6 +19,8 @@ from mixsearch.graph.pagerank import PageRank, contrast
 MIN_EXAMPLES = 3
 # More examples than these are not left out in turn.
 MAX_LEFT_OUT = 50
+# More examples than these may be of several groups of one class.
+MAX_SPLIT = 10
 # The grids of sizes, of ranks and of the steepness of membership: finer ones change it by less than .01.
 N_SIZES, N_RANKS, STEEPNESS = 60, 400, (1.5, 2.0, 3.0, 5.0, 10.0)
 
@@ -38,12 +41,15 @@ class Members(NamedTuple):
         Which of the two membership is.
     check : Check
         Where examples rank when they are left out.
+    apart : array of int
+        The positive examples of the smaller of two groups, as indices of them; empty if they are of one group.
     """
 
     scores: Array
     membership: Array
     is_probability: bool
     check: Check
+    apart: Array = np.empty(0, dtype=np.intp)
 
 
 def find_members(pagerank: PageRank, positive: Array, negative: Array, sizes: Array | None = None) -> Members:
@@ -54,7 +60,8 @@ def find_members(pagerank: PageRank, positive: Array, negative: Array, sizes: Ar
     from_positive, from_negative = pagerank.from_nodes(positive), pagerank.from_nodes(negative).sum(axis=1)
     scores = contrast(from_positive.sum(axis=1), from_negative)
     check = leave_one_out(from_positive, from_negative, positive, sizes)
-    return label_members(scores, check, positive, negative, sizes)
+    members = label_members(scores, check, positive, negative, sizes)
+    return members._replace(apart=split_examples(from_positive, positive, sizes))
 
 
 def label_members(scores: Array, check: Check, positive: Array, negative: Array, sizes: Array | None = None) -> Members:
@@ -143,3 +150,22 @@ def find_cut(adjacency: sp.csr_array, order: Array, ranks: Array, rank_weight: f
     sizes = np.arange(1.0, n + 1)
     loss = np.log(sizes) + sum(np.log(sizes) + np.log1p((rank / sizes) ** 3) for rank in ranks)
     return int(np.argmin(rank_weight * loss - np.log(np.maximum(gain, np.finfo(np.float64).tiny)))) + 1
+
+
+def split_examples(positive: Array, examples: Array, sizes: Array | None = None) -> Array:
+    """Find the examples outside the largest group, if there are two groups of at least two: their indices.
+
+    `positive` has the PageRank from each of q examples, (n, q).
+
+    Notes
+    -----
+    Two examples are connected if the walks from them visit each other more than a mean row (the geometric mean of both
+    directions); a group are examples that are connected, directly or through others.
+    """
+    if not 1 < len(examples) <= MAX_SPLIT:
+        return np.empty(0, dtype=np.intp)
+    lift = positive[examples] / np.maximum(np.average(positive, axis=0, weights=sizes), np.finfo(np.float64).tiny)
+    _, group = connected_components(lift * lift.T >= 1, directed=False)
+    counts = np.bincount(group)
+    is_apart = group != counts.argmax()
+    return np.flatnonzero(is_apart) if np.sort(counts)[:-1].max(initial=0) > 1 else np.empty(0, dtype=np.intp)

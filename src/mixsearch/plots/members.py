@@ -12,12 +12,11 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.patches import Ellipse, Patch
+from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from mixsearch._fonts import choose_fonts
 from mixsearch._typing import Array
-from mixsearch.display import plain_chance
 from mixsearch.errors import SearchError
 from mixsearch.plots.style import (
     DPI,
@@ -31,17 +30,15 @@ from mixsearch.plots.style import (
     set_title,
 )
 from mixsearch.table.columns import Column
-from mixsearch.table.component import TableComponent
+from mixsearch.table.component import TableComponent, describe_count
 
 _MAX_PANELS = 4  # on a side
 # Dots of more rows would only cover each other.
 _MAX_DOTS = 4000
 _FEW_DOTS = 1000  # may be larger
 _MIN_BINS, _MAX_BINS = 16, 40
-_N_DEVIATIONS = 1.5
 # Wild values may lie outside a panel.
 _SHOWN_SHARE, _SHOWN_MEMBERS = 0.996, 0.98
-_EDGE_COLOR = "#00456E"  # a dark shade of that of the members
 _LABEL_LETTERS = 26
 _MAX_LISTED = 6
 # How examples are marked.
@@ -57,6 +54,7 @@ class _Shown(NamedTuple):
     limits: dict[str, tuple[float, float]]
     membership: Array  # (n,)
     is_member: Array  # (n,)
+    is_probability: bool
     dots: Array  # rows to draw, likely members last
     like: Array
     not_like: Array
@@ -77,15 +75,14 @@ def plot_members(found: TableComponent, columns: Iterable[str] | None = None, *,
     Returns
     -------
     matplotlib.figure.Figure
-        Dots are rows, colored by membership; of a large table, some of them. An ellipse shows the covariance of the
-        members, at 1.5 standard deviations. Histograms have the same area.
+        Dots are rows, colored by membership; of a large table, some of them. Histograms have the same area.
 
     Examples
     --------
     >>> from sklearn.datasets import load_iris
     >>> import mixsearch
     >>> from mixsearch.plots import plot_members
-    >>> found = mixsearch.find(load_iris().data, like=[0, 7, 21])
+    >>> found = mixsearch.find(load_iris().data, examples=[0, 7, 21])
     >>> figure = plot_members(found)
     """
     shown = _collect(found, _choose_columns(found, columns))
@@ -127,7 +124,7 @@ def _choose_columns(found: TableComponent, columns: Iterable[str] | None) -> lis
 
 
 def _collect(found: TableComponent, names: list[str]) -> _Shown:
-    columns = {name: found._fit.encoder.get_column(found.table, name) for name in names}
+    columns = {name: found._search._encoder.get_column(found.table, name) for name in names}
     others = [name for name, column in columns.items() if column.kind not in ("number", "date")]
     if others or not names:
         raise SearchError(
@@ -135,8 +132,9 @@ def _collect(found: TableComponent, names: list[str]) -> _Shown:
             code="nothing_to_plot",
             columns=", ".join(map(repr, others)) or "none",
         )
-    membership, is_member = found.membership, found.predict()
-    examples = np.array([*found.like, *found.not_like])
+    membership = found.membership
+    is_member = found.predict() if found.is_probability else found._nearest_rows > 0
+    examples = np.array([*found.examples, *found.not_examples])
     # Half of them are members, so that a rare group shows.
     halves = (np.flatnonzero(is_member), np.arange(len(membership)))
     dots = np.unique(np.concatenate([rows[:: -(-2 * len(rows) // _MAX_DOTS)] for rows in halves]))
@@ -145,9 +143,10 @@ def _collect(found: TableComponent, names: list[str]) -> _Shown:
         {name: _find_limits(column.values, is_member, examples) for name, column in columns.items()},
         membership,
         is_member,
+        found.is_probability,
         dots[np.argsort(membership[dots], kind="stable")],
-        np.array(found.like, dtype=np.intp),
-        np.array(found.not_like, dtype=np.intp),
+        np.array(found.examples, dtype=np.intp),
+        np.array(found.not_examples, dtype=np.intp),
     )
 
 
@@ -177,25 +176,9 @@ def _draw_dots(axes: Axes, shown: _Shown, x: str, y: str) -> None:
         linewidths=0,
     )
     points.set_rasterized(True)
-    members = np.column_stack([across, up])[shown.is_member]
-    ellipse = _make_ellipse(members[np.isfinite(members).all(axis=1)])
-    if ellipse is not None:
-        axes.add_patch(ellipse)
     axes.scatter(across[shown.not_like], up[shown.not_like], zorder=4, **_NOT_LIKE)
     axes.scatter(across[shown.like], up[shown.like], zorder=4, **_LIKE)
     axes.set_ylim(*shown.limits[y])
-
-
-def _make_ellipse(members: Array) -> Ellipse | None:
-    """Return the ellipse of the covariance of members, (n, 2), if they have one."""
-    if len(members) < 3:
-        return None
-    values, directions = np.linalg.eigh(np.cov(members.T))
-    width, height = 2 * _N_DEVIATIONS * np.sqrt(np.maximum(values, 0))
-    angle = float(np.degrees(np.arctan2(directions[1, 0], directions[0, 0])))
-    return Ellipse(
-        tuple(members.mean(axis=0)), width, height, angle=angle, fill=False, color=_EDGE_COLOR, linewidth=1.5, zorder=3
-    )
 
 
 def _draw_histograms(axes: Axes, shown: _Shown, name: str) -> None:
@@ -248,24 +231,25 @@ def _draw_legend(axes: Axes, shown: _Shown) -> None:
         mark("Examples", marker="o", markerfacecolor="none", markeredgecolor=HINT_COLOR, markersize=8)
         if len(shown.not_like):
             mark("Not like these", marker="x", color=TEXT_COLOR, markersize=7)
-        marks.append(Line2D([], [], color=_EDGE_COLOR, linewidth=1.5, label=f"Members, {_N_DEVIATIONS} sd"))
-    marks.append(Patch(color=FOUND_COLOR, alpha=0.55, linewidth=0, label="Members"))
+    if shown.is_member.any():
+        label = "Members" if shown.is_probability else "Most like the examples"
+        marks.append(Patch(color=FOUND_COLOR, alpha=0.55, linewidth=0, label=label))
     marks.append(Patch(color=OTHER_COLOR, alpha=0.7, linewidth=0, label="All rows"))
     axes.legend(handles=marks, loc="upper right", frameon=False, fontsize=9, labelcolor=TEXT_COLOR)
     if len(shown.columns) > 1:
         bar_axes = axes.inset_axes((0.2, 0.16, 0.78, 0.05))
         bar = axes.figure.colorbar(ScalarMappable(cmap=MEMBERSHIP), cax=bar_axes, orientation="horizontal")
-        bar.set_label("Probability of membership", color=TEXT_COLOR, fontsize=9)
+        bar.set_label(
+            "Probability of membership" if shown.is_probability else "Rank, 1 is first", color=TEXT_COLOR, fontsize=9
+        )
         bar.outline.set_visible(False)
         bar_axes.tick_params(length=0, labelsize=8, labelcolor=MUTED_COLOR)
 
 
 def _describe(found: TableComponent, shown: _Shown, id: str | None) -> tuple[str, str]:
     """Return a title and a subtitle."""
-    named = found.name_rows(found.like, id)
+    named = found.name_rows(found.examples, id)
     listed = ", ".join(named[:_MAX_LISTED]) + (", ..." if len(named) > _MAX_LISTED else "")
-    n, low, high = found.n_members
     n_rows = len(shown.membership)
     drawn = f"; {len(shown.dots):,} rows drawn" if len(shown.dots) < n_rows else ""
-    facts = f"{n:,} members ({low:,} to {high:,}) of {n_rows:,} rows{drawn}"
-    return f"Rows like {listed}", f"{facts}\nConfidence {plain_chance(found.confidence)}: {found.verdict}"
+    return f"Rows like {listed}", f"Members: {describe_count(found.n_members, n_rows)}{drawn}\n{found.check}"

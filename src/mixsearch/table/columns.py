@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from datetime import date
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -96,3 +97,9 @@ def read_texts(column: Column) -> Column:
     ]
     # The last entry is for missing values, which have the code -1.
     return Column("number", np.array([*numbers, np.nan])[column.values], is_whole="number" not in kinds)
+
+
+def days_to_date(days: float, is_whole: bool) -> date:
+    """Return the date, or the date and time in UTC, of a number of days since 1970."""
+    moment: date = (np.datetime64(round(days), "D") if is_whole else np.datetime64(round(days * 86_400), "s")).item()
+    return moment

@@ -4,40 +4,27 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mixsearch._typing import Array, DataFrame, TableLike
-from mixsearch.confidence import verdict_by_confidence
-from mixsearch.core.rows import is_dask
+from mixsearch.core.check import Check
 from mixsearch.display import Card, plain_chance
-from mixsearch.errors import Option, SearchWarning, UncertainSizeWarning
-from mixsearch.graph.walk import Members
+from mixsearch.errors import SearchWarning
+from mixsearch.graph.members import Members
+from mixsearch.io.frames import add_columns
 from mixsearch.io.values import to_json
-from mixsearch.table.differences import ColumnDifference, Labels, list_differences
-from mixsearch.table.fit import TableFit
-from mixsearch.table.source import load_tables
-from mixsearch.table.tables import find_columns
+from mixsearch.table.differences import ColumnDifference, compare_column, is_missing_apart
+from mixsearch.table.rows import get_rows
+from mixsearch.table.tables import find_columns, open_table
 
-# Neighbours of different components agree with the mixture if edges between them keep at most this part.
-MAX_KEPT = 0.15
-# The number of members is doubted if the ends of its interval are further apart than the first factor, more than this
-# part of all rows is called members, and more than the last factor times the rows of the examples' components.
-# Confidence is then at most this. How they were chosen: docs/decisions/tables.md.
-MAX_RANGE, MAX_CALLED, MAX_BEYOND = 8.0, 0.5, 1.25
-MAX_UNCERTAIN = 0.4
-NOTHING_APART = "none sets the members apart from all rows"
+if TYPE_CHECKING:
+    from mixsearch.table.search import TableSearch
 
-
-class MemberCount(NamedTuple):
-    """How many rows are members, with a 95% interval."""
-
-    n: int
-    low: int
-    high: int
+MAX_LISTED = 5
 
 
 @dataclass(frozen=True, repr=False)
@@ -46,8 +33,12 @@ class TableComponent:
 
     Attributes
     ----------
-    like, not_like : tuple of int
+    examples, not_examples : tuple of int
         The positions of the examples, sorted; empty if they are new rows.
+    check : Check
+        Where the examples rank among all rows when they are left out.
+    is_probability : bool
+        Whether membership is a probability; with fewer than three examples, it is a rank from 0 to 1.
     warnings : tuple of SearchWarning
         Reasons not to trust the answer.
 
@@ -55,107 +46,68 @@ class TableComponent:
     --------
     >>> import mixsearch
     >>> from sklearn.datasets import load_iris
-    >>> found = mixsearch.find(load_iris(as_frame=True).data, like=[3, 17, 40])
-    >>> found.n_members.low <= 50 <= found.n_members.high
-    True
+    >>> found = mixsearch.find(load_iris(as_frame=True).data, examples=[3, 17, 40])
     >>> found.differences()[0].column  # the column that sets the members apart most
     'petal length (cm)'
-    >>> labelled = found.to_frame()
-    >>> bool(labelled["is_member"].sum() == found.n_members.n)
+    >>> bool((found.to_frame()["membership"] == found.membership).all())
     True
     """
 
-    like: tuple[int, ...]
-    not_like: tuple[int, ...]
+    examples: tuple[int, ...]
+    not_examples: tuple[int, ...]
+    check: Check
+    is_probability: bool
     warnings: tuple[SearchWarning, ...]
-    _n_examples: int
-    _fit: TableFit
-    _members: Members
-    _scores: Array  # of each node, (m,)
+    _search: TableSearch
+    _members: Members  # of each node
 
     @property
     def table(self) -> TableLike:
         """The table of the fit."""
-        return self._fit.table
+        return self._search.table_
+
+    @cached_property
+    def scores(self) -> Array:
+        """One score per row, (n,): rows that are more like the examples have higher ones."""
+        return self._spread(self._members.scores, float(self._members.scores.max()))
 
     @cached_property
     def membership(self) -> Array:
-        """The probability that each row is a member, (n,): 1 and 0 for the examples."""
-        membership = self._members.membership[self._fit.nodes.of_row]
-        membership[list(self.like)], membership[list(self.not_like)] = 1, 0
-        membership.flags.writeable = False
-        return membership
+        """The probability that each row is a member, (n,), monotone in its score: 1 and 0 for the examples.
 
-    @cached_property
-    def score(self) -> Array:
-        """How often the walk from the examples visits each row, (n,): it ranks rows of the same membership."""
-        return np.asarray(self._scores[self._fit.nodes.of_row])
+        With fewer than three examples it is not a probability but a rank: the fraction of rows with lower scores.
+        """
+        return self._spread(self._members.membership, 1.0)
 
-    @cached_property
-    def n_members(self) -> MemberCount:
-        """How many rows are members, examples included, with a 95% interval."""
-        least, most = len(self.like), self._fit.n_rows - len(self.not_like)
-        counts = (self._members.n, self._members.low, self._members.high)
-        return MemberCount(*(min(max(round(each), least), most) for each in counts))
-
-    @cached_property
-    def confidence(self) -> float:
-        """The mean membership of the rows found, without the examples."""
-        called = self._order[: self.n_members.n]
-        called = called[~np.isin(called, self.like)]
-        return float(self.membership[called].mean()) if len(called) else float(self._members.membership.max())
+    def _spread(self, values: Array, highest: float) -> Array:
+        """Return the values of all rows from those of the nodes, (n,)."""
+        spread = np.asarray(values[self._search._rows.node_of_row])
+        spread[list(self.examples)], spread[list(self.not_examples)] = highest, 0
+        spread.flags.writeable = False
+        return spread
 
     @property
-    def verdict(self) -> str:
-        """The confidence as a code: "clear", "likely", "doubtful" or "unclear"."""
-        return verdict_by_confidence(self.confidence)[0]
-
-    @property
-    def carried_by(self) -> Literal["mixture", "neighbours"]:
-        """Whether the mixture or the neighbours decide where the members end."""
-        return "mixture" if self._fit.graph.kept_between <= MAX_KEPT else "neighbours"
+    def n_members(self) -> int | None:
+        """About how many rows are members, examples included: the sum of membership; None if it is a rank."""
+        return round(float(self.membership.sum())) if self.is_probability else None
 
     @cached_property
     def _order(self) -> Array:
-        """All rows, from the likeliest member on, (n,): examples first, rows that are not members last."""
-        place = np.empty(len(self._scores), dtype=np.int32)
-        place[np.argsort(-self._scores, kind="stable")] = np.arange(len(place))
-        places = place[self._fit.nodes.of_row]
-        places[list(self.like)], places[list(self.not_like)] = -1, len(place)
-        return np.argsort(places, kind="stable")
+        """All rows, best first, (n,)."""
+        return np.argsort(-self.scores, kind="stable")
 
     def predict(self) -> Array:
-        """Return which rows are members: the likeliest `n_members` rows, (n,).
+        """Predict which rows are members: those with a membership above 1/2.
 
         Returns
         -------
         array of bool, shape (n,)
+            If membership is a rank, only the examples.
         """
-        called = np.zeros(self._fit.n_rows, dtype=bool)
-        called[self._order[: self.n_members.n]] = True
-        return called
-
-    def membership_of(self, table: TableLike) -> Array:
-        """Return the probability that other rows are members.
-
-        Parameters
-        ----------
-        table : array-like of shape (q, p), DataFrame, pyarrow.Table or mapping from names to columns
-            Rows with the columns of the fit.
-
-        Returns
-        -------
-        array of shape (q,)
-            That of the nearest row in the likeliest component of the mixture; a lazy Dask array for a Dask table.
-        """
-        if is_dask(table):
-            rows: Array = load_tables().map_blocks(self.membership_of, table)
-            return rows
-        nodes, _ = self._fit.find_nodes(table)
-        return np.asarray(self._members.membership[nodes])
+        return np.asarray(self.membership > (0.5 if self.is_probability else 1 - 1e-12))
 
     def typical_rows(self, n: int = 10) -> Array:
-        """Return the positions of the likeliest members that are not examples.
+        """Return the positions of the best rows that are not examples.
 
         Parameters
         ----------
@@ -166,28 +118,54 @@ class TableComponent:
         -------
         array of int, shape (n,)
         """
-        order = self._order
-        return np.asarray(order[~np.isin(order, [*self.like, *self.not_like])][:n])
+        return np.asarray(self._order[~np.isin(self._order, [*self.examples, *self.not_examples])][:n])
 
     def differences(self) -> list[ColumnDifference]:
-        """Return the columns, those that distinguish the members most first.
+        """Compare members with the other rows in each column, those that distinguish them most first.
 
         Returns
         -------
         list of ColumnDifference
         """
-        labels = Labels(np.array(self.like, dtype=np.intp), np.array(self.not_like, dtype=np.intp))
-        return list_differences(self._fit.encoder, self._fit.rows, self._members.membership, labels)
+        return self._differences
+
+    @cached_property
+    def _differences(self) -> list[ColumnDifference]:
+        weights = self.membership if self.is_probability else self._nearest_rows
+        encoder = self._search._encoder
+        columns = {name: encoder.get_column(self.table, name) for name in encoder.columns_}
+        compared = [compare_column(name, column, weights) for name, column in columns.items()]
+        return sorted((each for each in compared if each is not None), key=lambda each: -abs(each.effect))
+
+    @property
+    def _nearest_rows(self) -> Array:
+        """Weights of the rows that few examples show, (n,): the examples and as many again, or ten."""
+        weights = np.zeros(len(self.scores))
+        weights[self._order[: max(1, min(len(weights) // 2, max(2 * len(self.examples), 10)))]] = 1
+        return weights
+
+    def missing_apart(self) -> list[ColumnDifference]:
+        """Return the columns whose values are missing more or less often among the members than elsewhere.
+
+        Returns
+        -------
+        list of ColumnDifference
+            Their text is such as "sleep_rem missing in 49%, elsewhere 27%".
+        """
+        n_members = float((self.membership if self.is_probability else self._nearest_rows).sum())
+        n_others = len(self.scores) - n_members
+        return [each for each in self._differences if is_missing_apart(each, n_members, n_others)]
 
     def to_frame(self) -> DataFrame:
-        """Return the table with two more columns: `membership` and `is_member`.
+        """Return the table with three more columns: `score`, `membership` and `is_member`.
 
         Returns
         -------
         DataFrame
             From the library of the table, such as pandas or PyArrow; from Polars if the table is not a data frame.
         """
-        return self._fit.source.with_columns({"membership": self.membership, "is_member": self.predict()})
+        columns = {"score": self.scores, "membership": self.membership, "is_member": self.predict()}
+        return add_columns(self.table, columns)
 
     def name_rows(self, rows: Sequence[int], id: str | None = None) -> list[str]:
         """Return the names of rows: their values in the id column, each once, or their positions without one.
@@ -203,56 +181,46 @@ class TableComponent:
         -------
         list of str
         """
-        column = self._fit.id if id is None else id
+        column = self._search._id if id is None else id
         if column is None:
             return list(map(str, rows))
-        find_columns(self._fit.source, [column])
-        return list(dict.fromkeys(str(values[column]) for values in self._fit.source.get_rows(rows)))
+        find_columns(open_table(self.table), [column])
+        return list(dict.fromkeys(str(values[column]) for values in get_rows(self.table, rows)))
 
     def _card(self) -> Card:
-        n, low, high = self.n_members
-        columns = self.differences()[:10]
-        named = self.name_rows(self.like)
-        listed = ", ".join(named[:5]) + (", ..." if len(named) > 5 else "")
+        columns = [each for each in self.differences()[:10] if each.effect]
+        named = self.name_rows(self.examples)
+        listed = ", ".join(named[:MAX_LISTED]) + (", ..." if len(named) > MAX_LISTED else "")
+        missing = "; ".join(map(str, self.missing_apart()[:MAX_LISTED]))
         return Card(
-            title=f"Rows like {listed or f'{self._n_examples} given ones'}",
+            title=f"Rows like {listed or 'the given ones'}",
             facts=[
-                ("members", f"{n:,} ({low:,} to {high:,}) of {self._fit.n_rows:,} rows"),
-                ("confidence", f"{plain_chance(self.confidence)}: {self.verdict}"),
-                ("carried by", self.carried_by),
-                *([("columns", NOTHING_APART)] if columns and not columns[0].effect else []),
+                ("check", str(self.check)),
+                ("members", describe_count(self.n_members, len(self.scores))),
+                *([("missing", missing)] if missing else []),
+                *(("warning", str(each)) for each in self.warnings),
             ],
-            bars=[(each.column, abs(each.effect)) for each in columns if each.effect],
+            bars=[(each.column, abs(each.effect)) for each in columns],
             bars_title="columns that set them apart",
         )
-
-    def _check_size(self, expected: float) -> TableComponent:
-        """Return the answer, with a warning and a lower membership if the number of members is hardly known.
-
-        That is so if more than half of the rows are called members, more than the components of the examples have, and
-        the interval of their number is wide.
-        """
-        n, low, high = self.n_members
-        is_known = high <= MAX_RANGE * low or n <= max(MAX_CALLED * self._fit.n_rows, MAX_BEYOND * expected)
-        if is_known or self.confidence <= MAX_UNCERTAIN:
-            return self
-        warning = UncertainSizeWarning(
-            "The number of members is uncertain: between {low:,} and {high:,} of {n_rows:,} rows. Label a few rows "
-            "and add them to {like} or {not_like}.",
-            low=low,
-            high=high,
-            n_rows=self._fit.n_rows,
-            like=Option("like"),
-            not_like=Option("not_like"),
-        )
-        members = self._members._replace(membership=MAX_UNCERTAIN / self.confidence * self._members.membership)
-        return replace(self, warnings=(*self.warnings, warning), _members=members)
 
     def __repr__(self) -> str:
         return self._card().text()
 
     def _repr_html_(self) -> str:
         return self._card().html()
+
+
+def describe_count(n_members: int | None, n_rows: int) -> str:
+    """Describe the number of members in words."""
+    if n_members is None:
+        return f"not estimated from fewer than three examples; {n_rows:,} rows are ranked"
+    return f"about {n_members:,} of {n_rows:,} rows"
+
+
+def describe_membership(membership: float, *, is_probability: bool) -> str:
+    """Describe a membership as a probability or as a rank."""
+    return plain_chance(membership) if is_probability else f"top {max(1 - membership, 1e-3):.1%}"
 
 
 @dataclass(frozen=True)
@@ -275,24 +243,22 @@ class TableAnswer:
         The number of rows of the table.
     id : str or None
         The id column.
-    like, not_like : list of ShownRow
+    examples, not_examples : list of ShownRow
         The examples.
-    n_members : MemberCount
-        How many rows are members, with a 95% interval.
-    confidence : float
-        The mean probability of the rows called members to be members.
-    verdict : str
-        The confidence as a code.
-    carried_by : str
-        "mixture" or "neighbours".
+    n_members : int or None
+        About how many rows are members; None if membership is a rank.
+    is_probability : bool
+        Whether membership is a probability or a rank.
+    check : str
+        How far to read, in one sentence.
+    ranks : list of int
+        The ranks of left-out examples.
     differences : list of ColumnDifference
         The columns, those that set the members apart first.
+    missing : list of str
+        Columns whose values are missing more or less often among the members.
     typical_rows : list of ShownRow
-        The likeliest members that are not examples.
-    n_components : int
-        The number of components of the mixture.
-    covariance : str
-        The shape of the components.
+        The best rows that are not examples.
     columns : list of str
         The columns in use.
     dropped_columns : dict from str to str
@@ -301,16 +267,15 @@ class TableAnswer:
 
     n_table_rows: int
     id: str | None
-    like: list[ShownRow]
-    not_like: list[ShownRow]
-    n_members: MemberCount
-    confidence: float
-    verdict: str
-    carried_by: str
+    examples: list[ShownRow]
+    not_examples: list[ShownRow]
+    n_members: int | None
+    is_probability: bool
+    check: str
+    ranks: list[int]
     differences: list[ColumnDifference]
+    missing: list[str]
     typical_rows: list[ShownRow]
-    n_components: int
-    covariance: str
     columns: list[str]
     dropped_columns: dict[str, str]
 
@@ -321,10 +286,7 @@ class TableAnswer:
         -------
         dict
         """
-        fields = asdict(self) | {
-            "n_members": self.n_members._asdict(),
-            "differences": [each._asdict() for each in self.differences],
-        }
+        fields = asdict(self) | {"differences": [each._asdict() for each in self.differences]}
         plain: dict[str, Any] = json.loads(to_json(fields))
         return plain
 
@@ -348,33 +310,31 @@ def describe_members(found: TableComponent, *, n_rows: int = 10, id: str | None 
     Examples
     --------
     >>> from mixsearch import find
-    >>> found = find({"x": [1.0, 1.1, 0.9, 9.0, 9.2, 8.9], "name": list("abcdef")}, like=[0])
-    >>> describe_members(found, id="name").like[0].id
+    >>> found = find({"x": [1.0, 1.1, 0.9, 9.0, 9.2, 8.9], "name": list("abcdef")}, examples=[0])
+    >>> describe_members(found, id="name").examples[0].id
     'a'
     """
-    fit = found._fit
     if id is not None:
-        find_columns(fit.source, [id])
+        find_columns(open_table(found.table), [id])
 
     def show(rows: Sequence[int] | Array) -> list[ShownRow]:
         return [
             ShownRow(int(row), None if id is None else values[id], float(found.membership[row]), values)
-            for row, values in zip(rows, fit.source.get_rows(rows), strict=True)
+            for row, values in zip(rows, get_rows(found.table, rows), strict=True)
         ]
 
     return TableAnswer(
-        n_table_rows=fit.n_rows,
+        n_table_rows=len(found.scores),
         id=id,
-        like=show(found.like),
-        not_like=show(found.not_like),
+        examples=show(found.examples),
+        not_examples=show(found.not_examples),
         n_members=found.n_members,
-        confidence=found.confidence,
-        verdict=found.verdict,
-        carried_by=found.carried_by,
+        is_probability=found.is_probability,
+        check=str(found.check),
+        ranks=list(map(int, found.check.ranks)),
         differences=found.differences(),
+        missing=list(map(str, found.missing_apart())),
         typical_rows=show(found.typical_rows(n_rows)),
-        n_components=len(fit.mixture.weights),
-        covariance=fit.mixture.shape,
-        columns=list(fit.encoder.columns_),
-        dropped_columns=dict(fit.encoder.dropped_columns_),
+        columns=list(found._search.columns_),
+        dropped_columns=dict(found._search.dropped_columns_),
     )

@@ -1,4 +1,4 @@
-"""Differences between the members and all rows of a table, in the units of its columns."""
+"""What distinguishes the members of a table: each column among the members and among the other rows."""
 
 from __future__ import annotations
 
@@ -7,92 +7,76 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mixsearch._typing import Array
-from mixsearch.core.rows import Chunks
-from mixsearch.table.encoding import TableEncoder
-from mixsearch.table.graph import NodeRows
+from mixsearch.table.columns import Column, days_to_date
 
-# Differences this small, in standard deviations, are rounding.
-_ROUNDING = 1e-9
+# Values are missing more or less often among members if the difference is this many standard errors, and this share.
+MIN_DEVIATIONS, MIN_SHARE = 2.0, 0.05
 
 
 class ColumnDifference(NamedTuple):
-    """A column of the members compared with all rows."""
+    """A column among the members, compared with the other rows: only values that are there count.
+
+    Attributes
+    ----------
+    column : str
+        The name of the column.
+    members, others : float, date or dict from str to float
+        The mean, or the fraction of each category, those of members with the largest first.
+    stderr : float or None
+        The standard error of the mean of the members, in days for dates; None for categories.
+    effect : float
+        The difference in standard deviations of all rows.
+    missing, missing_others : float
+        The fraction of values that are missing.
+    """
 
     column: str
     members: Any
-    all_rows: Any
+    others: Any
     stderr: float | None
     effect: float
+    missing: float
+    missing_others: float
+
+    def __str__(self) -> str:
+        return f"{self.column} missing in {self.missing:.0%}, elsewhere {self.missing_others:.0%}"
 
 
-class Labels(NamedTuple):
-    """The positions of rows whose membership is known."""
-
-    like: Array
-    not_like: Array
-
-
-class _Means(NamedTuple):
-    weight: float
-    square: float  # of the weights
-    members: Array  # (p,)
-    all_rows: Array  # (p,)
-
-
-class _Variances(NamedTuple):
-    members: Array  # (p,)
-    all_rows: Array  # (p,)
-
-
-def list_differences(
-    encoder: TableEncoder, rows: Chunks[NodeRows], membership: Array, labels: Labels
-) -> list[ColumnDifference]:
-    """Return the columns of a table but those of vectors, from the largest effect on."""
-    sums = rows.sum(_sum_means, membership, labels)
-    mean, everywhere = sums.members / sums.weight, sums.all_rows / rows.n_rows
-    squares = rows.sum(_sum_squares, membership, labels, mean, everywhere)
-    n_effective = sums.weight**2 / sums.square
-    errors = np.sqrt(squares.members / sums.weight / n_effective)
-    deviations = np.sqrt(squares.all_rows / rows.n_rows)
-    members, all_rows = encoder.to_units(mean), encoder.to_units(everywhere)
-    effects = (mean - everywhere) / np.where(deviations > 0, deviations, 1)
-    effects[np.abs(effects) < _ROUNDING] = 0.0
-    differences = []
-    for j, column in enumerate(encoder.columns_):
-        if isinstance(members[column], list):
-            continue  # the mean of vectors says nothing to a reader
-        own = np.flatnonzero(encoder.column_of_feature_ == j)
-        scale = encoder.scales.get(column)
-        stderr = None if scale is None else scale * float(errors[own[0]])
-        effect = float(np.abs(effects[own]).max())
-        if effect and _is_less(members[column], all_rows[column], effects[own[0]]):
-            effect = -effect
-        differences.append(ColumnDifference(column, members[column], all_rows[column], stderr, effect))
-    return sorted(differences, key=lambda each: -abs(each.effect))
+def compare_column(name: str, column: Column, membership: Array) -> ColumnDifference | None:
+    """Compare members with other rows, both weighted by membership; None if one of them has no value."""
+    present = ~column.missing
+    weights, values = np.stack([membership, 1 - membership], axis=1), column.values
+    missing = ~present @ weights / np.maximum(weights.sum(axis=0), 1e-9)
+    weights = weights[present]
+    sizes = weights.sum(axis=0)
+    if column.kind not in ("number", "date", "category") or sizes.min() < 1e-9:
+        return None
+    if column.kind == "category":
+        k = len(column.levels)
+        shares = np.stack([np.bincount(values[present], w, k) for w in weights.T]) / sizes[:, None]
+        total = np.bincount(values[present], minlength=k) / present.sum()
+        effects = (shares[0] - total) / np.sqrt(np.maximum(total * (1 - total), 1e-9))
+        largest = int(np.abs(effects).argmax())
+        members, others = (
+            {column.levels[i]: float(part[i]) for i in np.argsort(-shares[0], kind="stable") if shares[:, i].any()}
+            for part in shares
+        )
+        first = int(shares[0].argmax())
+        effect = float(np.copysign(abs(effects[largest]), shares[0, first] - total[first]))
+        return ColumnDifference(name, members, others, None, effect, *map(float, missing))
+    numbers = values[present].astype(np.float64)
+    means = numbers @ weights / sizes
+    deviation = float(numbers.std())
+    squares = weights[:, 0] @ (numbers - means[0]) ** 2 / sizes[0]
+    stderr = float(np.sqrt(squares * np.sum(weights[:, 0] ** 2)) / sizes[0])
+    effect = float((means[0] - numbers.mean()) / deviation) if deviation else 0.0
+    units = [days_to_date(mean, column.is_whole) if column.kind == "date" else mean for mean in means.tolist()]
+    return ColumnDifference(name, units[0], units[1], stderr, effect, *map(float, missing))
 
 
-def _is_less(members: Any, all_rows: Any, effect: float) -> bool:
-    """Return whether the mean of the members is the smaller one; for categories, the share of their most frequent."""
-    if not isinstance(members, dict):
-        return effect < 0
-    first = next(iter(members))
-    return bool(members[first] < all_rows[first])
-
-
-def _weigh(chunk: NodeRows, membership: Array, labels: Labels) -> Array:
-    """Return the membership of the rows of a chunk, (n,)."""
-    weights = membership[chunk.nodes]
-    for positions, value in ((labels.like, 1.0), (labels.not_like, 0.0)):
-        own = positions - chunk.first
-        weights[own[(own >= 0) & (own < chunk.n_rows)]] = value
-    return weights
-
-
-def _sum_means(chunk: NodeRows, membership: Array, labels: Labels) -> _Means:
-    weights, X = _weigh(chunk, membership, labels), chunk.features
-    return _Means(float(weights.sum()), float(weights @ weights), weights @ X, X.sum(axis=0))
-
-
-def _sum_squares(chunk: NodeRows, membership: Array, labels: Labels, mean: Array, everywhere: Array) -> _Variances:
-    weights, X = _weigh(chunk, membership, labels), chunk.features
-    return _Variances(weights @ (X - mean) ** 2, np.sum((X - everywhere) ** 2, axis=0))
+def is_missing_apart(difference: ColumnDifference, n_members: float, n_others: float) -> bool:
+    """Return whether values are missing more or less often among members than elsewhere."""
+    p, q = difference.missing, difference.missing_others
+    share = (p * n_members + q * n_others) / max(n_members + n_others, 1e-9)
+    error = np.sqrt(share * (1 - share) * (1 / max(n_members, 1) + 1 / max(n_others, 1)))
+    return bool(abs(p - q) > max(MIN_SHARE, MIN_DEVIATIONS * error))

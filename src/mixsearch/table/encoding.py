@@ -1,34 +1,29 @@
-"""Encode a table as features on one scale, and decode to its units."""
+"""Encode a table as features on one scale."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mixsearch._typing import Array
-from mixsearch.core.rows import Chunks, SampleChunk
 from mixsearch.core.validation import check_positive_int
-from mixsearch.errors import SearchError
+from mixsearch.display import pluralize
+from mixsearch.errors import Option, SearchError
 from mixsearch.table.columns import Column, read_texts
-from mixsearch.table.features import KIND_NAMES, Features, NumberFeatures, check_unique, choose_columns
-from mixsearch.table.source import TableSource, open_source
-from mixsearch.table.summaries import ColumnsChunk
-from mixsearch.table.tables import Table, find_columns, get_column, open_table
-
-# Few enough rows for all their features to stay in a processor's cache.
-_CHUNK_ROWS = 4096
+from mixsearch.table.features import KIND_NAMES, Features, NumberFeatures, VectorFeatures, fit_features
+from mixsearch.table.tables import Table, find_columns, open_table
 
 
-class TableEncoder(BaseEstimator):
+class TableEncoder(TransformerMixin, BaseEstimator):
     """Turn the columns of a table into features on one scale.
 
-    Numbers and dates are standardised, categories and booleans become indicators with a total variance of 1 for each
-    column, missing values become the median or a separate category. Ids, free text and constant columns are left out.
-    Text of which at least 95% are numbers is read as numbers; other values count as missing.
+    Numbers and dates are standardised, and the indicators of a column of categories have a total variance of 1. A
+    missing value is neutral: it has the median, or the mean of the indicators. Ids, free text and constant columns are
+    left out. Text of which at least 95% are numbers is read as numbers; other values count as missing.
 
     Parameters
     ----------
@@ -42,23 +37,13 @@ class TableEncoder(BaseEstimator):
     dropped_columns_ : dict from str to str
         The other columns, each with the reason.
     feature_names_ : tuple of str
-        Such as "area", "city=Rome" and "area missing".
-    column_of_feature_ : ndarray of shape (n_features,)
-        Index of each feature's column in `columns_`.
-
-    Notes
-    -----
-    Numbers further than 10 robust deviations from the median are clipped if they are few: at most 2 and 0.2% of the
-    rows on either side. A missing number becomes the median; if at least 1% are missing, a further feature marks them.
-    All features have mean 0, so a category that the fit did not have becomes zeros, which are neutral.
+        Such as "area" and "city=Rome".
 
     Examples
     --------
     >>> encoder = TableEncoder().fit({"area": [50.0, 70.0, 90.0, 70.0], "city": ["Rome", "Oslo", "Oslo", "Rome"]})
     >>> encoder.feature_names_
     ('area', 'city=Oslo', 'city=Rome')
-    >>> encoder.to_units(encoder.transform({"area": [60.0], "city": ["Rome"]})[0])
-    {'area': 60.0, 'city': {'Rome': 1.0, 'Oslo': 0.0}}
     """
 
     def __init__(self, max_categories: int = 20) -> None:
@@ -67,8 +52,9 @@ class TableEncoder(BaseEstimator):
     def fit(
         self,
         table: Any,
-        columns: Iterable[Any] | None = None,
+        y: None = None,
         *,
+        columns: Iterable[Any] | None = None,
         without: Iterable[Any] = (),
         id: str | None = None,
         vectors: str | None = None,
@@ -79,6 +65,8 @@ class TableEncoder(BaseEstimator):
         ----------
         table : array-like of shape (n, p), DataFrame, pyarrow.Table or mapping from names to columns
             At least two rows. It is not changed.
+        y : None
+            Ignored.
         columns : iterable of str, optional
             Use only these; integers that look like ids are then used too. For an array, their indices.
         without : iterable of str, optional
@@ -93,42 +81,43 @@ class TableEncoder(BaseEstimator):
         TableEncoder
             The encoder itself.
         """
-        self._fit_columns(open_source(table), columns, without, id, vectors)
+        check_positive_int("max_categories", self.max_categories)
+        opened = open_table(table)
+        if opened.n_rows < 2:
+            raise SearchError(
+                "The table has {n_rows} " + pluralize(opened.n_rows, "row") + " (n_samples = {n_rows}), but at least "
+                "{needed} are needed.",
+                code="too_few_rows",
+                n_rows=opened.n_rows,
+                needed=2,
+            )
+        indices, dropped = _choose_columns(opened, columns, without, id, vectors)
+        used: dict[str, Features] = {}
+        for j in indices:
+            features = fit_features(opened.names[j], opened.get(j), self.max_categories, keep_id=columns is not None)
+            if isinstance(features, str):
+                dropped[opened.names[j]] = features
+            else:
+                used[opened.names[j]] = features
+        if vectors is not None and not isinstance(used.get(str(vectors)), VectorFeatures):
+            raise _not_vectors(str(vectors), used, dropped)
+        if not used:
+            raise SearchError(
+                "The table has no column that can be used: {reasons}. Columns of numbers, dates or a few categories "
+                "are needed.",
+                code="no_usable_column",
+                reasons="; ".join(f"{name!r} ({reason})" for name, reason in dropped.items()) or "it is empty",
+            )
+        unwanted = [opened.names[j] for j in find_columns(opened, _check_list("without", without))]
+        self.dropped_columns_ = {name: reason for name, reason in dropped.items() if name not in unwanted}
+        self._features = tuple(used.values())
+        self._n_columns, self._is_named = len(opened.names), opened.is_named
+        self.columns_ = tuple(used)
+        self.feature_names_ = tuple(name for features in self._features for name in features.names)
         return self
 
-    def _fit_rows(
-        self,
-        source: TableSource,
-        columns: Iterable[Any] | None,
-        without: Iterable[Any],
-        id: str | None,
-        vectors: str | None,
-    ) -> Chunks[SampleChunk]:
-        """Fit, and return the features of the same rows, wherever they are."""
-        return self._fit_columns(source, columns, without, id, vectors).map(_encode, self).persist()
-
-    def _fit_columns(
-        self,
-        source: TableSource,
-        columns: Iterable[Any] | None,
-        without: Iterable[Any],
-        id: str | None,
-        vectors: str | None,
-    ) -> Chunks[ColumnsChunk]:
-        """Fit, and return the columns in use."""
-        check_positive_int("max_categories", self.max_categories)
-        chosen = choose_columns(source, columns, without, id, vectors, self.max_categories)
-        self._features = chosen.features
-        self._n_columns, self._is_named = len(source.names), source.is_named
-        self.dropped_columns_ = chosen.dropped
-        self.columns_ = tuple(each.name for each in self._features)
-        self.feature_names_ = tuple(name for each in self._features for name in each.names)
-        self.column_of_feature_ = np.repeat(np.arange(len(self.columns_)), [len(each.names) for each in self._features])
-        self.column_of_feature_.flags.writeable = False
-        return chosen.rows
-
     def transform(self, table: Any) -> Array:
-        """Return the features of the rows of a table.
+        """Compute the features of the rows of a table.
 
         Parameters
         ----------
@@ -141,88 +130,25 @@ class TableEncoder(BaseEstimator):
         """
         check_is_fitted(self)
         opened = open_table(table)
-        return self._encode([opened.get(j) for j in self._find_fitted(opened)], opened.n_rows)
+        columns = [opened.get(j) for j in self._find_fitted(opened)]
+        return np.hstack(
+            [each.encode(_read(each, column)) for each, column in zip(self._features, columns, strict=True)]
+        )
 
-    def _encode(self, columns: Sequence[Column], n_rows: int) -> Array:
-        """Return the features of rows from the columns in use."""
-        prepared = [
-            each.prepare(self._check_kind(each, column)) for each, column in zip(self._features, columns, strict=True)
-        ]
-        features = np.empty((n_rows, len(self.feature_names_)))
-        for start in range(0, n_rows, _CHUNK_ROWS):
-            rows = slice(start, start + _CHUNK_ROWS)
-            for each, values, span in zip(self._features, prepared, self._list_spans(), strict=True):
-                each.write(values[rows], features[rows, span])
-        return features
-
-    def fit_transform(
-        self,
-        table: Any,
-        columns: Iterable[Any] | None = None,
-        *,
-        without: Iterable[Any] = (),
-        id: str | None = None,
-        vectors: str | None = None,
-    ) -> Array:
-        """Fit, and return the features of the same rows.
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """Return the names of the features.
 
         Parameters
         ----------
-        table : array-like of shape (n, p), DataFrame, pyarrow.Table or mapping from names to columns
-            At least two rows.
-        columns : iterable of str, optional
-            Use only these.
-        without : iterable of str, optional
-            Leave these out.
-        id : str, optional
-            The column that names the rows. It is not used.
-        vectors : str, optional
-            A column of vectors. It is used alone, or together with `columns`.
+        input_features : None
+            Ignored.
 
         Returns
         -------
-        ndarray of shape (n, n_features)
-        """
-        rows = self._fit_rows(open_source(table), columns, without, id, vectors)
-        return np.asarray(rows.collect().chunk.samples)
-
-    def to_units(self, features: Array) -> dict[str, Any]:
-        """Return a point, such as the center of a component, in the units of the table.
-
-        Parameters
-        ----------
-        features : ndarray of shape (n_features,)
-            The point.
-
-        Returns
-        -------
-        dict from str to float, date, datetime or dict
-            A value for each column in use. For categories, the share of each, largest first.
+        ndarray of str
         """
         check_is_fitted(self)
-        point = np.asarray(features, dtype=np.float64)
-        if point.shape != (len(self.feature_names_),):
-            raise SearchError(
-                "A point has {n_features} features, but the array has the shape {shape}.",
-                code="other_features",
-                n_features=len(self.feature_names_),
-                shape=point.shape,
-            )
-        return {
-            each.name: each.to_units(point[span]) for each, span in zip(self._features, self._list_spans(), strict=True)
-        }
-
-    @property
-    def scales(self) -> dict[str, float]:
-        """The units of each column of numbers in one unit of its feature; days for dates. For standard errors."""
-        check_is_fitted(self)
-        return {each.name: each.scale for each in self._features if isinstance(each, NumberFeatures)}
-
-    @property
-    def jitter(self) -> Array:
-        """The standard deviation of the noise of each feature for a mixture, (n_features,): none for numbers."""
-        check_is_fitted(self)
-        return np.concatenate([each.jitter for each in self._features])
+        return np.array(self.feature_names_, dtype=object)
 
     def get_column(self, table: Any, name: str) -> Column:
         """Return one column of a table as the fit read it: text of which nearly all is numbers becomes numbers.
@@ -239,26 +165,10 @@ class TableEncoder(BaseEstimator):
         Column
         """
         check_is_fitted(self)
-        column = get_column(table, name)
+        opened = open_table(table)
+        column = opened.get(find_columns(opened, [name])[0])
         fitted = next((each for each in self._features if each.name == name), None)
         return read_texts(column) if isinstance(fitted, NumberFeatures) and fitted.from_text else column
-
-    def _check_kind(self, features: Features, column: Column) -> Column:
-        if isinstance(features, NumberFeatures) and features.from_text:
-            column = read_texts(column)
-        if column.kind not in (features.kind, "empty"):
-            raise SearchError(
-                "The column {column!r} had {expected} at the fit, but has {found} now.",
-                code="other_kind",
-                column=features.name,
-                expected=KIND_NAMES[features.kind],
-                found=KIND_NAMES[column.kind],
-            )
-        return column
-
-    def _list_spans(self) -> list[slice]:
-        stops = np.cumsum([len(each.names) for each in self._features]).tolist()
-        return [slice(stop - len(each.names), stop) for each, stop in zip(self._features, stops, strict=True)]
 
     def _find_fitted(self, table: Table) -> list[int]:
         """Return the indices of the columns of the fit."""
@@ -274,9 +184,69 @@ class TableEncoder(BaseEstimator):
                 missing=", ".join(missing) or "none",
             )
         indices = find_columns(table, self.columns_)
-        check_unique(table, indices)
+        _check_unique(table, indices)
         return indices
 
 
-def _encode(chunk: ColumnsChunk, encoder: TableEncoder) -> SampleChunk:
-    return SampleChunk(chunk.first, encoder._encode(chunk.columns, chunk.n_rows))
+def _choose_columns(
+    table: Table, columns: Iterable[Any] | None, without: Iterable[Any], id: str | None, vectors: str | None
+) -> tuple[list[int], dict[str, str]]:
+    """Choose the columns to look at, and name those that are left out on request, each with the reason."""
+    if vectors is not None:
+        columns = [*(() if columns is None else _check_list("columns", columns)), vectors]
+    wanted = range(len(table.names)) if columns is None else find_columns(table, _check_list("columns", columns))
+    unwanted = {table.names[j] for j in find_columns(table, _check_list("without", without))}
+    wanted = [j for j in wanted if table.names[j] not in unwanted]
+    _check_unique(table, wanted)
+    named_by = [] if id is None else find_columns(table, [id])
+    dropped = dict.fromkeys((table.names[j] for j in named_by), "it names the rows")
+    dropped |= dict.fromkeys(sorted(unwanted), "left out on request")
+    return [j for j in wanted if j not in named_by], dropped
+
+
+def _read(features: Features, column: Column) -> Column:
+    """Return a column as the fit read it, if it is of the same kind."""
+    if isinstance(features, NumberFeatures) and features.from_text:
+        column = read_texts(column)
+    if column.kind not in (features.kind, "empty"):
+        raise SearchError(
+            "The column {column!r} had {expected} at the fit, but has {found} now.",
+            code="other_kind",
+            column=features.name,
+            expected=KIND_NAMES[features.kind],
+            found=KIND_NAMES[column.kind],
+        )
+    return column
+
+
+def _not_vectors(column: str, used: Mapping[str, Features], dropped: Mapping[str, str]) -> SearchError:
+    found = KIND_NAMES[used[column].kind] if column in used else dropped.get(column, "it is left out")
+    return SearchError(
+        "{argument} needs a column of vectors of one length, but {column!r} is not: {found}.",
+        code="not_vectors",
+        argument=Option("vectors"),
+        column=column,
+        found=found,
+    )
+
+
+def _check_list(argument: str, columns: Iterable[Any]) -> Iterable[Any]:
+    if isinstance(columns, str):
+        raise SearchError(
+            "{argument} must be a list of names, got {value!r}. Pass [{value!r}].",
+            code="bad_argument",
+            argument=Option(argument),
+            value=columns,
+        )
+    return columns
+
+
+def _check_unique(table: Table, indices: Iterable[int]) -> None:
+    """Raise an error if two of the columns have the same name."""
+    repeated = sorted({table.names[j] for j in indices if table.names.count(table.names[j]) > 1})
+    if repeated:
+        raise SearchError(
+            "The table has several columns with the name {names}. Rename or remove all but one.",
+            code="repeated_columns",
+            names=", ".join(map(repr, repeated)),
+        )

@@ -1,221 +1,118 @@
-"""The fit of a table, which does not depend on examples: features, a mixture, a graph of neighbours."""
+"""The fit of a table, which does not depend on examples: features, and a graph of the nearest neighbours of rows."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.decomposition import PCA
+from sklearn.neighbors import NearestNeighbors
 
-from mixsearch._typing import Array, TableLike
-from mixsearch.core.rows import Chunk, Chunks, SampleChunk
+from mixsearch._typing import Array
+from mixsearch.graph.affinity import build_affinity, select_mixture
+from mixsearch.graph.pagerank import PageRank
+from mixsearch.graph.tuning import TUNING
 from mixsearch.machine import one_blas_thread
-from mixsearch.table.encoding import TableEncoder
-from mixsearch.table.graph import NeighbourGraph, NodeRows, Nodes, PlacedRows, build_graph, choose_nodes, find_nearest
 from mixsearch.table.rows import spread_rows
-from mixsearch.table.shapes import SHAPES, Shape, ShapedMixture, choose_mixture
-from mixsearch.table.source import TableSource, open_source
 
-# The mixture is chosen on at most this many rows.
-MAX_MIXTURE_ROWS = 3000
-# Up to the first number, all rows are nodes of the graph; beyond it, the second number of them.
-MAX_NODES, N_NODES = 20_000, 10_000
-# With more features than this, neighbours are found along as many principal axes, and the mixture along fewer: noise in
-# many directions hides both.
-MAX_FEATURES, N_AXES = 50, 20
-# Variances within components are at least this fraction of their average, which is at least this one of all variances.
-MIN_WITHIN = 1e-3
-# Components are parts of one group, such as of a banana, if at least this fraction of the edges of one of them lead to
-# the other; groups, if edges between them are at least this fraction of those of the largest component of one of them.
-# Chosen on labelled tables: docs/decisions/tables.md.
-MIN_LINK = 0.03
-# The part of the noise of a mixture that neighbours have: without any, rows of different categories are never
-# neighbours, and a group falls apart into its categories. Chosen on planted tables: docs/decisions/tables.md.
-NEAR_NOISE = 0.5
-
-
-class ColumnChoice(NamedTuple):
-    """Which columns of a table are used."""
-
-    columns: Any
-    without: Any
-    id: str | None
-    vectors: str | None
+# Rows whose distances to all nodes are computed at once.
+CHUNK_ROWS = 2048
+# Rows this close to a node, relative to its neighbours, are copies of it.
+SAME = 1e-6
 
 
 @dataclass(frozen=True)
-class TableFit:
-    """A table with its mixture and its graph. It depends on no example, so one serves every search."""
+class FittedRows:
+    """The rows of a table as nodes of a graph: one for rows with the same values; of many rows, some stand for all."""
 
-    source: TableSource
-    encoder: TableEncoder
-    rows: Chunks[NodeRows]
-    axes: Array  # along which neighbours are found, (p, a); the mixture is one along the first b of them
-    mixture: ShapedMixture
-    component_sizes: Array  # the expected number of rows of each component, (k,)
-    whitener: Array  # (b, b): after it, the average covariance within components is the identity
-    nodes: Nodes
-    node_features: Array  # (m, p)
-    node_resp: Array  # (m, k)
-    graph: NeighbourGraph
-    id: str | None = None  # the column that names the rows
+    features: Array  # of the nodes, (m, p)
+    pca: PCA | None  # from encoded rows to features; None if these are the same
+    resp: Array  # of the nodes in the components of the mixture, (m, k)
+    node_of_row: Array  # (n,)
+    sizes: Array  # number of rows of each node, (m,)
+    neighbors: NearestNeighbors
+    pagerank: PageRank
 
-    @property
-    def table(self) -> TableLike:
-        """The table of the fit."""
-        return self.source.table
+    def project(self, encoded: Array) -> Array:
+        """Compute the features of encoded rows, (q, p)."""
+        return encoded if self.pca is None else np.asarray(self.pca.transform(encoded))
 
-    @property
-    def n_rows(self) -> int:
-        """The number of rows of the table."""
-        return self.rows.n_rows
+    def nearest_nodes(self, encoded: Array) -> Array:
+        """Find the nearest node of each row, (q,)."""
+        return np.asarray(self.neighbors.kneighbors(self.project(encoded), 1, return_distance=False)[:, 0])
 
-    def take_features(self, rows: Array) -> Array:
-        """Return the features of a few rows, in any order, (q, p)."""
-        positions, index = np.unique(rows, return_inverse=True)
-        return np.asarray(self.rows.take_rows(positions).collect().chunk.features[index])
+    def smooth(self, encoded: Array, values: Array) -> Array:
+        """Compute the mean of a value of nodes, (m,), over the neighbours of rows, (q,); copies of a node have its own.
 
-    def posterior(self, features: Array) -> Array:
-        """Return the probability of each component for rows, (q, k)."""
-        resp, _ = self.mixture.posterior(self._signal(features))
-        return resp
-
-    def find_nodes(self, table: TableLike) -> tuple[Array, Array]:
-        """Return the nearest node, (q,), and the posterior, (q, k), of rows that need not be of the fitted table."""
-        features = self.encoder.transform(table)
-        resp = self.posterior(features)
-        whitened, nodes = map(self.whiten, (features, self.node_features))
-        return find_nearest(whitened, resp, nodes, self.node_resp), resp
-
-    @cached_property
-    def groups(self) -> Array:
-        """Which components belong to which group: those that edges connect, directly or through others, (k, k)."""
-        return _merge_linked(self.node_resp.T @ (self.graph.edges @ self.node_resp))
-
-    def whiten(self, features: Array) -> Array:
-        """Return features on a scale on which components are round, (q, b)."""
-        return np.asarray(self._signal(features) @ self.whitener)
-
-    def _signal(self, X: Array) -> Array:
-        return project(X, self.axes[:, : len(self.whitener)])
+        Neighbours count as their edges do: by their distance relative to that of the last one.
+        """
+        distances, nodes = self.neighbors.kneighbors(self.project(encoded))
+        scale = np.maximum(distances[:, -1:], np.finfo(np.float64).tiny)
+        weights = np.exp(-((distances / scale) ** 2))
+        is_copy = distances <= SAME * scale
+        weights = np.where(is_copy.any(axis=1, keepdims=True), is_copy, weights)
+        return np.asarray(np.sum(weights * values[nodes], axis=1) / weights.sum(axis=1))
 
 
-def fit_table(table: TableLike, use: ColumnChoice, covariance: Shape | None, max_components: int) -> TableFit:
-    """Encode a table, choose a mixture, and connect its rows with their neighbours."""
-    source, encoder = open_source(table), TableEncoder()
-    encoded = encoder._fit_rows(source, *use)
-    n_features = len(encoder.feature_names_)
-    if n_features > MAX_FEATURES:
-        axes = _principal_axes(_take_some(encoded, MAX_NODES), MAX_FEATURES)
-        signal_axes = axes[:, :N_AXES]
+def fit_rows(encoded: Array) -> FittedRows:
+    """Fit a mixture to encoded rows, and connect them with their neighbours."""
+    n = len(encoded)
+    # 1) at most some dozen features: noise in many directions hides neighbours
+    pca = None
+    if encoded.shape[1] > TUNING.max_features:
+        sample = encoded[spread_rows(n, TUNING.max_nodes)]
+        pca = PCA(min(TUNING.max_features, len(sample)), random_state=0).fit(sample)
+    X = encoded if pca is None else np.asarray(pca.transform(encoded))
+    # 2) the nodes: distinct rows, or some of them
+    rows = spread_rows(n, TUNING.max_nodes)
+    features, copy_of = _find_distinct(X[rows])
+    mixture = select_mixture(features)
+    resp = mixture.predict_proba(features)
+    if len(rows) == n:
+        node_of_row = copy_of
     else:
-        axes = signal_axes = np.eye(n_features)
-    some = project(_add_noise(_take_some(encoded, MAX_MIXTURE_ROWS), encoder.jitter), signal_axes)
-    shapes = SHAPES if covariance is None else (covariance,)
-    with one_blas_thread:  # for small matrices, several threads take longer
-        mixture = choose_mixture(some, shapes=shapes, max_components=max_components).mixture
-    expected, sums = encoded.map_sum(_expect, signal_axes, mixture)
-    whitener = _within_factor(sums, encoded.n_rows)
-    nodes, values, rows = choose_nodes(
-        expected.map(_whiten, signal_axes, whitener), encoded.n_rows if encoded.n_rows <= MAX_NODES else N_NODES
-    )
-    near = _add_noise(values.features, NEAR_NOISE * encoder.jitter)
-    graph = build_graph(project(near, axes), project(near, signal_axes) @ whitener, values.resp, nodes.copies)
-    return TableFit(
-        source,
-        encoder,
-        rows,
-        axes,
-        mixture,
-        sums.sizes,
-        whitener,
-        nodes,
-        values.features,
-        values.resp,
-        graph,
-        use.id,
+        node_of_row = _assign(X, mixture.predict, features, resp.argmax(axis=1))
+        node_of_row[rows] = copy_of
+    # 3) the graph
+    n_neighbors = min(TUNING.n_neighbors, len(features))
+    affinity = build_affinity(features, resp, np.bincount(copy_of))
+    return FittedRows(
+        features,
+        pca,
+        resp,
+        node_of_row,
+        np.bincount(node_of_row, minlength=len(features)).astype(np.float64),
+        NearestNeighbors(n_neighbors=n_neighbors).fit(features),
+        PageRank(affinity, TUNING.restart),
     )
 
 
-def _merge_linked(edges: Array) -> Array:
-    """Return which components belong to which group, (k, k), by the weight of the edges between them, (k, k).
-
-    The pair of groups with the strongest link is merged first. A small component between two large ones, such as that
-    of rows with missing values, joins only one of them: the other has too few edges to it for its size.
-    """
-    between, groups, largest = edges.copy(), np.eye(len(edges)), edges.sum(axis=1)
-    while True:
-        # A component without nodes has no edges.
-        links = between / np.maximum(np.minimum.outer(largest, largest), np.finfo(np.float64).tiny)
-        np.fill_diagonal(links, 0.0)
-        kept, merged = sorted(np.unravel_index(np.argmax(links), links.shape))
-        if links[kept, merged] < MIN_LINK:
-            return groups
-        between[kept] += between[merged]
-        between[:, kept] += between[:, merged]
-        between[merged] = between[:, merged] = 0.0
-        groups[:, kept] += groups[:, merged]
-        groups[:, merged] = 0.0
-        largest[kept] = max(largest[kept], largest[merged])
+def _find_distinct(X: Array) -> tuple[Array, Array]:
+    """Find the distinct rows in order of appearance, (m, p), and for each row the index of its own, (n,)."""
+    _, first, value = np.unique(X, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    index = np.empty_like(order)
+    index[order] = np.arange(len(order))
+    return X[np.sort(first)], index[value.ravel()]
 
 
-def project(X: Array, axes: Array) -> Array:
-    """Return coordinates along axes, (n, a); the same array if there are as many axes as features."""
-    return X if axes.shape[0] == axes.shape[1] else np.asarray(X @ axes)
-
-
-class _Sums(NamedTuple):
-    sizes: Array  # of the components, (k,)
-    totals: Array  # of their rows, (k, b)
-    products: Array  # (b, b)
-
-
-@dataclass(frozen=True)
-class _ExpectedRows(Chunk):
-    features: Array  # (n, p)
-    resp: Array  # (n, k)
-
-
-def _take_some(rows: Chunks[SampleChunk], max_rows: int) -> Array:
-    """Return at most a number of rows, evenly spread."""
-    return np.asarray(rows.take_rows(spread_rows(rows.n_rows, max_rows)).collect().chunk.samples)
-
-
-def _add_noise(X: Array, deviations: Array) -> Array:
-    """Return rows with Gaussian noise, the same at every call; the same array if it is 0."""
-    return X + deviations * np.random.default_rng(0).normal(size=X.shape) if deviations.any() else X
-
-
-def _expect(chunk: SampleChunk, axes: Array, mixture: ShapedMixture) -> tuple[_ExpectedRows, _Sums]:
-    """Return the rows with their posterior, and what the covariance within components is made of."""
-    signal = project(chunk.samples, axes)
-    resp, _ = mixture.posterior(signal)
-    rows = _ExpectedRows(chunk.first, chunk.samples, resp)
-    return rows, _Sums(resp.sum(axis=0), resp.T @ signal, signal.T @ signal)
-
-
-def _whiten(chunk: _ExpectedRows, axes: Array, whitener: Array) -> PlacedRows:
-    whitened = project(chunk.features, axes) @ whitener
-    return PlacedRows(chunk.first, chunk.features, whitened, chunk.resp)
-
-
-def _within_factor(sums: _Sums, n_rows: int) -> Array:
-    """Return the matrix, (p, p), after which the average covariance within components is the identity."""
-    sizes = np.maximum(sums.sizes, np.finfo(np.float64).tiny)
-    centers = sums.totals / sizes[:, None]
-    within = (sums.products - (centers * sizes[:, None]).T @ centers) / n_rows
-    average = float(np.trace(within)) / len(within)
-    of_all = float(np.trace(sums.products)) / n_rows / len(within)
-    within += np.eye(len(within)) * MIN_WITHIN * max(average, MIN_WITHIN * of_all)
-    return np.asarray(np.linalg.inv(np.linalg.cholesky(within)).T)
-
-
-def _principal_axes(X: Array, n_axes: int) -> Array:
-    """Return the principal axes of rows, longest first, (p, n_axes)."""
-    centered = X - X.mean(axis=0)
-    if len(X) < X.shape[1]:
-        _, _, axes = np.linalg.svd(centered, full_matrices=False)
-        return np.asarray(axes[:n_axes].T)
-    _, axes = np.linalg.eigh(centered.T @ centered)
-    return np.asarray(axes[:, ::-1][:, :n_axes])
+def _assign(X: Array, predict: Callable[[Array], Array], nodes: Array, component_of_node: Array) -> Array:
+    """Find the nearest node of the likeliest component of each row, (n,): with k components a kth of the work."""
+    nearest = np.zeros(len(X), dtype=np.intp)
+    center, squares = nodes.mean(axis=0), {}
+    points = (nodes - center).astype(np.float32)
+    groups = {i: np.flatnonzero(component_of_node == i) for i in np.unique(component_of_node)}
+    squares = {i: 0.5 * np.einsum("ij,ij->i", points[group], points[group]) for i, group in groups.items()}
+    groups[-1], squares[-1] = np.arange(len(nodes)), 0.5 * np.einsum("ij,ij->i", points, points)
+    with one_blas_thread:
+        for start in range(0, len(X), CHUNK_ROWS * 16):
+            chunk = X[start : start + CHUNK_ROWS * 16]
+            component = predict(chunk)
+            centered = (chunk - center).astype(np.float32)
+            for i in np.unique(component):
+                group, rows = (groups.get(i, groups[-1]), np.flatnonzero(component == i))
+                half = squares[i] if i in groups else squares[-1]
+                for part in np.array_split(rows, -(-len(rows) // CHUNK_ROWS)):
+                    nearest[start + part] = group[np.argmax(centered[part] @ points[group].T - half, axis=1)]
+    return nearest

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -18,9 +18,6 @@ from mixsearch.io.tables import read_table as read_table
 from mixsearch.io.tables import write_table as write_table
 from mixsearch.io.types import limit_dates, map_columns
 from mixsearch.table.columns import Column, convert
-
-if TYPE_CHECKING:
-    from mixsearch.table.source import TableSource
 
 _BOOLEANS = {"False", "True"}
 
@@ -70,7 +67,7 @@ def get_values(table: Any, name: str) -> list[Any]:
     return opened.frame[:, find_columns(opened, [name])[0]].to_list()
 
 
-def find_columns(table: Table | TableSource, columns: Iterable[Any]) -> list[int]:
+def find_columns(table: Table, columns: Iterable[Any]) -> list[int]:
     """Return the indices of columns by their names; in an array, also by their numbers."""
     indices, unknown = [], []
     for column in columns:

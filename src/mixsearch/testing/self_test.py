@@ -144,7 +144,7 @@ def _find_rows() -> None:
 
     data = make_gaussian_mixture(400, 6, 3, random_state=0)
     like = np.flatnonzero(data.labels == 1)[:3]
-    precision = average_precision(data.labels == 1, mixsearch.find(data.X, like=like).membership)
+    precision = average_precision(data.labels == 1, mixsearch.find(data.X, examples=like).scores)
     _require(precision > 0.95, f"the average precision of the members is {precision:.2f}")
 
 

@@ -11,7 +11,6 @@ from mixsearch._typing import Array
 from mixsearch.errors import SearchError, SearchWarning
 from mixsearch.io.values import to_json
 from mixsearch.table.component import TableComponent, describe_members
-from mixsearch.table.plane import place_rows
 from mixsearch.table.rows import check_positions, get_rows, spread_rows
 from mixsearch.table.tables import get_column
 from mixsearch.web.table_schemas import FitRequest, MembersRequest
@@ -39,15 +38,13 @@ def _read_axis(table: Any, name: str) -> Array:
 
 
 def describe_frame(store: TableStore, key: str, request: FitRequest) -> dict[str, Any]:
-    """Return rows in the plane that sets the components of the mixture apart."""
+    """Return rows in the plane of the two principal axes of the columns in use."""
     search, _ = store.fit(key, request.columns, request.without)
-    plane, _ = store.find(key, request, lambda: place_rows(search, MAX_POINTS))
+    (rows, plane), _ = store.find(key, request, lambda: search.place_rows(MAX_POINTS))
     return {
-        "rows": plane.rows.tolist(),
-        "x": plane.coordinates[:, 0],
-        "y": plane.coordinates[:, 1],
-        "group": plane.group.tolist(),
-        "groups": [group._asdict() for group in plane.groups],
+        "rows": rows.tolist(),
+        "x": plane[:, 0],
+        "y": plane[:, 1],
         "columns": list(search.columns_),
         "dropped_columns": dict(search.dropped_columns_),
     }
@@ -64,7 +61,9 @@ def list_values(store: TableStore, key: str, rows: list[int]) -> dict[str, Any]:
 def find_members(store: TableStore, key: str, request: MembersRequest) -> tuple[TableComponent, list[SearchWarning]]:
     """Return the rows that are like the examples."""
     search, notes = store.fit(key, request.columns, request.without)
-    found, warnings = store.find(key, request, lambda: search.search(request.like, not_like=request.not_like))
+    found, warnings = store.find(
+        key, request, lambda: search.search(request.examples, not_examples=request.not_examples)
+    )
     return found, [*notes, *warnings]
 
 

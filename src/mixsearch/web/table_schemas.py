@@ -26,10 +26,10 @@ class FitRequest(BaseModel):
 
 
 class MembersRequest(FitRequest):
-    """Rows that are members and rows that are none."""
+    """Rows that are members, and rows that are not."""
 
-    like: tuple[RowNumber, ...] = Field(min_length=1, max_length=MAX_EXAMPLES, description="Rows that are members.")
-    not_like: tuple[RowNumber, ...] = Field(
+    examples: tuple[RowNumber, ...] = Field(min_length=1, max_length=MAX_EXAMPLES, description="Rows that are members.")
+    not_examples: tuple[RowNumber, ...] = Field(
         default=(), max_length=MAX_EXAMPLES, description="Rows that are not members."
     )
     id: ColumnName | None = Field(default=None, description="The column that names the rows.")
@@ -63,18 +63,9 @@ class TablePoints(BaseModel):
     y: list[float | None]
 
 
-class FrameGroup(BaseModel):
-    """A component of the mixture of a table."""
-
-    n_rows: int = Field(description="The expected number of its rows.")
-    typical_rows: list[int] = Field(description="Rows near its center.")
-
-
 class TableFrame(TablePoints):
-    """Rows in the plane in which the components of the mixture are farthest apart."""
+    """Rows in the plane of the two principal axes of the columns in use."""
 
-    group: list[int] = Field(description="The likeliest component of each row.")
-    groups: list[FrameGroup]
     columns: list[str] = Field(description="The columns in use.")
     dropped_columns: dict[str, str] = Field(description="The other columns, each with the reason.")
 

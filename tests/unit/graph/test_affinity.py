@@ -32,7 +32,7 @@ def test_mixture_has_the_components_of_the_rows():
 
 def test_affinity_of_tiny_and_constant_tables():
     for X in (np.zeros((2, 2)), np.zeros((5, 2)), np.arange(4.0)[:, None]):
-        affinity = build_affinity(X)
+        affinity = build_affinity(X, select_mixture(X).predict_proba(X))
         assert affinity.shape == (len(X), len(X))
         assert np.isfinite(affinity.data).all()
 

@@ -60,3 +60,9 @@ def test_members_of_a_clear_group_are_about_as_many_as_it_has():
     draws = [rng.choice(100, 10, replace=False) for _ in range(20)]
     n_members = [find_members(pagerank, examples, NONE).membership.sum() for examples in draws]
     assert 75 < np.median(n_members) < 130
+
+
+def test_examples_of_two_groups_are_told_apart():
+    pagerank = PageRank(make_two_groups(100), 0.02)
+    for examples, apart in (([1, 5, 9, 70, 80], [3, 4]), ([1, 70, 75, 80, 9], [0, 4]), ([1, 5, 9, 20, 40], [])):
+        assert find_members(pagerank, np.array(examples), NONE).apart.tolist() == apart

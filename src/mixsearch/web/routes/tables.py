@@ -70,7 +70,7 @@ def _add_rows(router: APIRouter, store: TableStore, pool: WorkerPool) -> None:
 
     @router.get("/frame", response_model=TableFrame)
     async def get_frame(table: Key, request: Annotated[FitRequest, Query()]) -> Response:
-        """Fit a mixture, and return rows in the plane in which its components are farthest apart."""
+        """Return rows in the plane of the two principal axes of the columns in use."""
         return await _send(pool, lambda answers: answers.describe_frame(store, table, request))
 
     @router.get("/rows", response_model=TableRows)
@@ -96,7 +96,7 @@ def _add_files(router: APIRouter, store: TableStore, pool: WorkerPool) -> None:
 
     @router.get("/members.csv", response_class=Response, responses=_CSV)
     async def download_members(table: Key, request: Members) -> Response:
-        """Return the table with `membership` and `is_member`."""
+        """Return the table with `score`, `membership` and `is_member`."""
         return await send_csv(table, lambda answers: answers.find_members(store, table, request)[0].to_frame())
 
 

@@ -5,23 +5,22 @@ import { breakable } from "../shared/document-facts.js";
 import { h } from "../shared/dom.js";
 import { chance, count, percent, plain, whole } from "../shared/numbers.js";
 
-const TONES = { clear: "good", likely: "good", doubtful: "doubt", unclear: "bad" };
-const VERDICTS = { clear: "clear", likely: "likely", doubtful: "doubtful", unclear: "unclear" };
 const MAX_COLUMNS = 10;
 const MAX_VALUES = 4;
 // A word of more letters than this is broken, so that it does not take the room of all other columns.
 const MAX_LETTERS = 20;
 
-/** @param {any} found @param {any} groups @param {any} act */
-export function membersAnswer(found, groups, act) {
+/** @param {any} found */
+export function membersAnswer(found) {
   const { answer } = found;
   return [
-    heading(`${whole(answer.n_members.n)} rows like these`, answer),
-    size(answer.n_members, answer.n_table_rows),
-    h("p", { class: "small muted" }, "In 95% of tables, the true number is in the interval. More examples narrow it."),
+    h("h2", {}, answer.n_members === null ? "Rows like these" : `About ${whole(answer.n_members)} rows like these`),
+    h("p", {}, sentence(answer.check)),
+    answer.n_members === null && h("p", { class: "small muted" }, "Rows are ranked. From three examples on, each has a probability."),
+    answer.n_members !== null && h("p", {}, `About ${whole(answer.n_members)} of ${whole(answer.n_table_rows)} rows, ${percent(answer.n_members / answer.n_table_rows)}.`),
     warnings(found.warnings),
     differences(answer.differences),
-    otherGroups(groups, act),
+    missing(answer.missing),
     dropped(answer.dropped_columns),
   ];
 }
@@ -31,18 +30,12 @@ export function downloads(address, params) {
   return h("p", { class: "small" }, h("a", { class: "button plain", href: url(`${address}.csv`, params), download: "" }, "Download the labelled table"));
 }
 
-function heading(title, { verdict, confidence }) {
-  return h(
-    "div",
-    { class: "toolbar" },
-    h("h2", {}, title),
-    h("span", { class: `verdict ${TONES[verdict] ?? "doubt"}` }, `${VERDICTS[verdict] ?? verdict}, ${chance(confidence)} sure`),
-  );
+function sentence(text) {
+  return `${text[0].toUpperCase()}${text.slice(1)}.`;
 }
 
-function size({ n, low, high }, total) {
-  const interval = low === null ? "" : ` (${whole(low)} to ${whole(high)})`;
-  return h("p", {}, `About ${whole(n)}${interval} of ${whole(total)} rows, ${percent(n / total)}.`);
+function missing(list) {
+  return list.length === 0 ? null : h("section", {}, h("h3", {}, "Missing values"), h("ul", { class: "small" }, list.map((text) => h("li", { dir: "auto" }, text))));
 }
 
 function warnings(list) {
@@ -52,7 +45,7 @@ function warnings(list) {
 function differences(list) {
   const drawn = list.slice(0, MAX_COLUMNS);
   const longest = Math.max(...drawn.map(({ effect }) => Math.abs(effect)), Number.MIN_VALUE);
-  const row = ({ column, members, all_rows: all, stderr, effect }) =>
+  const row = ({ column, members, others: all, stderr, effect }) =>
     h(
       "tr",
       {},
@@ -61,17 +54,10 @@ function differences(list) {
       h("td", { class: "muted" }, typeof all === "object" && all !== null ? shares(all) : shown(all)),
       h("td", { title: `${plain(effect)} standard deviations` }, h("span", { class: "bar", "aria-hidden": "true" }, h("i", { style: { width: `${(100 * Math.abs(effect)) / longest}%` } })), h("span", { class: "visually-hidden" }, `${plain(effect)} standard deviations`)),
     );
-  const columns = ["Column", "Members", "All rows", "Difference"].map((name) => h("th", { scope: "col" }, name));
+  const columns = ["Column", "Members", "Other rows", "Difference"].map((name) => h("th", { scope: "col" }, name));
   const table = h("table", { class: "plain-table small" }, h("thead", {}, h("tr", {}, columns)), h("tbody", {}, drawn.map(row)));
   const title = "What sets them apart";
   return h("section", {}, h("h3", {}, title), h("div", { class: "wide-table", tabindex: 0, role: "region", "aria-label": title }, table));
-}
-
-function otherGroups(groups, act) {
-  if (!groups || groups.length === 0) return null;
-  const button = ({ n_rows: n, typical_rows: rows }) =>
-    h("button", { type: "button", class: "chip", on: { click: () => act.replace(rows) } }, `about ${whole(n)} rows`, h("small", {}, `such as row ${rows[0]}`));
-  return h("section", {}, h("h3", {}, "Other groups in this table"), h("div", { class: "toolbar" }, groups.map(button)));
 }
 
 function dropped(columns) {
@@ -124,17 +110,17 @@ export function examples({ like, notLike }, act) {
 }
 
 /** Create a table of rows with their first values. */
-export function rowTable(title, rows) {
+export function rowTable(title, rows, isProbability) {
   if (rows.length === 0) return null;
   const names = Object.keys(rows[0].values ?? {}).slice(0, MAX_VALUES);
   const column = (name) => h("th", { scope: "col", dir: "auto", class: isLong(name) ? "long" : null }, breakable(name));
-  const head = ["Row", "Member", ...names].map(column);
+  const head = ["Row", isProbability ? "Member" : "Rank", ...names].map(column);
   const body = rows.map((row) =>
     h(
       "tr",
       {},
       h("th", { scope: "row", class: "number" }, row.id ?? row.row),
-      h("td", { class: "number" }, chance(row.membership)),
+      h("td", { class: "number" }, isProbability ? chance(row.membership) : rank(row.membership)),
       names.map((name) => h("td", { dir: "auto" }, shown(row.values[name]))),
     ),
   );
@@ -144,6 +130,10 @@ export function rowTable(title, rows) {
     h("h3", {}, title),
     h("div", { class: "wide-table", tabindex: 0, role: "region", "aria-label": title }, h("table", { class: "plain-table small" }, h("thead", {}, h("tr", {}, head)), h("tbody", {}, body))),
   );
+}
+
+function rank(membership) {
+  return `top ${percent(Math.max(1 - membership, 0.001))}`;
 }
 
 /** Return whether the name of a column has a word that is too long for one line. */

@@ -1,10 +1,8 @@
-// What a plot shows: points, ellipses and examples, with axes of round numbers or dates.
+// What a plot shows: points and examples, with axes of round numbers or dates.
 
 import { replace, svg } from "../shared/dom.js";
 import { plain } from "../shared/numbers.js";
 
-const HALF_SQUARE = 2.45; // of 95% of a Gaussian in the plane, in deviations
-const MIN_POINTS = 3;
 const [MIN_TICKS, MAX_TICKS] = [3, 6];
 const PIXELS_PER_TICK = 110;
 const ROOM = "table-room"; // id
@@ -17,7 +15,7 @@ const SHOWN = 0.998;
  * Return the drawing of a state: points, and what was found if there is an answer.
  * @returns {import("./plot.js").Drawing}
  */
-export function drawingOf(info, state, { points, frame, found }) {
+export function drawingOf(info, state, { points, found }) {
   const { x, y } = state;
   const isDate = (name) => info.columns.some((column) => column.name === name && column.kind === "date");
   return {
@@ -29,60 +27,7 @@ export function drawingOf(info, state, { points, frame, found }) {
     membership: found?.membership ?? null,
     like: state.like,
     notLike: state.notLike,
-    paths: pathsOf(points, frame, found),
   };
-}
-
-/** @returns {import("./plot.js").Drawing["paths"]} */
-function pathsOf({ x, y }, frame, found) {
-  if (!found) return [];
-  const others = otherIndices(frame, found).map((k) => ({ points: ellipseOf(x, y, (i) => Number(frame.group[i] === k)), kind: "other", title: "Another group" }));
-  const own = { points: ellipseOf(x, y, (i) => (found.is_member[i] ? found.membership[i] : 0)), kind: "found", title: "The rows like the examples: 95% of a Gaussian of their shape" };
-  return [...others, own].flatMap(({ points, ...rest }) => (points === null ? [] : [{ points, ...rest }]));
-}
-
-/** Return the components of the mixture that are not the one most members are in. */
-export function otherIndices(frame, found) {
-  const weights = frame.groups.map(() => 0);
-  frame.group.forEach((k, i) => (weights[k] += found.is_member[i] ? found.membership[i] : 0));
-  const all = weights.reduce((a, b) => a + b, 0);
-  return [...weights.keys()].filter((k) => weights[k] < 0.2 * all && frame.groups[k].typical_rows.length > 0);
-}
-
-/**
- * Return the path of the ellipse of points with weights, in their own units; null if there are too few.
- * @param {number[]} x @param {number[]} y @param {(i: number) => number} weightOf
- * @returns {[number, number][] | null}
- */
-function ellipseOf(x, y, weightOf) {
-  const sums = { n: 0, w: 0, x: 0, y: 0, xx: 0, xy: 0, yy: 0 };
-  const each = (visit) => {
-    for (let i = 0; i < x.length; i++) {
-      const weight = weightOf(i);
-      if (weight > 0 && Number.isFinite(x[i]) && Number.isFinite(y[i])) visit(i, weight);
-    }
-  };
-  each((i, weight) => {
-    sums.n += 1;
-    sums.w += weight;
-    sums.x += weight * x[i];
-    sums.y += weight * y[i];
-  });
-  if (sums.n < MIN_POINTS) return null;
-  const [meanX, meanY] = [sums.x / sums.w, sums.y / sums.w];
-  each((i, weight) => {
-    sums.xx += weight * (x[i] - meanX) ** 2;
-    sums.xy += weight * (x[i] - meanX) * (y[i] - meanY);
-    sums.yy += weight * (y[i] - meanY) ** 2;
-  });
-  // The Cholesky factor turns a circle into the ellipse.
-  const a = Math.sqrt(sums.xx / sums.w);
-  const b = a > 0 ? sums.xy / sums.w / a : 0;
-  const c = Math.sqrt(Math.max(sums.yy / sums.w - b * b, 0));
-  return Array.from({ length: 61 }, (_, i) => {
-    const [cos, sin] = [Math.cos((i * Math.PI) / 30), Math.sin((i * Math.PI) / 30)];
-    return [meanX + HALF_SQUARE * a * cos, meanY + HALF_SQUARE * (b * cos + c * sin)];
-  });
 }
 
 /**
@@ -91,7 +36,7 @@ function ellipseOf(x, y, weightOf) {
  * @param {import("./plot.js").Drawing} drawing
  * @param {{scales: {x: Scale, y: Scale}, size: number[], room: {x: number, y: number, width: number, height: number}, examples: number[], cursor: number | null}} where
  */
-export function drawOverlay(overlay, { x, y, rows, like, names, paths }, { scales, size: [width, height], room, examples, cursor }) {
+export function drawOverlay(overlay, { x, y, rows, like, names }, { scales, size: [width, height], room, examples, cursor }) {
   /** @returns {[number, number]} */
   const at = (i) => [scales.x.at(x[i]), scales.y.at(y[i])];
   overlay.setAttribute("viewBox", `0 0 ${width} ${height}`);
@@ -102,7 +47,6 @@ export function drawOverlay(overlay, { x, y, rows, like, names, paths }, { scale
     svg(
       "g",
       { "clip-path": `url(#${ROOM})` },
-      paths.map((path) => line(path, scales)),
       examples.map((i) => mark(at(i), like.includes(rows[i]))),
       cursor === null ? null : cross(at(cursor)),
     ),
@@ -124,11 +68,6 @@ function axes(scales, room) {
       return [svg("path", { class: "grid", d: `M${room.x} ${y}H${right}` }), svg("text", { class: "tick end", x: room.x - 6, y: y + 4 }, text)];
     }),
   ];
-}
-
-function line({ points, kind, title }, scales) {
-  const d = points.map(([x, y], i) => `${i ? "L" : "M"}${scales.x.at(x).toFixed(1)} ${scales.y.at(y).toFixed(1)}`);
-  return svg("path", { class: `table-path ${kind}`, d: d.join("") }, svg("title", {}, title));
 }
 
 function mark([x, y], isLike) {

@@ -1,4 +1,4 @@
-// A scatter plot: points on a canvas, and over it axes, ellipses, lines and examples as SVG.
+// A scatter plot: points on a canvas, and over it axes and examples as SVG.
 
 import { h, svg } from "../shared/dom.js";
 import { isInside, PlaneView } from "../shared/plane-view.js";
@@ -21,7 +21,6 @@ const SIDEWAYS = 2; // how much more a step aside costs than one ahead
  * @property {number[] | null} membership
  * @property {number[]} like
  * @property {number[]} notLike
- * @property {{points: [number, number][], kind: string, title: string}[]} paths
  */
 
 export class Plot {
@@ -184,12 +183,9 @@ function isUnlike({ shiftKey, altKey }) {
 }
 
 /** @param {Drawing} drawing @param {number[]} examples */
-function scalesOf({ x, y, areDates, paths }, examples) {
-  const drawn = paths.filter(({ kind }) => kind !== "other").flatMap(({ points }) => points);
-  return {
-    x: new Scale(x, areDates[0], [...examples.map((i) => x[i]), ...drawn.map(([each]) => each)]),
-    y: new Scale(y, areDates[1], [...examples.map((i) => y[i]), ...drawn.map(([, each]) => each)]),
-  };
+function scalesOf({ x, y, areDates }, examples) {
+  const wanted = (values) => examples.map((i) => values[i]);
+  return { x: new Scale(x, areDates[0], wanted(x)), y: new Scale(y, areDates[1], wanted(y)) };
 }
 
 /** Return a color of the style sheet as the canvas can use it: light-dark() must be resolved. */

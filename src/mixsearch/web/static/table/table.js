@@ -5,7 +5,7 @@ import { h, replace } from "../shared/dom.js";
 import { fileDrop } from "../shared/files.js";
 import { whole } from "../shared/numbers.js";
 import { downloads, examples, membersAnswer, rowForm, rowTable, shown } from "./answers.js";
-import { drawingOf, otherIndices } from "./drawing.js";
+import { drawingOf } from "./drawing.js";
 import { Plot } from "./plot.js";
 
 const EXAMPLE = "example";
@@ -24,8 +24,8 @@ class TableView {
   #pointed = new Newest();
   /** @type {any} */
   #info = null;
-  /** @type {{key: string, points: any, frame: any}} */
-  #plane = { key: "", points: null, frame: null };
+  /** @type {{key: string, points: any}} */
+  #plane = { key: "", points: null };
   #turn = 0;
 
   constructor(root, page) {
@@ -40,7 +40,6 @@ class TableView {
     this.plot = new Plot({ choose: (rows, isUnlike) => this.#choose(rows, isUnlike), point: (row, byKey) => this.#describe(row, byKey) });
     this.act = {
       choose: (rows, isUnlike) => this.#choose(rows, isUnlike),
-      replace: (rows) => this.#change({ like: rows, notLike: [] }),
       clear: () => this.#change({ like: [], notLike: [] }),
     };
   }
@@ -155,38 +154,32 @@ class TableView {
 
   get #question() {
     const { like, notLike, columns } = this.state;
-    return { like, columns, not_like: notLike };
+    return { examples: like, columns, not_examples: notLike };
   }
 
-  /** Get the rows in the plane of the axes; the frame has the groups of a table too. */
+  /** Get the rows in the plane of the axes. */
   async #loadPlane() {
     const { x, y, columns } = this.state;
     const key = JSON.stringify([x, y, columns]);
     if (key === this.#plane.key) return;
-    const [frame, points] = await Promise.all([
-      get(this.#path("/frame"), { columns }),
-      x === "" ? null : get(this.#path("/points"), { x, y }),
-    ]);
-    this.#plane = { key, frame, points: points ?? frame };
+    const points = await (x === "" ? get(this.#path("/frame"), { columns }) : get(this.#path("/points"), { x, y }));
+    this.#plane = { key, points };
   }
 
   #draw(found) {
-    const { points, frame } = this.#plane;
-    this.plot.show(drawingOf(this.#info, this.state, { points, frame, found }));
+    this.plot.show(drawingOf(this.#info, this.state, { points: this.#plane.points, found }));
   }
 
   #showAnswer(found) {
-    const { frame } = this.#plane;
-    const groups = otherIndices(frame, found).map((k) => frame.groups[k]);
-    replace(this.answer, membersAnswer(found, groups, this.act), downloads(this.#path("/members"), this.#question));
-    this.#showRows(found.answer.typical_rows);
-    this.page.announce(`About ${whole(found.answer.n_members.n)} rows.`);
+    replace(this.answer, membersAnswer(found), downloads(this.#path("/members"), this.#question));
+    this.#showRows(found.answer.typical_rows, found.answer.is_probability);
+    this.page.announce(found.answer.n_members === null ? "Rows are ranked." : `About ${whole(found.answer.n_members)} rows.`);
   }
 
   /** Show rows below the plot, where there is room for their columns. */
-  #showRows(rows) {
+  #showRows(rows, isProbability = true) {
     this.rows.hidden = rows.length === 0;
-    replace(this.rows, rowTable("Typical rows", rows));
+    replace(this.rows, rowTable("Typical rows", rows, isProbability));
   }
 
   /** Show the values of the row that is pointed at; read them out if a key did it. */
@@ -259,8 +252,8 @@ function columnBoxes(info, state, change) {
 function stateOf(params) {
   return {
     table: params.get("table") ?? "",
-    like: rowsOf(params.getAll("like")),
-    notLike: rowsOf(params.getAll("not_like")),
+    like: rowsOf(params.getAll("examples")),
+    notLike: rowsOf(params.getAll("not_examples")),
     columns: params.getAll("columns"),
     x: params.get("x") ?? "",
     y: params.get("y") ?? "",
@@ -269,7 +262,7 @@ function stateOf(params) {
 
 /** @param {State} state */
 export function paramsOf({ table, like, notLike, columns, x, y }) {
-  return { table, like, not_like: notLike, columns, x, y };
+  return { table, examples: like, not_examples: notLike, columns, x, y };
 }
 
 /** Add rows as examples or counterexamples; a row that is one already is taken out if it comes alone. */
