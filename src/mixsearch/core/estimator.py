@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Generic, Literal, Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_random_state
+from sklearn.utils import ClassifierTags, check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -198,6 +198,11 @@ class SemiSupervised(BaseSearch[F]):
     @abstractmethod
     def _fit_family(self, X: Any) -> Chunks[SampleChunk]:
         """Check the samples, fit the family, return the checked samples."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags = ClassifierTags(multi_class=False)  # the shape of predict_proba
+        return tags
 
     @available_if(lambda self: hasattr(self, "component_"))
     def predict(self, X: SamplesLike) -> Array:
