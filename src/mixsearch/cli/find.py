@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from mixsearch.cli.audit import audit_file, describe_audit, list_audit
 from mixsearch.cli.console import (
     check_output,
     describe,
@@ -23,9 +24,12 @@ from mixsearch.cli.console import (
 )
 from mixsearch.cli.members import print_members
 from mixsearch.cli.table_options import (
+    AuditByOption,
+    AuditOption,
     ColumnsOption,
     IdOption,
     JsonOption,
+    NAuditOption,
     NoHeaderOption,
     NRowsOption,
     OutputOption,
@@ -53,6 +57,7 @@ Examples:
   mixsearch find patients.csv --id patient_id --examples P-17,P-203
   mixsearch find patients.parquet --examples 12 --columns age,weight --plot out.png
   mixsearch find patients.csv --examples 12,40 --without doctor,notes
+  mixsearch find patients.csv --examples 12,40,77 --audit audit.csv
   mixsearch find reviews.parquet --vectors embedding --examples 12,40
 
 TABLE is a file of CSV, TSV, JSON lines, JSON, Parquet, Arrow, Excel or SQLite
@@ -61,10 +66,14 @@ of Parquet or Arrow files. --output adds three columns: score, membership
 (the probability that a row is a member; from fewer than three examples, its
 rank) and is_member.
 
+--audit writes rows to judge: write yes or no in the column member and run the
+same command again. It then prints precision, recall and the number of
+members with 95% intervals. --n-audit 80 adds rows.
+
 --json prints an object: table, n_table_rows, id, examples, not_examples,
 n_members, is_probability, check, ranks, differences (column, members, others,
 stderr, effect, missing, missing_others), missing, typical_rows (row, id,
-membership, values), columns, dropped_columns, warnings, written. An
+membership, values), columns, dropped_columns, warnings, written, audit. An
 error is printed there too: {"error": {"code": ..., "message": ..., "fields":
 {...}}}
 
@@ -90,6 +99,9 @@ def find(
     n_rows: NRowsOption = 10,
     as_json: JsonOption = False,
     plot: PlotOption = None,
+    audit: AuditOption = None,
+    n_audit: NAuditOption = 40,
+    audit_by: AuditByOption = None,
 ) -> None:
     """Find the rows of a table that are like a few of them."""
     search = TableSearch()
@@ -113,12 +125,19 @@ def find(
             )
             answer = describe_members(found, n_rows=n_rows, id=id)
             seconds = time.perf_counter() - start
+        audited = None if audit is None else audit_file(found, search.table_, audit, n_audit, id)
+        groups = audited.by(audit_by) if audited and audit_by else {}
         written = _write(found, output, plot, id)
         if as_json:
             notes = [describe_for_json(warning) for warning in warned]
-            print_json({"table": str(table), **answer.as_dict(), "warnings": notes, "written": written})
+            described = audited and describe_audit(audited, groups)
+            print_json(
+                {"table": str(table), **answer.as_dict(), "warnings": notes, "written": written, "audit": described}
+            )
         else:
             print_members(stdout_console(), answer, seconds)
+            for line in list_audit(audit, audited, groups):
+                stdout_console().print(line, markup=False, soft_wrap=True)
         print_notes(map(describe, warned))
 
 

@@ -48,6 +48,16 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.", rich_hel
 PlotOption = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Also draw a figure: png, svg or pdf.", rich_help_panel=OUTPUT)
 ]
+AuditOption = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Rows to judge, as CSV: written, and read when judged.", rich_help_panel=OUTPUT),
+]
+NAuditOption = Annotated[
+    int, typer.Option(min=1, metavar="N", help="Number of rows in the file of --audit.", rich_help_panel=OUTPUT)
+]
+AuditByOption = Annotated[
+    str | None, typer.Option(metavar="COLUMN", help="Audit each value of a column, too.", rich_help_panel=OUTPUT)
+]
 OutputOption = Annotated[
     Path | None,
     typer.Option(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mixsearch._typing import Array, DataFrame, TableLike
+from mixsearch.audit import Audit, AuditResult
 from mixsearch.core.check import Check
 from mixsearch.display import Card, plain_chance
 from mixsearch.errors import SearchWarning
@@ -19,7 +20,7 @@ from mixsearch.io.frames import add_columns
 from mixsearch.io.values import to_json
 from mixsearch.table.differences import ColumnDifference, compare_column, is_missing_apart
 from mixsearch.table.rows import get_rows
-from mixsearch.table.tables import find_columns, open_table
+from mixsearch.table.tables import find_columns, get_values, open_table
 
 if TYPE_CHECKING:
     from mixsearch.table.search import TableSearch
@@ -119,6 +120,43 @@ class TableComponent:
         array of int, shape (n,)
         """
         return np.asarray(self._order[~np.isin(self._order, [*self.examples, *self.not_examples])][:n])
+
+    def audit(self, n: int = 20) -> Array:
+        """Draw rows to judge, from which `judge` estimates how good the list of the best rows is.
+
+        Parameters
+        ----------
+        n : int, default=20
+            How many.
+
+        Returns
+        -------
+        array of int, shape (n,)
+            Positions of rows that were not drawn before, and are not examples, in random order.
+        """
+        return self._audit.draw(n)
+
+    def judge(self, judgements: Mapping[int, bool | None]) -> AuditResult:
+        """Estimate precision, recall and the number of members from all judgements so far.
+
+        Parameters
+        ----------
+        judgements : mapping from int to bool or None
+            Whether each row is a member; None for a row that was skipped.
+
+        Returns
+        -------
+        AuditResult
+            Of the list of rows that `predict` finds; from fewer than three examples, of the examples and as many rows
+            again, or ten. Its `by` takes the name of a column.
+        """
+        return self._audit.judge(judgements)
+
+    @cached_property
+    def _audit(self) -> Audit:
+        n_listed = int((self.predict() if self.is_probability else self._nearest_rows).sum())
+        known = dict.fromkeys(self.examples, True) | dict.fromkeys(self.not_examples, False)
+        return Audit(self.scores, max(n_listed, 1), known=known, get_column=lambda name: get_values(self.table, name))
 
     def differences(self) -> list[ColumnDifference]:
         """Compare members with the other rows in each column, those that distinguish them most first.
