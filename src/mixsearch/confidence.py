@@ -234,8 +234,6 @@ def confidence_without_model(
 # A test of a right answer raises a false alarm this often.
 MIN_P_VALUE = 0.01
 
-# A small lead with less confidence than this is worth a warning: 1 of 50 ties has more by chance.
-MIN_CONFIDENCE = 0.99
 
 C = TypeVar("C", bound=Component)
 
@@ -243,21 +241,6 @@ C = TypeVar("C", bound=Component)
 def trust(p_value: float) -> float:
     """Return the factor that a test leaves of a confidence."""
     return min(1.0, p_value / MIN_P_VALUE)
-
-
-def check_lead(
-    found: Any, *, min_confidence: float = MIN_CONFIDENCE, max_separation: float = DOUBTFUL_SEPARATION
-) -> list[WeakHintWarning]:
-    """Return the warning that the hint does not single out one component, if there is one.
-
-    Notes
-    -----
-    A ratio of two noisy scores is no evidence: a small lead is doubtful only if it may be noise.
-    """
-    is_known = any(isinstance(warning, WeakHintWarning) for warning in found.warnings)
-    if is_known or not (found.separation < max_separation and found._hint_confidence < min_confidence):
-        return []
-    return [weak_hint(found.separation, found._hint_confidence)]
 
 
 def lower_trust(found: C, factor: float) -> C:

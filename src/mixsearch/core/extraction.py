@@ -10,7 +10,7 @@ import numpy as np
 
 from mixsearch._typing import Array
 from mixsearch.core.frame import Frame
-from mixsearch.core.moments import Hinted, Moments, rotate
+from mixsearch.core.moments import Hinted, Moments
 from mixsearch.core.validation import check_choice, reject_unknown_arguments
 from mixsearch.errors import ArgumentError, HintError, NoMassError, Option
 
@@ -311,37 +311,6 @@ N_STARTS = 5
 MAX_ITER, SMALL_CHANGE = 30, 1e-6
 
 
-def separate_rest(tensor: Array, candidates: Candidates) -> Candidates:
-    """Separate all candidates but the first by the third moment in the frame, (k, k, k).
-
-    Notes
-    -----
-    Candidates of nearly equal score are arbitrary mixtures of each other. R(c) = Σ ⟨W'μᵢ, c⟩uᵢuᵢ' contracts one tensor
-    T = Σ αᵢ^(-1/2) uᵢ⊗uᵢ⊗uᵢ, whatever the hint. Its components are the orthonormal fixed points of
-    u -> T(u, u) / |T(u, u)|. Power iterations on all of them at once, each followed by the nearest orthonormal basis,
-    converge quadratically. Of several starts the one with the largest Σ T(u, u, u)² is kept: that sum is largest if T
-    is diagonal.
-    """
-    k = candidates.points.shape[0]
-    if k <= 2:
-        return candidates
-    lengths = np.linalg.norm(candidates.points, axis=0)
-    directions = np.asarray(candidates.points / np.where(lengths > 0, lengths, 1.0))
-    complement = np.linalg.svd(directions[:, :1])[0][:, 1:]
-    U = complement @ _diagonalize(_symmetric(rotate(tensor, complement)), complement.T @ directions[:, 1:])
-    hinted = (directions * candidates.scores) @ directions.T
-    scores = np.einsum("ai,ab,bi->i", U, hinted, U)
-    order = np.argsort(-scores, kind="stable")
-    U, scores = U[:, order], np.concatenate([candidates.scores[:1], scores[order]])
-    overlaps = U.T @ (candidates.points @ candidates.weights)
-    return Candidates(
-        points=np.column_stack([candidates.points[:, 0], U / np.where(overlaps == 0, np.inf, overlaps)]),
-        weights=np.concatenate([candidates.weights[:1], overlaps**2]),
-        scores=scores,
-        preference=scores,
-    )
-
-
 def all_components(tensor: Array, mean: Array) -> Candidates:
     """Return rough estimates of all components of a mixture, without a hint."""
     U = _diagonalize(_symmetric(tensor), np.linalg.eigh(np.tensordot(mean, tensor, axes=1))[1])
@@ -367,7 +336,16 @@ def _symmetric(T: Array) -> Array:
 
 
 def _diagonalize(tensor: Array, first: Array) -> Array:
-    """Return the orthonormal columns in which a symmetric tensor is as diagonal as possible, (q, q)."""
+    """Return the orthonormal columns in which a symmetric tensor is as diagonal as possible, (q, q).
+
+    Notes
+    -----
+    Candidates of nearly equal score are arbitrary mixtures of each other. R(c) = Σ ⟨W'μᵢ, c⟩uᵢuᵢ' contracts one tensor
+    T = Σ αᵢ^(-1/2) uᵢ⊗uᵢ⊗uᵢ, whatever the hint. Its components are the orthonormal fixed points of
+    u -> T(u, u) / |T(u, u)|. Power iterations on all of them at once, each followed by the nearest orthonormal basis,
+    converge quadratically. Of several starts the one with the largest Σ T(u, u, u)² is kept: that sum is largest if T
+    is diagonal.
+    """
     weights = np.random.default_rng(0).standard_normal((N_STARTS, len(tensor)))
     starts = np.stack([first, *np.linalg.eigh(np.tensordot(weights, tensor, axes=1))[1]])
     bases = _power_iterations(tensor, _nearest_orthonormal(starts))
