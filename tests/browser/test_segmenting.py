@@ -120,6 +120,7 @@ def test_a_segment_is_corrected(example, landscape):
     example.locator(".segment-seed").last.click(button="right")
     expect(example.locator(".segment-seed")).to_have_count(2)
     example.get_by_role("button", name="Done").click()
+    see_segments(example, 2)
     click(example, LAKE, modifiers=["Alt"])
     expect(example.locator(".segment-seed.is-not")).to_have_count(1)
     see_segments(example, 2)
