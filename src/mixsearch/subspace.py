@@ -1009,6 +1009,24 @@ class SubspaceSearch(SemiSupervised[Any]):
         # 4) reasons not to trust the answer
         return add_warnings(component, find_warnings(component))
 
+    def score_samples(self, X: SamplesLike) -> Array:
+        """Compute the log density of samples under the refined mixture, which the first call fits.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, d)
+            Samples.
+
+        Returns
+        -------
+        array of shape (n,)
+        """
+        check_is_fitted(self)
+        family, options = self._family, EMOptions()
+        mixture = self._mixtures.get(options, lambda: fit_all_subspaces(family, options))
+        joint = family.model.log_density(family.locate(self._check_rows(X, reset=False)), mixture.params)
+        return np.asarray(np.logaddexp.reduce(joint, axis=1) - family.model.n_dims / 2 * np.log(2 * np.pi))
+
     def _whiten(self, X: Samples) -> Array:
         return np.asarray(self._family.locate(X).coordinates / self._family.root, dtype=X.dtype)
 

@@ -111,6 +111,12 @@ def test_em_ends_where_that_of_the_whole_mixture_in_all_dimensions_does():
     assert_allclose(found.variances, variances[0], rtol=0.05)
 
 
+def test_log_densities_of_samples_are_those_of_the_mixture():
+    covariances = [U @ U.T + 0.04 * np.eye(30) for U in data.bases]
+    densities = [w * multivariate_normal(cov=C).pdf(data.X) for w, C in zip(data.weights, covariances, strict=True)]
+    assert_allclose(search.score_samples(data.X).mean(), np.log(np.sum(densities, axis=0)).mean(), atol=0.03)
+
+
 @pytest.mark.parametrize("target", range(3))
 def test_every_subspace_has_variances_and_noise_of_its_own(target):
     rng = np.random.default_rng(7)
