@@ -410,7 +410,7 @@ class CommunitySearch(BaseEstimator):
         for warning in warnings:
             warn_user(warning)
         method = "block model" if uses_model else "pagerank"
-        return Community(*members, method, explain_method(model, uses_model), tuple(warnings), graph, len(positive))
+        return Community(*members[:4], method, explain_method(model, uses_model), tuple(warnings), graph, len(positive))
 
 
 def explain_method(model: BlockModel, uses_model: bool) -> str:

@@ -73,7 +73,7 @@ from mixsearch.core.validation import (
 )
 from mixsearch.display import Card, plain_number
 from mixsearch.errors import HintError, Option, RankError, SearchError, SearchWarning, UnlikelyMixtureWarning, warn_user
-from mixsearch.graph.affinity import build_affinity
+from mixsearch.graph.affinity import build_affinity, select_mixture
 from mixsearch.graph.members import choose_left_out, find_members, rank_left_out
 from mixsearch.graph.pagerank import PageRank
 from mixsearch.graph.tuning import TUNING as GRAPH
@@ -999,7 +999,8 @@ def is_graph_better(
     X = features[:, 1:-1] @ M / np.maximum(np.linalg.norm(M, axis=0), np.finfo(np.float64).tiny)
     points = np.column_stack([X, features[:, -1] / np.sqrt(family.power)])
     positive, negative = (subset.n_rows + np.flatnonzero(mask) for mask in (is_positive, ~is_positive))
-    check = find_members(PageRank(build_affinity(points), GRAPH.restart), positive, negative).check
+    affinity = build_affinity(points, select_mixture(points).predict_proba(points))
+    check = find_members(PageRank(affinity, GRAPH.restart), positive, negative).check
     mean_ranks = [np.mean(each.ranks) / each.n_rows for each in (left_out.check, check)]
     return bool(mean_ranks[0] - mean_ranks[1] > TUNING.graph_lead)
 
