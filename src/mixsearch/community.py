@@ -86,8 +86,9 @@ def fit_block_model(links: sp.csr_array, n_components: int, tuning: Tuning = TUN
     P = estimate_posterior(links, n_components)
     log_posterior = np.zeros_like(P)
     for _ in range(tuning.n_iter if P.shape[1] > 1 else 0):
-        C = estimate_rates(links, P)
-        logs = links @ (P @ np.log(C)) - np.outer(degrees, C @ (degrees @ P) / total)
+        neighbors = links @ P
+        C = estimate_rates(degrees, P, neighbors)
+        logs = neighbors @ np.log(C) - np.outer(degrees, C @ (degrees @ P) / total)
         logs += np.log(np.maximum(P.mean(axis=0), TINY))
         log_posterior = log_softmax(logs, axis=1)
         before, P = P, np.exp(log_posterior)
@@ -201,17 +202,16 @@ def measure_closure(links: sp.csr_array, P: Array, n_nodes: int = TUNING.n_nodes
     nodes = np.sort(np.random.default_rng(0).permutation(np.flatnonzero(degrees))[:n_nodes])
     pairs = (linked[nodes] @ linked).tocoo()
     i, j = (ends[nodes[pairs.row] != pairs.col] for ends in (nodes[pairs.row], pairs.col))
-    C = estimate_rates(links, P)
+    C = estimate_rates(degrees, P, links @ P)
     rates = np.maximum(degrees[i] - 1, 0) * np.maximum(degrees[j] - 1, 0) / degrees.sum()
     expected = -np.expm1(-rates * np.einsum("ia,ab,ib->i", P[i], C, P[j]))
     return float(np.sum(linked[i, j])), float(expected.sum())
 
 
-def estimate_rates(links: sp.csr_array, P: Array) -> Array:
+def estimate_rates(degrees: Array, P: Array, neighbors: Array) -> Array:
     """Estimate the links between communities, relative to a graph of the same degrees without any, (k, k)."""
-    degrees = np.asarray(links.sum(axis=1))
     ends = degrees @ P
-    return np.asarray((1 + P.T @ (links @ P)) / (1 + np.outer(ends, ends) / degrees.sum()))
+    return np.asarray((1 + P.T @ neighbors) / (1 + np.outer(ends, ends) / degrees.sum()))
 
 
 # ---- Answer ---------------------------------------------------------------------------------------------------------
