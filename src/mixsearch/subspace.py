@@ -666,6 +666,11 @@ class Subspace(Component):
         is_first = self._refined is None and self._rank == 0
         return tuple(values[self._rank] for values in (self._candidates.first if is_first else self._params))
 
+    def __getstate__(self) -> dict[str, Any]:
+        if not isinstance(self._family.chunks, DetachedChunks):
+            _ = self._candidates.params  # the samples may stay behind
+        return dict(self.__dict__)
+
     @cached_property
     def basis(self) -> Array:
         """Orthonormal columns that span the subspace, (d, r)."""
