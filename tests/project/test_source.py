@@ -117,7 +117,7 @@ def test_no_name_of_a_front_is_also_a_module_of_it():
     assert shadowed == []
 
 
-# Of a module or of a name in it, as `mixsearch.graph.walk._walk`; the module of types is for all of this repository.
+# Of a module or of a name in it, as `mixsearch.graph.pagerank._walk`; the module of types is for all of this repository.
 PRIVATE = re.compile(r"mixsearch(\.\w+)*\._(?!_|typing\b)")
 
 
@@ -167,13 +167,13 @@ def test_tests_and_benchmarks_use_no_private_names():
 @pytest.mark.parametrize(
     "source",
     [
-        "from mixsearch.graph.walk import Walk, _walk",
+        "from mixsearch.graph.pagerank import PageRank, _walk",
         "from mixsearch.core._walk import Walk",
         "import mixsearch._fonts",
-        "from mixsearch.graph import walk as steps\nsteps._walk()",
-        "import mixsearch.graph.walk\nmixsearch.graph.walk._walk()",
-        "from mixsearch.graph import walk\nmonkeypatch.setattr(walk, '_walk', None)",
-        "monkeypatch.setattr('mixsearch.graph.walk._walk', None)",
+        "from mixsearch.graph import pagerank as steps\nsteps._walk()",
+        "import mixsearch.graph.pagerank\nmixsearch.graph.pagerank._walk()",
+        "from mixsearch.graph import pagerank\nmonkeypatch.setattr(pagerank, '_walk', None)",
+        "monkeypatch.setattr('mixsearch.graph.pagerank._walk', None)",
     ],
 )
 def test_private_names_are_noticed(source):
