@@ -117,7 +117,7 @@ def test_no_name_of_a_front_is_also_a_module_of_it():
     assert shadowed == []
 
 
-# Of a module or of a name in it, as `mixsearch.graph.pagerank._walk`; the module of types is for all of this repository.
+# Of a module or of a name in it, as `mixsearch.graph.pagerank._walk`; the module of types is for all.
 PRIVATE = re.compile(r"mixsearch(\.\w+)*\._(?!_|typing\b)")
 
 
