@@ -153,17 +153,17 @@ class SubspaceFamily:
         B = subtract_noise(fourth, points.T @ points / len(points), self.noise)
         return np.asarray(B / np.outer(self.root, self.root))
 
-    def replicate(self, G: Array) -> tuple[Array, Array]:
+    def replicate(self, G: Array) -> tuple[Array, Array, Array]:
         """Estimate a subspace with directions G, (kr, r), again without each group of the samples.
 
         Returns
         -------
         bases : array of shape (B, kr, r)
             D^(1/2) A g in the span, with the solutions g of R g = λ A g under the hint G, to first order.
-        weights : array of shape (B,)
-            Its share of the trace of A.
+        shares, weights : arrays of shape (B,)
+            Its share of the trace of A, and its weight by fourth moments.
         """
-        points, images, weights = G.T / self.root, [], []
+        points, images, shares, weights = G.T / self.root, [], [], []
 
         def sum_rows(chunk: SubspaceChunk, rows: slice) -> SubspaceSums:
             Z, e = chunk.coordinates[rows], chunk.energy[rows]
@@ -175,12 +175,14 @@ class SubspaceFamily:
             A = sums.squares / sums.n - sums.energy / sums.n * np.eye(len(G))
             B = subtract_noise(sums.hinted / sums.n, points.T @ points / len(points), noise)
             # g is G + (I - GG')RG(G'RG)⁻¹, scaled by g'Ag = I; outside of G, A g is R g / λ.
-            RG, AG = (matrix @ (G / self.root[:, None]) for matrix in (B, A))
-            inside = self.root[:, None] * (G @ (np.eye(self.dim) + G.T @ (AG / self.root[:, None])) / 2)
-            outside = RG @ np.linalg.inv(G.T @ (RG / self.root[:, None])) - self.root[:, None] * G
-            images.append(inside + outside)
-            weights.append(np.sum(images[-1] ** 2) / np.trace(A))
-        return np.array(images), np.array(weights)
+            RG, AG = (matrix @ points.T for matrix in (B, A))
+            R, second = points @ RG, points @ AG  # G'RG and G'AG in the frame
+            inside = self.root[:, None] * (G @ (np.eye(self.dim) + second) / 2)
+            images.append(inside + RG @ np.linalg.inv(R) - self.root[:, None] * G)
+            shares.append(np.sum(images[-1] ** 2) / np.trace(A))
+            # To first order; other directions change the fourth moment in second order only.
+            weights.append((self.dim + 2) / np.trace(2 * np.linalg.solve(second, R) - R))
+        return np.array(images), np.array(shares), np.array(weights)
 
     def information_p_value(self, v: Array) -> float:
         """Test the hypothesis that a direction, (d,), is orthogonal to all subspaces.
@@ -391,23 +393,40 @@ def find_candidates(family: SubspaceFamily, hint: Hint) -> Candidates:
     return Candidates(family, hint, hinted, extracted)
 
 
-def to_parameters(family: SubspaceFamily, directions: list[Array]) -> SubspaceParameters:
+def to_parameters(family: SubspaceFamily, directions: list[Array], *, equal: bool = False) -> SubspaceParameters:
     """Return the mixture of subspaces with some directions in the frame, (kr, r) each.
 
     Notes
     -----
-    A has no more than αᵢLᵢ, with Lᵢ the variances: weights are shares of its trace, as if all subspaces had the same
-    total variance. Σ αᵢsᵢW'ΣᵢW = Σ sᵢGᵢGᵢ' shows the noise. An estimate below zero, or above all noise, is replaced by
-    the average.
+    Σ αᵢsᵢW'ΣᵢW = Σ sᵢGᵢGᵢ' shows the noise. An estimate below zero, or above all noise, is replaced by the average. The
+    weight is the share of the trace of A if all subspaces are said to have equal total variances, or if `weigh` agrees.
     """
-    G = np.array(directions)
-    bases, lengths, _ = np.linalg.svd(family.root[:, None] * G, full_matrices=False)
-    weights = np.sum(lengths**2, axis=1) / family.frame.values.sum()
-    points = G / family.root[:, None]
+    bases, lengths, _ = np.linalg.svd(family.root[:, None] * np.array(directions), full_matrices=False)
+    shares = np.sum(lengths**2, axis=1) / family.frame.values.sum()
+    is_weighed = not (equal or family.is_paper or family.n_components == 1)
+    weights = (
+        np.array([weigh(family, *pair) for pair in zip(directions, shares, strict=True)]) if is_weighed else shares
+    )
+    points = np.array(directions) / family.root[:, None]
     noise = np.einsum("iaj,ab,ibj->i", points, family.noise.second, points) / family.dim
     is_possible = (noise > 0) & (noise * weights <= family.noise.variance)
     noise = np.maximum(np.where(is_possible, noise, family.noise.variance), family.min_noise)
     return SubspaceParameters(weights, bases, lengths**2 / weights[:, None], noise)
+
+
+def weigh(family: SubspaceFamily, G: Array, share: float) -> float:
+    """Estimate the weight of a subspace by fourth moments, and return its share of the trace of A unless they differ.
+
+    Notes
+    -----
+    The coordinates s = G'y have the second moment I over all samples, and are zero outside the subspace but for noise.
+    Members are normal with covariance I / α, so that E|s|⁴ = r tr(G'RG) = r (r + 2) / α, whatever the variances of
+    subspaces. The relative variance of that weight is ((1 + 8 / (r (r + 2))) / α - 1) / n: more than that of the share.
+    """
+    fourth, r = float(np.trace(G.T @ family.hinted(G.T) @ G)), family.dim
+    weight = min((r + 2) / fourth, 1.0) if fourth > 0 else share
+    variance = share**2 * ((1 + 8 / (r * (r + 2))) / share - 1) / family.chunks.n_rows
+    return share if (weight - share) ** 2 <= TUNING.weight_deviations**2 * variance else weight
 
 
 # ---- Likelihood: probabilistic PCA in the span ----------------------------------------------------------------------
@@ -540,7 +559,7 @@ class SubspaceMixture(NamedTuple):
 def fit_all_subspaces(family: SubspaceFamily, options: EMOptions) -> SubspaceMixture:
     """Fit the whole mixture by EM, from moments. No hint enters, so one fit serves every search."""
     directions = extract_remaining(family, family.hinted(np.eye(family.frame.n_components)), [])
-    start = to_parameters(family, directions)
+    start = to_parameters(family, directions, equal=True)
     return complete_mixture(family, fit_mixture(family.model, drop_samples(family), [start], options))
 
 
@@ -609,8 +628,7 @@ class Subspace(Component):
     center : array of shape (d,)
         The point that all subspaces contain: the origin, or the mean of samples that lie off it.
     weight : float
-        Its share of the mixture. Before refinement it is the share of the variance, which is the same if all subspaces
-        have the same variance.
+        Its share of the mixture.
     variances : array of shape (r,)
         Variances of the coordinates along the columns of `basis`, without the noise.
     noise_variance : float
@@ -668,7 +686,7 @@ class Subspace(Component):
 
     def __getstate__(self) -> dict[str, Any]:
         if not isinstance(self._family.chunks, DetachedChunks):
-            _ = self._candidates.params  # the samples may stay behind
+            _ = self._candidates.first, self._candidates.params  # the samples may stay behind
         return dict(self.__dict__)
 
     @cached_property
@@ -728,8 +746,8 @@ class Subspace(Component):
         return float(self.scores[self._rank]) / best if best > 0 else float("inf")
 
     @cached_property
-    def _replicates(self) -> tuple[Array, Array]:
-        """Bases in the span, (B, kr, r), and weights, (B,), of moments without each group of the samples."""
+    def _replicates(self) -> tuple[Array, Array, Array]:
+        """Bases in the span, (B, kr, r), and both weights, (B,), of moments without each group of the samples."""
         weight, basis, variances, _ = self._subspace
         return self._family.replicate(
             scipy.linalg.polar(basis * np.sqrt(weight * variances) / self._family.root[:, None])[0]
@@ -779,13 +797,15 @@ class Subspace(Component):
         A replicate M moves the basis U by M(U'M)⁻¹ - U, which is the difference after the best rotation up to second
         order. Outside the span, AWG is the mean of noise of variance e times the coordinates of a sample.
         """
-        family, (images, weights) = self._family, self._replicates
+        family, (images, shares, weights) = self._family, self._replicates
         U = self._subspace[1]
         moves = images @ np.linalg.inv(U.T @ images) - U
         T = U / family.frame.values[:, None]
         squares = family.noise.second + family.noise.fourth * np.eye(len(U))  # E[e zz']
         outside = np.diag(T.T @ squares @ T) / family.chunks.n_rows
-        return jackknife(family.frame.basis @ moves) ** 2, outside, float(jackknife(weights))
+        is_share = np.isclose(self.variances.sum(), family.frame.values.sum())
+        weight = 0.0 if family.n_components == 1 else float(jackknife(shares if is_share else weights))
+        return jackknife(family.frame.basis @ moves) ** 2, outside, weight
 
     def _refined_errors(self, refined: SubspaceMixture) -> tuple[Array, Array, float]:
         """Estimate the variances of the basis by the sandwich formula, in the span, and of B outside of it."""
