@@ -52,7 +52,17 @@ from mixsearch.errors import HintError, SearchWarning
 from mixsearch.graph.self_expression import TUNING as GRAPH_TUNING
 from mixsearch.graph.self_expression import ExpressedMembers, SelfExpression
 from mixsearch.mixture.check import check_fit, choose_component, hold_examples, test_rows
-from mixsearch.mixture.em import EMOptions, Fit, check_em_options, fit_mixture, posterior, run_em
+from mixsearch.mixture.em import (
+    EMOptions,
+    Fit,
+    check_em_options,
+    clip_weight,
+    fit_mixture,
+    log_normal,
+    posterior,
+    posterior_of_two,
+    run_em,
+)
 from mixsearch.mixture.errors import estimate_covariance
 
 
@@ -379,15 +389,14 @@ def find_candidates(family: SubspaceFamily, hint: Hint) -> Candidates:
     """Find the subspace that contains most of the hint: at once if it accounts for most of the hinted moment."""
     hinted, dim = family.hinted(family.root * hint.points), family.dim
     first = extract_subspace(hinted, dim).directions
-    if family.is_paper:
-        return Candidates(family, hint, hinted, [first])
-    first = settle_subspace(family.hinted, first[:, 0], dim)
+    if not family.is_paper:
+        first = settle_subspace(family.hinted, first[:, 0], dim)
     score = float(np.trace(first.T @ hinted @ first))
     if not len(hint.negative) and score > TUNING.clear_lead * (float(np.trace(hinted)) - score):
         return Candidates(family, hint, hinted, [first])
     extracted = [first, *extract_remaining(family, hinted, [first])]
     best = int(np.argmax([hint.measure(family.root[:, None] * directions) for directions in extracted]))
-    if best > 0:  # extracted orthogonally to others, with their errors
+    if best > 0 and not family.is_paper:  # extracted orthogonally to others, with their errors
         first = settle_subspace(family.hinted, extracted[best][:, 0], dim)
         extracted = [first, *extract_remaining(family, hinted, [first])]
     return Candidates(family, hint, hinted, extracted)
@@ -1092,12 +1101,26 @@ def is_off_origin(measured: MeasuredSamples) -> bool:
     return bool(squares > 0 and length > TUNING.off_origin**2 * squares)
 
 
+def compare_with_remainder(component: Subspace) -> Array:
+    """Compute the memberships of the examples, (q,), with all other subspaces, not extracted yet, as one Gaussian."""
+    family, points, basis = component._family, component._candidates.hint.points, component._subspace[1]
+    if component.weight >= 1:
+        return np.ones(len(points))
+    weight, inside = clip_weight(component.weight), (basis * component.variances) @ basis.T
+    remainder = (np.diag(family.frame.values) - weight * inside) / (1 - weight)
+    noises = component.noise_variance, max(family.noise.variance, family.min_noise)
+    both = zip((inside, remainder), noises, strict=True)
+    logs = [log_normal(points, covariance + noise * np.eye(len(basis))) for covariance, noise in both]
+    return posterior_of_two(weight, *logs)
+
+
 def find_warnings(component: Subspace) -> list[SearchWarning]:
     """Find the reasons not to trust an answer."""
     if component._graph is not None:
         return []
-    refined = component._refined
-    warnings = check_answer(component, is_clear=refined is None and component._candidates.is_clear)
+    refined, is_clear = component._refined, component._refined is None and component._candidates.is_clear
+    memberships = compare_with_remainder(component) if is_clear and component._examples is not None else None
+    warnings = check_answer(component, memberships, is_clear=is_clear)
     if refined is not None and component.noise_variance > component._family.min_noise:  # else there is nothing to test
         warnings += check_fit(float(refined.p_values[0]), "subspaces of this dimension")
     return warnings
