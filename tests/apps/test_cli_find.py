@@ -49,7 +49,7 @@ def test_json_has_the_names_of_python(patients: Path, tmp_path: Path) -> None:
     options = ("--examples", "0,3", "--not-examples", "1", "-o", output, "--plot", plot, "--json")
     printed = json.loads(invoke("find", patients, *options).stdout)
     found = find(read_table(patients), examples=[0, 3], not_examples=[1])
-    assert printed.keys() == describe_members(found).as_dict().keys() | {"table", "warnings", "written"}
+    assert printed.keys() == describe_members(found).as_dict().keys() | {"audit", "table", "warnings", "written"}
     assert printed["n_members"] == found.n_members
     assert printed["written"] == [str(output), str(plot)]
     assert plot.read_bytes().startswith(b"\x89PNG")

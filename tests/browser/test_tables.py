@@ -102,7 +102,7 @@ def test_every_row_is_reached_and_marked_by_keys(page):
     page.keyboard.press("Home")
     page.keyboard.press("Shift+Enter")
     expect(page.locator(".table-unlike")).to_have_count(1)
-    expect(page.locator("#live")).to_contain_text("rows")
+    expect(page.locator("#live")).to_contain_text("Rows are ranked")
 
 
 def test_an_answer_has_its_check_and_a_file(page):

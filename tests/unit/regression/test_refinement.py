@@ -95,6 +95,7 @@ def run_random_em(X, y, k, seed, n_steps=60):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::mixsearch.errors.WeakHintWarning")  # of 400 samples
 @pytest.mark.parametrize("kind", ["normal", "skewed", "one feature"])
 def test_refinement_is_as_likely_as_em_from_twenty_random_starts(kind):
     better = []
