@@ -126,13 +126,13 @@ def test_sparse_and_dense_samples_give_the_same_answer(dtype):
 def test_the_path_for_many_features_agrees_with_the_dense_one(monkeypatch):
     data = make_gaussian_mixture(500, 400, 3, random_state=2)
     lines = make_subspaces(500, 300, 2, dim=3, random_state=2)
-    mixed = make_mixed_regression(20_000, 50, 2, random_state=2)
+    mixed = make_mixed_regression(20_000, 300, 2, random_state=2)
 
     def answers():
         yield GaussianSearch(3).fit(data.X).search(data.centers[0]).center
         yield GaussianSearch(3, preset="paper").fit(data.X).search(data.centers[0]).center
         yield projector(SubspaceSearch(2, dim=3).fit(lines.X).search(lines.bases[0][:, 0]))
-        yield (RegressionSearch(2).fit(mixed.X, mixed.y).search(mixed.centers[0]).center)
+        yield RegressionSearch(2, preset="paper").fit(mixed.X, mixed.y).search(mixed.centers[0]).center
 
     dense = list(answers())
     monkeypatch.setattr("mixsearch.core.moments.DENSE_LIMIT", 10)

@@ -77,7 +77,7 @@ def test_refined_members_are_those_of_the_whole_mixture(normal, best):
     assert_allclose(found.predict(X[:9]), X[:9] @ found.center + found.intercept)
 
 
-def run_random_em(X, y, k, seed, n_steps=60):
+def run_random_em(X, y, k, seed, n_steps=150):
     """EM from a random assignment of samples to components."""
     rng = np.random.default_rng(seed)
     X, members = np.column_stack([X, np.ones(len(y))]), rng.dirichlet(np.ones(k), size=len(y))
@@ -99,7 +99,7 @@ def run_random_em(X, y, k, seed, n_steps=60):
 @pytest.mark.parametrize("kind", ["normal", "skewed", "one feature"])
 def test_refinement_is_as_likely_as_em_from_twenty_random_starts(kind):
     better = []
-    for seed in range(4):
+    for seed in range(6):
         rng = np.random.default_rng(seed)
         d = 1 if kind == "one feature" else 3
         X = rng.exponential(size=(400, d)) if kind == "skewed" else rng.standard_normal((400, d))
@@ -107,7 +107,7 @@ def test_refinement_is_as_likely_as_em_from_twenty_random_starts(kind):
         y, _ = draw(rng, X, centers, np.array([0.5, -0.5]), np.array([0.3, 0.3]), [0.4, 0.6])
         found = RegressionSearch(2).fit(X, y).search(centers[0], refine=True, tol=1e-4)
         better.append(found._refined.fit.log_likelihood > max(run_random_em(X, y, 2, i) for i in range(20)) - 1)
-    assert np.mean(better) >= 0.75
+    assert np.mean(better) >= 5 / 6
 
 
 @pytest.mark.filterwarnings("ignore::mixsearch.errors.UnlikelyMixtureWarning")  # after two steps nothing fits
