@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, ClassVar, Literal, NamedTuple, Self, Unpack, cast
+from typing import Any, ClassVar, Literal, NamedTuple, Unpack
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,17 +17,14 @@ from scipy.stats import chi2
 from sklearn.utils.validation import check_is_fitted
 
 from mixsearch._typing import Array, Matrix, Samples, SamplesLike
-from mixsearch.core.check import check_answer
-from mixsearch.core.component import SampleComponent, add_warnings
+from mixsearch.core.component import add_warnings
 from mixsearch.core.eigen import OVERSAMPLING, top_eigenpairs
-from mixsearch.core.estimator import MixtureCache, RandomState, SemiSupervised
+from mixsearch.core.estimator import RandomState
 from mixsearch.core.extraction import (
-    Candidates,
     Extraction,
     ExtractionOptions,
     all_components,
     extract_with_rehint,
-    prefer,
 )
 from mixsearch.core.family import Preset
 from mixsearch.core.frame import Frame, frame_from_eigenpairs, project
@@ -53,9 +50,7 @@ from mixsearch.core.rows import (
     Chunk,
     Chunks,
     SampleChunk,
-    is_dask,
     leave_one_out,
-    load_dask,
     spread_over_groups,
 )
 from mixsearch.core.spectrum import MIN_NOISE, SignalCheck, Spectrum, check_spectrum, noise_rank, spherical_spectrum
@@ -65,27 +60,31 @@ from mixsearch.core.validation import (
     check_n_features,
     check_n_samples,
     check_not_orthogonal,
-    check_samples,
     hint_from_direction,
     hint_from_examples,
     mean_of,
 )
 from mixsearch.errors import SearchWarning, warn_user
-from mixsearch.mixture.check import check_fit, choose_component, hold_examples, test_rows
+from mixsearch.mixture.check import test_rows
 from mixsearch.mixture.em import (
-    EMOptions,
     Fit,
     check_em_options,
     clip_weight,
-    draw_centers,
-    fit_mixture,
+    draw_start,
     log_normal,
     posterior,
     posterior_of_two,
-    run_em,
     thin_rows,
 )
 from mixsearch.mixture.errors import estimate_covariance
+from mixsearch.mixture.search import (
+    MixtureCache,
+    MixtureComponent,
+    MixtureModel,
+    MixtureSearch,
+    RefinedMixture,
+    find_warnings,
+)
 
 Covariance = Literal["spherical", "diagonal", "tied", "full"]
 COVARIANCES: tuple[Covariance, ...] = ("spherical", "diagonal", "tied", "full")
@@ -372,7 +371,7 @@ class SphericalModel:
     units: Array  # √D of the signal space, (q,): lengths of the coordinates of the frame
     n_dims: int  # directions in which samples vary, in the signal space and outside
     min_variance: float
-    shape: ClassVar[Covariance] = "spherical"
+    name: ClassVar[str] = "a Gaussian with a spherical covariance"
 
     def read(self, chunk: GaussianChunk) -> FeatureChunk:
         """Return the features of samples."""
@@ -402,11 +401,7 @@ class SphericalModel:
 
     def random_start(self, chunk: FeatureChunk, params: Gaussians, rng: np.random.Generator) -> Gaussians:
         """Draw centers among the samples by k-means++."""
-        Z, k = chunk.features[:, 1:-1], len(params.weights)
-        centers, distances = draw_centers(Z, k, rng)
-        noise = chunk.features[:, -1] - np.sum(Z**2, axis=1)
-        variance = max(float(np.mean(distances + noise)) / self.n_dims, float(params.scales.min()))
-        return Gaussians(np.full(k, 1 / k), centers, np.full(k, variance))
+        return draw_start(self, chunk, chunk.features[:, 1:-1], len(params.weights), rng)
 
     def squares(self, chunk: FeatureChunk, params: Gaussians) -> Array:
         """Compute |x - μᵢ|² / σᵢ², (n, k)."""
@@ -431,6 +426,11 @@ class ShapedModel:
     shape: Covariance
     origin: Array  # (d,)
     min_variance: float  # added to every variance: a direction without variance would reward every split
+
+    @property
+    def name(self) -> str:
+        """The name of the model in warnings."""
+        return f"a Gaussian with a {self.shape} covariance"
 
     @property
     def n_dims(self) -> int:
@@ -481,12 +481,9 @@ class ShapedModel:
         return Gaussians(np.maximum(weights, TINY), centers, factors)
 
     def random_start(self, chunk: SampleChunk, params: Gaussians, rng: np.random.Generator) -> Gaussians:
-        """Draw centers among the samples by k-means++, and assign each sample to the nearest."""
-        Z = chunk.samples / np.sqrt(chunk.samples.var(axis=0) + self.min_variance)
-        centers, _ = draw_centers(Z, len(params.weights), rng)
-        distances = [np.sum((Z - center) ** 2, axis=1) for center in centers]
-        resp = np.eye(len(centers))[np.argmin(distances, axis=0)]
-        return self.m_step(self.statistics(chunk, resp), resp.mean(axis=0))
+        """Draw centers among the samples by k-means++."""
+        deviations = np.sqrt(chunk.samples.var(axis=0) + self.min_variance)
+        return draw_start(self, chunk, chunk.samples / deviations, len(params.weights), rng)
 
     def scores(self, chunk: SampleChunk, params: Gaussians, component: int) -> Array:
         """Compute the scores by the center and the covariance, in coordinates in which that is the identity, (n, p)."""
@@ -510,17 +507,6 @@ class ShapedModel:
 # ---- Refinement -----------------------------------------------------------------------------------------------------
 
 
-class RefinedMixture(NamedTuple):
-    """All components as EM fitted them."""
-
-    model: SphericalModel | ShapedModel
-    fit: Fit[Gaussians]
-    order: Array  # the component of the mixture that each candidate is, (k,)
-    centers: Array  # (k, d)
-    p_values: Array  # of the test whether the samples of each component follow the model, (k,)
-    residual_variances: Array | None = None  # of centers in each direction outside the signal space, (k,), if spherical
-
-
 def start_from_moments(family: GaussianFamily) -> Gaussians:
     """Return all components as the third moment shows them, with the average variance."""
     signal, k = family.signal, family.n_components
@@ -531,26 +517,25 @@ def start_from_moments(family: GaussianFamily) -> Gaussians:
     return Gaussians(weights / weights.sum(), centers, np.full(k, family.positive_noise))
 
 
-def fit_all_components(family: GaussianFamily, covariance: Covariance, options: EMOptions) -> RefinedMixture:
-    """Fit the whole mixture by EM, from moments. No hint enters, so one fit serves every search."""
+def start_em(family: GaussianFamily, covariance: Covariance) -> tuple[MixtureModel[Gaussians], list[Gaussians]]:
+    """Return the likelihood of Gaussians of a shape, and a start from moments."""
     values, d = family.frame.values[family.signal], family.chunks.n_features
     spherical = SphericalModel(
         np.sqrt(values), len(values) + family.n_noise, TUNING.min_variance * family.positive_noise
     )
-    start, rows = start_from_moments(family), family.chunks.map(spherical.read).persist()
+    start = start_from_moments(family)
     if covariance == "spherical":
-        return complete_mixture(family, spherical, rows, fit_mixture(spherical, rows, [start], options))
+        return spherical, [start]
     mean_variance = (float(values.sum()) + family.noise_variance * family.n_noise) / d
     shaped = ShapedModel(covariance, family.sample_mean, TUNING.min_variance * mean_variance)
-    resp = posterior(spherical, rows.collect().chunk, start)
-    samples = family.chunks.map(shaped.read).persist()
-    first = shaped.m_step(shaped.statistics(samples.collect().chunk, resp), resp.mean(axis=0))
-    return complete_mixture(family, shaped, samples, fit_mixture(shaped, samples, [first], options))
+    chunk = family.chunks.collect().chunk
+    resp = posterior(spherical, spherical.read(chunk), start)
+    return shaped, [shaped.m_step(shaped.statistics(shaped.read(chunk), resp), resp.mean(axis=0))]
 
 
 def complete_mixture(
     family: GaussianFamily, model: SphericalModel | ShapedModel, rows: Chunks[Any], fit: Fit[Gaussians]
-) -> RefinedMixture:
+) -> RefinedMixture[Gaussians]:
     """Add the centers in all dimensions to a fitted mixture, and test whether samples follow it.
 
     Notes
@@ -562,7 +547,7 @@ def complete_mixture(
     p_values = test_rows(model, rows, params) if has_noise else np.ones(len(params.weights))
     order, n_noise = np.arange(len(params.weights)), family.n_noise
     if isinstance(model, ShapedModel):
-        return RefinedMixture(model, fit, order, family.sample_mean + params.centers, p_values)
+        return RefinedMixture(model, fit, family.sample_mean + params.centers, p_values, order)
 
     def sum_chunk(chunk: GaussianChunk) -> tuple[Array, ...]:
         """Sum p(1 - e / σ²), (k,), e pp', (k, k), x p', (d, k), and p, (k,), with p = r / σ² and energies e."""
@@ -574,14 +559,14 @@ def complete_mixture(
     inverse = np.linalg.pinv(np.diag(np.maximum(excess, 0)) + gram, hermitian=True)
     outside = family.frame.residual(centered_sums(family.origin, WeightedSums(*sums)) @ inverse)
     inside = family.origin + params.centers @ family.frame.basis[:, family.signal].T
-    return RefinedMixture(model, fit, order, inside + outside.T, p_values, np.diag(inverse @ gram @ inverse))
+    return RefinedMixture(model, fit, inside + outside.T, p_values, order, np.diag(inverse @ gram @ inverse))
 
 
 # ---- The answer -----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class GaussianComponent(SampleComponent):
+class GaussianComponent(MixtureComponent):
     """One Gaussian of a mixture.
 
     Attributes
@@ -609,30 +594,13 @@ class GaussianComponent(SampleComponent):
     """
 
     _family: GaussianFamily = field(kw_only=True)
-    _refined: RefinedMixture | None = field(default=None, kw_only=True)
-    _moment_candidates: Candidates | None = field(default=None, kw_only=True)  # before EM
-
-    @property
-    def _index(self) -> int:
-        """The component of the refined mixture."""
-        return int(self._refined.order[self._rank]) if self._refined else 0
-
-    @cached_property
-    def center(self) -> Array:
-        """The component's mean μ, (d,)."""
-        return self._moment_center() if self._refined is None else self._refined.centers[self._index]
-
-    @property
-    def weight(self) -> float:
-        """The component's share of the mixture."""
-        return super().weight if self._refined is None else float(self._refined.fit.params.weights[self._index])
 
     @cached_property
     def covariance(self) -> Array:
         """The covariance of the component, (d, d)."""
         if self._refined is None or isinstance(self._refined.model, SphericalModel):
             return np.asarray(self.noise_variance * np.eye(len(self.center)))
-        spread = np.linalg.inv(self._refined.fit.params.scales[self._index])
+        spread = np.linalg.inv(self._refined.params.scales[self._index])
         return np.asarray(spread.T @ spread)
 
     @property
@@ -651,40 +619,11 @@ class GaussianComponent(SampleComponent):
             return float(np.trace(self.covariance)) / len(self.center)
         # EM measures distances in the noise space from the origin: that of the center is not part of the variance.
         outside = float(residual_squares(self.center[None], self._frame, self._family.origin)[0])
-        variance = float(self._refined.fit.params.scales[self._index])
+        variance = float(self._refined.params.scales[self._index])
         return max(variance - outside / self._refined.model.n_dims, 0.0)
 
-    def membership(self, X: SamplesLike) -> Array:
-        """Compute the probability that each sample belongs to this component.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or Dask array of shape (n, d)
-            Samples with the features of the fit.
-
-        Returns
-        -------
-        array of shape (n,)
-            A lazy Dask array if X is one.
-
-        Notes
-        -----
-        Before refinement, the other components are one Gaussian in the signal space, whose mean and covariance follow
-        from the moments of all samples less those of this component.
-        """
-        if is_dask(X):
-            lazy: Array = load_dask().map_rows(self.membership, X, len(self.center))
-            return lazy
-        samples = check_samples(X, len(self.center), self._feature_names)
-        if len(self.scores) == 1:
-            return np.ones(samples.shape[0])
-        if self._refined is None:
-            return self._moment_membership(self._frame.whiten(samples))
-        rows = self._refined.model.read(self._family.read(samples))
-        return posterior(self._refined.model, rows, self._refined.fit.params)[:, self._index]
-
-    def _moment_membership(self, Y: Array) -> Array:
-        signal = self._family.signal
+    def _moment_membership(self, X: Samples) -> Array:
+        Y, signal = self._frame.whiten(X), self._family.signal
         noise, point = np.diag(self._frame.spread[signal]), self._point[signal]
         weight, variance = clip_weight(self.weight), self.noise_variance
         background_mean = (self._family.mean[signal] - weight * point) / (1 - weight)
@@ -697,24 +636,15 @@ class GaussianComponent(SampleComponent):
             weight, log_members, log_normal(Y[:, signal] - background_mean, background, floor=floor)
         )
 
-    @property
-    def moment_estimate(self) -> Self:
-        """The estimate from moments alone, before EM."""
-        candidates = self._moment_candidates or self._candidates
-        return replace(self, _refined=None, _candidates=candidates, _moment_candidates=None, _rank=0)
-
-    def _with_rank(self, rank: int) -> Self:
-        return replace(self, _rank=rank, _warnings=())
-
-    def _refined_errors(self, refined: RefinedMixture) -> StandardErrors:
-        model, params, index, family = refined.model, refined.fit.params, self._index, self._family
+    def _refined_errors(self, refined: RefinedMixture[Any]) -> StandardErrors:
+        model, params, index, family = refined.model, refined.params, self._index, self._family
         covariance = estimate_covariance(model, family.chunks.map(model.read).persist(), params, index)
         weight, scale = float(np.sqrt(covariance[-1, -1])), params.scales[index]
         if isinstance(model, ShapedModel):
             axes, outside = np.linalg.inv(scale).T, np.zeros(())
         else:
             V = self._frame.basis[:, family.signal]
-            axes, outside = V * np.sqrt(scale), cast(Array, refined.residual_variances)[index] * (1 - np.sum(V**2, 1))
+            axes, outside = V * np.sqrt(scale), refined.outside[index] * (1 - np.sum(V**2, 1))
         q = axes.shape[1]
         inside = np.einsum("ja,ab,jb->j", axes, covariance[:q, :q], axes)
         return StandardErrors(np.sqrt(inside + outside), weight)
@@ -723,7 +653,7 @@ class GaussianComponent(SampleComponent):
 # ---- The estimator --------------------------------------------------------------------------------------------------
 
 
-class GaussianSearch(SemiSupervised[GaussianFamily]):
+class GaussianSearch(MixtureSearch[GaussianFamily]):
     """Find one Gaussian of a mixture from a direction or a few of its samples.
 
     Parameters
@@ -806,7 +736,7 @@ class GaussianSearch(SemiSupervised[GaussianFamily]):
             family = replace(family, check=None)
         for warning in family.warnings:
             warn_user(warning)
-        self._family, self._mixtures = family, MixtureCache[RefinedMixture]()
+        self._family, self._mixtures = family, MixtureCache()
         self.mean_, self.noise_variance_ = family.sample_mean, family.noise_variance
         return chunks
 
@@ -887,65 +817,11 @@ class GaussianSearch(SemiSupervised[GaussianFamily]):
         component = replace(component, _warnings=family.warnings)  # which the fit has issued
         return add_warnings(component, find_warnings(component))
 
-    def score_samples(self, X: SamplesLike) -> Array:
-        """Compute the log density of samples under the refined mixture, which the first call fits.
+    def _start_em(self) -> tuple[MixtureModel[Gaussians], list[Gaussians]]:
+        return start_em(self._family, self.covariance)
 
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n, d)
-            Samples.
-
-        Returns
-        -------
-        array of shape (n,)
-        """
-        check_is_fitted(self)
-        model, fit, *_ = self._fit_mixture(EMOptions())
-        rows: Any = model.read(self._family.read(self._check_rows(X, reset=False)))
-        return np.asarray(np.logaddexp.reduce(model.log_density(rows, fit.params), axis=1))
-
-    def _fit_mixture(self, options: EMOptions) -> RefinedMixture:
-        return self._mixtures.get(options, lambda: fit_all_components(self._family, self.covariance, options))
-
-    def _refine(self, component: GaussianComponent, negative: Samples | None, options: EMOptions) -> GaussianComponent:
-        """Choose the component of the fitted mixture that the hint means, and hold examples that it contradicts."""
-        family = self._family
-        mixture = self._fit_mixture(options)
-        if component._examples is not None:
-            mixture = self._choose_by_examples(mixture, component._examples, negative, options)
-        points = family.frame.whiten(mixture.centers).T
-        weights, scores = mixture.fit.params.weights, points.T @ component._hinted.hint
-        preference = prefer(scores, weights, component._choose)
-        order = mixture.order if component._examples is not None else np.argsort(-preference, kind="stable")
-        return replace(
-            component,
-            _refined=mixture._replace(order=order),
-            _candidates=Candidates(points[:, order], weights[order], scores[order], preference[order]),
-            _moment_candidates=component._candidates,
-        )
-
-    def _choose_by_examples(
-        self, mixture: RefinedMixture, positive: Samples, negative: Samples | None, options: EMOptions
-    ) -> RefinedMixture:
-        """Order the components by the likelihood of the examples, and hold examples that the mixture contradicts."""
-        family, model, params = self._family, mixture.model, mixture.fit.params
-        chunks: list[Any] = [model.read(family.read(X)) for X in (positive, negative) if X is not None]
-        joint = [model.log_density(chunk, params) for chunk in chunks]
-        order = np.argsort(-choose_component(joint[0], params.weights, *joint[1:]), kind="stable")
-        held = hold_examples(chunks, joint, int(order[0]))
-        if held is not None:
-            rows: Chunks[Any] = family.chunks.map(model.read).persist()
-            mixture = complete_mixture(family, model, rows, run_em(model, rows, params, options, held))
-        return mixture._replace(order=order)
+    def _complete(self, model: Any, rows: Chunks[Any], fit: Fit[Gaussians]) -> RefinedMixture[Gaussians]:
+        return complete_mixture(self._family, model, rows, fit)
 
     def _whiten(self, X: Samples) -> Array:
         return np.asarray(self._family.frame.whiten(X), dtype=X.dtype)
-
-
-def find_warnings(component: GaussianComponent) -> list[SearchWarning]:
-    """Find the reasons not to trust an answer."""
-    if component._refined is None:
-        return check_answer(component)
-    model = f"a Gaussian with a {component._refined.model.shape} covariance"
-    misfit = check_fit(float(component._refined.p_values[component._index]), model)
-    return [*check_answer(component), *misfit]

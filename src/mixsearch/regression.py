@@ -21,7 +21,7 @@ from mixsearch._typing import Array, Samples, SamplesLike
 from mixsearch.core.check import MAX_DISAGREEMENT, Check, check_answer
 from mixsearch.core.component import SampleComponent, add_warnings
 from mixsearch.core.eigen import top_eigenpairs
-from mixsearch.core.estimator import BaseSearch, MixtureCache, RandomState
+from mixsearch.core.estimator import BaseSearch, RandomState
 from mixsearch.core.extraction import (
     Candidates,
     Extraction,
@@ -91,6 +91,7 @@ from mixsearch.mixture.em import (
     run_em,
 )
 from mixsearch.mixture.errors import estimate_covariance
+from mixsearch.mixture.search import MixtureCache
 from mixsearch.mixture.tuning import TUNING as EM
 
 

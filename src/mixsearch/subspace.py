@@ -21,7 +21,7 @@ from mixsearch._typing import Array, Matrix, Samples, SamplesLike
 from mixsearch.core.check import Check, check_answer, leave_out_each
 from mixsearch.core.component import Component, add_warnings, format_interval, score_bars
 from mixsearch.core.eigen import OVERSAMPLING, top_eigenpairs
-from mixsearch.core.estimator import MixtureCache, RandomState, SemiSupervised, warn_no_signal
+from mixsearch.core.estimator import RandomState, SemiSupervised, warn_no_signal
 from mixsearch.core.family import Preset
 from mixsearch.core.frame import Frame, frame_from_eigenpairs, project
 from mixsearch.core.jackknife import jackknife
@@ -64,6 +64,7 @@ from mixsearch.mixture.em import (
     run_em,
 )
 from mixsearch.mixture.errors import estimate_covariance
+from mixsearch.mixture.search import MixtureCache
 
 
 @dataclass(frozen=True)

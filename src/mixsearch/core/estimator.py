@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Iterable
-from threading import Lock
-from typing import Any, ClassVar, Generic, Literal, Self, TypeVar
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -40,7 +39,6 @@ from mixsearch.errors import (
 from mixsearch.machine import map_parallel
 
 RandomState = int | np.random.RandomState | None
-T = TypeVar("T")
 
 
 class BaseSearch(FittedMixture[F], ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, metaclass=ABCMeta):
@@ -281,27 +279,6 @@ class SemiSupervised(BaseSearch[F]):
     def _search_examples(self, members: Samples) -> Any:
         """Return the component of the known members."""
         return self.search(examples=members)
-
-
-class MixtureCache(Generic[T]):
-    """Thread-safe cache of whole mixtures: EM without a hint runs once for each number of components and options."""
-
-    def __init__(self) -> None:
-        self._mixtures: dict[Any, T] = {}
-        self._lock = Lock()
-
-    def get(self, key: Any, fit: Callable[[], T]) -> T:
-        """Return the mixture of a key, fitted on first use."""
-        with self._lock:
-            if key not in self._mixtures:
-                self._mixtures[key] = fit()
-            return self._mixtures[key]
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {"_mixtures": self._mixtures}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self._mixtures, self._lock = state["_mixtures"], Lock()
 
 
 def warn_no_signal(spectrum: Spectrum, fitted: str) -> None:

@@ -237,6 +237,18 @@ def draw_centers(Z: Array, n_centers: int, rng: np.random.Generator) -> tuple[Ar
     return centers, distances
 
 
+def draw_start(model: Model[P], chunk: Any, Z: Array, n_components: int, rng: np.random.Generator) -> P:
+    """Start from rows far from each other in some coordinates, (n, q)."""
+    return start_near(model, chunk, Z, draw_centers(Z, n_components, rng)[0])
+
+
+def start_near(model: Model[P], chunk: Any, Z: Array, centers: Array) -> P:
+    """Start from the rows nearest to each of k centers in some coordinates, (n, q)."""
+    nearest = np.argmin([np.sum((Z - center) ** 2, axis=1) for center in centers], axis=0)
+    resp = np.eye(len(centers))[nearest]
+    return model.m_step(model.statistics(chunk, resp), resp.mean(axis=0))
+
+
 def clip_weight(weight: float) -> float:
     """Clip a weight to a probability strictly between 0 and 1."""
     return min(max(weight, 1e-9), 1 - 1e-9)
