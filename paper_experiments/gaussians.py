@@ -12,7 +12,6 @@ from matplotlib.figure import Figure
 
 from mixsearch import GaussianSearch, Moments, search_moments
 from mixsearch._typing import Array
-from mixsearch.core.extraction import ExtractionOptions
 from mixsearch.core.frame import Frame
 from mixsearch.core.moments import sum_cubes, symmetrize
 from mixsearch.datasets import make_gaussian_mixture, make_hint
@@ -22,6 +21,7 @@ from mixsearch.paper.algorithms import cancellation, largest_eigenpairs
 from mixsearch.plots.style import MUTED_COLOR
 from paper_experiments.baselines import ThirdMoment, compute_third_moment, fast_tensor_power, tensor_power
 from paper_experiments.baselines.tensor_power import NoiseTerm
+from paper_experiments.cancellation import cancel
 from paper_experiments.experiment import Case, Experiment, Result, Rows, make_cases
 from paper_experiments.figures import (
     FAINT,
@@ -44,7 +44,6 @@ Noise = Literal["next", "smallest"]
 # The noise level from one eigenvector, as in the paper; from that of the smallest eigenvalue, with the identity as the
 # noise term of the tensor power method, as in the authors' programs; or from the whole noise space.
 MOMENTS = ("paper's", AUTHORS, "our")
-CANCELLATION: ExtractionOptions = {"method": "cancellation", "rule": "threshold", "normaliser": "hinted"}
 THRESHOLD = 0.05  # of both rules
 WEIGHTS = np.linspace(0.04, 0.16, K)
 TARGETS = (1, 3, 5, 7, 9)
@@ -94,7 +93,7 @@ def run_speed(case: Case) -> Iterator[Result]:
         spent = {
             "whitening": fit + time_call(lambda: search.search(hint).center)[1],
             "refined": fit + time_call(lambda: search.search(hint, refine=True).center)[1],
-            "cancellation": fit + time_call(lambda: search.search(hint, **CANCELLATION).center)[1],
+            "cancellation": fit + time_call(lambda: cancel(search.search(hint), THRESHOLD))[1],
             "Fast-TPM": fit + moment + time_call(lambda: fast_tensor_power(third, hint))[1],
             "TPM": fit
             + moment
@@ -166,7 +165,7 @@ def _answer_by_search(X: Array, k: int, choice: str, seed: int) -> dict[str, Ans
     by_value, by_mean = (tensor_power(third, normaliser=kind, random_state=seed) for kind in ("value", "mean"))
     methods: dict[str, Answer] = {
         "whitening": lambda hint: search.search(hint).center,
-        "cancellation": lambda hint: search.search(hint, **CANCELLATION).center,
+        "cancellation": lambda hint: cancel(search.search(hint), THRESHOLD),
         "Fast-TPM": lambda hint: fast_tensor_power(third, hint).center,
         "TPM": lambda hint: by_value.find_component(hint).center,
         "TPM by the mean": lambda hint: by_mean.find_component(hint).center,

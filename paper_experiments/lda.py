@@ -9,10 +9,10 @@ import numpy as np
 
 from mixsearch import TopicSearch
 from mixsearch._typing import Array
-from mixsearch.core.extraction import ExtractionOptions
 from mixsearch.datasets import make_topics
 from mixsearch.datasets.topics import TopicData
 from paper_experiments.baselines import compute_third_moment, fast_tensor_power, tensor_power
+from paper_experiments.cancellation import cancel
 from paper_experiments.experiment import Case, Experiment, Result, make_cases
 from paper_experiments.figures import Comparison
 
@@ -23,9 +23,6 @@ MOMENTS: dict[str, dict[str, Any]] = {
     "paper's": {"moments": "plugin", "weights": "uniform", "metric": 0.0},
     "our": {"moments": "distinct"},
 }
-# The paper minimises |Z|* + λ. The minimum is at 0 for a word as it is, and at the exact λ if the hint is scaled so
-# that the trace of B is just above 1. So the cancellation of Figure 4 is whitening with another normaliser.
-CANCELLATION: ExtractionOptions = {"method": "cancellation", "rule": "psd", "normaliser": "hinted"}
 OVER_TPM = Comparison("TPM", "share of the topic", shade="length")
 
 
@@ -57,7 +54,9 @@ def _methods(data: TopicData, case: Case) -> dict[str, Callable[[int], Array]]:
     is_ours = choice == "our"
     methods: dict[str, Callable[[int], Array]] = {
         "whitening": lambda word: search.search(words=[word], choose="largest", project=is_ours).center,
-        "cancellation": lambda word: search.search(words=[word], **CANCELLATION).center,
+        # The paper minimises |Z|* + λ. The minimum is at 0 for a word as it is, and at the exact λ if the hint is
+        # scaled so that the trace of B is just above 1. So this is whitening with another normaliser.
+        "cancellation": lambda word: cancel(search.search(words=[word], choose="largest")),
         "Fast-TPM": lambda word: fast_tensor_power(third, hints[word]).center,
         "TPM": lambda word: everything.find_component(hints[word]).center,
     }

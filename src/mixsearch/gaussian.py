@@ -771,8 +771,7 @@ class GaussianSearch(MixtureSearch[GaussianFamily]):
         max_iter : int, optional
             Maximum number of EM iterations, 100 by default.
         **extraction
-            Options of the extraction: `method`, `choose`, `normaliser`, `rule`, `threshold` and `rehint`, the fields of
-            `Extraction`.
+            Options of the extraction: `choose` and `rehint`, the fields of `Extraction`.
 
         Returns
         -------
@@ -795,7 +794,7 @@ class GaussianSearch(MixtureSearch[GaussianFamily]):
             check_not_orthogonal(family.frame, v, scale=float(np.linalg.norm(v)))
         # 2) the third moment contracted with the hint, and one eigenvector (Algorithm 1)
         hinted = family.hinted(family.frame.project_hint(v) if c is None else c)
-        candidates, rehint = extract_with_rehint(family.hinted, hinted, family.frame, how)
+        candidates, rehint = extract_with_rehint(family.hinted, hinted, how)
         component = GaussianComponent(
             family.frame,
             candidates,

@@ -1376,8 +1376,7 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
         max_iter : int, optional
             Maximum number of EM iterations, 100 by default.
         **extraction
-            Options of the extraction: `method`, `choose`, `normaliser`, `rule`, `threshold` and `rehint`, the fields of
-            `Extraction`.
+            Options of the extraction: `choose` and `rehint`, the fields of `Extraction`.
 
         Returns
         -------
@@ -1403,7 +1402,7 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
         # 2) the third moment contracted with the hint, and one eigenvector (Algorithm 1)
         candidates, rehint = Candidates(*(np.zeros((1, 0)), *[np.zeros(0)] * 3)), None
         if family.has_moments:
-            candidates, rehint = extract_with_rehint(family.hinted, hinted, family.frame, how)
+            candidates, rehint = extract_with_rehint(family.hinted, hinted, how)
         component = RegressionComponent(
             family.frame,
             candidates,

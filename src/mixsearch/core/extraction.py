@@ -1,35 +1,29 @@
-"""Hinted moments -> component: whitening and cancellation, Algorithms 1 and 2 of the paper. Knows no family."""
+"""Hinted moments -> component by whitening, Algorithm 1 of the paper, and all components from the whole tensor."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any, Literal, NamedTuple, TypedDict
 
 import numpy as np
 
 from mixsearch._typing import Array
-from mixsearch.core.frame import Frame
-from mixsearch.core.moments import Hinted, Moments
+from mixsearch.core.moments import Hinted
 from mixsearch.core.validation import check_choice, reject_unknown_arguments
-from mixsearch.errors import ArgumentError, HintError, NoMassError, Option
+from mixsearch.errors import NoMassError
 
 # Below this lead over the runner-up, the runner-up is worth a look.
 DOUBTFUL_SEPARATION = 1.5
 
-_CHOICES = {
-    "method": ("whitening", "cancellation"),
-    "choose": ("largest", "absolute", "share"),
-    "normaliser": ("mean", "hinted"),
-    "rule": ("psd", "threshold"),
-}
+CHOICES = ("largest", "absolute", "share")
 
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
     """All components as one hint orders them, the preferred one first."""
 
-    points: Array  # columns W'μᵢ, (k, q); q = k unless a method finds one component only
+    points: Array  # columns W'μᵢ, (k, k)
     weights: Array  # αᵢ, (k,)
     scores: Array  # ⟨μᵢ, v⟩, (k,)
     preference: Array  # what they are sorted by, (k,), falling
@@ -69,11 +63,7 @@ def _ratio(mine: float, other: float) -> float:
 class ExtractionOptions(TypedDict, total=False):
     """The keyword arguments of `Extraction`, as every `search` takes them."""
 
-    method: Literal["whitening", "cancellation"]
     choose: Literal["largest", "absolute", "share"]
-    normaliser: Literal["mean", "hinted"]
-    rule: Literal["psd", "threshold"]
-    threshold: float
     rehint: bool
 
 
@@ -83,29 +73,16 @@ class Extraction:
 
     Attributes
     ----------
-    method : {"whitening", "cancellation"}
-        Algorithm 1 or Algorithm 2 of the paper, both in the signal space; `mixsearch.paper` has Algorithm 2 as printed.
     choose : {"largest", "absolute", "share"}
-        With whitening: the component of the largest score ⟨μᵢ, v⟩; of the largest |⟨μᵢ, v⟩|, which is the top singular
-        vector of R instead of the top eigenvector; or of the largest share αᵢ⟨μᵢ, v⟩² of the hint.
-    normaliser : {"mean", "hinted"}
-        What determines a component's weight: (m, A), or (Av, B).
-    rule : {"psd", "threshold"}
-        With cancellation: λ is the largest one that leaves A - λB positive semi-definite on the signal space, exactly,
-        or the smallest one at which its k-th singular value falls under a threshold, as the paper ran on Gaussians.
-    threshold : float
-        With ``rule="threshold"``: the fraction of the k-th singular value of A at which λ stops.
+        The component of the largest score ⟨μᵢ, v⟩; of the largest |⟨μᵢ, v⟩|, which is the top singular vector of R
+        instead of the top eigenvector; or of the largest share αᵢ⟨μᵢ, v⟩² of the hint.
     rehint : bool
-        With whitening: if the lead is small, contract the moments again with the component found as the hint, which
-        removes what noise mixes into it of the runner-up. The default of searches for Gaussians and regressions, unless
+        If the lead is small, contract the moments again with the component found as the hint, which removes what noise
+        mixes into it of the runner-up. The default of searches for Gaussians and regressions, unless
         ``preset="paper"``.
     """
 
-    method: str = "whitening"
     choose: str = "largest"
-    normaliser: str = "mean"
-    rule: str = "psd"
-    threshold: float = 0.05
     rehint: bool = False
 
     @classmethod
@@ -116,52 +93,29 @@ class Extraction:
         return cls(**options)
 
     def __post_init__(self) -> None:
-        for name, allowed in _CHOICES.items():
-            check_choice(name, getattr(self, name), allowed)
-        if self.method == "cancellation" and self.choose != "largest":
-            raise ArgumentError(
-                "choose={choose!r} needs method='whitening': cancellation always finds the largest score.",
-                code="options_conflict",
-                choose=self.choose,
-            )
-        if not 0 < self.threshold < 1:
-            raise ArgumentError(
-                "{argument} must be strictly between 0 and 1, got {value!r}.",
-                argument=Option("threshold"),
-                value=self.threshold,
-            )
+        check_choice("choose", self.choose, CHOICES)
 
 
-def extract(hinted: Hinted, frame: Frame, options: Extraction) -> Candidates:
-    """Recover the component that the hint means, together with the others."""
-    if options.method == "cancellation":
-        return extract_by_cancellation(hinted, frame, options)
-    return extract_by_whitening(hinted, choose=options.choose, normaliser=options.normaliser)
-
-
-def extract_by_whitening(hinted: Hinted, *, choose: str = "largest", normaliser: str = "mean") -> Candidates:
+def extract_by_whitening(hinted: Hinted, choose: str = "largest") -> Candidates:
     """Recover all components of a hinted frame, the one that the hint means first.
 
     Notes
     -----
     The vectors uᵢ = √αᵢ W'μᵢ are orthonormal and are the eigenvectors of R, with eigenvalues ⟨μᵢ, v⟩ (Lemma 2). The
-    overlap ⟨uᵢ, W'm⟩ is √αᵢ up to the sign of uᵢ; so is ⟨uᵢ, W'Av⟩ / ⟨μᵢ, v⟩.
+    overlap ⟨uᵢ, W'm⟩ is √αᵢ up to the sign of uᵢ.
     """
     scores, U = np.linalg.eigh((hinted.matrix + hinted.matrix.T) / 2)
-    overlaps = _overlaps(hinted, U, scores, normaliser)
+    preference = prefer(scores, (U.T @ hinted.mean) ** 2, choose)
+    return _candidates(hinted, U, scores, preference, np.argsort(-preference, kind="stable"))
+
+
+def _candidates(hinted: Hinted, U: Array, scores: Array, preference: Array, order: Array) -> Candidates:
+    """Return components along orthonormal directions, (k, k), in an order."""
+    overlaps = U.T @ hinted.mean
     weights = overlaps**2
-    preference = prefer(scores, weights, choose)
-    order = np.argsort(-preference, kind="stable")
     refuse_no_mass(float(weights[order[0]]), float(weights.sum()))
-    safe = np.where(overlaps == 0, np.inf, overlaps)
-    return Candidates((U / safe)[:, order], weights[order], scores[order], preference[order])
-
-
-def _overlaps(hinted: Hinted, U: Array, scores: Array, normaliser: str) -> Array:
-    """Return √αᵢ of each direction, up to its sign, (k,)."""
-    if normaliser == "mean":
-        return np.asarray(U.T @ hinted.mean)
-    return np.asarray((U.T @ hinted.hint) / np.where(scores == 0, np.inf, scores))
+    points = U / np.where(overlaps == 0, np.inf, overlaps)
+    return Candidates(points[:, order], weights[order], scores[order], preference[order])
 
 
 def prefer(scores: Array, weights: Array, choose: str) -> Array:
@@ -178,9 +132,7 @@ class Extracted(NamedTuple):
     rehint: Array | None = None
 
 
-def extract_with_rehint(
-    contract: Callable[[Array], Hinted], hinted: Hinted, frame: Frame, options: Extraction
-) -> Extracted:
+def extract_with_rehint(contract: Callable[[Array], Hinted], hinted: Hinted, options: Extraction) -> Extracted:
     """Recover the component that the hint means; if its lead is small, use it as the hint and recover it again.
 
     Notes
@@ -189,9 +141,8 @@ def extract_with_rehint(
     first component scores 1/√α₁ and all others 0: the lead of the user's hint no longer matters. It still decides which
     of the components is meant.
     """
-    candidates = extract(hinted, frame, options)
-    is_usual = options.rehint and (options.method, options.normaliser) == ("whitening", "mean")
-    if not is_usual or len(candidates.scores) < 2 or candidates.separation(0) >= DOUBTFUL_SEPARATION:
+    candidates = extract_by_whitening(hinted, options.choose)
+    if not options.rehint or len(candidates.scores) < 2 or candidates.separation(0) >= DOUBTFUL_SEPARATION:
         return Extracted(candidates)
     R = (hinted.matrix + hinted.matrix.T) / 2
     first = _contract_again(contract, candidates.points[:, 0])
@@ -203,18 +154,13 @@ def extract_with_rehint(
     return Extracted(found[best], (first, second)[best])
 
 
-def candidates_along(hinted: Hinted, direction: Array, choose: str, normaliser: str = "mean") -> Candidates:
+def candidates_along(hinted: Hinted, direction: Array, choose: str) -> Candidates:
     """Return a component of a known direction as the first candidate, with the scores of all under a hint."""
     R, u = (hinted.matrix + hinted.matrix.T) / 2, direction / np.linalg.norm(direction)
     U = np.column_stack([u, _complement_eigenvectors(R, u)])
     scores = np.einsum("ai,ab,bi->i", U, R, U)
-    overlaps = _overlaps(hinted, U, scores, normaliser)
-    weights = overlaps**2
-    preference = prefer(scores, weights, choose)
-    order = np.append(0, 1 + np.argsort(-preference[1:], kind="stable"))
-    refuse_no_mass(float(weights[0]), float(weights.sum()))
-    points = U / np.where(overlaps == 0, np.inf, overlaps)
-    return Candidates(points[:, order], weights[order], scores[order], preference[order])
+    preference = prefer(scores, (U.T @ hinted.mean) ** 2, choose)
+    return _candidates(hinted, U, scores, preference, np.append(0, 1 + np.argsort(-preference[1:], kind="stable")))
 
 
 def _contract_again(contract: Callable[[Array], Hinted], direction: Array) -> Array:
@@ -233,59 +179,6 @@ def _complement_eigenvectors(R: Array, u: Array) -> Array:
     return np.asarray(complement @ np.linalg.eigh(complement.T @ R @ complement)[1][:, ::-1])
 
 
-def extract_by_cancellation(hinted: Hinted, frame: Frame, options: Extraction) -> Candidates:
-    """Recover the component by cancellation inside the signal space, and the other candidates by whitening.
-
-    Notes
-    -----
-    A - λB loses the component at λ = 1 / ⟨μ, v⟩. With ``rule="psd"`` this is whitening in another guise: the null
-    vector of A - λB is W u₁. Where every score is negative the search goes over λ < 0 and finds the component of the
-    most negative score, that is, of the hint -v.
-    """
-    root, scores = np.sqrt(frame.values), np.linalg.eigvalsh(hinted.matrix)
-    if not scores.any():
-        raise HintError(
-            "Every component scores zero under the hint, so none cancels. Give another hint.", code="hint_scores_zero"
-        )
-    sign = 1.0 if scores[-1] > 0 else -1.0
-    signed = Hinted(sign * hinted.matrix, hinted.mean, sign * hinted.hint)
-    A, B = np.diag(frame.values), signed.matrix * np.outer(root, root)
-    rate = find_rate(A, B, signed.matrix, options)
-    # Steps 5 to 9 of Algorithm 2: the component that the first k - 1 singular vectors of A - λB lack.
-    values, vectors = np.linalg.eigh(A - rate * B)
-    rest = vectors[:, np.argsort(-np.abs(values), kind="stable")[: frame.n_components - 1]]
-    is_mean = options.normaliser == "mean"
-    mean, second = (root * hinted.mean, A) if is_mean else (root * signed.hint, B)
-    residual = mean - rest @ (rest.T @ mean)
-    length = float(np.linalg.norm(residual))
-    refuse_no_mass(length, float(np.linalg.norm(mean)))
-    direction = residual / length
-    basis = np.column_stack([direction, rest])
-    overlaps = basis.T @ (second @ direction)
-    coefficients = overlaps / length
-    mass = float(overlaps[0] / coefficients[0] ** 2)  # α from (m, A); α⟨μ, v⟩ from (Av, B)
-    weight = mass if is_mean else mass * rate
-    refuse_no_mass(weight, float(hinted.mean @ hinted.mean))
-    # It scores what its own direction does, so that a λ that misses the component shows in the separation.
-    point = basis @ coefficients / root
-    candidates = candidates_along(signed, point, "largest", options.normaliser)
-    points, weights = candidates.points.copy(), candidates.weights.copy()
-    points[:, 0], weights[0] = point, weight
-    return replace(candidates, points=points, weights=weights, scores=sign * candidates.scores)
-
-
-def find_rate(A: Array, B: Array, R: Array, options: Extraction) -> float:
-    """Find the positive λ of the rule, where at least one score is positive."""
-    exact = 1 / float(np.linalg.eigvalsh((R + R.T) / 2)[-1])
-    if options.rule == "psd":
-        return exact
-    from scipy.optimize import brentq  # a rule that few searches use, and an import longer than a search
-
-    target = options.threshold * A.diagonal().min()
-    # Below the exact λ the matrix is positive definite, and its smallest eigenvalue is concave: one crossing.
-    return exact * float(brentq(lambda part: np.linalg.eigvalsh(A - part * exact * B)[0] - target, 0.0, 1.0))
-
-
 def refuse_no_mass(weight: float, total: float) -> None:
     """Raise for a component without weight, which has no center that the data could tell."""
     if not weight > 1e-14 * total:
@@ -294,13 +187,6 @@ def refuse_no_mass(weight: float, total: float) -> None:
             "every component. Try the opposite hint, -v, or fewer components.",
             weight=weight,
         )
-
-
-def hint_in_frame(moments: Moments, frame: Frame) -> Hinted:
-    """Return R = W'BW, W'm and W'Av."""
-    W = frame.basis / np.sqrt(frame.values)
-    hint = np.zeros(frame.n_components) if moments.hint is None else frame.project_hint(moments.hint)
-    return Hinted(W.T @ np.asarray(moments.hinted @ W), W.T @ moments.mean, hint)
 
 
 # Starting bases: the hint's own eigenvectors, and those of this many random contractions.

@@ -15,15 +15,14 @@ from mixsearch.core.eigen import top_eigenpairs
 from mixsearch.core.extraction import (
     Extraction,
     ExtractionOptions,
-    extract,
+    extract_by_whitening,
     extract_with_rehint,
-    hint_in_frame,
 )
 from mixsearch.core.family import Family
 from mixsearch.core.frame import frame_from_eigenpairs
-from mixsearch.core.moments import Moments
+from mixsearch.core.moments import Hinted, Moments
 from mixsearch.core.validation import check_not_orthogonal, hint_from_direction
-from mixsearch.errors import ArgumentError, HintError, Option, SearchError
+from mixsearch.errors import ArgumentError, Option, SearchError
 
 
 def search_moments(
@@ -44,8 +43,7 @@ def search_moments(
     random_state : int
         Seed of the eigensolver, used if A is an operator.
     **extraction
-        Options of the extraction, the fields of `Extraction`, such as ``method="cancellation"``.
-        ``normaliser="hinted"`` needs `moments.hint`.
+        Options of the extraction: `choose`, as in `Extraction`.
 
     Returns
     -------
@@ -74,15 +72,17 @@ def search_moments(
     (0.3, 2.0)
     """
     how = Extraction.from_options(extraction, search_moments)
-    moments = Moments(*(_as_matrix(part) for part in (moments.mean, moments.second, moments.hinted, moments.hint)))
-    _check_moments(moments, n_components, needs_hint=how.normaliser == "hinted")
+    moments = Moments(*(_as_matrix(part) for part in (moments.mean, moments.second, moments.hinted)))
+    _check_moments(moments, n_components)
     if how.rehint:
         raise ArgumentError(
             "rehint=True needs samples: B is known for one hint only. Use search_family.", code="options_conflict"
         )
     values, vectors, _ = top_eigenpairs(moments.second, n_components, seed=random_state)
     frame = frame_from_eigenpairs(values, vectors)
-    found = SampleComponent(frame, extract(hint_in_frame(moments, frame), frame, how))
+    W = frame.basis / np.sqrt(frame.values)
+    hinted = Hinted(W.T @ np.asarray(moments.hinted @ W), W.T @ moments.mean, np.zeros(n_components))
+    found = SampleComponent(frame, extract_by_whitening(hinted, how.choose))
     return add_warnings(found, check_lead(found))
 
 
@@ -96,8 +96,7 @@ def search_family(family: Family, hint: ArrayLike, **extraction: Unpack[Extracti
     hint : array of shape (d,)
         A direction v in which the parameter of the component lies further out than all others.
     **extraction
-        Options of the extraction: `method`, `choose`, `normaliser`, `rule`, `threshold` and `rehint`, the fields
-        of `Extraction`.
+        Options of the extraction: `choose` and `rehint`, the fields of `Extraction`.
 
     Returns
     -------
@@ -120,7 +119,7 @@ def search_family(family: Family, hint: ArrayLike, **extraction: Unpack[Extracti
     v = hint_from_direction(hint, len(family.frame.basis))
     check_not_orthogonal(family.frame, v, scale=float(np.linalg.norm(v)))
     hinted = family.hinted(family.frame.project_hint(v))
-    candidates, again = extract_with_rehint(family.hinted, hinted, family.frame, how)
+    candidates, again = extract_with_rehint(family.hinted, hinted, how)
     found = SampleComponent(family.frame, candidates, _family=family, _hinted=hinted, _rehint=again, _choose=how.choose)
     return add_warnings(found, check_lead(found))
 
@@ -134,7 +133,7 @@ def _as_matrix(part: Any) -> Any:
     return np.asarray(part, dtype=np.float64)
 
 
-def _check_moments(moments: Moments, n_components: int, *, needs_hint: bool) -> None:
+def _check_moments(moments: Moments, n_components: int) -> None:
     """Check shapes, symmetry and finiteness."""
     d = len(moments.mean)
     for name, matrix in (("second", moments.second), ("hinted", moments.hinted)):
@@ -154,15 +153,6 @@ def _check_moments(moments: Moments, n_components: int, *, needs_hint: bool) -> 
             "independent.",
             argument=Option("n_components"),
             value=n_components,
-            d=d,
-        )
-    if needs_hint and moments.hint is None:
-        raise HintError("normaliser='hinted' needs the hint itself: pass Moments(..., hint=v).", code="hint_missing")
-    if moments.hint is not None and moments.hint.shape != (d,):
-        raise HintError(
-            "Moments.hint has shape {shape}, but a mean of length {d} needs ({d},).",
-            code="hint_shape",
-            shape=moments.hint.shape,
             d=d,
         )
 

@@ -37,8 +37,6 @@ class Moments:
         A = Σ αᵢ μᵢ μᵢ', symmetric.
     hinted : array or LinearOperator of shape (d, d)
         B = Σ αᵢ ⟨μᵢ, v⟩ μᵢ μᵢ', symmetric.
-    hint : array of shape (d,), optional
-        v itself; only ``normaliser="hinted"`` needs it.
 
     Examples
     --------
@@ -55,7 +53,6 @@ class Moments:
     mean: Array
     second: Matrix
     hinted: Matrix
-    hint: Array | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,8 +134,8 @@ class FittedTopics(FittedMixture[TopicFamily]):
             that a template that mentions a word does not outweigh the documents about it. "auto" does so unless most
             of them are near-copies and their template always has the word: then it is what the word means.
         **extraction
-            How the topic is extracted: `method`, `choose`, `normaliser`, `rule`, `threshold` and `rehint`, the
-            fields of `Extraction`. Whitening takes the topic with the largest share of the hint, ``choose="share"``;
+            How the topic is extracted: `choose` and `rehint`, the fields of `Extraction`. By default it is the topic
+            with the largest share of the hint, ``choose="share"``;
             ``choose="largest"``, as in the paper, often finds a tiny topic on real text.
 
         Returns
@@ -145,8 +145,7 @@ class FittedTopics(FittedMixture[TopicFamily]):
         self._check_fitted()
         if words is None and are_words(hint):
             hint, words = None, hint
-        if extraction.get("method") != "cancellation":
-            extraction.setdefault("choose", self._default_choose)
+        extraction.setdefault("choose", self._default_choose)
         how = Extraction.from_options(extraction, self.search)
         # Words and documents may be of one hint.
         check_one_hint({"hint": hint, "words": words, **({"documents": documents} if words is None else {})})

@@ -173,7 +173,7 @@ class TopicQuery:
         return self._extract_hinted(self.family.hinted(hint, max_documents), hint, max_documents)
 
     def _extract_hinted(self, hinted: Hinted, hint: WordHint | Array, max_documents: int | None = None) -> Topic:
-        candidates, again = extract_with_rehint(self.family.hinted, hinted, self.family.frame, self.extraction)
+        candidates, again = extract_with_rehint(self.family.hinted, hinted, self.extraction)
         return Topic(
             self.family.frame,
             candidates,

@@ -6,23 +6,17 @@ from tests.coded import raises
 from tests.populations import Mixture, draw_mixture
 
 from mixsearch import Moments, SearchError, WeakHintWarning, search_family, search_moments
-from mixsearch.core.extraction import Extraction
 from mixsearch.core.rows import chunk_in_memory
 from mixsearch.datasets import make_gaussian_mixture
-from mixsearch.errors import HintError, NoMassError, RankError
+from mixsearch.errors import NoMassError, RankError
 from mixsearch.gaussian import fit_gaussian
 
 MIXTURE = draw_mixture(3, 4, 9)
 
 
 def moments(mixture=MIXTURE, **changed):
-    fields = {"mean": mixture.mean, "second": mixture.second, "hinted": mixture.hinted, "hint": mixture.hint}
+    fields = {"mean": mixture.mean, "second": mixture.second, "hinted": mixture.hinted}
     return Moments(**(fields | changed))
-
-
-def test_the_rule_that_the_paper_ran_comes_near_the_component():
-    found = search_moments(moments(), 4, method="cancellation", rule="threshold", threshold=1e-6)
-    assert_allclose(found.center, MIXTURE.centers[0], atol=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -31,7 +25,6 @@ def test_the_rule_that_the_paper_ran_comes_near_the_component():
         ({}, 6, RankError, "rank_too_low", {"rank": 4, "needed": 6, "possible": 4}),
         ({}, 0, SearchError, "bad_argument", {"argument": "n_components", "value": 0}),
         ({"second": np.eye(3)}, 4, SearchError, "moments_shape", {"name": "second", "shape": (3, 3)}),
-        ({"hint": np.ones(3)}, 4, HintError, "hint_shape", {"shape": (3,), "d": 9}),
         ({"second": np.triu(np.ones((9, 9)))}, 4, SearchError, "moments_not_symmetric", {"name": "second"}),
         ({"mean": np.full(9, np.nan)}, 4, SearchError, "moments_not_finite", {"name": "mean"}),
         ({"mean": np.zeros(9)}, 4, NoMassError, "no_mass", {"weight": 0}),
@@ -43,35 +36,15 @@ def test_moments_that_cannot_be_searched_say_why(changed, k, error, code, fields
     assert isinstance(caught.value, error)
 
 
-def test_the_hinted_normaliser_needs_the_hint():
-    with raises("hint_missing"):
-        search_moments(moments(hint=None), 4, normaliser="hinted")
-
-
-@pytest.mark.parametrize(
-    ("options", "code", "fields"),
-    [
-        ({"method": "magic"}, "bad_argument", {"argument": "method", "choices": "'whitening', 'cancellation'"}),
-        ({"threshold": 2.0}, "bad_argument", {"argument": "threshold", "value": 2.0}),
-        ({"method": "cancellation", "choose": "share"}, "options_conflict", {"choose": "share"}),
-    ],
-)
-def test_an_option_that_does_not_exist_names_those_that_do(options, code, fields):
-    with raises(code, **fields):
-        Extraction(**options)
+def test_an_option_that_does_not_exist_names_those_that_do():
+    with raises("bad_argument", argument="choose", choices="'largest', 'absolute', 'share'"):
+        search_moments(moments(), 4, choose="best")
 
 
 def test_lists_and_sparse_matrices_are_moments_too():
     plain = search_moments(moments(), 4)
-    listed = Moments(
-        MIXTURE.mean.tolist(), MIXTURE.second.tolist(), sp.coo_array(MIXTURE.hinted), MIXTURE.hint.tolist()
-    )
+    listed = Moments(MIXTURE.mean.tolist(), MIXTURE.second.tolist(), sp.coo_array(MIXTURE.hinted))
     assert_allclose(search_moments(listed, 4).center, plain.center)
-
-
-def test_a_hint_that_every_component_scores_zero_cancels_nothing():
-    with raises("hint_scores_zero"):
-        search_moments(moments(hinted=np.zeros((9, 9))), 4, method="cancellation")
 
 
 def test_a_warning_names_the_line_of_the_caller():

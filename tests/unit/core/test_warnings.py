@@ -8,7 +8,6 @@ from numpy.testing import assert_allclose
 from mixsearch import GaussianSearch
 from mixsearch.confidence import MIN_P_VALUE, trust, verdict, verdict_code, weak_hint
 from mixsearch.core.extraction import Extraction, extract_with_rehint
-from mixsearch.core.frame import Frame
 from mixsearch.core.jackknife import N_DRAWS, interval_of_lead, probability_of_first
 from mixsearch.core.moments import Hinted
 from mixsearch.datasets import make_gaussian_mixture, make_hint
@@ -98,7 +97,7 @@ def test_with_exact_moments_the_second_contraction_changes_nothing(order) -> Non
     def contract(hint):
         return Hinted(np.diag(hint / overlaps), overlaps, hint)
 
-    found, rehint = extract_with_rehint(contract, hinted, Frame(np.eye(3), np.ones(3)), Extraction(rehint=True))
+    found, rehint = extract_with_rehint(contract, hinted, Extraction(rehint=True))
     assert rehint is not None
     assert_allclose(found.scores, scores, atol=1e-12)
     assert_allclose(found.weights, weights, atol=1e-12)

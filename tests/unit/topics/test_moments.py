@@ -12,7 +12,7 @@ from tests.coded import raises
 from tests.split_samples import jackknife_slices
 
 from mixsearch import lda
-from mixsearch.core.extraction import Extraction, extract
+from mixsearch.core.extraction import extract_by_whitening
 from mixsearch.lda import fit_topics
 from mixsearch.lda_documents import corpus_in_memory
 from mixsearch.topics.hint import WordHint
@@ -138,10 +138,9 @@ def test_the_population_of_three_word_documents_gives_the_topic_exactly(metric, 
     alpha = rng.uniform(0.1, 1.0, size=k)
     counts, chances = population_of_three_word_documents(topics, alpha)
     model = fitted(counts, chances / chances.sum(), k=k, alpha0=float(alpha.sum()), metric=metric)
-    for how in (Extraction(), Extraction(method="cancellation"), Extraction(normaliser="hinted")):
-        candidates = extract(model.hinted(WordHint(np.array([0]), np.ones(1))), model.frame, how)
-        assert_allclose(model.frame.unwhiten(candidates.points[:, 0]), topics[0], atol=1e-8)
-        assert candidates.weights[0] == pytest.approx(alpha[0], rel=1e-7)
+    candidates = extract_by_whitening(model.hinted(WordHint(np.array([0]), np.ones(1))))
+    assert_allclose(model.frame.unwhiten(candidates.points[:, 0]), topics[0], atol=1e-8)
+    assert candidates.weights[0] == pytest.approx(alpha[0], rel=1e-7)
 
 
 def brute_force_moments(texts, weights, v, alpha0):
