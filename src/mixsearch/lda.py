@@ -8,7 +8,7 @@ of topics), and refinement by Gibbs sampling. `mixsearch.paper.lda` has the same
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from threading import Lock
@@ -53,16 +53,11 @@ from mixsearch.errors import HintError, Option, SearchError
 from mixsearch.lda_documents import (
     DocumentWeights,
     HintedChunk,
-    MeanDocument,
     TopicChunk,
-    UnitSums,
     Weighting,
     WordCountChunk,
     check_indices,
-    inverse_frequency,
     match_documents,
-    sum_unit_vectors,
-    tfidf_lengths,
     weight_documents,
 )
 from mixsearch.machine import n_cores, one_blas_thread
@@ -193,12 +188,11 @@ class TopicFamily:
     own_triples: Array  # Σ triple weight x c, (d,): triples of a word with itself
     own_crossed: Array  # Σ triple weight x c y', (d, k): triples of a word with itself and another word
     document_frequency: Array  # the number of documents that contain each word, (d,)
-    idf: Array  # of each word at the time of the fit, (d,)
-    mean_document: MeanDocument  # means of all documents as unit vectors
     n_applications: int  # passes over the counts that the eigenvectors took
     row_lengths: RowLengths  # with all components of the fit, also if this has fewer
-    chunks: Chunks[TopicChunk]
-    left_out: Frame | None = None  # directions outside the frame that stand out from the noise, if any
+    chunks: Chunks[Any]  # of `TopicChunk`
+    # Directions outside the frame that stand out from the noise, if any.
+    left_out: Frame | None = field(default=None, kw_only=True)
     n_hints: ClassVar[int] = 1
 
     @property
@@ -417,7 +411,7 @@ class TopicFamily:
         return np.asarray(weighted_gram(V, scaled, precision=V.dtype, n_threads=n_cores()) / np.outer(root, root))
 
     @property
-    def segments(self) -> tuple[TopicChunk, ...]:
+    def segments(self) -> tuple[Any, ...]:
         """All documents in one chunk or a few, if they are in this process."""
         if type(self.chunks) is Chunks:
             return self.chunks.pieces
@@ -430,14 +424,6 @@ class TopicFamily:
 
 
 # ---- The fit --------------------------------------------------------------------------------------------------------
-
-
-class ProjectionSums(NamedTuple):
-    """Sums over documents that are projected onto the signal space."""
-
-    crossed: Array  # Σ triple weight x c y', (d, k)
-    tfidf: Array  # of tf-idf vectors of length 1 and of their squares, (d, 2)
-    places: Array  # of unit vectors in the signal space, (2, k)
 
 
 def fit_topics(
@@ -489,8 +475,7 @@ def fit_topics(
     k = max(count_above(values[:n_components]), 1)
     frame = replace(frame_from_eigenpairs(values[:k], vectors[:, :k]), metric=scale)
     beyond = Frame(vectors[:, k:], values[k:], scale)
-    idf = inverse_frequency(document_frequency, chunks.n_rows)
-    projected, projection = chunks.map_sum(project_documents, weights, frame, idf, allocate)
+    projected, own_crossed = chunks.map_sum(project_documents, weights, frame, allocate)
     return TopicFamily(
         frame=frame,
         alpha0=alpha0,
@@ -499,11 +484,9 @@ def fit_topics(
         distinct=distinct,
         own_pairs=own_pairs,
         own_triples=own_triples,
-        own_crossed=projection.crossed,
+        own_crossed=own_crossed,
         document_frequency=document_frequency.astype(np.int64),
-        idf=idf,
         n_applications=n_applications,
-        mean_document=MeanDocument.from_sums(UnitSums(projection.tfidf, projection.places), chunks.n_rows),
         row_lengths=RowLengths(frame),
         chunks=projected,
         left_out=_find_left_out(second, beyond, float(frame.values[-1]), seed) if n_beyond else None,
@@ -549,29 +532,23 @@ def _find_left_out(second: Matrix, beyond: Frame, last: float, seed: int) -> Fra
 
 
 def project_documents(
-    chunk: WordCountChunk, weights: DocumentWeights, frame: Frame, idf: Array, allocate: Allocate
-) -> tuple[TopicChunk, ProjectionSums]:
-    """Return the documents with their weights, whitened counts Y and lengths as tf-idf vectors, and sums over them."""
+    chunk: WordCountChunk, weights: DocumentWeights, frame: Frame, allocate: Allocate
+) -> tuple[TopicChunk, Array]:
+    """Return the documents with their weights and whitened counts Y, and Σ triple weight x c y', (d, k)."""
     counts, V, roots = chunk.counts, frame.basis, np.sqrt(frame.values)
     scaled = V if frame.metric is None else V * frame.metric[:, None].astype(V.dtype)
     W = np.ascontiguousarray(scaled / roots.astype(V.dtype))
-    projected, lengths = allocate((counts.shape[0], W.shape[1]), counts.dtype), np.empty(counts.shape[0])
+    projected = allocate((counts.shape[0], W.shape[1]), counts.dtype)
     _, by_pair, by_triple = weights.compute(chunk.lengths)
 
-    def project_chunk(chunk: tuple[int, slice]) -> ProjectionSums:
-        index, rows = chunk
+    def project_chunk(piece: tuple[int, slice]) -> Any:
+        index, rows = piece
         X = counts.read(index)
         projected[rows] = Y = X @ W
-        lengths[rows] = tfidf_lengths(X, idf)
-        crossed = X.T @ (Y * by_triple[rows, None].astype(Y.dtype))
-        return ProjectionSums(np.asarray(crossed), *sum_unit_vectors(X, lengths[rows], Y, frame.values, idf))
+        return np.asarray(X.T @ (Y * by_triple[rows, None].astype(Y.dtype)))
 
-    sums = sum_chunks(project_chunk, counts.enumerate(), n_cores())
-    fields = {name: value for name, value in vars(chunk).items() if name != "stored"}
-    documents = TopicChunk(
-        **fields, pair_weights=by_pair, triple_weights=by_triple, tfidf_lengths=lengths, projected=projected
-    )
-    return documents, sums
+    crossed = sum_chunks(project_chunk, counts.enumerate(), n_cores())
+    return TopicChunk(**vars(chunk), pair_weights=by_pair, triple_weights=by_triple, projected=projected), crossed
 
 
 # ---- The sum of the Dirichlet parameters, and the number of topics --------------------------------------------------

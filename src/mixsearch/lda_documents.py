@@ -1,9 +1,9 @@
-"""Documents in chunks: counts by document and by word, weights, scores under a hint, and unit vectors."""
+"""Documents in chunks: counts by document and by word, weights, and scores under a hint."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, fields, replace
 from itertools import accumulate
 from typing import Any, NamedTuple, Self, TypeVar
 
@@ -35,6 +35,13 @@ class DocumentChunk(Chunk):
     by_document: sp.csr_array  # counts, (n, d)
     lengths: Array  # (n,)
     rows: Array  # rows of the documents in the user's matrix, (n,)
+    # The same counts on disk, if reading all of `by_document` would fill the memory.
+    stored: RowChunks | None = field(default=None, kw_only=True)
+
+    @property
+    def counts(self) -> RowChunks:
+        """The counts in chunks, for a pass over all of them."""
+        return chunk_rows(self.by_document) if self.stored is None else self.stored
 
     def read_documents(self, rows: Array | slice) -> sp.csr_array:
         """Return the counts of some documents."""
@@ -59,12 +66,6 @@ class WordCountChunk(DocumentChunk):
     """Documents before a fit."""
 
     by_word: sp.csc_array  # counts column by column: a word finds its documents
-    stored: RowChunks | None = None  # the same counts on disk, if reading all of `by_document` would fill the memory
-
-    @property
-    def counts(self) -> RowChunks:
-        """The counts in chunks, for a pass over all of them."""
-        return chunk_rows(self.by_document) if self.stored is None else self.stored
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,6 @@ class TopicChunk(DocumentChunk):
     by_word: sp.csc_array  # counts column by column
     pair_weights: Array  # ω / (l(l-1)), (n,), with l the length; ω / l² for the plug-in
     triple_weights: Array  # ω / (l(l-1)(l-2)), (n,); ω / l³ for the plug-in
-    tfidf_lengths: Array  # (n,)
 
     def take(self, indices: Any) -> Self:
         """Return the chunk with only some of its rows."""
@@ -179,7 +179,8 @@ def match_documents(
 def _score_hint(chunk: TopicChunk, columns: Array | slice, values: Array) -> HintedChunk:
     hint_counts: Sparse = check_indices(chunk.by_document) if isinstance(columns, slice) else chunk.read_words(columns)
     scores = np.asarray(hint_counts @ values)
-    return HintedChunk(**vars(chunk), hint_counts=hint_counts, hint_scores=scores, sampled_scores=scores)
+    shared = {each.name: getattr(chunk, each.name) for each in fields(TopicChunk)}
+    return HintedChunk(**shared, hint_counts=hint_counts, hint_scores=scores, sampled_scores=scores)
 
 
 def _count_matching(chunk: HintedChunk) -> Any:
@@ -193,69 +194,3 @@ def _sample_matching(chunk: HintedChunk, max_documents: int, matching: ChunkCoun
     scores = np.zeros_like(chunk.hint_scores)
     scores[sampled] = chunk.hint_scores[sampled] * (matching.total / max_documents)
     return replace(chunk, sampled_scores=scores)
-
-
-# A place has two unit vectors, of whitened counts times a power of the eigenvalues: a fine one of all directions, and a
-# broad one of the leading directions, by a larger power.
-FINE_POWER, BROAD_POWER, N_LEADING = 0.5, 0.75, 50
-
-
-class UnitSums(NamedTuple):
-    """Sums over the unit vectors of documents."""
-
-    tfidf: Array  # of values and of their squares, (d, 2)
-    places: Array  # (2, k)
-
-
-class MeanDocument(NamedTuple):
-    """Means over the unit vectors of all documents."""
-
-    tfidf: Array  # (d,)
-    deviation: Array  # of tf-idf, (d,)
-    places: Array  # (2, k)
-
-    @classmethod
-    def from_sums(cls, sums: UnitSums, n_documents: int) -> MeanDocument:
-        """Return the means from the sums over all documents."""
-        mean, square = sums.tfidf.T / n_documents
-        return cls(mean, np.sqrt(np.maximum(square - mean**2, 0)), sums.places / n_documents)
-
-
-def sum_unit_vectors(counts: sp.csr_array, lengths: Array, projected: Array, values: Array, idf: Array) -> UnitSums:
-    """Return the sums over documents of known lengths as tf-idf vectors."""
-    scale = (1 / np.where(lengths > 0, lengths, np.inf)).astype(counts.dtype)
-    tfidf = np.column_stack([idf * (counts.T @ scale), idf**2 * (_squares(counts).T @ scale**2)])
-    return UnitSums(tfidf, sum_places(projected, values, np.ones(len(lengths))))
-
-
-def inverse_frequency(document_frequency: Array, n_documents: int) -> Array:
-    """Return the idf of words, (d,): smoothed, and 1 for a word that every document contains."""
-    return np.asarray(np.log((1 + n_documents) / (1 + document_frequency)) + 1)
-
-
-def tfidf_lengths(counts: sp.csr_array, idf: Array) -> Array:
-    """Return the Euclidean lengths of tf-idf vectors, (n,)."""
-    return np.sqrt(np.asarray(_squares(counts) @ idf**2, dtype=np.float64))
-
-
-def _squares(counts: sp.csr_array) -> sp.csr_array:
-    return sp.csr_array((counts.data**2, counts.indices, counts.indptr), shape=counts.shape)
-
-
-def place_units(values: Array) -> Array:
-    """Return the units of both places from the eigenvalues, (2, k)."""
-    units = np.stack([values**FINE_POWER, values**BROAD_POWER])
-    units[1, N_LEADING:] = 0
-    return units
-
-
-def inverse_lengths(projected: Array, units: Array) -> Array:
-    """Return 1 over the lengths that both places have before they are scaled to length 1, (n, 2); 1 for zero."""
-    squares = projected**2 @ (units**2).T
-    return np.asarray(1 / np.sqrt(np.where(squares > 0, squares, 1)))
-
-
-def sum_places(projected: Array, values: Array, weights: Array) -> Array:
-    """Return the sums over the places of documents with weights, (2, k). No vector of length 1 is made."""
-    units, exact = place_units(values), projected.astype(np.float64)
-    return np.asarray((inverse_lengths(exact, units) * weights[:, None]).T @ exact * units)

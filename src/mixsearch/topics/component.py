@@ -17,12 +17,12 @@ from mixsearch.core.moments import Replicates
 from mixsearch.core.rows import TopRows, is_dask, load_dask, top_rows
 from mixsearch.core.validation import check_choice, check_positive_int, check_samples
 from mixsearch.display import Card, plain_number
-from mixsearch.lda import LdaTopic, TopicFamily, project_to_simplex
-from mixsearch.lda_documents import TopicChunk, check_indices
+from mixsearch.lda import LdaTopic, project_to_simplex
+from mixsearch.lda_documents import check_indices
 from mixsearch.machine import one_blas_thread
 from mixsearch.topics.confidence import trust_in_words
 from mixsearch.topics.counts import as_counts
-from mixsearch.topics.documents import ShareChunk, rank_documents
+from mixsearch.topics.documents import PlacedChunk, PlacedFamily, ShareChunk, rank_documents
 from mixsearch.topics.evidence import divergence_by_word, promote_words
 from mixsearch.topics.hint import WordHint
 from mixsearch.topics.local_em import LocalTopic, estimate_errors, floor_errors
@@ -115,7 +115,7 @@ class Topic(ConfidentComponent):
     (True, 0)
     """
 
-    _family: TopicFamily = field(kw_only=True)
+    _family: PlacedFamily = field(kw_only=True)
     _hint: WordHint | Array = field(kw_only=True)  # over words, or in the frame
     _vocabulary: Sequence[str] | None = field(kw_only=True)
     _damping: bool = field(kw_only=True)
@@ -199,7 +199,7 @@ class Topic(ConfidentComponent):
         is_holding = self._find_holding(self._family)
         return None if is_holding is None else int(np.count_nonzero(is_holding & self._among))
 
-    def _find_holding(self, family: TopicFamily) -> Array | None:
+    def _find_holding(self, family: PlacedFamily) -> Array | None:
         """Return which documents of a fit contain the words of the hint, (n,), if local EM started from words."""
         if not isinstance(self._hint, WordHint) or not self._rests_on_words or self._hint.is_partial:
             return None
@@ -381,7 +381,7 @@ class Topic(ConfidentComponent):
         return shares.collect().chunk.shares
 
     @property
-    def _share_estimate(self) -> Callable[[TopicChunk], Array]:
+    def _share_estimate(self) -> Callable[[PlacedChunk], Array]:
         """Estimate the topic's share in documents of the corpus, by moments or by their posterior."""
         if isinstance(self._refined, LdaTopic):
             refined = self._refined

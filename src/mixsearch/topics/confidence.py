@@ -21,9 +21,15 @@ from mixsearch._typing import Array
 from mixsearch.confidence import MIN_AGREEMENT, ExampleFit
 from mixsearch.core.extraction import Candidates
 from mixsearch.errors import WeakHintWarning
-from mixsearch.lda import TopicFamily
-from mixsearch.lda_documents import N_LEADING
-from mixsearch.topics.documents import PlacedSample, broad_places, pick_evenly, place_documents, to_unit_length
+from mixsearch.topics.documents import (
+    N_LEADING,
+    PlacedFamily,
+    PlacedSample,
+    broad_places,
+    pick_evenly,
+    place_documents,
+    to_unit_length,
+)
 from mixsearch.topics.hint import Term, WordHint
 from mixsearch.topics.local_em import LocalTopic
 from mixsearch.topics.ranking import BROAD_PLACE
@@ -77,7 +83,7 @@ class Axes(NamedTuple):
         return Split(group if scores[0] >= scores[1] else ~group, cosines, agreement)
 
 
-def choose_axes(family: TopicFamily, *, damping: bool) -> Axes:
+def choose_axes(family: PlacedFamily, *, damping: bool) -> Axes:
     """Return the coordinates in which examples are compared.
 
     If the counts follow the model, those of the frame, in which topics are orthogonal whatever their shares are. Text
@@ -90,7 +96,7 @@ def choose_axes(family: TopicFamily, *, damping: bool) -> Axes:
     return Axes(origin, np.ones_like(family.frame.values), MIN_COSINE)
 
 
-def fit_documents(family: TopicFamily, counts: sp.csr_array, found: Array, *, damping: bool) -> ExampleFit:
+def fit_documents(family: PlacedFamily, counts: sp.csr_array, found: Array, *, damping: bool) -> ExampleFit:
     """Return the agreement of a topic with the documents of its hint."""
     lengths = np.asarray(counts.sum(axis=1), dtype=np.float64)
     used, ones = np.flatnonzero(lengths), np.ones(len(lengths))
@@ -128,7 +134,7 @@ class WordFit(NamedTuple):
         ]
 
 
-def fit_words(family: TopicFamily, hint: WordHint, found: Array, *, damping: bool) -> WordFit:
+def fit_words(family: PlacedFamily, hint: WordHint, found: Array, *, damping: bool) -> WordFit:
     """Return the agreement of a topic with the words of its hint."""
     terms = [term for term in hint.terms if term.weight > 0]
     if len(terms) < 2:
@@ -210,7 +216,7 @@ def collect_signals(topic: LocalTopic, documents: PlacedSample, share: float) ->
     )
 
 
-def share_of_reading(family: TopicFamily, documents: PlacedSample, candidates: Candidates) -> float:
+def share_of_reading(family: PlacedFamily, documents: PlacedSample, candidates: Candidates) -> float:
     """Return the share of the documents with the words that have the more frequent of two readings; 1 if there is one.
 
     The documents are cut in two: by the first two candidates of the moment estimate, which may be two subjects or parts

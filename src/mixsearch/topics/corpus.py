@@ -11,10 +11,10 @@ import numpy as np
 from mixsearch._typing import Array
 from mixsearch.core.rows import Chunks
 from mixsearch.io.folder import Folder
-from mixsearch.lda_documents import TopicChunk, WordCountChunk, check_indices
+from mixsearch.lda_documents import WordCountChunk, check_indices
 from mixsearch.topics.component import Topic
 from mixsearch.topics.counts import MIN_WORDS
-from mixsearch.topics.documents import broad_places, pick_documents, to_unit_length
+from mixsearch.topics.documents import PlacedChunk, broad_places, pick_documents, to_unit_length
 from mixsearch.topics.fitted import FittedTopics, open_fitted
 from mixsearch.topics.local_em import ABOUT_SHARE, SCALE_ERROR, LocalTopic
 from mixsearch.topics.query import index_documents
@@ -67,7 +67,7 @@ class FittedCorpus:
     ----------
     search : FittedTopics
         The fitted search.
-    chunks : Chunks of TopicChunk
+    chunks : Chunks of PlacedChunk
         The documents, in this process or on a cluster.
     n_nonzeros : int
         The number of non-zero counts.
@@ -101,7 +101,7 @@ class FittedCorpus:
         return TopicSearch._from_fitted(self._search, parameters)
 
     @property
-    def chunks(self) -> Chunks[TopicChunk]:
+    def chunks(self) -> Chunks[PlacedChunk]:
         """The documents, in this process or on a cluster."""
         return self._search._family.chunks
 
@@ -166,7 +166,7 @@ class FittedCorpus:
         return 0 if found is None else found.n_documents
 
     @property
-    def segments(self) -> tuple[TopicChunk, ...]:
+    def segments(self) -> tuple[PlacedChunk, ...]:
         """All documents in one chunk or a few."""
         return self._search._family.segments
 

@@ -15,10 +15,9 @@ import numpy as np
 
 from mixsearch._typing import Array
 from mixsearch.core.rows import Chunk, Chunks, TopRows, even_slices, sum_chunks, top_rows
-from mixsearch.lda import TopicFamily
-from mixsearch.lda_documents import DocumentChunk, TopicChunk
+from mixsearch.lda_documents import DocumentChunk
 from mixsearch.machine import n_cores
-from mixsearch.topics.documents import WORDS_ELSEWHERE, ScoredChunk, choose_rows, local_rows
+from mixsearch.topics.documents import WORDS_ELSEWHERE, PlacedChunk, PlacedFamily, ScoredChunk, choose_rows, local_rows
 
 # The share of the topic in a document for which the evidence of a word is computed.
 USUAL_SHARE = 0.03
@@ -40,7 +39,7 @@ MEMBERS_PER_SEED, MIN_MEMBERS, MAX_MEMBERS = 6, 5, 5000
 MAX_MEMBER_WORDS = 500_000
 
 
-def word_evidence(family: TopicFamily, probabilities: Array) -> Array:
+def word_evidence(family: PlacedFamily, probabilities: Array) -> Array:
     """Return z, the probability that a word belongs to the topic rather than to the corpus, (d,); 0 if it is weak."""
     own, other = USUAL_SHARE * probabilities, (1 - USUAL_SHARE) * family.word_mean
     words = np.flatnonzero(probabilities > MIN_LIFT * family.word_mean)
@@ -72,7 +71,7 @@ def take_smallest(values: Array, weights: Array, total: float) -> tuple[Array, i
     return np.concatenate([np.flatnonzero(leading < last), inside[:n_taken]]), int(inside[n_taken])
 
 
-def sum_evidence(chunk: TopicChunk, evidence: Array) -> Array:
+def sum_evidence(chunk: PlacedChunk, evidence: Array) -> Array:
     """Return Σ z over the words of each document, (n,). Only the lists of words with evidence are read."""
     words = np.flatnonzero(evidence != 0)
     if not len(words):
@@ -88,7 +87,7 @@ def sum_evidence(chunk: TopicChunk, evidence: Array) -> Array:
     return np.asarray(total, dtype=np.float64)
 
 
-def score_documents(chunk: TopicChunk, evidence: Array) -> ScoredChunk:
+def score_documents(chunk: PlacedChunk, evidence: Array) -> ScoredChunk:
     """Return documents with Σ z over their words as scores."""
     return ScoredChunk(**vars(chunk), scores=sum_evidence(chunk, evidence))
 
@@ -161,7 +160,7 @@ def count_within(sizes: Array, max_words: int, minimum: int) -> int:
     return max(int(np.searchsorted(np.cumsum(sizes), max_words)), minimum)
 
 
-def word_typicality(family: TopicFamily, probabilities: Array, members: Array) -> Array:
+def word_typicality(family: PlacedFamily, probabilities: Array, members: Array) -> Array:
     """Return the information in nats about being a member that each word gives if a document contains it, (d,).
 
     Notes
@@ -209,7 +208,7 @@ def promote_words(typicality: Array, words: Sequence[Array], probabilities: Arra
     return promoted
 
 
-def _count_containing(chunk: TopicChunk, indices: Array) -> Any:
+def _count_containing(chunk: PlacedChunk, indices: Array) -> Any:
     """Count how many of some documents contain each word, (d,)."""
     counts = chunk.read_documents(local_rows(chunk, indices)[1])
     return np.bincount(counts.indices, minlength=counts.shape[1])

@@ -26,13 +26,12 @@ from mixsearch.errors import Coded, SearchWarning
 from mixsearch.io.disk import damage_error
 from mixsearch.io.folder import Folder
 from mixsearch.lda import TUNING as LDA_TUNING
-from mixsearch.lda import TopicFamily
 from mixsearch.machine import one_blas_thread
 from mixsearch.mixture.em import EMOptions, check_em_options
 from mixsearch.mixture.tuning import TUNING as EM_TUNING
 from mixsearch.topics.component import Topic, keep_documents
 from mixsearch.topics.counts import as_counts
-from mixsearch.topics.documents import pick_documents
+from mixsearch.topics.documents import PlacedFamily, pick_documents
 from mixsearch.topics.dropped import DroppedWords
 from mixsearch.topics.hint import DroppedHint, WordHint, Words, are_words, hint_from_words
 from mixsearch.topics.marked import NO_DOCUMENTS, MarkedDocuments, mark_documents, match_dropped
@@ -42,7 +41,7 @@ from mixsearch.topics.seeds import check_phrases
 from mixsearch.topics.storage import restore_fit
 
 
-class FittedTopics(FittedMixture[TopicFamily]):
+class FittedTopics(FittedMixture[PlacedFamily]):
     """Topics of a corpus: hints in, topics out.
 
     Attributes
@@ -190,7 +189,7 @@ class FittedTopics(FittedMixture[TopicFamily]):
 
     def _select_components(
         self, projected: Array | None, n_components: int | Literal["enough"] | None, narrower: float
-    ) -> TopicFamily:
+    ) -> PlacedFamily:
         """Return the fit with as many components as requested.
 
         "enough" depends on the projection of the hint onto all of them, (k,); for a few documents it is all of them.
@@ -201,7 +200,7 @@ class FittedTopics(FittedMixture[TopicFamily]):
             usual = self._select_family(n_components).n_components
         return self._select_family(int(np.clip(usual * 2.0**narrower, min(2, usual), self.n_components_)))
 
-    def _make_query(self, family: TopicFamily, how: Extraction, options: EMOptions | None, **local: Any) -> TopicQuery:
+    def _make_query(self, family: PlacedFamily, how: Extraction, options: EMOptions | None, **local: Any) -> TopicQuery:
         return TopicQuery(
             family=family,
             whole=self._family,

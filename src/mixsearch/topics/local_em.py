@@ -20,11 +20,12 @@ from mixsearch.core.component import Refined
 from mixsearch.core.extraction import Candidates
 from mixsearch.core.jackknife import StandardErrors, jackknife
 from mixsearch.core.rows import N_GROUPS, Chunk, Chunks, TopRows, group_indices, row_slices, top_rows
-from mixsearch.lda import TopicFamily, project_to_simplex
+from mixsearch.lda import project_to_simplex
 from mixsearch.mixture.em import EMOptions
 from mixsearch.topics.documents import (
     WORDS_ELSEWHERE,
     DocumentSample,
+    PlacedFamily,
     ScoredChunk,
     ShareChunk,
     local_rows,
@@ -92,7 +93,7 @@ class LocalTopic(Refined):
     typicality: Array  # (d,): what containing the word says about whether a document is about the topic
     largest: Array  # indices of the documents with the largest shares, the best first
     named: NamedDocuments  # what the documents that the hint names have in common
-    family: TopicFamily  # with all components
+    family: PlacedFamily  # with all components
     state: LocalState
     against: NamedDocuments | None = None  # what documents that are not about the topic have in common
     has_hint_documents: bool = True  # False if no document contains the hint: members stand in for `named`
@@ -183,7 +184,7 @@ def fit_falling(values: Array) -> Array:
 
 
 def refine_locally(
-    family: TopicFamily, whole: TopicFamily, candidates: Candidates, seeds: Seeds, options: EMOptions
+    family: PlacedFamily, whole: PlacedFamily, candidates: Candidates, seeds: Seeds, options: EMOptions
 ) -> LocalTopic:
     """Refine the first candidate on the documents near the hint."""
     start = project_to_simplex(family.frame.unwhiten(candidates.points[:, 0]))
@@ -208,7 +209,7 @@ class NearDocuments(NamedTuple):
     named: TopRows  # of those that the hint names
 
 
-def _find_neighbourhood(family: TopicFamily, probabilities: Array, seeds: Seeds) -> Array:
+def _find_neighbourhood(family: PlacedFamily, probabilities: Array, seeds: Seeds) -> Array:
     """Return the indices of the documents that the topic and the hint are about, (m,)."""
     n_near = int(np.clip(NEAR_PER_SEED * seeds.size, MIN_NEAR, MAX_NEAR))
     near = seeds.scored.sum(_near_documents, word_evidence(family, probabilities), seeds.min_score, n_near)
@@ -228,7 +229,7 @@ def _near_documents(chunk: ScoredChunk, evidence: Array, min_score: float, n_nea
 
 
 def _run_local_em(
-    family: TopicFamily,
+    family: PlacedFamily,
     near: DocumentSample,
     documents: Array,
     start: Array,
@@ -271,7 +272,7 @@ def drop_absent_words(counts: sp.csr_array) -> tuple[sp.csr_array, Array]:
     return sp.csr_array((counts.data, columns, counts.indptr), shape=(counts.shape[0], len(words))), words
 
 
-def _neighbour_topics(family: TopicFamily, near: DocumentSample, words: Array, candidates: Candidates) -> Array:
+def _neighbour_topics(family: PlacedFamily, near: DocumentSample, words: Array, candidates: Candidates) -> Array:
     """Return the other topics with the largest shares of these documents, restricted to these words, (q, J)."""
     points, weights = candidates.points, candidates.weights[: candidates.points.shape[1]]
     shares = (near.projected / near.lengths[:, None]) @ (points * weights)
@@ -324,7 +325,7 @@ def m_step(state: LocalState, ratios: sp.csr_array, prior: Array) -> LocalState:
 
 
 def _describe(
-    family: TopicFamily, state: LocalState, objectives: tuple[float, ...], seeds: Seeds, rough_weight: float
+    family: PlacedFamily, state: LocalState, objectives: tuple[float, ...], seeds: Seeds, rough_weight: float
 ) -> LocalTopic:
     probabilities = np.zeros_like(family.word_mean)
     probabilities[state.words] = state.topics[:, 0]
@@ -358,7 +359,7 @@ def _describe(
     )
 
 
-def estimate_errors(family: TopicFamily, refined: LocalTopic) -> StandardErrors:
+def estimate_errors(family: PlacedFamily, refined: LocalTopic) -> StandardErrors:
     """Return the standard errors of a topic after local EM, from groups of the documents of its neighbourhood.
 
     Notes
@@ -384,7 +385,7 @@ def floor_errors(errors: Array, n_words: float) -> Array:
     return np.maximum(errors, 1 / max(n_words, 1.0))
 
 
-def _expected_counts_by_group(family: TopicFamily, refined: LocalTopic) -> Array:
+def _expected_counts_by_group(family: PlacedFamily, refined: LocalTopic) -> Array:
     """Return the expected counts of the topic in each group of the neighbourhood, (q, B)."""
     state = refined.state
     counts, _ = drop_absent_words(pick_documents(family.chunks, state.documents).counts)
@@ -405,7 +406,7 @@ class GroupShares(NamedTuple):
     shares: Array  # Σ ωθ, (B,)
 
 
-def _replicate_weights(family: TopicFamily, refined: LocalTopic) -> Array:
+def _replicate_weights(family: PlacedFamily, refined: LocalTopic) -> Array:
     """Return the mean share of all documents but one group, (B,)."""
     weights, shares = refined.scored.sum(
         _group_shares, refined.base, refined.gain, family.distinct, family.chunks.n_groups

@@ -11,9 +11,8 @@ import scipy.sparse as sp
 from mixsearch._typing import Array
 from mixsearch.core.moments import Hinted
 from mixsearch.errors import HintError
-from mixsearch.lda import TopicFamily
 from mixsearch.topics.counts import damp
-from mixsearch.topics.documents import WORDS_ELSEWHERE, ScoredChunk, local_rows, pick_documents
+from mixsearch.topics.documents import WORDS_ELSEWHERE, PlacedFamily, ScoredChunk, local_rows, pick_documents
 from mixsearch.topics.hint import DroppedHint, WordHint, mean_frequencies
 from mixsearch.topics.ranking import NamedDocuments, mean_of_named, weigh_against
 from mixsearch.topics.seeds import Seeds, score_listed, seed_from_documents
@@ -36,7 +35,7 @@ class Matches(NamedTuple):
     n_documents: int  # that contain one of the words, at least
 
 
-def match_dropped(family: TopicFamily, hint: DroppedHint, *, damping: bool) -> Matches:
+def match_dropped(family: PlacedFamily, hint: DroppedHint, *, damping: bool) -> Matches:
     """Return the documents with most of the words of a hint, without those that contain a word to avoid."""
     indices = np.unique(np.concatenate([word.documents for word, _ in hint.words]))
     picked = pick_documents(family.chunks, indices)
@@ -63,7 +62,7 @@ def match_dropped(family: TopicFamily, hint: DroppedHint, *, damping: bool) -> M
     return Matches(documents.counts, named, direction, n_documents)
 
 
-def seed_from_matches(matches: Matches, family: TopicFamily, weight: float) -> Seeds:
+def seed_from_matches(matches: Matches, family: PlacedFamily, weight: float) -> Seeds:
     """Return these documents, as many as contain the words."""
     marked = family.chunks.map(score_listed, matches.named.indices)
     return Seeds(marked, 0.0, matches.named, matches.n_documents)
@@ -96,7 +95,7 @@ class MarkedDocuments:
             indices=np.concatenate([self.indices, indices]),
         )
 
-    def hinted(self, family: TopicFamily, words: WordHint | None, max_documents: int | None) -> Hinted:
+    def hinted(self, family: PlacedFamily, words: WordHint | None, max_documents: int | None) -> Hinted:
         """Return the moments under the hint of the words and the documents.
 
         Notes
@@ -115,7 +114,7 @@ class MarkedDocuments:
         by_words = family.hinted(words, max_documents)
         return _add((1 - part) / float(np.linalg.norm(by_words.hint)), by_words, by_documents)
 
-    def seed(self, family: TopicFamily, weight: float, from_words: Seeds | None) -> Seeds:
+    def seed(self, family: PlacedFamily, weight: float, from_words: Seeds | None) -> Seeds:
         """Return what the hint names: the documents about the topic, and those that contain its words."""
         own = seed_from_documents(self.counts, self.indices, family, weight) if self.n_documents else None
         seeds = _join(from_words, own, self.indices, len(self.not_indices))
@@ -128,7 +127,7 @@ class MarkedDocuments:
         return seeds._replace(scored=scored, named=_leave_out(seeds.named, self.not_indices), against=against)
 
 
-def mark_documents(family: TopicFamily, counts: sp.csr_array, indices: Array, not_indices: Array) -> MarkedDocuments:
+def mark_documents(family: PlacedFamily, counts: sp.csr_array, indices: Array, not_indices: Array) -> MarkedDocuments:
     """Return marked documents, which must not be both about the topic and not about it."""
     both = np.intersect1d(indices, not_indices)
     if len(both):
@@ -144,7 +143,7 @@ def mark_documents(family: TopicFamily, counts: sp.csr_array, indices: Array, no
     return MarkedDocuments(counts, indices, not_indices, listed)
 
 
-def _direct(family: TopicFamily, counts: sp.csr_array) -> Array:
+def _direct(family: PlacedFamily, counts: sp.csr_array) -> Array:
     """Return the hint of a few documents in the frame, (k,), of length 1."""
     # In the metric of the frame frequent and rare words are equally noisy.
     direction = family.frame.values * family.frame.whiten(mean_frequencies(counts) - family.word_mean)

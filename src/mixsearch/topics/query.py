@@ -25,12 +25,11 @@ from mixsearch.errors import (
     WeakHintWarning,
     warn_user,
 )
-from mixsearch.lda import TopicFamily, refine_topic
-from mixsearch.lda_documents import TopicChunk
+from mixsearch.lda import refine_topic
 from mixsearch.mixture.em import EMOptions, not_refined
 from mixsearch.topics.component import Topic
 from mixsearch.topics.confidence import fit_documents, fit_words
-from mixsearch.topics.documents import index_rows
+from mixsearch.topics.documents import PlacedChunk, PlacedFamily, index_rows
 from mixsearch.topics.hint import WordHint
 from mixsearch.topics.local_em import refine_locally
 from mixsearch.topics.marked import MarkedDocuments, Matches, seed_from_matches
@@ -90,7 +89,7 @@ def count_enough(projected: Array) -> int:
     return int(max(np.searchsorted(kept, ENOUGH * kept[-1]) + 1, min(MIN_ENOUGH, len(projected))))
 
 
-def warn_if_lost(hint: WordHint, whole: TopicFamily, used: TopicFamily) -> None:
+def warn_if_lost(hint: WordHint, whole: PlacedFamily, used: PlacedFamily) -> None:
     """Warn if most of a hint lies in the components that a search leaves out."""
     total, kept = (np.sum(each.project(hint) ** 2) for each in (whole, used))
     if kept < MIN_KEPT * total:
@@ -110,8 +109,8 @@ def warn_if_lost(hint: WordHint, whole: TopicFamily, used: TopicFamily) -> None:
 class TopicQuery:
     """How to search for a topic: with which components, how to extract it, how to refine it."""
 
-    family: TopicFamily  # with the components that the search uses
-    whole: TopicFamily  # with all components of the fit
+    family: PlacedFamily  # with the components that the search uses
+    whole: PlacedFamily  # with all components of the fit
     damping: bool
     extraction: Extraction
     refinement: EMOptions | None
@@ -150,7 +149,7 @@ class TopicQuery:
         lead = [] if refined._rests_on_documents else check_separation(found.separation)
         return add_warnings(refined, fit.warnings() or lead)
 
-    def _seed(self, marked: MarkedDocuments, words: WordHint | None, family: TopicFamily, weight: float) -> Seeds:
+    def _seed(self, marked: MarkedDocuments, words: WordHint | None, family: PlacedFamily, weight: float) -> Seeds:
         from_words = None if words is None else seed_from_words(words, self.merge_copies, family, weight)
         return marked.seed(family, weight, from_words)
 
@@ -189,7 +188,7 @@ class TopicQuery:
         )
 
     def _refine(
-        self, found: Topic, find_seeds: Callable[[TopicFamily, float], Seeds], *, by_rarity: bool = False
+        self, found: Topic, find_seeds: Callable[[PlacedFamily, float], Seeds], *, by_rarity: bool = False
     ) -> Topic:
         if self.refinement is None:
             return found
@@ -207,7 +206,7 @@ def _refine_on_corpus(found: Topic, options: EMOptions) -> Topic:
     return add_warnings(found, [not_refined()]) if refined is None else replace(found, _refined=refined)
 
 
-def index_documents(chunks: Chunks[TopicChunk], n_dropped: int, documents: Any) -> Array:
+def index_documents(chunks: Chunks[PlacedChunk], n_dropped: int, documents: Any) -> Array:
     """Return the indices in the corpus of rows of the user's matrix, given as numbers or as a mask, (q,)."""
     rows = np.asarray(documents)
     n_rows = chunks.n_rows + n_dropped

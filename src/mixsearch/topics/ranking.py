@@ -22,9 +22,15 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
-from mixsearch.lda import TopicFamily
-from mixsearch.lda_documents import sum_places, tfidf_lengths
-from mixsearch.topics.documents import DocumentSample, PlacedSample, pick_evenly, project_places
+from mixsearch.topics.documents import (
+    DocumentSample,
+    PlacedFamily,
+    PlacedSample,
+    pick_evenly,
+    project_places,
+    sum_places,
+    tfidf_lengths,
+)
 
 # The share of the topic in a document for which its words are compared with the corpus.
 TOPIC_SHARE = 0.2
@@ -85,7 +91,7 @@ def _known_part(documents: PlacedSample) -> Array:
 
 
 def mean_of_named(
-    family: TopicFamily, documents: DocumentSample, indices: Array, weights: Array, size: int | None = None
+    family: PlacedFamily, documents: DocumentSample, indices: Array, weights: Array, size: int | None = None
 ) -> NamedDocuments:
     """Return what the documents that a hint names have in common."""
     weights = weights / weights.sum()
@@ -97,7 +103,7 @@ def mean_of_named(
     return NamedDocuments(indices, n_named, words / words.sum(), family.idf * tfidf, places)
 
 
-def measure_counts(family: TopicFamily, counts: sp.csr_array) -> DocumentSample:
+def measure_counts(family: PlacedFamily, counts: sp.csr_array) -> DocumentSample:
     """Return documents that need not be part of the corpus, from their counts."""
     return DocumentSample(
         first=0,
@@ -109,7 +115,7 @@ def measure_counts(family: TopicFamily, counts: sp.csr_array) -> DocumentSample:
 
 
 def rank_by(
-    family: TopicFamily, probabilities: Array, named: NamedDocuments, against: NamedDocuments | None = None
+    family: PlacedFamily, probabilities: Array, named: NamedDocuments, against: NamedDocuments | None = None
 ) -> Ranking:
     """Return the ranking of documents for a topic and the documents that its hint names."""
     directions = _direct(family, FOUND_PART * probabilities + (1 - FOUND_PART) * named.words, named)
@@ -135,7 +141,7 @@ class _Directions(NamedTuple):
     places: Array  # (2, k)
 
 
-def _direct(family: TopicFamily, topic: Array, named: NamedDocuments) -> _Directions:
+def _direct(family: PlacedFamily, topic: Array, named: NamedDocuments) -> _Directions:
     """Return the directions from the corpus to a topic of these word frequencies, (d,), and to some documents."""
     mean = family.mean_document
     contrast = np.divide(

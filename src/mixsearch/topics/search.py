@@ -20,10 +20,11 @@ from mixsearch.core.rows import Chunks, SampleChunk
 from mixsearch.core.validation import AUTO, check_n_components
 from mixsearch.display import pluralize
 from mixsearch.errors import FewerComponentsWarning, SearchError, warn_user
-from mixsearch.lda import FIRST_ALPHA0, Allocate, TopicFamily, estimate_alpha0, fit_topics, topic_spectrum
+from mixsearch.lda import FIRST_ALPHA0, Allocate, estimate_alpha0, fit_topics, topic_spectrum
 from mixsearch.lda_documents import WEIGHTINGS, WordCountChunk
 from mixsearch.topics.component import Topic
 from mixsearch.topics.counts import MIN_WORDS, as_counts, check_counts, damp_counts, drop_short_documents
+from mixsearch.topics.documents import PlacedFamily, place_corpus
 from mixsearch.topics.fitted import FittedTopics, open_fitted
 from mixsearch.topics.marked import MarkedDocuments
 from mixsearch.topics.options import (
@@ -43,7 +44,7 @@ from mixsearch.topics.options import (
 from mixsearch.topics.storage import open_search, save_search
 
 
-class TopicSearch(FittedTopics, SemiSupervised[TopicFamily]):
+class TopicSearch(FittedTopics, SemiSupervised[PlacedFamily]):
     """Find one topic of a corpus from a word, several words or a few documents.
 
     Parameters
@@ -237,7 +238,7 @@ class TopicSearch(FittedTopics, SemiSupervised[TopicFamily]):
             self._options, common["alpha0"] = options._replace(alpha0=self.alpha0_), self.alpha0_
         # Text has more topics than any number: only counts that follow the model can show that some are missing.
         check_rest = self.n_components != AUTO and distinct and not options.damping
-        self._family = fit_topics(
+        family = fit_topics(
             chunks,
             k,
             **common,
@@ -246,6 +247,7 @@ class TopicSearch(FittedTopics, SemiSupervised[TopicFamily]):
             allocate=allocate,
             on_pass=on_pass,
         )
+        self._family = place_corpus(family)
         self._warn_if_fewer()
 
     def _warn_if_fewer(self) -> None:

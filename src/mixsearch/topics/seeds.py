@@ -17,9 +17,15 @@ import scipy.sparse as sp
 from mixsearch._typing import Array
 from mixsearch.core.rows import Chunks, Maximum, TopRows, top_rows
 from mixsearch.errors import WeakHintWarning, warn_user
-from mixsearch.lda import TopicFamily
-from mixsearch.lda_documents import TopicChunk
-from mixsearch.topics.documents import DocumentSample, ScoredChunk, ShareChunk, local_rows, pick_documents
+from mixsearch.topics.documents import (
+    DocumentSample,
+    PlacedChunk,
+    PlacedFamily,
+    ScoredChunk,
+    ShareChunk,
+    local_rows,
+    pick_documents,
+)
 from mixsearch.topics.hint import Term, WordHint, phrase_error, sum_terms
 from mixsearch.topics.ranking import NamedDocuments, mean_of_named, measure_counts
 
@@ -128,7 +134,7 @@ class Seeds(NamedTuple):
     against: NamedDocuments | None = None  # what documents that are not about the topic have in common
 
 
-def seed_from_words(hint: WordHint, merge_copies: MergeCopies, family: TopicFamily, weight: float) -> Seeds:
+def seed_from_words(hint: WordHint, merge_copies: MergeCopies, family: PlacedFamily, weight: float) -> Seeds:
     """Return the documents that contain the words of a hint, weighted by how much of them is about these."""
     scored = _score_documents(family, hint)
     largest: Maximum = scored.sum(_max_score)
@@ -158,7 +164,7 @@ def seed_from_words(hint: WordHint, merge_copies: MergeCopies, family: TopicFami
 
 
 def _count_copies(
-    family: TopicFamily, hint: WordHint, documents: DocumentSample, merge_copies: MergeCopies
+    family: PlacedFamily, hint: WordHint, documents: DocumentSample, merge_copies: MergeCopies
 ) -> tuple[Array, bool]:
     """Return how many near-copies each document with words of a hint has, (m,), and whether they outweigh others.
 
@@ -179,7 +185,7 @@ def _count_copies(
     return copies.n_copies, copies.are_usual
 
 
-def _count_template(chunk: TopicChunk, fixed: Array, wanted: Array) -> Any:
+def _count_template(chunk: PlacedChunk, fixed: Array, wanted: Array) -> Any:
     """Count the documents with all fixed words of a template, and those of them with a wanted word."""
     if not len(fixed):
         return np.zeros(2)
@@ -195,7 +201,7 @@ class DensestDocuments(NamedTuple):
     best: TopRows  # by the fraction of the document that is about the hint
 
 
-def _score_documents(family: TopicFamily, hint: WordHint) -> Chunks[ScoredChunk]:
+def _score_documents(family: PlacedFamily, hint: WordHint) -> Chunks[ScoredChunk]:
     """Score documents by the words of a hint; those of a phrase count where all of them occur."""
     phrases = [(term.parts, sum_terms([term], family.word_mean)) for term in hint.phrases]
     if phrases:
@@ -204,7 +210,7 @@ def _score_documents(family: TopicFamily, hint: WordHint) -> Chunks[ScoredChunk]
 
 
 def _score_words(
-    chunk: TopicChunk, hint: WordHint, phrases: Sequence[tuple[tuple[Array, ...], WordHint]]
+    chunk: PlacedChunk, hint: WordHint, phrases: Sequence[tuple[tuple[Array, ...], WordHint]]
 ) -> ScoredChunk:
     scores = np.asarray(chunk.read_words(hint.columns) @ hint.values)
     for parts, phrase in phrases:
@@ -213,14 +219,14 @@ def _score_words(
     return ScoredChunk(**vars(chunk), scores=scores)
 
 
-def check_phrases(family: TopicFamily, hint: WordHint) -> None:
+def check_phrases(family: PlacedFamily, hint: WordHint) -> None:
     """Reject a hint of phrases whose words occur, but never together in one document."""
     wanted = [term for term in hint.terms if term.weight > 0]
     if wanted and not any(_occurs(family, term) for term in wanted):
         raise phrase_error(wanted[0].word)
 
 
-def _occurs(family: TopicFamily, term: Term) -> bool:
+def _occurs(family: PlacedFamily, term: Term) -> bool:
     """Return whether a document contains all words of a term, also those that are not features."""
     # Of a word in many documents, those with most of it are known.
     known = [word for word in term.skipped if word.is_complete]
@@ -232,7 +238,7 @@ def _occurs(family: TopicFamily, term: Term) -> bool:
     return bool(holds.any())
 
 
-def find_named(family: TopicFamily, hint: WordHint) -> Array:
+def find_named(family: PlacedFamily, hint: WordHint) -> Array:
     """Return which documents of the corpus contain the words of a hint, (n,) of bool."""
     scored = _score_documents(family, hint)
     largest: Maximum = scored.sum(_max_score)
@@ -254,7 +260,7 @@ def _find_densest(chunk: ScoredChunk, min_score: float) -> DensestDocuments:
     return DensestDocuments(len(rows), TopRows(MAX_SEEDS, density[best], rows[best] + chunk.first))
 
 
-def seed_from_documents(counts: sp.csr_array, indices: Array, family: TopicFamily, weight: float) -> Seeds:
+def seed_from_documents(counts: sp.csr_array, indices: Array, family: PlacedFamily, weight: float) -> Seeds:
     """Return the documents of a hint themselves."""
     documents = measure_counts(family, counts)
     weights = 1 / np.where(documents.lengths > 0, documents.lengths, np.inf)
@@ -263,7 +269,7 @@ def seed_from_documents(counts: sp.csr_array, indices: Array, family: TopicFamil
     return Seeds(family.chunks.map(score_listed, indices), 0.0, named, size)
 
 
-def score_listed(chunk: TopicChunk, indices: Array) -> ScoredChunk:
+def score_listed(chunk: PlacedChunk, indices: Array) -> ScoredChunk:
     """Score some documents of the corpus with 1, and the others with 0."""
     scores = np.zeros(len(chunk.lengths))
     scores[local_rows(chunk, indices)[1]] = 1.0
@@ -275,6 +281,6 @@ def breadth_for(n_seeds: int, n_components: int, n_documents: int) -> float:
     return float(np.clip(np.sqrt(n_seeds * n_components / n_documents), MIN_BREADTH, 1))
 
 
-def _estimate_size(family: TopicFamily, weight: float) -> int:
+def _estimate_size(family: PlacedFamily, weight: float) -> int:
     """Return the number of documents of a topic of this weight, if each document had only one topic."""
     return int(np.clip(weight, 0, 1) * family.chunks.n_rows)

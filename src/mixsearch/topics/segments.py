@@ -12,12 +12,12 @@ import scipy.sparse as sp
 from mixsearch._typing import Array
 from mixsearch.core.rows import Chunks, Layout
 from mixsearch.io.folder import Folder, FolderWriter
-from mixsearch.lda_documents import TopicChunk
+from mixsearch.topics.documents import PlacedChunk
 
 # Paths of the sparse counts, by document and by word.
 BY_DOCUMENT, BY_WORD = "documents/counts", "words/counts"
 _SPARSE_PARTS = ("data", "indices", "indptr")
-# Names of files. Fields of `TopicChunk` have the same names.
+# Names of files. Fields of `PlacedChunk` have the same names.
 DOCUMENTS = ("lengths", "pair_weights", "triple_weights", "tfidf_lengths", "rows")
 # Non-zero counts of a segment at most: SciPy widens the indices of more to 64 bits, in a copy of all of them.
 MAX_NONZEROS = 2**31 - 1
@@ -94,14 +94,14 @@ def open_counts(folder: Folder, segment: Segment, n_words: int) -> tuple[sp.csr_
     return by_document, by_word
 
 
-def open_segment(folder: Folder, segment: Segment, n_words: int) -> TopicChunk:
+def open_segment(folder: Folder, segment: Segment, n_words: int) -> PlacedChunk:
     """Return the documents of a segment, mapped from the files, with weights that sum to one."""
     by_document, by_word = open_counts(folder, segment, n_words)
-    arrays = {name: folder[segment.place(f"documents/{name}")] for name in ("projected", *DOCUMENTS)}
-    return TopicChunk(segment.first, by_document=by_document, by_word=by_word, **arrays)
+    arrays: dict[str, Any] = {name: folder[segment.place(f"documents/{name}")] for name in ("projected", *DOCUMENTS)}
+    return PlacedChunk(segment.first, by_document=by_document, by_word=by_word, **arrays)
 
 
-def join_segments(segments: Sequence[Segment], chunks: Sequence[TopicChunk]) -> Chunks[TopicChunk]:
+def join_segments(segments: Sequence[Segment], chunks: Sequence[PlacedChunk]) -> Chunks[PlacedChunk]:
     """Return all documents of a corpus, with weights that sum to one."""
     n, d = sum(segment.n_documents for segment in segments), chunks[0].by_document.shape[1]
     layout = Layout(n, d, chunks[0].by_document.dtype, is_sparse=True)
@@ -113,7 +113,7 @@ def join_segments(segments: Sequence[Segment], chunks: Sequence[TopicChunk]) -> 
     return Chunks(layout, tuple(scaled))
 
 
-def store_chunk(out: FolderWriter, documents: TopicChunk, segment: str = "") -> None:
+def store_chunk(out: FolderWriter, documents: PlacedChunk, segment: str = "") -> None:
     """Write documents that are in memory as a segment."""
     for group, counts in ((BY_DOCUMENT, documents.by_document), (BY_WORD, documents.by_word)):
         # Columns and rows fit 32 bits, whatever joining segments has made of them.
@@ -124,7 +124,7 @@ def store_chunk(out: FolderWriter, documents: TopicChunk, segment: str = "") -> 
     store_arrays(out, documents, segment)
 
 
-def store_arrays(out: FolderWriter, documents: TopicChunk, segment: str = "") -> None:
+def store_arrays(out: FolderWriter, documents: PlacedChunk, segment: str = "") -> None:
     """Write the lengths, weights and rows of documents."""
     for name in DOCUMENTS:
         out.save(place_in(segment, f"documents/{name}"), getattr(documents, name))
@@ -141,6 +141,6 @@ def sparse_from(kind: Any, parts: list[Array], shape: tuple[int, int]) -> Any:
     return counts
 
 
-def count_by_word(chunks: Sequence[TopicChunk]) -> Array:
+def count_by_word(chunks: Sequence[PlacedChunk]) -> Array:
     """Return the number of documents that contain each word, (d,)."""
     return np.asarray(np.sum([np.diff(each.by_word.indptr) for each in chunks], axis=0, dtype=np.int64))

@@ -14,8 +14,8 @@ from mixsearch.core.spectrum import Spectrum
 from mixsearch.errors import SearchError
 from mixsearch.io.disk import damage_error
 from mixsearch.io.folder import Folder, FolderWriter, open_folder, write_folder
-from mixsearch.lda import RowLengths, TopicFamily
-from mixsearch.lda_documents import MeanDocument
+from mixsearch.lda import RowLengths
+from mixsearch.topics.documents import MeanDocument, PlacedFamily
 from mixsearch.topics.dropped import open_dropped
 from mixsearch.topics.segments import (
     BY_DOCUMENT,
@@ -102,7 +102,7 @@ def store_search(out: FolderWriter, search: TopicSearch) -> None:
     }
 
 
-def store_sums(out: FolderWriter, family: TopicFamily) -> None:
+def store_sums(out: FolderWriter, family: PlacedFamily) -> None:
     """Write the sums over documents that a search needs."""
     for name in _WORDS:
         out.save(f"words/{name}", getattr(family, name))
@@ -137,7 +137,7 @@ def restore_fit(search: FittedTopics, folder: Folder) -> None:
     _check_arrays(folder, segments)
     documents = [open_segment(folder, segment, d) for segment in segments]
     frame = Frame(folder["frame/basis"], folder["frame/values"], folder["frame/metric"])
-    search._family = TopicFamily(
+    search._family = PlacedFamily(
         frame=frame,
         alpha0=float(search._options.alpha0),
         mean=folder["frame/mean"],

@@ -15,17 +15,15 @@ import scipy.sparse as sp
 
 from mixsearch._typing import Array
 from mixsearch.io.folder import FolderWriter
-from mixsearch.lda import TopicFamily, project_documents, sum_words
+from mixsearch.lda import project_documents, sum_words
 from mixsearch.lda_documents import (
     WEIGHTINGS,
-    MeanDocument,
-    TopicChunk,
-    UnitSums,
     check_indices,
     corpus_in_memory,
     weight_documents,
 )
 from mixsearch.machine import one_blas_thread
+from mixsearch.topics.documents import MeanDocument, PlacedChunk, PlacedFamily, UnitSums, place_chunk
 from mixsearch.topics.segments import Segment, open_segment, store_chunk
 from mixsearch.topics.storage import store_sums
 
@@ -83,7 +81,7 @@ class CorpusSums(NamedTuple):
 class MeasuredDocuments(NamedTuple):
     """Documents in the frame of a fit, with weights that sum to one, and sums over them."""
 
-    chunk: TopicChunk
+    chunk: PlacedChunk
     sums: CorpusSums
 
 
@@ -103,10 +101,10 @@ def measure_documents_in(search: TopicSearch, counts: sp.csr_array, rows: Array)
     corpus = corpus_in_memory(check_indices(counts), rows=rows)
     weights = weight_documents(corpus, WEIGHTINGS[search._options.weights], distinct=family.distinct)
     words = corpus.sum(sum_words, weights)[:, :3]
-    projected, others = corpus.map_sum(project_documents, weights, family.frame, family.idf, np.empty)
-    mass = weights.total
-    sums = CorpusSums(len(rows), mass, mass * words, mass * others.crossed, others.tfidf, others.places)
-    return MeasuredDocuments(projected.collect().chunk, sums)
+    projected, crossed = corpus.map_sum(project_documents, weights, family.frame, np.empty)
+    placed, places = place_chunk(projected.collect().chunk, family.frame.values, family.idf)
+    sums = CorpusSums(len(rows), weights.total, weights.total * words, weights.total * crossed, *places)
+    return MeasuredDocuments(placed, sums)
 
 
 def store_changed_sums(out: FolderWriter, search: TopicSearch, sums: CorpusSums) -> None:
@@ -115,7 +113,7 @@ def store_changed_sums(out: FolderWriter, search: TopicSearch, sums: CorpusSums)
     # What is left of words that no document contains any more is rounding.
     is_left = sums.words[:, :1] > MIN_COUNT
     word_mean, own_pairs, own_triples = (np.where(is_left, sums.words, 0) / sums.mass).T.copy()
-    changed: TopicFamily = replace(
+    changed: PlacedFamily = replace(
         family,
         word_mean=word_mean,
         own_pairs=own_pairs,
@@ -127,17 +125,17 @@ def store_changed_sums(out: FolderWriter, search: TopicSearch, sums: CorpusSums)
     store_sums(out, changed)
 
 
-def _join_segments(search: TopicSearch, folder: Folder, segments: Sequence[Segment], new: TopicChunk) -> TopicChunk:
+def _join_segments(search: TopicSearch, folder: Folder, segments: Sequence[Segment], new: PlacedChunk) -> PlacedChunk:
     """Return the documents of some segments and new ones after them, with weights that sum to one."""
     d = new.by_document.shape[1]
     chunks = [*(open_segment(folder, segment, d) for segment in segments), new]
     masses = np.array([_sum_weights(search, each.lengths) for each in chunks])
     scaled = [each.scale_weights(share) for each, share in zip(chunks, masses / masses.sum(), strict=True)]
-    return TopicChunk.joined(scaled)
+    return PlacedChunk.joined(scaled)
 
 
 def store_new_segment(
-    out: FolderWriter, search: TopicSearch, folder: Folder, absorbed: Sequence[Segment], new: TopicChunk, name: str
+    out: FolderWriter, search: TopicSearch, folder: Folder, absorbed: Sequence[Segment], new: PlacedChunk, name: str
 ) -> Segment:
     """Write new documents, and those of segments before them, as one segment."""
     joined = _join_segments(search, folder, absorbed, new)

@@ -10,13 +10,12 @@ import numpy as np
 from mixsearch._typing import Array
 from mixsearch.core.frame import Frame, frame_from_eigenpairs
 from mixsearch.core.moments import weighted_gram
-from mixsearch.core.rows import chunk_rows
 from mixsearch.display import pluralize
 from mixsearch.errors import SearchError
-from mixsearch.lda import RowLengths, TopicFamily
-from mixsearch.lda_documents import TopicChunk, check_indices
+from mixsearch.lda import RowLengths
+from mixsearch.lda_documents import check_indices
 from mixsearch.machine import n_cores, one_blas_thread
-from mixsearch.topics.documents import measure_documents
+from mixsearch.topics.documents import MeanDocument, PlacedChunk, PlacedFamily, place_chunk
 from mixsearch.topics.dropped import DroppedWord, DroppedWords
 
 # Fewer documents have no moments worth the name.
@@ -30,7 +29,7 @@ class _WithinSums(NamedTuple):
     gram: Array  # Σ pair weight yy', (k, k)
 
 
-def restrict_family(family: TopicFamily, indices: Array) -> TopicFamily:
+def restrict_family(family: PlacedFamily, indices: Array) -> PlacedFamily:
     """Return the fit of some documents only, within the signal space of all.
 
     Notes
@@ -52,17 +51,14 @@ def restrict_family(family: TopicFamily, indices: Array) -> TopicFamily:
         )
     kept = family.chunks.take_rows(indices).collect()
     total = float(kept.chunk.document_weights(family.distinct).sum())
-    kept = kept.map(TopicChunk.scale_weights, 1 / total)
+    kept = kept.map(PlacedChunk.scale_weights, 1 / total)
     with one_blas_thread:
         sums = _sum_documents(kept.chunk, family.distinct)
         word_mean, own_pairs, own_triples = sums.words.T.copy()
         frame, turn = _turn_frame(replace(family, word_mean=word_mean, own_pairs=own_pairs), sums.gram)
         moved = kept.map(_move, turn)
         crossed = moved.sum(_cross)
-    documents = moved.chunk
-    _, mean_document = measure_documents(
-        chunk_rows(documents.by_document), documents.projected, frame.values, family.idf
-    )
+    documents, places = place_chunk(moved.chunk, frame.values, family.idf)
     return replace(
         family,
         frame=frame,
@@ -72,21 +68,21 @@ def restrict_family(family: TopicFamily, indices: Array) -> TopicFamily:
         own_triples=own_triples,
         own_crossed=crossed,
         document_frequency=np.diff(documents.by_word.indptr),
-        mean_document=mean_document,
+        mean_document=MeanDocument.from_sums(places, moved.n_rows),
         row_lengths=RowLengths(frame),
         chunks=moved,
         left_out=None,
     )
 
 
-def _sum_documents(chunk: TopicChunk, distinct: bool) -> _WithinSums:
+def _sum_documents(chunk: PlacedChunk, distinct: bool) -> _WithinSums:
     by_document = chunk.document_weights(distinct) / chunk.lengths
     columns = np.column_stack([by_document, chunk.pair_weights, chunk.triple_weights])
     gram = weighted_gram(chunk.projected, chunk.pair_weights, n_threads=n_cores())
     return _WithinSums(np.asarray(check_indices(chunk.by_document).T @ columns), gram)
 
 
-def _turn_frame(family: TopicFamily, gram: Array) -> tuple[Frame, Array]:
+def _turn_frame(family: PlacedFamily, gram: Array) -> tuple[Frame, Array]:
     """Return the frame of the documents whose word sums the family has, and the map from its coordinates, (k, j)."""
     frame, a0 = family.frame, family.alpha0
     pairs = gram - family.whiten_diagonal(family.own_pairs) if family.distinct else gram
@@ -100,11 +96,11 @@ def _turn_frame(family: TopicFamily, gram: Array) -> tuple[Frame, Array]:
     return replace(turned, metric=frame.metric), root[:, None] * vectors / np.sqrt(values)
 
 
-def _move(chunk: TopicChunk, turn: Array) -> TopicChunk:
+def _move(chunk: PlacedChunk, turn: Array) -> PlacedChunk:
     return replace(chunk, projected=chunk.projected @ turn.astype(chunk.projected.dtype))
 
 
-def _cross(chunk: TopicChunk) -> Any:
+def _cross(chunk: PlacedChunk) -> Any:
     weighted = chunk.projected * chunk.triple_weights[:, None].astype(chunk.projected.dtype)
     return np.asarray(chunk.by_document.T @ weighted)
 

@@ -12,9 +12,16 @@ from scipy.stats import entropy
 
 from mixsearch import TopicSearch
 from mixsearch.core.rows import top_rows
-from mixsearch.lda_documents import BROAD_POWER, FINE_POWER, N_LEADING, sum_places
 from mixsearch.topics import evidence as topics
-from mixsearch.topics.documents import ScoredChunk, broad_places, project_places
+from mixsearch.topics.documents import (
+    BROAD_POWER,
+    FINE_POWER,
+    N_LEADING,
+    ScoredChunk,
+    broad_places,
+    project_places,
+    sum_places,
+)
 from mixsearch.topics.evidence import (
     MIN_LIFT,
     TYPICAL_LIFT,
