@@ -1,4 +1,4 @@
-"""Draw the pictures of the guides: errors, separation, topics, spectra, a cluster. Takes two minutes."""
+"""Draw the pictures of the guides: topics, errors, segments, members, a pass of a fit. Takes two minutes."""
 
 from __future__ import annotations
 
@@ -26,9 +26,8 @@ from mixsearch.datasets import (
     make_topics,
 )
 from mixsearch.index import build_index, open_index
-from mixsearch.plots import plot_members, plot_spectrum, plot_topic, plot_topics, save_figure
+from mixsearch.show.plots import plot_members, plot_topic
 from mixsearch.text import CorpusOptions, count_texts
-from mixsearch.topics.corpus import FittedCorpus
 
 FOLDER = Path(__file__).parent / "pictures"
 SIZES = 2 ** np.arange(10, 17)
@@ -108,18 +107,18 @@ def draw_rates() -> Figure:
     return figure
 
 
-def draw_topics() -> None:
-    """Topics in the docstrings of this installation, and the spectrum that they stand on."""
+def draw_topics() -> Figure:
+    """Topics in the docstrings of this installation."""
     docstrings, folder = load_docstrings(), Path(tempfile.mkdtemp())
     reading = CorpusOptions(stop_words="english", min_df=5, max_df=0.3)
     try:
         with count_texts(docstrings.texts, reading) as corpus:
             build_index(corpus, folder / "docstrings.index", reading=reading)
         index = open_index(folder / "docstrings.index")
-        topics = dict(zip(WORDS, index.search_many(WORDS), strict=True))
-        save_figure(plot_topics(topics), FOLDER / "six_topics.png")
-        save_figure(plot_topic(topics["socket"], errors=True), FOLDER / "topic_errors.png")
-        save_figure(plot_spectrum(FittedCorpus(index.topics).eigenvalues), FOLDER / "spectrum.png")
+        figure = Figure(figsize=(12, 6.5), layout="constrained")
+        for axes, topic in zip(figure.subplots(2, 3).flat, index.search_many(WORDS), strict=True):
+            plot_topic(topic, 8, ax=axes)
+        return figure
     finally:
         shutil.rmtree(folder)
 
@@ -142,7 +141,9 @@ def draw_segments() -> Figure:
 
 def draw_members() -> Figure:
     """The wines like three of them."""
-    return plot_members(find(load_wine(as_frame=True).data, examples=[0, 5, 9], not_examples=[110]))
+    figure = Figure(figsize=(7, 5), layout="constrained")
+    plot_members(find(load_wine(as_frame=True).data, examples=[0, 5, 9], not_examples=[110]), ax=figure.subplots())
+    return figure
 
 
 def draw_fold() -> Figure:
@@ -178,12 +179,14 @@ def _box(axes: Any, corner: tuple[float, float], size: tuple[float, float], text
 
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
+    drawings = {
+        "six_topics": draw_topics,
+        "rates": draw_rates,
+        "segments": draw_segments,
+        "members": draw_members,
+        "fold": draw_fold,
+    }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        draw_topics()
-        save_figure(draw_rates(), FOLDER / "rates.png")
-        save_figure(draw_segments(), FOLDER / "segments.png")
-        save_figure(draw_members(), FOLDER / "members.png")
-        save_figure(draw_fold(), FOLDER / "fold.png")
-        counted = GaussianSearch("auto").fit(make_gaussian_mixture(4000, 60, 6, deviation=2.0, random_state=0).X)
-        save_figure(plot_spectrum(counted), FOLDER / "components.png")
+        for name, draw in drawings.items():
+            draw().savefig(FOLDER / f"{name}.png", dpi=150)

@@ -11,7 +11,7 @@ from tempfile import mkdtemp
 
 from mixsearch.datasets import make_reviews
 from mixsearch.index import IndexOptions, build_index, open_index
-from mixsearch.plots import plot_topic
+from mixsearch.show.plots import plot_topic
 from mixsearch.text import CorpusOptions
 
 reviews = make_reviews(3_000, random_state=0)
@@ -28,7 +28,7 @@ index = open_index(path)
 # Then ask as often as you like. An answer takes milliseconds.
 
 topic = index.search("sushi")
-figure = plot_topic(topic)
+figure = plot_topic(topic).figure
 figure
 
 # %%

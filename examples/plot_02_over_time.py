@@ -10,7 +10,7 @@ from tempfile import mkdtemp
 
 from mixsearch.datasets import make_reviews
 from mixsearch.index import IndexOptions, build_index, open_index
-from mixsearch.plots import plot_groups
+from mixsearch.show.plots import plot_groups
 from mixsearch.text import CorpusOptions
 
 reviews = make_reviews(4_000, random_state=0)
@@ -23,5 +23,5 @@ index = open_index(path)
 # The share of each topic in every quarter, with 95% intervals.
 
 found = index.group(["delivery", "sushi"], over="date", every="quarter")
-figure = plot_groups(found)
+figure = plot_groups(found).figure
 figure

@@ -8,7 +8,7 @@ You know three wines that matter. Which others are like them, how many are there
 from sklearn.datasets import load_wine
 
 import mixsearch
-from mixsearch.plots import plot_members
+from mixsearch.show.plots import plot_members
 
 wine = load_wine()
 table = dict(zip(wine.feature_names, wine.data.T, strict=True))
@@ -18,7 +18,7 @@ print(found)
 # %%
 # The columns that differ most, and the members among all rows.
 
-figure = plot_members(found)
+figure = plot_members(found).figure
 figure
 
 # %%

@@ -9,7 +9,7 @@ import numpy as np
 
 from mixsearch import GaussianSearch
 from mixsearch.datasets import make_gaussian_mixture
-from mixsearch.plots import plot_component
+from mixsearch.show.plots import plot_component
 
 data = make_gaussian_mixture(n_samples=5_000, n_features=40, n_components=10, deviation=1.5, random_state=0)
 search = GaussianSearch(n_components=10).fit(data.X)
@@ -26,7 +26,7 @@ print(found)
 
 known = np.zeros(len(data.X))
 known[wanted] = 1
-figure = plot_component(found, data.X, labels=known)
+figure = plot_component(found, data.X, labels=known).figure
 figure
 
 # %%

@@ -9,7 +9,7 @@ the district of a dozen sales. What is its rule?
 import numpy as np
 
 from mixsearch import RegressionSearch
-from mixsearch.plots import plot_regression
+from mixsearch.show.plots import plot_regression
 
 rng = np.random.default_rng(1)
 rules = np.array([[1.5, 40.0], [5.0, 20.0], [3.5, 10.0]])  # price per square metre, and a base price
@@ -30,5 +30,5 @@ print(f"{found.center[0]:.2f} per square metre and {found.intercept:.0f}; the tr
 
 labels = np.zeros(len(area))
 labels[known] = 1
-figure = plot_regression(found, area[:, None], price, labels=labels)
+figure = plot_regression(found, area[:, None], price, labels=labels).figure
 figure

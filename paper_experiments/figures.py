@@ -16,7 +16,7 @@ from matplotlib.ticker import LogLocator, StrMethodFormatter
 from threadpoolctl import threadpool_limits
 
 from mixsearch._typing import Array
-from mixsearch.plots.style import MUTED_COLOR, TEXT_COLOR
+from mixsearch.show.plots import MUTED_COLOR, TEXT_COLOR
 from paper_experiments.experiment import Rows
 
 T = TypeVar("T")

@@ -18,7 +18,7 @@ from mixsearch.datasets import make_gaussian_mixture, make_hint
 from mixsearch.datasets.mixtures import GaussianMixtureData
 from mixsearch.paper import gaussian
 from mixsearch.paper.algorithms import cancellation, largest_eigenpairs
-from mixsearch.plots.style import MUTED_COLOR
+from mixsearch.show.plots import MUTED_COLOR
 from paper_experiments.baselines import ThirdMoment, compute_third_moment, fast_tensor_power, tensor_power
 from paper_experiments.baselines.tensor_power import NoiseTerm
 from paper_experiments.cancellation import cancel

@@ -15,7 +15,7 @@ from sklearn.linear_model import RidgeCV
 from mixsearch import GaussianSearch, RegressionSearch, SubspaceSearch, TopicSearch
 from mixsearch._typing import Array
 from mixsearch.datasets import make_gaussian_mixture, make_mixed_regression, make_subspaces, make_topics
-from mixsearch.plots.style import MUTED_COLOR
+from mixsearch.show.plots import MUTED_COLOR
 from paper_experiments.baselines import compute_third_moment, em_regressions, kmeans_subspaces, tensor_power
 from paper_experiments.experiment import Case, Experiment, Result, Rows, make_cases
 from paper_experiments.figures import (

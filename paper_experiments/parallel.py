@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from mixsearch import GaussianSearch
 from mixsearch.datasets import make_gaussian_mixture, make_hint
-from mixsearch.plots.style import MUTED_COLOR
+from mixsearch.show.plots import MUTED_COLOR
 from paper_experiments.baselines import compute_third_moment, tensor_power
 from paper_experiments.experiment import Case, Experiment, Result, Rows, make_cases
 from paper_experiments.figures import (

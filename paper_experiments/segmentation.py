@@ -23,7 +23,7 @@ from mixsearch.image.pixel_search import assign_nearest
 from mixsearch.image.reading import RasterImage
 from mixsearch.image.seeds import Pixel
 from mixsearch.image.segment import segment
-from mixsearch.plots.style import MUTED_COLOR, TEXT_COLOR
+from mixsearch.show.plots import MUTED_COLOR, TEXT_COLOR
 from paper_experiments.baselines import seeded_kmeans
 from paper_experiments.corpora import get_data_folder
 from paper_experiments.experiment import Case, Experiment, Result, Rows, Value, make_cases

@@ -15,7 +15,7 @@ from mixsearch import GaussianSearch, RegressionSearch, SubspaceSearch, TopicSea
 from mixsearch._typing import Array
 from mixsearch.datasets import make_gaussian_mixture, make_hint, make_mixed_regression, make_subspaces, make_topics
 from mixsearch.paper.algorithms import cancellation, whitening
-from mixsearch.plots.style import MUTED_COLOR
+from mixsearch.show.plots import MUTED_COLOR
 from paper_experiments.experiment import Case, Experiment, Result, Rows, make_cases
 from paper_experiments.figures import add_shared_legend, choose_color, format_markdown, new_figure, style_axes
 from paper_experiments.subspaces import compute_distance

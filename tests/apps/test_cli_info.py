@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 import pytest
-from matplotlib.image import imread
 from tests.apps.cli_corpus import N_DOCUMENTS, N_TOPICS, Files, invoke, make_files, make_index
 
 from mixsearch import TopicSearch, __version__
@@ -61,12 +60,6 @@ def test_a_changed_byte_is_found(files: Files, tmp_path: Path) -> None:
     error = json.loads(result.stdout)["error"]
     assert (error["code"], error["fields"]["path"]) == ("folder_damaged", str(largest))
     assert "--overwrite" in error["message"]
-
-
-def test_the_spectrum_is_drawn(index: Path, tmp_path: Path) -> None:
-    result = invoke("info", index, "--plot", tmp_path / "spectrum.png")
-    assert result.exit_code == 0, result.output
-    assert imread(tmp_path / "spectrum.png").std() > 0.02
 
 
 def test_a_saved_search_is_an_index_without_texts(tmp_path: Path) -> None:

@@ -160,8 +160,8 @@ def test_without_matplotlib_a_picture_is_refused_with_what_to_install(
     files: Files, index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.axes", None)
-    monkeypatch.delitem(sys.modules, "mixsearch.plots", raising=False)
-    monkeypatch.delattr("mixsearch.plots", raising=False)
+    monkeypatch.delitem(sys.modules, "mixsearch.show.plots", raising=False)
+    monkeypatch.delattr("mixsearch.show.plots", raising=False)
     result = invoke("topic", index, files.words[0], "--plot", tmp_path / "x.png", "--json")
     assert result.exit_code == 1
     error = json.loads(result.stdout)["error"]

@@ -38,7 +38,7 @@ def test_the_demo_shows_topics_and_a_gaussian_and_draws_them(tmp_path: Path) -> 
         for start in ("the labelled sample itself", "the search, refined", "from every label")
     )
     assert refined < 1.05 * oracle < 0.1 * sample
-    for name in ("topics.png", "gaussian.png", "landscape.png"):
+    for name in ("topic.png", "gaussian.png", "landscape.png"):
         assert imread(tmp_path / name).std() > 0.05
     assert {path.name for path in tmp_path.glob("*.csv")} == {"reviews.csv", "wine.csv", "links.csv"}
 

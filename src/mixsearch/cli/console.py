@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from difflib import SequenceMatcher
+from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -220,9 +221,12 @@ def _is_index(folder: Path) -> bool:
 
 
 def load_plots() -> Any:
-    """Import `mixsearch.plots`, or raise an error that says what to install."""
+    """Import `mixsearch.show.plots`, or raise an error that says what to install."""
     try:
-        from mixsearch import plots
+        from mixsearch.show import plots
+
+        matplotlib: Any = import_module("matplotlib")
+        matplotlib.use("agg")  # pyplot must not look for a screen
     except ImportError as error:
         raise SearchError("{reason}.", code="extra_missing", reason=str(error), extra="cli") from error
     return plots
@@ -241,11 +245,13 @@ def check_output(output: Path | None, source: str | Path) -> None:
 
 
 def write_figure(draw: Callable[[Any], Any], path: Path) -> None:
-    """Draw with `mixsearch.plots`, save the figure and print its path."""
+    """Draw with `mixsearch.show.plots`, save the figure and print its path."""
+    from mixsearch.io.disk import write_atomically  # most commands draw nothing
+
     plots = load_plots()
     try:
-        with record_warnings() as warned:
-            plots.save_figure(draw(plots), path)
+        with record_warnings() as warned, write_atomically(path) as temporary:
+            draw(plots).figure.savefig(temporary, format=path.suffix[1:] or "png", dpi=150)
     except SearchError:
         raise
     except (OSError, ValueError) as error:  # matplotlib raises ValueError for a format that it does not know

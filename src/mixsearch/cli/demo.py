@@ -22,7 +22,7 @@ from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
 
 from mixsearch import __version__
 from mixsearch._typing import Array, Sparse
-from mixsearch.cli.console import describe, record_warnings, report_errors, stdout_console
+from mixsearch.cli.console import describe, load_plots, record_warnings, report_errors, stdout_console
 from mixsearch.cli.docstrings import export_docstrings, measure, name_program, print_line, read_docstrings
 from mixsearch.cli.units import format_share
 from mixsearch.confidence import verdict
@@ -183,15 +183,16 @@ def _write_figures(
 ) -> None:
     _heading(console, "Figures")
     try:
-        from mixsearch.plots.component import plot_component
-        from mixsearch.plots.style import save_figure
-        from mixsearch.plots.topics import plot_topics
-    except ImportError as error:
+        plots = load_plots()
+    except SearchError as error:
         print_line(console, f"[yellow]{escape(str(error))}[/]")
         return
     first = np.where(np.arange(len(data.X)) == 0, 1, -1)
-    for name, figure in (("topics.png", plot_topics(topics)), ("gaussian.png", plot_component(found, data.X, first))):
-        console.print(f"  {escape(str(save_figure(figure, folder / name)))}", soft_wrap=True)
+    drawn = {"topic.png": plots.plot_topic(next(iter(topics.values())))}
+    drawn["gaussian.png"] = plots.plot_component(found, data.X, first)
+    for name, axes in drawn.items():
+        axes.figure.savefig(folder / name, dpi=150)
+        console.print(f"  {escape(str(folder / name))}", soft_wrap=True)
 
 
 def _write_examples(console: Console, folder: Path) -> None:

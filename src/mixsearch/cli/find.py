@@ -149,6 +149,6 @@ def _write(found: TableComponent, output: Path | None, plot: Path | None, id: st
         stderr_console().print(f"Written: {output}", markup=False, soft_wrap=True)
         written.append(str(output))
     if plot is not None:
-        write_figure(lambda plots: plots.plot_members(found, id=id), plot)
+        write_figure(lambda plots: plots.plot_members(found), plot)
         written.append(str(plot))
     return written

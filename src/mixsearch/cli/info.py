@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
@@ -15,12 +14,10 @@ from mixsearch import index as indexes
 from mixsearch._typing import Array
 from mixsearch.cli.console import (
     IndexArgument,
-    load_plots,
     print_json,
     print_notes,
     report_errors,
     stdout_console,
-    write_figure,
 )
 from mixsearch.cli.render import describe_growth, list_columns, print_facts
 from mixsearch.cli.units import format_bytes
@@ -33,7 +30,7 @@ Examples:
 
   mixsearch info reviews.index
   mixsearch info reviews.index --verify
-  mixsearch info reviews.index --plot spectrum.png --json
+  mixsearch info reviews.index --json
 
 With --json, an error is also printed as JSON on standard output:
 {"error": {"code": ..., "message": ..., "fields": {...}}}
@@ -58,15 +55,10 @@ def info(
     verify: Annotated[
         bool, typer.Option("--verify", help="Read every byte and compare it with the checksums.")
     ] = False,
-    plot: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Also draw the eigenvalues: png, svg or pdf.")
-    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Show the contents of an index."""
     with report_errors(as_json=as_json):
-        if plot is not None:
-            load_plots()
         if verify:
             indexes.verify_index(path)
         index = indexes.open_index(path)
@@ -76,8 +68,6 @@ def info(
         else:
             _print_contents(stdout_console(), contents, verified=verify)
             print_notes(describe_growth(contents.growth, path))
-        if plot is not None:
-            write_figure(lambda plots: plots.plot_spectrum(index.topics), plot)
 
 
 def _print_contents(console: Console, contents: Contents, *, verified: bool) -> None:

@@ -291,7 +291,7 @@ def _run(path: Path, queries: Sequence[indexes.Query], options: indexes.AnswerOp
     print_messages(outcomes)
     found = [outcome for outcome in outcomes if outcome.topic is not None]
     if output.plot is not None and found:
-        write_figure(lambda plots: _draw(plots, found, output.errors), output.plot)
+        write_figure(lambda plots: _draw(plots, found), output.plot)
     if failed:
         raise typer.Exit(EXIT_ERROR)
 
@@ -337,12 +337,17 @@ def _describe_outcome(outcome: Outcome) -> dict[str, Any]:
     return outcome.as_dict() | {"warnings": [describe_for_json(warning) for warning in outcome.warnings]}
 
 
-def _draw(plots: Any, outcomes: Sequence[Outcome], errors: bool) -> Any:
-    from mixsearch.index.compare import name_outcomes
+def _draw(plots: Any, outcomes: Sequence[Outcome]) -> Any:
+    from matplotlib.figure import Figure
 
-    if len(outcomes) == 1:
-        return plots.plot_topic(outcomes[0].topic, errors=errors)
-    return plots.plot_topics(name_outcomes(outcomes), errors=errors)
+    n_rows = -(-len(outcomes) // 3)
+    figure = Figure(figsize=(4.5 * min(len(outcomes), 3), 3.5 * n_rows), layout="constrained")
+    panels = figure.subplots(n_rows, min(len(outcomes), 3), squeeze=False).flat
+    for axes, outcome in zip(panels, outcomes, strict=False):
+        plots.plot_topic(outcome.topic, 10, ax=axes)
+    for axes in panels:  # those that are left
+        axes.set_axis_off()
+    return figure
 
 
 @dataclass(frozen=True)

@@ -158,10 +158,15 @@ def _find_segments() -> None:
 
 
 def _draw() -> None:
-    from mixsearch.plots.spectrum import plot_spectrum
+    from matplotlib.figure import Figure
 
-    file = io.BytesIO()
-    plot_spectrum(np.geomspace(10, 0.1, 20)).savefig(file, format="png")
+    import mixsearch
+    from mixsearch.show.plots import plot_members
+
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    file, figure = io.BytesIO(), Figure()
+    plot_members(mixsearch.find(X, examples=[0, 1, 2]), ax=figure.subplots())
+    figure.savefig(file, format="png")
     _require(file.getvalue().startswith(b"\x89PNG"), "no PNG was written")
 
 
