@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from mixsearch._typing import Array, Matrix, Samples, SamplesLike
 from mixsearch.core.component import add_warnings
 from mixsearch.core.eigen import OVERSAMPLING, top_eigenpairs
-from mixsearch.core.estimator import RandomState
+from mixsearch.core.estimator import RandomState, SemiSupervised
 from mixsearch.core.extraction import (
     Extraction,
     ExtractionOptions,
@@ -653,7 +653,7 @@ class GaussianComponent(MixtureComponent):
 # ---- The estimator --------------------------------------------------------------------------------------------------
 
 
-class GaussianSearch(MixtureSearch[GaussianFamily]):
+class GaussianSearch(MixtureSearch[GaussianFamily], SemiSupervised[GaussianFamily]):
     """Find one Gaussian of a mixture from a direction or a few of its samples.
 
     Parameters

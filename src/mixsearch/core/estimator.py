@@ -106,6 +106,23 @@ class BaseSearch(FittedMixture[F], ClassNamePrefixFeaturesOutMixin, TransformerM
             check_magnitude(samples, self._moment_power)
         return samples
 
+    def _check_examples(self, hint: Any, examples: Any, not_examples: Any) -> tuple[Samples | None, Samples | None]:
+        """Check that there is one hint, and return examples and negative ones, if it is by examples."""
+        given = check_one_hint({"hint": hint, "examples": examples})
+        if given == "hint" and not_examples is not None:
+            raise HintError(
+                "{argument} needs {needed} as well.",
+                code="needs_examples",
+                argument=Option("not_examples"),
+                needed=Option("examples"),
+            )
+        positive, negative = (None if X is None else self._check_some(X) for X in (examples, not_examples))
+        return positive, negative
+
+    def _check_some(self, examples: Any) -> Samples:
+        """Check examples, as a search takes them."""
+        return self._check_rows(examples, reset=False)
+
     def _check_chunks(self, X: Any) -> Chunks[SampleChunk]:
         """Check the samples of a fit: in memory, or where their chunks are."""
         if not is_dask(X):
@@ -234,19 +251,6 @@ class SemiSupervised(BaseSearch[F]):
         """
         membership = self.component_.membership(self._check_rows(X, reset=False))
         return np.column_stack([1 - membership, membership])
-
-    def _check_examples(self, hint: Any, examples: Any, not_examples: Any) -> tuple[Samples | None, Samples | None]:
-        """Check that there is one hint, and return examples and negative ones, if it is by examples."""
-        given = check_one_hint({"hint": hint, "examples": examples})
-        if given == "hint" and not_examples is not None:
-            raise HintError(
-                "{argument} needs {needed} as well.",
-                code="needs_examples",
-                argument=Option("not_examples"),
-                needed=Option("examples"),
-            )
-        positive, negative = (None if X is None else self._check_rows(X, reset=False) for X in (examples, not_examples))
-        return positive, negative
 
     def _leave_out_outliers(self, chunks: Chunks[SampleChunk], *find_members: Any) -> Outliers[Any]:
         outliers = find_outliers(chunks, *find_members)

@@ -10,12 +10,13 @@ from threading import Lock
 from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from mixsearch._typing import Array, Samples, SamplesLike
 from mixsearch.core.check import check_answer
 from mixsearch.core.component import SampleComponent
-from mixsearch.core.estimator import SemiSupervised
+from mixsearch.core.estimator import BaseSearch
 from mixsearch.core.extraction import Candidates, prefer
 from mixsearch.core.family import F
 from mixsearch.core.rows import Chunks, is_dask, load_dask
@@ -153,7 +154,7 @@ def find_warnings(component: Any) -> list[SearchWarning]:
 # ---- The search -----------------------------------------------------------------------------------------------------
 
 
-class MixtureSearch(SemiSupervised[F]):
+class MixtureSearch(BaseSearch[F]):
     """A search whose refined answers come from EM of the whole mixture."""
 
     _mixtures: MixtureCache[Any]
@@ -167,15 +168,15 @@ class MixtureSearch(SemiSupervised[F]):
         """Return a fitted mixture with its centers in all features, and the test of its fit."""
 
     def _get_mixture(self, options: EMOptions) -> RefinedMixture[Any]:
-        """Fit the whole mixture on the first use of these options. No hint enters."""
-
-        def fit() -> RefinedMixture[Any]:
-            model, starts = self._start_em()
-            rows = self._read_rows(model)
-            return self._complete(model, rows, fit_mixture(model, rows, starts, options))
-
-        mixture: RefinedMixture[Any] = self._mixtures.get(options, fit)
+        """Return the whole mixture, which the first use of these options fits. No hint enters."""
+        mixture: RefinedMixture[Any] = self._mixtures.get(options, lambda: self._fit_mixture(options))
         return mixture
+
+    def _fit_mixture(self, options: EMOptions) -> RefinedMixture[Any]:
+        """Fit the whole mixture."""
+        model, starts = self._start_em()
+        rows = self._read_rows(model)
+        return self._complete(model, rows, fit_mixture(model, rows, starts, options))
 
     def _read_rows(self, model: MixtureModel[Any]) -> Chunks[Any]:
         """Return the samples of the fit as the model takes them."""
@@ -207,13 +208,15 @@ class MixtureSearch(SemiSupervised[F]):
             mixture = self._complete(model, rows, run_em(model, rows, params, options, held))
         return mixture._replace(order=order)
 
-    def score_samples(self, X: SamplesLike) -> Array:
+    def score_samples(self, X: SamplesLike, y: ArrayLike | None = None) -> Array:
         """Compute the log density of samples under the refined mixture, which the first call fits.
 
         Parameters
         ----------
         X : array or sparse matrix of shape (n, d)
             Samples.
+        y : array of shape (n,), optional
+            Their responses, whose density given X regressions have.
 
         Returns
         -------
@@ -221,7 +224,7 @@ class MixtureSearch(SemiSupervised[F]):
         """
         check_is_fitted(self)
         mixture = self._get_mixture(EMOptions())
-        rows = self._read(mixture.model, self._check_rows(X, reset=False))
+        rows = self._read(mixture.model, self._check_some(X if y is None else (X, y)))
         return np.asarray(np.logaddexp.reduce(mixture.model.log_density(rows, mixture.params), axis=1))
 
 
