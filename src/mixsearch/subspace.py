@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, ClassVar, Literal, NamedTuple, cast
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -18,10 +18,11 @@ from scipy.stats import chi2, norm
 from sklearn.utils.validation import check_is_fitted
 
 from mixsearch._typing import Array, Matrix, Samples, SamplesLike
-from mixsearch.core.check import Check, check_answer, leave_out_each
-from mixsearch.core.component import Component, add_warnings, format_interval, score_bars
+from mixsearch.core.check import Check
+from mixsearch.core.component import add_warnings
 from mixsearch.core.eigen import OVERSAMPLING, top_eigenpairs
-from mixsearch.core.estimator import RandomState, SemiSupervised, warn_no_signal
+from mixsearch.core.estimator import RandomState, warn_no_signal
+from mixsearch.core.extraction import Candidates
 from mixsearch.core.family import Preset
 from mixsearch.core.frame import Frame, frame_from_eigenpairs, project
 from mixsearch.core.jackknife import jackknife
@@ -35,7 +36,7 @@ from mixsearch.core.moments import (
     weighted_gram,
     weighted_sums,
 )
-from mixsearch.core.rows import Chunk, Chunks, DetachedChunks, SampleChunk, is_dask, leave_one_out, load_dask
+from mixsearch.core.rows import Chunk, Chunks, SampleChunk, leave_one_out
 from mixsearch.core.spectrum import MIN_NOISE, noise_rank, spherical_spectrum
 from mixsearch.core.validation import (
     check_choice,
@@ -43,28 +44,23 @@ from mixsearch.core.validation import (
     check_n_features,
     check_n_samples,
     check_positive_int,
-    check_samples,
     hint_from_direction,
     reject_unknown_arguments,
 )
 from mixsearch.display import Card, plain_number
-from mixsearch.errors import HintError, SearchWarning
-from mixsearch.graph.self_expression import TUNING as GRAPH_TUNING
+from mixsearch.errors import HintError
 from mixsearch.graph.self_expression import ExpressedMembers, SelfExpression
-from mixsearch.mixture.check import check_fit, choose_component, hold_examples, test_rows
-from mixsearch.mixture.em import (
-    EMOptions,
-    Fit,
-    check_em_options,
-    clip_weight,
-    fit_mixture,
-    log_normal,
-    posterior,
-    posterior_of_two,
-    run_em,
-)
+from mixsearch.mixture.check import test_rows
+from mixsearch.mixture.em import EMOptions, Fit, check_em_options, posterior
 from mixsearch.mixture.errors import estimate_covariance
-from mixsearch.mixture.search import MixtureCache
+from mixsearch.mixture.search import (
+    MixtureCache,
+    MixtureComponent,
+    MixtureModel,
+    MixtureSearch,
+    RefinedMixture,
+    find_warnings,
+)
 
 
 @dataclass(frozen=True)
@@ -74,8 +70,6 @@ class Tuning:
     max_contractions: int = 3  # of the moment with what it found, in both stages of `settle_subspace`
     clear_gap: float = 2.0  # between eigenvalues r and r + 1: above it, the r top eigenvectors are of one subspace
     small_move: float = 0.1  # sine of an angle: moves shrink quadratically, the next one is below the standard errors
-    clear_lead: float = 3.0  # a subspace with so many times the score of all others together is the one meant
-    weight_deviations: float = 2.5  # standard errors between both weights of a subspace of another variance
     min_noise_ratio: float = 0.01  # of the average noise: a few equal samples would make the likelihood unbounded
     off_origin: float = 5.0  # standard errors between zero and the mean, above which samples are centered
 
@@ -102,17 +96,6 @@ class Noise(NamedTuple):
     variance: float  # Σ αᵢsᵢ
     second: Array  # Σ αᵢsᵢΣᵢ in the span, (kr, kr), with the covariances Σᵢ of the subspaces without the noise
     fourth: float  # Σ αᵢsᵢ²
-
-
-class SubspaceSums(NamedTuple):
-    """Sums over some samples."""
-
-    n: int
-    squares: Array  # Σ zz', (kr, kr)
-    hinted: Array  # Σ ⟨z, v⟩²zz', (kr, kr)
-    energy: float  # Σ e
-    noise_squares: Array  # Σ e zz', (kr, kr)
-    squared_energy: Any  # Σ e²
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +130,7 @@ class SubspaceFamily:
         """The likelihood."""
         return SubspaceModel(self.dim, len(self.root) + self.n_noise, self.min_noise)
 
-    def locate(self, X: Samples) -> SubspaceChunk:
+    def read(self, X: Samples) -> SubspaceChunk:
         """Project new samples onto the span."""
         Z = np.asarray(project(X, self.frame.basis, self.center), dtype=np.float64)
         squares = np.maximum(squared_distances(X, self.center), np.einsum("ij,ij->i", Z, Z))
@@ -164,36 +147,29 @@ class SubspaceFamily:
         B = subtract_noise(fourth, points.T @ points / len(points), self.noise)
         return np.asarray(B / np.outer(self.root, self.root))
 
-    def replicate(self, G: Array) -> tuple[Array, Array, Array]:
-        """Estimate a subspace with directions G, (kr, r), again without each group of the samples.
+    def replicate(self, G: Array) -> tuple[Array, Array]:
+        """Estimate a subspace with directions G, (kr, r), again without each of B groups of the samples.
 
-        Returns
-        -------
-        bases : array of shape (B, kr, r)
-            D^(1/2) A g in the span, with the solutions g of R g = λ A g under the hint G, to first order.
-        shares, weights : arrays of shape (B,)
-            Its share of the trace of A, and its weight by fourth moments.
+        Returns its basis D^(1/2) A g in the span, (B, kr, r), with the solutions g of R g = λ A g under the hint G, to
+        first order, and its weight, (B,).
         """
-        points, images, shares, weights = G.T / self.root, [], [], []
+        points, images, weights = G.T / self.root, [], []
 
-        def sum_rows(chunk: SubspaceChunk, rows: slice) -> SubspaceSums:
+        def sum_rows(chunk: SubspaceChunk, rows: slice) -> tuple[Any, ...]:
             Z, e = chunk.coordinates[rows], chunk.energy[rows]
             hinted = weighted_gram(Z, mean_square(Z @ points.T))
-            return SubspaceSums(len(Z), Z.T @ Z, hinted, e.sum(), weighted_gram(Z, e), e @ e)
+            return len(Z), Z.T @ Z, hinted, e.sum(), weighted_gram(Z, e), e @ e
 
-        for sums in leave_one_out(self.chunks, sum_rows):
-            noise = estimate_noise(sums, 0 if self.is_paper else self.n_noise)
-            A = sums.squares / sums.n - sums.energy / sums.n * np.eye(len(G))
-            B = subtract_noise(sums.hinted / sums.n, points.T @ points / len(points), noise)
+        for n, *sums in leave_one_out(self.chunks, sum_rows):
+            second, fourth, variance, *moments = (total / n for total in sums)
+            noise = estimate_noise(variance, second, *moments, n_noise=0 if self.is_paper else self.n_noise)
+            A = second - variance * np.eye(len(G))
+            RG = subtract_noise(fourth, points.T @ points / len(points), noise) @ points.T
             # g is G + (I - GG')RG(G'RG)⁻¹, scaled by g'Ag = I; outside of G, A g is R g / λ.
-            RG, AG = (matrix @ points.T for matrix in (B, A))
-            R, second = points @ RG, points @ AG  # G'RG and G'AG in the frame
-            inside = self.root[:, None] * (G @ (np.eye(self.dim) + second) / 2)
-            images.append(inside + RG @ np.linalg.inv(R) - self.root[:, None] * G)
-            shares.append(np.sum(images[-1] ** 2) / np.trace(A))
-            # To first order; other directions change the fourth moment in second order only.
-            weights.append((self.dim + 2) / np.trace(2 * np.linalg.solve(second, R) - R))
-        return np.array(images), np.array(shares), np.array(weights)
+            inside = self.root[:, None] * (G @ (points @ A @ points.T - np.eye(self.dim)) / 2)
+            images.append(inside + RG @ np.linalg.inv(points @ RG))
+            weights.append(np.sum(images[-1] ** 2) / np.trace(A))
+        return np.array(images), np.array(weights)
 
     def information_p_value(self, v: Array) -> float:
         """Test the hypothesis that a direction, (d,), is orthogonal to all subspaces.
@@ -219,7 +195,7 @@ def subtract_noise(fourth: Array, vv: Array, noise: Noise) -> Array:
 
     Notes
     -----
-    B = E[⟨x, v⟩²xx'] - s2 (v'Av)I - s2 |v|²A - s4 (|v|²I + 2vv') - 2 s2 (Avv' + vv'A) (paper, Theorem 6, which prints
+    B = E[⟨x, v⟩²xx'] - s2 (v'Av)I - s2 |v|²A - s4 (|v|²I + 2vv') - 2 s2 (Avv' + vv'A) (paper, Theorem 13, which prints
     vv' once where the fourth moment of the noise has 2vv'). B is linear in vv', so several points enter through the
     average of their vv'. If the noise differs between subspaces, s2 A becomes Σ αᵢsᵢΣᵢ and s4 becomes Σ αᵢsᵢ².
     """
@@ -229,19 +205,20 @@ def subtract_noise(fourth: Array, vv: Array, noise: Noise) -> Array:
     return np.asarray(B - 2 * (cross + cross.T))
 
 
-def estimate_noise(sums: SubspaceSums, n_noise: int) -> Noise:
-    """Estimate the moments of the noise: as the paper does if it is the same in all subspaces (`n_noise` = 0).
+def estimate_noise(variance: float, second: Array, product: Array, square: float, *, n_noise: int) -> Noise:
+    """Estimate the moments of the noise from E[e], E[zz'], E[e zz'] and E[e²].
 
     Notes
     -----
-    The energy e outside the span and the coordinates z in it are independent within a subspace, and e is the mean of m
-    squares, so that E[e²] = sᵢ² (1 + 2 / m) there.
+    In the paper the noise is the same in all subspaces (`n_noise` = 0). In general, the energy e outside the span and
+    the coordinates z in it are independent within a subspace, and e is the mean of m squares, so that E[e²] is
+    sᵢ² (1 + 2 / m) there.
     """
-    variance, identity = float(sums.energy / sums.n), np.eye(len(sums.squares))
+    identity = np.eye(len(second))
     if not n_noise:
-        return Noise(variance, variance * (sums.squares / sums.n - variance * identity), variance**2)
-    fourth = float(sums.squared_energy / sums.n * n_noise / (n_noise + 2))
-    return Noise(variance, sums.noise_squares / sums.n - fourth * identity, fourth)
+        return Noise(variance, variance * (second - variance * identity), variance**2)
+    fourth = square * n_noise / (n_noise + 2)
+    return Noise(variance, product - fourth * identity, fourth)
 
 
 def fit_subspace(
@@ -261,18 +238,17 @@ def fit_subspace(
     n_varying = d if paper else noise_rank(moment, chunks, center, n_columns, seed)
     n_noise = max(n_varying - n_columns, 1)
 
-    def project_chunk(chunk: SampleChunk) -> tuple[SubspaceChunk, SubspaceSums]:
+    def project_chunk(chunk: SampleChunk) -> tuple[SubspaceChunk, tuple[Any, ...]]:
         Z = project(chunk.samples, vectors, center).astype(np.float64, copy=False)
         inside = np.ascontiguousarray(Z[:, :n_columns])
         lengths, squares = np.einsum("ij,ij->i", inside, inside), squared_distances(chunk.samples, center)
         squares = np.maximum(squares, lengths)
         e = Z[:, -1] ** 2 if paper else (squares - lengths) / n_noise
-        noise, empty = weighted_gram(inside, e), np.zeros((n_columns, n_columns))
-        sums = SubspaceSums(len(Z), empty, empty, e.sum(), noise, e @ e)
-        return SubspaceChunk(chunk.first, inside, squares, e, chunk.samples), sums
+        return SubspaceChunk(chunk.first, inside, squares, e, chunk.samples), (e.sum(), weighted_gram(inside, e), e @ e)
 
     rows, sums = chunks.map_sum(project_chunk)
-    noise = estimate_noise(sums._replace(squares=n * np.diag(values)), 0 if paper else n_noise)
+    variance, *moments = (total / n for total in sums)
+    noise = estimate_noise(float(variance), np.diag(values), *moments, n_noise=0 if paper else n_noise)
     frame = frame_from_eigenpairs(values, vectors[:, :n_columns], noise.variance, precision=dtype)
     return SubspaceFamily(frame, dim, center, rows, noise, n_noise, paper)
 
@@ -280,27 +256,22 @@ def fit_subspace(
 # ---- Algorithm 3 of the paper, with the moment contracted again with what it found ----------------------------------
 
 
-class Extraction(NamedTuple):
-    """A subspace in the coordinates of the frame."""
+def extract_subspace(hinted: Array, dim: int, free: Array | None = None) -> tuple[Array, float]:
+    """Recover the subspace that contains the hint (Algorithm 3), within the columns of `free`, (kr, q), if given.
 
-    directions: Array  # G = √α W'U L^(1/2) up to a rotation, (kr, r), orthonormal columns
-    separation: float  # the ratio of eigenvalues r and r + 1: above 1 if |Uᵢ'v|² < |U₁'v|² / 3 for all other subspaces
-
-
-def extract_subspace(hinted: Array, dim: int, free: Array | None = None) -> Extraction:
-    """Recover the subspace that contains the hint, within the columns of `free`, (kr, q), if given (Algorithm 3).
+    Returns G = √α W'U L^(1/2) up to a rotation, (kr, r), with orthonormal columns, and the ratio of the eigenvalues r
+    and r + 1 of R: above 1 if |Uᵢ'v|² < |U₁'v|² / 3 for all other subspaces.
 
     Notes
     -----
     The Gᵢ have orthonormal columns and are orthogonal to each other, and αᵢGᵢ'RGᵢ = |Gᵢ'c|²I + 2Gᵢ'cc'Gᵢ with
-    R = W'BW: so R has one eigenvalue 3|Gᵢ'c|²/αᵢ and r - 1 of |Gᵢ'c|²/αᵢ for every subspace.
+    R = W'BW: so R has one eigenvalue 3|Gᵢ'c|²/αᵢ and r - 1 of |Gᵢ'c|²/αᵢ for every subspace (Theorem 27).
     """
     R = (hinted + hinted.T) / 2
     R = R if free is None else free.T @ R @ free
     scores, U = scipy.linalg.eigh(R, subset_by_index=(max(len(R) - dim - 1, 0), len(R) - 1))
-    directions = U[:, ::-1][:, :dim]
-    separation = float(scores[1] / scores[0]) if len(scores) > dim and scores[0] > 0 else float("inf")
-    return Extraction(directions if free is None else free @ directions, separation)
+    directions, is_last = U[:, ::-1][:, :dim], len(scores) == dim or scores[0] <= 0
+    return (directions if free is None else free @ directions), np.inf if is_last else float(scores[1] / scores[0])
 
 
 def settle_subspace(contract: Callable[[Array], Array], direction: Array, dim: int, free: Array | None = None) -> Array:
@@ -312,37 +283,32 @@ def settle_subspace(contract: Callable[[Array], Array], direction: Array, dim: i
     too only if |Uᵢ'v|² is three times that of the others. Used as the hint, the top eigenvector scores all others 0, so
     the condition disappears. Then all r directions together are the hint, under which all r eigenvalues are equal.
     """
-    extraction = extract_subspace(contract(direction[None, :]), dim, free)
-    for _ in range(TUNING.max_contractions - 1):
-        if extraction.separation > TUNING.clear_gap:
-            break
-        extraction = extract_subspace(contract(extraction.directions[:, :1].T), dim, free)
-    directions = extraction.directions
+    directions = direction[:, None]
     for _ in range(TUNING.max_contractions):
-        before, directions = directions, extract_subspace(contract(directions.T), dim, free).directions
+        directions, separation = extract_subspace(contract(directions[:, :1].T), dim, free)
+        if separation > TUNING.clear_gap:
+            break
+    for _ in range(TUNING.max_contractions):
+        before, directions = directions, extract_subspace(contract(directions.T), dim, free)[0]
         cosine = np.linalg.svd(before.T @ directions, compute_uv=False).min()
         if 1 - cosine**2 < TUNING.small_move**2:
             break
     return directions
 
 
-def extract_remaining(family: SubspaceFamily, hinted: Array, extracted: list[Array]) -> list[Array]:
-    """Recover all subspaces but those extracted before, (kr, r) each, by falling score under a hint."""
-    free, remaining, dim = np.eye(len(hinted)), list[Array](), family.dim
-    for directions in extracted:
-        free = leave_out(directions, free)
+def extract_subspaces(family: SubspaceFamily, hinted: Array, first: Array | None = None) -> Array:
+    """Recover all subspaces by falling score under a hint, each orthogonal to those before, (k, kr, r)."""
+    free, subspaces, dim = np.eye(len(hinted)), list[Array](), family.dim
     while free.shape[1] >= dim:
-        directions = extract_subspace(hinted, dim, free).directions
-        if free.shape[1] > dim:
-            directions = settle_subspace(family.hinted, directions[:, 0], dim, free)
-        remaining.append(directions)
-        free = leave_out(directions, free)
-    return remaining
-
-
-def leave_out(directions: Array, free: Array) -> Array:
-    """Return an orthonormal basis of a space without some of its directions, (kr, q - r)."""
-    return np.asarray(free @ scipy.linalg.qr(free.T @ directions)[0][:, directions.shape[1] :])
+        if first is not None and not subspaces:
+            directions = first
+        else:
+            directions = extract_subspace(hinted, dim, free)[0]
+            if free.shape[1] > dim:
+                directions = settle_subspace(family.hinted, directions[:, 0], dim, free)
+        subspaces.append(directions)
+        free = free @ scipy.linalg.qr(free.T @ directions)[0][:, dim:]
+    return np.array(subspaces)
 
 
 class Hint(NamedTuple):
@@ -351,92 +317,46 @@ class Hint(NamedTuple):
     points: Array  # (q, kr)
     negative: Array  # (p, kr)
 
-    def measure(self, image: Array) -> float:
-        """Compute |U'v|² on average over the points, less that of negative ones; the columns of `image` span U."""
-        basis = np.linalg.qr(image)[0]
-        positive, negative = (np.sum((Z @ basis) ** 2) / max(len(Z), 1) for Z in self)
-        return max(float(positive - negative), 0.0)
+    def score(self, bases: Array) -> Array:
+        """Compute |U'v|² on average over the points, less that of negative ones, for bases U, (k, kr, r) -> (k,)."""
+        positive, negative = (np.sum((Z @ bases) ** 2, axis=(1, 2)) / max(len(Z), 1) for Z in self)
+        return np.asarray(np.maximum(positive - negative, 0.0))
 
 
-@dataclass(frozen=True, eq=False)
-class Candidates:
-    """All subspaces as moments find them under a hint; if the first one is clear, the others on first use."""
-
-    family: SubspaceFamily
-    hint: Hint
-    hinted: Array  # R under the hint
-    extracted: list[Array]  # directions, (kr, r), of the preferred subspace first
-
-    @property
-    def is_clear(self) -> bool:
-        """Whether the first subspace has a far larger score than all others together."""
-        return len(self.extracted) < self.family.n_components
-
-    @cached_property
-    def first(self) -> SubspaceParameters:
-        """The preferred subspace alone."""
-        return to_parameters(self.family, self.extracted[:1])
-
-    @cached_property
-    def params(self) -> SubspaceParameters:
-        """All subspaces: the preferred one, then the others by falling projection of the hint."""
-        first, *others = self.extracted
-        others = others or extract_remaining(self.family, self.hinted, [first])
-        others.sort(key=lambda directions: self.hint.measure(self.family.root[:, None] * directions), reverse=True)
-        return to_parameters(self.family, [first, *others])
-
-
-def find_candidates(family: SubspaceFamily, hint: Hint) -> Candidates:
-    """Find the subspace that contains most of the hint: at once if it accounts for most of the hinted moment."""
-    hinted, dim = family.hinted(family.root * hint.points), family.dim
-    first = extract_subspace(hinted, dim).directions
-    if not family.is_paper:
-        first = settle_subspace(family.hinted, first[:, 0], dim)
-    score = float(np.trace(first.T @ hinted @ first))
-    if not len(hint.negative) and score > TUNING.clear_lead * (float(np.trace(hinted)) - score):
-        return Candidates(family, hint, hinted, [first])
-    extracted = [first, *extract_remaining(family, hinted, [first])]
-    best = int(np.argmax([hint.measure(family.root[:, None] * directions) for directions in extracted]))
+def find_subspaces(family: SubspaceFamily, hint: Hint) -> SubspaceParameters:
+    """Find all subspaces by moments, the one that contains most of the hint first."""
+    hinted = family.hinted(family.root * hint.points)
+    first = extract_subspace(hinted, family.dim)[0] if family.is_paper else None
+    subspaces = extract_subspaces(family, hinted, first)
+    best = int(np.argmax(hint.score(span(family, subspaces)[0])))
     if best > 0 and not family.is_paper:  # extracted orthogonally to others, with their errors
-        first = settle_subspace(family.hinted, extracted[best][:, 0], dim)
-        extracted = [first, *extract_remaining(family, hinted, [first])]
-    return Candidates(family, hint, hinted, extracted)
+        first = settle_subspace(family.hinted, subspaces[best][:, 0], family.dim)
+        subspaces = extract_subspaces(family, hinted, first)
+    others = np.argsort(-hint.score(span(family, subspaces[1:])[0]), kind="stable")
+    return to_parameters(family, subspaces[[0, *(1 + others)]])
 
 
-def to_parameters(family: SubspaceFamily, directions: list[Array], *, equal: bool = False) -> SubspaceParameters:
-    """Return the mixture of subspaces with some directions in the frame, (kr, r) each.
+def span(family: SubspaceFamily, directions: Array) -> tuple[Array, Array]:
+    """Return bases in the span of subspaces with some directions, (k, kr, r), and √αl along them, (k, r)."""
+    return np.linalg.svd(family.root[:, None] * directions, full_matrices=False)[:2]
+
+
+def to_parameters(family: SubspaceFamily, directions: Array) -> SubspaceParameters:
+    """Return the mixture of subspaces with some directions in the frame, (k, kr, r).
 
     Notes
     -----
-    Σ αᵢsᵢW'ΣᵢW = Σ sᵢGᵢGᵢ' shows the noise. An estimate below zero, or above all noise, is replaced by the average. The
-    weight is the share of the trace of A if all subspaces are said to have equal total variances, or if `weigh` agrees.
+    Algorithm 3 has no weight. In the paper's model all subspaces have the same total variance, so that a weight is the
+    share of the trace of A. Σ αᵢsᵢW'ΣᵢW = Σ sᵢGᵢGᵢ' shows the noise; an estimate below zero, or above all noise, is
+    replaced by the average.
     """
-    bases, lengths, _ = np.linalg.svd(family.root[:, None] * np.array(directions), full_matrices=False)
-    shares = np.sum(lengths**2, axis=1) / family.frame.values.sum()
-    is_weighed = not (equal or family.is_paper or family.n_components == 1)
-    weights = (
-        np.array([weigh(family, *pair) for pair in zip(directions, shares, strict=True)]) if is_weighed else shares
-    )
-    points = np.array(directions) / family.root[:, None]
+    bases, lengths = span(family, directions)
+    weights = np.sum(lengths**2, axis=1) / family.frame.values.sum()
+    points = directions / family.root[:, None]
     noise = np.einsum("iaj,ab,ibj->i", points, family.noise.second, points) / family.dim
     is_possible = (noise > 0) & (noise * weights <= family.noise.variance)
     noise = np.maximum(np.where(is_possible, noise, family.noise.variance), family.min_noise)
     return SubspaceParameters(weights, bases, lengths**2 / weights[:, None], noise)
-
-
-def weigh(family: SubspaceFamily, G: Array, share: float) -> float:
-    """Estimate the weight of a subspace by fourth moments, and return its share of the trace of A unless they differ.
-
-    Notes
-    -----
-    The coordinates s = G'y have the second moment I over all samples, and are zero outside the subspace but for noise.
-    Members are normal with covariance I / α, so that E|s|⁴ = r tr(G'RG) = r (r + 2) / α, whatever the variances of
-    subspaces. The relative variance of that weight is ((1 + 8 / (r (r + 2))) / α - 1) / n: more than that of the share.
-    """
-    fourth, r = float(np.trace(G.T @ family.hinted(G.T) @ G)), family.dim
-    weight = min((r + 2) / fourth, 1.0) if fourth > 0 else share
-    variance = share**2 * ((1 + 8 / (r * (r + 2))) / share - 1) / family.chunks.n_rows
-    return share if (weight - share) ** 2 <= TUNING.weight_deviations**2 * variance else weight
 
 
 # ---- Likelihood: probabilistic PCA in the span ----------------------------------------------------------------------
@@ -458,11 +378,17 @@ class SubspaceModel:
     dim: int  # r
     n_dims: int  # directions in which samples vary, in the span and outside
     min_noise: float
+    name: ClassVar[str] = "subspaces of this dimension"
+
+    def read(self, chunk: SubspaceChunk) -> SubspaceChunk:
+        """Return samples in the span alone."""
+        return replace(chunk, samples=None)
 
     def log_density(self, chunk: SubspaceChunk, params: SubspaceParameters) -> Array:
         """Compute log αᵢ + log N(x; 0, Uᵢ diag(lᵢ) Uᵢ' + sᵢI), (n, k)."""
         totals, noise = params.variances + params.noise_variances[:, None], params.noise_variances
         log_volumes = np.log(totals).sum(axis=1) + (self.n_dims - self.dim) * np.log(noise)
+        log_volumes += self.n_dims * np.log(2 * np.pi)
         return np.asarray(np.log(params.weights) - 0.5 * (log_volumes + self.squares(chunk, params)))
 
     def squares(self, chunk: SubspaceChunk, params: SubspaceParameters) -> Array:
@@ -550,35 +476,9 @@ def stack_columns(matrices: Array) -> Array:
 # ---- Refinement -----------------------------------------------------------------------------------------------------
 
 
-class SubspaceMixture(NamedTuple):
-    """All subspaces, the one that a hint means first."""
-
-    params: SubspaceParameters
-    outside: Array  # B, (k, d, r): the subspaces outside the span, which has the error of its eigenvectors
-    outside_variances: Array  # of the entries of B, per direction outside the span, (k, r)
-    p_values: Array  # of the test whether the samples of each subspace follow the model, (k,)
-    log_likelihoods: tuple[float, ...]
-
-    def take(self, order: Array) -> SubspaceMixture:
-        """Return the subspaces in another order."""
-        params = SubspaceParameters(*(values[order] for values in self.params))
-        outside, variances, p_values = (values[order] for values in self[1:4])
-        return SubspaceMixture(params, outside, variances, p_values, self.log_likelihoods)
-
-
-def fit_all_subspaces(family: SubspaceFamily, options: EMOptions) -> SubspaceMixture:
-    """Fit the whole mixture by EM, from moments. No hint enters, so one fit serves every search."""
-    directions = extract_remaining(family, family.hinted(np.eye(family.frame.n_components)), [])
-    start = to_parameters(family, directions, equal=True)
-    return complete_mixture(family, fit_mixture(family.model, drop_samples(family), [start], options))
-
-
-def drop_samples(family: SubspaceFamily) -> Chunks[SubspaceChunk]:
-    """Return the samples of the fit in the span alone."""
-    return family.chunks.map(lambda chunk: replace(chunk, samples=None))
-
-
-def complete_mixture(family: SubspaceFamily, fit: Fit[SubspaceParameters]) -> SubspaceMixture:
+def complete_mixture(
+    family: SubspaceFamily, model: SubspaceModel, rows: Chunks[Any], fit: Fit[SubspaceParameters]
+) -> RefinedMixture[SubspaceParameters]:
     """Add the subspaces outside the span to a fitted mixture, and test whether samples follow it.
 
     Notes
@@ -587,13 +487,13 @@ def complete_mixture(family: SubspaceFamily, fit: Fit[SubspaceParameters]) -> Su
     the likelihood is the least squares regression of residuals on ŷ, the expected coordinates of each sample in all
     subspaces: B = (Σ xŷ')(Σ ŷŷ')⁻¹.
     """
-    params, rows, model = fit.params, drop_samples(family), family.model
+    params, (k, r) = fit.params, fit.params.variances.shape
     gains = params.variances / (params.variances + params.noise_variances[:, None])
     axes = stack_columns(params.bases * gains[:, None, :])
 
     def expect(chunk: SubspaceChunk) -> Array:
-        resp = posterior(model, replace(chunk, samples=None), params)
-        return np.asarray(chunk.coordinates @ axes * np.repeat(resp, model.dim, axis=1))
+        resp = posterior(model, model.read(chunk), params)
+        return np.asarray(chunk.coordinates @ axes * np.repeat(resp, r, axis=1))
 
     def sum_squares(chunk: SubspaceChunk) -> Array:
         expected = expect(chunk)
@@ -601,11 +501,13 @@ def complete_mixture(family: SubspaceFamily, fit: Fit[SubspaceParameters]) -> Su
 
     inverse = np.linalg.pinv(rows.sum(sum_squares), hermitian=True)
     sums: WeightedSums = family.chunks.sum(lambda chunk: weighted_sums(chunk.samples, expect(chunk) @ inverse))
-    outside = family.frame.residual(centered_sums(family.center, sums))
-    k, r = params.variances.shape
-    variances = params.noise_variances[:, None] * np.diag(inverse).reshape(k, r)
-    outside = outside.reshape(-1, k, r).transpose(1, 0, 2)
-    return SubspaceMixture(params, outside, variances, test_rows(model, rows, params), fit.log_likelihoods)
+    outside = family.frame.residual(centered_sums(family.center, sums)).reshape(-1, k, r).transpose(1, 0, 2)
+    # The polar factor turns the columns least.
+    bases = np.array([scipy.linalg.polar(basis)[0] for basis in family.frame.basis @ params.bases + outside])
+    variances = params.noise_variances[:, None] * np.diag(inverse).reshape(k, r)  # of B, per direction outside
+    has_noise = params.noise_variances > family.min_noise  # else there is nothing to test
+    p_values = np.where(has_noise, test_rows(model, rows, params), 1.0)
+    return RefinedMixture(model, fit, bases, p_values, np.arange(k), variances)
 
 
 # ---- The answer -----------------------------------------------------------------------------------------------------
@@ -628,7 +530,7 @@ class SubspaceErrors(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Subspace(Component):
+class Subspace(MixtureComponent):
     """One subspace of a mixture.
 
     Attributes
@@ -637,25 +539,18 @@ class Subspace(Component):
         Orthonormal columns that span the subspace, the one with the largest variance first.
     center : array of shape (d,)
         The point that all subspaces contain: the origin, or the mean of samples that lie off it.
-    weight : float
-        Its share of the mixture.
     variances : array of shape (r,)
         Variances of the coordinates along the columns of `basis`, without the noise.
     noise_variance : float
         The variance of the noise around the subspace.
-    separation : float
-        How many times more of the hint it contains than the best other subspace. Near 1, the hint does not single out a
-        subspace.
     scores : array of shape (k,)
         |Uᵢ'v|²: how much of the hint each subspace contains.
     stderr : SubspaceErrors
-        Standard errors of `basis` and `weight`.
-    check : Check
-        Whether examples come back when they are left out.
+        Standard errors of `basis` and `weight`: by the sandwich formula after EM, otherwise by the jackknife.
 
     See Also
     --------
-    Component : `share`, `alternatives`, `moment_estimate`, `warnings` and the rest.
+    Component : `weight`, `separation`, `share`, `alternatives`, `moment_estimate`, `warnings` and the rest.
 
     Examples
     --------
@@ -670,103 +565,82 @@ class Subspace(Component):
     True
     """
 
-    _candidates: Candidates
-    _rank: int = 0
-    _refined: SubspaceMixture | None = field(default=None, kw_only=True)
+    _family: SubspaceFamily = field(kw_only=True)
+    _moments: SubspaceParameters = field(kw_only=True)  # all subspaces before EM
+    _points: Hint = field(kw_only=True)
     _graph: ExpressedMembers | None = field(default=None, kw_only=True)  # members by self-expression
-    _hint: Array | None = field(default=None, kw_only=True)  # of a search by direction, (d,)
-    _examples: Any = field(default=None, kw_only=True)  # of a search by examples
-    _search: Callable[..., Any] | None = field(default=None, kw_only=True)  # the same search with other examples
-    _feature_names: list[str] | None = field(default=None, kw_only=True)
-    _warnings: tuple[SearchWarning, ...] = field(default=(), kw_only=True)
 
     @property
-    def _family(self) -> SubspaceFamily:
-        return self._candidates.family
+    def _mixture(self) -> tuple[SubspaceParameters, int]:
+        """All subspaces, and which of them this one is."""
+        return (self._refined.params, self._index) if self._refined else (self._moments, self._rank)
 
     @property
-    def _params(self) -> SubspaceParameters:
-        return self._refined.params if self._refined else self._candidates.params
-
-    @property
-    def _subspace(self) -> tuple[Array, ...]:
-        """Weight, basis in the span, variances and noise variance."""
-        is_first = self._refined is None and self._rank == 0
-        return tuple(values[self._rank] for values in (self._candidates.first if is_first else self._params))
-
-    def __getstate__(self) -> dict[str, Any]:
-        if not isinstance(self._family.chunks, DetachedChunks):
-            _ = self._candidates.first, self._candidates.params  # the samples may stay behind
-        return dict(self.__dict__)
+    def _subspace(self) -> SubspaceParameters:
+        """The weight, (), basis in the span, (kr, r), variances, (r,), and noise variance, ()."""
+        params, index = self._mixture
+        return SubspaceParameters(*(values[index] for values in params))
 
     @cached_property
     def basis(self) -> Array:
         """Orthonormal columns that span the subspace, (d, r)."""
-        basis = self._family.frame.basis @ self._subspace[1]
-        # The polar factor turns the columns least.
-        return np.asarray(scipy.linalg.polar(basis + self._refined.outside[self._rank])[0] if self._refined else basis)
+        refined = self._refined
+        return np.asarray(refined.centers[self._index] if refined else self._family.frame.basis @ self._subspace.bases)
 
-    @property
+    @cached_property
     def center(self) -> Array:
         """The point that all subspaces contain, (d,): the origin, or the mean of samples that lie off it."""
         return self._family.center
 
     @property
-    def weight(self) -> float:
-        """The subspace's share of the mixture."""
-        return float(self._subspace[0])
-
-    @property
     def variances(self) -> Array:
         """Variances of the coordinates along the basis, (r,), without the noise."""
-        return self._subspace[2]
+        return self._subspace.variances
 
     @property
     def noise_variance(self) -> float:
         """The variance of the noise around the subspace."""
-        return float(self._subspace[3])
-
-    @property
-    def moment_estimate(self) -> Subspace:
-        """The estimate from moments alone, before EM."""
-        return replace(self, _refined=None, _graph=None, _rank=0)
-
-    @property
-    def alternatives(self) -> tuple[Subspace, ...]:
-        """The other subspaces, most likely first."""
-        ranks = np.delete(np.arange(self._family.n_components), self._rank).tolist()
-        return tuple(replace(self, _rank=rank, _graph=None, _warnings=()) for rank in ranks)
-
-    @cached_property
-    def scores(self) -> Array:
-        """|Uᵢ'v|², (k,): how much of the hint each subspace contains, in the order in which the hint prefers them."""
-        return np.array([self._candidates.hint.measure(basis) for basis in self._params.bases])
+        return float(self._subspace.noise_variances)
 
     @property
     def share(self) -> float:
         """The fraction of the hint that the subspace accounts for: αᵢ|Lᵢ^(1/2)Uᵢ'v|² / v'Av."""
-        along = np.einsum("qa,iaj->iqj", self._candidates.hint.points, self._params.bases) ** 2
-        shares = self._params.weights * np.einsum("iqj,ij->i", along, self._params.variances)
-        return float(shares[self._rank] / max(float(shares.sum()), TINY))
+        params, index = self._mixture
+        along = self._points.points @ (params.bases * np.sqrt(params.variances)[:, None])
+        parts = params.weights * np.sum(along**2, axis=(1, 2))
+        return float(parts[index] / max(float(parts.sum()), TINY))
 
     @property
-    def separation(self) -> float:
-        """How many times more of the hint the subspace contains than the best other one."""
-        best = float(np.delete(self.scores, self._rank).max(initial=0.0))
-        return float(self.scores[self._rank]) / best if best > 0 else float("inf")
+    def moment_estimate(self) -> Subspace:
+        """The estimate from moments alone, before EM."""
+        return replace(super().moment_estimate, _graph=None)
+
+    def _with_rank(self, rank: int) -> Subspace:
+        return replace(super()._with_rank(rank), _graph=None)
+
+    def _moment_membership(self, X: Samples) -> Array:
+        if self._graph is not None:
+            return self._graph.membership(X)
+        return posterior(self._family.model, self._family.read(X), self._moments)[:, self._rank]
 
     @cached_property
-    def _replicates(self) -> tuple[Array, Array, Array]:
-        """Bases in the span, (B, kr, r), and both weights, (B,), of moments without each group of the samples."""
+    def check(self) -> Check:
+        """Where examples rank among all samples when they are left out."""
+        return super().check if self._graph is None else self._graph.members.check
+
+    # ---- Errors ----
+
+    @cached_property
+    def _refits(self) -> tuple[Array, Array]:
+        """Bases in the span, (B, kr, r), and weights, (B,), of moments without each group of the samples."""
         weight, basis, variances, _ = self._subspace
-        return self._family.replicate(
-            scipy.linalg.polar(basis * np.sqrt(weight * variances) / self._family.root[:, None])[0]
-        )
+        image = basis * np.sqrt(weight * variances) / self._family.root[:, None]
+        return self._family.replicate(scipy.linalg.polar(image)[0])
 
     @cached_property
     def _lead_error(self) -> float:
         """The standard error of log(separation), as moments err, where that of the other score is as large."""
-        scores = np.array([self._candidates.hint.measure(basis) for basis in self._replicates[0]])
+        scores = self._points.score(np.linalg.qr(self._refits[0])[0])
         return float(np.sqrt(2) * jackknife(np.log(np.maximum(scores, TINY))))
 
     @property
@@ -778,96 +652,51 @@ class Subspace(Component):
     @property
     def _p_first(self) -> float:
         """The probability that the hint prefers this subspace on new samples too."""
-        return float(norm.cdf(np.log(max(self.separation, TINY)) / max(self._lead_error, TINY)))
+        p_first = float(norm.cdf(np.log(max(self.separation, TINY)) / max(self._lead_error, TINY)))
+        return p_first if self._hint is None else min(p_first, 1 - self._family.information_p_value(self._hint))
 
-    @cached_property
-    def check(self) -> Check:
-        """How well examples come back when they are left out."""
-        if self._graph is not None:
-            return self._graph.members.check
-        chunks = self._family.chunks
-        rows = None if self._examples is None else chunks.thin(-(-chunks.n_rows // 10_000)).chunk.samples
-        return leave_out_each(cast(Any, self._search), self._examples, rows, chunks.n_rows)
-
-    @cached_property
-    def stderr(self) -> SubspaceErrors:
-        """Standard errors of `basis` and `weight`; a 95% interval is 1.96 of them to each side.
-
-        Those of a refined answer are by the sandwich formula, those of a moment estimate by the jackknife.
-        """
-        inside, outside, weight = self._refined_errors(self._refined) if self._refined else self._moment_errors()
-        free = np.maximum(1 - np.sum(self._family.frame.basis**2, axis=1), 0)  # directions outside the span, by feature
-        return SubspaceErrors(np.sqrt(inside + np.outer(free, outside)), weight)
-
-    def _moment_errors(self) -> tuple[Array, Array, float]:
-        """Estimate the variances of the basis by the jackknife.
+    def _moment_errors(self) -> Any:
+        """Estimate the errors by the jackknife.
 
         Notes
         -----
         A replicate M moves the basis U by M(U'M)⁻¹ - U, which is the difference after the best rotation up to second
         order. Outside the span, AWG is the mean of noise of variance e times the coordinates of a sample.
         """
-        family, (images, shares, weights) = self._family, self._replicates
-        U = self._subspace[1]
+        family, (images, weights), U = self._family, self._refits, self._subspace.bases
         moves = images @ np.linalg.inv(U.T @ images) - U
         T = U / family.frame.values[:, None]
         squares = family.noise.second + family.noise.fourth * np.eye(len(U))  # E[e zz']
         outside = np.diag(T.T @ squares @ T) / family.chunks.n_rows
-        is_share = np.isclose(self.variances.sum(), family.frame.values.sum())
-        weight = 0.0 if family.n_components == 1 else float(jackknife(shares if is_share else weights))
-        return jackknife(family.frame.basis @ moves) ** 2, outside, weight
+        return self._to_errors(jackknife(family.frame.basis @ moves) ** 2, outside, float(jackknife(weights)))
 
-    def _refined_errors(self, refined: SubspaceMixture) -> tuple[Array, Array, float]:
-        """Estimate the variances of the basis by the sandwich formula, in the span, and of B outside of it."""
-        family, params, i = self._family, refined.params, self._rank
-        covariance = estimate_covariance(family.model, cast(Any, drop_samples(family)), params, i)
+    def _refined_errors(self, refined: RefinedMixture[SubspaceParameters]) -> Any:
+        """Estimate the errors by the sandwich formula in the span, and by those of B outside of it."""
+        family, params, i, r = self._family, refined.params, self._index, self._family.dim
+        covariance = estimate_covariance(family.model, family.chunks.map(family.model.read), params, i)
         complement, noise = split_span(params, i)[1], params.noise_variances[i]
-        units, (r, q) = np.sqrt(noise * (self.variances + noise)) / self.variances, (family.dim, complement.shape[1])
+        units, q = np.sqrt(noise * (self.variances + noise)) / self.variances, complement.shape[1]
         rotations = covariance[: q * r, : q * r].reshape(q, r, q, r)
         axes = family.frame.basis @ complement
         inside = np.einsum("da,ajbj,db->dj", axes, rotations, axes, optimize=True) * units**2
-        return inside, refined.outside_variances[i], float(np.sqrt(covariance[-1, -1]))
+        return self._to_errors(inside, refined.outside[i], float(np.sqrt(covariance[-1, -1])))
 
-    def membership(self, X: SamplesLike) -> Array:
-        """Compute the probability that each sample belongs to this subspace.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or Dask array of shape (n, d)
-            The samples.
-
-        Returns
-        -------
-        array of shape (n,)
-            A lazy Dask array if X is one.
-        """
-        if is_dask(X):
-            rows: Array = load_dask().map_rows(self.membership, X, len(self.center))
-            return rows
-        samples = check_samples(X, len(self.center), self._feature_names)
-        if self._graph is not None:
-            return self._graph.membership(samples)
-        return posterior(self._family.model, self._family.locate(samples), self._params)[:, self._rank]
+    def _to_errors(self, inside: Array, outside: Array, weight: float) -> SubspaceErrors:
+        """Add variances in the span, (d, r), to those per direction outside of it, (r,)."""
+        free = np.maximum(1 - np.sum(self._family.frame.basis**2, axis=1), 0)  # directions outside the span, by feature
+        return SubspaceErrors(np.sqrt(inside + np.outer(free, outside)), weight)
 
     def _card(self) -> Card:
         d, r = self.basis.shape
-        has_samples = not isinstance(self._family.chunks, DetachedChunks)
-        lead = format_interval(self.separation, self.separation_interval) if has_samples else str(self.separation)
         facts = [("weight", plain_number(self.weight)), ("noise variance", plain_number(self.noise_variance))]
-        facts += [("separation", lead), ("share of the hint", plain_number(self.share))]
-        facts += [("check", str(self.check))] if has_samples and self._examples is not None else []
-        return Card(
-            title=f"Subspace of dimension {r} in {d:,} features",
-            facts=facts,
-            bars=score_bars(self.scores),
-            bars_title="how much of the hint each subspace contains",
-        )
+        facts += [*self._trust_facts(), ("share of the hint", plain_number(self.share))]
+        return replace(super()._card(), title=f"Subspace of dimension {r} in {d:,} features", facts=facts)
 
 
 # ---- The estimator --------------------------------------------------------------------------------------------------
 
 
-class SubspaceSearch(SemiSupervised[Any]):
+class SubspaceSearch(MixtureSearch[Any]):
     """Find one subspace of a mixture from one or a few of its points.
 
     Parameters
@@ -964,7 +793,7 @@ class SubspaceSearch(SemiSupervised[Any]):
         if hasattr(self, "spectrum_"):
             warn_no_signal(self.spectrum_, "one subspace")
         self._family = fit_subspace(samples, k, dim=dim, paper=is_paper, seed=self._draw_seed(), origin=origin)
-        self._mixtures = MixtureCache[Any]()
+        self._mixtures = MixtureCache()
         self.noise_variance_ = self._family.noise.variance
         return chunks
 
@@ -1013,80 +842,62 @@ class SubspaceSearch(SemiSupervised[Any]):
         family = self._family
         positive, negative = self._check_examples(hint, examples, not_examples)
         v = None if hint is None else hint_from_direction(hint, self.n_features_in_)
-        given = [
-            (family.center + v)[None] if v is not None else positive,
-            np.empty((0, self.n_features_in_)) if negative is None else negative,
-        ]
-        points, away = (family.locate(X) for X in given)
-        if not np.sum(points.coordinates**2) > 1e-20 * np.sum(points.squares):
+        inside = family.read((family.center + v)[None] if v is not None else positive)
+        if not np.sum(inside.coordinates**2) > 1e-20 * np.sum(inside.squares):
             raise HintError(
                 "The hint is orthogonal to every subspace. Give a sample of the wanted one.", code="hint_orthogonal"
             )
+        away = np.empty((0, self.n_features_in_)) if negative is None else negative
+        points = Hint(inside.coordinates, family.read(away).coordinates)
         # 2) the fourth moment contracted with the hint, and its top eigenvectors (Algorithm 3)
-        where = Hint(points.coordinates, away.coordinates)
+        moments = find_subspaces(family, points)
         component = Subspace(
-            find_candidates(family, where),
+            family.frame,
+            to_candidates(points, moments),
+            _family=family,
+            _moments=moments,
+            _points=points,
             _hint=v,
             _examples=positive,
             _search=partial(self.search, not_examples=not_examples, refine=refine, tol=tol, max_iter=max_iter),
             _feature_names=self._get_feature_names(),
         )
-        # 3) optionally, maximum likelihood from there, or members by self-expression
+        # 3) optionally, members by self-expression, or maximum likelihood from there
         if options is not None and self.self_expression and v is None:
-            expression = self._mixtures.get("self-expression", lambda: build_expression(family.chunks))
-            component = replace(component, _graph=expression.find_members(*given))
-        elif options is not None:
-            mixture = self._mixtures.get(options, lambda: fit_all_subspaces(family, options))
-            component = replace(
-                component,
-                _refined=choose_subspace(family, mixture, where if v is not None else [points, away], options),
-            )
+            expression = self._mixtures.get("self-expression", lambda: SelfExpression.of_chunks(family.chunks))
+            return replace(component, _graph=expression.find_members(positive, away))
+        if options is not None:
+            component = self._refine(component, negative, options)
         # 4) reasons not to trust the answer
         return add_warnings(component, find_warnings(component))
 
-    def score_samples(self, X: SamplesLike) -> Array:
-        """Compute the log density of samples under the refined mixture, which the first call fits.
+    def _start_em(self) -> tuple[MixtureModel[SubspaceParameters], list[SubspaceParameters]]:
+        family = self._family
+        directions = extract_subspaces(family, family.hinted(np.eye(family.frame.n_components)))
+        return family.model, [to_parameters(family, directions)]
 
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n, d)
-            Samples.
+    def _complete(self, model: Any, rows: Chunks[Any], fit: Fit[SubspaceParameters]) -> RefinedMixture[Any]:
+        return complete_mixture(self._family, model, rows, fit)
 
-        Returns
-        -------
-        array of shape (n,)
-        """
-        check_is_fitted(self)
-        family, options = self._family, EMOptions()
-        mixture = self._mixtures.get(options, lambda: fit_all_subspaces(family, options))
-        joint = family.model.log_density(family.locate(self._check_rows(X, reset=False)), mixture.params)
-        return np.asarray(np.logaddexp.reduce(joint, axis=1) - family.model.n_dims / 2 * np.log(2 * np.pi))
+    def _refine(self, component: Any, negative: Samples | None, options: EMOptions) -> Any:
+        mixture = self._get_mixture(options)
+        if component._examples is not None:
+            mixture = self._choose_by_examples(mixture, component._examples, negative, options)
+        else:
+            scores = component._points.score(mixture.params.bases)
+            mixture = mixture._replace(order=np.argsort(-scores, kind="stable"))
+        ordered = SubspaceParameters(*(values[mixture.order] for values in mixture.params))
+        candidates = to_candidates(component._points, ordered)
+        return replace(component, _refined=mixture, _candidates=candidates, _moment_candidates=component._candidates)
 
     def _whiten(self, X: Samples) -> Array:
-        return np.asarray(self._family.locate(X).coordinates / self._family.root, dtype=X.dtype)
+        return np.asarray(self._family.read(X).coordinates / self._family.root, dtype=X.dtype)
 
 
-def choose_subspace(
-    family: SubspaceFamily, mixture: SubspaceMixture, hint: Hint | list[SubspaceChunk], options: EMOptions
-) -> SubspaceMixture:
-    """Put the subspace first that a direction or examples mean, and hold examples that the mixture contradicts."""
-    params, model = mixture.params, family.model
-    if isinstance(hint, Hint):
-        return mixture.take(np.argsort([-hint.measure(basis) for basis in params.bases], kind="stable"))
-    chunks = [chunk for chunk in hint if chunk.n_rows]
-    joint = [model.log_density(chunk, params) for chunk in chunks]
-    order = np.argsort(-choose_component(joint[0], params.weights, *joint[1:]), kind="stable")
-    held = hold_examples(chunks, joint, int(order[0]))
-    if held is not None:
-        mixture = complete_mixture(family, run_em(model, drop_samples(family), params, options, held))
-    return mixture.take(order)
-
-
-def build_expression(chunks: Chunks[SubspaceChunk]) -> SelfExpression:
-    """Build the graph of samples that express each other, from evenly spaced ones if there are many."""
-    n, d = chunks.shape
-    n_nodes = max(min(GRAPH_TUNING.max_nodes, GRAPH_TUNING.max_numbers // d), 1)
-    return SelfExpression.of(chunks.thin(-(-n // n_nodes)).chunk.samples)
+def to_candidates(hint: Hint, params: SubspaceParameters) -> Candidates:
+    """Return subspaces with how much of the hint each contains."""
+    scores = hint.score(params.bases)
+    return Candidates(params.bases.transpose(1, 0, 2), params.weights, scores, scores)
 
 
 def is_off_origin(measured: MeasuredSamples) -> bool:
@@ -1100,28 +911,3 @@ def is_off_origin(measured: MeasuredSamples) -> bool:
     squares = measured.chunks.sum(lambda chunk: float(np.sum(chunk.squares)))
     length = float(measured.mean @ measured.mean) * measured.chunks.n_rows**2
     return bool(squares > 0 and length > TUNING.off_origin**2 * squares)
-
-
-def compare_with_remainder(component: Subspace) -> Array:
-    """Compute the memberships of the examples, (q,), with all other subspaces, not extracted yet, as one Gaussian."""
-    family, points, basis = component._family, component._candidates.hint.points, component._subspace[1]
-    if component.weight >= 1:
-        return np.ones(len(points))
-    weight, inside = clip_weight(component.weight), (basis * component.variances) @ basis.T
-    remainder = (np.diag(family.frame.values) - weight * inside) / (1 - weight)
-    noises = component.noise_variance, max(family.noise.variance, family.min_noise)
-    both = zip((inside, remainder), noises, strict=True)
-    logs = [log_normal(points, covariance + noise * np.eye(len(basis))) for covariance, noise in both]
-    return posterior_of_two(weight, *logs)
-
-
-def find_warnings(component: Subspace) -> list[SearchWarning]:
-    """Find the reasons not to trust an answer."""
-    if component._graph is not None:
-        return []
-    refined, is_clear = component._refined, component._refined is None and component._candidates.is_clear
-    memberships = compare_with_remainder(component) if is_clear and component._examples is not None else None
-    warnings = check_answer(component, memberships, is_clear=is_clear)
-    if refined is not None and component.noise_variance > component._family.min_noise:  # else there is nothing to test
-        warnings += check_fit(float(refined.p_values[0]), "subspaces of this dimension")
-    return warnings

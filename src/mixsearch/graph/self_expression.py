@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array, Samples
-from mixsearch.core.rows import CACHED_ROWS, row_slices
+from mixsearch.core.rows import CACHED_ROWS, Chunks, row_slices
 from mixsearch.graph.members import Members, find_members
 from mixsearch.graph.pagerank import PageRank
 from mixsearch.graph.tuning import TUNING as GRAPH_TUNING
@@ -62,6 +62,13 @@ class SelfExpression(NamedTuple):
         np.fill_diagonal(coefficients, 0)
         edges = keep_largest(coefficients)
         return cls(units, origin, precision @ units, sp.csr_array((edges + edges.T) / 2))
+
+    @classmethod
+    def of_chunks(cls, chunks: Chunks[Any]) -> Self:
+        """Build the graph of evenly spaced samples if there are many."""
+        n, d = chunks.shape
+        n_nodes = max(min(TUNING.max_nodes, TUNING.max_numbers // d), 1)
+        return cls.of(chunks.thin(-(-n // n_nodes)).chunk.samples)
 
     def express(self, X: Samples) -> sp.csr_array:
         """Compute the weights of the nodes in samples, (n, m), which sum to 1: a node has weight 1 in itself."""

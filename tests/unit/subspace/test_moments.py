@@ -50,30 +50,3 @@ def test_standard_errors_are_those_of_fits_without_a_group():
     spread = np.sqrt(39 * np.var(bases, axis=0))
     assert_allclose(np.sqrt(np.mean(answer.stderr.basis**2)), np.sqrt(np.mean(spread**2)), rtol=0.1)
     assert answer.stderr.weight == pytest.approx(np.sqrt(39 * np.var([other.weight for other in others])), rel=0.1)
-
-
-# The moments of two normal coordinates up to the fourth: half of the mass at zero, the rest on a hexagon of radius 2.
-ANGLES = np.arange(6) * np.pi / 3
-DISC = np.vstack([np.zeros((6, 2)), 2 * np.column_stack([np.cos(ANGLES), np.sin(ANGLES)])])
-
-
-@pytest.mark.parametrize("scales", [(1.0, 2.0, 3.0), (2.0, 2.0, 2.0)])
-@pytest.mark.parametrize("target", range(3))
-def test_the_weight_of_exact_moments_is_exact_whatever_the_variances(target, scales):
-    bases = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 8, 2)))[0]
-    parts = [np.tile(s * DISC @ U.T, (n, 1)) for s, n, U in zip(scales, (300, 200, 100), bases, strict=True)]
-    found = SubspaceSearch(3, dim=2).fit(np.vstack(parts)).search(bases[target] @ [1, 0.3])
-    assert found.weight == pytest.approx([1 / 2, 1 / 3, 1 / 6][target], rel=1e-6)
-    assert found.variances == pytest.approx(np.full(2, scales[target] ** 2), rel=1e-6)
-
-
-def test_the_standard_error_of_a_weight_from_fourth_moments_is_its_spread():
-    rng, deviations = np.random.default_rng(5), []
-    bases = np.linalg.qr(rng.normal(size=(3, 20, 2)))[0]
-    for _ in range(30):
-        labels = rng.choice(3, size=3000, p=[0.5, 0.3, 0.2])
-        inside = rng.normal(size=(3000, 2)) * np.array([1.0, 1.5, 2.0])[labels, None]
-        X = np.einsum("ndr,nr->nd", bases[labels], inside) + 0.3 * rng.normal(size=(3000, 20))
-        found = SubspaceSearch(3, dim=2).fit(X).search(bases[0] @ [1, 1])
-        deviations.append((found.weight - 0.5) / found.stderr.weight)
-    assert np.sqrt(np.mean(np.square(deviations))) == pytest.approx(1, abs=0.35)
