@@ -1,0 +1,312 @@
+"""A fitted corpus: documents as unit tf-idf vectors, and their coordinates in the frame of the second moment.
+
+The second moment is the paper's A (section 3.2): the mean over documents of xx', for pairs of different words only. Its
+eigenvectors are the frame; each document has coordinates in it, and a few anchor documents that it is nearest to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from mixsearch._typing import Array
+from mixsearch.core.eigen import top_eigenpairs
+from mixsearch.core.moments import multiply_gram_chunks, rescale, symmetric_operator
+from mixsearch.core.rows import RowChunks, chunk_rows, row_slices, sum_chunks
+from mixsearch.machine import n_cores, one_blas_thread
+from mixsearch.topics.tuning import TUNING
+
+# Eigenvectors whose residual is this part of their eigenvalue rank documents as exact ones do.
+_EIGEN_TOL, _BLOCK = 1e-2, 20
+_TINY = 1e-12
+
+# From a name, a shape and a type to an array, for instance on disk.
+Allocate = Callable[[str, tuple[int, ...], Any], Array]
+
+
+@dataclass(frozen=True)
+class TopicFrame:
+    """What a fit knows of all documents together. It stays when documents are added or removed."""
+
+    idf: Array  # of each feature, (d,)
+    mean: Array  # of unit tf-idf vectors, (d,)
+    deviation: Array  # of unit tf-idf vectors, (d,)
+    basis: Array  # eigenvectors V of the second moment, (d, k)
+    values: Array  # its eigenvalues, (k,), falling
+    center: Array  # mean of unit coordinates, (k,)
+    anchors: Array  # unit coordinates of anchors, (a, k)
+    anchor_mass: Array  # how many documents each anchor stands for, (a,)
+
+
+class Placed(NamedTuple):
+    """Documents in a frame."""
+
+    lengths: Array  # Euclidean lengths of tf-idf vectors, (n,); 0 without features
+    coordinates: Array  # V'x of tf-idf vectors x, scaled to length 1, (n, k)
+    norms: Array  # what V'x of unit tf-idf vectors has for a length, (n,)
+    nearest: Array  # anchors of each document, (n, m)
+    nearness: Array  # their weights, which sum to one, (n, m)
+
+
+@dataclass(frozen=True)
+class Segment:
+    """Documents that were written together."""
+
+    by_document: sp.csr_array  # damped counts of features, (n, d)
+    by_word: sp.csc_array  # damped counts of all words, features first, (n, D)
+    placed: Placed
+    copy_of: Array  # the earliest document of the segment that each one nearly repeats, or itself, (n,)
+    rows: Array  # of the input, (n,)
+
+
+def damp(counts: Array) -> Array:
+    """Return log2(1 + c): real text repeats words more often than the model allows."""
+    return np.asarray(np.log2(1.0 + counts), dtype=np.float32)
+
+
+def damp_counts(counts: Any) -> sp.csr_array:
+    """Return damped word counts."""
+    X = sp.csr_array(counts)
+    return sp.csr_array((damp(X.data), X.indices, X.indptr), shape=X.shape)
+
+
+def fit_corpus(
+    counts: RowChunks,
+    n_components: int = TUNING.n_components,
+    *,
+    seed: int = 0,
+    on_pass: Callable[[int], None] | None = None,
+    allocate: Allocate = lambda _, shape, dtype: np.empty(shape, dtype),
+) -> tuple[TopicFrame, Placed]:
+    """Fit the frame of damped counts of features, and place all documents in it."""
+    # 1) unit tf-idf vectors: their mean and deviation
+    n, d = counts.shape
+    frequency = sum_chunks(lambda chunk: np.bincount(counts.read(chunk[0]).indices, minlength=d), counts.enumerate())
+    idf = np.log((1 + n) / (1 + frequency)) + 1
+    lengths = np.concatenate([_measure(counts.read(index), idf) for index, _ in counts.enumerate()])
+    inverse = _invert(lengths)
+    sums = sum_chunks(lambda chunk: _sum_squares(counts.read(chunk[0]), inverse[chunk[1]]), counts.enumerate())
+    mean, square = idf * sums[0] / n, idf**2 * sums[1] / n
+    # 2) eigenvectors of their second moment, over pairs of different words
+    products = symmetric_operator(
+        d, np.dtype(np.float32), lambda Q: multiply_gram_chunks(counts, np.ascontiguousarray(Q), inverse**2 / n)
+    )
+    second = rescale(products, scale=1.0, metric=idf, diagonal=square, direction=np.zeros(d))
+    k = min(n_components, d, max(n - 1, 1))
+    with one_blas_thread:
+        values, vectors, _ = top_eigenpairs(
+            second, k, seed=seed, tol=_EIGEN_TOL, block=_BLOCK, n_threads=n_cores(), on_application=on_pass
+        )
+    k = max(int(np.count_nonzero(values > _TINY)), 1)
+    frame = TopicFrame(
+        idf=idf.astype(np.float32),
+        mean=mean.astype(np.float32),
+        deviation=np.sqrt(np.maximum(square - mean**2, _TINY)).astype(np.float32),
+        basis=np.ascontiguousarray(vectors[:, :k], dtype=np.float32),
+        values=np.maximum(values[:k], _TINY),
+        center=np.zeros(k, np.float32),
+        anchors=np.zeros((0, k), np.float32),
+        anchor_mass=np.zeros(0, np.float32),
+    )
+    # 3) anchors: some documents, for the neighbourhood of all others
+    chosen = np.sort(
+        np.random.default_rng(seed).permutation(np.flatnonzero(lengths))[: max(min(TUNING.n_anchors, n // 4), 1)]
+    )
+    anchors = [
+        place_documents(frame, counts.read(i)[chosen[(chosen >= rows.start) & (chosen < rows.stop)] - rows.start])
+        for i, rows in counts.enumerate()
+    ]
+    frame = replace(frame, anchors=np.concatenate([each.coordinates for each in anchors]))
+    # 4) all documents in the frame
+    placed = _allocate_placed(frame, n, allocate)
+    center, mass = np.zeros(k), np.zeros(len(frame.anchors))
+    for index, rows in counts.enumerate():
+        part = place_documents(frame, counts.read(index))
+        for whole, values in zip(placed, part, strict=True):
+            whole[rows] = values
+        center += part.coordinates.sum(axis=0)
+        mass += np.bincount(part.nearest.ravel(), part.nearness.ravel(), minlength=len(mass))
+    return replace(frame, center=(center / n).astype(np.float32), anchor_mass=mass.astype(np.float32)), placed
+
+
+def place_documents(frame: TopicFrame, counts: sp.csr_array) -> Placed:
+    """Place documents of damped counts of features in a frame: row by row, those of the fit and any others."""
+    placed = _allocate_placed(frame, counts.shape[0], lambda _, shape, dtype: np.empty(shape, dtype))
+    weighted = frame.idf[:, None] * frame.basis
+    for rows in row_slices(counts.shape[0]):
+        X = counts[rows]
+        placed.lengths[rows] = lengths = _measure(X, frame.idf)
+        units, placed.norms[rows] = to_units((X @ weighted) * _invert(lengths)[:, None])
+        placed.coordinates[rows] = units
+        if len(frame.anchors):
+            placed.nearest[rows], placed.nearness[rows] = find_anchors(frame, units)
+    return placed
+
+
+def to_units(vectors: Array) -> tuple[Array, Array]:
+    """Scale vectors to length 1; return them, (n, k), and their lengths, (n,). Zero stays zero."""
+    lengths = np.linalg.norm(vectors, axis=1)
+    return vectors * _invert(lengths)[:, None], lengths
+
+
+def find_anchors(frame: TopicFrame, units: Array) -> tuple[Array, Array]:
+    """Return the nearest anchors of documents and their weights, by the cosine of coordinates, (n, m)."""
+    cosines = units @ frame.anchors.T
+    m = min(TUNING.n_nearest, cosines.shape[1])
+    nearest = np.argpartition(-cosines, m - 1, axis=1)[:, :m]
+    weights = np.maximum(np.take_along_axis(cosines, nearest, axis=1), 1e-6)
+    return nearest.astype(np.int32), weights / weights.sum(axis=1, keepdims=True)
+
+
+def _measure(counts: sp.csr_array, idf: Array) -> Array:
+    """Return the Euclidean lengths of tf-idf vectors, (n,)."""
+    squares = sp.csr_array((counts.data**2, counts.indices, counts.indptr), shape=counts.shape)
+    return np.asarray(np.sqrt(squares @ (idf**2).astype(np.float32)))
+
+
+def _invert(lengths: Array) -> Array:
+    return np.asarray(1 / np.where(lengths > 0, lengths, np.inf), dtype=np.float32)
+
+
+def _sum_squares(counts: sp.csr_array, inverse: Array) -> Array:
+    """Return the sums of counts over lengths, and of their squares, (2, d)."""
+    squares = sp.csr_array((counts.data**2, counts.indices, counts.indptr), shape=counts.shape)
+    return np.stack([counts.T @ inverse, squares.T @ inverse**2]).astype(np.float64)
+
+
+def _allocate_placed(frame: TopicFrame, n: int, allocate: Allocate) -> Placed:
+    m = min(TUNING.n_nearest, len(frame.anchors))
+    shapes: dict[str, tuple[tuple[int, ...], Any]] = {
+        "lengths": ((n,), np.float32),
+        "coordinates": ((n, len(frame.values)), np.float32),
+        "norms": ((n,), np.float32),
+        "nearest": ((n, m), np.int32),
+        "nearness": ((n, m), np.float32),
+    }
+    return Placed(**{name: allocate(name, *each) for name, each in shapes.items()})
+
+
+class FittedCorpus:
+    """The words and documents of a corpus, and the frame that was fitted to them.
+
+    Parameters
+    ----------
+    words : sequence of str, optional
+        The words of the columns, features first.
+    frame : TopicFrame
+        The frame.
+    segments : sequence of Segment
+        The documents of the fit, then those added.
+    """
+
+    def __init__(self, words: Sequence[str] | None, frame: TopicFrame, segments: Sequence[Segment]) -> None:
+        self.words, self.frame, self.segments = words, frame, tuple(segments)
+        ends = np.cumsum([each.by_document.shape[0] for each in self.segments])
+        self._slices = [
+            slice(int(end) - each.by_document.shape[0], int(end)) for end, each in zip(ends, self.segments, strict=True)
+        ]
+        self.n_documents = int(ends[-1])
+        self.n_features = len(frame.idf)
+        self.n_words = max(each.by_word.shape[1] for each in self.segments)
+
+    @classmethod
+    def fit(
+        cls,
+        counts: Any,
+        words: Sequence[str] | None = None,
+        *,
+        n_components: int = TUNING.n_components,
+        n_features: int | None = None,
+        copy_of: Array | None = None,
+        seed: int = 0,
+    ) -> FittedCorpus:
+        """Fit a corpus to the counts of all words in memory, of which the first `n_features` are features."""
+        damped = damp_counts(counts)
+        n, d = damped.shape
+        features = damped if n_features in (None, d) else sp.csr_array(damped[:, :n_features])
+        frame, placed = fit_corpus(chunk_rows(features), n_components, seed=seed)
+        own = np.arange(n, dtype=np.int32)
+        segment = Segment(features, sp.csc_array(damped), placed, own if copy_of is None else copy_of, np.arange(n))
+        return cls(words, frame, [segment])
+
+    @cached_property
+    def document_frequency(self) -> Array:
+        """The number of documents that contain each word, (D,)."""
+        total = np.zeros(self.n_words, dtype=np.int64)
+        for segment in self.segments:
+            counted = np.diff(segment.by_word.indptr)
+            total[: len(counted)] += counted
+        return total
+
+    @cached_property
+    def lengths(self) -> Array:
+        """The lengths of the documents as tf-idf vectors, (n,); 0 for one without features."""
+        return self._join(lambda segment: segment.placed.lengths)
+
+    @cached_property
+    def rows(self) -> Array:
+        """The rows of the documents in the input, (n,)."""
+        return self._join(lambda segment: segment.rows)
+
+    @cached_property
+    def copy_of(self) -> Array:
+        """The earliest document that each one nearly repeats, or itself, (n,)."""
+        return np.concatenate([s.copy_of + rows.start for s, rows in zip(self.segments, self._slices, strict=True)])
+
+    @cached_property
+    def anchors(self) -> sp.csr_array:
+        """The weights of anchors in each document, (n, a); rows sum to one."""
+        nearest = self._join(lambda segment: segment.placed.nearest)
+        weights = self._join(lambda segment: segment.placed.nearness)
+        n, m = nearest.shape
+        return sp.csr_array(
+            (weights.ravel(), nearest.ravel(), np.arange(0, n * m + 1, m)), shape=(n, len(self.frame.anchors))
+        )
+
+    def _join(self, get: Callable[[Segment], Array]) -> Array:
+        parts = [np.asarray(get(segment)) for segment in self.segments]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def find_documents(self, word: int) -> tuple[Array, Array]:
+        """Return the documents that contain a word, rising, and its damped counts there."""
+        documents, counts = [], []
+        for segment, rows in zip(self.segments, self._slices, strict=True):
+            X = segment.by_word
+            if word < X.shape[1]:
+                part = slice(X.indptr[word], X.indptr[word + 1])
+                documents.append(np.asarray(X.indices[part], dtype=np.intp) + rows.start)
+                counts.append(np.asarray(X.data[part]))
+        return np.concatenate(documents), np.concatenate(counts)
+
+    def take(self, documents: Array) -> sp.csr_array:
+        """Return unit tf-idf vectors of some documents, (q, d)."""
+        parts = [s.by_document[documents[i] - rows.start] for s, rows, i in self._split(documents)]
+        X = parts[0] if len(parts) == 1 else sp.csr_array(sp.vstack(parts, "csr"))
+        weighted = sp.csr_array((X.data * self.frame.idf[X.indices], X.indices, X.indptr), shape=X.shape)
+        return scale_rows(weighted, self.lengths[documents])
+
+    def take_coordinates(self, documents: Array) -> tuple[Array, Array]:
+        """Return the unit coordinates of some documents, (q, k), and their lengths before, (q,)."""
+        picked = [(s.placed, documents[i] - rows.start) for s, rows, i in self._split(documents)]
+        coordinates = np.concatenate([placed.coordinates[own] for placed, own in picked])
+        return coordinates, np.concatenate([placed.norms[own] for placed, own in picked])
+
+    def _split(self, documents: Array) -> Any:
+        """Iterate over segments with the positions of the documents that each has; documents rise."""
+        ends = np.searchsorted(documents, [rows.stop for rows in self._slices])
+        starts = [0, *ends[:-1].tolist()]
+        return [
+            (segment, rows, slice(start, int(end)))
+            for segment, rows, start, end in zip(self.segments, self._slices, starts, ends, strict=True)
+        ]
+
+
+def scale_rows(X: sp.csr_array, lengths: Array) -> sp.csr_array:
+    """Divide sparse rows by their lengths; those of length 0 are empty."""
+    factors = np.repeat(_invert(lengths), np.diff(X.indptr))
+    return sp.csr_array((X.data * factors, X.indices, X.indptr), shape=X.shape)
