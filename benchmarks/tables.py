@@ -2,9 +2,10 @@
 
 Each class of at least fifteen rows, or the rare class of a table that has one, is searched from 1, 3, 5 and 10 random
 rows of it. All rows but the examples are ranked; a cell has the area under the ROC curve / the average precision, means
-over classes and draws, then over tables. All methods see the same features of `TableEncoder`. The second table says how
-well the check promises what reading to `check.n_to_read()` finds, and the third how often examples of two classes are
-noticed.
+over classes and draws, then over tables. All methods see the same features of `TableEncoder`. The second table has the
+recall that the check expects among the first `check.n_to_read()` rows beside the true one, the third the number of
+members said relative to the true one, and the mean gap between membership and the share of members in ten bins of
+membership. The last one says how often examples of two classes are noticed.
 
     MIXSEARCH_DATA=... .venv/bin/python benchmarks/tables.py [--only NAME] [--draws 5] [--check]
 """
@@ -84,6 +85,9 @@ def run(*, quick: bool = False, only: str = "", n_draws: int = 5, check: bool = 
     quality: dict[tuple[str, int, str], list[tuple[float, float]]] = defaultdict(list)
     promises: dict[int, list[tuple[float, float]]] = defaultdict(list)
     noticed: dict[str, list[bool]] = defaultdict(list)
+    counted: dict[int, list[float]] = defaultdict(list)
+    clear: dict[int, list[float]] = defaultdict(list)
+    calibration: dict[int, Array] = defaultdict(lambda: np.zeros((3, 10)))
     for name, (table, labels) in load_tables():
         if only not in name:
             continue
@@ -106,6 +110,14 @@ def run(*, quick: bool = False, only: str = "", n_draws: int = 5, check: bool = 
                         read = rest[np.argsort(-found.scores[rest], kind="stable")][: found.check.n_to_read()]
                         recall = float((labels == target)[read].sum() / truth.sum())
                         promises[n].append((found.check.expected_recall(found.check.n_to_read()), recall))
+                    if found.is_probability:
+                        counted[n].append(found.n_members / (truth.sum() + n))
+                        if roc_auc_score(truth, found.scores[rest]) >= CLEAR:
+                            clear[n].append(counted[n][-1])
+                        membership = found.membership[rest]
+                        bins = np.minimum((10 * membership).astype(int), 9)
+                        values = (membership, truth, np.ones(len(rest)))
+                        calibration[n] += [np.bincount(bins, each, 10) / len(rest) for each in values]
                     if n == 5 and check and roc_auc_score(truth, found.scores[rest]) >= CLEAR:
                         noticed["of one class"].append(bool(found.warnings))
                         for other in classes:
@@ -118,6 +130,19 @@ def run(*, quick: bool = False, only: str = "", n_draws: int = 5, check: bool = 
         "Recall that the check expects, and true recall",
         ("examples", "expected", "true"),
         [(str(n), *(f"{each:.2f}" for each in np.mean(pairs, axis=0))) for n, pairs in promises.items()],
+    )
+    print_table(
+        "The number of members, and the gap of membership",
+        ("examples", "said / true, median", "within a factor of 2", "clear classes", "gap"),
+        [
+            (
+                str(n),
+                f"{np.median(ratios):.2f}",
+                *(f"{np.mean(np.abs(np.log2(each)) <= 1):.2f}" for each in (ratios, clear[n])),
+                f"{np.abs(calibration[n][0] - calibration[n][1]).sum() / calibration[n][2].sum():.3f}",
+            )
+            for n, ratios in counted.items()
+        ],
     )
     if check:
         rows = [(kind, f"{np.mean(seen):.2f}", str(len(seen))) for kind, seen in noticed.items()]

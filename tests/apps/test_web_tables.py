@@ -94,13 +94,13 @@ def test_examples_find_their_cloud(client, clouds):
         id="id",
     )
     is_member = np.array(found["is_member"])
-    assert is_member[:60].mean() > 0.1
+    assert is_member[:60].mean() > 0.3
     assert min(found["membership"][:60]) > max(found["membership"][60:])
-    assert is_member[60:].mean() < 0.1
+    assert not is_member[60:].any()
     assert found["membership"][3] == 1
     assert found["membership"][100] == 0
     assert found["answer"]["examples"][0]["id"] == "r3"
-    assert 6 < found["answer"]["n_members"] < 90
+    assert 25 <= found["answer"]["n_members"] <= 80
 
 
 def test_the_labelled_table_has_all_columns_and_three_more(client, clouds):

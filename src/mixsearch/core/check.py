@@ -27,6 +27,9 @@ class Check(NamedTuple):
         fewer than two examples.
     n_rows : int
         The number of rows that are ranked.
+    curve : array of shape (2, m) or None
+        Numbers of rows, best first, and the recall that membership expects in them. None where membership does not come
+        from the ranks: then the ranks alone say what to expect.
 
     Examples
     --------
@@ -37,6 +40,7 @@ class Check(NamedTuple):
 
     ranks: Array
     n_rows: int
+    curve: Array | None = None
 
     def expected_recall(self, n: int) -> float:
         """Estimate the fraction of all members among the first n rows.
@@ -53,9 +57,11 @@ class Check(NamedTuple):
 
         Notes
         -----
-        Of q ranks of members, the k-th lies at a fraction of k / (q + 1) of all members on average, whatever their
-        distribution is (order statistics); between ranks, the fraction is interpolated.
+        Without a curve: of q ranks of members, the k-th lies at a fraction of k / (q + 1) of all members on average,
+        whatever their distribution is (order statistics); between ranks, the fraction is interpolated.
         """
+        if self.curve is not None:
+            return float(np.interp(n, *self.curve))
         ranks = np.sort(np.minimum(self.ranks, self.n_rows))
         q = len(ranks)
         if not q:
@@ -72,13 +78,15 @@ class Check(NamedTuple):
         Parameters
         ----------
         recall : float, default=0.8
-            The fraction. At most q / (q + 1) of the members can be promised from q examples.
+            The fraction. At most q / (q + 1) of the members can be promised from the ranks of q examples alone.
 
         Returns
         -------
         int
             All rows without a check.
         """
+        if self.curve is not None:
+            return min(_round_up(int(np.ceil(np.interp(recall, *self.curve[::-1])))), self.n_rows)
         q = len(self.ranks)
         k = min(round(recall * (q + 1)), q)
         return min(_round_up(int(np.sort(self.ranks)[k - 1])), self.n_rows) if k > 0 else self.n_rows

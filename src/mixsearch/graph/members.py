@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.integrate import trapezoid
 from scipy.sparse.csgraph import connected_components
 from scipy.special import rel_entr
 from scipy.stats import rankdata
@@ -21,8 +20,12 @@ MIN_EXAMPLES = 3
 MAX_LEFT_OUT = 50
 # More examples than these may be of several groups of one class.
 MAX_SPLIT = 10
-# The grids of sizes, of ranks and of the steepness of membership: finer ones change it by less than .01.
-N_SIZES, N_RANKS, STEEPNESS = 60, 400, (1.5, 2.0, 3.0, 5.0, 10.0)
+# Powers of the score that membership may follow; without the first or the last, its number differs by .02 in |log|.
+POWERS = (0.5, 1.0, 2.0, 4.0)
+# Examples that membership itself counts as in the overlap of members and others; 0 to 4 differ by .03 in |log|.
+PRIOR_EXAMPLES = 4
+# Scores below this, relative to the highest one, are equal.
+FLOOR = 1e-12
 
 # Weight of the ranks of left-out examples in the cut; .2 to .3 differ by .03 F1 (benchmarks/communities.py).
 RANK_WEIGHT = 0.25
@@ -57,22 +60,23 @@ def find_members(pagerank: PageRank, positive: Array, negative: Array, sizes: Ar
 
     `sizes` has the number of rows that each node stands for, (n,).
     """
+    # 1) scores, and the ranks of left-out examples
     from_positive, from_negative = pagerank.from_nodes(positive), pagerank.from_nodes(negative).sum(axis=1)
     scores = contrast(from_positive.sum(axis=1), from_negative)
     check = leave_one_out(from_positive, from_negative, positive, sizes)
-    members = label_members(scores, check, positive, negative, sizes)
-    return members._replace(apart=split_examples(from_positive, positive, sizes))
-
-
-def label_members(scores: Array, check: Check, positive: Array, negative: Array, sizes: Array | None = None) -> Members:
-    """Estimate membership from non-negative scores, (n,), and a check; examples are members or not."""
-    scores = np.array(scores, dtype=np.float64)
-    scores[positive], scores[negative] = scores.max(initial=0), 0
+    # 2) membership of the others, and the recall that it expects
     is_probability = len(check.ranks) >= MIN_EXAMPLES
-    ranks = rank_scores(scores, sizes)
-    membership = estimate_membership(ranks, check) if is_probability else 1 - ranks / check.n_rows
+    if is_probability:
+        n_rows = np.ones(len(scores)) if sizes is None else np.array(sizes, dtype=np.float64)
+        n_rows[positive], n_rows[negative] = 0, 0
+        membership = estimate_membership(scores, check, n_rows)
+        check = check._replace(curve=expect_recall(membership, n_rows))
+    # 3) examples are members or not
+    scores[positive], scores[negative] = scores.max(initial=0), 0
+    if not is_probability:
+        membership = 1 - rank_scores(scores, sizes) / check.n_rows
     membership[positive], membership[negative] = 1, 0
-    return Members(scores, membership, is_probability, check)
+    return Members(scores, membership, is_probability, check, split_examples(from_positive, positive, sizes))
 
 
 def rank_scores(scores: Array, sizes: Array | None = None) -> Array:
@@ -111,23 +115,49 @@ def rank_left_out(scores: Array, examples: Array, sizes: Array | None = None) ->
     return Check(np.sort(np.minimum(np.ceil(ranks), sizes.sum())).astype(np.int64), int(sizes.sum()))
 
 
-def estimate_membership(ranks: Array, check: Check) -> Array:
-    """Estimate the probability that the nodes with some ranks are members, (n,).
+def estimate_membership(scores: Array, check: Check, sizes: Array) -> Array:
+    """Estimate the probability that nodes are members, (n,), from their scores and the ranks of left-out examples.
+
+    `sizes` has the number of rows that each node stands for, (n,), 0 for examples.
 
     Notes
     -----
-    Membership falls with the rank r as p(r) = 1 / (1 + (r/s)^b), so that a member has the rank r with the probability
-    p(r) / sum(p). The result is the mean of p over sizes s and steepness b, each weighted by the probability of the
-    ranks that left-out examples have.
+    Examples are drawn from the members at random, so that membership is proportional to the probability of being an
+    example (Elkan and Noto, 2008): p(s) = min(1, s^b / mean(t^b)) at the score s, where left-out examples have scores
+    t. The mean of p over powers b weighs each by the probability of the ranks of left-out examples.
+
+    Where members and others overlap, the best rows are not all members, and examples alone cannot tell how many are. p
+    is multiplied by a², where a is the probability that a member precedes another row, as p and the ranks imply it.
     """
-    q, n = len(check.ranks), max(check.n_rows, 2)
-    grid = np.unique(np.concatenate([[0.0], np.geomspace(0.5, n, N_RANKS)]))
-    size, steepness = (each.ravel()[:, None] for each in np.meshgrid(np.geomspace(1, n, N_SIZES), STEEPNESS))
-    curves = 1 / (1 + (grid / size) ** steepness)
-    log_likelihood = np.log(1 / (1 + (check.ranks / size) ** steepness)).sum(axis=1)
-    log_likelihood -= q * np.log(trapezoid(curves, grid, axis=1))
-    weights = np.exp(log_likelihood - log_likelihood.max())
-    return np.asarray(np.interp(ranks, grid, weights @ curves / weights.sum()))
+    order = np.argsort(-scores, kind="stable")
+    scores, sizes = np.maximum(scores, FLOOR * scores.max())[order], sizes[order]
+    middle, n = np.cumsum(sizes) - sizes / 2, check.n_rows
+    # 1) the scores of left-out examples
+    left_out = np.interp(check.ranks - 0.5, middle, scores)
+    scores, left_out = scores / left_out.max(), left_out / left_out.max()
+    # 2) membership and its likelihood for each power
+    curves = np.array([np.minimum(1, scores**power / np.mean(left_out**power)) for power in POWERS])
+    totals = np.maximum(curves @ sizes, FLOOR)
+    at_ranks = np.array([np.interp(check.ranks - 0.5, middle, curve) for curve in curves])
+    log_likelihood = np.log(np.maximum(at_ranks, FLOOR) / totals[:, None]).sum(axis=1)
+    likelihood = np.exp(log_likelihood - log_likelihood.max())
+    membership = np.average(curves, axis=0, weights=likelihood)
+    # 3) the probability that a member precedes another row
+    n_members = max(float(membership @ sizes), FLOOR)
+    expected = membership * sizes @ middle / n_members  # rank of a member
+    n_before = np.mean([*check.ranks, *[expected] * PRIOR_EXAMPLES])
+    share = min(n_members / n, 1 - FLOOR)
+    precedes = np.clip((1 - n_before / n - share / 2) / (1 - share), 0.5, 1)
+    result = np.empty(len(scores))
+    result[order] = precedes**2 * membership
+    return result
+
+
+def expect_recall(membership: Array, sizes: Array) -> Array:
+    """Compute numbers of rows, best first, and the fraction of all members that membership expects in them, (2, m)."""
+    order = np.argsort(-membership, kind="stable")
+    rows, members = np.cumsum(sizes[order]), np.cumsum((membership * sizes)[order])
+    return np.hstack([np.zeros((2, 1)), [rows, members / max(members[-1], FLOOR)]])
 
 
 def find_cut(adjacency: sp.csr_array, order: Array, ranks: Array, rank_weight: float = RANK_WEIGHT) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from typing import Any, NamedTuple, Self, TypeAlias
 
@@ -20,7 +21,7 @@ from mixsearch.table.component import TableComponent
 from mixsearch.table.encoding import TableEncoder
 from mixsearch.table.fit import fit_rows
 from mixsearch.table.rows import check_positions, find_rows, spread_rows
-from mixsearch.table.tables import get_values, open_table
+from mixsearch.table.tables import get_values, open_table, read_table
 
 RowsLike: TypeAlias = int | str | Iterable[int] | Iterable[str] | TableLike
 POSITIVE, NEGATIVE, UNLABELED = 1, 0, -1
@@ -42,7 +43,7 @@ class TableSearch(ClassifierMixin, BaseEstimator):
     dropped_columns_ : dict from str to str
         The other columns, each with the reason.
     table_ : table
-        The table of the fit, unchanged.
+        The table of the fit, unchanged, or as read from its file.
     found_ : TableComponent
         The answer for the labels of the fit; only after a fit with labels.
     classes_ : ndarray of shape (2,)
@@ -56,7 +57,8 @@ class TableSearch(ClassifierMixin, BaseEstimator):
     -----
     A graph connects each row with its nearest neighbours; edges within one component of a Gaussian mixture count more.
     Personalised PageRank from the examples ranks all rows. Each example is left out in turn: its rank among all rows
-    is the check of the answer, and membership is what these ranks say about a row of a given rank.
+    is the check of the answer, and membership is proportional to a power of the score, as high as the left-out examples
+    have it. What the check expects to find among the first rows is the sum of their membership.
 
     A fit without labels serves any number of searches with `search`. Of labels, 1 is a member, 0 is not, and -1 is
     unknown. Two other labels are those of other rows and of members, in sorted order; so are -1 and 1 if at least half
@@ -85,7 +87,7 @@ class TableSearch(ClassifierMixin, BaseEstimator):
 
     def fit(
         self,
-        X: TableLike,
+        X: TableLike | str | os.PathLike[str],
         y: Any = None,
         *,
         columns: Iterable[Any] | None = None,
@@ -97,8 +99,9 @@ class TableSearch(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n, p), DataFrame, pyarrow.Table or mapping from names to columns
-            Numbers, dates, booleans and categories; values may be missing. It is not changed.
+        X : array-like of shape (n, p), DataFrame, pyarrow.Table, mapping from names to columns, or path
+            Numbers, dates, booleans and categories; values may be missing. It is not changed. A path is that of a file
+            which `read_table` reads.
         y : array-like of shape (n,), optional
             1 for members, 0 for rows that are not members, -1 for unknown ones. Without labels, only `search` answers.
         columns : iterable of str, optional
@@ -114,6 +117,7 @@ class TableSearch(ClassifierMixin, BaseEstimator):
         -------
         self
         """
+        X = read_table(X) if isinstance(X, str | os.PathLike) else X
         table = self._check_table(X, reset=True)
         labels = None if y is None else _read_labels(y, len(table) if isinstance(table, np.ndarray) else table.height)
         encoder = TableEncoder(self.max_categories)
@@ -307,7 +311,7 @@ class Examples(NamedTuple):
 
 
 def find(
-    table: TableLike,
+    table: TableLike | str | os.PathLike[str],
     examples: RowsLike,
     not_examples: RowsLike = (),
     *,
@@ -320,8 +324,9 @@ def find(
 
     Parameters
     ----------
-    table : array-like of shape (n, p), DataFrame, pyarrow.Table or mapping from names to columns
-        Numbers, dates, booleans and categories; values may be missing.
+    table : array-like of shape (n, p), DataFrame, pyarrow.Table, mapping from names to columns, or path
+        Numbers, dates, booleans and categories; values may be missing. A path is that of a file which `read_table`
+        reads, such as "wine.csv".
     examples : int, str, iterable of int or str, array of bool of shape (n,), or table
         Rows that are members: their positions, their ids with `id`, a mask, or new rows with the columns of the table.
     not_examples : int, str, iterable of int or str, array of bool of shape (n,), or table, optional

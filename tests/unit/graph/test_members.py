@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 from numpy.testing import assert_allclose
 from tests.unit.graph.planted import make_two_groups
 
@@ -35,13 +36,55 @@ def test_nodes_count_as_often_as_they_have_rows():
     assert_allclose(rank_scores(scores, sizes)[repeated], rank_scores(scores[repeated]))
 
 
-def test_membership_is_right_on_average_where_it_falls_as_a_curve_does():
-    rng, n = np.random.default_rng(0), 2000
-    truth = 1 / (1 + (np.arange(n) / 300) ** 2.5)
-    members = [np.flatnonzero(rng.random(n) < truth) for _ in range(200)]
-    checks = [Check(1 + np.sort(rng.choice(rows, 20, replace=False)), n) for rows in members]
-    estimated = np.mean([estimate_membership(np.arange(n), check) for check in checks], axis=0)
-    assert_allclose(estimated[[10, 100, 300, 600, 1500]], truth[[10, 100, 300, 600, 1500]], atol=0.1)
+def draw_scores(rng, n_members, n=1000, overlap=0.0):
+    """Scores of members and of other rows, a fraction of which have those of members."""
+    is_member = np.arange(n) < n_members
+    looks_like_one = is_member | (rng.random(n) < overlap)
+    return is_member, np.where(looks_like_one, rng.uniform(0.7, 1, n), rng.uniform(0, 0.2, n))
+
+
+def check_examples(rng, is_member, scores, n_examples):
+    ranks = rank_scores(scores)[rng.choice(np.flatnonzero(is_member), n_examples, replace=False)]
+    return Check(np.sort(np.ceil(ranks)).astype(int), len(scores))
+
+
+@pytest.mark.parametrize("n_examples", [3, 5, 10])
+@pytest.mark.parametrize("n_members", [50, 200, 400])
+def test_membership_counts_the_members_that_stand_apart(n_members, n_examples):
+    rng = np.random.default_rng(0)
+    ratios = []
+    for _ in range(50):
+        is_member, scores = draw_scores(rng, n_members)
+        membership = estimate_membership(scores, check_examples(rng, is_member, scores, n_examples), np.ones(1000))
+        ratios.append(membership.sum() / n_members)
+    assert 0.8 < np.median(ratios) < 1.25
+    assert np.mean((np.array(ratios) > 0.5) & (np.array(ratios) < 2)) >= 0.9
+
+
+def test_scores_that_say_nothing_make_nobody_a_likely_member():
+    rng, is_member = np.random.default_rng(0), np.arange(1000) < 300
+    highest = []
+    for _ in range(50):
+        scores = rng.random(1000)
+        check = check_examples(rng, is_member, scores, 10)
+        highest.append(estimate_membership(scores, check, np.ones(1000)).max())
+    assert np.median(highest) < 0.4
+
+
+@pytest.mark.parametrize("n_examples", [3, 5, 10])
+def test_the_check_expects_the_recall_of_membership(n_examples):
+    rng, n = np.random.default_rng(0), 200
+    pagerank, sizes = PageRank(make_two_groups(n), 0.02), rng.integers(1, 3, n)
+    for _ in range(20):
+        examples = rng.choice(n // 2, n_examples, replace=False)
+        members = find_members(pagerank, examples, np.array([150]), sizes)
+        is_other = ~np.isin(np.arange(n), [*examples, 150])
+        membership = np.sort(np.repeat(members.membership[is_other], sizes[is_other]))[::-1]
+        n_read = members.check.n_to_read()
+        recall = members.check.expected_recall(n_read)
+        assert recall >= 0.8
+        assert_allclose(recall, membership[:n_read].sum() / membership.sum(), atol=0.02)
+        assert recall * membership.sum() <= n_read + 1e-9
 
 
 def test_membership_is_monotone_in_the_score_and_known_for_examples():

@@ -1,8 +1,9 @@
 import numpy as np
+import polars as pl
 import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose
-from sklearn.datasets import load_breast_cancer, make_moons
+from sklearn.datasets import load_breast_cancer, load_wine, make_moons
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -152,9 +153,26 @@ def test_examples_find_their_cluster(planted, search, target):
         assert np.all(np.diff(found.membership[np.argsort(found.scores, kind="stable")]) >= 0)
         assert found.is_probability == (n_examples >= 3)
         assert not found.warnings
-    assert 0.3 * members.sum() < found.n_members < 1.5 * members.sum()
-    assert found.check.expected_recall(members.sum()) > 0.7
-    assert members[found.predict()].mean() > 0.9
+    assert 0.75 * members.sum() < found.n_members < 1.25 * members.sum()
+    assert found.check.expected_recall(members.sum()) > 0.9
+    assert found.predict().tolist() == members.tolist()
+
+
+@pytest.mark.filterwarnings("ignore::mixsearch.errors.DoubtfulExamplesWarning")
+@pytest.mark.parametrize("n_examples", [3, 5, 10])
+def test_wines_are_about_as_many_as_there_are_and_no_number_contradicts_another(n_examples):
+    X, kinds = load_wine(return_X_y=True)
+    search, rng, ratios = TableSearch().fit(X), np.random.default_rng(0), []
+    for kind in range(3):
+        for _ in range(10):
+            found = search.search(rng.choice(np.flatnonzero(kinds == kind), n_examples, replace=False))
+            ratios.append(found.n_members / np.sum(kinds == kind))
+            n_read = found.check.n_to_read()
+            recall = found.check.expected_recall(n_read)
+            first = found.membership[found.typical_rows(n_read)].sum()
+            assert_allclose(n_examples + first / recall, found.membership.sum(), rtol=1e-6)
+    assert 0.9 < np.median(ratios) < 1.1
+    assert np.mean(np.abs(np.log2(ratios)) < 1) >= 0.9
 
 
 def test_rows_that_are_not_members_take_their_cluster_out():
@@ -167,6 +185,17 @@ def test_rows_that_are_not_members_take_their_cluster_out():
     before, after = (roc_auc_score(labels[rest] == 0, each.scores[rest]) for each in found)
     assert after >= before
     assert after > 0.95
+
+
+def test_a_table_may_be_a_file(planted, tmp_path):
+    path = tmp_path / "planted.csv"
+    pl.DataFrame(planted[0], schema=["x", "y", "z"]).write_csv(path)
+    for table in (path, str(path)):
+        found = mixsearch.find(table, [3, 40, 90])
+        assert_allclose(found.membership, mixsearch.find(planted[0], [3, 40, 90]).membership)
+        assert found.to_frame().columns[:3] == ["x", "y", "z"]
+    with raises("file_missing"):
+        mixsearch.find("nothing.csv", [3])
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
