@@ -117,7 +117,8 @@ def _cancel(X: Array, hint: Array, k: int, *, noise: Noise, projected: bool = Fa
 def _whiten_as_authors(X: Array, hint: Array, k: int) -> Array:
     """Return the center of the top singular vector, with the smallest eigenvalue as the noise level, (d,)."""
     m, A, B = gaussian.moments(X, hint, k, noise="smallest")
-    return search_moments(Moments(m, A, B), k, choose="absolute").center
+    found = search_moments(Moments(m, A, B), k)
+    return max((found, *found.alternatives), key=lambda component: abs(component.score)).center
 
 
 def _compute_authors_moment(X: Array, k: int, *, noise_term: NoiseTerm) -> ThirdMoment:

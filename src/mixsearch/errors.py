@@ -113,12 +113,6 @@ class ArgumentError(SearchError):
     code = "bad_argument"
 
 
-class UnknownArgumentError(Coded, TypeError):
-    """A function got an argument that it does not have."""
-
-    code = "unknown_argument"
-
-
 class AuditError(SearchError):
     """Judgements from which nothing can be estimated: of unknown rows, contradictory, or none."""
 

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, ClassVar, Literal, NamedTuple, Unpack
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
-from scipy.stats import chi2
 from sklearn.utils.validation import check_is_fitted
 
 from mixsearch._typing import Array, Matrix, Samples, SamplesLike
@@ -22,7 +21,6 @@ from mixsearch.core.eigen import OVERSAMPLING, top_eigenpairs
 from mixsearch.core.estimator import RandomState, SemiSupervised
 from mixsearch.core.extraction import (
     Extraction,
-    ExtractionOptions,
     all_components,
     extract_with_rehint,
 )
@@ -233,19 +231,6 @@ class GaussianFamily:
     def _n_left(self) -> float:
         """The number of samples outside a group of the jackknife."""
         return self.chunks.n_rows * (1 - 1 / self.chunks.n_groups)
-
-    def information_p_value(self, v: Array) -> float:
-        """Test the hypothesis that the components do not differ along v, (d,).
-
-        Notes
-        -----
-        If v is orthogonal to all differences of centers, its coordinates c in the frame come from the errors of the
-        frame alone: E[y⟨x, v⟩] over samples, with ⟨x, v⟩ noise of variance |v|²e.
-        """
-        c, signal = self.frame.project_hint(v)[self.signal], self.signal
-        rounding = 1e-18 * self.frame.values[signal]  # the least variance of samples without noise
-        variance = np.maximum(self.noise_square[signal] / self.chunks.n_rows, rounding)
-        return float(chi2.sf(np.sum(c**2 / variance) / (v @ v), len(c)))
 
 
 def residual_squares(X: Samples, frame: Frame, origin: Array) -> Array:
@@ -749,7 +734,7 @@ class GaussianSearch(MixtureSearch[GaussianFamily], SemiSupervised[GaussianFamil
         refine: bool = False,
         tol: float = 0.01,
         max_iter: int | None = None,
-        **extraction: Unpack[ExtractionOptions],
+        rehint: bool | None = None,
     ) -> GaussianComponent:
         """Find the component that a hint means.
 
@@ -770,14 +755,15 @@ class GaussianSearch(MixtureSearch[GaussianFamily], SemiSupervised[GaussianFamil
             by far less than their standard errors.
         max_iter : int, optional
             Maximum number of EM iterations, 100 by default.
-        **extraction
-            Options of the extraction: `choose` and `rehint`, the fields of `Extraction`.
+        rehint : bool, optional
+            If the lead is small, contract the moments again with the component found as the hint, which removes what
+            noise mixes into it of the runner-up; by default unless ``preset="paper"``.
 
         Returns
         -------
         GaussianComponent
         """
-        how = Extraction.from_options({"rehint": not self._is_paper(), **extraction}, self.search)
+        extraction = Extraction(rehint=not self._is_paper() if rehint is None else rehint)
         options = check_em_options(refine, tol, max_iter)
         check_is_fitted(self)
         # 1) the hint: a direction, or where the examples lie relative to the other samples
@@ -794,18 +780,17 @@ class GaussianSearch(MixtureSearch[GaussianFamily], SemiSupervised[GaussianFamil
             check_not_orthogonal(family.frame, v, scale=float(np.linalg.norm(v)))
         # 2) the third moment contracted with the hint, and one eigenvector (Algorithm 1)
         hinted = family.hinted(family.frame.project_hint(v) if c is None else c)
-        candidates, rehint = extract_with_rehint(family.hinted, hinted, how)
+        candidates, again = extract_with_rehint(family.hinted, hinted, extraction)
         component = GaussianComponent(
             family.frame,
             candidates,
             _family=family,
             _hinted=hinted,
-            _rehint=rehint,
-            _choose=how.choose,
+            _rehint=again,
             _hint=v if positive is None else None,
             _examples=positive,
             _search=partial(
-                self.search, not_examples=not_examples, refine=refine, tol=tol, max_iter=max_iter, **extraction
+                self.search, not_examples=not_examples, refine=refine, tol=tol, max_iter=max_iter, rehint=rehint
             ),
             _feature_names=self._get_feature_names(),
         )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, ClassVar, Literal, NamedTuple, Self, Unpack
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 import scipy.linalg
@@ -25,7 +25,6 @@ from mixsearch.core.estimator import BaseSearch, RandomState
 from mixsearch.core.extraction import (
     Candidates,
     Extraction,
-    ExtractionOptions,
     all_components,
     extract_with_rehint,
     prefer,
@@ -432,16 +431,6 @@ class RegressionFamily:
 
         n_left = self.chunks.n_rows * (1 - 1 / self.chunks.n_groups)
         return np.array(leave_one_out(self.chunks, correlate)) / n_left
-
-    def information_p_value(self, hint: Array) -> float:
-        """Test the hypothesis that the components do not differ along slopes v, (r,).
-
-        For such a v, ⟨z, v⟩ is independent of everything else, so that the coordinates of v in the frame, averages of
-        t²y⟨z, v⟩/2, differ from 0 by noise alone.
-        """
-        c = self.frame.project_hint(hint)
-        precision = np.linalg.pinv(self.coordinate_covariance, hermitian=True)
-        return float(chdtrc(len(c), c @ precision @ c / (hint @ hint)))
 
     @cached_property
     def coordinate_covariance(self) -> Array:
@@ -1109,6 +1098,18 @@ class RegressionComponent(SampleComponent):
         return replace(self, _refined=None, _candidates=candidates, _moment_candidates=None, _rank=0)
 
     @property
+    def _hint_in_features(self) -> Array | None:
+        if self._hint is None:
+            return None
+        return np.asarray(self._family.design.to_slopes(np.eye(len(self.center))).T @ self._hint)
+
+    @property
+    def _hint_variance(self) -> float:
+        """The variance that comes from the covariance of x."""
+        slopes = self._family.design.to_slopes(self.center)
+        return float(slopes @ slopes) * float(self._hint @ self._hint) / self._family.chunks.n_rows
+
+    @property
     def separation_interval(self) -> tuple[float, float]:
         """A 95% interval of `separation`, from the noise of the scores."""
         check_has_moments(self._family)
@@ -1353,7 +1354,7 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
         refine: bool = False,
         tol: float = 0.01,
         max_iter: int | None = None,
-        **extraction: Unpack[ExtractionOptions],
+        rehint: bool | None = None,
     ) -> RegressionComponent:
         """Find the regression that a hint means.
 
@@ -1375,14 +1376,15 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
             Stop EM when an iteration raises the total log-likelihood by less than this, in nats.
         max_iter : int, optional
             Maximum number of EM iterations, 100 by default.
-        **extraction
-            Options of the extraction: `choose` and `rehint`, the fields of `Extraction`.
+        rehint : bool, optional
+            If the lead is small, contract the moments again with the component found as the hint, which removes what
+            noise mixes into it of the runner-up; by default unless ``preset="paper"``.
 
         Returns
         -------
         RegressionComponent
         """
-        how = Extraction.from_options({"rehint": not self._is_paper(), **extraction}, self.search)
+        extraction = Extraction(rehint=not self._is_paper() if rehint is None else rehint)
         options = check_em_options(refine, tol, max_iter)
         check_is_fitted(self)
         family = self._family
@@ -1400,20 +1402,19 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
             c = c if negative is None else c - hint_from_examples(family, negative)
         hinted = family.hinted(c)
         # 2) the third moment contracted with the hint, and one eigenvector (Algorithm 1)
-        candidates, rehint = Candidates(*(np.zeros((1, 0)), *[np.zeros(0)] * 3)), None
+        candidates, again = Candidates(*(np.zeros((1, 0)), *[np.zeros(0)] * 3)), None
         if family.has_moments:
-            candidates, rehint = extract_with_rehint(family.hinted, hinted, how)
+            candidates, again = extract_with_rehint(family.hinted, hinted, extraction)
         component = RegressionComponent(
             family.frame,
             candidates,
             _family=family,
             _hinted=hinted,
-            _rehint=rehint,
-            _choose=how.choose,
+            _rehint=again,
             _hint=v,
             _examples=positive,
             _search=partial(
-                self._search_again, not_examples=not_examples, refine=refine, tol=tol, max_iter=max_iter, **extraction
+                self._search_again, not_examples=not_examples, refine=refine, tol=tol, max_iter=max_iter, rehint=rehint
             ),
             _feature_names=self._get_feature_names(),
         )

@@ -45,7 +45,6 @@ from mixsearch.core.validation import (
     check_n_samples,
     check_positive_int,
     hint_from_direction,
-    reject_unknown_arguments,
 )
 from mixsearch.display import Card, plain_number
 from mixsearch.errors import HintError
@@ -806,7 +805,6 @@ class SubspaceSearch(MixtureSearch[Any]):
         refine: bool = False,
         tol: float = 0.01,
         max_iter: int | None = None,
-        **unknown: Any,
     ) -> Subspace:
         """Find the subspace that a hint means.
 
@@ -828,14 +826,11 @@ class SubspaceSearch(MixtureSearch[Any]):
             by far less than their standard errors.
         max_iter : int, optional
             Maximum number of EM iterations, 100 by default.
-        **unknown
-            Refused, with the names of the arguments that exist.
 
         Returns
         -------
         Subspace
         """
-        reject_unknown_arguments(self.search, unknown)
         options = check_em_options(refine, tol, max_iter)
         check_is_fitted(self)
         # 1) the hint: points in the span of all subspaces

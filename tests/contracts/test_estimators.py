@@ -1,7 +1,6 @@
-"""Every estimator: a search leaves it as it is, a wrong argument is answered, the answer is a component."""
+"""Every estimator: a search leaves it as it is, the answer is a component."""
 
 import pytest
-from tests.coded import raises
 
 import mixsearch
 from mixsearch import GaussianSearch, RegressionSearch, SubspaceSearch, TopicSearch
@@ -37,14 +36,6 @@ def test_a_search_does_not_write_to_the_estimator(family):
     before = {name: id(value) for name, value in vars(search).items()}
     search.search(**hint, refine=True)
     assert {name: id(value) for name, value in vars(search).items()} == before
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-def test_a_wrong_argument_is_answered_with_those_that_exist_nearest_first(family):
-    search, hint = fitted(family)
-    with raises("unknown_argument", argument="toll") as caught:
-        search.search(**hint, toll=1)
-    assert caught.value.fields["arguments"].startswith("tol, ")
 
 
 @pytest.mark.parametrize("family", FAMILIES)

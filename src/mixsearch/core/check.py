@@ -137,7 +137,7 @@ def check_answer(found: Any, memberships: Array | None = None, *, is_clear: bool
     `memberships` are those of the examples, by default in the component; with `is_clear`, its lead is large.
     """
     if found._examples is None:
-        return [*_check_direction(found, is_clear=is_clear)]
+        return [*check_lead(found)]
     memberships = found._membership_of(found._examples) if memberships is None else memberships
     rows = np.flatnonzero(memberships * len(memberships) < MAX_DISAGREEMENT)
     if not len(rows):
@@ -155,26 +155,12 @@ def check_answer(found: Any, memberships: Array | None = None, *, is_clear: bool
     ]
 
 
-def _check_direction(found: Any, *, is_clear: bool) -> list[WeakHintWarning]:
-    p_value = found._family.information_p_value(found._hint)
-    if p_value <= TUNING.max_uninformative or found._family.n_components == 1:
-        return [] if is_clear else check_lead(found)
-    return [
-        WeakHintWarning(
-            "The hint may say nothing: a direction in which the components do not differ would score them as "
-            "differently with a probability of {percent:.0f}%. Give a direction in which they differ, or examples.",
-            code="hint_uninformative",
-            percent=100 * p_value,
-            p_value=p_value,
-        )
-    ]
-
-
 def check_lead(found: Any) -> list[WeakHintWarning]:
     """Find out whether the hint singles out one component: a small lead is doubtful only if it may be noise."""
-    if len(found.scores) == 1 or found.separation >= found._clear_separation:
+    has_direction = found._examples is None and found._family is not None
+    if len(found.scores) == 1 or (found.separation >= found._clear_separation and not has_direction):
         return []
-    sentence = "The hint hardly singles out a component: it leads the runner-up by a factor of {separation:.2f} only"
+    sentence = "The hint hardly singles out a component: it leads the runner-up by a factor of {separation:.2f}"
     if found._family is None:  # from moments alone: nobody knows their noise
         is_weak = found.separation < TUNING.weak_separation
         return [WeakHintWarning(sentence + ".", separation=found.separation)] if is_weak else []
@@ -183,7 +169,7 @@ def check_lead(found: Any) -> list[WeakHintWarning]:
     return [
         WeakHintWarning(
             sentence + ", where 1 is a tie, and would lead on other samples with a probability of {percent:.0f}%. Look "
-            "at `alternatives`, or give a more specific hint.",
+            "at `alternatives`, or give a more specific hint: a direction in which components differ, or examples.",
             separation=found.separation,
             percent=100 * found._p_first,
         )

@@ -14,13 +14,7 @@ from mixsearch._typing import Array
 from mixsearch.core.check import Check, leave_out_each
 from mixsearch.core.extraction import Candidates, separate_directions
 from mixsearch.core.frame import Frame
-from mixsearch.core.jackknife import (
-    StandardErrors,
-    component_errors,
-    interval_of_lead,
-    probability_of_first,
-    simulate_preferences,
-)
+from mixsearch.core.jackknife import Lead, StandardErrors, compare_scores, component_errors, estimate_lead
 from mixsearch.core.moments import Replicates
 from mixsearch.core.rows import DetachedChunks
 from mixsearch.display import Card, plain_number
@@ -290,7 +284,7 @@ class SampleComponent(Component):
     @property
     def _p_first(self) -> float:
         """The probability that the hint prefers this component on new samples too."""
-        return probability_of_first(self._preferences, self._rival_index)
+        return self._lead.p_first
 
     @property
     def separation_interval(self) -> tuple[float, float]:
@@ -298,13 +292,28 @@ class SampleComponent(Component):
 
         `separation` itself tends to its upper end: noise drives the two largest scores apart.
         """
-        return interval_of_lead(self._preferences, self._rival_index)
+        return self._lead.interval
 
     @cached_property
-    def _preferences(self) -> Array:
-        """The scores of the rivals on simulated samples, (n, q)."""
-        replicates, shifts = self._replicates, self._hint_shifts()
-        return simulate_preferences(self._hinted, replicates, self._rivals, choose=self._choose, hint_shifts=shifts)
+    def _lead(self) -> Lead:
+        """The lead over the other components, from the errors of the answer or, after examples, of moments."""
+        v = self._hint_in_features
+        if self._refined is not None and v is not None and len(self.scores) > 1:
+            other = self.alternatives[0]
+            variances = [np.sum((v * each.stderr.center) ** 2) + each._hint_variance for each in (self, other)]
+            return compare_scores(float(self.center @ v), float(other.center @ v), np.diag(variances))
+        replicates, shifts, index = self._replicates, self._hint_shifts(), self._rival_index
+        return estimate_lead(self._hinted, replicates, self._rivals, index, self._choose, shifts)
+
+    @property
+    def _hint_in_features(self) -> Array | None:
+        """The direction, (d,), whose products with refined centers are scores; None if they are not, or by examples."""
+        return None
+
+    @property
+    def _hint_variance(self) -> float:
+        """The variance of the score of a refined center that comes from the direction."""
+        return 0.0
 
     def _hint_shifts(self) -> Array | None:
         """Return how the hint in the frame would shift with each group of the jackknife, (B, k), if it does."""

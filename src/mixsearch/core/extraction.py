@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
-from typing import Any, Literal, NamedTuple, TypedDict
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from mixsearch._typing import Array
 from mixsearch.core.moments import Hinted
-from mixsearch.core.validation import check_choice, reject_unknown_arguments
+from mixsearch.core.validation import check_choice
 from mixsearch.errors import NoMassError
 
 # Below this lead over the runner-up, the runner-up is worth a look.
 DOUBTFUL_SEPARATION = 1.5
 
-CHOICES = ("largest", "absolute", "share")
+CHOICES = ("largest", "share")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,40 +60,11 @@ def _ratio(mine: float, other: float) -> float:
     return float("inf") if mine > other else 0.0
 
 
-class ExtractionOptions(TypedDict, total=False):
-    """The keyword arguments of `Extraction`, as every `search` takes them."""
+class Extraction(NamedTuple):
+    """How a component is extracted from the hinted moments."""
 
-    choose: Literal["largest", "absolute", "share"]
-    rehint: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Extraction:
-    """How a component is extracted from the hinted moments.
-
-    Attributes
-    ----------
-    choose : {"largest", "absolute", "share"}
-        The component of the largest score ⟨μᵢ, v⟩; of the largest |⟨μᵢ, v⟩|, which is the top singular vector of R
-        instead of the top eigenvector; or of the largest share αᵢ⟨μᵢ, v⟩² of the hint.
-    rehint : bool
-        If the lead is small, contract the moments again with the component found as the hint, which removes what noise
-        mixes into it of the runner-up. The default of searches for Gaussians and regressions, unless
-        ``preset="paper"``.
-    """
-
-    choose: str = "largest"
-    rehint: bool = False
-
-    @classmethod
-    def from_options(cls, options: ExtractionOptions, search: Callable[..., Any]) -> Extraction:
-        """Read the keyword arguments of a search, and reject those that it does not have."""
-        known = [field.name for field in fields(cls)]
-        reject_unknown_arguments(search, [name for name in options if name not in known], known)
-        return cls(**options)
-
-    def __post_init__(self) -> None:
-        check_choice("choose", self.choose, CHOICES)
+    choose: str = "largest"  # the component of the largest score ⟨μᵢ, v⟩; or "share": of the largest share αᵢ⟨μᵢ, v⟩²
+    rehint: bool = False  # contract again with the component found as the hint, if its lead is small
 
 
 def extract_by_whitening(hinted: Hinted, choose: str = "largest") -> Candidates:
@@ -119,10 +90,9 @@ def _candidates(hinted: Hinted, U: Array, scores: Array, preference: Array, orde
 
 
 def prefer(scores: Array, weights: Array, choose: str) -> Array:
-    """Return what components are sorted by: scores, their absolute values, or signed roots √αᵢ⟨μᵢ, v⟩ of shares."""
-    if choose == "share":
-        return np.asarray(np.sqrt(weights) * scores)
-    return np.abs(scores) if choose == "absolute" else scores
+    """Return what components are sorted by: scores, or signed roots √αᵢ⟨μᵢ, v⟩ of shares."""
+    check_choice("choose", choose, CHOICES)
+    return np.asarray(np.sqrt(weights) * scores) if choose == "share" else scores
 
 
 class Extracted(NamedTuple):
@@ -147,8 +117,7 @@ def extract_with_rehint(contract: Callable[[Array], Hinted], hinted: Hinted, opt
     R = (hinted.matrix + hinted.matrix.T) / 2
     first = _contract_again(contract, candidates.points[:, 0])
     rest = _complement_eigenvectors(R, first)
-    is_negative = options.choose == "absolute" and abs(rest[:, -1] @ R @ rest[:, -1]) > abs(rest[:, 0] @ R @ rest[:, 0])
-    second = _contract_again(contract, rest[:, -1 if is_negative else 0])
+    second = _contract_again(contract, rest[:, 0])
     found = [candidates_along(hinted, u, options.choose) for u in (first, second)]
     best = int(found[1].preference[0] > found[0].preference[0])
     return Extracted(found[best], (first, second)[best])

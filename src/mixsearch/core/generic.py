@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,12 +12,7 @@ from mixsearch._typing import Array, Matrix
 from mixsearch.core.check import check_lead
 from mixsearch.core.component import Component, SampleComponent, add_warnings
 from mixsearch.core.eigen import top_eigenpairs
-from mixsearch.core.extraction import (
-    Extraction,
-    ExtractionOptions,
-    extract_by_whitening,
-    extract_with_rehint,
-)
+from mixsearch.core.extraction import Extraction, extract_by_whitening, extract_with_rehint
 from mixsearch.core.family import Family
 from mixsearch.core.frame import frame_from_eigenpairs
 from mixsearch.core.moments import Hinted, Moments
@@ -30,7 +25,6 @@ def search_moments(
     n_components: int,
     *,
     random_state: int = 0,
-    **extraction: Unpack[ExtractionOptions],
 ) -> Component:
     """Find the component that a hint means, from the moments of any mixture.
 
@@ -42,8 +36,6 @@ def search_moments(
         k, the rank of A.
     random_state : int
         Seed of the eigensolver, used if A is an operator.
-    **extraction
-        Options of the extraction: `choose`, as in `Extraction`.
 
     Returns
     -------
@@ -71,22 +63,17 @@ def search_moments(
     >>> round(found.weight, 6), round(found.separation, 6)
     (0.3, 2.0)
     """
-    how = Extraction.from_options(extraction, search_moments)
     moments = Moments(*(_as_matrix(part) for part in (moments.mean, moments.second, moments.hinted)))
     _check_moments(moments, n_components)
-    if how.rehint:
-        raise ArgumentError(
-            "rehint=True needs samples: B is known for one hint only. Use search_family.", code="options_conflict"
-        )
     values, vectors, _ = top_eigenpairs(moments.second, n_components, seed=random_state)
     frame = frame_from_eigenpairs(values, vectors)
     W = frame.basis / np.sqrt(frame.values)
     hinted = Hinted(W.T @ np.asarray(moments.hinted @ W), W.T @ moments.mean, np.zeros(n_components))
-    found = SampleComponent(frame, extract_by_whitening(hinted, how.choose))
+    found = SampleComponent(frame, extract_by_whitening(hinted))
     return add_warnings(found, check_lead(found))
 
 
-def search_family(family: Family, hint: ArrayLike, **extraction: Unpack[ExtractionOptions]) -> SampleComponent:
+def search_family(family: Family, hint: ArrayLike, *, rehint: bool = True) -> SampleComponent:
     """Find the component of any fitted family that a direction means.
 
     Parameters
@@ -95,8 +82,8 @@ def search_family(family: Family, hint: ArrayLike, **extraction: Unpack[Extracti
         The fitted moments: see ``docs/adding-a-family.md``.
     hint : array of shape (d,)
         A direction v in which the parameter of the component lies further out than all others.
-    **extraction
-        Options of the extraction: `choose` and `rehint`, the fields of `Extraction`.
+    rehint : bool, default=True
+        If the lead is small, contract the moments again with the component found as the hint.
 
     Returns
     -------
@@ -115,12 +102,11 @@ def search_family(family: Family, hint: ArrayLike, **extraction: Unpack[Extracti
     >>> bool(abs(found.center - data.centers[1]).max() < 1)
     True
     """
-    how = Extraction.from_options({"rehint": True, **extraction}, search_family)
     v = hint_from_direction(hint, len(family.frame.basis))
     check_not_orthogonal(family.frame, v, scale=float(np.linalg.norm(v)))
     hinted = family.hinted(family.frame.project_hint(v))
-    candidates, again = extract_with_rehint(family.hinted, hinted, how)
-    found = SampleComponent(family.frame, candidates, _family=family, _hinted=hinted, _rehint=again, _choose=how.choose)
+    candidates, again = extract_with_rehint(family.hinted, hinted, Extraction(rehint=rehint))
+    found = SampleComponent(family.frame, candidates, _family=family, _hinted=hinted, _rehint=again)
     return add_warnings(found, check_lead(found))
 
 

@@ -1,18 +1,18 @@
-"""Standard errors and confidence from estimates that leave out one group of samples at a time."""
+"""Standard errors from estimates that leave out one group of samples at a time."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import ndtr
 
 from mixsearch._typing import Array
+from mixsearch.core.extraction import prefer
 from mixsearch.core.frame import Frame
 from mixsearch.core.moments import Hinted, Replicates
 from mixsearch.core.tuning import TUNING
-from mixsearch.machine import one_blas_thread
 
 
 class StandardErrors(NamedTuple):
@@ -81,80 +81,54 @@ def component_errors(
     return StandardErrors(jackknife(to_features(centers).T), float(jackknife(weights)))
 
 
-N_DRAWS = 10_000
+class Lead(NamedTuple):
+    """How sure it is that one component comes before the others under a hint."""
+
+    p_first: float  # the probability that it comes first on new samples too
+    interval: tuple[float, float]  # 95% interval of its factor over the best other one
 
 
-def simulate_preferences(
-    hinted: Hinted,
-    replicates: Replicates,
-    axes: Array,
-    *,
-    choose: str,
-    hint_shifts: Array | None = None,
-) -> Array:
-    """Return what the components are sorted by on simulated samples, (N_DRAWS, q).
+def estimate_lead(
+    hinted: Hinted, replicates: Replicates, axes: Array, index: int, choose: str, hint_shifts: Array | None = None
+) -> Lead:
+    """Judge the lead of one of several components, whose directions uᵢ are the columns of `axes`, (k, q).
 
     Notes
     -----
-    Scores on new samples are simulated as those found, plus normal noise with the covariance of the jackknife. The
-    eigenvectors of R would not do: noise mixes those of two components with close scores and drives the two eigenvalues
-    apart, so that the answer always looks more certain than it is.
+    The eigenvalues of R would not do as scores: noise mixes eigenvectors whose eigenvalues are close, and drives these
+    apart, so that the answer would always look more certain than it is. Along fixed directions the errors of scores are
+    normal, and the jackknife tells their covariance.
     """
-    with one_blas_thread:  # many small matrices: threads would only wait for each other
-        return _simulate(hinted, replicates, axes, choose, hint_shifts)
-
-
-def _simulate(hinted: Hinted, replicates: Replicates, axes: Array, choose: str, hint_shifts: Array | None) -> Array:
+    if axes.shape[1] == 1:
+        return Lead(1.0, (np.inf, np.inf))
     matrices, means, _ = whitened(replicates)
-    along, overlaps = _along(axes, matrices), hinted.mean @ axes
+    scores, overlaps = np.sum((hinted.matrix @ axes) * axes, axis=0), hinted.mean @ axes
+    varied = np.sum((matrices @ axes) * axes, axis=1)
     if hint_shifts is not None:  # ⟨μᵢ, v⟩ = ⟨W'μᵢ, c⟩, with W'μᵢ = uᵢ / √αᵢ
-        along += hint_shifts @ axes / np.where(overlaps == 0, np.inf, overlaps)
-    scores = _along(axes, hinted.matrix[None])[0]
-    if choose != "share":
-        drawn = draw_estimates(scores, along)
-        return np.abs(drawn) if choose == "absolute" else drawn
-    q = len(scores)
-    drawn = draw_estimates(np.append(scores, overlaps), np.hstack([along, means @ axes]))
-    return np.asarray(drawn[:, :q] * np.abs(drawn[:, q:]))
+        varied = varied + hint_shifts @ axes / np.where(overlaps == 0, np.inf, overlaps)
+    preferences, varied = prefer(scores, overlaps**2, choose), prefer(varied, (means @ axes) ** 2, choose)
+    others: Any = np.delete(np.arange(len(preferences)), index)
+    leads = []
+    for other in others:
+        covariance = (len(varied) - 1) * np.cov(varied[:, [index, other]].T, bias=True)
+        leads.append(compare_scores(float(preferences[index]), float(preferences[other]), covariance))
+    return Lead(min(lead.p_first for lead in leads), leads[int(np.argmax(preferences[others]))].interval)
 
 
-def probability_of_first(preferences: Array, index: int) -> float:
-    """Return the fraction of simulated samples on which a component comes first."""
-    return float(np.mean(np.all(preferences <= preferences[:, [index]], axis=1)))
+def compare_scores(one: float, other: float, covariance: Array) -> Lead:
+    """Judge the lead of one score over another from their covariance, (2, 2).
 
-
-def interval_of_lead(preferences: Array, index: int) -> tuple[float, float]:
-    """Return a 95% interval of the factor by which a component leads the best other one.
-
-    As in `Candidates.separation`, the factor is infinite if only the other preference is negative, and 0 if only the
-    component's own is.
+    The interval holds every factor r for which one - r other is within 1.96 standard errors of zero (Fieller).
     """
-    if preferences.shape[1] == 1:
-        return (np.inf, np.inf)
-    mine, other = preferences[:, index], np.delete(preferences, index, axis=1).max(axis=1)
-    both = mine * other > 0
-    factor = np.divide(mine, other, where=both, out=np.where(mine > other, np.inf, 0.0))
-    factor = np.where(both & (mine < 0), 1 / np.where(both, factor, 1.0), factor)
-    low, high = np.quantile(factor, (0.025, 0.975), method="nearest")  # interpolation between infinities is NaN
-    return float(low), float(high)
-
-
-def _along(axes: Array, matrices: Array) -> Array:
-    """Return the diagonals of matrices in the coordinates of the axes, (B, q)."""
-    return np.asarray(np.sum((matrices @ axes) * axes, axis=1))
-
-
-def draw_estimates(estimate: Array, replicates: Array) -> Array:
-    """Draw estimates as new samples would give them, (n, q)."""
-    n_groups = len(replicates)
-    deviations = (replicates - replicates.mean(axis=0)) * np.sqrt((n_groups - 1) / n_groups)
-    root: Array = np.asarray(np.linalg.qr(deviations, mode="r"))  # of their covariance
-    return np.asarray((root.T @ _standard_draws(len(root)) + estimate[:, None]).T)
-
-
-@lru_cache(maxsize=4)
-def _standard_draws(n_rows: int) -> Array:
-    """Return standard normal draws, (n_rows, N_DRAWS), the same every time."""
-    draws = np.random.default_rng(0).standard_normal((n_rows, N_DRAWS))
-    draws.setflags(write=False)
-    return draws
+    error = float(np.sqrt(max(covariance[0, 0] - 2 * covariance[0, 1] + covariance[1, 1], np.finfo(np.float64).tiny)))
+    p_first = float(ndtr((one - other) / error))
+    if one <= 0 < other:
+        return Lead(p_first, (0.0, 0.0))
+    if one < 0:  # both are negative: the one nearer to zero leads
+        one, other, covariance = -other, -one, covariance[::-1, ::-1]
+    (v11, v12), (_, v22) = 1.96**2 * covariance
+    a, b, c = other**2 - v22, one * other - v12, one**2 - v11
+    root = float(np.sqrt(max(b**2 - a * c, 0.0)))
+    if a > 0:
+        return Lead(p_first, ((b - root) / a, (b + root) / a) if other > 0 else (np.inf, np.inf))
+    return Lead(p_first, ((b - root) / a if c > 0 and a < 0 else 0.0, np.inf))

@@ -10,8 +10,7 @@ class Tuning:
     """Chosen on generated mixtures; reported by the planted warnings of tests/statistical on other seeds."""
 
     # Warnings about a hint (benchmarks/choices.py)
-    max_lost: float = 0.05  # probability that a lead is lost on new samples, above which the hint is weak
-    max_uninformative: float = 0.01  # p-value above which a direction may say nothing
+    max_lost: float = 0.04  # probability that a lead is lost on new samples, above which the hint is weak
     weak_separation: float = 1.1  # lead below which a hint of moments without samples is weak
     min_second: float = 0.05  # smallest eigenvalue of A without a group of the jackknife: it is near 1
     # Outliers (benchmarks/choices.py)

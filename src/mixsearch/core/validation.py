@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
-import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from numbers import Integral
 from typing import Any
@@ -14,7 +12,7 @@ import scipy.sparse as sp
 
 from mixsearch._typing import Array, Samples
 from mixsearch.core.frame import Frame
-from mixsearch.errors import ArgumentError, HintError, Option, SearchError, UnknownArgumentError
+from mixsearch.errors import ArgumentError, HintError, Option, SearchError
 
 # Let the samples determine the number of components.
 AUTO = "auto"
@@ -91,21 +89,6 @@ def check_magnitude(X: Any, power: int = 3) -> None:
             largest=largest,
             least=1 / exact,
             most=limit,
-        )
-
-
-def reject_unknown_arguments(function: Callable[..., Any], unknown: Iterable[str], known: Iterable[str] = ()) -> None:
-    """Raise for arguments that a function does not have, naming those it has, nearest first."""
-    for name in unknown:
-        own = inspect.signature(function).parameters.values()
-        names = [each.name for each in own if each.kind is not each.VAR_KEYWORD and each.name != "self"]
-        names += [other for other in known if other not in names]
-        nearest = sorted(names, key=lambda other: -difflib.SequenceMatcher(None, name, other).ratio())
-        raise UnknownArgumentError(
-            "{function}() has no argument {argument!r}. Its arguments, nearest first: {arguments}.",
-            function=function.__name__,
-            argument=name,
-            arguments=", ".join(nearest),
         )
 
 

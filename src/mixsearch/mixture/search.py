@@ -91,6 +91,10 @@ class MixtureComponent(SampleComponent):
         """The component of the refined mixture."""
         return int(self._refined.order[self._rank]) if self._refined else 0
 
+    @property
+    def _hint_in_features(self) -> Array | None:
+        return None if self._hint is None else np.asarray(self._hint)
+
     @cached_property
     def center(self) -> Array:
         """The component's parameter μ, (d,)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, Unpack
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from mixsearch._typing import Array, Samples, SamplesLike
 from mixsearch.core.component import add_warnings
-from mixsearch.core.extraction import Extraction, ExtractionOptions
+from mixsearch.core.extraction import Extraction
 from mixsearch.core.family import FittedMixture
 from mixsearch.core.spectrum import Spectrum
 from mixsearch.core.validation import (
@@ -89,7 +89,8 @@ class FittedTopics(FittedMixture[PlacedFamily]):
         max_iter: int | None = None,
         max_documents: int | None = None,
         merge_copies: bool | Literal["auto"] = "auto",
-        **extraction: Unpack[ExtractionOptions],
+        choose: Literal["largest", "share"] | None = None,
+        rehint: bool = False,
     ) -> Topic:
         """Find the topic that a hint means.
 
@@ -132,10 +133,11 @@ class FittedTopics(FittedMixture[PlacedFamily]):
             In local EM from words, give n documents that are near-copies of each other the weight of √n others, so
             that a template that mentions a word does not outweigh the documents about it. "auto" does so unless most
             of them are near-copies and their template always has the word: then it is what the word means.
-        **extraction
-            How the topic is extracted: `choose` and `rehint`, the fields of `Extraction`. By default it is the topic
-            with the largest share of the hint, ``choose="share"``;
-            ``choose="largest"``, as in the paper, often finds a tiny topic on real text.
+        choose : {"largest", "share"}, optional
+            The topic with the largest share of the hint, the default, or of the largest score, as in the paper, which
+            is often a tiny topic on real text.
+        rehint : bool, default=False
+            If the lead is small, contract the moments again with the topic found as the hint.
 
         Returns
         -------
@@ -144,8 +146,7 @@ class FittedTopics(FittedMixture[PlacedFamily]):
         self._check_fitted()
         if words is None and are_words(hint):
             hint, words = None, hint
-        extraction.setdefault("choose", self._default_choose)
-        how = Extraction.from_options(extraction, self.search)
+        how = Extraction(self._default_choose if choose is None else choose, rehint)
         # Words and documents may be of one hint.
         check_one_hint({"hint": hint, "words": words, **({"documents": documents} if words is None else {})})
         if max_documents is not None:

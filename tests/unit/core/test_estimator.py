@@ -174,12 +174,6 @@ def test_nan_and_infinity_are_refused_at_fit_and_after(case, bad):
         search.transform(broken)
 
 
-def test_an_argument_that_does_not_exist_names_those_that_do():
-    search, hint, _ = gaussian_case()
-    with raises("unknown_argument", argument="example"):
-        search.search(**hint, example=1)
-
-
 @pytest.mark.parametrize(
     ("search", "code"),
     [

@@ -36,11 +36,6 @@ def test_moments_that_cannot_be_searched_say_why(changed, k, error, code, fields
     assert isinstance(caught.value, error)
 
 
-def test_an_option_that_does_not_exist_names_those_that_do():
-    with raises("bad_argument", argument="choose", choices="'largest', 'absolute', 'share'"):
-        search_moments(moments(), 4, choose="best")
-
-
 def test_lists_and_sparse_matrices_are_moments_too():
     plain = search_moments(moments(), 4)
     listed = Moments(MIXTURE.mean.tolist(), MIXTURE.second.tolist(), sp.coo_array(MIXTURE.hinted))

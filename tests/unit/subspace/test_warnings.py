@@ -44,7 +44,7 @@ def test_directions_that_single_out_nothing_are_told_from_those_that_do(refine):
     rng, alarms, hits, n_warned = np.random.default_rng(2), 0, 0, 0
     for draw in range(20):
         drawn = rng.standard_normal(30)
-        hits += "hint_uninformative" in codes(hint=drawn - span @ (span.T @ drawn), refine=refine)
+        hits += "weak_hint" in codes(hint=drawn - span @ (span.T @ drawn), refine=refine)
         alarms += bool(codes(hint=make_hint(data.bases, draw % 3, gamma=0.9), refine=refine))
         # Projections of equal length onto two subspaces: whichever is found, the hint does not say so.
         along = rng.standard_normal((3, 2))
@@ -74,17 +74,6 @@ def test_samples_that_do_not_follow_the_model_are_told_from_those_that_do():
 def test_noise_alone_has_no_subspaces():
     with warns("no_signal"):
         SubspaceSearch(dim=2).fit(np.random.default_rng(7).standard_normal((2000, 20)))
-
-
-def test_p_values_of_directions_outside_all_subspaces_are_uniform():
-    rng, p_values = np.random.default_rng(3), []
-    for seed in range(20):
-        drawn = make_subspaces(1500, 20, 2, dim=2, deviation=0.4, random_state=seed)
-        family = SubspaceSearch(2, dim=2).fit(drawn.X)._family
-        free = np.linalg.svd(np.hstack(list(drawn.bases)))[0][:, 4:]
-        p_values += [family.information_p_value(free @ rng.standard_normal(16)) for _ in range(20)]
-    for level in (0.1, 0.5, 0.9):
-        assert np.mean(np.array(p_values) < level) == pytest.approx(level, abs=0.08)
 
 
 BAD = {
