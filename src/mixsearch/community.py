@@ -6,9 +6,8 @@ communities, and the examples choose one. If not, personalised PageRank from the
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -19,7 +18,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from mixsearch._typing import Array, DataFrame, GraphLike
-from mixsearch.core.check import Check
+from mixsearch.core.check import MAX_DISAGREEMENT, Check
 from mixsearch.core.extraction import all_components
 from mixsearch.core.frame import Frame
 from mixsearch.core.moments import sum_cubes, symmetrize
@@ -36,30 +35,30 @@ class Tuning:
     """Chosen on block models, imports and nearest neighbours; other graphs are in benchmarks/communities.py."""
 
     restart: float = 0.02  # probability that the random walk returns to an example
-    max_closure: float = 1.43  # linked pairs of those with a common neighbour, over those that communities explain
+    max_closure: float = 1.43  # linked pairs of those with a common neighbour, over those that communities explain, or
+    # the inverse; 1.35 to 1.45 choose the same method for 62 graphs
     n_nodes: int = 500  # whose pairs are counted
     max_components: int = 64  # communities that are counted
-    n_iter: int = 20  # of the mean field, at most
-    tol: float = 1e-3  # mean change of a probability at which it stops
+    small_graph: int = 1_000  # nodes: with more, noise goes beyond the threshold, and dense matrices are slow
 
 
 TUNING = Tuning()
 TINY = float(np.finfo(np.float64).tiny)
-# Graphs of up to this many nodes are dense for the eigensolver.
-N_DENSE = 500
-# One of q examples belongs to another community if its membership is below this / q.
-MAX_DISAGREEMENT = 0.05
 
 
 # ---- Block model ----------------------------------------------------------------------------------------------------
 
 
 class BlockModel(NamedTuple):
-    """Communities of all nodes, and whether they explain the links."""
+    """The communities of all nodes."""
 
     log_posterior: Array  # log-probability of each community, (n, k)
     closure: float  # links between neighbours of a node, relative to those that the communities explain
-    is_explained: bool
+
+    @property
+    def is_explained(self) -> bool:
+        """Whether communities explain the links between neighbours of a node: there are some, and neither too many."""
+        return 1 / TUNING.max_closure <= self.closure <= TUNING.max_closure
 
     def score(self, index: int) -> Array:
         """Compute -log(1 - membership) for one community, (n,)."""
@@ -69,12 +68,12 @@ class BlockModel(NamedTuple):
         """Choose the community that all positive and no negative examples are likeliest members of."""
         L = self.log_posterior
         joint = L[positive].sum(axis=0) - (len(positive) - 1) * (logsumexp(L, axis=0) - np.log(len(L)))
-        joint -= [np.sum(BlockModel(L[negative], *self[1:]).score(index)) for index in range(L.shape[1])]
+        joint -= [np.sum(BlockModel(L[negative], self.closure).score(index)) for index in range(L.shape[1])]
         return int(np.argmax(joint))
 
 
-def fit_block_model(links: sp.csr_array, n_components: int, tuning: Tuning = TUNING) -> BlockModel:
-    """Fit a block model with degrees: moments of neighbour triples, then a mean field from there.
+def fit_block_model(links: sp.csr_array, n_components: int) -> BlockModel:
+    """Fit a block model with degrees: moments of neighbour triples, then one step of a mean field.
 
     Notes
     -----
@@ -82,23 +81,13 @@ def fit_block_model(links: sp.csr_array, n_components: int, tuning: Tuning = TUN
     log P(i in a) = log αₐ + Σⱼ xᵢⱼ Σ_b P(j in b) log C_ab - dᵢ Σ_b C_ab D_b / Σd up to a constant, with D = P'd.
     """
     degrees = np.asarray(links.sum(axis=1))
-    total = degrees.sum()
     P = estimate_posterior(links, n_components)
-    log_posterior = np.zeros_like(P)
-    for _ in range(tuning.n_iter if P.shape[1] > 1 else 0):
-        neighbors = links @ P
-        C = estimate_rates(degrees, P, neighbors)
-        logs = neighbors @ np.log(C) - np.outer(degrees, C @ (degrees @ P) / total)
-        logs += np.log(np.maximum(P.mean(axis=0), TINY))
-        log_posterior = log_softmax(logs, axis=1)
-        before, P = P, np.exp(log_posterior)
-        if np.abs(P - before).mean() < tuning.tol:
-            break
-    linked, expected = measure_closure(links, P)
-    closure = linked / max(expected, TINY)
-    # Three standard deviations of a count.
-    is_explained = closure <= tuning.max_closure or linked - expected <= 3 * np.sqrt(max(expected, 1))
-    return BlockModel(log_posterior, closure, bool(is_explained))
+    neighbors = links @ P
+    C = estimate_rates(degrees, P, neighbors)
+    logs = neighbors @ np.log(C) - np.outer(degrees, C @ (degrees @ P) / degrees.sum())
+    log_posterior = log_softmax(logs + np.log(np.maximum(P.mean(axis=0), TINY)), axis=1)
+    linked, expected = measure_closure(links, np.exp(log_posterior))
+    return BlockModel(log_posterior, linked / max(expected, TINY))
 
 
 def estimate_posterior(links: sp.csr_array, n_components: int) -> Array:
@@ -153,7 +142,7 @@ def estimate_posterior(links: sp.csr_array, n_components: int) -> Array:
 def find_eigenpairs(matrix: Any, k: int, which: Literal["LA", "LM"], tol: float = 1e-4) -> tuple[Array, Array]:
     """Find the first k eigenpairs of a symmetric matrix or operator, (k,) falling and (n, k)."""
     n = matrix.shape[0]
-    if n <= max(N_DENSE, 2 * k):
+    if n <= max(TUNING.small_graph // 2, 2 * k):
         values, vectors = np.linalg.eigh(np.column_stack([matrix @ unit for unit in np.eye(n)]))
     else:
         values, vectors = eigsh(matrix, k, which=which, v0=np.random.default_rng(0).standard_normal(n), tol=tol)
@@ -161,7 +150,7 @@ def find_eigenpairs(matrix: Any, k: int, which: Literal["LA", "LM"], tol: float 
     return values[order], vectors[:, order]
 
 
-def count_communities(links: sp.csr_array, tuning: Tuning = TUNING) -> int:
+def count_communities(links: sp.csr_array) -> int:
     """Count the communities that the links can show: 1 if there are none.
 
     Notes
@@ -180,13 +169,12 @@ def count_communities(links: sp.csr_array, tuning: Tuning = TUNING) -> int:
         return 1
     scale = sp.diags_array((np.sqrt(spread + 1) / spread) ** 0.5 / np.sqrt(1 + degrees / spread))
     matrix = sp.csr_array(scale @ links @ scale, dtype=np.float32)  # enough to count, in half the time
-    edge = 1 + 0.5 * n ** (-2 / 3) * (n > 2 * N_DENSE)  # by chance, large graphs go beyond 1 and small ones do not
-    k = 4
-    while True:
-        k = min(4 * k, tuning.max_components, n)
-        count = int(np.sum(np.abs(find_eigenpairs(matrix, k, "LM", tol=1e-3)[0]) > edge))
-        if count < k or k == min(tuning.max_components, n):
-            return max(count, 1)
+    edge = 1 + 0.5 * n ** (-2 / 3) * (n > TUNING.small_graph)
+    for k in (16, TUNING.max_components):
+        count = int(np.sum(np.abs(find_eigenpairs(matrix, min(k, n), "LM", tol=1e-3)[0]) > edge))
+        if count < k:
+            break
+    return max(count, 1)
 
 
 def measure_closure(links: sp.csr_array, P: Array, n_nodes: int = TUNING.n_nodes) -> tuple[float, float]:
@@ -232,6 +220,8 @@ class Community:
         Which of the two membership is.
     check : Check
         Where examples rank among all nodes when they are left out.
+    members : list of names
+        The members, best first: those more likely than not, or, by PageRank, those before the cut.
     method : {"block model", "pagerank"}
         How the scores were found.
     reason : str
@@ -255,27 +245,11 @@ class Community:
     membership: Array
     is_probability: bool
     check: Check
+    members: list[Hashable]
     method: str
     reason: str
     warnings: tuple[SearchWarning, ...]
-    _graph: Graph
-    _n_examples: int
-
-    @cached_property
-    def _order(self) -> Array:
-        return np.argsort(-self.scores, kind="stable")
-
-    @cached_property
-    def _n_members(self) -> int:
-        if self.method == "block model":
-            return int(np.sum(self.membership > 0.5))
-        n_members = find_cut(self._graph.adjacency, self._order, self.check.ranks)
-        return max(n_members, self._n_examples)
-
-    @property
-    def members(self) -> list[Hashable]:
-        """The names of the members, best first: those more likely than not, or, by PageRank, those before the cut."""
-        return [self._graph.names[node] for node in self._order[: self._n_members]]
+    _names: Sequence[Hashable]
 
     def to_frame(self) -> DataFrame:
         """Return a data frame of Polars, one row for each node.
@@ -287,10 +261,14 @@ class Community:
         """
         import polars as pl
 
-        is_member = np.zeros(len(self.scores), dtype=bool)
-        is_member[self._order[: self._n_members]] = True
-        columns = {"score": self.scores, "membership": self.membership, "is_member": is_member}
-        return pl.DataFrame({"node": pl.Series(list(self._graph.names), strict=False), **columns})
+        members = set(self.members)
+        columns = {
+            "node": pl.Series(list(self._names), strict=False),
+            "score": self.scores,
+            "membership": self.membership,
+            "is_member": [name in members for name in self._names],
+        }
+        return pl.DataFrame(columns)
 
     def __repr__(self) -> str:
         return self._card().text()
@@ -301,7 +279,7 @@ class Community:
     def _card(self) -> Card:
         first = ", ".join(map(str, self.members[:10]))
         facts = [
-            ("members", f"{self._n_members:,} of {len(self.scores):,} nodes: {first}, ..."),
+            ("members", f"{len(self.members):,} of {len(self.scores):,} nodes: {first}, ..."),
             ("check", str(self.check)),
             ("method", self.reason),
             *(("warning", str(warning)) for warning in self.warnings),
@@ -397,20 +375,27 @@ class CommunitySearch(BaseEstimator):
         graph, model = self._graph, self._model
         # 1) the examples
         positive, negative = graph.find(examples), graph.find(not_examples)
-        is_linked = np.diff(graph.adjacency.indptr)[positive] > 0
-        check_examples(graph, positive, negative, is_linked)
+        check_examples(graph, positive, negative)
         # 2) one score for each node, and membership
         uses_model = model.is_explained and self.n_components_ > 1
         if uses_model:
-            members = select_members(model, positive, negative)
+            found = select_members(model, positive, negative)
         else:
-            members = find_members(self._pagerank, positive, negative)
-        # 3) reasons not to trust the answer
-        warnings = find_warnings(graph, model, positive, negative, is_linked)
+            found = find_members(self._pagerank, positive, negative)
+        # 3) members: those more likely than not, or those before a cut
+        order = np.argsort(-found.scores, kind="stable")
+        if uses_model:
+            n_members = int(np.sum(found.membership > 0.5))
+        else:
+            n_members = max(find_cut(graph.adjacency, order, found.check.ranks), len(positive))
+        members = [graph.names[node] for node in order[:n_members]]
+        # 4) reasons not to trust the answer
+        warnings = find_warnings(graph, model, positive, negative)
         for warning in warnings:
             warn_user(warning)
         method = "block model" if uses_model else "pagerank"
-        return Community(*members[:4], method, explain_method(model, uses_model), tuple(warnings), graph, len(positive))
+        reason = explain_method(model, uses_model)
+        return Community(*found[:4], members, method, reason, tuple(warnings), graph.names)
 
 
 def explain_method(model: BlockModel, uses_model: bool) -> str:
@@ -438,7 +423,7 @@ def select_members(model: BlockModel, positive: Array, negative: Array) -> Membe
     return Members(scores, membership, True, check)
 
 
-def check_examples(graph: Graph, positive: Array, negative: Array, is_linked: Array) -> None:
+def check_examples(graph: Graph, positive: Array, negative: Array) -> None:
     """Refuse examples that do not say anything."""
     if not len(positive):
         raise HintError("No node was named. Name a few members of the community.", code="no_nodes_named")
@@ -449,44 +434,34 @@ def check_examples(graph: Graph, positive: Array, negative: Array, is_linked: Ar
             code="examples_contradict",
             node=str(graph.names[both[0]]),
         )
-    if not is_linked.any():
+    if not np.diff(graph.adjacency.indptr)[positive].any():
         raise HintError(
             "The nodes named have no links, so that nothing is known about their community. Name others.",
             code="examples_without_links",
         )
 
 
-def find_warnings(
-    graph: Graph, model: BlockModel, positive: Array, negative: Array, is_linked: Array
-) -> list[SearchWarning]:
-    """Find reasons not to trust an answer."""
-    warnings: list[SearchWarning] = []
-    if not is_linked.all():
-        warnings.append(
-            DoubtfulExamplesWarning(
-                "Some examples have no links, and do not say anything: {nodes}.",
-                code="examples_without_links",
-                nodes=", ".join(str(graph.names[node]) for node in positive[~is_linked][:5]),
-            )
-        )
-    if model.is_explained and model.log_posterior.shape[1] == 1:
-        warnings.append(
+def find_warnings(graph: Graph, model: BlockModel, positive: Array, negative: Array) -> list[SearchWarning]:
+    """Find reasons not to trust an answer: no communities, or examples of another one."""
+    if not model.is_explained:
+        return []
+    if model.log_posterior.shape[1] == 1:
+        return [
             UnlikelyMixtureWarning(
                 "The links show no communities: those of a graph without any, but with the same degrees, would look "
                 "alike. The nodes nearest to the examples may not belong together. Provide more links.",
                 code="undetectable",
             )
+        ]
+    membership = np.exp(model.log_posterior[positive, model.choose(positive, negative)])
+    others = positive[membership * len(positive) < MAX_DISAGREEMENT]
+    if not len(others):
+        return []
+    return [
+        DoubtfulExamplesWarning(
+            "{n_disagreeing} of {n_examples} examples belong to another community: {nodes}.",
+            n_disagreeing=len(others),
+            n_examples=len(positive),
+            nodes=", ".join(str(graph.names[node]) for node in others[:5]),
         )
-    elif model.is_explained:
-        membership = np.exp(model.log_posterior[positive, model.choose(positive, negative)])
-        is_other = membership * len(positive) < MAX_DISAGREEMENT
-        if is_other.any():
-            warnings.append(
-                DoubtfulExamplesWarning(
-                    "{n_disagreeing} of {n_examples} examples belong to another community: {nodes}.",
-                    n_disagreeing=int(is_other.sum()),
-                    n_examples=len(positive),
-                    nodes=", ".join(str(graph.names[node]) for node in positive[is_other][:5]),
-                )
-            )
-    return warnings
+    ]
