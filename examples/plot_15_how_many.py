@@ -2,8 +2,8 @@
 How many components are there?
 ==============================
 
-You need not know. ``n_components="auto"`` counts the directions that hold on samples not used to find them, and the
-spectrum shows why.
+You need not know. ``n_components="auto"`` counts the directions in which samples vary more than noise alone would, and
+the spectrum shows why.
 """
 
 import numpy as np
@@ -17,14 +17,14 @@ search = GaussianSearch(n_components="auto").fit(data.X)
 print(search.n_components_, "components")
 
 # %%
-# Directions to the left are signal: they have the same strength on samples held out. The others are noise.
+# Directions to the left are signal: their eigenvalues exceed those that noise alone would give.
 
 spectrum = search.spectrum_
 figure = Figure(figsize=(7, 4), layout="constrained")
 axes = figure.subplots()
 directions = np.arange(1, 16)
-axes.plot(directions, spectrum.found[:15], "o", label="on the samples they were found on")
-axes.errorbar(directions, spectrum.held_out[:15], spectrum.stderr[:15], fmt="s", label="on samples held out")
+axes.plot(directions, spectrum.values[:15], "o", label="eigenvalue")
+axes.plot(directions, spectrum.thresholds[:15], "_", markersize=12, label="what noise alone would reach")
 axes.set(xlabel="direction", ylabel="eigenvalue above the noise", yscale="symlog")
 axes.legend(frameon=False)
 figure

@@ -51,7 +51,7 @@ from mixsearch.core.rows import (
     leave_one_out,
     spread_over_groups,
 )
-from mixsearch.core.spectrum import MIN_NOISE, SignalCheck, Spectrum, check_spectrum, noise_rank, spherical_spectrum
+from mixsearch.core.spectrum import MAX_ENERGIES, MIN_NOISE, Spectrum, measure_spectrum, noise_rank, spherical_spectrum
 from mixsearch.core.validation import (
     check_choice,
     check_n_components,
@@ -124,7 +124,8 @@ class GaussianFamily:
     sample_mean: Array  # m, (d,)
     chunks: Chunks[GaussianChunk]
     n_noise: int  # the dimension of the noise space: directions outside the signal space in which samples vary
-    check: SignalCheck | None = None  # which eigenvalues exceed the noise; None for the paper's moments
+    spectrum: Spectrum | None = None  # which eigenvalues exceed the noise; None for the paper's moments
+    is_sought: bool = True  # whether this number of components was asked for
     n_hints: ClassVar[int] = 1
 
     @property
@@ -135,7 +136,7 @@ class GaussianFamily:
     @property
     def warnings(self) -> tuple[SearchWarning, ...]:
         """Reasons to distrust this number of components."""
-        return () if self.check is None else self.check.warnings(self.n_components - 1)
+        return () if self.spectrum is None else self.spectrum.warnings(self.n_components - 1, is_sought=self.is_sought)
 
     @property
     def signal(self) -> slice:
@@ -299,8 +300,15 @@ def _frame_at_mean(
     unit = float(frame.values.mean()) if q else 1.0
     lifted = Frame(np.column_stack([np.zeros(d), vectors]), np.append(unit, frame.values), origin=mean)
     projected = inside.map(whiten_chunk).persist()
-    check = check_spectrum(projected, pairs.values, rank, q, level * n_noise + float(values.sum()))
-    return {"frame": lifted, "noise_variance": level, "n_noise": n_noise, "chunks": projected, "check": check}
+    spectrum = measure_spectrum(
+        pairs.values,
+        projected.thin(-(-n // MAX_ENERGIES)).chunk.energy,
+        rank=rank,
+        n_samples=n,
+        n_used=q,
+        trace=level * n_noise + float(values.sum()),
+    )
+    return {"frame": lifted, "noise_variance": level, "n_noise": n_noise, "chunks": projected, "spectrum": spectrum}
 
 
 def _frame_at_zero(
@@ -321,11 +329,6 @@ def _frame_at_zero(
 
     projected = chunks.map(whiten_chunk).persist()
     return {"frame": frame, "noise_variance": level, "n_noise": d - n_components, "chunks": projected}
-
-
-def gaussian_spectrum(chunks: Chunks[SampleChunk], *, seed: int) -> Spectrum:
-    """Count the Gaussians: one more than the directions in which their centers differ."""
-    return spherical_spectrum(chunks, sample_mean_of(chunks), lambda n_signal: n_signal + 1, seed)
 
 
 # ---- Likelihood -----------------------------------------------------------------------------------------------------
@@ -712,13 +715,18 @@ class GaussianSearch(MixtureSearch[GaussianFamily], SemiSupervised[GaussianFamil
         if not is_paper:
             outliers = self._leave_out_outliers(chunks)
             samples, measured = outliers.samples, outliers.measured
-        k = self._choose_n_components(samples, lambda: gaussian_spectrum(samples, seed=self._draw_seed()))
+
+        def find_spectrum() -> Spectrum:  # of one component more than directions in which centers differ
+            return spherical_spectrum(
+                samples, sample_mean_of(samples), lambda n_signal: n_signal + 1, self._draw_seed()
+            )
+
+        k = self._choose_n_components(samples, find_spectrum)
         family = fit_gaussian(samples, k, paper=is_paper, seed=self._draw_seed(), measured=measured)
-        if hasattr(self, "spectrum_"):  # has counted the components on held-out samples
-            check = SignalCheck(self.spectrum_.held_out, self.spectrum_.n_signal, is_sought=True)
-            family = replace(family, check=check)
         if self.covariance != "spherical":  # long axes of clusters stand out from the noise, but are not components
-            family = replace(family, check=None)
+            family = replace(family, spectrum=None)
+        elif hasattr(self, "spectrum_"):
+            family = replace(family, spectrum=self.spectrum_, is_sought=False)
         for warning in family.warnings:
             warn_user(warning)
         self._family, self._mixtures = family, MixtureCache()

@@ -48,7 +48,7 @@ from mixsearch.core.rows import (
     sum_chunks,
     sums_by_group,
 )
-from mixsearch.core.spectrum import N_FOLDS, Folds, FoldSums, Spectrum, find_spectrum, max_directions, sum_held_out
+from mixsearch.core.spectrum import N_FOLDS, Spectrum, find_spectrum, max_directions
 from mixsearch.errors import HintError, Option, SearchError
 from mixsearch.lda_documents import (
     DocumentWeights,
@@ -651,33 +651,34 @@ def topic_spectrum(
             direction=mean,
         )
 
-    def evaluate(directions: list[Array]) -> FoldSums:
-        """Sum v'Av over the documents of each fold for its directions v, (d, q)."""
+    def evaluate(directions: list[Array]) -> Array:
+        """Sum v'Av, and its squares, over the documents of each fold for its directions v, (d, q)."""
         in_counts = [(units[:, None] * V).astype(chunks.layout.dtype) for V in directions]
         mean_squares = [(mean @ V) ** 2 for V in directions]
 
-        def sum_fold(chunk: WordCountChunk, fold: int) -> FoldSums:
+        def sum_fold(chunk: WordCountChunk, fold: int) -> Any:
             picked, V = mask(chunk, fold), in_counts[fold]
             by_document, by_pair, _ = weights.compute(chunk.lengths[picked])
             counts = _pick_rows(chunk.counts, picked)
 
-            def sum_rows(part: tuple[int, slice]) -> FoldSums:
+            def sum_rows(part: tuple[int, slice]) -> Any:
                 index, rows = part
                 X = counts.read(index)
                 pairs = np.asarray((X @ V) ** 2 - square(X) @ V**2, dtype=np.float64)
                 values = scale * by_pair[rows, None] * pairs - by_document[rows, None] * mean_squares[fold]
-                return sum_held_out(values, np.zeros(len(values)))
+                return np.stack([values.sum(axis=0), np.sum(values**2, axis=0)])
 
             return sum_chunks(sum_rows, counts.enumerate(), n_cores())
 
-        return chunks.sum(lambda chunk: add_all([sum_fold(chunk, fold) for fold in range(N_FOLDS)]))
+        total, squares = chunks.sum(lambda chunk: add_all([sum_fold(chunk, fold) for fold in range(N_FOLDS)]))
+        return np.stack([total, np.maximum(squares - total**2 / chunks.n_rows, 0)])
 
     with one_blas_thread:
         return find_spectrum(
-            Folds(second_moment_without, evaluate),
+            second_moment_without,
+            evaluate,
             max_directions(*chunks.shape, MAX_TOPICS),
             lambda k: max(k, 1),
-            n_features=None,
             min_held=MIN_HELD,
             seed=seed,
             n_threads=n_cores(),

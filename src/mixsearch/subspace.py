@@ -21,7 +21,7 @@ from mixsearch._typing import Array, Matrix, Samples, SamplesLike
 from mixsearch.core.check import Check
 from mixsearch.core.component import add_warnings
 from mixsearch.core.eigen import OVERSAMPLING, top_eigenpairs
-from mixsearch.core.estimator import RandomState, warn_no_signal
+from mixsearch.core.estimator import RandomState, SemiSupervised, warn_no_signal
 from mixsearch.core.extraction import Candidates
 from mixsearch.core.family import Preset
 from mixsearch.core.frame import Frame, frame_from_eigenpairs, project
@@ -695,7 +695,7 @@ class Subspace(MixtureComponent):
 # ---- The estimator --------------------------------------------------------------------------------------------------
 
 
-class SubspaceSearch(MixtureSearch[Any]):
+class SubspaceSearch(MixtureSearch[Any], SemiSupervised[Any]):
     """Find one subspace of a mixture from one or a few of its points.
 
     Parameters

@@ -5,23 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from mixsearch._typing import Array, Matrix, Samples
+from mixsearch._typing import Array, Matrix
 from mixsearch.core.eigen import as_operator, top_eigenpairs
 from mixsearch.core.frame import count_above, project
-from mixsearch.core.moments import (
-    blas_threads_for,
-    gram,
-    is_dense,
-    multiply_gram,
-    squared_distances,
-    symmetric_operator,
-)
-from mixsearch.core.rows import CACHED_ROWS, Chunks, SampleChunk, add_all, row_slices, sum_chunks
+from mixsearch.core.moments import blas_threads_for, second_moment, squared_distances
+from mixsearch.core.rows import CACHED_ROWS, Chunks, SampleChunk, row_slices, sum_chunks
 from mixsearch.core.tuning import TUNING
 from mixsearch.display import Card, plain_number, pluralize
 from mixsearch.errors import Option, UnlikelyMixtureWarning
@@ -30,62 +23,41 @@ from mixsearch.errors import Option, UnlikelyMixtureWarning
 # components than those from a half. With more than three folds, training sets overlap so much that they agree by chance
 # too often.
 N_FOLDS = 3
-# Any direction gives a valid test, so those of noise need not converge.
+# Directions of noise need not converge.
 TOL, MAX_APPLICATIONS = 0.03, 6
 # Rounding error relative to the largest value.
 MIN_VALUE = 1e-10
-MIN_DIRECTIONS = 25
-# Directions to test: more than the number of components among which one hint can single one out.
-MAX_DIRECTIONS = 100
-
-
-class FoldSums(NamedTuple):
-    """Sums over samples of their contributions to v'Av for q directions v, and to the noise level."""
-
-    n: int
-    total: Array  # (q + 1,): v'Av plus noise for each direction v; last the trace, or the noise level itself
-    products: Array  # (q + 1, q + 1): of the same contributions
-
-
-@dataclass(frozen=True, slots=True)
-class Folds:
-    """Samples in folds: the second moment without a fold, and held-out sums of directions found on the others."""
-
-    second_moment_without: Callable[[int], Matrix]  # fold -> second moment of all other samples, A plus noise, (d, d)
-    evaluate: Callable[[list[Array]], FoldSums]  # directions for each fold, (d, q) -> their sums over that fold
+# Directions to test at first, and at most: more than the number of components among which one hint can single one out.
+FEW_DIRECTIONS, MAX_DIRECTIONS = 25, 100
+# Samples with less than this share of their variance outside the signal space have no noise.
+MIN_NOISE = 1e-9
+# A feature with less than this share of the mean variance is constant up to rounding.
+MIN_VARIANCE = 1e-12
+# Energies that suffice for their distribution.
+MAX_ENERGIES = 2_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Spectrum:
-    """Eigenvalues of a second moment, as found and as they hold on samples not used to find them.
+    """Eigenvalues of a second moment, and which of them noise alone would not give.
 
     Attributes
     ----------
-    found : array of shape (q,)
-        Eigenvalues of the second moment minus the noise, on the samples that the directions come from. Those of noise
-        are above 0 too, because the directions were chosen for them.
-    held_out : array of shape (q,)
-        The same directions on held-out samples. Those of noise are around 0.
-    stderr : array of shape (q,)
-        Standard errors of `held_out`.
+    values : array of shape (q,)
+        Eigenvalues less the noise; of topics, on documents that were not used to find their directions.
+    thresholds : array of shape (q,)
+        What noise alone would reach.
     counts : array of bool of shape (q,)
         Which directions stand out from the noise.
     noise : float
-        Noise level that was subtracted: the average over all directions that do not count; 0 for topics, whose moments
-        contain no noise.
-    threshold : float
-        A direction counts if it is at least `threshold` standard errors above the noise.
-    min_held : float
-        Fraction of `found` that must hold on held-out samples.
+        The noise level that was subtracted; 0 for topics, whose moments contain no noise.
     n_components : int
         Number of components that the directions correspond to.
 
     Notes
     -----
-    A direction found on some samples is independent of the others, where it estimates v'Av whatever the noise. So no
-    distribution of the noise's own eigenvalues is needed: variances may differ between components, tails may be heavy,
-    and features may outnumber samples. The test does not check whether the model suits the data: if clusters are
-    ellipsoids, their long axes carry signal as well and are counted.
+    The test does not check whether the model suits the data: if clusters are ellipsoids, their long axes carry signal
+    as well and are counted.
 
     Examples
     --------
@@ -96,13 +68,10 @@ class Spectrum:
     4
     """
 
-    found: Array
-    held_out: Array
-    stderr: Array
+    values: Array
+    thresholds: Array
     counts: Array
     noise: float
-    threshold: float
-    min_held: float
     n_components: int
 
     @property
@@ -116,17 +85,12 @@ class Spectrum:
         return bool(len(self.counts)) and bool(self.counts.all())
 
     def _card(self) -> Card:
-        kinds = ["" if counts else " (noise)" for counts in self.counts]
-        names = [f"{i + 1} ± {plain_number(error)}{kinds[i]}" for i, error in enumerate(self.stderr[:15].tolist())]
+        names = [f"{i + 1}{'' if counts else ' (noise)'}" for i, counts in enumerate(self.counts[:15])]
         return Card(
             title=f"Spectrum with {self.n_signal} of {len(self.counts)} directions above the noise",
-            facts=[
-                ("components", f"{self.n_components:,}"),
-                ("noise level", plain_number(self.noise)),
-                ("a direction counts", f"from {self.threshold:.1f} standard errors on"),
-            ],
-            bars=list(zip(names, self.held_out.tolist(), strict=False)),
-            bars_title="each direction on held-out samples",
+            facts=[("components", f"{self.n_components:,}"), ("noise level", plain_number(self.noise))],
+            bars=list(zip(names, self.values.tolist(), strict=False)),
+            bars_title="eigenvalue of each direction",
         )
 
     def __repr__(self) -> str:
@@ -135,32 +99,72 @@ class Spectrum:
     def _repr_html_(self) -> str:
         return self._card().html()
 
+    def warnings(self, n_used: int, *, is_sought: bool) -> tuple[UnlikelyMixtureWarning, ...]:
+        """Return the warnings about one component more than `n_used` directions; one alone may be `is_sought`."""
+        facts = {"n_components": n_used + 1, "n_signal": self.n_signal, "n_used": n_used}
+        if self.n_signal == 0 and (n_used or not is_sought):
+            return (no_signal(f"{n_used + 1} components" if n_used else "one component"),)
+        if self.n_signal == n_used:
+            return ()
+        sentence, code = (
+            "The number of directions that stand out from the noise is {n_signal}, but {n_components} "
+            + pluralize(n_used + 1, "component differs", "components differ")
+            + " in {n_used} at most: there are more components, or clusters that are not spherical. Fit more of them "
+            "({argument}).",
+            "too_few_components",
+        )
+        if self.n_signal < n_used:
+            sentence, code = (
+                "{n_components} components differ in {n_used} directions, but only {n_signal} stand out from the "
+                "noise: some components may be noise. Fit fewer of them ({argument}), or provide more samples.",
+                "too_many_components",
+            )
+        return (UnlikelyMixtureWarning(sentence, code=code, argument=Option("n_components"), **facts),)
+
+
+def no_signal(fitted: str) -> UnlikelyMixtureWarning:
+    """Return the warning that noise alone would give such samples."""
+    return UnlikelyMixtureWarning(
+        "No direction stands out from the noise: nothing separates components, and the fit of {fitted} may be noise. "
+        "Provide more samples, and check that they were not whitened beforehand.",
+        code="no_signal",
+        fitted=fitted,
+    )
+
+
+# ---- Topics: directions that hold on other documents ----------------------------------------------------------------
+
 
 def find_spectrum(
-    folds: Folds,
+    moment_without: Callable[[int], Matrix],
+    evaluate: Callable[[list[Array]], Array],
     n_directions: int,
     count_components: Callable[[int], int],
     *,
-    n_features: int | None,
-    min_held: float = 0.0,
-    seed: int,
-    n_threads: int = 1,
-    block: int | None = None,
+    min_held: float,
+    **solver: Any,
 ) -> Spectrum:
-    """Find directions without one fold, evaluate them on it, for each fold in turn, and count those that hold."""
+    """Find directions without one fold, evaluate them on it, for each fold in turn, and count those that hold.
+
+    `evaluate` maps directions for each fold, (d, q), to the sums over its samples of their parts of v'Av and of the
+    squares of these, (2, q). A direction found on some samples is independent of the others, where it estimates v'Av
+    whatever the noise: so no distribution of the eigenvalues of noise is needed.
+    """
 
     def test_directions(q: int) -> Spectrum:
         found, directions = np.zeros(q), []
         for fold in range(N_FOLDS):
-            moment = as_operator(folds.second_moment_without(fold))
-            values, vectors, _ = top_eigenpairs(
-                moment, q, tol=TOL, max_applications=MAX_APPLICATIONS, seed=seed, n_threads=n_threads, block=block
-            )
+            moment = as_operator(moment_without(fold))
+            values, vectors, _ = top_eigenpairs(moment, q, tol=TOL, max_applications=MAX_APPLICATIONS, **solver)
             found += values / N_FOLDS
             directions.append(vectors)
-        return _count_signal(found, folds.evaluate(directions), n_features, count_components, min_held)
+        held_out, squares = evaluate(directions)
+        errors = NormalDist().inv_cdf(1 - TUNING.false_alarm / max(q, 1)) * np.sqrt(squares)
+        thresholds = np.maximum.reduce([errors, min_held * found, np.full(q, MIN_VALUE * held_out.max(initial=0.0))])
+        counts = held_out > thresholds
+        return Spectrum(held_out, thresholds, counts, 0.0, count_components(int(np.count_nonzero(counts))))
 
-    few = min(max(n_directions // 4, MIN_DIRECTIONS), n_directions)
+    few = min(max(n_directions // 4, FEW_DIRECTIONS), n_directions)
     spectrum = test_directions(few)
     return spectrum if 2 * spectrum.n_signal <= few or few == n_directions else test_directions(n_directions)
 
@@ -170,93 +174,60 @@ def max_directions(n_samples: int, n_features: int, limit: int) -> int:
     return max(min(n_features, limit, n_samples * (N_FOLDS - 1) // N_FOLDS - 2), 0)
 
 
-def sum_held_out(values: Array, noise: Array) -> FoldSums:
-    """Sum the contributions of held-out samples."""
-    columns = np.column_stack([values, noise])
-    return FoldSums(len(columns), columns.sum(axis=0), columns.T @ columns)
-
-
-def _count_signal(
-    found: Array, sums: FoldSums, n_features: int | None, count_components: Callable[[int], int], min_held: float
-) -> Spectrum:
-    """Alternate between the noise level, from directions that do not count, and the directions above it.
-
-    Notes
-    -----
-    A direction's value above the noise is linear in the contributions of a sample, so the sums suffice. A noisy sample
-    contributes more to both, so the difference has a smaller variance than either.
-    """
-    q = len(found)
-    threshold = NormalDist().inv_cdf(1 - TUNING.false_alarm / max(q, 1))
-    scatter = sums.products - np.outer(sums.total, sums.total) / max(sums.n, 1)
-    rounding, counts = MIN_VALUE * np.abs(sums.total[:q]).max(initial=0.0), np.ones(q, dtype=bool)
-    for _ in range(10):
-        # The noise level as a combination of the sums: what is left of the trace, per remaining direction.
-        noise = np.append(np.zeros(q), 1.0)
-        if n_features is not None:
-            noise = np.append(-counts.astype(np.float64), 1.0) / (n_features - np.count_nonzero(counts))
-        level, above = float(sums.total @ noise), np.eye(q + 1, q) - noise[:, None]
-        held_out = sums.total @ above
-        stderr = np.sqrt(np.maximum(np.einsum("ij,ij->j", above, scatter @ above), 0))
-        needed = np.maximum.reduce([threshold * stderr, min_held * (found - level), np.full(q, rounding)])
-        before, counts = counts, held_out > needed
-        if np.array_equal(counts, before):
-            break
-    n_components = count_components(int(np.count_nonzero(counts)))
-    return Spectrum(found - level, held_out, stderr, counts, level, threshold, min_held, n_components)
+# ---- Samples whose noise is the same in every direction -------------------------------------------------------------
 
 
 def spherical_spectrum(
     chunks: Chunks[SampleChunk], center: Array, count_components: Callable[[int], int], seed: int
 ) -> Spectrum:
     """Find the spectrum of samples whose noise is the same in every direction."""
-    (n, d, dtype, _), folds = chunks.layout, range(N_FOLDS)
-    n_training = [n - len(range(fold, n, N_FOLDS)) for fold in folds]
-
-    def multiply_without(chunk: SampleChunk, left_out: int, Q: Array) -> Array:
-        return add_all(multiply_gram(chunk.thin(N_FOLDS, fold), Q, None, center) for fold in folds if fold != left_out)
-
-    if is_dense(chunks.layout):
-        grams = chunks.sum(lambda chunk: np.stack([gram(chunk.thin(N_FOLDS, fold), None, center) for fold in folds]))
-
-    def moment_without(fold: int) -> Matrix:
-        if is_dense(chunks.layout):
-            return np.asarray(np.delete(grams, fold, axis=0).sum(axis=0) / n_training[fold])
-        return symmetric_operator(
-            d, dtype, lambda Q: chunks.sum(lambda chunk: multiply_without(chunk, fold, Q)) / n_training[fold]
-        )
-
-    def evaluate(directions: list[Array]) -> FoldSums:
-        def sum_chunk(chunk: SampleChunk) -> FoldSums:
-            return add_all(
-                _evaluate_spheres(chunk.thin(N_FOLDS, fold).samples, V, center, n) for fold, V in enumerate(directions)
-            )
-
-        return chunks.sum(sum_chunk)
-
+    n, d = chunks.shape
+    few = min(FEW_DIRECTIONS, d - 1, n - 2)
     with blas_threads_for(chunks):
-        n_directions = max_directions(n, d - 1, MAX_DIRECTIONS)
-        return find_spectrum(Folds(moment_without, evaluate), n_directions, count_components, n_features=d, seed=seed)
+        covariance = second_moment(chunks, center=center)
+        for q in (few, min(MAX_DIRECTIONS, d - 1, n - 2)):
+            values, vectors, _ = top_eigenpairs(covariance, q, tol=TOL, max_applications=MAX_APPLICATIONS, seed=seed)
+            spectrum = _count_directions(chunks, center, covariance, values, vectors, seed)
+            if 2 * spectrum.n_signal <= q:
+                break
+    return Spectrum(
+        spectrum.values, spectrum.thresholds, spectrum.counts, spectrum.noise, count_components(spectrum.n_signal)
+    )
 
 
-def _evaluate_spheres(X: Samples, V: Array, center: Array, n: int) -> FoldSums:
-    """Sum ⟨x - center, v⟩² / n over samples for each direction, and |x - center|² / n."""
-    noise = squared_distances(X, center) / n
+def _count_directions(
+    chunks: Chunks[SampleChunk], center: Array, covariance: Matrix, values: Array, vectors: Array, seed: int
+) -> Spectrum:
+    """Alternate between the directions above the noise and the energies of samples outside of these."""
+    n, d = chunks.shape
+    rank = noise_rank(covariance, chunks, center, min(len(values), d // 4), seed)
+    trace = float(chunks.sum(lambda chunk: squared_distances(chunk.samples, center).sum())) / n
+    X = chunks.thin(-(-n // MAX_ENERGIES)).chunk.samples
+    squares, inside = squared_distances(X, center), project(X, vectors, center)
+    n_signal = 0
+    while True:
+        energies = squares - np.sum(inside[:, :n_signal] ** 2, axis=1)
+        spectrum = measure_spectrum(values, energies, rank=rank, n_samples=n, n_used=n_signal, trace=trace)
+        if spectrum.n_signal <= n_signal:
+            return spectrum
+        n_signal = spectrum.n_signal
 
-    def work(rows: slice) -> FoldSums:
-        return sum_held_out(project(X[rows], V, center).astype(np.float64) ** 2 / n, noise[rows])
 
-    return sum_chunks(work, row_slices(X.shape[0]))
-
-
-# ---- Noise ----------------------------------------------------------------------------------------------------------
-
-# Samples with less than this share of their variance outside the signal space have no noise.
-MIN_NOISE = 1e-9
-# A feature with less than this share of the mean variance is constant up to rounding.
-MIN_VARIANCE = 1e-12
-# Energies that suffice for their distribution.
-MAX_ENERGIES = 2_000
+def measure_spectrum(
+    values: Array, energies: Array, *, rank: int, n_samples: int, n_used: int, trace: float
+) -> Spectrum:
+    """Count the eigenvalues that stand out from the mean of those after them, given energies outside the first ones."""
+    if trace - values[:n_used].sum() <= MIN_NOISE * trace:
+        counts = np.arange(len(values)) < count_above(values)
+        return Spectrum(values, np.zeros(len(values)), counts, 0.0, int(counts.sum()) + 1)
+    tested = values[: max(rank - 1, 0)]
+    levels = (trace - np.append(0.0, np.cumsum(tested))) / np.maximum(rank - np.arange(len(tested) + 1), 1)
+    limits = noise_edge(energies, n_samples, rank) * levels[:-1]
+    # From the last one on: many signals raise the level that the first one is compared with.
+    above = np.flatnonzero(tested > limits)
+    n_signal = int(above[-1]) + 1 if len(above) else 0
+    noise = float(levels[n_signal])
+    return Spectrum(tested - noise, limits - noise, np.arange(len(tested)) < n_signal, noise, n_signal + 1)
 
 
 def noise_rank(covariance: Matrix, chunks: Chunks[Any], center: Array, n_signal: int, seed: int) -> int:
@@ -322,59 +293,3 @@ def noise_edge(energies: Array, n_samples: int, n_directions: int) -> float:
     edge = float(np.min(n_directions / n_samples / s + np.mean(t / (1 - t * s), axis=0)))
     rows, columns = np.sqrt(n_samples / np.mean(t**2)), np.sqrt(n_directions)
     return edge * (1 + TUNING.margin * float(np.cbrt(1 / rows + 1 / columns) / (rows + columns)))
-
-
-@dataclass(frozen=True, slots=True)
-class SignalCheck:
-    """Eigenvalues above the mean variance of the noise, and how many of them stand out."""
-
-    excess: Array  # the largest eigenvalues less the noise, (q,), falling
-    n_signal: int
-    is_sought: bool = False  # whether there should be some: one component needs none
-
-    def warnings(self, n_used: int) -> tuple[UnlikelyMixtureWarning, ...]:
-        """Return the warnings about a mixture whose components differ in the first directions."""
-        facts = {"n_components": n_used + 1, "n_signal": self.n_signal, "n_used": n_used}
-        if self.n_signal == 0 and (n_used or self.is_sought):
-            return (no_signal(f"{n_used + 1} components" if n_used else "one component"),)
-        if self.n_signal == n_used:
-            return ()
-        sentence, code = (
-            "The number of directions that stand out from the noise is {n_signal}, but {n_components} "
-            + pluralize(n_used + 1, "component differs", "components differ")
-            + " in {n_used} at most: there are more components, or clusters that are not spherical. Fit more of them "
-            "({argument}).",
-            "too_few_components",
-        )
-        if self.n_signal < n_used:
-            sentence, code = (
-                "{n_components} components differ in {n_used} directions, but only {n_signal} stand out from the "
-                "noise: some components may be noise. Fit fewer of them ({argument}), or provide more samples.",
-                "too_many_components",
-            )
-        return (UnlikelyMixtureWarning(sentence, code=code, argument=Option("n_components"), **facts),)
-
-
-def check_spectrum(projected: Chunks[Any], values: Array, rank: int, n_used: int, trace: float) -> SignalCheck:
-    """Count the eigenvalues that stand out from the mean of those after them, given the energies of the noise."""
-    n = projected.n_rows
-    if trace - values[:n_used].sum() <= MIN_NOISE * trace:
-        return SignalCheck(values, count_above(values))
-    energies = projected.thin(-(-n // MAX_ENERGIES)).chunk.energy
-    tested = values[: max(rank - 1, 0)]
-    left = trace - np.append(0.0, np.cumsum(tested))
-    levels = left / np.maximum(rank - np.arange(len(left)), 1)
-    # From the last one on: many signals raise the level that the first one is compared with.
-    above = np.flatnonzero(tested > noise_edge(energies, n, rank) * levels[:-1])
-    n_signal = int(above[-1]) + 1 if len(above) else 0
-    return SignalCheck(np.asarray(values) - levels[n_signal], n_signal)
-
-
-def no_signal(fitted: str) -> UnlikelyMixtureWarning:
-    """Return the warning that noise alone would give such samples."""
-    return UnlikelyMixtureWarning(
-        "No direction stands out from the noise: nothing separates components, and the fit of {fitted} may be noise. "
-        "Provide more samples, and check that they were not whitened beforehand.",
-        code="no_signal",
-        fitted=fitted,
-    )

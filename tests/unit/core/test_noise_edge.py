@@ -13,7 +13,7 @@ from mixsearch.gaussian import fit_gaussian
 
 
 def check(X, n_components):
-    return fit_gaussian(chunk_in_memory(X), n_components, paper=False, seed=0).check
+    return fit_gaussian(chunk_in_memory(X), n_components, paper=False, seed=0).spectrum
 
 
 def test_the_edge_of_equal_noise_is_that_of_marchenko_and_pastur():
@@ -89,7 +89,7 @@ def test_features_without_noise_of_their_own_do_not_count(kind):
     scale = 2 if kind == "repeated" else 1  # of the variance: each repeated direction is √2 times longer
     assert spoiled.n_noise == plain.n_noise == 18
     assert spoiled.noise_variance == pytest.approx(scale * plain.noise_variance, rel=1e-3)
-    assert spoiled.check.n_signal == 2
+    assert spoiled.spectrum.n_signal == 2
 
 
 @pytest.mark.parametrize("kind", ["constant", "repeated"])

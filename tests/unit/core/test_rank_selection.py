@@ -1,6 +1,7 @@
 """Which directions carry signal: compared with loops over samples, and on mixtures of known size."""
 
 from dataclasses import replace
+from statistics import NormalDist
 
 import numpy as np
 import pytest
@@ -12,7 +13,6 @@ from mixsearch import SubspaceSearch
 from mixsearch.core.rows import chunk_in_memory
 from mixsearch.core.spectrum import spherical_spectrum
 from mixsearch.datasets import make_gaussian_mixture, make_subspaces, make_topics
-from mixsearch.gaussian import gaussian_spectrum
 from mixsearch.lda import topic_spectrum
 from mixsearch.lda_documents import corpus_in_memory
 
@@ -24,6 +24,11 @@ def counts_of(n_documents=1500, n_words=60, n_topics=4, *, seed=0, length=30):
     return sp.csr_array(data.counts[np.asarray(data.counts.sum(axis=1)) >= 3].astype(float))
 
 
+def count(chunks):
+    mean = chunks.sum(lambda chunk: chunk.samples.sum(axis=0)) / chunks.n_rows
+    return spherical_spectrum(chunks, np.asarray(mean), lambda n_signal: n_signal + 1, 0)
+
+
 def show_by_hand(second_of, shows, n_samples, n_directions):
     """Return the values of each sample along the eigenvectors of the two other folds, (n, q)."""
     shown = np.zeros((n_samples, n_directions))
@@ -33,19 +38,6 @@ def show_by_hand(second_of, shows, n_samples, n_directions):
         for i in range(part, n_samples, 3):
             shown[i] = [shows(i, v) for v in vectors.T]
     return shown
-
-
-def test_held_out_values_and_errors_of_gaussians_are_those_of_loops_over_samples():
-    X = make_gaussian_mixture(120, 4, 3, norm=4, random_state=1).X
-    centered, (n, d) = X - X.mean(axis=0), X.shape
-    spectrum = gaussian_spectrum(chunk_in_memory(X), seed=0)
-    shown = show_by_hand(lambda i: np.outer(centered[i], centered[i]), lambda i, v: (centered[i] @ v) ** 2, n, d - 1)
-    noise = ((centered**2).sum(axis=1) - shown[:, spectrum.counts].sum(axis=1)) / (d - spectrum.n_signal)
-    above = shown - noise[:, None]
-    assert 0 < spectrum.n_signal < d - 1
-    assert_allclose(spectrum.held_out, above.mean(axis=0), atol=1e-10)
-    assert_allclose(spectrum.stderr, above.std(axis=0) / np.sqrt(n), atol=1e-10)
-    assert_allclose(spectrum.noise, noise.mean())
 
 
 def test_held_out_values_of_topics_are_those_of_pairs_of_different_words():
@@ -65,8 +57,10 @@ def test_held_out_values_of_topics_are_those_of_pairs_of_different_words():
         return scaled * np.outer(units, units)
 
     shown = show_by_hand(pairs, lambda i, v: v @ pairs(i) @ v, n, d)
-    assert_allclose(spectrum.held_out, shown.mean(axis=0), atol=1e-10)
-    assert_allclose(spectrum.stderr, shown.std(axis=0) / np.sqrt(n), atol=1e-10)
+    assert_allclose(spectrum.values, shown.mean(axis=0), atol=1e-10)
+    errors = NormalDist().inv_cdf(1 - 0.002 / d) * shown.std(axis=0) / np.sqrt(n)
+    assert np.all(spectrum.thresholds >= errors * (1 - 1e-10))
+    assert_allclose(spectrum.thresholds[-1], errors[-1])
 
 
 @pytest.mark.slow
@@ -81,7 +75,7 @@ def test_held_out_values_of_topics_are_those_of_pairs_of_different_words():
 )
 def test_the_number_of_gaussians_is_found_in_nearly_all_runs(n, d, k, deviation):
     runs = (make_gaussian_mixture(n, d, k, deviation=deviation, random_state=seed).X for seed in range(5))
-    assert sum(gaussian_spectrum(chunk_in_memory(X), seed=0).n_components == k for X in runs) >= 4
+    assert sum(count(chunk_in_memory(X)).n_components == k for X in runs) >= 4
 
 
 @pytest.mark.parametrize(("n", "d"), [(60, 2), (300, 6), (60, 90)])
@@ -89,7 +83,7 @@ def test_the_number_of_gaussians_is_found_in_nearly_all_runs(n, d, k, deviation)
 def test_noise_alone_is_one_gaussian_in_nearly_all_runs(n, d, tails):
     rng = np.random.default_rng(0)
     draw = rng.standard_normal if tails == "normal" else lambda size: rng.standard_t(5, size=size)
-    found = [gaussian_spectrum(chunk_in_memory(draw(size=(n, d))), seed=0).n_components for _ in range(10)]
+    found = [count(chunk_in_memory(draw(size=(n, d)))).n_components for _ in range(10)]
     assert np.count_nonzero(np.array(found) > 1) <= 1
 
 
@@ -107,7 +101,7 @@ def test_the_number_of_topics_is_found(k):
 
 def assert_same_spectrum(one, many):
     assert 0 < one.n_signal == many.n_signal
-    for name in ("found", "held_out", "stderr", "noise"):
+    for name in ("values", "thresholds", "noise"):
         assert_allclose(getattr(many, name), getattr(one, name), rtol=1e-8, atol=1e-10)
 
 
@@ -118,9 +112,7 @@ CUTS = (5, 5, 701, 703)
 def test_gaussians_in_pieces_show_what_all_rows_do(dense_limit, monkeypatch):
     monkeypatch.setattr("mixsearch.core.moments.DENSE_LIMIT", dense_limit)
     X = make_gaussian_mixture(900, 20, 3, random_state=0).X
-    assert_same_spectrum(
-        gaussian_spectrum(chunk_in_memory(X), seed=0), gaussian_spectrum(split_samples(X, CUTS), seed=0)
-    )
+    assert_same_spectrum(count(chunk_in_memory(X)), count(split_samples(X, CUTS)))
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
@@ -147,20 +139,14 @@ def _documents(chunk):
 
 def test_where_samples_are_and_in_which_units_does_not_matter():
     X = make_gaussian_mixture(300, 8, 3, random_state=0).X
-    one, other = (
-        gaussian_spectrum(chunk_in_memory(X), seed=0),
-        gaussian_spectrum(chunk_in_memory(100 + 7 * X), seed=0),
-    )
-    assert_allclose(other.held_out, 49 * one.held_out, rtol=1e-6, atol=1e-8)
+    one, other = (count(chunk_in_memory(samples)) for samples in (X, 100 + 7 * X))
+    assert_allclose(other.values, 49 * one.values, rtol=1e-6, atol=1e-8)
     assert_allclose(other.counts, one.counts)
 
 
 def test_sparse_samples_show_what_dense_ones_do():
     data = make_gaussian_mixture(150, 40, 3, random_state=0)
     X = np.where(np.abs(data.X) > 0.5, data.X, 0)
-    dense, sparse = (
-        gaussian_spectrum(chunk_in_memory(X), seed=0),
-        gaussian_spectrum(chunk_in_memory(sp.csr_array(X)), seed=0),
-    )
+    dense, sparse = (count(chunk_in_memory(samples)) for samples in (X, sp.csr_array(X)))
     assert dense.n_components == sparse.n_components == 3
-    assert_allclose(sparse.held_out[:2], dense.held_out[:2], rtol=1e-3)
+    assert_allclose(sparse.values[:2], dense.values[:2], rtol=1e-3)
