@@ -48,7 +48,7 @@ def make_paths(folder: Path) -> tuple[dict[str, Work], dict[str, tuple[str, Work
     lines = make_mixed_regression(n_samples=10_000, n_features=20, n_components=3, random_state=0)
     planes = make_subspaces(n_samples=5000, n_features=40, n_components=4, random_state=0)
     texts = [" ".join(f"word{j}" for j in row.indices) for row in (counts[[i]] for i in range(2000))]
-    reading = CorpusOptions(n_jobs=1, stop_words=None, min_df=1, max_df=1.0)
+    reading = CorpusOptions(stop_words=None, min_df=1, max_df=1.0)
     index = open_index(build_index(texts, folder / "x.index", IndexOptions(n_components=10), reading).path)
     fitted = {
         "topics": TopicSearch(n_components=20).fit(counts, vocabulary=words),

@@ -122,8 +122,7 @@ def _measure(work: Callable[[list[str]], int], texts: list[str]) -> Cost:
     return Cost(time.perf_counter() - start, sum(os.times()[:4]) - used, total)
 
 
-SAME_AS_SKLEARN = {"token_pattern": PATTERN, "normal_form": None}
-SAME_AS_SKLEARN |= {"min_df": 2, "max_df": 1.0, "max_words": sys.maxsize, "stop_words": None, "phrases": False}
+SAME_AS_SKLEARN = {"min_df": 2, "max_df": 1.0, "max_words": sys.maxsize, "stop_words": None, "phrases": False}
 
 
 def _by_mixsearch(texts: list[str]) -> int:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
+from itertools import pairwise
 from pathlib import Path
 from typing import IO, Any
 
@@ -230,11 +232,17 @@ def _reference(words: list[str], articles: Path) -> Reference:
     return Reference(counts[:, [columns[word] for word in known]], known)
 
 
+def _list_sequences(text: str, longest: int) -> list[str]:
+    """Return the words of a text, and the pairs of adjacent words if they are asked for."""
+    words = re.findall(r"[^\W_]{2,}", text)
+    return words + [" ".join(pair) for pair in pairwise(words)] * (longest > 1)
+
+
 @lru_cache(maxsize=1)
 def _read_articles(path: Path, longest: int) -> tuple[sp.csc_array[Any], list[str]]:
     every_word = CorpusOptions(
         text="text",
-        ngrams=(1, longest),
+        tokenizer=partial(_list_sequences, longest=longest),
         stop_words=None,
         phrases=False,
         min_df=1,

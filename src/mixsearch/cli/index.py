@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
@@ -26,8 +26,8 @@ Examples:
 
   mixsearch index reviews.csv --text review --id review_id
   mixsearch index reviews.parquet --text review --keep date,shop,stars
-  mixsearch index 'news/*.jsonl.gz' -o news.index --ngrams 2
-  mixsearch index mails/ -o mails.index --strip-tags --drop-duplicates near
+  mixsearch index 'news/*.jsonl.gz' -o news.index
+  mixsearch index mails/ -o mails.index --strip-tags --drop-duplicates
   mixsearch index shop.sqlite::reviews --text review
   zcat logs.gz | mixsearch index - -o logs.index --n-components 50
   mixsearch index counts.npz --vocabulary words.txt
@@ -82,14 +82,19 @@ def index(
     ] = None,
     id: Annotated[
         str | None,
-        typer.Option("--id", metavar="COLUMN", help="Column with the names of documents.", rich_help_panel=_READING),
+        typer.Option(
+            "--id",
+            metavar="COLUMN",
+            help="Column with the names of documents. Default: a unique one such as id or title.",
+            rich_help_panel=_READING,
+        ),
     ] = None,
     keep: Annotated[
         str,
         typer.Option(
             metavar="COLUMN,...|auto|none",
-            help="Columns to keep for filters, timelines and lists. auto finds a title, a link, dates, categories and "
-            "numbers.",
+            help="Columns to keep for filters, timelines and lists. auto keeps up to 50 of at most 300 characters on "
+            "average.",
             rich_help_panel=_READING,
         ),
     ] = "auto",
@@ -119,9 +124,9 @@ def index(
         typer.Option(metavar="FILE", help="File with one word per line, for word counts.", rich_help_panel=_READING),
     ] = None,
     drop_duplicates: Annotated[
-        Literal["exact", "near"] | None,
-        typer.Option(help="Leave out exact, or near, copies of earlier documents.", rich_help_panel=_READING),
-    ] = None,
+        bool,
+        typer.Option("--drop-duplicates", help="Leave out near copies of earlier documents.", rich_help_panel=_READING),
+    ] = False,
     keep_texts: Annotated[
         bool,
         typer.Option(
@@ -166,20 +171,16 @@ def index(
         str,
         typer.Option(
             metavar="auto|none|LANGUAGE|FILE",
-            help="Words to leave out: the frequent stop words of the languages that occur, none, those of english or "
-            "another language such as fr, or a file with one word per line.",
+            help="Words that are not features: the frequent stop words of the languages that occur, none, those of "
+            "english or another language such as fr, or a file with one word per line.",
             rich_help_panel=_WORDS,
         ),
     ] = "auto",
-    ngrams: Annotated[
-        int,
-        typer.Option(min=1, metavar="N", help="2 counts all pairs of words, 3 also triples.", rich_help_panel=_WORDS),
-    ] = 1,
     phrases: Annotated[
         bool,
         typer.Option(
             "--phrases/--no-phrases",
-            help="Also count pairs that mean more than their words ('machine translation'), and names such as 'gpt-4'.",
+            help="Also count pairs that mean more than their words ('machine translation').",
             rich_help_panel=_WORDS,
         ),
     ] = True,
@@ -205,10 +206,6 @@ def index(
             show_default=False,
             rich_help_panel=_RESOURCES,
         ),
-    ] = None,
-    n_jobs: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Threads that count words. Default: one per core.", rich_help_panel=_RESOURCES),
     ] = None,
     alpha0: Annotated[
         float,
@@ -237,12 +234,10 @@ def index(
             max_df=max_df,
             max_words=max_words,
             stop_words=None if stop_words == "none" else stop_words,
-            ngrams=(1, ngrams),
             phrases=phrases,
             token_pattern=token_pattern,
             strip_tags=strip_tags,
             lowercase=lowercase,
             memory=max(options.memory_part, 1),
-            n_jobs=n_jobs,
         )
         run_index(source, output, options, reading, as_json=as_json)

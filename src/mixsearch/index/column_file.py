@@ -14,7 +14,7 @@ from mixsearch.io.folder import Folder, FolderWriter
 from mixsearch.io.tables import concat
 from mixsearch.io.types import describe_type
 from mixsearch.io.values import rename_repeated
-from mixsearch.text.read.columns import summarize_columns
+from mixsearch.text.columns import summarize_columns
 from mixsearch.topics.segments import Segment, place_in
 
 TABLE = "columns"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,10 +12,9 @@ import scipy.sparse as sp
 
 from mixsearch.errors import UnknownWordError
 from mixsearch.index.completion import SortedWords
-from mixsearch.text.count.stop_words import list_stop_words
-from mixsearch.text.options import CorpusOptions, normalize_text
-from mixsearch.text.question import split_words
-from mixsearch.topics.corpus import FittedCorpus
+from mixsearch.text.options import CorpusOptions
+from mixsearch.text.stop_words import list_stop_words
+from mixsearch.text.tokens import normalize_text, split_words
 from mixsearch.topics.hint import join_weights, warn_of_skipped
 
 # What makes a word a pattern.
@@ -28,7 +26,7 @@ _SINGLE = re.compile(r"(?<![\w'\u2019])(?:\d+|[A-Za-z\u00c0-\u04ff])(?![\w'\u201
 def read_token_options(tokens: Mapping[str, Any]) -> CorpusOptions:
     """Return the options by which an index splits texts, without a limit on the words."""
     every_word = {"min_df": 1, "max_df": 1.0, "max_words": sys.maxsize}
-    return CorpusOptions(**{**tokens, "ngrams": tuple(tokens["ngrams"]), **every_word, "n_jobs": 1})
+    return CorpusOptions(**{**tokens, **every_word})
 
 
 def spell_word(word: str, options: CorpusOptions, known: SortedWords, count_documents: Callable[[str], int]) -> str:
@@ -44,6 +42,9 @@ def _split_phrase(
 ) -> str:
     """Return the words of a phrase with blanks between them; the phrase if it has none."""
     words = split_words(phrase, options, lambda word: bool(count_documents(word)))
+    if len(words) > 1:  # reading the stop words takes longer than all the rest
+        stop_words = set(list_stop_words(options))
+        words = [word for word in words if word not in stop_words] or words
     if len(words) > 1 and len("".join(words)) > len(phrase):
         # Of overlapping pairs of characters, those across two words are often too rare to be counted.
         words = [word for word in words if known.count_documents(word)] or words
@@ -78,19 +79,9 @@ def spell_hint(words: Any, spell: Callable[[str], str], options: CorpusOptions |
     return [spell_one(word) for word in words]
 
 
-def count_known_words(texts: Sequence[str], options: CorpusOptions, fitted: FittedCorpus, n_words: int) -> sp.csr_array:
+def count_known_words(texts: Sequence[str], options: CorpusOptions, vocabulary: Sequence[str]) -> sp.csr_array:
     """Count the words of texts that are in the vocabulary, (n, d)."""
-    from mixsearch.text.pipeline import count_texts  # with readers of all formats, which words need not wait for
+    from mixsearch.text.count import count_texts  # with readers of all formats, which words need not wait for
 
-    if options.counts_phrases:
-        # Of all pairs, those that are not in the vocabulary are left out below, as stop words are.
-        options = replace(options, ngrams=(1, 2), stop_words=None)
-    with count_texts(texts, options) as corpus:
-        counts, words = corpus.to_counts(), corpus.vocabulary
-    columns = fitted.find_columns(words)
-    known = np.flatnonzero(columns >= 0)
-    picked = sp.coo_array(counts[:, known])
-    return sp.csr_array(
-        (picked.data.astype(np.float64), (picked.coords[0], columns[known][picked.coords[1]])),
-        shape=(len(texts), n_words),
-    )
+    with count_texts(texts, options, known=vocabulary) as corpus:
+        return sp.csr_array(corpus.to_counts().astype(np.float64))

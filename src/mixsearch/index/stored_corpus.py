@@ -130,7 +130,7 @@ class StoredCorpus:
     def reading(self) -> CorpusOptions | None:
         """How the texts were read and counted; None if that is not known."""
         stored = self._corpus["reading"]
-        return None if stored is None else CorpusOptions(**{**stored, "ngrams": tuple(stored["ngrams"])})
+        return None if stored is None else CorpusOptions(**stored)
 
     @property
     def fitted(self) -> FittedCorpus:

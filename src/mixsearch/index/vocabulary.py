@@ -16,7 +16,7 @@ from mixsearch.index.starters import Starter, choose_starters
 from mixsearch.index.stored_corpus import StoredCorpus
 from mixsearch.io.disk import damage_error
 from mixsearch.text.options import CorpusOptions
-from mixsearch.text.question import split_words
+from mixsearch.text.tokens import split_words
 
 # Words whose spelling is kept.
 _N_SPELLED = 1024
@@ -73,7 +73,7 @@ class CorpusVocabulary(StoredCorpus):
                 "tokenizer. Give words or rows of documents.",
                 code="no_tokenizer",
             )
-        return count_known_words(texts, options, self._fitted, len(self.vocabulary))
+        return count_known_words(texts, options, self.vocabulary)
 
     def spell(self, word: str) -> str:
         """Spell a word as the vocabulary does.

@@ -1,6 +1,6 @@
 from .corpus import Corpus
+from .count import count_texts, read_corpus
 from .options import CorpusOptions
-from .pipeline import count_texts, read_corpus
 from .word_counter import WordCounter
 
 __all__ = [

@@ -11,9 +11,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from mixsearch._typing import Array
-from mixsearch.text.count.vocabulary import KnownWords
+from mixsearch.text.count import count_texts
 from mixsearch.text.options import CorpusOptions
-from mixsearch.text.pipeline import count_texts
 
 
 class WordCounter(BaseEstimator):
@@ -28,8 +27,6 @@ class WordCounter(BaseEstimator):
     ----------
     vocabulary_ : list of str
         The words, one per column.
-    left_out_ : LeftOutWords
-        How many words are in too many or in too few documents to be counted.
 
     Examples
     --------
@@ -75,7 +72,7 @@ class WordCounter(BaseEstimator):
         sparse array of shape (n, d)
         """
         with count_texts(texts, self.options) as corpus:
-            self.vocabulary_, self.left_out_ = corpus.vocabulary, corpus.dropped.left_out
+            self.vocabulary_ = corpus.vocabulary
             return corpus.to_counts()
 
     def transform(self, texts: Iterable[str | None]) -> sp.csr_array:
@@ -91,7 +88,7 @@ class WordCounter(BaseEstimator):
         sparse array of shape (n, d)
         """
         check_is_fitted(self)
-        with count_texts(texts, self.options, known=KnownWords(self.vocabulary_)) as corpus:
+        with count_texts(texts, self.options, known=self.vocabulary_) as corpus:
             return corpus.to_counts()
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:

@@ -17,8 +17,8 @@ from threading import Lock
 from typing import Any
 
 from mixsearch.errors import SearchError, collect_warnings
-from mixsearch.text.read.columns import ColumnSummary
-from mixsearch.text.read.documents import inspect_columns
+from mixsearch.text.columns import ColumnSummary
+from mixsearch.text.read import inspect_columns
 from mixsearch.web.errors import APIError
 from mixsearch.web.processes import call_in_process
 from mixsearch.web.schemas import FoundColumn

@@ -24,7 +24,7 @@ N = 300
 COMMON = "tasty"
 RARE = {"vindaloo": [0, 3], "quorum": [2]}
 SHORT = 7
-READING = CorpusOptions(min_df=4, max_df=0.4, stop_words=["and", "the"], n_jobs=1)
+READING = CorpusOptions(min_df=4, max_df=0.4, stop_words=["and", "the"])
 
 
 def draw_texts():

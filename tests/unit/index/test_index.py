@@ -50,7 +50,7 @@ def draw_texts(n=300, seed=0):
 
 TEXTS = draw_texts()
 KEPT = [i for i in range(len(TEXTS)) if i not in (SHORT, REPEAT)]
-ONCE = every_word(id="id", drop_duplicates="exact", n_jobs=1)
+ONCE = every_word(id="id", drop_duplicates=True)
 
 
 def write_jsonl(folder, texts=TEXTS):
@@ -64,7 +64,7 @@ def write_jsonl(folder, texts=TEXTS):
 
 def in_memory(texts=TEXTS, **options):
     """The same corpus, fitted without a file."""
-    with count_texts(texts, every_word(n_jobs=1)) as corpus, warnings.catch_warnings():
+    with count_texts(texts, every_word()) as corpus, warnings.catch_warnings():
         warnings.simplefilter("ignore", DroppedDocumentsWarning)
         return TopicSearch(3, **options).fit(corpus.to_counts(), vocabulary=corpus.vocabulary)
 

@@ -10,7 +10,7 @@ from mixsearch.text import CorpusOptions
 FOOD = ["sushi", "rice", "ramen", "noodle", "soup", "fish", "tuna", "bowl", "chef", "plate", "salt", "tea"]
 SPORT = ["goal", "match", "team", "ball", "league", "coach", "player", "score", "win", "cup", "race", "run"]
 SELDOM = "wasabi"
-READING = CorpusOptions(min_df=1, max_df=1.0, stop_words=[], n_jobs=1)
+READING = CorpusOptions(min_df=1, max_df=1.0, stop_words=[])
 
 
 @pytest.fixture(scope="module")

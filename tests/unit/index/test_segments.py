@@ -145,7 +145,7 @@ def test_a_refresh_stores_as_many_segments_as_it_needs(changing, monkeypatch):
 def test_dropped_words_are_answered_from_the_documents_of_all_segments(tmp_path):
     texts = [f"{text} tasty" if i % 100 == 0 else text for i, text in enumerate(FIRST["review"].to_pylist())]
     reviews = FIRST.set_column(FIRST.column_names.index("review"), "review", [texts])
-    reading = CorpusOptions(text="review", id="review_id", min_df=4, max_df=0.3, stop_words=["and"], n_jobs=1)
+    reading = CorpusOptions(text="review", id="review_id", min_df=4, max_df=0.3, stop_words=["and"])
     paths = [
         build(tmp_path / name, limit, reading=reading, reviews=reviews)
         for name, limit in (("one", None), ("several", 300))

@@ -24,7 +24,7 @@ def index(tmp_path_factory):
     texts = [" ".join(rng.choice(SUBJECTS[names[i % 4]], 20)) for i in range(240)]
     folder = tmp_path_factory.mktemp("corpus")
     (folder / "texts.jsonl").write_text("\n".join(json.dumps({"text": text}) for text in texts))
-    reading = CorpusOptions(token_pattern=r"\w+", min_df=1, max_df=1.0, stop_words=[], n_jobs=1)
+    reading = CorpusOptions(token_pattern=r"\w+", min_df=1, max_df=1.0, stop_words=[])
     return open_index(build_index(folder / "texts.jsonl", folder / "index", IndexOptions(n_components=4), reading).path)
 
 

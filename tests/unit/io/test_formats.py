@@ -22,7 +22,7 @@ from tests.unit.io.planted import (
 from mixsearch.errors import SearchError, collect_warnings
 from mixsearch.table import read_table
 from mixsearch.text import read_corpus
-from mixsearch.text.read.documents import inspect_columns
+from mixsearch.text.read import inspect_columns
 
 PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + bytes(range(200))
 

@@ -11,12 +11,11 @@ import pytest
 from pyarrow import parquet
 from tests.every_word import every_word
 
-from mixsearch.io.files import find_files
 from mixsearch.text import CorpusOptions, read_corpus
-from mixsearch.text.read.documents import ReadState, inspect_columns, read_documents
+from mixsearch.text.read import inspect_columns
 
 # The smallest chunks that there are.
-SMALL = {"memory": 1, "n_jobs": 1}
+SMALL = {"memory": 1}
 N_ROWS = 3000
 
 
@@ -50,12 +49,6 @@ def write_rows(path, rows):
     return path
 
 
-def read_chunks(source, **options):
-    state = ReadState(CorpusOptions(**{**SMALL, **options}))
-    chunks = [load() for load in read_documents(find_files(source), state)]
-    return state, chunks
-
-
 def read_kept(source, **options):
     """Return the texts, the kept columns, and the number of chunks."""
     with read_corpus(source, every_word(**{**SMALL, **options})) as corpus:
@@ -75,8 +68,9 @@ def test_columns_stay_beside_their_documents_with_their_types(tmp_path, name):
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.parquet"])
-def test_useful_columns_are_found_by_themselves(tmp_path, name):
-    path = write_rows(tmp_path / name, make_rows())
+def test_short_columns_are_kept_and_a_unique_one_is_the_name(tmp_path, name):
+    rows = [row | {"comment": "long " * 70} for row in make_rows()]
+    path = write_rows(tmp_path / name, rows)
     roles = {each.name: (each.role, each.is_kept) for each in inspect_columns(path, CorpusOptions(text="review"))}
     assert roles == {
         "review_id": ("id", False),
@@ -90,12 +84,27 @@ def test_useful_columns_are_found_by_themselves(tmp_path, name):
         "returned": ("category", True),
         "comment": (None, False),
     }
-    state, _ = read_chunks(path, text="review", keep="auto")
-    assert state.columns.kept == ("title", "url", "day", "shop", "stars", "price", "returned")
-    left_out = next(note for note in state.list_notes() if note.code == "columns_not_kept")
-    assert left_out.fields["columns"] == "review_id, comment"
-    named, _ = read_chunks(path, text="review", keep=["day"])
-    assert not named.list_notes()
+    with read_corpus(path, every_word(text="review")) as corpus:
+        assert corpus.columns.columns == ["title", "url", "day", "shop", "stars", "price", "returned"]
+        assert [name for chunk in corpus.chunks() for name in chunk.names] == [row["review_id"] for row in rows]
+        (left_out,) = [note for note in corpus.notes if note.code == "columns_not_kept"]
+        assert left_out.fields["columns"] == "comment"
+    with read_corpus(path, every_word(text="review", keep=["day"])) as corpus:
+        assert corpus.columns.columns == ["day"]
+        assert not corpus.notes
+
+
+def test_a_title_that_is_repeated_is_no_name_and_lists_of_one_element_are_unwrapped(tmp_path):
+    frame = pl.DataFrame(
+        {"text": ["one a", "two b"], "title": ["x", "x"], "tag": [["a"], None], "tags": [["a", "b"], []]}
+    )
+    with read_corpus(frame, every_word(text="text")) as corpus:
+        assert next(corpus.chunks()).names is None
+        assert corpus.columns.to_dict(as_series=False) == {
+            "title": ["x", "x"],
+            "tag": ["a", None],
+            "tags": ['["a", "b"]', "[]"],
+        }
 
 
 def test_a_type_needs_the_values_of_all_chunks(tmp_path):

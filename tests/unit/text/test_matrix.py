@@ -64,6 +64,6 @@ def test_weights_are_not_counts(tmp_path):
 def test_options_that_need_texts_are_refused_for_counts(tmp_path):
     sp.save_npz(tmp_path / "a.npz", sp.csr_array(COUNTS))
     with raises("needs_texts", argument="drop_duplicates"):
-        read(tmp_path / "a.npz", drop_duplicates="exact")
+        read(tmp_path / "a.npz", drop_duplicates=True)
     with raises("several_count_files", n_files=2):
         read([tmp_path / "a.npz", tmp_path / "a.npz"])

@@ -23,7 +23,7 @@ def draw_texts(n=200, seed=0, phrase="machine translation"):
 
 
 def read(documents, **options):
-    settings = {"min_df": 1, "max_df": 1.0, "stop_words": None, "n_jobs": 1, **options}
+    settings = {"min_df": 1, "max_df": 1.0, "stop_words": None, **options}
     with count_texts(documents, CorpusOptions(**settings)) as corpus:
         return corpus, corpus.to_counts().toarray()
 
@@ -57,7 +57,7 @@ def test_counts_of_words_stay_as_they_are_without_phrases():
 
 def test_frequencies_of_phrases_are_those_of_the_counts():
     texts = draw_texts() + draw_texts(phrase="neural network", seed=1)
-    corpus, counts = read(texts, memory=1, n_jobs=2)
+    corpus, counts = read(texts, memory=1)
     assert list_phrases(corpus) == ["machine translation", "neural network"]
     np.testing.assert_array_equal(counts.sum(axis=0), corpus.word_counts)
     np.testing.assert_array_equal((counts > 0).sum(axis=0), corpus.document_frequencies)
@@ -92,7 +92,7 @@ def test_a_name_with_a_number_is_counted_beside_its_letters(written):
     assert {"4", "-4"}.isdisjoint(corpus.vocabulary)
 
 
-@pytest.mark.parametrize("written", ["gpt--4", "gpt-\n4", "4-4", "gpt-4th"])
+@pytest.mark.parametrize("written", ["gpt--4", "gpt-\n4", "4-4"])
 def test_other_numbers_are_no_part_of_a_name(written):
     corpus, _ = read(draw_texts(phrase=written))
     assert not any("-" in word or word.isdigit() for word in corpus.vocabulary)

@@ -17,7 +17,7 @@ def draw_texts(stop_words, subject, n, seed=0):
 
 
 def read(documents, **options):
-    with count_texts(documents, CorpusOptions(min_df=1, max_df=1.0, n_jobs=1, **options)) as corpus:
+    with count_texts(documents, CorpusOptions(min_df=1, max_df=1.0, **options)) as corpus:
         return set(corpus.vocabulary), corpus
 
 
@@ -49,5 +49,5 @@ def test_the_stop_words_can_be_named(stop_words):
 
 def test_the_choice_does_not_depend_on_chunks_and_threads():
     texts = draw_texts(ENGLISH, ["sushi"], 300) + draw_texts(FRENCH, ["riz"], 30)
-    with count_texts(texts, CorpusOptions(memory=1, n_jobs=2, max_df=1.0)) as corpus:
+    with count_texts(texts, CorpusOptions(memory=1, max_df=1.0)) as corpus:
         assert set(corpus.stop_words) == set(ENGLISH + FRENCH)

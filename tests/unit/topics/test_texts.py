@@ -9,7 +9,7 @@ from tests.coded import raises, warns
 from tests.unit.index.planted_reviews import ORDER, THINGS, make_reviews
 
 from mixsearch import TopicSearch
-from mixsearch.text import CorpusOptions, WordCounter
+from mixsearch.text import WordCounter
 
 TEXTS = make_reviews()["text"].tolist()
 TAXI = ORDER.index("taxi")
@@ -58,13 +58,6 @@ def test_other_texts_are_counted_with_the_same_words():
 
 
 DRINKS_AND_PETS = ["red wine grape bottle", "white wine grape glass", "dog cat bone", "cat dog mouse"]
-
-
-def test_an_error_about_too_few_words_counts_those_that_were_left_out():
-    with raises("too_few_documents", n_samples=241, n_long=0, n_common=4, max_documents=72, n_rare=1, min_documents=2):
-        TopicSearch(2).fit([*DRINKS_AND_PETS * 60, "sake"])
-    counter = WordCounter(CorpusOptions(max_df=1.0, min_df=1))
-    assert TopicSearch(2, vectorizer=counter).fit(DRINKS_AND_PETS * 40).n_dropped_ == 0
 
 
 def test_one_text_is_not_a_corpus():

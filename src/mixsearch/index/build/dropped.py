@@ -13,13 +13,35 @@ import scipy.sparse as sp
 
 from mixsearch._typing import Array
 from mixsearch.io.folder import FolderWriter
-from mixsearch.text.count.dropped import REASONS, DroppedWords
+from mixsearch.text.corpus import Corpus
+from mixsearch.text.options import CorpusOptions, choose_limits
 from mixsearch.topics.documents import WORDS_ELSEWHERE
 from mixsearch.topics.dropped import MAX_DOCUMENTS as MAX_DROPPED_DOCUMENTS
 from mixsearch.topics.dropped import DroppedTable, Postings, store_dropped
 
 # Counts that are collected before those beyond the limits are discarded: 100 MB at most.
 _MAX_PENDING = 1 << 22
+
+
+REASONS = ("too_common", "too_rare", "beyond_max_words", "stop_word", "added")
+
+
+class DroppedWords(NamedTuple):
+    """Words of the texts that are not features, and why: indices into `REASONS`."""
+
+    words: list[str]
+    reasons: Array
+
+
+def list_dropped(corpus: Corpus, reading: CorpusOptions | None, *, is_added: bool = False) -> DroppedWords:
+    """Return the words of a corpus that are not features."""
+    words, n = corpus.words[corpus.n_features :], corpus.document_frequencies[corpus.n_features :]
+    limits = choose_limits(reading or CorpusOptions(), corpus.n_documents, are_texts=corpus.n_characters > 0)
+    low, high = limits.find_bounds(corpus.n_documents)
+    stop_words = set(corpus.stop_words)
+    is_stop = np.array([word in stop_words for word in words], dtype=bool)
+    reasons = np.select([is_stop, np.full(len(words), is_added), n > high, n < low], [3, 4, 0, 1], 2)
+    return DroppedWords(words, reasons.astype(np.uint8))
 
 
 class DroppedRange(NamedTuple):
@@ -92,13 +114,11 @@ class PostingsCollector:
 def write_dropped(
     out: FolderWriter, dropped: DroppedWords, collected: PostingsCollector, segments: Sequence[DroppedRange] = ()
 ) -> None:
-    """Write the dropped words of a corpus, and after them its stop words."""
-    postings, stop_words = collected.finish(), dropped.stop_words
-    words = [*dropped.vocabulary.words, *stop_words]
-    reasons = [REASONS[reason] for reason in dropped.reasons.tolist()] + ["stop_word"] * len(stop_words)
+    """Write the dropped words of a corpus."""
+    postings, words = collected.finish(), dropped.words
+    reasons = [REASONS[reason] for reason in dropped.reasons.tolist()]
     first = _take_range(postings, segments[0]) if segments else postings
-    n_documents = np.concatenate([first.n_documents, np.zeros(len(stop_words), dtype=np.int64)])
-    store_dropped(out, words, reasons, first._replace(n_documents=n_documents))
+    store_dropped(out, words, reasons, first)
     for segment in segments[1:]:
         own, there = _take_range(postings, segment), np.flatnonzero(segment.n_documents)
         listed = Postings(own.n_documents[there], np.searchsorted(there, own.words), own.documents, own.counts)
@@ -115,7 +135,7 @@ def _take_range(postings: Postings, segment: DroppedRange) -> Postings:
 def tabulate_dropped(dropped: DroppedWords, postings: Postings) -> DroppedTable:
     """Return the dropped words of documents that were counted."""
     reasons = [REASONS[reason] for reason in dropped.reasons.tolist()]
-    return DroppedTable(list(dropped.vocabulary.words), reasons, postings)
+    return DroppedTable(list(dropped.words), reasons, postings)
 
 
 def join_dropped(tables: Sequence[DroppedTable], firsts: Sequence[int]) -> DroppedTable:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,9 +18,6 @@ from mixsearch.topics.counts import damp
 from mixsearch.topics.search import TopicSearch
 from mixsearch.topics.segments import fits_segment, limit_segments
 
-if TYPE_CHECKING:
-    from mixsearch.text.count.dropped import LeftOutWords
-
 
 def choose_search(options: IndexOptions, n_words: int) -> TopicSearch:
     """Return a search with these options, after a check of their values."""
@@ -29,10 +25,10 @@ def choose_search(options: IndexOptions, n_words: int) -> TopicSearch:
     return make_search(n_components, n_words, options.search)
 
 
-def check_n_documents(n_documents: int, n_short: int, min_words: int, left_out: LeftOutWords | None = None) -> None:
-    """Reject a corpus with fewer than two documents that are long enough, and say which words were left out."""
+def check_n_documents(n_documents: int, n_short: int, min_words: int) -> None:
+    """Reject a corpus with fewer than two documents that are long enough."""
     if n_documents < 2:
-        error = SearchError(
+        raise SearchError(
             "An index needs at least 2 documents, but "
             + ("only {n_documents} of {n_all:,} has" if n_documents else "none of {n_all:,} has")
             + " {min_words} words of the vocabulary or more. Add documents.",
@@ -41,7 +37,6 @@ def check_n_documents(n_documents: int, n_short: int, min_words: int, left_out: 
             n_all=n_documents + n_short,
             min_words=min_words,
         )
-        raise error if left_out is None else left_out.explain(error)
 
 
 def check_n_added(n_nonzeros: int) -> None:

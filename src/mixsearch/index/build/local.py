@@ -17,7 +17,7 @@ from mixsearch._typing import Array
 from mixsearch.core.rows import Chunks, chunk_rows
 from mixsearch.errors import ArgumentError
 from mixsearch.index.build.counts import open_columns, open_counts, read_rows, store_by_word
-from mixsearch.index.build.dropped import DroppedRange, PostingsCollector, write_dropped
+from mixsearch.index.build.dropped import DroppedRange, PostingsCollector, list_dropped, write_dropped
 from mixsearch.index.build.fit import (
     check_n_documents,
     choose_search,
@@ -30,10 +30,9 @@ from mixsearch.index.build.summary import Built, describe_corpus, summarize_buil
 from mixsearch.index.documents import SHORT
 from mixsearch.io.folder import FolderWriter, write_folder
 from mixsearch.lda_documents import WordCountChunk, corpus_in_memory, join_corpora
-from mixsearch.text.corpus import Corpus
-from mixsearch.text.count.chunks import CountChunk
+from mixsearch.text.corpus import Corpus, CountChunk
+from mixsearch.text.count import read_corpus
 from mixsearch.text.options import CorpusOptions
-from mixsearch.text.pipeline import read_corpus
 from mixsearch.topics.corpus import get_min_words, is_damped
 from mixsearch.topics.search import TopicSearch
 from mixsearch.topics.segments import place_in
@@ -118,15 +117,15 @@ def write_index(
     """Write the index of a corpus, and return its size."""
     n_words = len(corpus.vocabulary)
     search = choose_search(options, n_words)
-    stored = _store_documents(out, corpus, search, on_progress, rows)
-    check_n_documents(stored.n_documents, stored.n_short, get_min_words(search), corpus.dropped.left_out)
+    stored = _store_documents(out, corpus, search, on_progress, rows, reading)
+    check_n_documents(stored.n_documents, stored.n_short, get_min_words(search))
     documents = _open_documents(out, stored.segments, n_words, options.memory_part, on_progress)
     names = iter([segment.name for segment in stored.segments])
     allocate = partial(_allocate_projected, out, names)
     fit_search(search, options, documents, corpus, stored.n_short, on_progress, allocate)
     store_documents(out, search)
     store_search(out, search)
-    write_dropped(out, corpus.dropped, stored.dropped, stored.dropped_ranges)
+    write_dropped(out, list_dropped(corpus, reading), stored.dropped, stored.dropped_ranges)
     out.facts["corpus"] = describe_corpus(corpus, reading, has_texts=stored.has_texts, has_names=stored.has_names)
     out.facts["n_rows"] = corpus.n_documents + corpus.n_dropped if rows is None else int(rows[-1]) + 1
     out.facts["n_components"] = options.n_components
@@ -161,15 +160,20 @@ class _Stored:
 
 
 def _store_documents(
-    out: FolderWriter, corpus: Corpus, search: TopicSearch, on_progress: OnProgress, rows: Array | None
+    out: FolderWriter,
+    corpus: Corpus,
+    search: TopicSearch,
+    on_progress: OnProgress,
+    rows: Array | None,
+    reading: CorpusOptions | None,
 ) -> _Stored:
     """Write the counts, names, texts and columns of documents that are long enough, and the texts of the others."""
     damping, min_words, n_short = is_damped(search), get_min_words(search), 0
     short = ContentWriter(out, SHORT)
-    with SegmentWriter(out, corpus) as writer:
+    with SegmentWriter(out, corpus, list_dropped(corpus, reading)) as writer:
         for n_done, chunk in _count_documents(corpus.chunks()):
             own = chunk if rows is None else replace(chunk, rows=rows[chunk.rows])
-            counts, kept = select_documents(chunk.counts, damping, min_words)
+            counts, kept = select_documents(chunk.counts[:, : corpus.n_features], damping, min_words)
             n_short += len(own.rows) - len(kept)
             writer.append(own, counts, kept)
             short.append(own, np.setdiff1d(np.arange(len(own.rows)), kept))

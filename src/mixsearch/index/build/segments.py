@@ -10,12 +10,11 @@ import scipy.sparse as sp
 
 from mixsearch._typing import Array
 from mixsearch.index.build.counts import CountWriter
-from mixsearch.index.build.dropped import DroppedRange, PostingsCollector
+from mixsearch.index.build.dropped import DroppedRange, DroppedWords, PostingsCollector
 from mixsearch.index.column_file import ColumnWriter
 from mixsearch.index.documents import SHORT
 from mixsearch.io.folder import FolderWriter
-from mixsearch.text.corpus import Corpus
-from mixsearch.text.count.chunks import CountChunk
+from mixsearch.text.corpus import Corpus, CountChunk
 from mixsearch.topics.segments import limit_segments, name_fitted, place_in
 
 
@@ -86,11 +85,11 @@ class SegmentWriter:
         Whether the documents have texts and names.
     """
 
-    def __init__(self, out: FolderWriter, corpus: Corpus) -> None:
-        self._out, self._n_words = out, len(corpus.vocabulary)
+    def __init__(self, out: FolderWriter, corpus: Corpus, dropped: DroppedWords) -> None:
+        self._out, self._n_words = out, corpus.n_features
         self._limits = limit_segments(corpus.n_nonzeros)
         self.segments: list[StoredSegment] = []
-        self.dropped = PostingsCollector(corpus.dropped)
+        self.dropped = PostingsCollector(dropped)
         self._n_dropped = [self.dropped.count_documents()]  # documents with each dropped word, up to every segment
         self.has_texts = self.has_names = False
         self._start()
@@ -138,7 +137,7 @@ class SegmentWriter:
         self._rows: list[Array] = [np.zeros(0, dtype=np.int64)]
 
     def _write(self, chunk: CountChunk, counts: sp.csr_array, kept: Array) -> None:
-        self.dropped.add(chunk.dropped[kept], np.asarray(counts.sum(axis=1)), self.n_documents)
+        self.dropped.add(chunk.counts[:, self._n_words :][kept], np.asarray(counts.sum(axis=1)), self.n_documents)
         self._counts.append(counts)
         self._rows.append(np.asarray(chunk.rows, dtype=np.int64)[kept])
         self._contents.append(chunk, kept)

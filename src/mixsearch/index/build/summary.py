@@ -83,7 +83,7 @@ def describe_corpus(
 
 
 # Options that say where the texts are, and those that only matter while they are read, are not stored.
-_NOT_STORED = ("tokenizer", "format", "encoding", "vocabulary", "keep_texts", "memory", "n_jobs")
+_NOT_STORED = ("tokenizer", "format", "encoding", "vocabulary", "keep_texts", "memory")
 
 
 def _describe_reading(corpus: Corpus, reading: CorpusOptions) -> dict[str, Any] | None:
@@ -97,15 +97,14 @@ def _describe_reading(corpus: Corpus, reading: CorpusOptions) -> dict[str, Any] 
 def _list_stop_words(corpus: Corpus, reading: CorpusOptions) -> Any:
     """Return the stop words as words, unless the corpus chooses them: a file of them may be gone later."""
     is_kept = reading.stop_words is None or reading.stop_words in ("auto", "english")
-    return reading.stop_words if is_kept else list(corpus.dropped.stop_words)
+    return reading.stop_words if is_kept else list(corpus.stop_words)
 
 
 def _describe_tokens(corpus: Corpus, reading: CorpusOptions | None) -> dict[str, Any] | None:
     """Return how to split a text into words; None for ready counts and for a custom tokenizer."""
     if reading is None or reading.tokenizer is not None or not corpus.n_characters:
         return None
-    stored = ("token_pattern", "lowercase", "normal_form", "strip_tags", "ngrams", "phrases")
+    stored = ("token_pattern", "lowercase", "strip_tags", "phrases")
     tokens = {name: value for name, value in asdict(reading).items() if name in stored}
-    # Stop words matter for n-grams, which skip them.
     stop_words = list(corpus.stop_words) if reading.stop_words == "auto" else _list_stop_words(corpus, reading)
     return {**tokens, "stop_words": stop_words}

@@ -22,10 +22,9 @@ from mixsearch.index.update.new_documents import Existing, collect_documents, wr
 from mixsearch.index.update.remove import DocumentSelection, remove_from, remove_short
 from mixsearch.io.folder import Folder, FolderWriter, update_folder
 from mixsearch.text.corpus import Corpus
-from mixsearch.text.count.vocabulary import KnownWords
+from mixsearch.text.count import read_corpus
 from mixsearch.text.options import CorpusOptions, KeptColumns
-from mixsearch.text.pipeline import read_corpus
-from mixsearch.text.read.documents import has_columns, name_columns
+from mixsearch.text.read import has_columns, name_columns
 from mixsearch.topics.segments import BY_DOCUMENT, Segment, fits_segment, open_counts, read_segments, write_segments
 from mixsearch.topics.update import (
     measure_documents_in,
@@ -40,7 +39,7 @@ from mixsearch.topics.update import (
 # document is written again a number of times that is logarithmic in the number of additions.
 _MERGE_FACTOR = 2
 # Options that say where the texts are.
-_PLACES = ("text", "id", "keep", "format", "encoding", "no_header", "skip_bad_rows", "vocabulary", "n_jobs")
+_PLACES = ("text", "id", "keep", "format", "encoding", "no_header", "skip_bad_rows", "vocabulary")
 
 
 @dataclass(frozen=True)
@@ -118,7 +117,7 @@ def add_documents(
     return replace(added, path=Path(path))
 
 
-def _choose_reading(index: TopicIndex, given: CorpusOptions | None) -> tuple[CorpusOptions, KnownWords]:
+def _choose_reading(index: TopicIndex, given: CorpusOptions | None) -> tuple[CorpusOptions, list[str]]:
     """Return how to read and count documents for an index."""
     stored = index.reading
     if not index.vocabulary:
@@ -127,8 +126,7 @@ def _choose_reading(index: TopicIndex, given: CorpusOptions | None) -> tuple[Cor
             code="no_vocabulary",
             path=str(index.path),
         )
-    tokens = index.tokens or {}
-    known = KnownWords(index.vocabulary, tokens.get("stop_words") or ())
+    known = index.vocabulary
     if stored is None and given is not None and given.tokenizer is not None:
         stored = given
     if stored is None and index.has_texts:

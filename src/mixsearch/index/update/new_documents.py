@@ -12,15 +12,14 @@ import scipy.sparse as sp
 from mixsearch._typing import Array
 from mixsearch.display import pluralize
 from mixsearch.errors import Option, SearchError
-from mixsearch.index.build.dropped import PostingsCollector, join_dropped, tabulate_dropped
+from mixsearch.index.build.dropped import PostingsCollector, join_dropped, list_dropped, tabulate_dropped
 from mixsearch.index.build.fit import check_n_added, select_documents
 from mixsearch.index.build.segments import ContentWriter
 from mixsearch.index.column_file import check_schema, drop_known, read_schema, read_segment
 from mixsearch.index.documents import SHORT
 from mixsearch.index.topic_index import TopicIndex
 from mixsearch.io.folder import Folder, FolderWriter
-from mixsearch.text.corpus import Corpus
-from mixsearch.text.count.chunks import CountChunk
+from mixsearch.text.corpus import Corpus, CountChunk
 from mixsearch.topics.corpus import get_min_words, is_damped
 from mixsearch.topics.dropped import DroppedTable, load_dropped, store_dropped
 from mixsearch.topics.segments import Segment, place_in
@@ -65,27 +64,30 @@ def collect_documents(corpus: Corpus, index: TopicIndex, existing: Existing) -> 
     rows: list[Array] = [np.zeros(0, dtype=np.int64)]
     kept_of: list[tuple[CountChunk, Array]] = []
     short_of: list[tuple[CountChunk, Array]] = []
-    collector, n_words, n_new = PostingsCollector(corpus.dropped), 0.0, 0.0
-    is_new_word = np.array([not index.knows(word) for word in corpus.dropped.vocabulary.words], dtype=bool)
+    added, d = list_dropped(corpus, index.reading, is_added=True), corpus.n_features
+    collector, n_words, n_new = PostingsCollector(added), 0.0, 0.0
+    stop_words = set((index.tokens or {}).get("stop_words") or ())
+    is_meant = np.array([word not in stop_words for word in corpus.words], dtype=bool)
+    is_new_word = np.array([not index.knows(word) for word in added.words], dtype=bool)
     for read in corpus.chunks():
         chunk = names.apply(replace(read, rows=np.asarray(read.rows, dtype=np.int64) + first_row))
-        own, kept = select_documents(chunk.counts, damping, min_words)
-        collector.add(chunk.dropped[kept], np.asarray(own.sum(axis=1)), sum(map(len, rows)))
+        own, kept = select_documents(chunk.counts[:, :d], damping, min_words)
+        collector.add(chunk.counts[:, d:][kept], np.asarray(own.sum(axis=1)), sum(map(len, rows)))
         counts.append(own)
         check_n_added(sum(each.nnz for each in counts))
         rows.append(chunk.rows[kept])
         kept_of.append((chunk, kept))
         rest = np.setdiff1d(np.arange(len(chunk.rows)), kept)
         short_of += [(chunk, rest)] if len(rest) else []
-        n_words += float(chunk.counts.sum() + chunk.dropped.sum())
-        n_new += float(chunk.dropped[:, is_new_word].sum())
+        n_words += float(chunk.counts[:, is_meant].sum())
+        n_new += float(chunk.counts[:, d:][:, is_new_word].sum())
     names.check()
     return NewDocuments(
         counts=sp.csr_array(sp.vstack(counts, format="csr", dtype=np.float32)),
         rows=np.concatenate(rows),
         kept=kept_of,
         short=short_of,
-        dropped=tabulate_dropped(corpus.dropped, collector.finish()),
+        dropped=tabulate_dropped(added, collector.finish()),
         replaced=sorted(set(names.replaced)),
         replaced_short=names.replaced_short,
         n_skipped=names.n_skipped,

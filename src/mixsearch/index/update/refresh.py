@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,9 +22,9 @@ from mixsearch.index.topic_index import TopicIndex
 from mixsearch.io.folder import Folder, write_folder
 from mixsearch.io.parquet import Texts
 from mixsearch.io.tables import concat
+from mixsearch.text.count import count_documents
 from mixsearch.text.options import CorpusOptions
-from mixsearch.text.pipeline import count_documents
-from mixsearch.text.read.documents import DocumentChunk
+from mixsearch.text.read import Documents
 from mixsearch.topics.segments import Segment, read_segments
 from mixsearch.topics.storage import open_search
 
@@ -140,15 +139,16 @@ def _join_columns(folder: Folder, groups: list[Segment], index: TopicIndex) -> p
     return drop_known(concat(filled))
 
 
-def _read_chunks(stored: _StoredDocuments, on_progress: OnProgress) -> Iterator[partial[DocumentChunk]]:
+def _read_chunks(stored: _StoredDocuments, on_progress: OnProgress) -> Iterator[Documents]:
     n = len(stored.order)
     for part in row_slices(n, _CHUNK_DOCUMENTS):
-        yield partial(_load, stored, part)
+        yield _load(stored, part)
         on_progress("Reading", min(part.stop, n), n, "documents")
 
 
-def _load(stored: _StoredDocuments, part: slice) -> DocumentChunk:
+def _load(stored: _StoredDocuments, part: slice) -> Documents:
     own = stored.order[part]
     columns = None if stored.columns is None else stored.columns[own]
-    names = None if stored.names is None else stored.names.read(own)
-    return DocumentChunk(stored.texts.read(own), names, lambda i: f"document {stored.rows[part][i]:,}", columns)
+    names = None if stored.names is None else pl.Series(stored.names.read(own), dtype=pl.String)
+    texts = pl.Series(stored.texts.read(own), dtype=pl.String)
+    return Documents(texts, names, lambda i: f"document {stored.rows[part][i]:,}", columns)

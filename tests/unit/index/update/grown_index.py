@@ -16,9 +16,7 @@ SUBJECTS = {
     "space": ["orbit", "rocket", "comet", "planet", "lunar", "probe", "launch", "thrust", "galaxy", "nebula"],
 }
 OPTIONS = IndexOptions(n_components=3)
-READING = CorpusOptions(
-    text="review", id="review_id", min_df=2, max_df=0.9, stop_words=["and"], n_jobs=1, phrases=False
-)
+READING = CorpusOptions(text="review", id="review_id", min_df=2, max_df=0.9, stop_words=["and"], phrases=False)
 
 
 def make_reviews(subjects, first, seed=0):

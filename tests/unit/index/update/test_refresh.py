@@ -68,7 +68,7 @@ def test_an_index_without_texts_says_to_build_it_again(tmp_path):
 
 def test_options_of_the_build_are_those_of_the_refresh(tmp_path):
     write_reviews(tmp_path / "r.parquet", FIRST)
-    reading = CorpusOptions(text="review", id="review_id", ngrams=(1, 2), min_df=3, max_df=0.9, keep=["stars"])
+    reading = CorpusOptions(text="review", id="review_id", min_df=3, max_df=0.9, keep=["stars"])
     options = IndexOptions(n_components="auto", search={"alpha0": 0.5, "damping": False})
     build_index(tmp_path / "r.parquet", tmp_path / "index", options, reading)
     before = open_index(tmp_path / "index")

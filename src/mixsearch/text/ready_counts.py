@@ -1,11 +1,10 @@
-"""Ready-made counts in files of SciPy: read, checked, and chosen from by column."""
+"""Ready-made counts in files of SciPy: read and checked."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,24 +13,9 @@ from mixsearch._typing import Array
 from mixsearch.errors import ArgumentError, Option, SearchError, SearchWarning
 from mixsearch.io.files import SourceFiles
 from mixsearch.io.streams import File, check_archive
-from mixsearch.text.corpus import Corpus
-from mixsearch.text.count.chunks import Chunk, CountedChunk
-from mixsearch.text.count.collector import open_collector
-from mixsearch.text.count.dropped import describe_dropped, list_others, take_dropped
-from mixsearch.text.count.ngrams import ChunkCounts
-from mixsearch.text.count.stop_words import list_stop_words, read_words
-from mixsearch.text.count.vocabulary import (
-    Frequencies,
-    KnownWords,
-    Vocabulary,
-    build_vocabulary,
-    choose_words,
-    find_bounds,
-    leave_out,
-    number_columns,
-)
-from mixsearch.text.options import CorpusOptions, choose_limits
-from mixsearch.text.read.documents import ReadState
+from mixsearch.text.options import CorpusOptions
+from mixsearch.text.read import SourceReader
+from mixsearch.text.stop_words import read_words
 
 MATRIX_FORMAT = "npz"
 
@@ -47,50 +31,18 @@ _TEXT_OPTIONS = {
     "keep": None,
     "token_pattern": None,
     "tokenizer": None,
-    "drop_duplicates": None,
-    "ngrams": (1, 1),
+    "drop_duplicates": False,
 }
 
 
-@dataclass(frozen=True)
-class CountMatrix:
-    """Chunks of counts whose keys are columns, and the word of each column."""
+class CountMatrix(NamedTuple):
+    """Chunks of counts, and the word of each column."""
 
     words: list[str]
-    chunks: Iterator[ChunkCounts]
+    chunks: Iterator[sp.csr_array[Any]]
 
 
-def collect_matrix(
-    matrix: CountMatrix, state: ReadState, known: KnownWords | None, report: Callable[[], None] | None
-) -> Corpus:
-    """Return the documents of a matrix, with the words that are known or else those chosen by their frequencies."""
-    options = state.options
-    with open_collector(options) as collector:
-        for counts in matrix.chunks:
-            n = counts.n_documents
-            chunk = Chunk(counts, np.arange(n), None, None, np.zeros(n, dtype=np.int64))
-            collector.add(CountedChunk(chunk, np.empty(0)))
-            if report is not None:
-                report()
-        stop_words = list_stop_words(options)
-        listed = set(stop_words)
-        stop_keys = np.array([i for i, word in enumerate(matrix.words) if word in listed], dtype=np.uint64)
-        kept = leave_out(collector.sum_frequencies(state.source), stop_keys)
-        bounds = None
-        if known is not None:
-            vocabulary = _recall_columns(known.words, matrix.words, kept)
-        else:
-            limits = choose_limits(options, collector.n_documents, are_texts=False)
-            bounds = find_bounds(collector.n_documents, limits)
-            chosen = choose_words(kept, collector.n_documents, limits)
-            words = _spell_words(chosen, matrix)
-            vocabulary = build_vocabulary(chosen, words, limits.max_words, by_alphabet=False)
-        others = take_dropped(list_others(kept, vocabulary), None)
-        dropped = describe_dropped(others, _spell_words(others, matrix), bounds, stop_words)
-        return collector.finish(vocabulary, dropped, state.list_notes())
-
-
-def read_matrix(sources: SourceFiles, state: ReadState) -> CountMatrix:
+def read_matrix(sources: SourceFiles, reader: SourceReader) -> CountMatrix:
     """Read the counts of one file."""
     if len(sources.files) != 1:
         raise SearchError(
@@ -98,45 +50,13 @@ def read_matrix(sources: SourceFiles, state: ReadState) -> CountMatrix:
             code="several_count_files",
             n_files=len(sources.files),
         )
-    _check_options(state.options)
+    _check_options(reader.options)
     path = sources.files[0]
     counts = _load_matrix(path)
-    state.n_bytes += path.n_bytes
-    words = _name_columns(path, counts.shape[1], state)
+    reader.n_bytes += path.n_bytes
+    words = _name_columns(path, counts.shape[1], reader)
     starts = range(0, max(counts.shape[0], 1), _ROWS_PER_CHUNK)
-    return CountMatrix(words, (_to_chunk(counts[start : start + _ROWS_PER_CHUNK]) for start in starts))
-
-
-def _recall_columns(words: Sequence[str], columns: Sequence[str], frequencies: Frequencies) -> Vocabulary:
-    """Return the vocabulary of these words for counts whose keys are the numbers of other columns."""
-    numbers = {word: number for number, word in enumerate(columns)}
-    # Keys beyond all columns: no count has them.
-    keys = [numbers.get(word, len(columns) + i) for i, word in enumerate(words)]
-    return number_columns(list(words), np.array(keys, dtype=np.uint64), frequencies)
-
-
-def _spell_words(frequencies: Frequencies, matrix: CountMatrix) -> list[str]:
-    """Return the words of frequencies, whose keys are columns of the matrix."""
-    return [matrix.words[key] for key in frequencies.keys.tolist()]
-
-
-def _to_chunk(counts: sp.csr_array[Any]) -> ChunkCounts:
-    """Return counts over all columns as counts over the columns that occur."""
-    if counts.nnz and counts.data.max() > _MAX_COUNT:
-        raise SearchError(
-            "A word occurs {count:,.0f} times in a document, but a count can be {limit:,} at most. Divide the counts, "
-            "or correct the file.",
-            code="count_too_large",
-            count=float(counts.data.max()),
-            limit=_MAX_COUNT,
-        )
-    occurs = np.bincount(counts.indices, minlength=counts.shape[1]) > 0
-    keys = np.flatnonzero(occurs)
-    words = (np.cumsum(occurs) - 1)[counts.indices].astype(np.int32)
-    # The columns name the words, so there are no letters.
-    no_letters, no_lengths = np.empty(0, dtype=np.uint8), np.zeros(len(keys), dtype=np.int64)
-    bounds = counts.indptr.astype(np.int64)
-    return ChunkCounts(keys.astype(np.uint64), bounds, words, counts.data.astype(np.int32), no_letters, no_lengths)
+    return CountMatrix(words, (counts[start : start + _ROWS_PER_CHUNK] for start in starts))
 
 
 def _check_options(options: CorpusOptions) -> None:
@@ -150,11 +70,11 @@ def _check_options(options: CorpusOptions) -> None:
             )
 
 
-def _name_columns(path: File, n_words: int, state: ReadState) -> list[str]:
-    given = state.options.vocabulary
+def _name_columns(path: File, n_words: int, reader: SourceReader) -> list[str]:
+    given = reader.options.vocabulary
     if given is not None:
         return _read_vocabulary(File(Path(given)), n_words)
-    state.notes.append(
+    reader.notes.append(
         SearchWarning(
             "{file!r} has no vocabulary, so words are named by their columns, from 'word1'. Set {argument} to a file "
             "with one word per line.",
@@ -203,6 +123,14 @@ def _load_matrix(path: File) -> sp.csr_array[Any]:
             file=str(path),
             reason=str(error) or type(error).__name__,
         ) from error
+    if counts.nnz and counts.data.dtype.kind in "biuf" and counts.data.max() > _MAX_COUNT:
+        raise SearchError(
+            "A word occurs {count:,.0f} times in a document, but a count can be {limit:,} at most. Divide the counts, "
+            "or correct the file.",
+            code="count_too_large",
+            count=float(counts.data.max()),
+            limit=_MAX_COUNT,
+        )
     if not _are_counts(counts.data):
         raise SearchError(
             "{file!r} has values that are not counts, but non-negative integers are needed. Pass the counts instead "

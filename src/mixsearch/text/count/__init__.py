@@ -1,1 +1,0 @@
-"""Documents to counts: tokens, vocabulary, duplicates and counts on disk."""

@@ -1,1 +1,0 @@
-"""Files to documents: formats, columns and compression."""
