@@ -202,7 +202,7 @@ def list_blas() -> Iterator[dict[str, Any]]:
 def list_missing_scripts() -> list[str] | None:
     """Return the scripts that no font of this machine can draw; None without matplotlib."""
     try:
-        from mixsearch._fonts import find_undrawable
+        from mixsearch.show.fonts import find_undrawable
     except ModuleNotFoundError:
         return None
     missing = find_undrawable("".join(_SCRIPTS.values()))
