@@ -1,0 +1,290 @@
+"""Building an index: texts are read and counted, the counts written by document and by word, and a frame fitted."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import scipy.sparse as sp
+
+from mixsearch._typing import Array
+from mixsearch.core.rows import chunk_rows
+from mixsearch.core.validation import check_positive_int
+from mixsearch.errors import ArgumentError, RepeatedIdsWarning, SearchError, SearchWarning
+from mixsearch.io.folder import FolderWriter, open_folder, write_folder
+from mixsearch.text.corpus import Corpus
+from mixsearch.text.count import read_corpus
+from mixsearch.text.options import CorpusOptions
+from mixsearch.topics.fitted_corpus import damp_counts, fit_corpus
+from mixsearch.topics.records import ID, Columns, RecordWriter
+from mixsearch.topics.stored import (
+    BY_DOCUMENT,
+    SEGMENTS,
+    WORDS,
+    CountWriter,
+    name_segment,
+    write_by_word,
+    write_frame,
+    write_rows,
+)
+from mixsearch.topics.tuning import TUNING
+
+# Documents that a word which is not a feature must be in, to be found: others are mostly misspelled.
+MIN_DOCUMENTS = 2
+# Ids that a note lists.
+_MAX_LISTED = 5
+# Options that say where the texts are, and those that only matter while they are read, are not stored.
+_NOT_STORED = ("tokenizer", "format", "encoding", "vocabulary", "keep_texts", "memory")
+_OF_TOKENS = ("token_pattern", "lowercase", "strip_tags", "phrases")
+
+# Called with the step of the work, units done, units in all (None if unknown), and the name of the unit.
+OnProgress = Callable[[str, int, int | None, str], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class IndexOptions:
+    """How an index is built.
+
+    Parameters
+    ----------
+    n_components : int, default=100
+        The number of eigenvectors that documents are compared in; fewer in a small corpus.
+    overwrite : bool, default=False
+        Replace an index that exists already.
+
+    Examples
+    --------
+    >>> from mixsearch.topics.build import IndexOptions
+    >>> options = IndexOptions(n_components=50, overwrite=True)
+    """
+
+    n_components: int = TUNING.n_components
+    overwrite: bool = False
+
+    def __post_init__(self) -> None:
+        check_positive_int("n_components", self.n_components)
+
+
+@dataclass(frozen=True)
+class Built:
+    """The summary of an index that was built."""
+
+    path: Path
+    n_documents: int
+    n_empty: int  # documents without features
+    n_missing: int  # rows without a text
+    n_duplicates: int
+    n_words: int
+    n_features: int
+    n_nonzeros: int
+    n_components: int
+    n_bytes: int
+    notes: tuple[SearchWarning, ...]
+
+
+def build_index(
+    source: Any,
+    output: str | os.PathLike[str],
+    options: IndexOptions | None = None,
+    reading: CorpusOptions | None = None,
+    *,
+    on_progress: OnProgress | None = None,
+) -> Built:
+    """Index the texts or counts of files, of a data frame or of a list.
+
+    Parameters
+    ----------
+    source : path, URL, sequence of them, data frame, iterable of str, or Corpus
+        What to index, as `read_corpus` takes it, or what it returned.
+    output : path
+        The folder of the index. It is written completely or not at all.
+    options : IndexOptions, optional
+        How to fit.
+    reading : CorpusOptions, optional
+        How to read and count. For a Corpus, the options it was read with: they are needed for texts as hints.
+    on_progress : callable, optional
+        Called with the step of the work, units done, units in all (None if unknown), and the name of the unit.
+
+    Returns
+    -------
+    Built
+        The summary of the index.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> from mixsearch.datasets import make_reviews
+    >>> from mixsearch.topics.build import IndexOptions, build_index
+    >>> reviews = make_reviews(500, random_state=0)
+    >>> built = build_index(reviews.text, mkdtemp() + "/reviews.index", IndexOptions(n_components=12))
+    >>> built.n_documents
+    500
+    """
+    options, report = options or IndexOptions(), on_progress or (lambda *_: None)
+    _check_path(os.fspath(output))
+    with ExitStack() as stack:
+        out = stack.enter_context(write_folder(output, overwrite=options.overwrite))
+        if isinstance(source, Corpus):
+            corpus = source
+        else:
+            reading = reading or CorpusOptions()
+            corpus = stack.enter_context(
+                read_corpus(source, reading, on_progress=lambda done, total: report("Reading", done, total, "bytes"))
+            )
+        counted = write_index(out, corpus, options.n_components, reading, report)
+    return summarize(Path(output), corpus, counted)
+
+
+def _check_path(path: str) -> None:
+    """Reject a URL: files are memory-mapped by a search, which only works in a file system."""
+    # `pathlib` makes one slash of two; a drive of Windows has one letter.
+    if re.match(r"[a-z][a-z0-9+]+:/", path):
+        url = re.sub(":/+", "://", path, count=1)
+        raise ArgumentError(
+            "An index needs a folder in a file system, got the URL {url!r}. Write it to a folder, and copy that.",
+            code="path_is_url",
+            url=url,
+        )
+
+
+def write_index(
+    out: FolderWriter,
+    corpus: Corpus,
+    n_components: int,
+    reading: CorpusOptions | None,
+    on_progress: OnProgress,
+    rows: Array | None = None,
+) -> dict[str, int]:
+    """Write the index of a corpus, and return its size; `rows` are those of its documents if they are not counted."""
+    d, name = corpus.n_features, name_segment(0)
+    # 1) counts of features by document, with texts, names and columns
+    by_document, records = CountWriter(out, f"{name}/{BY_DOCUMENT}"), RecordWriter(out, name)
+    chunks: list[sp.csc_array] = []
+    numbers: list[Array] = []
+    n = 0
+    for chunk in corpus.chunks():
+        counts = damp_counts(chunk.counts)
+        by_document.append(counts[:, :d])
+        chunks.append(sp.csc_array(counts))
+        numbers.append(np.asarray(chunk.rows))
+        records.append(chunk.texts, chunk.names, chunk.columns)
+        n += len(chunk.rows)
+        on_progress("Storing", n, corpus.n_documents, "documents")
+    records.close()
+    _check_counts(by_document.n_nonzeros, n)
+    # 2) counts of all words that several documents have, by word
+    frequency = sum((np.diff(chunk.indptr) for chunk in chunks), np.zeros(1, np.int64))
+    columns = np.concatenate([np.arange(d), d + np.flatnonzero(frequency[d:] >= MIN_DOCUMENTS)])
+    on_progress("Listing words", 0, len(columns), "words")
+    write_by_word(out, name, chunks, columns)
+    chunks.clear()
+    words = pl.Series(corpus.words, dtype=pl.String)
+    out.save_texts(WORDS, words.gather(columns))
+    # 3) the frame, and all documents in it
+    on_progress("Fitting topics", 0, None, "passes")
+    frame, placed = fit_corpus(
+        chunk_rows(by_document.open((n, d))),
+        n_components,
+        on_pass=lambda n_passes: on_progress("Fitting topics", n_passes, None, "passes"),
+        allocate=lambda array, shape, dtype: out.allocate(f"{name}/placed/{array}", shape, dtype),
+    )
+    write_frame(out, frame)
+    read = np.concatenate(numbers)
+    write_rows(out, name, read if rows is None else rows[read], corpus.copy_of)
+    # 4) facts about the documents, and how to read others
+    out.facts[SEGMENTS] = [name]
+    out.facts["n_components"] = n_components
+    out.facts["corpus"] = {
+        "n_rows": corpus.n_documents + corpus.n_dropped if rows is None else int(rows[-1]) + 1,
+        "n_characters": corpus.n_characters,
+        "n_duplicates": corpus.n_dropped,
+        "has_texts": records.has_texts,
+        "has_names": records.has_names,
+        "expected_new": _expect_new_words(corpus, frequency),
+        "tokens": _describe_tokens(corpus, reading),
+        "reading": _describe_reading(corpus, reading),
+    }
+    return {
+        "n_documents": n,
+        "n_empty": int(np.count_nonzero(placed.lengths == 0)),
+        "n_missing": corpus.n_missing,
+        "n_words": len(columns),
+        "n_features": d,
+        "n_nonzeros": by_document.n_nonzeros,
+        "n_components": len(frame.values),
+    }
+
+
+def _check_counts(n_nonzeros: int, n_documents: int) -> None:
+    if not n_nonzeros:
+        raise SearchError(
+            "None of the {n_documents:,} documents has a word of the vocabulary. Add documents that do.",
+            code="too_few_documents",
+            n_documents=n_documents,
+        )
+
+
+def _expect_new_words(corpus: Corpus, frequency: Array) -> float:
+    """Estimate the share of words in another document like these that the index would not know.
+
+    It would not know a word of any of them without this document if at most one other has it (Good and Turing).
+    """
+    totals = np.asarray(corpus.word_counts, dtype=np.float64)
+    return float(totals[frequency <= MIN_DOCUMENTS].sum() / max(totals.sum(), 1.0))
+
+
+def _describe_reading(corpus: Corpus, reading: CorpusOptions | None) -> dict[str, Any] | None:
+    """Describe how to read and count further documents; None if that is unknown, or by a custom tokenizer."""
+    if reading is None or reading.tokenizer is not None:
+        return None
+    stored = {name: value for name, value in asdict(reading).items() if name not in _NOT_STORED}
+    if reading.stop_words is not None and reading.stop_words not in ("auto", "english"):
+        stored["stop_words"] = list(corpus.stop_words)  # a file of them may be gone later
+    return stored
+
+
+def _describe_tokens(corpus: Corpus, reading: CorpusOptions | None) -> dict[str, Any] | None:
+    """Describe how to split a text into words; None for ready counts and for a custom tokenizer."""
+    if reading is None or reading.tokenizer is not None or not corpus.n_characters:
+        return None
+    return {**{name: getattr(reading, name) for name in _OF_TOKENS}, "stop_words": list(corpus.stop_words)}
+
+
+def summarize(path: Path, corpus: Corpus, counted: dict[str, int]) -> Built:
+    """Summarize a published index."""
+    size = sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
+    notes = (*corpus.notes, *_find_repeated_ids(path))
+    return Built(path=path, n_bytes=size, notes=notes, n_duplicates=corpus.n_dropped, **counted)
+
+
+def _find_repeated_ids(path: Path) -> list[RepeatedIdsWarning]:
+    """Return the note that several documents of an index have the same id, if there are such."""
+    folder = open_folder(path)
+    if not folder.facts["corpus"]["has_names"]:
+        return []
+    names = Columns(folder, folder.facts[SEGMENTS]).select([ID])[ID]
+    counts = names.filter(names != "").value_counts(sort=False, name="n").filter(pl.col("n") > 1)
+    if not counts.height:
+        return []
+    # The first ones in the order of the documents.
+    listed = names.filter(names.is_in(counts[ID].implode())).unique(maintain_order=True)[:_MAX_LISTED].to_list()
+    return [
+        RepeatedIdsWarning(
+            "{n_ids:,} ids name several documents, {n_documents:,} in all: {listed}. An id stands for all of its "
+            "documents when they are removed or replaced; use rows to mean one of them."
+            if counts.height > 1
+            else "The id {listed} names {n_documents:,} documents. It stands for all of them when they are removed or "
+            "replaced; use rows to mean one of them.",
+            n_ids=counts.height,
+            n_documents=int(counts["n"].sum()),
+            listed=", ".join(listed) + (", ..." if counts.height > len(listed) else ""),
+            ids=listed,
+        )
+    ]

@@ -1,0 +1,153 @@
+"""Words as they are typed: spelled as in the texts, completed, and proposed to start with."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from mixsearch._typing import Array
+from mixsearch.text.options import CorpusOptions
+from mixsearch.text.tokens import normalize_text, split_words
+from mixsearch.topics.fitted_corpus import FittedCorpus
+
+# Words whose directions have a larger cosine are mostly about one topic; a second word is at least this much like the
+# first.
+SAME_TOPIC, MIN_COSINE = 0.5, 0.3
+# Words that differ most between topics: how many are considered for each that is wanted, and at least.
+_N_CONSIDERED, _MIN_CONSIDERED = 20, 400
+# A word to start with has at least this many letters; words with as many first letters in common are mostly one.
+_MIN_LETTERS, _N_STEM = 3, 4
+# Words whose spelling is kept: every key of a word asks for it several times.
+_N_SPELLED = 1024
+# The word at the end of a query: no blank, quote or pattern sign follows it.
+_LAST_WORD = re.compile(r'([^\s"^*?]+)$')
+
+
+@dataclass(frozen=True)
+class CorpusWord:
+    """A word of the corpus, and the number of documents that contain it."""
+
+    word: str
+    n_documents: int
+
+
+@dataclass(frozen=True)
+class Starter:
+    """A word to begin with."""
+
+    word: str
+    other: str | None
+    n_documents: int
+
+    @property
+    def name(self) -> str:
+        """Both words."""
+        return self.word if self.other is None else f"{self.word} {self.other}"
+
+
+# ---- Spelling and completion ----------------------------------------------------------------------------------------
+
+
+def make_speller(tokens: Mapping[str, Any] | None, is_known: Callable[[str], bool]) -> Callable[[str], list[str]]:
+    """Return a function from a word or phrase as it is typed to its words as the texts were split."""
+    if tokens is None:
+        return lambda text: text.split()
+    options = CorpusOptions(**{**tokens, "min_df": 1, "max_df": 1.0, "max_words": sys.maxsize})
+    stop_words = set(tokens["stop_words"] or ()) if not isinstance(tokens["stop_words"], str) else set()
+
+    @lru_cache(_N_SPELLED)
+    def spell(text: str) -> tuple[str, ...]:
+        normal = normalize_text(text, options)
+        if is_known(normal) or "*" in normal or "?" in normal:
+            return (normal,)
+        words = split_words(normal, options, is_known)
+        if len(words) > 1:
+            words = [word for word in words if word not in stop_words] or words
+            if len("".join(words)) > len(normal):
+                # Of overlapping pairs of characters, those across two words are often too rare to be counted.
+                words = [word for word in words if is_known(word)] or words
+        return tuple(words) or (normal,)
+
+    return lambda text: list(spell(text))
+
+
+def complete_word(words: pl.Series, n_documents: Array, prefix: str, n: int) -> list[CorpusWord]:
+    """List the words with a prefix, those in most documents first."""
+    columns = words.str.starts_with(prefix).arg_true().to_numpy()
+    columns = columns[n_documents[columns] > 0]
+    best = columns[np.argsort(-n_documents[columns], kind="stable")[:n]]
+    return [CorpusWord(word, int(count)) for word, count in zip(words.gather(best), n_documents[best], strict=True)]
+
+
+def split_query(query: str) -> tuple[str, str]:
+    """Split a query before the word that is being typed."""
+    typed = query.rstrip("^")
+    match = _LAST_WORD.search(typed)
+    if match is None:
+        return typed, ""
+    is_quoted = typed[: match.start()].count('"') % 2 == 1
+    start = match.start() + (match[0].startswith("-") and not is_quoted)
+    return typed[:start], typed[start:]
+
+
+def close_query(query: str) -> str:
+    """Close an open quote and drop a minus without a word."""
+    return query.removesuffix(" -").removesuffix("-") + ('"' if query.count('"') % 2 else "")
+
+
+# ---- Words to start with --------------------------------------------------------------------------------------------
+
+
+def find_directions(corpus: FittedCorpus) -> Array:
+    """Return how each feature varies between topics: its covariance with others is that of these rows, (d, k).
+
+    The covariance A - mm' of unit tf-idf vectors is, in the frame, that of the matrix diag(values) - gg' with g = V'm.
+    """
+    frame = corpus.frame
+    g = frame.basis.T @ frame.mean
+    values, vectors = np.linalg.eigh(np.diag(frame.values) - np.outer(g, g))
+    return np.asarray(frame.basis @ (vectors * np.sqrt(np.maximum(values, 0))))
+
+
+def choose_starters(corpus: FittedCorpus, words: Sequence[str], n: int) -> list[Starter]:
+    """Choose the words that vary most between topics, one per topic, each with another word of its topic."""
+    directions = find_directions(corpus)
+    lengths = np.linalg.norm(directions, axis=1)
+    n_documents = corpus.document_frequency[: len(lengths)]
+    ranked = [int(column) for column in np.argsort(-lengths, kind="stable") if n_documents[column]]
+    usual = [column for column in ranked if _is_usual(words[column])] or ranked
+    columns = np.array(usual[: max(_N_CONSIDERED * n, _MIN_CONSIDERED)], dtype=np.intp)
+    units = directions[columns] / np.maximum(lengths[columns, None], 1e-12)
+    chosen: list[int] = []
+    starters = []
+    for position, column in enumerate(columns.tolist()):
+        if len(starters) == n:
+            break
+        cosines = units @ units[position]
+        if cosines[chosen].max(initial=0) > SAME_TOPIC:
+            continue
+        chosen.append(position)
+        others = [
+            words[columns[other]]
+            for other in np.argsort(-cosines * np.sqrt(lengths[columns]), kind="stable").tolist()
+            if cosines[other] >= MIN_COSINE and not _share_stem(words[column], words[columns[other]])
+        ]
+        starters.append(Starter(words[column], others[0] if others else None, int(n_documents[column])))
+    return starters
+
+
+def _is_usual(word: str) -> bool:
+    return (len(word) >= _MIN_LETTERS or not word.isascii()) and word[0].isalpha()
+
+
+def _share_stem(one: str, other: str) -> bool:
+    """Return whether two words or phrases have forms of one word in common."""
+    pairs = ((a, b) for a in one.split() for b in other.split())
+    return any(a.startswith(b[:_N_STEM]) or b.startswith(a[:_N_STEM]) for a, b in pairs)

@@ -1,0 +1,250 @@
+"""Names, texts and columns of the documents of an index, read when they are asked for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property, lru_cache
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from mixsearch._typing import Array
+from mixsearch.errors import Option, SearchError
+from mixsearch.io.disk import damage_error
+from mixsearch.io.folder import Folder, FolderWriter
+from mixsearch.io.parquet import Texts
+from mixsearch.io.tables import concat
+from mixsearch.io.types import describe_type
+from mixsearch.io.values import rename_repeated
+from mixsearch.text.columns import summarize_columns
+
+# Files of a segment, and the fact that describes the columns.
+TEXTS, COLUMNS = "texts", "columns"
+# Columns before those that were kept: the row of a document in the input, and its name.
+ROW, ID = "row", "id"
+# As many documents are read without the others.
+_FEW_DOCUMENTS = 100
+# Filters whose documents are remembered.
+_N_MASKS = 32
+# Kinds of values that can be in one column.
+_ALIKE = ({"integer", "number"}, {"date", "datetime"})
+
+
+class Document(NamedTuple):
+    """A document of the corpus."""
+
+    row: int
+    name: str | None
+    text: str | None
+    columns: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class StoredColumn:
+    """A column of the documents of an index."""
+
+    name: str
+    kind: str
+    role: str | None
+
+
+# ---- Writing --------------------------------------------------------------------------------------------------------
+
+
+class RecordWriter:
+    """Writes texts, names and columns of the documents of a segment, chunk by chunk."""
+
+    def __init__(self, out: FolderWriter, segment: str) -> None:
+        self._out, self._segment = out, segment
+        self._frames: list[pl.DataFrame] = []
+        self.has_texts = self.has_names = False
+
+    def append(self, texts: Sequence[str] | None, names: Sequence[str] | None, columns: pl.DataFrame | None) -> None:
+        """Add documents, all with texts, names and columns or all without."""
+        if texts is not None:
+            self._out.save_texts(f"{self._segment}/{TEXTS}", texts)
+        self.has_texts, self.has_names = texts is not None, names is not None
+        series = [] if names is None else [pl.Series(ID, names, dtype=pl.String)]
+        series += [] if columns is None else columns.get_columns()
+        if series:
+            labels = rename_repeated([ROW, *(each.name for each in series)])[1:]
+            self._frames.append(pl.DataFrame([each.alias(label) for each, label in zip(series, labels, strict=True)]))
+
+    def close(self) -> None:
+        """Write the table, and describe the columns that are new."""
+        if not self._frames:
+            return
+        frame = concat(self._frames)
+        self._out.save_frame(f"{self._segment}/{COLUMNS}", frame)
+        described = self._out.facts.setdefault(COLUMNS, [])
+        known = {column["name"] for column in described}
+        roles = {summary.name: summary.role for summary in summarize_columns(frame)}
+        if self.has_names:
+            roles[ID] = "id"
+        columns = [StoredColumn(name, describe_type(kind), roles.get(name)) for name, kind in frame.schema.items()]
+        described += [asdict(column) for column in columns if column.name not in known]
+
+
+def check_schema(known: Mapping[str, pl.DataType], added: Mapping[str, pl.DataType]) -> None:
+    """Raise if columns of documents to add have types that those of the index cannot take."""
+    for name, kind in added.items():
+        found, stored = describe_type(kind), describe_type(known.get(name, kind))
+        if stored != found and "null" not in (stored, found) and not any({stored, found} <= kinds for kinds in _ALIKE):
+            raise SearchError(
+                "Column {column!r} holds {found} in the documents to add, but {known} in the index. Convert it, or "
+                "leave it out.",
+                code="column_type_changed",
+                column=name,
+                found=found,
+                known=stored,
+            )
+
+
+# ---- Reading --------------------------------------------------------------------------------------------------------
+
+
+class Columns:
+    """The columns of all documents of an index, in the order of the corpus.
+
+    Parameters
+    ----------
+    folder : Folder
+        The folder of the index.
+    segments : sequence of str
+        The names of its segments.
+    """
+
+    def __init__(self, folder: Folder, segments: Sequence[str]) -> None:
+        self._folder, self._segments = folder, segments
+        try:
+            self.described = [StoredColumn(**column) for column in folder.facts.get(COLUMNS, [])]
+        except TypeError as error:
+            raise damage_error("'{path}' is damaged: its columns are unknown.", path=str(folder.path)) from error
+        self._mask = lru_cache(_N_MASKS)(self._compute_mask)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns, that of the rows too."""
+        return [ROW, *(column.name for column in self.described)] if self.described else []
+
+    @property
+    def kept(self) -> list[StoredColumn]:
+        """The columns kept from the input, without the row and the name of each document."""
+        return [column for column in self.described if column.role != "id" or column.name != ID]
+
+    def find(self, role: str) -> str | None:
+        """Return the first column of a role, if there is one."""
+        return next((column.name for column in self.described if column.role == role), None)
+
+    @cached_property
+    def table(self) -> pl.DataFrame:
+        """The columns as a data frame, one row per document."""
+        return self._read_all(None)
+
+    def select(self, names: Sequence[str]) -> pl.DataFrame:
+        """Read some columns of all documents; all columns if one of the names is unknown."""
+        if "table" in self.__dict__ or not set(names) <= set(self.names):
+            return self.table
+        return self._read_all(list(dict.fromkeys(names)))
+
+    def match(self, where: str) -> Array:
+        """Return which documents match a filter, (n,)."""
+        return self._mask(where)
+
+    def take(self, documents: Array, names: Sequence[str] | None = None) -> pl.DataFrame:
+        """Read the columns of some documents, in the given order; of a few, only the rows stored with them."""
+        documents, chosen = np.asarray(documents), self.names if names is None else list(names)
+        if "table" in self.__dict__ or not 0 < len(documents) <= _FEW_DOCUMENTS:
+            return (self.table if names is None else self.select(chosen))[chosen][documents]
+        parts, positions, first = [], [], 0
+        for segment in self._segments:
+            n = len(self._folder[f"{segment}/rows"])
+            inside = np.flatnonzero((documents >= first) & (documents < first + n))
+            if len(inside):
+                parts.append(self._read(segment, chosen, documents[inside] - first))
+                positions.append(inside)
+            first += n
+        return _choose_columns(concat(parts), chosen)[np.argsort(np.concatenate(positions))]
+
+    def list_values(self, documents: Array) -> list[dict[str, Any]]:
+        """Return the values of the kept columns of some documents."""
+        names = [column.name for column in self.kept]
+        return self.take(documents, names).to_dicts() if names else [{} for _ in documents]
+
+    def _read_all(self, names: list[str] | None) -> pl.DataFrame:
+        if not self.described:
+            raise SearchError(
+                "The index '{path}' has no columns other than the texts. Build it again from a table with columns.",
+                code="no_columns",
+                path=str(self._folder.path),
+            )
+        return _choose_columns(concat([self._read(segment, names) for segment in self._segments]), names or self.names)
+
+    def _read(self, segment: str, names: list[str] | None, documents: Array | None = None) -> pl.DataFrame:
+        """Read columns of the documents of a segment, or of some of them, and their rows."""
+        rows = self._folder[f"{segment}/rows"]
+        numbers = pl.Series(ROW, rows if documents is None else rows[documents], dtype=pl.Int64)
+        if (name := f"{segment}/{COLUMNS}") not in self._folder.tables:
+            return numbers.to_frame()  # documents without columns, such as plain text that was added
+        table = self._folder.table(name)
+        if len(table) != len(rows):
+            raise damage_error(
+                "'{path}' is damaged: it has columns of {n_rows:,} documents, not {n_documents:,}.",
+                path=str(self._folder.path),
+                n_rows=len(table),
+                n_documents=len(rows),
+            )
+        frame = table.collect(names) if documents is None else table.take(documents, names)
+        return frame.select(numbers, pl.all()) if frame.width else numbers.to_frame()
+
+    def _compute_mask(self, where: str) -> Array:
+        from mixsearch.io.filters import Filter  # with groups of all kinds, which other searches need not wait for
+
+        condition = Filter(where)
+        try:
+            mask = condition.mask(self.select(condition.columns))
+        except SearchError as error:
+            if error.code != "unknown_column":
+                raise
+            raise error.append("Others are kept with {keep} when the index is made.", keep=Option("keep")) from error
+        if not mask.any():
+            raise SearchError(
+                "None of the {n_documents:,} documents matches the filter '{filter}'. Widen it.",
+                code="filter_matches_nothing",
+                n_documents=len(mask),
+                filter=where,
+            )
+        mask.setflags(write=False)
+        return mask
+
+
+def _choose_columns(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
+    """Return some columns; those that no document here has are missing values."""
+    return frame.select(pl.col(name) if name in frame.columns else pl.lit(None).alias(name) for name in names)
+
+
+def open_texts(folder: Folder, segments: Sequence[str]) -> Texts:
+    """Return the texts of all documents, in the order of the corpus."""
+    texts = folder.texts(*(f"{segment}/{TEXTS}" for segment in segments))
+    n_documents = sum(len(folder[f"{segment}/rows"]) for segment in segments)
+    if len(texts) != n_documents:
+        raise damage_error(
+            "'{path}' is damaged: it has {n_texts:,} texts for {n_documents:,} documents.",
+            path=str(folder.path),
+            n_texts=len(texts),
+            n_documents=n_documents,
+        )
+    return texts
+
+
+def to_plain(value: Any) -> Any:
+    """Return a value of a column as JSON has it: dates and times as text, what is not a number as None."""
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value.isoformat() if hasattr(value, "isoformat") else str(value)

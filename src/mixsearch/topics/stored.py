@@ -1,0 +1,274 @@
+"""A fitted corpus in a folder: written in segments of documents, opened without reading what is not needed.
+
+The files: `frame/` has the arrays of the frame, `words` the words by column, and each segment `by_document/` and
+`by_word/` (sparse counts), `placed/` (documents in the frame) and `rows` and `copies` of its documents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import fields
+from functools import cached_property
+from typing import Any, overload
+
+import numpy as np
+import polars as pl
+import scipy.sparse as sp
+
+from mixsearch._typing import Array
+from mixsearch.errors import SearchError
+from mixsearch.io.disk import damage_error
+from mixsearch.io.folder import Folder, FolderWriter
+from mixsearch.io.parquet import TEXT
+from mixsearch.topics.fitted_corpus import FittedCorpus, Placed, Segment, TopicFrame
+
+WORDS, SEGMENTS = "words", "segments"
+BY_DOCUMENT, BY_WORD = "by_document", "by_word"
+# Counts and their places are numbered by 32 bits.
+MAX_NONZEROS = 2**31 - 1
+# Counts that are moved from rows to columns together.
+_BLOCK_NONZEROS = 16_000_000
+# Indices of up to this many counts are compared with their bounds at once; those of more when they are used.
+_MAX_CHECKED = 1 << 20
+
+
+class StoredWords(Sequence[str]):
+    """The words of a corpus by column, read when the first one is asked for."""
+
+    def __init__(self, n_words: int, load: Callable[[], pl.Series]) -> None:
+        self._n_words, self._load = n_words, load
+
+    @cached_property
+    def series(self) -> pl.Series:
+        """The words as a column of text."""
+        return self._load()
+
+    @cached_property
+    def _list(self) -> list[str]:
+        return self.series.to_list()
+
+    def __len__(self) -> int:
+        return self._n_words
+
+    @overload
+    def __getitem__(self, column: int) -> str: ...
+    @overload
+    def __getitem__(self, column: slice) -> list[str]: ...
+    def __getitem__(self, column: int | slice) -> str | list[str]:
+        return self._list[column]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._list)
+
+
+# ---- Writing --------------------------------------------------------------------------------------------------------
+
+
+def write_corpus(out: FolderWriter, corpus: FittedCorpus) -> None:
+    """Write a fitted corpus that is in memory."""
+    write_frame(out, corpus.frame)
+    if corpus.words is not None:
+        out.save_texts(WORDS, corpus.words)
+    names = [name_segment(i) for i in range(len(corpus.segments))]
+    for name, segment in zip(names, corpus.segments, strict=True):
+        write_segment(out, name, segment)
+    out.facts[SEGMENTS] = names
+
+
+def name_segment(number: int) -> str:
+    """Return the group of files of a segment."""
+    return f"segment_{number}"
+
+
+def write_frame(out: FolderWriter, frame: TopicFrame) -> None:
+    """Write what a fit knows of all documents together."""
+    for field in fields(frame):
+        out.save(f"frame/{field.name}", getattr(frame, field.name))
+
+
+def write_segment(out: FolderWriter, name: str, segment: Segment) -> None:
+    """Write documents that are in memory."""
+    counts = CountWriter(out, f"{name}/{BY_DOCUMENT}")
+    counts.append(segment.by_document)
+    write_by_word(out, name, [segment.by_word], np.arange(segment.by_word.shape[1]))
+    for array, values in segment.placed._asdict().items():
+        out.save(f"{name}/placed/{array}", values)
+    write_rows(out, name, segment.rows, segment.copy_of)
+
+
+def write_rows(out: FolderWriter, name: str, rows: Array, copy_of: Array) -> None:
+    """Write the rows of documents in the input, and which of them nearly repeat others."""
+    out.save(f"{name}/rows", np.asarray(rows, dtype=np.int64))
+    out.save(f"{name}/copies", np.asarray(copy_of, dtype=np.int32))
+
+
+class CountWriter:
+    """Writes sparse rows or columns, piece by piece."""
+
+    def __init__(self, out: FolderWriter, group: str) -> None:
+        self._out, self._group, self.n_nonzeros = out, group, 0
+        for name, values in (("data", np.zeros(0, np.float32)), ("indices", np.zeros(0, np.int32))):
+            out.save(f"{group}/{name}", values)
+        out.save(f"{group}/indptr", np.zeros(1, np.int32))
+
+    def append(self, counts: sp.csr_array | sp.csc_array) -> None:
+        """Add rows of a csr_array, or columns of a csc_array."""
+        if self.n_nonzeros + counts.nnz > MAX_NONZEROS:
+            raise SearchError(
+                "The documents have more than {maximum:,} non-zero counts, the most that one segment of an index can "
+                "hold. Index some of them, and add the others in several steps.",
+                code="too_many_counts",
+                maximum=MAX_NONZEROS,
+            )
+        self._out.save(f"{self._group}/data", counts.data.astype(np.float32, copy=False))
+        self._out.save(f"{self._group}/indices", counts.indices.astype(np.int32, copy=False))
+        self._out.save(f"{self._group}/indptr", (self.n_nonzeros + counts.indptr[1:]).astype(np.int32))
+        self.n_nonzeros += counts.nnz
+
+    def open(self, shape: tuple[int, int]) -> sp.csr_array:
+        """Map the rows that were written."""
+        return _open_sparse(sp.csr_array, lambda name: self._out.read(f"{self._group}/{name}"), shape)
+
+
+def write_by_word(out: FolderWriter, name: str, chunks: Sequence[sp.csc_array], columns: Array) -> None:
+    """Write some columns of counts that are in chunks of documents, word by word."""
+    writer = CountWriter(out, f"{name}/{BY_WORD}")
+    lengths = sum((np.diff(chunk.indptr).astype(np.int64) for chunk in chunks), np.zeros(1, np.int64))
+    blocks = np.cumsum(lengths[columns]) // _BLOCK_NONZEROS
+    for block in np.split(columns, np.flatnonzero(np.diff(blocks)) + 1):
+        writer.append(sp.csc_array(sp.vstack([chunk[:, block] for chunk in chunks], "csc")))
+
+
+# ---- Opening --------------------------------------------------------------------------------------------------------
+
+
+def open_corpus(folder: Folder) -> FittedCorpus:
+    """Open a fitted corpus: its arrays are mapped, and read when they are used."""
+    names = folder.facts.get(SEGMENTS)
+    try:
+        frame = TopicFrame(**{field.name: folder[f"frame/{field.name}"] for field in fields(TopicFrame)})
+        _check_shapes(folder, names)
+        segments = [_open_segment(folder, name) for name in names]
+    except (IndexError, KeyError, TypeError, ValueError) as error:
+        raise damage_error(
+            "'{path}' is damaged: its arrays do not fit together ({error}).", path=str(folder.path), error=repr(error)
+        ) from error
+    n_words = max(segment.by_word.shape[1] for segment in segments)
+    if WORDS not in folder.tables:
+        return FittedCorpus(None, frame, segments)
+    texts = folder.texts(WORDS)
+    if len(texts) < n_words:
+        raise damage_error(
+            "'{path}' is damaged: it has {n_found:,} words for {n_words:,} columns.",
+            path=str(folder.path),
+            n_found=len(texts),
+            n_words=n_words,
+        )
+    return FittedCorpus(StoredWords(len(texts), lambda: texts.collect((TEXT,))[TEXT]), frame, segments)
+
+
+def _open_segment(folder: Folder, name: str) -> Segment:
+    n, d = len(folder[f"{name}/rows"]), len(folder["frame/idf"])
+    n_words = len(folder[f"{name}/{BY_WORD}/indptr"]) - 1
+    return Segment(
+        by_document=_open_sparse(sp.csr_array, lambda part: folder[f"{name}/{BY_DOCUMENT}/{part}"], (n, d)),
+        by_word=_open_sparse(sp.csc_array, lambda part: folder[f"{name}/{BY_WORD}/{part}"], (n, n_words)),
+        placed=Placed(*(folder[f"{name}/placed/{array}"] for array in Placed._fields)),
+        copy_of=folder[f"{name}/copies"],
+        rows=folder[f"{name}/rows"],
+    )
+
+
+def _open_sparse(kind: Any, read: Callable[[str], Array], shape: tuple[int, int]) -> Any:
+    """Return mapped counts. SciPy reads nothing of them: pointers and indices have one type."""
+    counts = kind((read("data"), read("indices"), read("indptr")), shape=shape, copy=False)
+    counts.has_sorted_indices = counts.has_canonical_format = True
+    return counts
+
+
+def _check_shapes(folder: Folder, names: Sequence[str]) -> None:
+    """Raise unless shapes and types agree and pointers rise: compiled code trusts them."""
+    for name, shape, kind in _list_shapes(folder, names):
+        found = folder[name]
+        if found.shape != shape or found.dtype.kind != kind:
+            raise ValueError(f"{name} holds {found.dtype} of the shape {found.shape}, not {shape}")
+    for name in names:
+        n, d = len(folder[f"{name}/rows"]), len(folder["frame/idf"])
+        for group, n_columns in ((BY_DOCUMENT, d), (BY_WORD, n)):
+            starts, indices = folder[f"{name}/{group}/indptr"], folder[f"{name}/{group}/indices"]
+            if starts[0] != 0 or (starts[1:] < starts[:-1]).any():
+                raise ValueError(f"the pointers of {name}/{group} do not rise")
+            if 0 < len(indices) <= _MAX_CHECKED and not 0 <= indices.min() <= indices.max() < n_columns:
+                raise ValueError(f"an index of {name}/{group} is out of range")
+        nearest = folder[f"{name}/placed/nearest"]
+        if 0 < nearest.size <= _MAX_CHECKED and not 0 <= nearest.min() <= nearest.max() < len(folder["frame/anchors"]):
+            raise ValueError(f"an anchor of {name} is out of range")
+
+
+def _list_shapes(folder: Folder, names: Sequence[str]) -> Iterator[tuple[str, tuple[int, ...], str]]:
+    """Yield all arrays with their shapes and kinds of values."""
+    d, k = folder["frame/basis"].shape
+    a = len(folder["frame/anchors"])
+    shapes = {"basis": (d, k), "values": (k,), "center": (k,), "anchors": (a, k), "anchor_mass": (a,)}
+    yield from ((f"frame/{field.name}", shapes.get(field.name, (d,)), "f") for field in fields(TopicFrame))
+    for name in names:
+        n, m = folder[f"{name}/placed/nearest"].shape
+        yield from ((f"{name}/rows", (n,), "i"), (f"{name}/copies", (n,), "i"))
+        yield from ((f"{name}/placed/{each}", (n,), "f") for each in ("lengths", "norms"))
+        yield from ((f"{name}/placed/coordinates", (n, k), "f"), (f"{name}/placed/nearness", (n, m), "f"))
+        yield f"{name}/placed/nearest", (n, m), "i"
+        for group, length in ((BY_DOCUMENT, n), (BY_WORD, len(folder[f"{name}/{BY_WORD}/indptr"]) - 1)):
+            n_nonzeros = int(folder[f"{name}/{group}/indptr"][-1])
+            yield f"{name}/{group}/indptr", (length + 1,), "i"
+            yield f"{name}/{group}/indices", (n_nonzeros,), "i"
+            yield f"{name}/{group}/data", (n_nonzeros,), "f"
+
+
+# ---- Changing -------------------------------------------------------------------------------------------------------
+
+
+def take_documents(segment: Segment, is_kept: Array) -> Segment:
+    """Return the documents of a segment that a mask marks, (n,)."""
+    kept = np.flatnonzero(is_kept)
+    X = segment.by_word
+    inside = is_kept[X.indices]
+    starts = np.concatenate([[0], np.cumsum(inside, dtype=np.int32)])[X.indptr]
+    indices = (np.cumsum(is_kept, dtype=np.int32) - 1)[X.indices[inside]]
+    # Of near copies, the first one that is left is what the others repeat.
+    _, firsts, numbers = np.unique(segment.copy_of[kept], return_index=True, return_inverse=True)
+    return Segment(
+        by_document=segment.by_document[kept],
+        by_word=sp.csc_array((X.data[inside], indices, starts), shape=(len(kept), X.shape[1])),
+        placed=Placed(*(values[kept] for values in segment.placed)),
+        copy_of=firsts[numbers].astype(np.int32),
+        rows=segment.rows[kept],
+    )
+
+
+def join_segments(segments: Sequence[Segment]) -> Segment:
+    """Return the documents of several segments as one."""
+    n_words = max(segment.by_word.shape[1] for segment in segments)
+    firsts = np.cumsum([0, *(len(segment.rows) for segment in segments)])
+    copies = [segment.copy_of + np.int32(first) for segment, first in zip(segments, firsts, strict=False)]
+    return Segment(
+        by_document=sp.csr_array(sp.vstack([segment.by_document for segment in segments], "csr")),
+        by_word=sp.csc_array(sp.vstack([_widen(segment.by_word, n_words) for segment in segments], "csc")),
+        placed=Placed(*map(np.concatenate, zip(*(segment.placed for segment in segments), strict=True))),
+        copy_of=np.concatenate(copies),
+        rows=np.concatenate([segment.rows for segment in segments]),
+    )
+
+
+def _widen(counts: sp.csc_array, n_words: int) -> sp.csc_array:
+    """Return counts with empty columns for further words."""
+    starts = np.append(counts.indptr, np.full(n_words - counts.shape[1], counts.indptr[-1]))
+    return sp.csc_array((counts.data, counts.indices, starts), shape=(counts.shape[0], n_words))
+
+
+def find_positions(rows: Array, wanted: Iterable[int]) -> Array:
+    """Return the positions of some rows of the input among the rows of all documents, which rise; -1 if absent."""
+    wanted = np.asarray(list(wanted), dtype=np.int64)
+    positions = np.searchsorted(rows, wanted)
+    is_there = positions < len(rows)
+    is_there[is_there] = rows[positions[is_there]] == wanted[is_there]
+    return np.where(is_there, positions, -1)
