@@ -19,6 +19,7 @@ from mixsearch.core.eigen import top_eigenpairs
 from mixsearch.core.moments import multiply_gram_chunks, rescale, symmetric_operator
 from mixsearch.core.rows import RowChunks, chunk_rows, row_slices, sum_chunks
 from mixsearch.machine import n_cores, one_blas_thread
+from mixsearch.errors import HintError
 from mixsearch.topics.tuning import TUNING
 
 # Eigenvectors whose residual is this part of their eigenvalue rank documents as exact ones do.
@@ -191,6 +192,14 @@ def _allocate_placed(frame: TopicFrame, n: int, allocate: Allocate) -> Placed:
     return Placed(**{name: allocate(name, *each) for name, each in shapes.items()})
 
 
+class Vectors(NamedTuple):
+    """Documents as unit vectors."""
+
+    tfidf: sp.csr_array  # (q, d)
+    coordinates: Array  # in the frame, scaled to length 1, (q, k)
+    norms: Array  # their lengths before, (q,)
+
+
 class FittedCorpus:
     """The words and documents of a corpus, and the frame that was fitted to them.
 
@@ -223,6 +232,7 @@ class FittedCorpus:
         n_components: int = TUNING.n_components,
         n_features: int | None = None,
         copy_of: Array | None = None,
+        rows: Array | None = None,
         seed: int = 0,
     ) -> FittedCorpus:
         """Fit a corpus to the counts of all words in memory, of which the first `n_features` are features."""
@@ -230,8 +240,9 @@ class FittedCorpus:
         n, d = damped.shape
         features = damped if n_features in (None, d) else sp.csr_array(damped[:, :n_features])
         frame, placed = fit_corpus(chunk_rows(features), n_components, seed=seed)
-        own = np.arange(n, dtype=np.int32)
-        segment = Segment(features, sp.csc_array(damped), placed, own if copy_of is None else copy_of, np.arange(n))
+        every = np.arange(n)
+        copy_of, rows = every if copy_of is None else copy_of, every if rows is None else rows
+        segment = Segment(features, sp.csc_array(damped), placed, copy_of, rows)
         return cls(words, frame, [segment])
 
     @cached_property
@@ -242,6 +253,14 @@ class FittedCorpus:
             counted = np.diff(segment.by_word.indptr)
             total[: len(counted)] += counted
         return total
+
+    def compute_idf(self, columns: Array) -> Array:
+        """Compute the inverse document frequency of some words, features or not, (q,)."""
+        n = self.n_documents
+        idf = np.log((1 + n) / (1 + self.document_frequency[columns])) + 1
+        is_feature = columns < self.n_features
+        idf[is_feature] = self.frame.idf[columns[is_feature]]
+        return np.asarray(idf)
 
     @cached_property
     def lengths(self) -> Array:
@@ -259,6 +278,16 @@ class FittedCorpus:
         return np.concatenate([s.copy_of + rows.start for s, rows in zip(self.segments, self._slices, strict=True)])
 
     @cached_property
+    def copy_rank(self) -> Array:
+        """How many earlier documents each one nearly repeats, (n,)."""
+        rank = np.zeros(self.n_documents)
+        copies = np.flatnonzero(self.copy_of != np.arange(self.n_documents))
+        order = copies[np.argsort(self.copy_of[copies], kind="stable")]
+        _, first, sizes = np.unique(self.copy_of[order], return_index=True, return_counts=True)
+        rank[order] = 1 + np.arange(len(order)) - np.repeat(first, sizes)
+        return rank
+
+    @cached_property
     def anchors(self) -> sp.csr_array:
         """The weights of anchors in each document, (n, a); rows sum to one."""
         nearest = self._join(lambda segment: segment.placed.nearest)
@@ -268,9 +297,38 @@ class FittedCorpus:
             (weights.ravel(), nearest.ravel(), np.arange(0, n * m + 1, m)), shape=(n, len(self.frame.anchors))
         )
 
+    @cached_property
+    def anchor_mass(self) -> Array:
+        """How many documents each anchor stands for, (a,)."""
+        return np.asarray(self.anchors.sum(axis=0))
+
+    @cached_property
+    def sample(self) -> Vectors:
+        """Documents at even steps that stand for all, as unit vectors."""
+        documents = np.flatnonzero(self.lengths)
+        return self.take_vectors(documents[:: -(-len(documents) // TUNING.n_sampled) or 1])
+
+    def split_rows(self) -> list[tuple[Segment, slice]]:
+        """Return all documents in chunks: rows of segments."""
+        return [(segment, rows) for segment in self.segments for rows in row_slices(segment.by_document.shape[0])]
+
     def _join(self, get: Callable[[Segment], Array]) -> Array:
         parts = [np.asarray(get(segment)) for segment in self.segments]
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def find_rows(self, rows: Sequence[int]) -> Array:
+        """Return the documents of rows of the input, as indices in the corpus."""
+        wanted = np.asarray(rows, dtype=np.int64).reshape(-1)
+        indices = np.minimum(np.searchsorted(self.rows, wanted), self.n_documents - 1)
+        missing = wanted[self.rows[indices] != wanted]
+        if len(missing):
+            raise HintError(
+                "There is no document in row {row}: rows are numbered from 0 to {last:,}.",
+                code="unknown_row",
+                row=int(missing[0]),
+                last=int(self.rows[-1]),
+            )
+        return indices
 
     def find_documents(self, word: int) -> tuple[Array, Array]:
         """Return the documents that contain a word, rising, and its damped counts there."""
@@ -283,25 +341,35 @@ class FittedCorpus:
                 counts.append(np.asarray(X.data[part]))
         return np.concatenate(documents), np.concatenate(counts)
 
+    def take_vectors(self, documents: Array) -> Vectors:
+        """Return some documents, which rise, as unit vectors."""
+        return Vectors(self.take(documents), *self.take_coordinates(documents))
+
+    def place(self, counts: sp.csr_array) -> Vectors:
+        """Return other documents, of damped counts of features, as unit vectors."""
+        X, placed = sp.csr_array(counts), place_documents(self.frame, counts)
+        weighted = sp.csr_array((X.data * self.frame.idf[X.indices], X.indices, X.indptr), shape=X.shape)
+        return Vectors(scale_rows(weighted, placed.lengths), placed.coordinates, placed.norms)
+
     def take(self, documents: Array) -> sp.csr_array:
         """Return unit tf-idf vectors of some documents, (q, d)."""
-        parts = [s.by_document[documents[i] - rows.start] for s, rows, i in self._split(documents)]
+        parts = [segment.by_document[indices] for segment, indices, _ in self.split_documents(documents)]
         X = parts[0] if len(parts) == 1 else sp.csr_array(sp.vstack(parts, "csr"))
         weighted = sp.csr_array((X.data * self.frame.idf[X.indices], X.indices, X.indptr), shape=X.shape)
         return scale_rows(weighted, self.lengths[documents])
 
     def take_coordinates(self, documents: Array) -> tuple[Array, Array]:
         """Return the unit coordinates of some documents, (q, k), and their lengths before, (q,)."""
-        picked = [(s.placed, documents[i] - rows.start) for s, rows, i in self._split(documents)]
-        coordinates = np.concatenate([placed.coordinates[own] for placed, own in picked])
-        return coordinates, np.concatenate([placed.norms[own] for placed, own in picked])
+        placed = [(segment.placed, indices) for segment, indices, _ in self.split_documents(documents)]
+        coordinates = np.concatenate([part.coordinates[indices] for part, indices in placed])
+        return coordinates, np.concatenate([part.norms[indices] for part, indices in placed])
 
-    def _split(self, documents: Array) -> Any:
-        """Iterate over segments with the positions of the documents that each has; documents rise."""
+    def split_documents(self, documents: Array) -> list[tuple[Segment, Array, slice]]:
+        """Return each segment with those of some documents, which rise, that it has: their indices and positions."""
         ends = np.searchsorted(documents, [rows.stop for rows in self._slices])
         starts = [0, *ends[:-1].tolist()]
         return [
-            (segment, rows, slice(start, int(end)))
+            (segment, documents[start:end] - rows.start, slice(start, int(end)))
             for segment, rows, start, end in zip(self.segments, self._slices, starts, ends, strict=True)
         ]
 

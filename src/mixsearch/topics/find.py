@@ -1,0 +1,389 @@
+"""Search for topics: fit a corpus once, then ask for the topic of any word or document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.validation import check_array, check_is_fitted
+
+from mixsearch._typing import Array
+from mixsearch.core.validation import as_search_errors, check_n_components
+from mixsearch.errors import HintError, Option, SearchError, SearchWarning, WeakHintWarning, warn_user
+from mixsearch.io.values import is_missing
+from mixsearch.machine import map_parallel
+from mixsearch.topics.fitted_corpus import FittedCorpus, Vectors, damp_counts
+from mixsearch.topics.hints import Hint, Vocabulary, find_terms, mark_documents, read_words, weigh_documents
+from mixsearch.topics.membership import calibrate
+from mixsearch.topics.score import join_vectors, score_documents, take_rows
+from mixsearch.topics.topic import Topic, make_topic
+from mixsearch.topics.tuning import TUNING
+from mixsearch.topics.words import find_meanings
+
+
+# Products of three larger counts are beyond the precision of sums.
+MAX_COUNT = 2**31 - 1
+
+
+def find_topic(corpus: FittedCorpus, hint: Hint) -> Topic:
+    """Find the topic of a hint: which documents belong to it, and what distinguishes their words."""
+    # 1) the hint as a distribution over documents: those that contain the words, and those marked
+    documents, weights = weigh_documents(corpus, hint)
+    vectors = corpus.take_vectors(documents)
+    if hint.meaning is not None:
+        documents, vectors, weights = choose_meaning(corpus, hint, documents, vectors, weights)
+    if hint.counts is not None:
+        n = hint.counts.shape[0]
+        vectors = join_vectors(vectors, corpus.place(hint.counts))
+        weights = np.append(weights, np.full(n, 1 / n))
+    if not len(weights) or not np.any(weights > 0):
+        raise HintError(
+            "The documents of the hint contain no word of the vocabulary. Give documents with words of it.",
+            code="empty_documents",
+        )
+    # 2) one score per document: contrast of its words and of its coordinates with the corpus, smoothed over anchors
+    scores = score_documents(corpus, vectors, weights, hint.narrower)
+    # 3) membership, by how hint documents score when they are left out
+    is_given = mark_documents(corpus, hint.terms)
+    is_given[documents] = True
+    calibration = calibrate(corpus, vectors, weights, scores, hint.columns, is_given)
+    # 4) the topic; its component by the third moment is extracted when it is asked for (paper, Algorithm 1)
+    warnings = list_warnings(hint, len(documents), calibration.check.match)
+    return make_topic(corpus, hint, scores, calibration, (documents, vectors, weights), warnings)
+
+
+def choose_meaning(
+    corpus: FittedCorpus, hint: Hint, documents: Array, vectors: Vectors, weights: Array
+) -> tuple[Array, Vectors, Array]:
+    """Return the hint documents of one of the meanings, and their weights."""
+    meanings = find_meanings(corpus, documents, vectors, hint.columns)
+    if not 0 <= (hint.meaning or 0) < len(meanings):
+        raise HintError(
+            "Meaning {meaning} does not exist: the hint has {n_meanings} of them, counted from 0.",
+            code="no_such_meaning",
+            meaning=hint.meaning,
+            n_meanings=len(meanings),
+        )
+    rows = np.searchsorted(documents, meanings[hint.meaning or 0].documents)
+    return documents[rows], take_rows(vectors, rows), weights[rows] / max(weights[rows].sum(), 1e-12)
+
+
+def list_warnings(hint: Hint, n_documents: int, match: str | None) -> list[SearchWarning]:
+    """List the reasons not to trust an answer, and issue them."""
+    warnings: list[SearchWarning] = []
+    if hint.terms and match is None:
+        warnings.append(
+            WeakHintWarning(
+                "Only {n_documents} documents contain {words}: too few to check what else belongs to the topic. Add "
+                "related words."
+                if n_documents > 1
+                else "Only one document contains {words}: too few to check what else belongs to the topic. Add related "
+                "words.",
+                code="rare_hint",
+                n_documents=n_documents,
+                words=hint.words,
+            )
+        )
+    if match == "weak":
+        warnings.append(
+            WeakHintWarning(
+                "The documents of the hint have little else in common, so it may not have a topic of its own. Add a "
+                "word, or choose a narrower one.",
+                code="weak_hint",
+            )
+        )
+    for warning in warnings:
+        warn_user(warning)
+    return warnings
+
+
+class TopicSearch(BaseEstimator):
+    """Find one topic of a corpus from a word, several words or a few documents.
+
+    Parameters
+    ----------
+    n_components : int, default=100
+        k, the number of eigenvectors of the second moment that documents are compared in.
+    vectorizer : transformer, optional
+        Turns the input of `fit` into counts, such as a `CountVectorizer`; a copy of it is fitted. By default texts are
+        counted as in an index: in any language, without stop words, with phrases.
+    random_state : int, default=0
+        Seed of the eigensolver's starting block, and of the choice of anchors.
+
+    Attributes
+    ----------
+    corpus_ : FittedCorpus
+        The fitted corpus.
+    vocabulary_ : Vocabulary
+        Its words.
+    vectorizer_ : transformer
+        The fitted vectorizer, if one was given.
+
+    References
+    ----------
+    A. Ray, J. Neeman, S. Sanghavi and S. Shakkottai, "The Search Problem in Mixture Models", Journal of Machine
+    Learning Research 18, 2018.
+
+    Examples
+    --------
+    >>> from mixsearch import TopicSearch
+    >>> from mixsearch.datasets import make_reviews
+    >>> search = TopicSearch().fit(make_reviews(1000, random_state=0).text)
+    >>> topic = search.search("sushi")
+    >>> topic.check.match
+    'strong'
+    """
+
+    def __init__(
+        self,
+        n_components: int = TUNING.n_components,
+        *,
+        vectorizer: BaseEstimator | None = None,
+        random_state: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.vectorizer = vectorizer
+        self.random_state = random_state
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        vocabulary: Iterable[str] | Mapping[str, int] | None = None,
+    ) -> Self:
+        """Fit the corpus. With labels, also find the topic of the known documents.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, d), or sequence of str
+            Word counts, one row per document; or texts, which are counted. None and NaN are documents without words.
+        y : array of shape (n,), optional
+            1 for known documents of the topic, 0 for documents that are not about it, -1 for unlabelled ones. If given,
+            the topic found is in `topic_`.
+        vocabulary : sequence of str, or mapping of str to int, optional
+            The words, one per column, or the column of each word. By default the column names if X is a data frame.
+
+        Returns
+        -------
+        self
+        """
+        self.corpus_, self.vocabulary_ = self._fit_texts(X) if _are_texts(X) else self._fit_counts(X, vocabulary)
+        self.n_components_ = len(self.corpus_.frame.values)
+        if y is not None:
+            labels = np.asarray(y)
+            if not np.any(labels == 1):
+                raise HintError("No label is 1, so no document of the topic is known.", code="no_examples")
+            marked = {"documents": np.flatnonzero(labels == 1), "not_documents": np.flatnonzero(labels == 0)}
+            self.topic_ = self.search(**marked)
+        return self
+
+    def _fit_texts(self, X: Iterable[str | None]) -> tuple[FittedCorpus, Vocabulary]:
+        from mixsearch.text.count import count_texts
+
+        texts = ["" if is_missing(text) else text for text in X]
+        if self.vectorizer is not None:
+            self.vectorizer_ = clone(self.vectorizer)
+            counts = self.vectorizer_.fit_transform(texts)
+            return self._fit_counts(counts, self.vectorizer_.get_feature_names_out())
+        with count_texts(texts) as counted:
+            chunks = list(counted.chunks())
+            counts, rows = sp.vstack([chunk.counts for chunk in chunks], "csr"), [chunk.rows for chunk in chunks]
+            corpus = FittedCorpus.fit(
+                check_counts(counts),
+                counted.words,
+                n_components=check_n_components(self.n_components),
+                n_features=counted.n_features,
+                copy_of=counted.copy_of,
+                rows=np.concatenate(rows),
+                seed=self.random_state,
+            )
+            return corpus, Vocabulary(counted.words, corpus.document_frequency, split_question)
+
+    def _fit_counts(self, X: Any, names: Any) -> tuple[FittedCorpus, Vocabulary]:
+        if self.vectorizer is not None and not hasattr(self, "vectorizer_"):
+            self.vectorizer_ = clone(self.vectorizer)
+            X, names = self.vectorizer_.fit_transform(X), self.vectorizer_.get_feature_names_out()
+        names = getattr(X, "columns", None) if names is None else names
+        counts = check_counts(validate_counts(X))
+        words = None if names is None else check_vocabulary(names, counts.shape[1])
+        corpus = FittedCorpus.fit(
+            counts, words, n_components=check_n_components(self.n_components), seed=self.random_state
+        )
+        return corpus, Vocabulary(words, corpus.document_frequency)
+
+    def search(
+        self,
+        words: Any = None,
+        *,
+        documents: Any = None,
+        not_documents: Any = None,
+        narrower: float = 0.0,
+        meaning: int | None = None,
+    ) -> Topic:
+        """Find the topic of a hint.
+
+        Parameters
+        ----------
+        words : str, int, sequence of them, or mapping of str to float, optional
+            Words as in a search box, such as ``sushi^2 "happy hour" encrypt* -pizza``; a list of words or numbers of
+            columns; or words with weights, negative for words that no member contains.
+        documents : sequence of int, or array or sparse matrix of shape (q, d), optional
+            Rows of documents about the topic, or word counts of other documents.
+        not_documents : sequence of int, optional
+            Rows of documents that are not about the topic.
+        narrower : float, default=0
+            Steps towards a narrower topic; negative for a broader one.
+        meaning : int, optional
+            Which of the `alternatives` of an answer to the same hint to search for.
+
+        Returns
+        -------
+        Topic
+        """
+        check_is_fitted(self)
+        corpus = self.corpus_
+        terms, avoided = ((), ()) if words is None else find_terms(read_words(words), self.vocabulary_)
+        rows, counts = np.empty(0, dtype=np.intp), None
+        if documents is not None:
+            if is_rows(documents):
+                rows = np.unique(corpus.find_rows(documents))
+            else:
+                counts = damp_counts(check_counts(self._count(documents), corpus.n_features))
+        avoid = np.empty(0, dtype=np.intp) if not_documents is None else np.unique(corpus.find_rows(not_documents))
+        check_hint(bool(terms) or len(rows) > 0 or counts is not None, np.intersect1d(rows, avoid))
+        return find_topic(corpus, Hint(terms, avoided, rows, avoid, counts, narrower, meaning))
+
+    def search_many(self, hints: Iterable[Any], *, by: str = "words", n_jobs: int | None = -1, **options: Any) -> list:
+        """Find a topic for each of several hints, in parallel threads.
+
+        Parameters
+        ----------
+        hints : iterable
+            One value per search.
+        by : str, default="words"
+            The argument of `search` that takes each value.
+        n_jobs : int, default=-1
+            Number of threads; -1 uses all cores.
+        **options
+            Further arguments of every `search`.
+
+        Returns
+        -------
+        list of Topic
+            In the order of the hints.
+        """
+        return map_parallel(lambda hint: self.search(**{by: hint}, **options), hints, n_jobs)
+
+    def _count(self, documents: Any) -> Any:
+        """Count texts that are given as documents; counts stay as they are."""
+        if not _are_texts(documents):
+            return documents
+        from mixsearch.text.count import count_texts
+
+        if hasattr(self, "vectorizer_"):
+            return self.vectorizer_.transform(documents)
+        with count_texts(list(documents), known=self.corpus_.words[: self.corpus_.n_features]) as counted:
+            return counted.to_counts()
+
+
+def _are_texts(X: Any) -> bool:
+    """Return whether the rows of X are texts."""
+    if isinstance(X, str):
+        raise SearchError("X is one string. Give a list of texts, one per document.", code="one_string")
+    if sp.issparse(X) or (hasattr(X, "dtype") and getattr(X.dtype, "kind", "O") not in "OUT") or hasattr(X, "columns"):
+        return False
+    first = next((text for text in X if not is_missing(text)), None)
+    return isinstance(first, str)
+
+
+def is_rows(documents: Any) -> bool:
+    """Return whether documents are given by their rows."""
+    return not sp.issparse(documents) and np.ndim(documents) <= 1 and np.asarray(documents).dtype.kind in "iu"
+
+
+def check_hint(is_given: bool, both: Array) -> None:
+    """Reject a hint without words and documents, and documents that are both about the topic and not."""
+    if not is_given:
+        raise HintError(
+            "A search needs words or documents. Give {words} or {documents}.",
+            code="one_hint_needed",
+            words=Option("words"),
+            documents=Option("documents"),
+        )
+    if len(both):
+        raise HintError(
+            "A document is in {documents} and in {not_documents}. Leave it out of one of the two.",
+            code="contradicting_documents",
+            documents=Option("documents"),
+            not_documents=Option("not_documents"),
+        )
+
+
+def split_question(text: str) -> list[str]:
+    """Split a word or phrase of a question as texts are split by default."""
+    from mixsearch.text.options import CorpusOptions
+    from mixsearch.text.tokens import normalize_text, split_words
+
+    options = CorpusOptions()
+    return split_words(normalize_text(text, options), options)
+
+
+def validate_counts(X: Any) -> sp.csr_array:
+    """Return word counts as a sparse matrix of numbers that are finite."""
+    with as_search_errors():
+        return sp.csr_array(check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32, np.int32, np.int64]))
+
+
+def check_counts(X: Any, n_features: int | None = None) -> sp.csr_array:
+    """Check word counts, and store each word of a document once."""
+    counts = sp.csr_array(X)
+    if n_features is not None and counts.shape[1] < n_features:
+        raise SearchError(
+            "The documents have {n_columns} columns, but the fit had {n_words} words.",
+            code="wrong_columns",
+            n_columns=counts.shape[1],
+            n_words=n_features,
+        )
+    if not counts.has_canonical_format or not counts.data.all():
+        counts = counts.copy()
+        counts.sum_duplicates()
+        counts.eliminate_zeros()
+    low, high = counts.data.min(initial=0), counts.data.max(initial=0)
+    if low < 0 or high > MAX_COUNT:
+        raise SearchError(
+            "Word counts must be from 0 to {maximum:,}, got {value:g}.",
+            code="bad_counts",
+            maximum=MAX_COUNT,
+            value=float(low if low < 0 else high),
+        )
+    if np.count_nonzero(np.diff(counts.indptr)) < 2:
+        n = int(np.count_nonzero(np.diff(counts.indptr)))
+        if n_features is None:
+            raise SearchError(
+                "A corpus needs at least 2 documents with words, got {n}.", code="too_few_documents", n=n
+            )
+    return counts
+
+
+def check_vocabulary(vocabulary: Iterable[str] | Mapping[str, int], n_columns: int) -> list[str]:
+    """Return the words in the order of the columns, from a list of them or from a mapping of words to columns."""
+    if isinstance(vocabulary, str):
+        raise SearchError("The vocabulary is one string. Give a list of words, one per column.", code="bad_vocabulary")
+    if isinstance(vocabulary, Mapping):  # such as CountVectorizer.vocabulary_: word -> column
+        vocabulary = sorted(vocabulary, key=vocabulary.__getitem__)
+    words = [str(word) for word in vocabulary]
+    if len(words) != n_columns or len(set(words)) != n_columns:
+        raise SearchError(
+            "The vocabulary must have one word for each of the {n_columns:,} columns, each once; it has {n_words:,} "
+            "({n_distinct:,} different ones).",
+            code="bad_vocabulary",
+            n_columns=n_columns,
+            n_words=len(words),
+            n_distinct=len(set(words)),
+        )
+    return words

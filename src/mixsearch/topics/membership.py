@@ -1,0 +1,170 @@
+"""From scores to members: how documents of a hint score when they are left out, and what this says about all others.
+
+A document of the hint is judged by the others and, if words found it, by its other words alone: it should score like a
+member that nobody pointed at. Where such documents rank among those without the words says how far to read, how many
+members there are at most, and how likely a document of each score is one of them.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from mixsearch._typing import Array
+from mixsearch.topics.fitted_corpus import FittedCorpus, Vectors
+from mixsearch.topics.score import (
+    Scores,
+    compute_contrast,
+    finish_scores,
+    measure_spread,
+    multiply_vectors,
+    remove_words,
+    take_rows,
+)
+from mixsearch.topics.tuning import TUNING
+
+
+class TopicCheck(NamedTuple):
+    """Where documents of a hint rank when they are left out.
+
+    Attributes
+    ----------
+    ranks : array of shape (q,)
+        The rank of each among the other documents, rising: 1 is first.
+    n_documents : int
+        The number of those documents.
+    by_other_words : bool
+        Whether words found the documents, which are judged by their other words.
+    """
+
+    ranks: Array
+    n_documents: int
+    by_other_words: bool = False
+
+    @property
+    def precedence(self) -> float:
+        """The probability that a left-out document ranks before another one: 1/2 by chance; NaN without a check."""
+        return float(1 - (np.mean(self.ranks) - 0.5) / self.n_documents) if len(self.ranks) else float("nan")
+
+    @property
+    def match(self) -> Literal["strong", "fair", "weak"] | None:
+        """Whether the documents of the hint have a topic of their own; None without a check."""
+        if len(self.ranks) < TUNING.min_judged:
+            return None
+        return "strong" if self.precedence >= TUNING.strong else "weak" if self.precedence < TUNING.weak else "fair"
+
+    def recall(self, n: int) -> float:
+        """Return the fraction of left-out documents among the first n."""
+        return float(np.mean(self.ranks <= n)) if len(self.ranks) else float("nan")
+
+    def __str__(self) -> str:
+        q = len(self.ranks)
+        if q < 2:
+            return "no check: it needs two documents"
+        n = _round_up(int(self.ranks[min(int(TUNING.told_recall * q), q - 1)]))
+        n = min(n, self.n_documents)
+        if q <= TUNING.max_listed:
+            n_back = int(np.sum(self.ranks <= n))
+            return f"{n_back} of {q} documents come back among the first {n:,} when left out"
+        judged = ", judged by their other words," if self.by_other_words else " that were left out"
+        what = "documents with the words" if self.by_other_words else "documents"
+        return f"{self.recall(n):.0%} of the {what}{judged} are among the first {n:,} of {self.n_documents:,}"
+
+
+def _round_up(n: int) -> int:
+    unit = 10 ** max(len(str(n)) - 2, 1)
+    return -(-n // unit) * unit
+
+
+class Calibration(NamedTuple):
+    """What left-out documents say about all."""
+
+    membership: Array  # monotone in the score, (n,)
+    is_probability: bool  # or a rank from 0 to 1, with too few left-out documents
+    check: TopicCheck
+
+
+def calibrate(
+    corpus: FittedCorpus,
+    vectors: Vectors,
+    weights: Array,
+    scores: Scores,
+    columns: Array,
+    is_given: Array,
+) -> Calibration:
+    """Estimate the membership of all documents from left-out documents of a hint.
+
+    `vectors` and `weights` are those of the hint, `columns` its words, and `is_given` marks the documents of the corpus
+    that it has, by words or as examples, (n,).
+    """
+    left_out = score_left_out(corpus, vectors, weights, scores, columns)
+    background = -np.sort(-scores.values[~is_given])
+    ranks = 1 + np.searchsorted(-background, np.sort(-left_out), side="left")
+    check = TopicCheck(np.minimum(ranks, max(len(background), 1)), max(len(background), 1), len(columns) > 0)
+    if len(left_out) < TUNING.min_judged or not len(background):
+        order = np.argsort(np.argsort(scores.values, kind="stable"), kind="stable")
+        return Calibration((order + 0.5) / len(order), False, check)
+    levels, membership = estimate_curve(background, check)
+    return Calibration(np.interp(scores.values, levels, membership), True, check)
+
+
+def score_left_out(
+    corpus: FittedCorpus, vectors: Vectors, weights: Array, scores: Scores, columns: Array
+) -> Array:
+    """Score documents of a hint by the others, in folds and without the words that found them, (q,)."""
+    positive = np.flatnonzero(weights > 0)
+    n_folds = min(TUNING.n_folds if len(positive) > TUNING.max_listed else len(positive), len(positive))
+    if n_folds < 2:
+        return np.empty(0)
+    sample = corpus.sample
+    judged = positive[:: -(-len(positive) // TUNING.max_judged)]
+    bare = remove_words(corpus.frame, take_rows(vectors, judged), columns)
+    fold_of = np.arange(len(weights)) % n_folds
+    fold_of[positive] = np.arange(len(positive)) % n_folds
+    values = np.zeros(len(judged))
+    for fold in range(n_folds):
+        rest, rows = np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of[judged] == fold)
+        contrast = compute_contrast(corpus.frame, take_rows(vectors, rest), weights[rest])
+        scale = measure_spread(multiply_vectors(sample, contrast))
+        tested = take_rows(bare, rows)
+        values[rows] = finish_scores(corpus, tested, multiply_vectors(tested, contrast), scale, scores)
+    return values
+
+
+def estimate_curve(background: Array, check: TopicCheck) -> tuple[Array, Array]:
+    """Estimate the membership at scores of the background, which fall, (m,): return scores and membership, rising.
+
+    Notes
+    -----
+    Members that nobody pointed at score as left-out documents do. With N of them, N c(t) have a score of at least t,
+    where c is the fraction of left-out ones, and so do b(t) of the background: N <= b(t) / c(t) for every t. The
+    expected number of members among the first b is then a curve whose slope is the membership of the next document.
+    Membership falls with the rank: the slope is that of the least concave majorant.
+    """
+    n, q = check.n_documents, len(check.ranks)
+    ranks, fractions = np.unique(check.ranks, return_index=True)
+    fractions = (np.append(fractions[1:], q)) / (q + 1)  # expected fraction of members up to each rank
+    is_enough = fractions >= min(TUNING.min_fraction, fractions[-1])
+    n_members = np.min((ranks / fractions)[is_enough]) * max(2 * check.precedence - 1, 0)
+    x, y = np.append(0, np.append(ranks, n)), n_members * np.append(0, np.append(fractions, 1))
+    x, first = np.unique(x, return_index=True)
+    y = np.maximum.reduceat(y, first)
+    corners = _find_majorant(x, y)
+    slopes = np.minimum(np.diff(y[corners]) / np.diff(x[corners]), 1)
+    middles = np.clip((x[corners][1:] + x[corners][:-1]) / 2, 0, n - 1)
+    levels = background[middles.astype(np.intp)][::-1]
+    return levels, slopes[::-1]
+
+
+def _find_majorant(x: Array, y: Array) -> list[int]:
+    """Return the indices of the corners of the least concave function above some points, whose x rise."""
+    corners: list[int] = []
+    for i in range(len(x)):
+        while len(corners) > 1:
+            a, b = corners[-2:]
+            if (y[b] - y[a]) * (x[i] - x[b]) >= (y[i] - y[b]) * (x[b] - x[a]):
+                break
+            corners.pop()
+        corners.append(i)
+    return corners

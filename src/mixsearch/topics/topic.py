@@ -1,0 +1,395 @@
+"""The topic of a hint: which documents belong to it, what distinguishes their words, and how far to trust it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from mixsearch._typing import Array, DataFrame
+from mixsearch.audit import Audit, AuditResult
+from mixsearch.core.extraction import extract_by_whitening
+from mixsearch.core.moments import Hinted
+from mixsearch.core.validation import check_positive_int
+from mixsearch.display import Card, pluralize
+from mixsearch.errors import SearchWarning
+from mixsearch.topics.fitted_corpus import FittedCorpus, damp_counts
+from mixsearch.topics.hints import Hint, mark_documents
+from mixsearch.topics.membership import Calibration, TopicCheck
+from mixsearch.topics.score import Scores, Vectors, score_vectors
+from mixsearch.topics.tuning import TUNING
+from mixsearch.topics.words import Meaning, TopicWord, choose_words, count_members, find_meanings, rank_words, spell
+
+
+class TopicComponent(NamedTuple):
+    """The component of a mixture that the hint means: the paper's estimate from the third moment.
+
+    Attributes
+    ----------
+    probabilities : array of shape (d,)
+        Its distribution over features.
+    weight : float
+        α, its share of the mixture.
+    separation : float
+        The factor by which its score under the hint leads that of the next component.
+    """
+
+    probabilities: Array
+    weight: float
+    separation: float
+
+
+MATCHES = {
+    "strong": "a strong match",
+    "fair": "a fair match",
+    "weak": "an uncertain match",
+    None: "too few documents for a check",
+}
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Topic:
+    """The topic of a hint. Every number is a sum over `membership`, which is monotone in `scores`.
+
+    Attributes
+    ----------
+    hint : Hint
+        What was asked for.
+    scores : array of shape (n,)
+        One score per document of the corpus: larger for those that are more about the hint.
+    is_probability : bool
+        Whether membership is a probability; with fewer than three hint documents, it is a rank from 0 to 1.
+    check : TopicCheck
+        Where documents of the hint rank when they are left out.
+    warnings : tuple of SearchWarning
+        Reasons not to trust the answer.
+
+    Examples
+    --------
+    >>> from mixsearch import TopicSearch
+    >>> from mixsearch.datasets import make_reviews
+    >>> reviews = make_reviews(1000, random_state=0)
+    >>> topic = TopicSearch().fit(reviews.text).search("sushi")
+    >>> sorted(word for word, share in topic.top_words(3))
+    ['salmon', 'sushi', 'tuna']
+    >>> row, membership = topic.documents(1)[0]  # the review that is most about it
+    >>> "sushi" in reviews.text[row]
+    True
+    """
+
+    hint: Hint
+    scores: Array
+    is_probability: bool
+    check: TopicCheck
+    warnings: tuple[SearchWarning, ...]
+    _corpus: FittedCorpus
+    _membership: Array  # (n,)
+    _scores: Scores  # what it takes to score other documents
+    _hint_documents: tuple[Array, Vectors, Array]  # of the corpus: indices, vectors, weights
+    _subset: Array | None = field(default=None, kw_only=True)  # which documents are listed and counted, (n,)
+
+    # ---- Documents ----
+
+    def membership(self, counts: Any = None) -> Array:
+        """Return the probability that documents belong to the topic.
+
+        Parameters
+        ----------
+        counts : array or sparse matrix of shape (q, d), optional
+            Word counts of any documents. By default the documents of the corpus.
+
+        Returns
+        -------
+        array of shape (q,)
+            Monotone in the score. With fewer than three hint documents it is the fraction of documents with lower
+            scores instead.
+        """
+        if counts is None:
+            return self._membership
+        X = damp_counts(counts)
+        values = score_vectors(self._corpus, self._corpus.place(X[:, : self._corpus.n_features]), self._scores)
+        order = np.argsort(self.scores, kind="stable")
+        return np.interp(values, self.scores[order], self._membership[order])
+
+    @property
+    def n_members(self) -> float | None:
+        """About how many documents belong to the topic: the sum of membership; None if it is a rank."""
+        return float(self._weights.sum()) if self.is_probability else None
+
+    @property
+    def weight(self) -> float | None:
+        """The share of the documents that belong to the topic; None if membership is a rank."""
+        return None if self.n_members is None else self.n_members / max(self.n_documents, 1)
+
+    @property
+    def n_documents(self) -> int:
+        """How many documents are counted."""
+        return len(self.scores) if self._subset is None else int(np.count_nonzero(self._subset))
+
+    @property
+    def n_containing(self) -> int | None:
+        """How many documents contain the words of the hint; None for a hint without words."""
+        if not self.hint.terms:
+            return None
+        return int(np.count_nonzero(self.contains if self._subset is None else self.contains & self._subset))
+
+    @cached_property
+    def contains(self) -> Array:
+        """Which documents contain words of the hint, (n,)."""
+        return mark_documents(self._corpus, self.hint.terms)
+
+    @cached_property
+    def order(self) -> Array:
+        """The documents that are listed, best first, as indices in the corpus."""
+        order = np.argsort(-self.scores, kind="stable")
+        return order if self._subset is None else order[self._subset[order]]
+
+    def documents(self, n: int = 10, *, skip: int = 0) -> list[tuple[int, float]]:
+        """Return the documents that are most about the topic.
+
+        Parameters
+        ----------
+        n : int, default=10
+            How many.
+        skip : int, default=0
+            How many of the best to leave out.
+
+        Returns
+        -------
+        list of (int, float)
+            The row of each in the input, and its membership.
+        """
+        check_positive_int("n", n)
+        best = self.order[skip : skip + n]
+        return list(zip(self._corpus.rows[best].tolist(), self._membership[best].tolist(), strict=True))
+
+    def within(self, subset: Array) -> Self:
+        """Return the same topic, of which only some documents are listed and counted.
+
+        Parameters
+        ----------
+        subset : array of bool, shape (n,)
+            Which documents.
+
+        Returns
+        -------
+        Topic
+        """
+        return replace(self, _subset=np.asarray(subset, dtype=bool))
+
+    @property
+    def _weights(self) -> Array:
+        """The membership of documents that are counted, (n,); that of few hint documents counts the best ones."""
+        weights = self._membership
+        if not self.is_probability:
+            weights = np.zeros(len(weights))
+            weights[self.order[: max(2 * len(self._hint_documents[0]), TUNING.max_listed)]] = 1
+        return weights if self._subset is None else np.where(self._subset, weights, 0)
+
+    # ---- Words ----
+
+    @cached_property
+    def _member_counts(self) -> Array:
+        """The number of members that contain each feature, (d,)."""
+        documents = np.flatnonzero(self._weights > 0)
+        return count_members(self._corpus, documents, self._weights[documents])
+
+    def words(self, n: int = 10) -> list[TopicWord]:
+        """Return the words that distinguish the members from all documents.
+
+        Parameters
+        ----------
+        n : int, default=10
+            How many at most.
+
+        Returns
+        -------
+        list of TopicWord
+        """
+        check_positive_int("n", n)
+        corpus, inside = self._corpus, self._member_counts
+        n_inside, frequency = max(float(self._weights.sum()), 1e-12), corpus.document_frequency[: corpus.n_features]
+        ranked = rank_words(inside, n_inside, frequency, corpus.n_documents, TUNING.min_lift)
+        return [
+            TopicWord(
+                spell(corpus, column),
+                float(min(inside[column] / n_inside, 1)),
+                float(inside[column] / n_inside / (frequency[column] / corpus.n_documents)),
+            )
+            for column in choose_words(corpus, ranked, inside, n)
+        ]
+
+    def top_words(self, n: int = 10) -> list[tuple[str, float]]:
+        """Return the words that distinguish the members, each with the fraction of members that contain it.
+
+        Parameters
+        ----------
+        n : int, default=10
+            How many at most.
+
+        Returns
+        -------
+        list of (str, float)
+        """
+        return [(word.word, word.share) for word in self.words(n)]
+
+    @cached_property
+    def alternatives(self) -> tuple[Meaning, ...]:
+        """What else the hint means: clusters of its documents, the largest first; empty if it means one thing."""
+        documents, vectors, weights = self._hint_documents
+        positive = np.flatnonzero(weights > 0)
+        if self.hint.meaning is not None or len(positive) < len(weights):
+            return ()
+        return tuple(find_meanings(self._corpus, documents, vectors, self.hint.columns))
+
+    @cached_property
+    def component(self) -> TopicComponent:
+        """The component by the third moment, contracted with the hint: one eigenvector (paper, Algorithm 1)."""
+        return extract_component(self._corpus, *self._hint_documents[1:])
+
+    # ---- The audit ----
+
+    def audit(self, n: int = 20) -> Array:
+        """Draw documents to judge, from which `judge` estimates how good the answer is.
+
+        Parameters
+        ----------
+        n : int, default=20
+            How many.
+
+        Returns
+        -------
+        array of int, shape (n,)
+            Rows of documents that were not drawn before, in random order.
+        """
+        return self._corpus.rows[self._audit.draw(n)]
+
+    def judge(self, judgements: Mapping[int, bool | None]) -> AuditResult:
+        """Estimate precision, recall and the number of members from all judgements so far.
+
+        Parameters
+        ----------
+        judgements : mapping from int to bool or None
+            For rows of documents, whether each is about the topic; None for one that was skipped.
+
+        Returns
+        -------
+        AuditResult
+            Of the documents that `documents` lists first, as many as are members.
+        """
+        indices = self._corpus.find_rows(list(judgements))
+        return self._audit.judge(dict(zip(indices.tolist(), judgements.values(), strict=True)))
+
+    @cached_property
+    def _audit(self) -> Audit:
+        n_listed = min(max(round(float(self._weights.sum())), 1), len(self.scores))
+        known = dict.fromkeys(self.hint.documents.tolist(), True) | dict.fromkeys(
+            self.hint.not_documents.tolist(), False
+        )
+        return Audit(self.scores, n_listed, known=known)
+
+    # ---- Display ----
+
+    def to_frame(self) -> DataFrame:
+        """Return all documents as a data frame of Polars, best first.
+
+        Returns
+        -------
+        polars.DataFrame
+            With the columns row, score, membership and, for a hint of words, contains.
+        """
+        import polars as pl
+
+        order = self.order
+        columns = {"row": self._corpus.rows[order], "score": self.scores[order], "membership": self._membership[order]}
+        return pl.DataFrame(columns | ({"contains": self.contains[order]} if self.hint.terms else {}))
+
+    @property
+    def sentence(self) -> str:
+        """About how many documents belong to the topic, and how sure this is."""
+        parts = []
+        if self.n_members is not None:
+            n, total = format_about(self.n_members), self.n_documents
+            parts.append(f"About {n} of {total:,} {pluralize(total, 'document')}")
+        if self.n_containing is not None:
+            contain = pluralize(self.n_containing, "contains", "contain")
+            what = "the word" if len(self.hint.terms) == 1 else "one of the words"
+            parts.append(f"{self.n_containing:,} {contain} {what}")
+        return f"{'; '.join([*parts, MATCHES[self.check.match]])}."
+
+    def _card(self) -> Card:
+        words = self.words(10)
+        facts = [
+            ("documents", self.sentence),
+            ("check", str(self.check)),
+            ("words", ", ".join(word.word for word in words)),
+        ]
+        if self.alternatives:
+            facts.append(("meanings", "; ".join(map(str, self.alternatives))))
+        facts += [("warning", str(warning)) for warning in self.warnings]
+        bars = [(word.word, word.share) for word in words]
+        return Card(f"Topic: {self.hint.words or 'documents like these'}", facts, bars, "share of its documents")
+
+    def __repr__(self) -> str:
+        return self._card().text()
+
+    def _repr_html_(self) -> str:
+        return self._card().html()
+
+
+def format_about(n: float) -> str:
+    """Format a number of documents to two digits."""
+    digits = len(str(int(n)))
+    return f"{round(n, min(2 - digits, 0)):,.0f}"
+
+
+def make_topic(
+    corpus: FittedCorpus,
+    hint: Hint,
+    scores: Scores,
+    calibration: Calibration,
+    hint_documents: tuple[Array, Vectors, Array],
+    warnings: Sequence[SearchWarning],
+) -> Topic:
+    """Put an answer together: marked documents are members or not, and those with avoided words are not."""
+    values, membership = scores.values.astype(np.float64), calibration.membership.copy()
+    excluded = mark_documents(corpus, hint.avoided)
+    excluded[hint.not_documents] = True
+    values[excluded], membership[excluded] = values.min() - 1, 0
+    values[hint.documents], membership[hint.documents] = values.max() + 1e-9, 1
+    return Topic(
+        hint,
+        values,
+        calibration.is_probability,
+        calibration.check,
+        tuple(warnings),
+        corpus,
+        membership,
+        scores,
+        hint_documents,
+    )
+
+
+def extract_component(corpus: FittedCorpus, vectors: Vectors, weights: Array) -> TopicComponent:
+    """Extract the component that a hint means, in the frame W = V D^(-1/2) of the second moment A.
+
+    The third moment of unit tf-idf vectors x, over different words, contracted with the hint is B = Σ w (xx' - diag x²)
+    over its documents, so that R = W'BW. The top eigenvector u of R gives the center V D^(1/2) u / ⟨u, W'm⟩ and the
+    weight ⟨u, W'm⟩².
+    """
+    frame = corpus.frame
+    root = np.sqrt(frame.values).astype(np.float64)
+    W = frame.basis / root
+    Z = vectors.coordinates * vectors.norms[:, None] / root
+    squares = np.asarray((vectors.tfidf * vectors.tfidf).T @ weights)
+    R = (Z * weights[:, None]).T @ Z - (W * squares[:, None]).T @ W
+    mean = W.T.astype(np.float64) @ frame.mean
+    candidates = extract_by_whitening(Hinted(R, mean, np.zeros(len(mean))))
+    center = np.maximum(frame.basis @ (root * candidates.points[:, 0]) / frame.idf, 0)
+    total = center.sum()
+    return TopicComponent(
+        center / total if total > 0 else center, float(candidates.weights[0]), candidates.separation(0)
+    )
