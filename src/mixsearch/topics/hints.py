@@ -27,7 +27,7 @@ MAX_TERMS = 64
 MAX_PHRASE = 3  # words of a phrase that is read without quotes
 N_SUGGESTIONS, MIN_LIKENESS = 3, 75.0  # spellings to suggest, and how much alike they must be, of 100
 # A word, or a phrase in quotes, with a sign before and a weight behind it.
-_ITEM = re.compile(r'(-?)(?:"([^"]*)"|([^\s"^]+))(?:\^(\S+))?(?=\s|$)')
+_ITEM = re.compile(r'(-?)(?:"([^"]*)"|(?!-)([^\s"^]+))(?:\^(\S+))?(?=\s|$)')
 
 
 class Words(NamedTuple):

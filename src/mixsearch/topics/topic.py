@@ -117,7 +117,7 @@ class Topic:
     @property
     def n_members(self) -> float | None:
         """About how many documents belong to the topic: the sum of membership; None if it is a rank."""
-        return float(self._weights.sum()) if self.is_probability else None
+        return float(self.member_weights.sum()) if self.is_probability else None
 
     @property
     def weight(self) -> float | None:
@@ -181,7 +181,7 @@ class Topic:
         return replace(self, _subset=np.asarray(subset, dtype=bool))
 
     @property
-    def _weights(self) -> Array:
+    def member_weights(self) -> Array:
         """The membership of documents that are counted, (n,); that of few hint documents counts the best ones."""
         weights = self._membership
         if not self.is_probability:
@@ -194,8 +194,8 @@ class Topic:
     @cached_property
     def _member_counts(self) -> Array:
         """The number of members that contain each feature, (d,)."""
-        documents = np.flatnonzero(self._weights > 0)
-        return count_members(self._corpus, documents, self._weights[documents])
+        documents = np.flatnonzero(self.member_weights > 0)
+        return count_members(self._corpus, documents, self.member_weights[documents])
 
     def words(self, n: int = 10) -> list[TopicWord]:
         """Return the words that distinguish the members from all documents.
@@ -211,7 +211,7 @@ class Topic:
         """
         check_positive_int("n", n)
         corpus, inside = self._corpus, self._member_counts
-        n_inside, frequency = max(float(self._weights.sum()), 1e-12), corpus.document_frequency[: corpus.n_features]
+        n_inside, frequency = max(float(self.member_weights.sum()), 1e-12), corpus.document_frequency[: corpus.n_features]
         ranked = rank_words(inside, n_inside, frequency, corpus.n_documents, TUNING.min_lift)
         return [
             TopicWord(
@@ -285,7 +285,7 @@ class Topic:
 
     @cached_property
     def _audit(self) -> Audit:
-        n_listed = min(max(round(float(self._weights.sum())), 1), len(self.scores))
+        n_listed = min(max(round(float(self.member_weights.sum())), 1), len(self.scores))
         known = dict.fromkeys(self.hint.documents.tolist(), True) | dict.fromkeys(
             self.hint.not_documents.tolist(), False
         )

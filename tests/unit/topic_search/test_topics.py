@@ -1,0 +1,253 @@
+"""Topics: one score, one membership, and every number that follows from them."""
+
+import numpy as np
+import polars as pl
+import pytest
+import scipy.sparse as sp
+
+from mixsearch.core.rows import chunk_rows
+from mixsearch.datasets import make_reviews, make_topics
+from mixsearch.errors import HintError, SearchError, UnknownWordError, WeakHintWarning
+from mixsearch.topics.find import TopicSearch
+from mixsearch.topics.fitted_corpus import FittedCorpus, damp_counts
+from mixsearch.topics.groups import group_topics, name_topics
+from mixsearch.topics.membership import TopicCheck, estimate_curve
+from mixsearch.topics.topic import format_about
+
+reviews = make_reviews(2_000, random_state=0)
+search = TopicSearch(n_components=30).fit(reviews.text)
+planted = make_topics(3_000, 300, 6, mean_length=40, random_state=0)
+model = TopicSearch(n_components=20).fit(planted.counts, vocabulary=planted.vocabulary)
+
+
+def planted_word(topic):
+    return planted.vocabulary[planted.labelled_word(topic)]
+
+
+def test_lists_membership_and_frames_have_one_order():
+    topic = search.search("sushi")
+    rows, listed = zip(*topic.documents(2_000), strict=True)
+    assert sorted(rows) == list(range(2_000))
+    assert np.all(np.diff(listed) <= 0)
+    assert np.all(np.diff(topic.scores[list(rows)]) <= 0)
+    assert np.array_equal(topic.membership()[list(rows)], listed)
+    frame = topic.to_frame()
+    assert frame["row"].to_list() == list(rows)
+    assert topic.n_members == pytest.approx(float(frame["membership"].sum()), rel=1e-12)
+    assert topic.weight == pytest.approx(topic.n_members / 2_000)
+
+
+def test_all_views_are_sums_over_membership():
+    columns = reviews.to_columns()
+    frame = pl.DataFrame({"city": columns["city"], "date": columns["date"]})
+    topics = name_topics([search.search("sushi"), search.search("pizza")])
+    for over, by in ((None, "city"), ("date", None), ("date", "city")):
+        groups = group_topics(topics, frame, over=over, by=by)
+        for grouped, topic in zip(groups.topics, topics.values(), strict=True):
+            assert sum(group.n_members for group in grouped.groups) == pytest.approx(topic.n_members, rel=1e-12)
+            assert grouped.n_members == topic.n_members
+            assert sum(group.n_containing for group in grouped.groups) == topic.n_containing
+            assert sum(group.n_documents for group in grouped.groups) == 2_000
+            assert all(group.share == group.n_members / group.n_documents for group in grouped.groups)
+    in_rome = np.array(columns["city"]) == "Rome"
+    topic = topics["sushi"].within(in_rome)
+    by_city = group_topics({"sushi": topics["sushi"]}, frame, by="city").topics[0].groups
+    assert topic.n_members == pytest.approx(next(g.n_members for g in by_city if g.label == "Rome"), rel=1e-12)
+    filtered = group_topics({"sushi": topics["sushi"]}, frame, by="city", subset=in_rome)
+    assert filtered.topics[0].n_members == pytest.approx(topic.n_members, rel=1e-12)
+    assert all(in_rome[row] for row, _ in topic.documents(50))
+
+
+def test_membership_of_counts_is_that_of_the_same_documents():
+    topic = model.search(planted_word(1))
+    assert np.allclose(topic.membership(planted.counts), topic.membership(), atol=1e-3)
+
+
+def test_members_are_the_documents_of_the_planted_topic():
+    for i in range(6):
+        topic = model.search(planted_word(i))
+        is_about = planted.shares[:, i] > 0.5
+        listed = [row for row, _ in topic.documents(50)]
+        assert is_about[listed].mean() > 0.9
+        assert 0.4 < topic.n_members / is_about.sum() < 2
+        best = np.argsort(-planted.topics[i])[:20]
+        assert {word for word, _ in topic.top_words(5)} <= {planted.vocabulary[column] for column in best}
+
+
+def test_the_component_is_that_of_the_third_moment_of_exact_documents():
+    """Documents of one topic each, in which no two topics share a word: every component is a group of words."""
+    rng = np.random.default_rng(0)
+    blocks = [sp.csr_array(rng.poisson(1.0, (200, 30))) for _ in range(3)]
+    counts = sp.csr_array(sp.block_diag(blocks, "csr"))
+    component = TopicSearch(n_components=3).fit(counts).search(0).component
+    assert component.probabilities[:30].sum() == pytest.approx(1, abs=0.01)
+    assert component.probabilities.sum() == pytest.approx(1)
+    assert component.weight == pytest.approx(1 / 3, rel=0.1)
+    assert component.separation > 10
+
+
+def test_function_words_are_weak_and_topical_words_strong():
+    rng = np.random.default_rng(0)
+    texts = [f"{text} {'indeed' if rng.random() < 0.4 else ''}" for text in reviews.text]
+    noisy = TopicSearch(n_components=30).fit(texts)
+    with pytest.warns(WeakHintWarning, match="little else in common"):
+        weak = noisy.search("indeed")
+    assert weak.check.match == "weak"
+    assert 0.4 < weak.check.precedence < 0.6
+    assert weak.n_members < 0.3 * 2_000
+    assert noisy.search("sushi").check.match == "strong"
+
+
+def test_a_word_to_avoid_leaves_documents_out():
+    topic = search.search("sushi -tuna")
+    without = {row for row, membership in topic.documents(2_000) if membership > 0}
+    assert without
+    assert not any("tuna" in reviews.text[row] for row in without)
+
+
+def test_marked_documents_are_members_and_others_are_not():
+    rows = [row for row, _ in search.search("sushi").documents(5)]
+    others = [row for row, _ in search.search("pizza").documents(3)]
+    topic = search.search(documents=rows, not_documents=others)
+    membership = topic.membership()
+    assert np.all(membership[rows] == 1)
+    assert np.all(membership[others] == 0)
+    assert "sushi" in [word for word, _ in topic.top_words(5)]
+    few = search.search(documents=rows[:2])
+    assert not few.is_probability
+    assert few.n_members is None
+    with pytest.raises(HintError) as error:
+        search.search(documents=rows, not_documents=rows[:1])
+    assert error.value.code == "contradicting_documents"
+
+
+def test_texts_are_hints_too():
+    topic = search.search(documents=["tuna and salmon with wasabi", "a sushi roll with rice"])
+    assert any("sushi" in reviews.text[row] for row, _ in topic.documents(3))
+
+
+def test_meanings_of_a_word_are_clusters_of_its_documents():
+    rng = np.random.default_rng(0)
+    texts = [
+        f"{'jaguar' if rng.random() < 0.3 else ''} {' '.join(rng.choice(words, 8))}"
+        for words in (["engine", "wheel", "car", "drive", "speed", "road"], ["cat", "jungle", "prey", "river", "paw"])
+        for _ in range(500)
+    ]
+    texts += [" ".join(rng.choice(["sun", "rain", "wind", "snow", "storm"], 8)) for _ in range(1_000)]
+    fitted = TopicSearch(n_components=5).fit(texts)
+    topic = fitted.search("jaguar")
+    cars, cats = sorted(topic.alternatives, key=lambda meaning: meaning.words[0] in ("car", "engine"), reverse=True)
+    assert set(cars.words) < {"engine", "wheel", "car", "drive", "speed", "road"}
+    assert set(cats.words) < {"cat", "jungle", "prey", "river", "paw"}
+    i = topic.alternatives.index(cats)
+    chosen = fitted.search("jaguar", meaning=i)
+    assert all(500 <= row < 1_000 for row, _ in chosen.documents(100))
+    with pytest.raises(HintError) as error:
+        fitted.search("jaguar", meaning=7)
+    assert error.value.code == "no_such_meaning"
+    assert fitted.search("engine").alternatives == ()
+
+
+def test_narrower_topics_follow_the_words_and_broader_ones_the_neighbourhood():
+    narrow, plain, broad = (model.search(planted_word(0), narrower=step) for step in (2, 0, -2))
+    spread = [topic.scores[~topic.contains].std() / topic.scores.std() for topic in (narrow, plain, broad)]
+    assert len({round(value, 6) for value in spread}) == 3
+    assert broad._scores.smoothing == 4 * plain._scores.smoothing == 16 * narrow._scores.smoothing
+
+
+def test_near_copies_do_not_fill_the_first_page():
+    texts = ["sushi rolls with tuna and rice every night in the harbour"] * 200 + list(reviews.text)
+    texts = [f"{text} {i % 7}" for i, text in enumerate(texts)]
+    topic = TopicSearch(n_components=30).fit(texts).search("sushi")
+    rows = [row for row, _ in topic.documents(10)]
+    assert sum(row < 200 for row in rows) <= 5
+
+
+def test_an_audit_counts_the_members():
+    topic = model.search(planted_word(2))
+    is_about = planted.shares[:, 2] > 0.5
+    result = topic.judge({row: bool(is_about[row]) for row in topic.audit(40).tolist()})
+    assert result.n_members.low <= is_about.sum() <= result.n_members.high
+    with pytest.raises(HintError):
+        topic.judge({10_000: True})
+
+
+def test_the_curve_of_membership_is_concave_and_sums_to_the_members():
+    rng = np.random.default_rng(0)
+    members, others = rng.normal(2, 1, 300), rng.normal(0, 1, 5_000)
+    background = -np.sort(-np.concatenate([members, others]))
+    left_out = np.sort(rng.normal(2, 1, 400))[::-1]
+    check = TopicCheck(1 + np.searchsorted(-background, -left_out), len(background))
+    levels, membership = estimate_curve(background, check)
+    assert np.all(np.diff(membership) >= 0)
+    estimate = np.interp(background, levels, membership)
+    assert 0.5 < estimate.sum() / 300 < 2
+    truth = np.concatenate([np.ones(300), np.zeros(5_000)])[np.argsort(-np.concatenate([members, others]))]
+    for part in (slice(0, 100), slice(100, 300), slice(1_000, 5_000)):
+        assert estimate[part].mean() == pytest.approx(truth[part].mean(), abs=0.25)
+
+
+def test_checks_say_what_they_found():
+    few = TopicCheck(np.array([1, 2, 9, 40, 812]), 2_310)
+    assert str(few) == "4 of 5 documents come back among the first 40 when left out"
+    many = TopicCheck(np.arange(1, 101) * 8, 10_000, by_other_words=True)
+    assert str(many) == (
+        "76% of the documents with the words, judged by their other words, are among the first 610 of 10,000"
+    )
+    assert str(TopicCheck(np.empty(0), 10)) == "no check: it needs two documents"
+    assert [format_about(n) for n in (0, 7.4, 83, 1_449, 98_765)] == ["0", "7", "83", "1,400", "99,000"]
+
+
+@pytest.mark.parametrize(
+    ("X", "code"),
+    [
+        ("one text", "one_string"),
+        ([[1, -1], [2, 3]], "bad_counts"),
+        ([[0, 0], [0, 1]], "too_few_documents"),
+        ([[np.nan, 1], [2, 3]], None),
+        ([[1e300, 1], [2, 3]], "bad_counts"),
+    ],
+)
+def test_bad_counts_are_errors(X, code):
+    with pytest.raises(SearchError) as error:
+        TopicSearch().fit(X)
+    assert code is None or error.value.code == code
+
+
+def test_small_and_odd_corpora_are_searched():
+    tiny = TopicSearch().fit([[1, 1, 0], [0, 1, 1]])
+    with pytest.warns(WeakHintWarning, match="Only one document"):
+        topic = tiny.search(0)
+    assert topic.documents(2)[0][0] == 0
+    assert len(repr(topic)) > 20
+    sparse = TopicSearch().fit(["", None, "sushi and tuna", "tuna and rice", float("nan"), "sushi with rice"])
+    with pytest.warns(WeakHintWarning):
+        topic = sparse.search("sushi")
+    assert {row for row, _ in topic.documents(2)} == {2, 5}
+    assert len(topic.documents(10)) == 6
+    with pytest.raises(UnknownWordError):
+        sparse.search("ramen")
+    with pytest.raises(HintError) as error:
+        sparse.search()
+    assert error.value.code == "one_hint_needed"
+
+
+def test_labels_are_a_hint():
+    y = np.full(2_000, -1)
+    y[[row for row, _ in search.search("sushi").documents(5)]] = 1
+    fitted = TopicSearch(n_components=30).fit(reviews.text, y)
+    assert "sushi" in [word for word, _ in fitted.topic_.top_words(5)]
+    with pytest.raises(HintError):
+        TopicSearch().fit(reviews.text, np.full(2_000, -1))
+
+
+def test_many_hints_are_searched_at_once():
+    several = search.search_many(["sushi", "pizza"])
+    assert np.array_equal(several[1].scores, search.search("pizza").scores)
+
+
+def test_scores_do_not_depend_on_how_documents_are_split():
+    damped = damp_counts(planted.counts)
+    whole = FittedCorpus.fit(planted.counts, n_components=20)
+    assert len(list(chunk_rows(damped, 1_000).enumerate())) > 1
+    assert whole.n_documents == 3_000
