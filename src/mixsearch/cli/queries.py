@@ -1,23 +1,21 @@
-"""Hints as users type them, as queries: words, texts, rows of documents, or a file of hints."""
+"""Hints as users type them, as questions: words, texts, rows of documents, or a file of hints."""
 
 from __future__ import annotations
 
 import re
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from mixsearch import index as indexes
-from mixsearch.errors import HintError, Option, SearchError
+from mixsearch.errors import SearchError
+from mixsearch.topics.answers import Question
 
 _NAMED = re.compile(r"([^:\"]+):\s+(\S.*)")
 _MAX_TITLE = 40
-# A word to avoid, or a weight, inside of a phrase.
-_OPERATOR = re.compile(r"\s-\w|\^\S+\s")
 EachWordArgument = Annotated[
     list[str] | None, typer.Argument(metavar="WORD", help="Words, phrases and patterns; each is one hint.")
 ]
@@ -51,77 +49,48 @@ class TypedHints:
         }
         kinds = [name for name, is_given in given.items() if is_given]
         if len(kinds) != 1 and kinds != ["words", "--documents"]:
-            found = " and ".join(kinds) or "none"
-            raise typer.BadParameter(f"Give words, --documents or both, --text, or --hints, got {found}.")
+            listed = " and ".join(kinds) or "none"
+            raise typer.BadParameter(f"Give words, --documents or both, --text, or --hints, got {listed}.")
         if kinds[0] != "words" and (self.avoid or self.each):
             raise typer.BadParameter(f"--not and --each need words, got {kinds[0]}.")
-        if self.not_documents and not {"words", "--documents"} & set(kinds):
-            raise typer.BadParameter(f"--not-documents needs words or --documents, got {kinds[0]}.")
 
 
-def read_queries(typed: TypedHints) -> list[indexes.Query]:
-    """Return the queries of a command."""
+def read_questions(typed: TypedHints, **search: Any) -> list[Question]:
+    """Return the questions of a command, with what they have in common."""
     if typed.hints is not None:
-        return _parse_lines(read_hints(typed.hints), typed.hints)
+        return [Question(name, query, **search) for name, query in _parse_lines(typed.hints)]
+    if typed.texts:
+        return [Question(_shorten(typed.texts[0]), text=tuple(typed.texts), **search)]
     marked: dict[str, Any] = {
         "documents": tuple(typed.documents) or None,
         "not_documents": tuple(typed.not_documents) or None,
     }
-    if typed.documents and not typed.words:
-        return [indexes.Query(f"document {', '.join(map(str, typed.documents))}", **marked)]
-    if typed.texts:
-        return [indexes.Query(_shorten(typed.texts[0]), text=tuple(typed.texts))]
-    each = [[word] for word in typed.words] if typed.each else [typed.words]
-    return [replace(_make_query(words, typed.avoid), **marked) for words in each]
+    if not typed.words:
+        return [Question(f"document {', '.join(map(str, typed.documents))}", **marked, **search)]
+    avoid = [f"-{quote(word.removeprefix('-'))}" for word in typed.avoid]
+    hints = [[word] for word in typed.words] if typed.each else [typed.words]
+    queries = [" ".join([*map(quote, hint), *avoid]) for hint in hints]
+    names = [hint[0] if len(hint) == 1 and not avoid else query for hint, query in zip(hints, queries, strict=True)]
+    return [Question(name, query, **marked, **search) for name, query in zip(names, queries, strict=True)]
 
 
-def _make_query(words: Sequence[str], avoid: Sequence[str]) -> indexes.Query:
-    from mixsearch.topics.hint import join_weights, parse_word
-
-    for word in words:
-        if _OPERATOR.search(word):
-            raise HintError(
-                "{word!r} is one phrase, in which - and ^ mean nothing. Give its words one by one, and those to avoid "
-                "with {argument}.",
-                code="operator_in_phrase",
-                word=word,
-                argument=Option("not"),
-            )
-    wanted = [parse_word(_unquote(word)) for word in words]
-    avoided = [(name, -abs(weight)) for name, weight in (parse_word(_unquote(word)) for word in avoid)]
-    weights = join_weights([*wanted, *avoided])
-    signed = [*words, *(f"-{word.removeprefix('-')}" for word in avoid)]
-    # A single word or phrase is its own name; among several, quotes show where a phrase ends.
-    return indexes.Query(signed[0] if len(signed) == 1 else " ".join(map(_quote, signed)), words=weights)
-
-
-def _unquote(word: str) -> str:
-    return word[1:-1] if len(word) > 1 and word[0] == word[-1] == '"' else word
-
-
-def _quote(word: str) -> str:
+def quote(word: str) -> str:
+    """Put an argument with blanks in quotes: it is one phrase."""
     return f'"{word}"' if " " in word and '"' not in word else word
 
 
-def _parse_lines(text: str, path: Path) -> list[indexes.Query]:
-    lines = [line.strip() for line in text.splitlines()]
-    queries = [_parse_line(line) for line in lines if line and not line.startswith("#")]
-    if not queries:
+def _parse_lines(path: Path) -> list[tuple[str, str]]:
+    """Return the name and the query of each line of a file."""
+    lines = [line.strip() for line in read_hints(path).splitlines()]
+    pairs = [_NAMED.fullmatch(line) or (line, line) for line in lines if line and not line.startswith("#")]
+    if not pairs:
         raise SearchError(
             "No hint in {name}. Write one per line: 'query' or 'name: query'.",
             code="no_hints",
             name=_describe_file(path),
             path=str(path),
         )
-    return queries
-
-
-def _parse_line(line: str) -> indexes.Query:
-    from mixsearch.topics.hint import parse_words
-
-    named = _NAMED.fullmatch(line)
-    name, query = named.groups() if named else (line, line)
-    return indexes.Query(name.strip(), words=parse_words(query))
+    return [(pair[0], pair[1]) if isinstance(pair, tuple) else (pair[1].strip(), pair[2]) for pair in pairs]
 
 
 def _shorten(text: str) -> str:
@@ -130,6 +99,7 @@ def _shorten(text: str) -> str:
 
 
 def read_hints(path: Path) -> str:
+    """Read a file of hints, or standard input."""
     try:
         return sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:

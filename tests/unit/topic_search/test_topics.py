@@ -133,7 +133,7 @@ def test_meanings_of_a_word_are_clusters_of_its_documents():
         for words in (["engine", "wheel", "car", "drive", "speed", "road"], ["cat", "jungle", "prey", "river", "paw"])
         for _ in range(500)
     ]
-    texts += [" ".join(rng.choice(["sun", "rain", "wind", "snow", "storm"], 8)) for _ in range(1_000)]
+    texts += [" ".join(rng.choice(["sun", "rain", "wind", "snow", "storm"], 8)) for _ in range(4_000)]
     fitted = TopicSearch(n_components=5).fit(texts)
     topic = fitted.search("jaguar")
     cars, cats = sorted(topic.alternatives, key=lambda meaning: meaning.words[0] in ("car", "engine"), reverse=True)

@@ -1,14 +1,19 @@
-"""Answers as plain data: a topic with its words, documents and the sentences that match, for programs and pages."""
+"""Questions to an index, and answers as plain data: words, documents and the sentences that match."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mixsearch._typing import Array
+from mixsearch.errors import SearchError, SearchWarning, StorageError, collect_warnings
+from mixsearch.machine import map_parallel
+from mixsearch.topics.groups import make_unique
 from mixsearch.topics.records import to_plain
 from mixsearch.topics.topic import Topic, format_about
 
@@ -19,6 +24,107 @@ if TYPE_CHECKING:
 _UNSPACED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U000323af"
 _LETTER = re.compile(rf"[^\W{_UNSPACED}]")
 SNIPPET_LENGTH = 160
+
+
+@dataclass(frozen=True)
+class Question:
+    """A hint under a name, and how to search with it; the fields are those of `TopicIndex.search`.
+
+    Parameters
+    ----------
+    name : str
+        What the answer is called.
+    words : str, optional
+        Words, as in a search box.
+    text : tuple of str, optional
+        Texts about the topic.
+    documents, not_documents : tuple of int
+        Rows of documents that are about the topic, and of documents that are not.
+    narrower : float, default=0
+        Steps towards a narrower topic; negative for a broader one.
+    meaning : int, optional
+        Which of the meanings of the hint to search for.
+    where : str, optional
+        A filter of the documents that are listed and counted.
+
+    Examples
+    --------
+    >>> from mixsearch.topics import Question
+    >>> question = Question("fish", "sushi tuna -wine", where="stars <= 2")
+    """
+
+    name: str
+    words: str | None = None
+    text: tuple[str, ...] | None = None
+    documents: tuple[int, ...] | None = None
+    not_documents: tuple[int, ...] | None = None
+    narrower: float = 0.0
+    meaning: int | None = None
+    where: str | None = None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The topic of a question, or the error that explains why there is none."""
+
+    question: Question
+    topic: Topic | None = None
+    warnings: tuple[SearchWarning, ...] = ()
+    error: SearchError | None = None
+    seconds: float = 0.0
+
+
+def answer_question(index: TopicIndex, question: Question) -> Answer:
+    """Find the topic of a question. An error about the hint is part of the answer.
+
+    Parameters
+    ----------
+    index : TopicIndex
+        The index to search.
+    question : Question
+        What to search for.
+
+    Returns
+    -------
+    Answer
+    """
+    start = perf_counter()
+    hint = {name: value for name, value in vars(question).items() if name != "name" and value is not None}
+    with collect_warnings() as warnings:
+        try:
+            topic = index.search(**hint)
+        except StorageError:
+            raise
+        except SearchError as error:
+            return Answer(question, None, tuple(warnings), error, perf_counter() - start)
+    return Answer(question, topic, tuple(warnings), None, perf_counter() - start)
+
+
+def answer_questions(index: TopicIndex, questions: Sequence[Question]) -> list[Answer]:
+    """Find the topics of several questions, in parallel threads.
+
+    Parameters
+    ----------
+    index : TopicIndex
+        The index to search.
+    questions : sequence of Question
+        What to search for.
+
+    Returns
+    -------
+    list of Answer
+        In the order of the questions.
+    """
+    return map_parallel(lambda question: answer_question(index, question), questions, n_jobs=-1)
+
+
+def name_answers(answers: Iterable[Answer]) -> dict[str, Topic]:
+    """Return the topics that were found under the names of their questions, each once."""
+    topics: dict[str, Topic] = {}
+    for answer in answers:
+        if answer.topic is not None:
+            topics[make_unique(answer.question.name, topics)] = answer.topic
+    return topics
 
 
 def describe_topic(
