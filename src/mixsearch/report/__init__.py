@@ -1,4 +1,4 @@
-"""Reports on the topics of an index: one HTML file that opens offline, or an Excel workbook."""
+"""Reports on the topics of an index: one HTML file that opens offline."""
 
 import lazy_loader as lazy
 

@@ -1,8 +1,3 @@
-from .contents import Report, make_report
-from .write import write_report
+from .page import Report, make_report
 
-__all__ = [
-    "Report",
-    "make_report",
-    "write_report",
-]
+__all__ = ["Report", "make_report"]

@@ -2,25 +2,191 @@
 
 from __future__ import annotations
 
+import math
+import os
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from functools import cached_property
+from html import escape
 from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from mixsearch import __version__
-from mixsearch.display import format_share, plain_chance, plain_number, pluralize
-from mixsearch.index.answer import Answer, TopicWord, TypicalDocument
-from mixsearch.index.description import find_words
-from mixsearch.index.groups import GroupedTopic, GroupShare
-from mixsearch.report.charts import N_COLORS, Line, draw_groups, draw_lines, draw_spark, draw_words, find_span
-from mixsearch.report.contents import Report, ReportedTopic, list_methods
+from mixsearch.errors import SearchError
+from mixsearch.io.disk import explain_os_errors, write_atomically
 from mixsearch.report.markup import Markup, is_link, join, make_text, tag
+from mixsearch.topics.answers import Answer, Question, answer_questions, describe_topic, find_words, name_answers
+from mixsearch.topics.groups import GroupedTopic, TopicGroup, TopicGroups
+from mixsearch.topics.topic import format_about
+
+if TYPE_CHECKING:
+    from mixsearch.topics.index import TopicIndex
 
 # Nothing but the style of this page is loaded or run, whatever the documents hold.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-_TONES = {"clear": "good", "likely": "good", "distinct": "good", "doubtful": "doubt", "close": "doubt"}
+_TONES = {"strong": "good", "fair": "doubt", "weak": "bad", None: "doubt"}
+N_COLORS = 8  # of the style sheet; further lines use them again
+_MAX_COLUMNS = 3  # of groups, chosen by themselves
 _MAX_GROUPS = 21  # as many as are made by default, and the others
-_N_WORDS = 5
-# Other meanings with a smaller part of the hint are noise.
-_MIN_SHARE = 0.001
+_WIDTH, _HEIGHT = 760, 320
+_MARGINS = (52.0, 12.0, 200.0, 28.0)  # of a chart: left, top, right, bottom
+_MAX_LABEL, _MAX_TICKS = 26, 9
+_METHODS = (
+    "A topic is found from its hint alone. Documents that contain the words of the hint are compared with all "
+    "documents, in their words and in what these usually occur with; each document gets one score.",
+    "Documents of the hint are then left out in turn and judged by their other words. Where they rank says how sure a "
+    "match is, and how likely a document of each score belongs to the topic. All numbers are sums of this: about how "
+    "many documents, their share in a period or group, and the words that distinguish them.",
+    "A word in few documents, or one that is used in many ways, is an uncertain match: read its documents first. "
+    "Irony, negation and rare spellings are not understood.",
+)
+
+
+@dataclass(frozen=True)
+class Report:
+    """Topics of an index, as plain data for a page.
+
+    Parameters
+    ----------
+    title : str
+        The title.
+    created : date
+        When the report was made.
+    n_documents : int
+        The number of documents of the index.
+    where : str or None
+        The filter of the documents.
+    topics : dict of str to dict
+        What `describe_topic` says of each topic.
+    timeline : TopicGroups or None
+        The topics over time.
+    groups : tuple of TopicGroups
+        The topics by the values of columns.
+    failed : tuple of Answer
+        The questions without a topic, with their errors.
+    """
+
+    title: str
+    created: date
+    n_documents: int
+    where: str | None
+    topics: dict[str, dict[str, Any]]
+    timeline: TopicGroups | None
+    groups: tuple[TopicGroups, ...]
+    failed: tuple[Answer, ...]
+
+    @cached_property
+    def html(self) -> str:
+        """The report as one HTML page, which opens offline."""
+        return make_page(self)
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the page, completely or not at all.
+
+        Parameters
+        ----------
+        path : path
+            A file .html. It is replaced if it exists.
+        """
+        file = Path(path)
+        if file.suffix.lower() not in (".html", ".htm"):
+            raise SearchError(
+                "Cannot write a report to {file!r}: the name must end in .html.", code="unknown_format", file=str(file)
+            )
+        with explain_os_errors("write to", file), write_atomically(file) as temporary:
+            temporary.write_bytes(self.html.encode("utf-8", "replace"))
+
+    def __repr__(self) -> str:
+        return f"Report on {self.title}: {', '.join(self.topics)}"
+
+    def _repr_html_(self) -> str:
+        # Neither scripts nor styles pass the frame, in either direction.
+        title = escape(f"Topics of {self.title}", quote=True)
+        return (
+            f'<iframe title="{title}" sandbox srcdoc="{escape(self.html, quote=True)}" '
+            'style="width: 100%; height: 640px; border: 1px solid #8884; border-radius: 8px"></iframe>'
+        )
+
+
+def make_report(
+    index: TopicIndex,
+    questions: Sequence[Question],
+    *,
+    title: str | None = None,
+    over: str | Literal["auto"] | None = "auto",
+    by: Sequence[str] | Literal["auto"] = "auto",
+    where: str | None = None,
+    n_words: int = 12,
+    n_documents: int = 10,
+) -> Report:
+    """Search for topics and describe them for a report.
+
+    Parameters
+    ----------
+    index : TopicIndex
+        The index to search.
+    questions : sequence of Question
+        What to search for. A question without a topic leaves the others alone.
+    title : str, optional
+        The title; by default the name of the index.
+    over : str, "auto" or None, default="auto"
+        The column of the timeline: dates or numbers. "auto" takes the first column of dates, if there is one.
+    by : sequence of str or "auto", default="auto"
+        The columns of the groups. "auto" takes the first three columns of categories.
+    where : str, optional
+        A filter of the documents that are listed and counted.
+    n_words, n_documents : int
+        How many words and documents to list for each topic.
+
+    Returns
+    -------
+    Report
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> from mixsearch.datasets import make_reviews
+    >>> from mixsearch.report import make_report
+    >>> from mixsearch.topics import IndexOptions, Question, build_index, open_index
+    >>> reviews = make_reviews(500, random_state=0).to_columns()
+    >>> built = build_index(reviews, mkdtemp() + "/reviews.index", IndexOptions(n_components=12))
+    >>> report = make_report(open_index(built.path), [Question("sushi", "sushi")])
+    >>> report.title, report.timeline.over, [groups.by for groups in report.groups]
+    ('reviews', 'date', ['city'])
+    """
+    answers = answer_questions(index, [Question(**(vars(question) | {"where": where})) for question in questions])
+    topics = name_answers(answers)
+    failed = tuple(answer for answer in answers if answer.error is not None)
+    if not topics:
+        raise failed[0].error or _make_error() if failed else _make_error()
+    column = index.columns.find("date") if over == "auto" else over
+    columns = _choose_columns(index) if by == "auto" else list(by)
+    return Report(
+        title=title or index.path.stem,
+        created=date.today(),
+        n_documents=index.n_documents,
+        where=where,
+        topics={
+            name: describe_topic(index, topic, name=name, n_words=n_words, n_documents=n_documents)
+            for name, topic in topics.items()
+        },
+        timeline=None if column is None else index.group(topics, over=column, where=where),
+        groups=tuple(index.group(topics, by=each, where=where) for each in columns),
+        failed=failed,
+    )
+
+
+def _choose_columns(index: TopicIndex) -> list[str]:
+    return [column.name for column in index.columns.described if column.role == "category"][:_MAX_COLUMNS]
+
+
+def _make_error() -> SearchError:
+    return SearchError("A report needs at least one hint, got none.", code="no_hints")
+
+
+# ---- The page -------------------------------------------------------------------------------------------------------
 
 
 def make_page(report: Report) -> str:
@@ -36,16 +202,8 @@ def make_page(report: Report) -> str:
         tag("title", report.title),
         tag("style", Markup(style)),
     )
-    body = tag(
-        "body",
-        _make_header(report),
-        tag(
-            "main",
-            _make_summary(report),
-            *(_make_topic(report, topic, position) for position, topic in enumerate(report.topics)),
-            _make_methods(report),
-        ),
-    )
+    sections = [_make_topic(report, name, position) for position, name in enumerate(report.topics)]
+    body = tag("body", _make_header(report), tag("main", _make_summary(report), *sections, _make_methods(report)))
     return f"<!DOCTYPE html>\n{tag('html', head, body, lang='en')}\n"
 
 
@@ -56,158 +214,91 @@ def _make_header(report: Report) -> Markup:
         f"{report.n_documents:,} documents",
         f"{report.created:%d %B %Y}".lstrip("0"),
     ]
-    where = (
-        None if report.where is None else tag("p", "Only documents with ", tag("code", report.where), class_="where")
-    )
-    return tag("header", tag("h1", report.title), tag("p", " · ".join(facts), class_="facts"), where)
+    where = report.where and tag("p", "Only documents with ", tag("code", report.where), class_="where")
+    return tag("header", tag("h1", report.title), tag("p", " · ".join(facts), class_="facts"), where or None)
 
 
 def _make_summary(report: Report) -> Markup:
-    rows = [_make_row(report, topic, position) for position, topic in enumerate(report.topics)]
-    has_timeline = report.timeline is not None
-    head = tag(
-        "tr",
-        *(tag("th", name, scope="col") for name in ("Topic", "Verdict")),
-        tag("th", "Share", scope="col", class_="number"),
-        tag("th", "Documents about it", scope="col", class_="number"),
-        tag("th", "Over time", scope="col", class_="course") if has_timeline else None,
-    )
+    rows = [_make_row(name, answer, position) for position, (name, answer) in enumerate(report.topics.items())]
+    head = tag("tr", tag("th", "Topic", scope="col"), tag("th", "Documents", scope="col"))
     table = tag("div", tag("table", tag("thead", head), tag("tbody", *rows), class_="summary"), class_="scroll")
-    chart = None
-    if report.timeline is not None and len(report.topics) > 1:
-        chart = _make_figure(
-            draw_lines(_list_lines(report), f"Topics by {report.timeline.column}", height=320),
-            f"Mean share of the documents, by {report.timeline.column}; bands are 95% intervals.{_note_span(report)}",
-        )
-    return tag("section", tag("h2", "Summary"), table, chart, _list_failed(report), id="summary")
+    return tag("section", tag("h2", "Summary"), table, _make_timeline(report), _list_failed(report), id="summary")
 
 
-def _make_row(report: Report, topic: ReportedTopic, position: int) -> Markup:
-    answer = topic.answer
-    words = ", ".join(word.word for word in answer.words[:_N_WORDS])
-    spark = None
-    if report.timeline is not None and topic.timeline is not None:
-        line = _make_line(topic.name, position, topic.timeline)
-        spark = tag("td", draw_spark(line, f"{topic.name} by {report.timeline.column}"), class_="course")
-    return tag(
-        "tr",
-        tag(
-            "th",
-            tag("a", _mark_color(position), tag("bdi", topic.name), href=f"#topic-{position + 1}"),
-            tag("span", words, class_="words"),
-            scope="row",
-        ),
-        tag("td", _make_badge(answer)),
-        tag("td", format_share(answer.weight), class_="number"),
-        tag("td", _count_about(answer), class_="number"),
-        spark,
-    )
+def _make_row(name: str, answer: dict[str, Any], position: int) -> Markup:
+    words = ", ".join(word["word"] for word in answer["words"][:6])
+    link = tag("a", _mark_color(position), tag("bdi", name), href=f"#topic-{position + 1}")
+    heading = tag("th", link, tag("span", words, class_="words"), scope="row")
+    return tag("tr", heading, tag("td", answer["sentence"]))
 
 
-def _make_topic(report: Report, topic: ReportedTopic, position: int) -> Markup:
-    answer = topic.answer
-    heading = tag("h2", _mark_color(position), tag("bdi", topic.name), _make_badge(answer))
+def _make_topic(report: Report, name: str, position: int) -> Markup:
+    answer = report.topics[name]
+    badge = tag("span", answer["match"] or "unchecked", class_=f"badge {_TONES[answer['match']]}")
+    meanings = [f"{', '.join(each['words'])} ({each['share']:.0%})" for each in answer["alternatives"]]
+    tables = [_make_groups(groups, groups.topics[position], position) for groups in report.groups]
     return tag(
         "section",
-        heading,
-        tag("p", _explain_verdict(answer), class_="verdict"),
-        _list_notes(answer),
-        _list_facts(answer),
-        tag("div", _make_words(answer, position), _make_related(answer), class_="columns"),
-        _make_timeline(report, topic, position),
-        *(_make_groups(groups.column, own, position) for groups, own in zip(report.groups, topic.groups, strict=True)),
+        tag("h2", _mark_color(position), tag("bdi", name), badge),
+        tag("p", answer["sentence"]),
+        tag("p", f"{answer['check'][:1].upper()}{answer['check'][1:]}.", class_="verdict"),
+        _list_notes([warning["message"] for warning in answer["warnings"]]),
+        tag("p", "Words: ", tag("bdi", ", ".join(word["word"] for word in answer["words"]))),
+        tag("p", "Meanings of the hint: ", tag("bdi", "; ".join(meanings))) if meanings else None,
+        *tables,
         _make_documents(answer),
         id=f"topic-{position + 1}",
         class_="topic",
     )
 
 
-def _make_words(answer: Answer, position: int) -> Markup | None:
-    words = _list_words(answer)
-    if not words:
+def _make_groups(groups: TopicGroups, topic: GroupedTopic, position: int) -> Markup | None:
+    """Return a table of groups with bars, those of the largest share first if they have no order."""
+    listed = [group for group in topic.groups if group.n_documents]
+    if groups.kind == "category":
+        listed.sort(key=lambda group: -(group.share or 0))
+    if not listed:
         return None
-    chart = draw_words(words, position, f"Words of {answer.hint}")
+    largest = max(group.share or 0 for group in listed) or 1
+    head = tag("tr", *(tag("th", text, scope="col") for text in (groups.by, "Share", "", "About it", "Documents")))
+    rows = [_make_group(group, largest) for group in listed[:_MAX_GROUPS]]
+    table = tag("table", tag("thead", head), tag("tbody", *rows), class_=f"data c{position % N_COLORS}")
+    return tag("div", tag("h3", f"By {groups.by}"), tag("div", table, class_="scroll"))
+
+
+def _make_group(group: TopicGroup, largest: float) -> Markup:
+    share = group.share or 0
+    bar = tag("rect", width=_round(100 * share / largest), height=10, y=2, class_="bar")
     return tag(
-        "div", tag("h3", "Words"), _make_figure(chart, "Probability, and how many times likelier than elsewhere.")
+        "tr",
+        tag("th", tag("bdi", group.label), scope="row"),
+        tag("td", f"{share:.1%}", class_="number"),
+        tag("td", tag("svg", bar, viewBox="0 0 100 14", width=100, height=14, aria_hidden="true")),
+        tag("td", format_about(group.n_members), class_="number"),
+        tag("td", f"{group.n_documents:,}", class_="number"),
     )
 
 
-def _make_related(answer: Answer) -> Markup:
-    related = ", ".join(f"{word.word} ({plain_number(word.likelier)}×)" for word in answer.related_words)
-    others = [
-        tag("li", tag("bdi", ", ".join(other.words)), tag("span", f"{format_share(other.share_of_hint)} of the hint"))
-        for other in answer.alternatives
-        if other.share_of_hint >= _MIN_SHARE
-    ]
-    return tag(
-        "div",
-        join(tag("h3", "Related words"), tag("p", tag("bdi", related))) if related else None,
-        join(tag("h3", "Other meanings"), tag("ul", *others, class_="others")) if others else None,
-    )
-
-
-def _make_timeline(report: Report, topic: ReportedTopic, position: int) -> Markup | None:
-    if report.timeline is None or topic.timeline is None:
+def _make_documents(answer: dict[str, Any]) -> Markup | None:
+    if not answer["documents"]:
         return None
-    column = report.timeline.column
-    line = _make_line(topic.name, position, topic.timeline)
-    chart = draw_lines([line], f"{topic.name} by {column}", height=220)
-    caption = f"Mean share of the documents, by {column}; the band is a 95% interval.{_note_span(report)}"
-    return tag("div", tag("h3", "Over time"), _make_figure(chart, caption), _make_data(topic.timeline, column))
-
-
-def _make_groups(column: str, topic: GroupedTopic, position: int) -> Markup | None:
-    shown = topic.groups[:_MAX_GROUPS]
-    if not shown:
-        return None
-    chart = draw_groups(shown, position, f"{topic.hint} by {column}")
-    more = f" The first {_MAX_GROUPS} of {len(topic.groups)}." if len(topic.groups) > _MAX_GROUPS else ""
-    caption = f"Mean share of the documents of each {column}, with a 95% interval.{more}"
-    return tag("div", tag("h3", f"By {column}"), _make_figure(chart, caption), _make_data(topic, column))
-
-
-def _make_data(topic: GroupedTopic, column: str) -> Markup:
-    """Return the numbers of a chart as a table that can be opened."""
-    names = (column, "Documents", "Share", "95% interval", "About it")
-    head = tag("tr", *(tag("th", name, scope="col", class_="number" if i else None) for i, name in enumerate(names)))
-    rows = [_make_data_row(group) for group in topic.groups]
-    table = tag("table", tag("thead", head), tag("tbody", *rows), class_="data")
-    return tag("details", tag("summary", "Numbers"), tag("div", table, class_="scroll"))
-
-
-def _make_data_row(group: GroupShare) -> Markup:
-    share = interval = about = "–"
-    if group.share is not None and group.low is not None and group.high is not None:
-        share, interval = format_share(group.share), f"{format_share(group.low)} to {format_share(group.high)}"
-    if group.n_about is not None:
-        about = f"{group.n_about:,.0f}"
-    cells = [tag("td", each, class_="number") for each in (f"{group.n_documents:,}", share, interval, about)]
-    return tag("tr", tag("th", tag("bdi", group.label), scope="row"), *cells)
-
-
-def _make_documents(answer: Answer) -> Markup | None:
-    if not answer.documents:
-        return None
-    words = [word.word for word in _list_words(answer)]
-    items = [_make_document(document, words) for document in answer.documents]
+    words = [word["word"] for word in answer["words"]]
+    items = [_make_document(document, words) for document in answer["documents"]]
     return tag("div", tag("h3", "Documents"), tag("ol", *items, class_="documents"))
 
 
-def _make_document(document: TypicalDocument, words: Sequence[str]) -> Markup:
-    label = document.title or document.name or f"Document {document.row}"
-    linked = tag("bdi", label)
-    if is_link(document.link):
-        linked = tag("a", linked, href=document.link, rel="noopener noreferrer")
-    day = None if document.date is None else document.date.removesuffix("T00:00:00")
-    meta = [day, document.name if document.title else None, f"row {document.row}"]
+def _make_document(document: dict[str, Any], words: Sequence[str]) -> Markup:
+    linked = tag("bdi", document["title"] or document["name"] or f"Document {document['row']}")
+    if is_link(document["link"]):
+        linked = tag("a", linked, href=document["link"], rel="noopener noreferrer")
+    day = None if document["date"] is None else document["date"].removesuffix("T00:00:00")
+    meta = [day, document["name"] if document["title"] else None, f"row {document['row']}"]
+    snippet = document["snippet"]
     return tag(
         "li",
-        tag("span", format_share(document.share), class_="share"),
         tag("span", linked, class_="title"),
         tag("span", " · ".join(each for each in meta if each), class_="meta"),
-        None
-        if document.snippet is None
-        else tag("p", tag("bdi", highlight(document.snippet, words)), class_="snippet"),
+        None if snippet is None else tag("p", tag("bdi", highlight(snippet, words)), class_="snippet"),
     )
 
 
@@ -220,77 +311,15 @@ def highlight(snippet: str, words: Sequence[str]) -> Markup:
     return join(*parts, snippet[last:])
 
 
-def _list_words(answer: Answer) -> list[TopicWord]:
-    """Return the words that are likelier in the topic than elsewhere."""
-    return [word for word in answer.words if word.likelier > 1]
-
-
-def _make_badge(answer: Answer) -> Markup:
-    return tag("span", answer.verdict_code, class_=f"badge {_TONES.get(answer.verdict_code, 'bad')}")
-
-
-def _explain_verdict(answer: Answer) -> str:
-    if answer.confidence is None:
-        sentence = f"The hint leads to this topic by a factor of {plain_number(answer.lead)}: {answer.verdict}."
-    else:
-        chance = plain_chance(answer.confidence)
-        sentence = f"The chance that this topic is about what was asked is {chance}: {answer.verdict}."
-    return f"{sentence} Look at the other meanings, or add a word." if answer.is_doubtful else sentence
-
-
-def _list_notes(answer: Answer) -> Markup | None:
-    notes = [tag("li", warning.message) for warning in answer.warnings]
-    return tag("ul", *notes, class_="notes") if notes else None
-
-
-def _list_facts(answer: Answer) -> Markup:
-    facts = [("of all text", format_share(answer.weight))]
-    if answer.n_about is not None:
-        facts.append(("documents about it", _count_about(answer)))
-    if answer.n_holding is not None:
-        facts.append(("documents with the words of the hint", f"{answer.n_holding:,}"))
-    return tag("dl", *(tag("div", tag("dt", name), tag("dd", value)) for name, value in facts), class_="facts")
-
-
-def _count_about(answer: Answer) -> str:
-    if answer.n_about is None:
-        return "–"
-    return f"{answer.n_about:,.0f} ({answer.n_about_low:,.0f} to {answer.n_about_high:,.0f})"
+def _list_notes(sentences: Sequence[str]) -> Markup | None:
+    return tag("ul", *(tag("li", sentence) for sentence in sentences), class_="notes") if sentences else None
 
 
 def _list_failed(report: Report) -> Markup | None:
     if not report.failed:
         return None
-    items = [tag("li", tag("b", outcome.query.name), f": {outcome.error}") for outcome in report.failed]
+    items = [tag("li", tag("b", answer.question.name), f": {answer.error}") for answer in report.failed]
     return tag("div", tag("h3", "Hints without a topic"), tag("ul", *items, class_="notes"))
-
-
-def _list_lines(report: Report) -> list[Line]:
-    return [
-        _make_line(topic.name, position, topic.timeline)
-        for position, topic in enumerate(report.topics)
-        if topic.timeline is not None
-    ]
-
-
-def _make_line(name: str, position: int, topic: GroupedTopic) -> Line:
-    return Line(name, position, topic.groups[find_span(topic.groups)])
-
-
-def _note_span(report: Report) -> str:
-    """Return which periods are not drawn."""
-    groups = () if report.timeline is None else report.timeline.topics[0].groups
-    span = find_span(groups)
-    n_left = sum(group.n_documents for group in (*groups[: span.start], *groups[span.stop :]))
-    if not n_left:
-        return ""
-    first, last = groups[span.start].label, groups[span.stop - 1].label
-    documents = f"{n_left:,} {pluralize(n_left, 'document')}"
-    return f" {documents} before {first} or after {last} {pluralize(n_left, 'is', 'are')} not drawn."
-
-
-def _make_figure(chart: Markup, caption: str) -> Markup:
-    return tag("figure", chart, tag("figcaption", caption))
 
 
 def _mark_color(position: int) -> Markup:
@@ -298,6 +327,125 @@ def _mark_color(position: int) -> Markup:
 
 
 def _make_methods(report: Report) -> Markup:
-    parts = [join(tag("h3", heading), tag("p", text)) for heading, text in list_methods(report)]
     made = tag("p", f"Made with mixsearch {__version__} on {report.created:%Y-%m-%d}.", class_="made")
-    return tag("section", tag("h2", "How to read this report"), *parts, made, id="methods", class_="methods")
+    paragraphs = [tag("p", text) for text in _METHODS]
+    return tag("section", tag("h2", "How to read this report"), *paragraphs, made, id="methods", class_="methods")
+
+
+# ---- The chart ------------------------------------------------------------------------------------------------------
+
+
+class _Frame(NamedTuple):
+    """The place of periods and shares in a chart."""
+
+    labels: Sequence[str]
+    ceiling: float
+
+    def place(self, i: int, share: float) -> tuple[float, float]:
+        left, top, right, bottom = _MARGINS
+        x = left + (_WIDTH - left - right) * (i + 0.5) / len(self.labels)
+        return _round(x), _round(top + (_HEIGHT - top - bottom) * (1 - min(share / self.ceiling, 1)))
+
+
+def _make_timeline(report: Report) -> Markup | None:
+    if report.timeline is None or not report.timeline.topics[0].groups:
+        return None
+    topics, column = report.timeline.topics, report.timeline.over
+    chart = draw_lines(topics, f"Topics by {column}")
+    return tag("figure", chart, tag("figcaption", f"Share of the documents that belong to each topic, by {column}."))
+
+
+def draw_lines(topics: Sequence[GroupedTopic], title: str) -> Markup:
+    """Return shares over time as lines with their names at the ends."""
+    largest = max((group.share or 0 for topic in topics for group in topic.groups), default=0)
+    ceiling, ticks = _make_scale(largest)
+    frame = _Frame([group.label for group in topics[0].groups], ceiling)
+    left, top, right, bottom = _MARGINS
+    parts: list[Markup] = []
+    for tick in ticks:
+        y = frame.place(0, tick)[1]
+        parts.append(tag("line", x1=left, x2=_WIDTH - right, y1=y, y2=y, class_="grid"))
+        parts.append(tag("text", f"{100 * tick:.3g}%", x=left - 8, y=y + 4, class_="tick end"))
+    step = -(-len(frame.labels) // _MAX_TICKS)
+    for i, label in enumerate(frame.labels[::step]):
+        x = frame.place(i * step, 0)[0]
+        parts.append(tag("text", label, x=x, y=_HEIGHT - 8, class_="tick middle"))
+    ends = [frame.place(*_find_last(topic))[1] for topic in topics]
+    for position, (topic, end) in enumerate(zip(topics, _spread(ends, top + 4, _HEIGHT - bottom), strict=True)):
+        lines = [
+            tag("polyline", points=" ".join(f"{x},{y}" for x, y in run), class_="stroke")
+            for run in _find_runs(topic, frame)
+        ]
+        share = f"{_find_last(topic)[1]:.1%}"
+        name = tag("text", f"{shorten(topic.hint)} {share}", x=_WIDTH - right + 8, y=_round(end + 4), class_="name")
+        parts.append(tag("g", *lines, name, class_=f"c{position % N_COLORS}"))
+    description = " ".join(describe_line(topic) for topic in topics)
+    return tag(
+        "svg",
+        tag("title", title),
+        tag("desc", description),
+        *parts,
+        viewBox=f"0 0 {_WIDTH} {_HEIGHT}",
+        role="img",
+        aria_label=f"{title}. {description}",
+        class_="chart",
+    )
+
+
+def _find_runs(topic: GroupedTopic, frame: _Frame) -> list[list[tuple[float, float]]]:
+    """Return the points of groups with documents, in runs without a gap."""
+    runs: list[list[tuple[float, float]]] = [[]]
+    for i, group in enumerate(topic.groups):
+        if group.share is None:
+            runs.append([])
+        else:
+            runs[-1].append(frame.place(i, group.share))
+    return [run for run in runs if run]
+
+
+def _find_last(topic: GroupedTopic) -> tuple[int, float]:
+    """Return the last group with documents, and the share there."""
+    shares = [(i, group.share) for i, group in enumerate(topic.groups) if group.share is not None]
+    return shares[-1] if shares else (0, 0.0)
+
+
+def describe_line(topic: GroupedTopic) -> str:
+    """Return the course of a line in a sentence."""
+    shown = [group for group in topic.groups if group.share is not None]
+    if not shown:
+        return f"{topic.hint}: no documents."
+    best = max(shown, key=lambda group: group.share or 0)
+    first, last, most = (f"{group.share:.1%} in {group.label}" for group in (shown[0], shown[-1], best))
+    return f"{topic.hint}: {first}, {last}, at most {most}."
+
+
+def shorten(text: str) -> str:
+    """Return a label of at most as many characters as there is room for."""
+    plain = " ".join(text.split())
+    return plain if len(plain) <= _MAX_LABEL else f"{plain[: _MAX_LABEL - 1]}…"
+
+
+def _make_scale(largest: float) -> tuple[float, list[float]]:
+    """Return the end of an axis, and its ticks."""
+    largest = min(max(largest, 1e-4), 1.0)
+    magnitude = 10 ** math.floor(math.log10(largest / 4))
+    step = next(factor * magnitude for factor in (1, 2, 2.5, 5, 10) if factor * magnitude * 5 >= largest)
+    n = math.ceil(largest / step - 1e-9)
+    return n * step, [i * step for i in range(n + 1)]
+
+
+def _spread(heights: Sequence[float], top: float, bottom: float, gap: float = 15) -> list[float]:
+    """Move labels apart that would cover each other."""
+    order = sorted(range(len(heights)), key=lambda i: heights[i])
+    placed = [0.0] * len(heights)
+    last = top - gap
+    for i in order:
+        placed[i] = last = max(heights[i], last + gap)
+    last = bottom + gap
+    for i in reversed(order):
+        placed[i] = last = min(placed[i], last - gap)
+    return placed
+
+
+def _round(value: float) -> float:
+    return round(value, 1)

@@ -30,10 +30,10 @@ from mixsearch.show.fonts import choose_fonts
 if TYPE_CHECKING:
     from mixsearch.gaussian import GaussianComponent
     from mixsearch.image.result import Segmentation
-    from mixsearch.index.groups import GroupedTopic, TopicGroups
     from mixsearch.regression import RegressionComponent
     from mixsearch.table.component import TableComponent
-    from mixsearch.topics.component import Topic
+    from mixsearch.topics.groups import TopicGroups
+    from mixsearch.topics.topic import Topic
 
 # The palette of Okabe and Ito, safe for color-blind readers; further topics repeat it with another line.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -47,7 +47,7 @@ _INSIDE = (0.002, 0.998)  # quantiles of a column that its axis shows; wild valu
 
 
 def plot_topic(topic: Topic, n_words: int = 15, *, ax: Axes | None = None) -> Axes:
-    """Draw the most typical words of a topic, with their probabilities.
+    """Draw the words that distinguish the members of a topic.
 
     Parameters
     ----------
@@ -71,23 +71,21 @@ def plot_topic(topic: Topic, n_words: int = 15, *, ax: Axes | None = None) -> Ax
     >>> ax = plot_topic(search.search("sushi"))
     """
     ax = ax or _make_axes(6, 1 + 0.27 * n_words)
-    words = sorted(topic.top_words(n_words), key=lambda each: -each[1])
-    bars = ax.barh(range(len(words)), [probability for _, probability in words], color=FOUND_COLOR, height=0.72)
-    labels = [f"{100 * probability:.1f}%" for _, probability in words]
-    ax.bar_label(bars, labels, padding=3, fontsize=8.5, color=MUTED_COLOR)
+    words = sorted(topic.top_words(n_words), key=lambda item: -item[1])
+    bars = ax.barh(range(len(words)), [share for _, share in words], color=FOUND_COLOR, height=0.72)
+    ax.bar_label(bars, [f"{share:.0%}" for _, share in words], padding=3, fontsize=8.5, color=MUTED_COLOR)
     ax.set_yticks(range(len(words)), [word for word, _ in words], fontsize=10, color=TEXT_COLOR, parse_math=False)
     ax.set_ylim(len(words) - 0.5, -0.5)
-    ax.set_xlim(0, 1.15 * max((probability for _, probability in words), default=1.0))
+    ax.set_xlim(0, 1.15 * max((share for _, share in words), default=1.0))
     ax.xaxis.set_visible(False)
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
-    return _finish(
-        ax, ", ".join(word for word, _ in topic.top_words(2)), "Typical words, with their share of the topic's words"
-    )
+    title = topic.hint.words or ", ".join(word for word, _ in topic.top_words(2))
+    return _finish(ax, title, "Words, and how many documents of the topic contain them")
 
 
 def plot_groups(groups: TopicGroups, *, ax: Axes | None = None) -> Axes:
-    """Draw the shares of topics over time or by group, with their 95% intervals.
+    """Draw the shares of topics over time or by group.
 
     Parameters
     ----------
@@ -99,72 +97,70 @@ def plot_groups(groups: TopicGroups, *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     matplotlib.axes.Axes
-        With lines and bands for periods, numbers and ranges; with bars and whiskers for categories.
+        With lines for periods, numbers and ranges, one for each topic and value of a second column; with bars for
+        categories.
 
     Examples
     --------
     >>> from tempfile import mkdtemp
     >>> from mixsearch.datasets import make_reviews
-    >>> from mixsearch.index import IndexOptions, build_index, open_index
     >>> from mixsearch.show.plots import plot_groups
+    >>> from mixsearch.topics import IndexOptions, build_index, open_index
     >>> reviews = make_reviews(500, random_state=0).to_columns()
     >>> built = build_index(reviews, mkdtemp() + "/reviews.index", IndexOptions(n_components=12))
     >>> ax = plot_groups(open_index(built.path).group("delivery", over="date", every="year"))
     """
-    if not groups.topics or not groups.labels:
+    if not groups.topics or not groups.topics[0].groups:
         raise SearchError("There are no topics to draw. Give at least one.", code="nothing_to_plot")
+    series = {
+        f"{topic.hint}, {name}" if name is not None else topic.hint: [g for g in topic.groups if g.series == name]
+        for topic in groups.topics
+        for name in dict.fromkeys(group.series for group in topic.groups)
+    }
+    labels = [group.label for group in next(iter(series.values()))]
     is_category = groups.kind == "category"
-    n_bars = len(groups.labels) * len(groups.topics)
-    ax = ax or _make_axes(8, 1.6 + 0.3 * n_bars if is_category else 4.5)
-    for number, topic in enumerate(groups.topics):
-        (_draw_bars if is_category else _draw_line)(ax, groups, topic, number)
+    ax = ax or _make_axes(8, 1.6 + 0.3 * len(labels) * len(series) if is_category else 4.5)
+    shares = {name: [group.share for group in listed] for name, listed in series.items()}
     if is_category:
-        sizes = [group.n_documents for group in groups.topics[0].groups]
-        names = [f"{label}  ({size:,})" for label, size in zip(groups.labels, sizes, strict=True)]
+        _draw_bars(ax, shares)
+        sizes = [group.n_documents for group in next(iter(series.values()))]
+        names = [f"{label}  ({size:,})" for label, size in zip(labels, sizes, strict=True)]
         ax.set_yticks(range(len(names)), names, parse_math=False)
         ax.set_ylim(len(names) - 0.5, -0.5)
         ax.set_xlim(left=0)
         ax.xaxis.set_major_formatter(PercentFormatter(1.0))
     else:
+        _draw_lines(ax, shares, groups.starts)
         if groups.starts is None:
-            labels = groups.labels
             ax.xaxis.set_major_locator(MaxNLocator(10, integer=True))
             ax.xaxis.set_major_formatter(lambda at, _: labels[int(at)] if 0 <= at < len(labels) else "")
         ax.set_ylim(bottom=0)
         ax.yaxis.set_major_formatter(PercentFormatter(1.0))
     ax.grid(axis="x" if is_category else "y", color=MUTED_COLOR, alpha=0.2, linewidth=0.6)
     missing = f"{groups.n_missing:,} {pluralize(groups.n_missing, 'document')} without a value"
-    line = ["Share of the documents, with 95% intervals", groups.where or "", missing if groups.n_missing else ""]
-    return _finish(ax, f"Topics {'by' if is_category else 'over'} {groups.column}", "; ".join(filter(None, line)))
+    line = ["Share of the documents", groups.where or "", missing if groups.n_missing else ""]
+    title = f"Topics by {groups.by}" if groups.over is None else f"Topics over {groups.over}"
+    return _finish(ax, title, "; ".join(filter(None, line)))
 
 
-def _draw_line(ax: Axes, groups: TopicGroups, topic: GroupedTopic, number: int) -> None:
-    share, low, high = _read_shares(topic)
-    x = np.arange(len(share)) if groups.starts is None else np.array(groups.starts, dtype="datetime64[D]")
-    color = COLORS[number % len(COLORS)]
-    line = _LINES[number // len(COLORS) % len(_LINES)]
-    ax.fill_between(x, low, high, color=color, alpha=0.15, linewidth=0)
-    ax.plot(x, share, line, color=color, marker="o", markersize=3, linewidth=1.6, label=topic.hint)
+def _draw_lines(ax: Axes, shares: dict[str, list[float | None]], starts: Sequence[str] | None) -> None:
+    for number, (name, values) in enumerate(shares.items()):
+        x = np.arange(len(values)) if starts is None else np.array(starts, dtype="datetime64[D]")
+        line = _LINES[number // len(COLORS) % len(_LINES)]
+        y = np.array(values, dtype=np.float64)
+        ax.plot(x, y, line, color=COLORS[number % len(COLORS)], marker="o", markersize=3, linewidth=1.6, label=name)
 
 
-def _draw_bars(ax: Axes, groups: TopicGroups, topic: GroupedTopic, number: int) -> None:
-    share, low, high = np.nan_to_num(_read_shares(topic))
-    n_topics = len(groups.topics)
-    height = 0.8 / n_topics
-    ax.barh(
-        np.arange(len(share)) + (number - (n_topics - 1) / 2) * height,
-        share,
-        height=0.9 * height,
-        color=COLORS[number % len(COLORS)],
-        xerr=np.stack([share - low, high - share]),
-        error_kw={"elinewidth": 0.9, "ecolor": TEXT_COLOR, "capsize": 2, "capthick": 0.9},
-        label=topic.hint,
-    )
-
-
-def _read_shares(topic: GroupedTopic) -> Array:
-    """Return the shares and the ends of their intervals, (3, n_groups); NaN for groups without documents."""
-    return np.array([(group.share, group.low, group.high) for group in topic.groups], dtype=np.float64).T
+def _draw_bars(ax: Axes, shares: dict[str, list[float | None]]) -> None:
+    height = 0.8 / len(shares)
+    for number, (name, values) in enumerate(shares.items()):
+        ax.barh(
+            np.arange(len(values)) + (number - (len(shares) - 1) / 2) * height,
+            np.nan_to_num(np.array(values, dtype=np.float64)),
+            height=0.9 * height,
+            color=COLORS[number % len(COLORS)],
+            label=name,
+        )
 
 
 def plot_members(found: TableComponent, columns: Sequence[str] | None = None, *, ax: Axes | None = None) -> Axes:
