@@ -1,4 +1,4 @@
-"""Six labelled corpora with seed words, and reference articles for the coherence of words."""
+"""Eight labelled corpora, with words that should find the documents of a label."""
 
 from __future__ import annotations
 
@@ -17,10 +17,8 @@ import scipy.sparse as sp
 from sklearn.feature_extraction.text import CountVectorizer
 
 from mixsearch._typing import Array
-from mixsearch.metrics import Reference
 
 TOKEN = r"\b[a-z][a-z]+\b"
-ARTICLES = "reference/wikipedia_en_7k.jsonl.gz"
 # Where counted text waits for the next run.
 CACHE = Path(tempfile.gettempdir()) / "mixsearch-corpora"
 
@@ -35,14 +33,13 @@ class Source:
     text: Callable[[Row], str]
     labels: Callable[[Row], Sequence[str]]
     groups: Mapping[str, str]  # label -> the word that should rank its documents first
-    seeds: Sequence[str]  # words whose topics are judged by their words
     more: Sequence[tuple[str, str]] = ()  # further labels and words
     once: str | None = None  # of rows that share this field, only the first is a document
     unlabelled: str | None = None  # the label of documents that are not ranked
 
 
 # One word for each group, chosen before any result was seen.
-SEED_WORDS = {
+FIRST_WORDS = {
     "newsgroups": {
         "alt.atheism": "atheism",
         "comp.graphics": "graphics",
@@ -219,22 +216,67 @@ MORE_WORDS = {
         ("WrittenWork", "journal"),
     ),
 }
+# Three words for each disease class, and for each tag.
+OHSUMED = {
+    "C01": "bacterial infection fungal",
+    "C02": "viral virus hepatitis",
+    "C03": "malaria parasites parasitic",
+    "C04": "cancer tumor carcinoma",
+    "C05": "bone arthritis musculoskeletal",
+    "C06": "gastrointestinal liver colitis",
+    "C07": "oral dental jaw",
+    "C08": "respiratory lung asthma",
+    "C09": "ear hearing nasal",
+    "C10": "brain neurologic seizures",
+    "C11": "eye visual retinal",
+    "C12": "urinary renal prostate",
+    "C13": "pregnancy ovarian pregnant",
+    "C14": "heart cardiac coronary",
+    "C15": "anemia thrombocytopenia sickle",
+    "C16": "congenital neonates anomalies",
+    "C17": "skin cutaneous dermatitis",
+    "C18": "metabolic diabetes obesity",
+    "C19": "endocrine thyroid adrenal",
+    "C20": "immune autoimmune aids",
+    "C21": "injury trauma poisoning",
+    "C23": "pain symptoms syndrome",
+}
+STACKOVERFLOW = {
+    "1": "wordpress blog plugin",
+    "2": "oracle plsql database",
+    "3": "svn subversion repository",
+    "4": "apache htaccess rewrite",
+    "5": "excel vba spreadsheet",
+    "6": "matlab matrix plot",
+    "7": "studio debugger solution",
+    "8": "cocoa nsstring objective",
+    "9": "osx mac leopard",
+    "10": "bash shell script",
+    "11": "spring bean mvc",
+    "12": "hibernate mapping hql",
+    "13": "scala traits actors",
+    "14": "sharepoint moss webpart",
+    "15": "ajax javascript jquery",
+    "16": "qt widget qwidget",
+    "17": "drupal node cck",
+    "18": "linq lambda query",
+    "19": "haskell monad ghc",
+    "20": "magento product cart",
+}
 SOURCES = {
     "newsgroups": Source(
         "text/20news_bydate.jsonl.gz",
         # Headers give away the group; some files have tabs where the post had new lines.
         lambda row: row["text"].replace("\t", "\n").partition("\n\n")[2],
         lambda row: (row["label"],),
-        SEED_WORDS["newsgroups"],
-        tuple(SEED_WORDS["newsgroups"].values()),
+        FIRST_WORDS["newsgroups"],
         more=MORE_WORDS["newsgroups"],
     ),
     "bbc": Source(
         "text/bbc.jsonl.gz",
         lambda row: row["text"],
         lambda row: (row["label"],),
-        SEED_WORDS["bbc"],
-        tuple(SEED_WORDS["bbc"].values()),
+        FIRST_WORDS["bbc"],
         more=MORE_WORDS["bbc"],
     ),
     "debian": Source(
@@ -250,7 +292,6 @@ SOURCES = {
             "fonts": "font",
             "mail": "email",
         },
-        ("game", "python", "kernel", "music", "astronomy", "database", "font", "email", "encryption", "chess"),
         more=MORE_WORDS["debian"],
         once="source",  # the packages of one source repeat each other's text
     ),
@@ -259,18 +300,6 @@ SOURCES = {
         lambda row: row["text"].replace("<br />", " "),
         lambda row: (row["label"],),
         {"pos": "wonderful", "neg": "awful"},
-        (
-            "horror",
-            "comedy",
-            "war",
-            "musical",
-            "western",
-            "romance",
-            "zombie",
-            "documentary",
-            "animation",
-            "detective",
-        ),
         more=MORE_WORDS["imdb"],
         unlabelled="unsup",
     ),
@@ -278,16 +307,28 @@ SOURCES = {
         "text/reuters_21578.jsonl.gz",
         lambda row: row["text"],
         lambda row: row["labels"],
-        SEED_WORDS["reuters"],
-        tuple(SEED_WORDS["reuters"].values()),
+        FIRST_WORDS["reuters"],
         more=MORE_WORDS["reuters"],
+    ),
+    "ohsumed": Source(
+        "text/ohsumed_7k.jsonl.gz",
+        lambda row: row["text"],
+        lambda row: (row["label"],),
+        {label: words.split()[0] for label, words in OHSUMED.items()},
+        more=[(label, word) for label, words in OHSUMED.items() for word in words.split()[1:]],
+    ),
+    "stackoverflow": Source(
+        "text/stackoverflow_16k.jsonl.gz",
+        lambda row: row["text"],
+        lambda row: (row["label"],),
+        {label: words.split()[0] for label, words in STACKOVERFLOW.items()},
+        more=[(label, word) for label, words in STACKOVERFLOW.items() for word in words.split()[1:]],
     ),
     "dbpedia": Source(
         "text/dbpedia_14k.jsonl.gz",
         lambda row: row["text"].replace("\t", "\n"),
         lambda row: (row["label"],),
-        SEED_WORDS["dbpedia"],
-        tuple(SEED_WORDS["dbpedia"].values()),
+        FIRST_WORDS["dbpedia"],
         more=MORE_WORDS["dbpedia"],
     ),
 }
@@ -308,20 +349,10 @@ class Corpus:
         return SOURCES[self.name].groups
 
     @property
-    def seeds(self) -> Sequence[str]:
-        """The words whose topics are judged by their words."""
-        return SOURCES[self.name].seeds
-
-    @property
     def questions(self) -> list[tuple[str, str]]:
         """Labels, each with a word that should rank its documents first; a label may have several."""
         known = set(self.words)
         return [each for each in [*self.groups.items(), *SOURCES[self.name].more] if each[1] in known]
-
-    @property
-    def asked(self) -> list[str]:
-        """Every word to search for, each once."""
-        return list(dict.fromkeys([*self.seeds, *(word for _, word in self.questions)]))
 
     def has_label(self, label: str) -> Array:
         """Return which documents have a label, (n,)."""
@@ -351,13 +382,6 @@ def load_corpus(name: str, *, function_words: bool = False) -> Corpus:
     return Corpus(name, _unpacked(arrays), arrays["words"].tolist(), arrays["labels"])
 
 
-def load_reference() -> Reference:
-    """Return which articles of Wikipedia contain which words of the corpora."""
-    vocabulary = sorted(set().union(*(load_corpus(name).words for name in available())))
-    arrays = _cached(data_folder() / ARTICLES, lambda: _count_articles(vocabulary), " ".join(vocabulary))
-    return Reference(_unpacked(arrays), vocabulary)
-
-
 def _count(source: Source, stop_words: str | None) -> dict[str, Array]:
     rows = list(read_rows(source))
     vectorizer = CountVectorizer(stop_words=stop_words, min_df=10, max_df=0.3, token_pattern=TOKEN)
@@ -374,11 +398,6 @@ def read_rows(source: Source) -> Iterator[Row]:
             yield row
         if source.once is not None:
             seen.add(row[source.once])
-
-
-def _count_articles(vocabulary: list[str]) -> dict[str, Array]:
-    vectorizer = CountVectorizer(vocabulary=vocabulary, token_pattern=TOKEN, binary=True, dtype=np.int8)
-    return _packed(vectorizer.fit_transform(row["text"] for row in _rows(data_folder() / ARTICLES)))
 
 
 def _rows(path: Path) -> Iterator[Row]:

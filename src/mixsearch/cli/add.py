@@ -1,7 +1,8 @@
-"""`mixsearch add`: add documents to an index."""
+"""`mixsearch add`: add documents to an index, or fit it again."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -12,29 +13,30 @@ from mixsearch.cli.console import (
     describe_for_json,
     print_json,
     print_notes,
+    record_warnings,
     report_errors,
     stdout_console,
 )
+from mixsearch.cli.index_report import report_built
 from mixsearch.cli.progress import show_progress
 from mixsearch.cli.render import describe_growth, print_facts
 from mixsearch.cli.units import parse_keep
 from mixsearch.display import pluralize
-from mixsearch.index.update.add import Added, add_documents
-from mixsearch.index.update.new_documents import Existing
-from mixsearch.io.files import FORMATS, Format
 from mixsearch.text.options import CorpusOptions
+from mixsearch.topics.updates import Added, Existing, add_documents, refresh_index
 
 HELP = """Add documents to an index. They can be searched at once.
 
 Words are counted as when the index was made. If the new documents are
-about something new, a note recommends mixsearch refresh, which fits the
-topics again.
+about something new, a note recommends --refit, which chooses words and fits
+the index again from its texts.
 
 Examples:
 
   mixsearch add reviews.index today.parquet
   mixsearch add reviews.index corrected.csv --existing replace
   mixsearch add mails.index mails/ --existing skip
+  mixsearch add reviews.index --refit
 
 With --json, an error is also printed as JSON on standard output:
 {"error": {"code": ..., "message": ..., "fields": {...}}}
@@ -46,9 +48,9 @@ Ctrl-C. The index is changed completely, or not at all."""
 def add(
     path: IndexArgument,
     source: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(metavar="SOURCE", help="Files, a folder, a quoted pattern, or - for standard input."),
-    ],
+    ] = None,
     existing: Annotated[Existing, typer.Option(help="What to do with documents whose ids the index has.")] = "error",
     text: Annotated[
         list[str] | None,
@@ -62,42 +64,47 @@ def add(
         str | None,
         typer.Option(metavar="COLUMN,...|auto|none", help="Columns to keep. Default: as when the index was made."),
     ] = None,
-    format: Annotated[
-        Format | None, typer.Option(metavar="NAME", help=f"Format of the files: {', '.join(FORMATS)}.")
-    ] = None,
-    encoding: Annotated[str | None, typer.Option(help="Encoding of text files. Default: utf-8.")] = None,
     skip_bad_rows: Annotated[
         bool, typer.Option("--skip-bad-rows", help="Leave out rows that cannot be read, and name the first of them.")
     ] = False,
+    refit: Annotated[bool, typer.Option("--refit", help="Fit the index again, after documents are added.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
     """Add documents to an index."""
+    if not source and not refit:
+        raise typer.BadParameter("Give files to add, or --refit.")
     with report_errors(as_json=as_json, stopped="Stopped. The index is unchanged."):
-        places = {"text": text or None, "id": id, "format": format, "encoding": encoding}
-        given: dict[str, Any] = {name: value for name, value in places.items() if value is not None}
-        if skip_bad_rows:
-            given["skip_bad_rows"] = True
-        if keep is not None:
-            given["keep"] = parse_keep(keep)
-        # Without options, everything is as when the index was made.
-        reading = CorpusOptions(**given) if given else None
-        with show_progress() as on_progress:
-            added = add_documents(
-                path,
-                source[0] if len(source) == 1 else source,
-                reading,
-                existing=existing,
-                on_progress=on_progress,
-            )
-        _print(added, as_json=as_json)
+        if source:
+            given: dict[str, Any] = {name: value for name, value in {"text": text or None, "id": id}.items() if value}
+            if skip_bad_rows:
+                given["skip_bad_rows"] = True
+            if keep is not None:
+                given["keep"] = parse_keep(keep)
+            # Without options, everything is as when the index was made.
+            reading = CorpusOptions(**given) if given else None
+            with show_progress() as on_progress:
+                documents = source[0] if len(source) == 1 else source
+                added = add_documents(path, documents, reading, existing=existing, on_progress=on_progress)
+            if not refit or not as_json:
+                _print(added, as_json=as_json, is_refitted=refit)
+        if refit:
+            _refit(path, as_json=as_json)
 
 
-def _print(added: Added, *, as_json: bool) -> None:
+def _refit(path: Path, *, as_json: bool) -> None:
+    from time import perf_counter
+
+    start = perf_counter()
+    with show_progress() as on_progress, record_warnings() as warned:
+        built = refresh_index(path, on_progress=on_progress)
+    report_built(built, perf_counter() - start, warned, as_json=as_json)
+
+
+def _print(added: Added, *, as_json: bool, is_refitted: bool) -> None:
     if as_json:
         print_json(_as_dict(added))
         return
     left_out = [
-        (added.n_short, "with too few words"),
         (added.n_duplicates, pluralize(added.n_duplicates, "duplicate")),
         (added.n_skipped, "in the index already"),
     ]
@@ -110,11 +117,12 @@ def _print(added: Added, *, as_json: bool) -> None:
         ("documents", f"{added.n_all:,}"),
     ]
     print_facts(stdout_console(), facts)
-    print_notes([*map(describe, added.notes), *describe_growth(added.growth, added.path)])
+    advice = [] if is_refitted else describe_growth(added.growth, added.path)
+    print_notes([*map(describe, added.notes), *advice])
 
 
 def _as_dict(added: Added) -> dict[str, object]:
-    counts = ("n_documents", "n_short", "n_duplicates", "n_skipped", "n_replaced", "n_all")
+    counts = ("n_documents", "n_empty", "n_duplicates", "n_skipped", "n_replaced", "n_all")
     return {
         "index": str(added.path),
         **{name: getattr(added, name) for name in counts},

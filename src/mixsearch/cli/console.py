@@ -8,13 +8,13 @@ import re
 import shlex
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from difflib import SequenceMatcher
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -23,9 +23,6 @@ from rich.text import Text
 
 from mixsearch.cli.unexpected import explain_unexpected
 from mixsearch.errors import Coded, Option, SearchError, SearchWarning, StorageError
-
-if TYPE_CHECKING:
-    from mixsearch.index.compare import Outcome
 
 EXIT_ERROR, EXIT_STOPPED = 1, 130
 # What Typer deals with itself; its base class of usage errors has no public name in all versions.
@@ -51,7 +48,6 @@ _OTHER_NAMES = {
     "ids": "--id",
     "rows": "--row",
     # With values. Many commands read a folder, and few write one.
-    "narrower=1": "--narrower",
     "overwrite=True": "the command that made it, such as mixsearch index, and --overwrite",
 }
 # Indexes with a similar name that an error lists.
@@ -212,10 +208,10 @@ def _find_nearest(path: Path) -> list[Path]:
 
 
 def _is_index(folder: Path) -> bool:
-    from mixsearch.topics.storage import open_search
+    from mixsearch.io.folder import open_folder
 
     with suppress(StorageError):
-        open_search(folder)
+        open_folder(folder)
         return True
     return False
 
@@ -261,16 +257,6 @@ def write_figure(draw: Callable[[Any], Any], path: Path) -> None:
         ) from error
     print_notes(map(describe, warned))
     stderr_console().print(f"Figure: {path}", markup=False, soft_wrap=True)
-
-
-def print_messages(outcomes: Sequence[Outcome]) -> bool:
-    """Print the errors and warnings of queries, and return whether one had an error."""
-    for outcome in outcomes:
-        prefix = f"{outcome.query.name}: " if len(outcomes) > 1 else ""
-        if outcome.error is not None:
-            print_error(f"{prefix}{describe(outcome.error)}")
-        print_notes(f"{prefix}{describe(warning)}" for warning in outcome.warnings)
-    return any(outcome.error is not None for outcome in outcomes)
 
 
 IndexArgument = Annotated[

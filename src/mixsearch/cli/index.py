@@ -9,12 +9,13 @@ import typer
 
 from mixsearch.cli.console import report_errors
 from mixsearch.cli.index_report import run_index
-from mixsearch.cli.units import parse_bytes, parse_components, parse_frequency, parse_keep
-from mixsearch.index.build.options import DEFAULT_COMPONENTS, IndexOptions
+from mixsearch.cli.units import parse_frequency, parse_keep
 from mixsearch.io.files import FORMATS, Format
 from mixsearch.text.options import DEFAULT_MAX_DF, DEFAULT_MAX_WORDS, DEFAULT_MIN_DF, CorpusOptions
+from mixsearch.topics.build import IndexOptions
+from mixsearch.topics.tuning import TUNING
 
-_READING, _WORDS, _RESOURCES, _ADVANCED = "Reading", "Words", "Resources", "Advanced: fit"
+_READING, _WORDS = "Reading", "Words"
 
 HELP = """Build an index of texts or word counts. Search it with [bold]mixsearch topic[/].
 
@@ -59,17 +60,9 @@ def index(
         ),
     ] = None,
     n_components: Annotated[
-        Any,
-        typer.Option(
-            "--n-components",
-            "-k",
-            parser=parse_components,
-            metavar="N|auto",
-            help=f"Number of topics to fit; a search may use fewer. Default: {DEFAULT_COMPONENTS}; auto estimates it "
-            "from the documents.",
-            show_default=False,
-        ),
-    ] = None,
+        int,
+        typer.Option("--n-components", "-k", min=1, metavar="N", help="Number of directions to compare documents in."),
+    ] = TUNING.n_components,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing index.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
     text: Annotated[
@@ -197,28 +190,10 @@ def index(
             "--lowercase/--no-lowercase", help="Count 'Apple' and 'apple' as one word.", rich_help_panel=_WORDS
         ),
     ] = True,
-    memory: Annotated[
-        Any,
-        typer.Option(
-            parser=parse_bytes,
-            metavar="SIZE",
-            help="Approximate memory limit: 500MB, 2GiB. Default: half of what this machine, or container, has.",
-            show_default=False,
-            rich_help_panel=_RESOURCES,
-        ),
-    ] = None,
-    alpha0: Annotated[
-        float,
-        typer.Option(help="Near 0, a document has one topic; above 1, it mixes many.", rich_help_panel=_ADVANCED),
-    ] = 0.01,
-    random_state: Annotated[
-        int, typer.Option(metavar="N", help="Random seed of the eigensolver.", rich_help_panel=_ADVANCED)
-    ] = 0,
 ) -> None:
     """Build an index of texts or word counts."""
     with report_errors(as_json=as_json, stopped="Stopped. No index was written; an existing one is unchanged."):
-        fit = {"alpha0": alpha0, "random_state": random_state}
-        options = IndexOptions(n_components=n_components, search=fit, memory=memory, overwrite=overwrite)
+        options = IndexOptions(n_components=n_components, overwrite=overwrite)
         reading = CorpusOptions(
             text=text or None,
             id=id,
@@ -238,6 +213,5 @@ def index(
             token_pattern=token_pattern,
             strip_tags=strip_tags,
             lowercase=lowercase,
-            memory=max(options.memory_part, 1),
         )
         run_index(source, output, options, reading, as_json=as_json)

@@ -30,17 +30,25 @@ from mixsearch.cli.render import list_columns, print_facts
 from mixsearch.cli.units import format_bytes, format_seconds
 from mixsearch.display import pluralize
 from mixsearch.errors import Option, SearchError, SearchWarning
-from mixsearch.index.build.local import build_index
-from mixsearch.index.build.options import IndexOptions
-from mixsearch.index.build.summary import Built
-from mixsearch.index.column_file import StoredColumn
-from mixsearch.index.topic_index import open_index
 from mixsearch.io.files import split_table, strip_compression_suffix
 from mixsearch.text.options import CorpusOptions
+from mixsearch.topics.build import Built, IndexOptions, build_index
+from mixsearch.topics.index import open_index
+from mixsearch.topics.records import StoredColumn
 
 SUFFIX = ".index"
 _STANDARD_INPUT_NAME = "texts"
-_COUNTS = ("n_documents", "n_short", "n_missing", "n_duplicates", "n_words", "n_nonzeros", "n_components", "n_bytes")
+_COUNTS = (
+    "n_documents",
+    "n_empty",
+    "n_missing",
+    "n_duplicates",
+    "n_words",
+    "n_features",
+    "n_nonzeros",
+    "n_components",
+    "n_bytes",
+)
 CACHE = ".mixsearch"
 
 
@@ -62,7 +70,8 @@ class Summary:
     @property
     def next_command(self) -> str:
         """A command that searches the index."""
-        return shlex.join(["mixsearch", "topic", str(self.built.path), self.first_word])
+        words = [self.first_word] if self.first_word else []
+        return shlex.join(["mixsearch", "topic", str(self.built.path), *words])
 
     def as_dict(self) -> dict[str, Any]:
         """Return the summary as JSON has it."""
@@ -98,8 +107,8 @@ def run_index(
 def report_built(built: Built, seconds: float, warned: Sequence[SearchWarning], *, as_json: bool) -> None:
     """Print the summary of an index that was built."""
     index = open_index(built.path)
-    columns = tuple(index.columns.described)
-    summary = Summary(built, seconds, (*built.notes, *warned), index.starters(1)[0].word, columns)
+    columns, starters = tuple(index.columns.described), index.starters(1)
+    summary = Summary(built, seconds, (*built.notes, *warned), starters[0].word if starters else "", columns)
     if as_json:
         print_json(summary.as_dict())
     else:
@@ -142,8 +151,7 @@ def _print_summary(console: Console, summary: Summary) -> None:
     facts = [
         ("index", str(built.path)),
         ("documents", f"{built.n_documents:,}{_describe_dropped(built)}"),
-        ("words", f"{built.n_words:,}, with {built.n_nonzeros:,} non-zero counts"),
-        ("topics", f"{built.n_components:,}"),
+        ("words", f"{built.n_words:,}, of which {built.n_features:,} compare documents"),
         *([("columns", list_columns(summary.columns))] if summary.columns else []),
         ("size", size),
         ("time", format_seconds(summary.seconds)),
@@ -154,9 +162,8 @@ def _print_summary(console: Console, summary: Summary) -> None:
 
 
 def _describe_dropped(built: Built) -> str:
-    reasons = [(built.n_short, "with too few words"), (built.n_duplicates, pluralize(built.n_duplicates, "duplicate"))]
-    dropped = [f"{n:,} {reason}" for n, reason in reasons if n]
-    return f"; left out: {', '.join(dropped)}" if dropped else ""
+    n = built.n_duplicates
+    return f"; left out: {n:,} {pluralize(n, 'duplicate')}" if n else ""
 
 
 def build_cached(source: str, text: Sequence[str] | None = None) -> Path:

@@ -17,7 +17,7 @@ from mixsearch.cli.console import (
 )
 from mixsearch.cli.progress import show_progress
 from mixsearch.cli.render import describe_growth, print_facts
-from mixsearch.index.update.remove import remove_documents
+from mixsearch.topics.updates import remove_documents
 
 HELP = """Remove documents from an index, with their texts and columns.
 

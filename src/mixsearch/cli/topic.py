@@ -32,9 +32,10 @@ from mixsearch.topics.answers import (
     answer_questions,
     describe_topic,
     find_words,
+    frame_documents,
     name_answers,
 )
-from mixsearch.topics.index import TopicIndex, open_index
+from mixsearch.topics.index import open_index
 from mixsearch.topics.topic import format_about
 
 if TYPE_CHECKING:
@@ -206,9 +207,9 @@ def topic(
             else:
                 for answer in described:
                     print_answer(stdout_console(), answer)
-            frame = lambda: frame_members(index, name_answers(answers))  # noqa: E731
+            frame = lambda: frame_documents(index, name_answers(answers), is_sorted=True)  # noqa: E731
             draw = lambda plots: _draw(plots, answers)  # noqa: E731
-        _print_messages(answers)
+        print_messages(answers)
         if output is not None:
             _write(frame(), output)
         if plot is not None:
@@ -230,22 +231,13 @@ def _describe_error(answer: Answer) -> dict[str, Any]:
     return {"hint": answer.question.name, "error": describe_for_json(answer.error)}
 
 
-def _print_messages(answers: Sequence[Answer]) -> None:
+def print_messages(answers: Sequence[Answer]) -> None:
     """Print the errors and warnings of questions."""
     for answer in answers:
         prefix = f"{answer.question.name}: " if len(answers) > 1 else ""
         if answer.error is not None:
             print_error(f"{prefix}{describe(answer.error)}")
         print_notes(f"{prefix}{describe(warning)}" for warning in answer.warnings)
-
-
-def frame_members(index: TopicIndex, topics: dict[str, Any]) -> Any:
-    """Return all documents with their names, columns, and the membership of each topic, best first for one topic."""
-    frame = index.frame()
-    for name, found in topics.items():
-        frame = frame.with_columns(**{name if name not in frame.columns else f"{name} (topic)": found.membership()})
-    only = next(iter(topics.values()))
-    return frame[only.order] if len(topics) == 1 else frame
 
 
 def _write(frame: Any, output: Path) -> None:

@@ -12,20 +12,6 @@ from mixsearch.display import format_share as format_share
 if TYPE_CHECKING:
     from mixsearch.text.options import KeptColumns
 
-_POWERS = "kmgt"
-_BYTES = re.compile(rf"(\d+(?:\.\d+)?)\s*([{_POWERS}])?(i)?b?", re.IGNORECASE)
-
-
-def parse_bytes(text: str | int) -> int:
-    """Parse 500MB, 2GiB or 2G into bytes; a letter without B stands for a power of 1024."""
-    found = _BYTES.fullmatch(str(text).strip())
-    if found is None or not float(found[1]):
-        raise typer.BadParameter(f"{text!r} is not an amount of memory. Write 500MB, 2GiB or 2G.")
-    number, letter, binary = found.groups()
-    power = _POWERS.index(letter.lower()) + 1 if letter else 0
-    base = 1000 if found[0].lower().endswith("b") and not binary else 1024
-    return int(float(number) * base**power)
-
 
 def parse_frequency(text: str | float) -> int | float:
     """Parse a number of documents (an integer) or a share of them (with a decimal point)."""
@@ -35,15 +21,6 @@ def parse_frequency(text: str | float) -> int | float:
         raise typer.BadParameter(
             f"{text!r} is neither a number of documents, such as 5, nor a share of them, such as 0.3."
         ) from None
-
-
-def parse_components(text: str | int) -> int | str:
-    """Parse a number of topics, or "auto"."""
-    if text == "auto":
-        return "auto"
-    if not re.fullmatch(r"0*[1-9]\d*", str(text)):
-        raise typer.BadParameter(f"{text!r} is neither a positive integer nor 'auto'.")
-    return int(text)
 
 
 def format_bytes(n: float) -> str:

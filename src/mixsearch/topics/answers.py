@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,8 @@ from mixsearch.topics.records import to_plain
 from mixsearch.topics.topic import Topic, format_about
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from mixsearch.topics.index import TopicIndex
 
 # Letters of scripts without spaces stand beside a word without being part of it.
@@ -246,3 +248,41 @@ def _find_densest(starts: list[int], length: int) -> int:
     array: Array = np.array(starts)
     n_following = np.searchsorted(array, array + length) - np.arange(len(array))
     return int(array[np.argmax(n_following)])
+
+
+def frame_documents(
+    index: TopicIndex, topics: Mapping[str, Topic], *, text: bool = False, is_sorted: bool = False
+) -> pl.DataFrame:
+    """Return all documents as a data frame, with their membership in some topics.
+
+    Parameters
+    ----------
+    index : TopicIndex
+        The index.
+    topics : mapping of str to Topic
+        The topics, each with the name of its column.
+    text : bool, default=False
+        Whether to add the texts, if the index stores them.
+    is_sorted : bool, default=False
+        Whether to list only the documents of the first topic, best first.
+
+    Returns
+    -------
+    polars.DataFrame
+        With row, id if documents have names, the columns that were kept, and the topics.
+    """
+    import polars as pl
+
+    from mixsearch.io.values import rename_repeated
+
+    every = np.arange(index.n_documents)
+    if index.columns.names:
+        columns = index.columns.take(every).get_columns()
+    else:
+        columns = [pl.Series("row", index.corpus.rows)]
+    columns += [pl.Series(name, topic.membership()) for name, topic in topics.items()]
+    if text and index.has_texts:
+        columns.append(pl.Series("text", [str(value) for value in index.texts.read(every)]))
+    names = rename_repeated([column.name for column in columns])
+    frame = pl.DataFrame([column.alias(name) for column, name in zip(columns, names, strict=True)])
+    return frame[next(iter(topics.values())).order] if is_sorted and topics else frame
