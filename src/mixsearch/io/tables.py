@@ -184,3 +184,9 @@ def _find_written_format(file: Path) -> Format:
             compressions=", ".join(COMPRESSION_SUFFIXES),
         )
     return format
+
+
+def quote_formulas(frame: pl.DataFrame) -> pl.DataFrame:
+    """Put an apostrophe before text that a spreadsheet would read as a formula."""
+    text = pl.col(pl.String)
+    return frame.with_columns(pl.when(text.str.contains(r"^[=+\-@\t\r]")).then("'" + text).otherwise(text).name.keep())

@@ -179,19 +179,17 @@ def list_documents(index: TopicIndex, topic: Topic, n: int, skip: int, words: It
     documents = index.documents([row for row, _ in best])
     listed = []
     for document, (row, membership) in zip(documents, best, strict=True):
-        columns = {name: to_plain(value) for name, value in document.columns.items()}
-        roles = {role: columns.get(index.columns.find(role) or "") for role in ("title", "link", "date")}
-        listed.append(
-            {
-                "row": row,
-                "name": document.name,
-                **{role: None if value is None else str(value) for role, value in roles.items()},
-                "membership": membership,
-                "snippet": None if document.text is None else make_snippet(document.text, highlighted),
-                "columns": columns,
-            }
-        )
+        snippet = None if document.text is None else make_snippet(document.text, highlighted)
+        facts = {"row": row, "name": document.name, "membership": membership, "snippet": snippet}
+        listed.append(facts | describe_columns(index, document.columns))
     return listed
+
+
+def describe_columns(index: TopicIndex, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the columns of a document as JSON has them, and its title, link and date."""
+    plain = {name: to_plain(value) for name, value in values.items()}
+    roles = {role: plain.get(index.columns.find(role) or "") for role in ("title", "link", "date")}
+    return {**{role: None if value is None else str(value) for role, value in roles.items()}, "columns": plain}
 
 
 def find_words(text: str, words: Iterable[str]) -> list[tuple[int, int]]:

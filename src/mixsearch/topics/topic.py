@@ -285,6 +285,15 @@ class Topic:
 
     @cached_property
     def _audit(self) -> Audit:
+        return self.start_audit()
+
+    def start_audit(self) -> Audit:
+        """Start an audit without judgements, of documents by their indices in the corpus.
+
+        Returns
+        -------
+        Audit
+        """
         n_listed = min(max(round(float(self.member_weights.sum())), 1), len(self.scores))
         known = dict.fromkeys(self.hint.documents.tolist(), True) | dict.fromkeys(
             self.hint.not_documents.tolist(), False

@@ -13,7 +13,7 @@ from fastapi import FastAPI
 from starlette.middleware.gzip import GZipMiddleware
 
 from mixsearch import __version__
-from mixsearch.index.topic_index import TopicIndex
+from mixsearch.topics.index import TopicIndex
 from mixsearch.web.builds import Builder
 from mixsearch.web.errors import handle_errors
 from mixsearch.web.files import FileStore
@@ -21,7 +21,7 @@ from mixsearch.web.image_store import ImageStore
 from mixsearch.web.indexes import ServedIndex, watch_indexes
 from mixsearch.web.limits import LimitsMiddleware
 from mixsearch.web.page import add_pages
-from mixsearch.web.routes import images, overview, server, tables, topics, uploads
+from mixsearch.web.routes import images, server, tables, topics, uploads
 from mixsearch.web.security import AccessMiddleware
 from mixsearch.web.settings import Access, Limits
 from mixsearch.web.table_store import TableStore
@@ -72,7 +72,7 @@ def make_app(
         workers.warm_up()
         # For the first phrase of an index that would take longer than a search.
         served = list(app.state.indexes.values())
-        warming = asyncio.create_task(asyncio.to_thread(lambda: [each.index.load_stop_words() for each in served]))
+        warming = asyncio.create_task(asyncio.to_thread(lambda: [each.index.spell("of the phrase") for each in served]))
         watch = asyncio.create_task(watch_indexes(app.state.indexes))
         yield
         warming.cancel()
@@ -96,7 +96,7 @@ def make_app(
     app.state.start_time = monotonic()
     builder = Builder(files, app.state.indexes, limits)
     # The first one that matches is taken, so the usual requests come first.
-    for router in (topics.router, server.router, overview.router):
+    for router in (topics.router, server.router):
         app.include_router(router)
     app.include_router(uploads.make_router(files, builder))
     app.include_router(tables.make_router(TableStore(files, limits), workers.tables))

@@ -16,7 +16,7 @@ from threading import Event, Lock, Thread
 from typing import Any
 
 from mixsearch.errors import SearchError, collect_warnings
-from mixsearch.index.topic_index import open_index
+from mixsearch.topics.index import open_index
 from mixsearch.web.errors import APIError, describe_error
 from mixsearch.web.files import FileStore, StoredFile
 from mixsearch.web.indexes import ServedIndex, choose_name

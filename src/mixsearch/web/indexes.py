@@ -15,25 +15,26 @@ from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import suppress
 from functools import cached_property
 from itertools import chain, count
+from pathlib import Path
 from threading import Thread
 from typing import Any
 
 from mixsearch.errors import DamagedFolderError, StorageError
-from mixsearch.index.completion import CorpusWord
-from mixsearch.index.document_map import DocumentPoints, place_documents
-from mixsearch.index.query import Found, Query
-from mixsearch.index.starters import Starter
-from mixsearch.index.topic_index import TopicIndex, open_index, verify_index
 from mixsearch.io.folder import read_manifest
 from mixsearch.machine import on_one_core
+from mixsearch.topics.answers import Question, answer_question
+from mixsearch.topics.completion import CorpusWord, Starter
+from mixsearch.topics.document_map import DocumentPoints, place_in_plane
+from mixsearch.topics.index import TopicIndex, open_index, verify_index
+from mixsearch.topics.topic import Topic
 from mixsearch.web.cache import LRUCache
 from mixsearch.web.errors import APIError
 from mixsearch.web.processes import process_context
-from mixsearch.web.schemas import IndexInfo, StarterInfo
+from mixsearch.web.schemas import IndexInfo
 
-# Words to start with: on the welcome page, and for an empty prefix.
-_N_STARTERS, _MAX_STARTERS = 12, 100
-# A topic with error bars and confidence takes some megabytes.
+# Words to start with, for an empty prefix.
+_MAX_STARTERS = 100
+# A topic of a large index takes some megabytes.
 _N_TOPICS = 16
 _MAX_NAME = 80
 # Seconds between two looks at the folders.
@@ -45,7 +46,7 @@ _logger = logging.getLogger(__name__)
 class ServedIndex:
     """An index under its name.
 
-    The topics found last are cached: error bars and further documents are usually requested next.
+    The topics found last are cached: groups, the map and further documents are usually requested next.
 
     Attributes
     ----------
@@ -61,7 +62,7 @@ class ServedIndex:
         self.name, self.index, self.generation = name, index, index.generation
         self.problem: str | None = None
         self.damage: DamagedFolderError | None = None
-        self._found: LRUCache[Hashable, Found] = LRUCache(_N_TOPICS)
+        self._topics: LRUCache[Hashable, Topic] = LRUCache(_N_TOPICS)
 
     @property
     def tag(self) -> str:
@@ -98,9 +99,16 @@ class ServedIndex:
         except StorageError:
             return None
 
-    def find(self, query: Query) -> Found:
-        """Find the topic of a query, or return it from the cache."""
-        return self._found.get_or_compute(query.key, lambda: self.index.find(query))
+    def find(self, question: Question) -> Topic:
+        """Find the topic of a question, or return it from the cache."""
+        return self._topics.get_or_compute(question, lambda: self._find(question))
+
+    def _find(self, question: Question) -> Topic:
+        answer = answer_question(self.index, question)
+        if answer.topic is None:
+            assert answer.error is not None
+            raise answer.error
+        return answer.topic
 
     def complete_word(self, prefix: str, n: int) -> list[CorpusWord]:
         """Return words that start with a prefix; for an empty one, words to start with."""
@@ -110,27 +118,29 @@ class ServedIndex:
 
     @property
     def info(self) -> IndexInfo:
-        """The contents of the index; without words to start with, if it is damaged."""
-        try:
-            starters = self._starters[:_N_STARTERS]
-        except DamagedFolderError:
-            starters = []
+        """The contents of the index."""
+        columns = self.index.columns
         return IndexInfo(
             name=self.name,
+            generation=self.generation,
             n_documents=self.index.n_documents,
-            n_words=len(self.index.vocabulary),
-            n_components=self.index.n_components,
+            n_words=len(self.index.corpus.words or ()),
             has_texts=self.index.has_texts,
             has_names=self.index.has_names,
-            distinctive_words=[each.word for each in starters],
-            starters=[StarterInfo(word=each.word, other=each.other) for each in starters],
-            columns=self.index.columns.kept,
+            columns=columns.kept,
+            over=columns.find("date"),
+            by=columns.find("category"),
         )
+
+    @property
+    def saved_path(self) -> Path:
+        """The file of searches that were saved beside the index."""
+        return self.index.path.with_name(f"{self.index.path.name}.saved.json")
 
     @cached_property
     def document_points(self) -> DocumentPoints:
         """The documents in the plane, computed once."""
-        return place_documents(self.index)
+        return place_in_plane(self.index.corpus)
 
     @cached_property
     def _starters(self) -> list[Starter]:

@@ -8,14 +8,13 @@ from urllib.parse import parse_qs
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from mixsearch.index.answer import AnswerWarning, TypicalDocument
-from mixsearch.index.column_file import StoredColumn
-from mixsearch.index.completion import CorpusWord
-from mixsearch.index.map import MAX_WORDS as MAX_MAP_WORDS
+from mixsearch.topics.completion import CorpusWord
+from mixsearch.topics.records import StoredColumn
 from mixsearch.web.errors import ErrorDetail
 
 MAX_QUERY_LENGTH, MAX_FILTER_LENGTH, MAX_COLUMN_LENGTH = 1000, 2000, 500
-MAX_WORDS, MAX_TOPICS = 64, 8
+MAX_TOPICS = 8
+MAX_JUDGED, MAX_SAVED, MAX_STATE = 1000, 200, 5000
 # Documents of a hint, texts of a hint, and typical documents to skip.
 MAX_DOCUMENTS, MAX_TEXTS, MAX_SKIPPED = 100, 100, 1000
 MAX_INDEX_NAME = 60
@@ -34,7 +33,7 @@ RAW_BODY: dict[str, Any] = {
 
 
 class TopicRequest(BaseModel):
-    """A hint, given as words or documents, and options of the search and the answer."""
+    """A hint, given as words or documents, and how much of the topic to list."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -47,42 +46,43 @@ class TopicRequest(BaseModel):
     not_documents: tuple[Row, ...] = Field(
         (), max_length=MAX_DOCUMENTS, description="Rows of documents that are not about the topic."
     )
-    narrower: float = Field(
-        0, ge=-4, le=4, description="Doublings of the number of topics; negative for broader topics."
-    )
-    n_components: int | None = Field(
-        None, ge=1, le=100_000, description="How many of the fitted topics to use. By default the hint decides."
-    )
-    merge_copies: bool | Literal["auto"] = Field(
-        "auto", description="Count near-copies less. `auto`: unless they are what the words mean."
-    )
+    narrower: float = Field(0, ge=-3, le=3, description="Steps towards a narrower topic; negative for a broader one.")
+    meaning: int | None = Field(None, ge=0, le=100, description="Which of the meanings of the hint to search for.")
     where: str | None = Field(
         None,
         max_length=MAX_FILTER_LENGTH,
         description="List and count only documents whose columns match: stars <= 2 and date >= 2024-01-01",
     )
-    within: bool = Field(False, description="Also search within the documents that match.")
-    alternative: int = Field(
-        0, ge=0, le=100_000, description="0 for the topic found, else the rank of another one that the hint could mean."
-    )
     complete: bool = Field(False, description="Complete the last word of q if it is not a word yet.")
-    errors: bool = Field(False, description="Add standard errors.")
-    confidence: bool = Field(
-        False, description="Add the probability that the hint means this topic. This reads all documents."
-    )
-    n_words: int = Field(15, ge=0, le=200, description="Number of words.")
+    n_words: int = Field(7, ge=0, le=200, description="Number of words.")
     n_documents: int = Field(10, ge=0, le=100, description="Number of documents.")
-    sort_by: str | None = Field(
-        None, max_length=MAX_COLUMN_LENGTH, description="List the documents about the topic by this column."
-    )
-    descending: bool = Field(False, description="List the largest values of that column first.")
-    words_by: Literal["typical", "probability"] = Field("typical", description="Which words come first.")
+    skip: int = Field(0, ge=0, le=MAX_SKIPPED, description="Number of the best documents to leave out.")
 
 
-class DocumentsRequest(TopicRequest):
-    """A topic, and which of its typical documents to list."""
+class Judgements(BaseModel):
+    """Judged documents, and how many more to draw."""
 
-    skip_documents: int = Field(0, ge=0, le=MAX_SKIPPED, description="Number of documents to skip.")
+    model_config = ConfigDict(extra="forbid")
+
+    judgements: dict[int, bool] = Field({}, max_length=MAX_JUDGED, description="Whether each row is about the topic.")
+    n: int = Field(10, ge=0, le=100, description="Number of documents to draw.")
+
+
+class SavedSearch(BaseModel):
+    """A search that was saved under a name: the state of the page."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: str = Field(min_length=1, max_length=200)
+    state: str = Field(max_length=MAX_STATE, description="The query string of the page.")
+
+
+class SavedList(BaseModel):
+    """The searches that are saved beside an index."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    saved: list[SavedSearch]
 
 
 class TextHint(BaseModel):
@@ -111,18 +111,6 @@ class GroupsRequest(BaseModel):
     where: str | None = Field(None, max_length=MAX_FILTER_LENGTH, description="A filter of the documents.")
 
 
-class MapRequest(BaseModel):
-    """Words whose topics are mapped."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    words: tuple[str, ...] = Field((), max_length=MAX_MAP_WORDS, description="The words. By default they are chosen.")
-    n: int = Field(30, ge=1, le=MAX_MAP_WORDS, description="How many words to choose.")
-    by: Literal["distinctive", "frequent"] = Field(
-        "distinctive", description="Choose the words that differ most between topics, or those in most documents."
-    )
-
-
 class IndexState(BaseModel):
     """The state of an index that is served."""
 
@@ -148,7 +136,6 @@ class Settings(BaseModel):
     """Limits that a client should know before it sends a request."""
 
     max_query_length: int = Field(description="Characters of q.")
-    max_map_words: int = Field(description="Words of one map.")
     max_name_length: int = Field(description="Characters of a segment's name.")
     max_upload: int = Field(description="Bytes of an uploaded image.")
     accepts_files: bool = Field(description="Whether files with texts and tables may be uploaded.")
@@ -159,25 +146,18 @@ class Settings(BaseModel):
     example_image: str = Field(description="The name of the image that is always there.")
 
 
-class StarterInfo(BaseModel):
-    """A word to start with."""
-
-    word: str
-    other: str | None = Field(description="Another word of its topic, to tell which one it is.")
-
-
 class IndexInfo(BaseModel):
     """The contents of an index."""
 
     name: str
+    generation: str = Field(description="Changes with every write to the index.")
     n_documents: int
     n_words: int
-    n_components: int
     has_texts: bool
     has_names: bool
-    distinctive_words: list[str] = Field(description="Words to start with: one per topic.")
-    starters: list[StarterInfo] = Field(description="The same words, each with another word of its topic.")
     columns: list[StoredColumn] = Field(description="The columns that documents have, for filters and groups.")
+    over: str | None = Field(description="The first column of dates.")
+    by: str | None = Field(description="The first column of categories.")
 
 
 class IndexList(BaseModel):
@@ -190,14 +170,6 @@ class WordList(BaseModel):
     """Words that complete a prefix."""
 
     words: list[CorpusWord]
-
-
-class DocumentPage(BaseModel):
-    """Typical documents of a topic, and whether there are more."""
-
-    documents: list[TypicalDocument]
-    skip_documents: int
-    more: bool
 
 
 class FullDocument(BaseModel):
@@ -263,7 +235,7 @@ class IndexBuild(BaseModel):
     total: int | None = Field(default=None, description="Units in all; null if unknown.")
     unit: str = Field(default="", description="What is counted, such as bytes or documents.")
     error: ErrorDetail | None = Field(default=None, description="Why it failed.")
-    warnings: list[AnswerWarning] = Field(default=[], description="What the reader noticed.")
+    warnings: list[dict[str, Any]] = Field(default=[], description="What the reader noticed.")
 
 
 def parse_topic_request(query_string: str) -> TopicRequest:

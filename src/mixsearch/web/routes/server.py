@@ -7,7 +7,6 @@ from time import monotonic
 from fastapi import APIRouter, Request
 
 from mixsearch import __version__
-from mixsearch.index.map import MAX_WORDS
 from mixsearch.web.errors import RESPONSES
 from mixsearch.web.files import SUFFIXES
 from mixsearch.web.image_schemas import MAX_NAME_LENGTH
@@ -47,7 +46,6 @@ async def get_settings(request: Request) -> Settings:
     limits: Limits = request.app.state.limits
     return Settings(
         max_query_length=MAX_QUERY_LENGTH,
-        max_map_words=MAX_WORDS,
         max_name_length=MAX_NAME_LENGTH,
         max_upload=limits.max_upload,
         accepts_files=request.app.state.access.files,

@@ -1,45 +1,48 @@
-"""Routes of one topic: search, documents and completion."""
+"""Routes of topics: search, documents, groups, completion, the map, judgements and saved searches."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Annotated, Any
 from urllib.parse import quote
 
-from fastapi import APIRouter, Depends, Header, Path, Request, Response
+import numpy as np
+from fastapi import APIRouter, Body, Depends, Header, Path, Request, Response
 from fastapi import Query as QueryParameter
 
-from mixsearch.errors import HintError, SearchError, StorageError
-from mixsearch.index.answer import Answer, AnswerOptions
-from mixsearch.index.compare import Outcome
-from mixsearch.index.description import describe, describe_columns
-from mixsearch.index.query import Query
-from mixsearch.index.tables import to_csv
-from mixsearch.topics.hint import parse_words
+from mixsearch.errors import SearchError, StorageError
+from mixsearch.io.disk import explain_os_errors, write_atomically
+from mixsearch.topics.answers import Question, describe_columns, describe_topic, frame_documents
+from mixsearch.topics.groups import TopicGroups, make_unique
+from mixsearch.topics.overview import list_topics
+from mixsearch.topics.topic import Topic
 from mixsearch.web.errors import RESPONSES, APIError
 from mixsearch.web.indexes import ServedIndex, check_tag, choose_index
 from mixsearch.web.schemas import (
-    MAX_SKIPPED,
-    MAX_WORDS,
+    MAX_SAVED,
+    MAX_TOPICS,
     ROW,
-    DocumentPage,
-    DocumentsRequest,
     FullDocument,
+    GroupsRequest,
     IndexInfo,
     IndexList,
+    Judgements,
+    SavedList,
     TextHint,
     TopicRequest,
     WordList,
+    parse_topic_request,
 )
 from mixsearch.web.workers import Workers
 
 # People read a document from its start; the rest of a book is left out.
 MAX_TEXT = 200_000
 _MAX_TITLE, _MAX_FILE_NAME = 40, 100
+_LARGEST = 65535  # of places on the map
 CACHE_HEADERS = {"Cache-Control": "private, max-age=60"}
+_BINARY = {200: {"content": {"application/octet-stream": {}}}}
 
 router = APIRouter(prefix="/api/indexes", tags=["topics"], responses=RESPONSES)
 
@@ -66,12 +69,14 @@ async def _get_workers(request: Request) -> Workers:
 Index = Annotated[ServedIndex, Depends(_choose_index)]
 Pools = Annotated[Workers, Depends(_get_workers)]
 TopicParameters = Annotated[TopicRequest, QueryParameter()]
+GroupParameters = Annotated[GroupsRequest, QueryParameter()]
+Topics = tuple[TopicRequest, ...]
 
 
 @router.get("")
 async def list_indexes(request: Request) -> IndexList:
     """List the indexes of the server."""
-    return IndexList(indexes=[each.info for each in request.app.state.indexes.values()])
+    return IndexList(indexes=[served.info for served in request.app.state.indexes.values()])
 
 
 @router.get("/{index}")
@@ -92,7 +97,7 @@ async def complete_word(
     return make_json_response(encode_json({"words": words}), index)
 
 
-@router.get("/{index}/topic", response_model=Answer)
+@router.get("/{index}/topic")
 async def find_topic(index: Index, request: TopicParameters, workers: Pools) -> Response:
     """Find the topic that words or documents mean."""
     return make_json_response(await _answer(workers, index, encode_topic, request), index)
@@ -100,36 +105,83 @@ async def find_topic(index: Index, request: TopicParameters, workers: Pools) -> 
 
 @router.get("/{index}/topic.csv", response_class=Response, responses={200: {"content": {"text/csv": {}}}})
 async def download_topic(index: Index, request: TopicParameters, workers: Pools) -> Response:
-    """Find a topic, and return it as a table with one fact per row."""
-    body = await _answer(workers, index, encode_topic_as_csv, request)
-    return make_csv_response(body, name_file(index, "topic", [request]), index)
+    """Find a topic, and return all documents with their membership, best first."""
+    body = await workers.call(index, encode_members, request, slow=True)
+    return make_file_response(body, "text/csv", name_file(index, request), "csv", index)
 
 
-@router.post("/{index}/topic", response_model=Answer)
+@router.post("/{index}/topic")
 async def find_topic_of_texts(index: Index, hint: TextHint, request: TopicParameters, workers: Pools) -> Response:
     """Find the topic of texts."""
     texts = tuple(hint.text)
-    body = await workers.call(index, encode_topic, request, texts, slow=request.confidence, affinity=texts)
+    body = await workers.call(index, encode_topic, request, texts, affinity=texts)
     return make_json_response(body, index)
 
 
-@router.get("/{index}/topic/documents", response_model=DocumentPage)
-async def list_documents(
-    index: Index, request: Annotated[DocumentsRequest, QueryParameter()], workers: Pools
-) -> Response:
-    """List the typical documents of a topic."""
-    return make_json_response(await _answer(workers, index, encode_documents, request), index)
+@router.get("/{index}/groups")
+async def group_documents(index: Index, request: GroupParameters, workers: Pools) -> Response:
+    """Find several topics, and their shares over time or by group."""
+    topics = tuple(complete_request(index, parse_topic_request(topic)) for topic in request.topic)
+    return make_json_response(await workers.call_cached(index, encode_groups, request, topics), index)
 
 
 @router.get("/{index}/documents/{row}", response_model=FullDocument)
-async def get_document(
-    index: Index,
-    row: Annotated[int, Path(**ROW)],
-    workers: Pools,
-) -> Response:
+async def get_document(index: Index, row: Annotated[int, Path(**ROW)], workers: Pools) -> Response:
     """Return one document."""
     # By a worker: a fault of the disk costs one answer there, and the server here.
     return make_json_response(await workers.call(index, encode_document, row), index)
+
+
+@router.post("/{index}/audit")
+async def judge_documents(
+    index: Index, judgements: Annotated[Judgements, Body()], request: TopicParameters, workers: Pools
+) -> Response:
+    """Estimate precision, recall and the number of members from judged documents, and draw the next to judge."""
+    body = await workers.call(index, encode_audit, request, judgements)
+    return make_json_response(body, index)
+
+
+@router.get("/{index}/overview")
+async def get_overview(
+    index: Index, workers: Pools, n: Annotated[int, QueryParameter(ge=1, le=100, description="How many.")] = 5
+) -> Response:
+    """List the largest topics."""
+    return make_json_response(await workers.call_cached(index, encode_overview, n, slow=True), index)
+
+
+@router.get("/{index}/map", response_class=Response, responses=_BINARY)
+async def map_documents(index: Index, workers: Pools) -> Response:
+    """Place the documents in the plane: little-endian numbers.
+
+    First the number n of documents as uint32; then n rows as uint32, n times x and n times y as uint16.
+    """
+    body = await workers.call_cached(index, encode_map, slow=True)
+    return Response(body, media_type="application/octet-stream", headers=make_headers(index))
+
+
+@router.get("/{index}/map/topic", response_class=Response, responses=_BINARY)
+async def map_topic(index: Index, request: TopicParameters, workers: Pools) -> Response:
+    """Return the membership of the documents of the map in a topic, as uint8 from 0 to 255."""
+    body = await _answer(workers, index, encode_mapped_topic, request)
+    return Response(body, media_type="application/octet-stream", headers=make_headers(index))
+
+
+@router.get("/{index}/map/labels")
+async def label_map(index: Index, workers: Pools) -> Response:
+    """Return words at the places of the largest topics on the map."""
+    return make_json_response(await workers.call_cached(index, encode_labels, slow=True), index)
+
+
+@router.get("/{index}/saved")
+async def get_saved(index: Index) -> SavedList:
+    """Return the searches that were saved beside the index."""
+    return read_saved(index)
+
+
+@router.put("/{index}/saved", status_code=204, response_class=Response)
+async def put_saved(index: Index, saved: SavedList) -> None:
+    """Replace the searches that are saved beside the index."""
+    write_saved(index, saved)
 
 
 async def _answer(
@@ -137,9 +189,8 @@ async def _answer(
 ) -> bytes:
     completed = complete_request(index, request)
     # What determines the topic found: the worker that has found it has it in its cache.
-    how = (completed.narrower, completed.n_components, completed.merge_copies, completed.where, completed.within)
-    affinity = (completed.q, completed.documents, completed.not_documents, *how)
-    return await workers.call_cached(index, encode, completed, slow=request.confidence, affinity=affinity)
+    affinity = completed.model_copy(update={"n_words": 0, "n_documents": 0, "skip": 0})
+    return await workers.call_cached(index, encode, completed, affinity=affinity)
 
 
 def complete_request(index: ServedIndex, request: TopicRequest) -> TopicRequest:
@@ -149,93 +200,145 @@ def complete_request(index: ServedIndex, request: TopicRequest) -> TopicRequest:
     return request.model_copy(update={"q": index.index.complete_query(request.q), "complete": False})
 
 
-def make_query(request: TopicRequest, texts: Sequence[str] = ()) -> Query:
-    """Return the hint of a request, and how to search with it."""
-    options: dict[str, Any] = {
-        "n_components": request.n_components or "enough",
-        "narrower": request.narrower,
-        "merge_copies": request.merge_copies,
-        "where": request.where,
-        "within": request.within,
-    }
-    return Query(
-        _name_query(request, texts),
-        words=None if request.q is None else _read_words(request.q),
+def make_question(request: TopicRequest, texts: Sequence[str] = ()) -> Question:
+    """Return the question of a request."""
+    return Question(
+        _name_question(request, texts),
+        words=request.q or None,
         text=tuple(texts) or None,
         documents=request.documents or None,
         not_documents=request.not_documents or None,
-        **options,
+        narrower=request.narrower,
+        meaning=request.meaning,
+        where=request.where or None,
     )
 
 
-def _name_query(request: TopicRequest, texts: Sequence[str]) -> str:
-    if request.q is not None:
+def _name_question(request: TopicRequest, texts: Sequence[str]) -> str:
+    if request.q:
         return request.q.strip()
     if texts:
         return " ".join(texts[0].split())[:_MAX_TITLE]
     return f"document {', '.join(map(str, request.documents))}"
 
 
-def _read_words(q: str) -> dict[str, float]:
-    words = parse_words(q)
-    if len(words) > MAX_WORDS:
-        raise HintError(
-            "A hint has at most {max_words} words, got {n_words}.",
-            code="too_many_words",
-            n_words=len(words),
-            max_words=MAX_WORDS,
-        )
-    return words
-
-
-def make_options(request: TopicRequest) -> AnswerOptions:
-    """Return how much of the topic to describe."""
-    return AnswerOptions(
-        n_words=request.n_words,
-        n_documents=request.n_documents,
-        sort_by=request.sort_by,
-        descending=request.descending,
-        words_by=request.words_by,
-        alternative=request.alternative,
-        errors=request.errors,
-        confidence=request.confidence,
-    )
+def find(index: ServedIndex, request: TopicRequest, texts: Sequence[str] = ()) -> Topic:
+    """Find the topic of a request, or return it from the cache."""
+    return index.find(make_question(request, texts))
 
 
 def encode_topic(index: ServedIndex, request: TopicRequest, texts: tuple[str, ...] = ()) -> bytes:
     """Return the answer to a request as JSON."""
-    found = index.find(make_query(request, texts))
-    return encode_json(describe(found, make_options(request)).as_dict())
+    topic, sizes = find(index, request, texts), {"n_words": request.n_words, "n_documents": request.n_documents}
+    name = _name_question(request, texts)
+    return encode_json(describe_topic(index.index, topic, name=name, skip=request.skip, **sizes))
 
 
-def encode_topic_as_csv(index: ServedIndex, request: TopicRequest) -> bytes:
-    """Return the answer to a request as CSV."""
-    outcome = Outcome.from_found(index.find(make_query(request)), make_options(request))
-    return to_csv([outcome], errors=request.errors, for_spreadsheets=True).encode(errors="replace")
+def encode_members(index: ServedIndex, request: TopicRequest) -> bytes:
+    """Return all documents with their membership as CSV."""
+    from io import BytesIO
+
+    from mixsearch.io.tables import quote_formulas
+
+    frame = frame_documents(index.index, {"membership": find(index, request)}, is_sorted=True)
+    buffer = BytesIO()
+    quote_formulas(frame).write_csv(buffer)
+    return buffer.getvalue()
 
 
-def encode_documents(index: ServedIndex, request: DocumentsRequest) -> bytes:
-    """Return a page of documents as JSON."""
-    # One more than the page has, to know whether there are others.
-    options = replace(make_options(request), n_documents=request.n_documents + 1, skip_documents=request.skip_documents)
-    documents = describe(index.find(make_query(request)), options).as_dict()["documents"]
-    n, skipped = request.n_documents, request.skip_documents
-    has_more = len(documents) > n and skipped + n <= MAX_SKIPPED
-    return encode_json({"documents": documents[:n], "skip_documents": skipped, "more": has_more})
+def encode_groups(index: ServedIndex, request: GroupsRequest, topics: Topics) -> bytes:
+    """Return topics in groups as JSON."""
+    named: dict[str, Topic] = {}
+    for topic in topics:
+        named[make_unique(_name_question(topic, ()), named)] = find(index, topic)
+    groups: TopicGroups = index.index.group(
+        named, over=request.over, by=request.by, every=request.every, where=request.where or None
+    )
+    return encode_json(groups.to_dict())
+
+
+def encode_audit(index: ServedIndex, request: TopicRequest, judgements: Judgements) -> bytes:
+    """Return what judged documents say, and the next to judge, as JSON."""
+    audit = find(index, request).start_audit()
+    corpus = index.index.corpus
+    rows, answers = list(judgements.judgements), list(judgements.judgements.values())
+    judged = dict(zip(corpus.find_rows(rows).tolist(), answers, strict=True))
+    result = audit.judge(judged) if judged else None
+    following = corpus.rows[audit.draw(judgements.n)].tolist() if judgements.n else []
+    numbers = {
+        name: None if result is None else list(getattr(result, name)) for name in ("n_members", "precision", "recall")
+    }
+    n_judged, sentence = (0, "") if result is None else (result.n_judged, str(result))
+    return encode_json({"n_judged": n_judged, **numbers, "next": following, "sentence": sentence})
+
+
+def encode_overview(index: ServedIndex, n: int) -> bytes:
+    """Return the largest topics as JSON."""
+    topics = list_topics(index.index, max(4 * n, 30))[:n]
+    total = index.index.n_documents
+    listed = [
+        {"hint": topic.hints[0], "words": topic.words, "n_members": topic.n_members, "share": topic.n_members / total}
+        for topic in topics
+    ]
+    return encode_json({"topics": listed})
+
+
+def encode_map(index: ServedIndex) -> bytes:
+    """Return the places of documents as little-endian numbers."""
+    places = index.document_points
+    rows = np.asarray(index.index.corpus.rows)[places.documents]
+    x, y = np.round(_LARGEST * places.points).astype("<u2").T
+    return b"".join(array.tobytes() for array in (np.array(len(rows), "<u4"), rows.astype("<u4"), x, y))
+
+
+def encode_mapped_topic(index: ServedIndex, request: TopicRequest) -> bytes:
+    """Return the membership of the documents of the map as bytes."""
+    membership = find(index, request).membership()[index.document_points.documents]
+    return np.round(255 * membership).astype(np.uint8).tobytes()
+
+
+def encode_labels(index: ServedIndex) -> bytes:
+    """Return words at the places of the largest topics as JSON."""
+    places = index.document_points
+    labels = []
+    for topic in list_topics(index.index, 40)[:20]:
+        weights = topic.topic.membership()[places.documents]
+        members = places.points[weights >= min(0.5, float(weights.max(initial=0)))]
+        if len(members):
+            x, y = np.median(members, axis=0).tolist()
+            labels.append({"word": topic.hints[0], "x": x, "y": y})
+    return encode_json({"labels": labels})
 
 
 def encode_document(index: ServedIndex, row: int) -> bytes:
     """Return one document as JSON."""
     try:
-        (found,) = index.index.documents([row])
+        (document,) = index.index.documents([row])
     except StorageError:
         raise
     except SearchError as error:
         raise APIError("not_found", "{reason}", reason=str(error), row=row) from error
-    text = found.text
+    text = document.text
     is_cut = text is not None and len(text) > MAX_TEXT
-    known = {"row": row, "name": found.name, "text": text and text[:MAX_TEXT], "is_cut": is_cut}
-    return encode_json(known | describe_columns(index.index.columns, found.columns))
+    facts = {"row": row, "name": document.name, "text": text and text[:MAX_TEXT], "is_cut": is_cut}
+    return encode_json(facts | describe_columns(index.index, document.columns))
+
+
+def read_saved(index: ServedIndex) -> SavedList:
+    """Return the searches that were saved beside an index; none from a file that cannot be read."""
+    try:
+        return SavedList.model_validate_json(index.saved_path.read_bytes())
+    except (OSError, ValueError):
+        return SavedList(saved=[])
+
+
+def write_saved(index: ServedIndex, saved: SavedList) -> None:
+    """Save searches beside an index."""
+    if len(saved.saved) > MAX_SAVED:
+        raise APIError("bad_request", "At most {maximum} searches are saved.", maximum=MAX_SAVED)
+    path = index.saved_path
+    with explain_os_errors("write to", path), write_atomically(path) as temporary:
+        temporary.write_text(saved.model_dump_json(indent=1), encoding="utf-8")
 
 
 def encode_json(value: Any) -> bytes:
@@ -246,11 +349,6 @@ def encode_json(value: Any) -> bytes:
 def make_json_response(body: bytes, index: ServedIndex | None = None) -> Response:
     """Return a response with a JSON body, and the state of the index that it is about."""
     return Response(body, media_type="application/json", headers=make_headers(index))
-
-
-def make_csv_response(body: bytes, name: str, index: ServedIndex | None = None) -> Response:
-    """Return a response with a CSV body that browsers save as a file."""
-    return make_file_response(body, "text/csv", name, "csv", index)
 
 
 def make_file_response(
@@ -270,7 +368,6 @@ def make_headers(index: ServedIndex | None) -> dict[str, str]:
     return CACHE_HEADERS if index is None else CACHE_HEADERS | {"ETag": index.tag}
 
 
-def name_file(index: ServedIndex, what: str, requests: Sequence[TopicRequest]) -> str:
-    """Return a descriptive file name: the index, and the words of the topics."""
-    hints = [request.q or f"document-{'-'.join(map(str, request.documents))}" for request in requests]
-    return "-".join([index.name, what, *hints])
+def name_file(index: ServedIndex, request: TopicRequest) -> str:
+    """Return a descriptive file name: the index, and the words of the topic."""
+    return f"{index.name}-{_name_question(request, ())}"
