@@ -23,7 +23,7 @@ from mixsearch.text.corpus import Corpus
 from mixsearch.text.count import read_corpus
 from mixsearch.text.options import CorpusOptions
 from mixsearch.topics.fitted_corpus import damp_counts, fit_corpus
-from mixsearch.topics.records import ID, Columns, RecordWriter
+from mixsearch.topics.records import ID, Columns, RecordWriter, make_records
 from mixsearch.topics.stored import (
     BY_DOCUMENT,
     SEGMENTS,
@@ -168,14 +168,15 @@ def write_index(
     by_document, records = CountWriter(out, f"{name}/{BY_DOCUMENT}"), RecordWriter(out, name)
     chunks: list[sp.csc_array] = []
     numbers: list[Array] = []
-    n = 0
+    n, has_texts, has_names = 0, False, False
     for chunk in corpus.chunks():
         counts = damp_counts(chunk.counts)
         by_document.append(counts[:, :d])
         chunks.append(sp.csc_array(counts))
-        numbers.append(np.asarray(chunk.rows))
-        records.append(chunk.texts, chunk.names, chunk.columns)
+        numbers.append(np.asarray(chunk.rows) if rows is None else rows[chunk.rows])
+        records.append(make_records(numbers[-1], chunk.texts, chunk.names, chunk.columns))
         n += len(chunk.rows)
+        has_texts, has_names = chunk.texts is not None, chunk.names is not None
         on_progress("Storing", n, corpus.n_documents, "documents")
     records.close()
     _check_counts(by_document.n_nonzeros, n)
@@ -196,8 +197,7 @@ def write_index(
         allocate=lambda array, shape, dtype: out.allocate(f"{name}/placed/{array}", shape, dtype),
     )
     write_frame(out, frame)
-    read = np.concatenate(numbers)
-    write_rows(out, name, read if rows is None else rows[read], corpus.copy_of)
+    write_rows(out, name, np.concatenate(numbers), corpus.copy_of)
     # 4) facts about the documents, and how to read others
     out.facts[SEGMENTS] = [name]
     out.facts["n_components"] = n_components
@@ -205,8 +205,8 @@ def write_index(
         "n_rows": corpus.n_documents + corpus.n_dropped if rows is None else int(rows[-1]) + 1,
         "n_characters": corpus.n_characters,
         "n_duplicates": corpus.n_dropped,
-        "has_texts": records.has_texts,
-        "has_names": records.has_names,
+        "has_texts": has_texts,
+        "has_names": has_names,
         "expected_new": _expect_new_words(corpus, frequency),
         "tokens": _describe_tokens(corpus, reading),
         "reading": _describe_reading(corpus, reading),
@@ -269,7 +269,7 @@ def _find_repeated_ids(path: Path) -> list[RepeatedIdsWarning]:
     folder = open_folder(path)
     if not folder.facts["corpus"]["has_names"]:
         return []
-    names = Columns(folder, folder.facts[SEGMENTS]).select([ID])[ID]
+    names = Columns(folder, folder.facts[SEGMENTS], has_names=True).read_names()
     counts = names.filter(names != "").value_counts(sort=False, name="n").filter(pl.col("n") > 1)
     if not counts.height:
         return []

@@ -126,7 +126,7 @@ def choose_starters(corpus: FittedCorpus, words: Sequence[str], n: int) -> list[
     columns = np.array(usual[: max(_N_CONSIDERED * n, _MIN_CONSIDERED)], dtype=np.intp)
     units = directions[columns] / np.maximum(lengths[columns, None], 1e-12)
     chosen: list[int] = []
-    starters = []
+    starters: list[Starter] = []
     for position, column in enumerate(columns.tolist()):
         if len(starters) == n:
             break

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from threadpoolctl import ThreadpoolController
 
 from mixsearch._typing import Array
 from mixsearch.core.rows import row_slices
@@ -58,11 +59,12 @@ def embed_in_plane(units: Array) -> Array:
 def _run_tsne(units: Array) -> Array:
     if len(units) < 5:
         return np.stack([np.linspace(0, 1, len(units)), np.zeros(len(units))], axis=1)
-    from sklearn.manifold import TSNE  # takes longer to import than a search
+    from sklearn.manifold import TSNE  # type: ignore[import-untyped]  # takes longer to import than a search
 
-    perplexity = min(PERPLEXITY, (len(units) - 1) / 3)
-    start = units if units.shape[1] > 1 else np.hstack([units, np.zeros_like(units)])
-    return np.asarray(TSNE(perplexity=perplexity, init="pca", max_iter=N_ITER, random_state=0).fit_transform(start))
+    vectors = units if units.shape[1] > 1 else np.hstack([units, np.zeros_like(units)])
+    tsne = TSNE(perplexity=min(PERPLEXITY, (len(units) - 1) / 3), init="pca", max_iter=N_ITER, random_state=0)
+    with ThreadpoolController().limit(limits=1):  # of so few points, threads wait for each other
+        return np.asarray(tsne.fit_transform(vectors))
 
 
 def _scale(points: Array) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, lru_cache
 from types import MappingProxyType
@@ -26,6 +26,8 @@ from mixsearch.text.columns import summarize_columns
 TEXTS, COLUMNS = "texts", "columns"
 # Columns before those that were kept: the row of a document in the input, and its name.
 ROW, ID = "row", "id"
+# The column of texts in memory: others do not begin with a blank.
+_TEXT = " text"
 # As many documents are read without the others.
 _FEW_DOCUMENTS = 100
 # Filters whose documents are remembered.
@@ -55,38 +57,55 @@ class StoredColumn:
 # ---- Writing --------------------------------------------------------------------------------------------------------
 
 
+def make_records(
+    rows: Array, texts: Sequence[str] | None, names: Sequence[str] | None, columns: pl.DataFrame | None
+) -> pl.DataFrame:
+    """Make a table of documents: their rows in the input, names, columns, and texts under a name that no column has."""
+    series = [pl.Series(ROW, rows, dtype=pl.Int64)]
+    series += [] if names is None else [pl.Series(ID, names, dtype=pl.String)]
+    series += [] if columns is None else columns.get_columns()
+    labels = rename_repeated([each.name for each in series])
+    listed = [each.alias(label) for each, label in zip(series, labels, strict=True)]
+    return pl.DataFrame(listed if texts is None else [*listed, pl.Series(_TEXT, texts, dtype=pl.String)])
+
+
 class RecordWriter:
-    """Writes texts, names and columns of the documents of a segment, chunk by chunk."""
+    """Writes names, columns and texts of the documents of a segment, chunk by chunk."""
 
     def __init__(self, out: FolderWriter, segment: str) -> None:
         self._out, self._segment = out, segment
         self._frames: list[pl.DataFrame] = []
-        self.has_texts = self.has_names = False
+        self.n_characters = 0
 
-    def append(self, texts: Sequence[str] | None, names: Sequence[str] | None, columns: pl.DataFrame | None) -> None:
+    def append(self, records: pl.DataFrame) -> None:
         """Add documents, all with texts, names and columns or all without."""
-        if texts is not None:
-            self._out.save_texts(f"{self._segment}/{TEXTS}", texts)
-        self.has_texts, self.has_names = texts is not None, names is not None
-        series = [] if names is None else [pl.Series(ID, names, dtype=pl.String)]
-        series += [] if columns is None else columns.get_columns()
-        if series:
-            labels = rename_repeated([ROW, *(each.name for each in series)])[1:]
-            self._frames.append(pl.DataFrame([each.alias(label) for each, label in zip(series, labels, strict=True)]))
+        if _TEXT in records:
+            self._out.save_texts(f"{self._segment}/{TEXTS}", records[_TEXT])
+            self.n_characters += count_characters(records)
+        self._frames.append(records.drop(_TEXT, strict=False))
 
     def close(self) -> None:
         """Write the table, and describe the columns that are new."""
-        if not self._frames:
-            return
         frame = concat(self._frames)
         self._out.save_frame(f"{self._segment}/{COLUMNS}", frame)
         described = self._out.facts.setdefault(COLUMNS, [])
-        known = {column["name"] for column in described}
+        known = {ROW, *(column["name"] for column in described)}
         roles = {summary.name: summary.role for summary in summarize_columns(frame)}
-        if self.has_names:
-            roles[ID] = "id"
         columns = [StoredColumn(name, describe_type(kind), roles.get(name)) for name, kind in frame.schema.items()]
         described += [asdict(column) for column in columns if column.name not in known]
+
+
+def count_characters(records: pl.DataFrame) -> int:
+    """Count the characters of the texts of documents."""
+    return int(records[_TEXT].str.len_chars().sum()) if _TEXT in records else 0
+
+
+def read_records(folder: Folder, segment: str) -> pl.DataFrame:
+    """Read the documents of a segment, as `make_records` makes them."""
+    records = folder.table(f"{segment}/{COLUMNS}").collect()
+    if f"{segment}/{TEXTS}" not in folder.tables:
+        return records
+    return records.with_columns(pl.Series(_TEXT, list(folder.texts(f"{segment}/{TEXTS}")), dtype=pl.String))
 
 
 def check_schema(known: Mapping[str, pl.DataType], added: Mapping[str, pl.DataType]) -> None:
@@ -116,10 +135,12 @@ class Columns:
         The folder of the index.
     segments : sequence of str
         The names of its segments.
+    has_names : bool
+        Whether the first column has the names of the documents.
     """
 
-    def __init__(self, folder: Folder, segments: Sequence[str]) -> None:
-        self._folder, self._segments = folder, segments
+    def __init__(self, folder: Folder, segments: Sequence[str], *, has_names: bool) -> None:
+        self._folder, self._segments, self._has_names = folder, segments, has_names
         try:
             self.described = [StoredColumn(**column) for column in folder.facts.get(COLUMNS, [])]
         except TypeError as error:
@@ -134,7 +155,7 @@ class Columns:
     @property
     def kept(self) -> list[StoredColumn]:
         """The columns kept from the input, without the row and the name of each document."""
-        return [column for column in self.described if column.role != "id" or column.name != ID]
+        return [column for column in self.described if column.name != ID or not self._has_names]
 
     def find(self, role: str) -> str | None:
         """Return the first column of a role, if there is one."""
@@ -170,6 +191,10 @@ class Columns:
             first += n
         return _choose_columns(concat(parts), chosen)[np.argsort(np.concatenate(positions))]
 
+    def read_names(self) -> pl.Series:
+        """Read the names of all documents: empty for one without, none if the index has no names."""
+        return self.select([ID])[ID].fill_null("") if self._has_names else pl.Series([], dtype=pl.String)
+
     def list_values(self, documents: Array) -> list[dict[str, Any]]:
         """Return the values of the kept columns of some documents."""
         names = [column.name for column in self.kept]
@@ -185,21 +210,17 @@ class Columns:
         return _choose_columns(concat([self._read(segment, names) for segment in self._segments]), names or self.names)
 
     def _read(self, segment: str, names: list[str] | None, documents: Array | None = None) -> pl.DataFrame:
-        """Read columns of the documents of a segment, or of some of them, and their rows."""
-        rows = self._folder[f"{segment}/rows"]
-        numbers = pl.Series(ROW, rows if documents is None else rows[documents], dtype=pl.Int64)
-        if (name := f"{segment}/{COLUMNS}") not in self._folder.tables:
-            return numbers.to_frame()  # documents without columns, such as plain text that was added
-        table = self._folder.table(name)
-        if len(table) != len(rows):
+        """Read the rows and columns of the documents of a segment, or of some of them."""
+        table, n_documents = self._folder.table(f"{segment}/{COLUMNS}"), len(self._folder[f"{segment}/rows"])
+        if len(table) != n_documents:
             raise damage_error(
                 "'{path}' is damaged: it has columns of {n_rows:,} documents, not {n_documents:,}.",
                 path=str(self._folder.path),
                 n_rows=len(table),
-                n_documents=len(rows),
+                n_documents=n_documents,
             )
-        frame = table.collect(names) if documents is None else table.take(documents, names)
-        return frame.select(numbers, pl.all()) if frame.width else numbers.to_frame()
+        chosen = None if names is None else (ROW, *names)  # other columns may be missing here
+        return table.collect(chosen) if documents is None else table.take(documents, chosen)
 
     def _compute_mask(self, where: str) -> Array:
         from mixsearch.io.filters import Filter  # with groups of all kinds, which other searches need not wait for

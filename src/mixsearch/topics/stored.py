@@ -127,7 +127,8 @@ class CountWriter:
 
     def open(self, shape: tuple[int, int]) -> sp.csr_array:
         """Map the rows that were written."""
-        return _open_sparse(sp.csr_array, lambda name: self._out.read(f"{self._group}/{name}"), shape)
+        counts: sp.csr_array = _open_sparse(sp.csr_array, lambda name: self._out.read(f"{self._group}/{name}"), shape)
+        return counts
 
 
 def write_by_word(out: FolderWriter, name: str, chunks: Sequence[sp.csc_array], columns: Array) -> None:
@@ -144,8 +145,8 @@ def write_by_word(out: FolderWriter, name: str, chunks: Sequence[sp.csc_array], 
 
 def open_corpus(folder: Folder) -> FittedCorpus:
     """Open a fitted corpus: its arrays are mapped, and read when they are used."""
-    names = folder.facts.get(SEGMENTS)
     try:
+        names: list[str] = list(folder.facts[SEGMENTS])
         frame = TopicFrame(**{field.name: folder[f"frame/{field.name}"] for field in fields(TopicFrame)})
         _check_shapes(folder, names)
         segments = [_open_segment(folder, name) for name in names]

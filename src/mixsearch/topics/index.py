@@ -1,0 +1,583 @@
+"""An open index: hints in, topics and their documents out."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import polars as pl
+import scipy.sparse as sp
+
+from mixsearch._typing import Array
+from mixsearch.errors import Coded, SearchError
+from mixsearch.io.disk import damage_error
+from mixsearch.io.folder import Folder, open_folder
+from mixsearch.machine import map_parallel
+from mixsearch.text.options import CorpusOptions
+from mixsearch.topics.completion import (
+    CorpusWord,
+    Starter,
+    choose_starters,
+    close_query,
+    complete_word,
+    make_speller,
+    split_query,
+)
+from mixsearch.topics.find import check_hint, find_topic
+from mixsearch.topics.fitted_corpus import damp_counts
+from mixsearch.topics.growth import Growth, read_growth
+from mixsearch.topics.hints import Hint, Vocabulary, find_terms, read_words
+from mixsearch.topics.records import ID, Columns, Document, StoredColumn, open_texts
+from mixsearch.topics.stored import SEGMENTS, open_corpus
+from mixsearch.topics.topic import Topic
+
+if TYPE_CHECKING:
+    from mixsearch.topics.groups import TopicGroups
+
+# Frequent words in the contents of an index.
+_N_FREQUENT = 10
+# What is known of the corpus of a saved search: a folder that `TopicSearch.save` wrote, not `build_index`.
+_SAVED_SEARCH: Mapping[str, Any] = {
+    "n_rows": None,
+    "n_characters": None,
+    "n_duplicates": 0,
+    "has_texts": False,
+    "has_names": False,
+    "expected_new": 0.0,
+    "tokens": None,
+    "reading": None,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contents:
+    """The contents of an index, how it was built, and its size."""
+
+    path: str
+    created: str
+    written_by: str
+    format_version: int
+    n_documents: int
+    n_empty: int  # documents without features
+    n_duplicates: int
+    n_words: int
+    n_features: int
+    n_nonzeros: int
+    n_components: int
+    n_characters: int | None
+    has_texts: bool
+    has_names: bool
+    reading: dict[str, Any] | None
+    bytes_of_files: dict[str, int]
+    n_bytes: int
+    frequent_words: list[CorpusWord]
+    starters: list[Starter]
+    columns: list[StoredColumn]
+    growth: Growth
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the contents as JSON has them.
+
+        Returns
+        -------
+        dict
+        """
+        return {**asdict(self), "growth": self.growth.as_dict()}
+
+
+class TopicIndex:
+    """A corpus on disk, open for searches. `open_index` returns one.
+
+    Parameters
+    ----------
+    folder : Folder
+        The folder of the index.
+
+    Attributes
+    ----------
+    corpus : FittedCorpus
+        The words and documents. Its arrays are mapped from the files.
+    columns : Columns
+        The columns of the documents, such as dates and places.
+    path : Path
+        Where the index is.
+    generation, created : str
+        The state of the index, which changes with every write, and when it was written.
+    n_documents, n_components : int
+        The number of documents, and of eigenvectors that they are compared in.
+    has_texts, has_names : bool
+        Whether the index holds the texts and the names of its documents.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> from mixsearch.datasets import make_reviews
+    >>> from mixsearch.topics.build import IndexOptions, build_index
+    >>> from mixsearch.topics.index import open_index
+    >>> reviews = make_reviews(500, random_state=0).to_columns()  # or the path of a file
+    >>> built = build_index(reviews, mkdtemp() + "/reviews.index", IndexOptions(n_components=12))
+    >>> index = open_index(built.path)
+    >>> topic = index.search("sushi")
+    >>> [document.columns["city"] for document in index.documents([0, 1])] == reviews["city"][:2]
+    True
+    """
+
+    def __init__(self, folder: Folder) -> None:
+        self.folder, self.path = folder, folder.path
+        self.generation, self.created = folder.generation, folder.manifest.created
+        self.corpus = open_corpus(folder)
+        self.facts: Mapping[str, Any] = folder.facts.get("corpus", _SAVED_SEARCH)
+        if not isinstance(self.facts, dict | Mapping) or not self.facts.keys() >= _SAVED_SEARCH.keys():
+            raise damage_error("'{path}' is damaged: it does not describe its corpus.", path=str(self.path))
+        self.has_texts, self.has_names = bool(self.facts["has_texts"]), bool(self.facts["has_names"])
+        self.columns = Columns(folder, folder.facts[SEGMENTS], has_names=self.has_names)
+        self.n_documents, self.n_components = self.corpus.n_documents, len(self.corpus.frame.values)
+
+    def __repr__(self) -> str:
+        return f"<TopicIndex {str(self.path)!r}: {self.n_documents:,} documents, {self.corpus.n_words:,} words>"
+
+    # ---- Search ----
+
+    def search(
+        self,
+        words: Any = None,
+        *,
+        text: str | Sequence[str] | None = None,
+        documents: Sequence[int] | None = None,
+        not_documents: Sequence[int] | None = None,
+        where: str | None = None,
+        narrower: float = 0.0,
+        meaning: int | None = None,
+    ) -> Topic:
+        """Find the topic that a hint means.
+
+        Parameters
+        ----------
+        words : str, sequence of str, or mapping of str to float, optional
+            Words, as `TopicSearch.search` takes them.
+        text : str or sequence of str, optional
+            One or several texts about the topic.
+        documents : sequence of int, optional
+            Rows of documents about the topic.
+        not_documents : sequence of int, optional
+            Rows of documents that are not about the topic. They are not listed.
+        where : str, optional
+            A filter, such as ``stars <= 2 and date >= 2024-01-01``: the topic lists and counts only documents that
+            match.
+        narrower : float, default=0
+            Steps towards a narrower topic; negative for a broader one.
+        meaning : int, optional
+            Which of the `alternatives` of an answer to the same hint to search for.
+
+        Returns
+        -------
+        Topic
+        """
+        with self.explain_failures():
+            terms, avoided = ((), ()) if words is None else find_terms(read_words(words), self.vocabulary)
+            rows, avoid = (self.find_documents(given or ()) for given in (documents, not_documents))
+            counts = None if text is None else damp_counts(self.count([text] if isinstance(text, str) else text))
+            check_hint(bool(terms) or len(rows) > 0 or counts is not None, np.intersect1d(rows, avoid))
+            subset = None if where is None else self.match(where)
+            topic = find_topic(self.corpus, Hint(terms, avoided, rows, avoid, counts, narrower, meaning))
+            return topic if subset is None else topic.within(subset)
+
+    def search_many(
+        self,
+        hints: Iterable[Any],
+        *,
+        by: Literal["words", "text", "documents"] = "words",
+        n_jobs: int | None = -1,
+        **options: Any,
+    ) -> list[Topic]:
+        """Find a topic for each of several hints, in parallel threads.
+
+        Parameters
+        ----------
+        hints : iterable
+            One value per search.
+        by : {"words", "text", "documents"}, default="words"
+            The argument of `search` that takes each value.
+        n_jobs : int, default=-1
+            The number of threads; -1 for one per core.
+        **options
+            Further arguments of every `search`.
+
+        Returns
+        -------
+        list of Topic
+            In the order of the hints.
+        """
+        return map_parallel(lambda hint: self.search(**{by: hint}, **options), hints, n_jobs)
+
+    def match(self, where: str) -> Array:
+        """Return which documents match a filter.
+
+        Parameters
+        ----------
+        where : str
+            A condition on the columns, such as ``stars <= 2 and date >= 2024-01-01``.
+
+        Returns
+        -------
+        array of shape (n,), of bool
+            In the order of the corpus, as `columns` is. An error is raised if none matches.
+        """
+        return self.columns.match(where)
+
+    def group(
+        self,
+        topics: Any,
+        *,
+        over: str | None = None,
+        by: str | None = None,
+        every: str | float | None = None,
+        where: str | None = None,
+    ) -> TopicGroups:
+        """Compute the shares of topics over time, by group, or both.
+
+        Parameters
+        ----------
+        topics : str, Topic, sequence or mapping of them
+            Words to search for, or topics that this index found. A mapping gives them names.
+        over : str, optional
+            A column of dates or numbers, in whose order the groups are.
+        by : str, optional
+            A column of any kind, whose values are the groups.
+        every : {"year", "quarter", "month", "week", "day"} or float, optional
+            For dates, the period; for numbers, the width of the ranges. By default from the values.
+        where : str, optional
+            A filter of the documents.
+
+        Returns
+        -------
+        TopicGroups
+        """
+        from mixsearch.topics.groups import group_topics
+
+        return group_topics(self, topics, over=over, by=by, every=every, where=where)
+
+    # ---- Documents ----
+
+    def documents(self, rows: Sequence[int]) -> list[Document]:
+        """Read documents by their rows.
+
+        Parameters
+        ----------
+        rows : sequence of int
+            Rows of the files that were indexed.
+
+        Returns
+        -------
+        list of Document
+            With texts, names and columns if the index holds them.
+        """
+        if not len(rows):
+            return []
+        with self.explain_failures():
+            indices = self.corpus.find_rows(rows)
+            nothing = [None] * len(indices)
+            names = self.columns.take(indices, [ID])[ID].fill_null("").to_list() if self.has_names else nothing
+            texts = self.texts.read(indices) if self.has_texts else nothing
+            values = self.columns.list_values(indices)
+            return [Document(*each) for each in zip(map(int, rows), names, texts, values, strict=True)]
+
+    def find_documents(self, rows: Sequence[int]) -> Array:
+        """Find documents by their rows: return their indices in the corpus, rising, each once."""
+        return np.unique(self.corpus.find_rows(rows)).astype(np.intp)
+
+    @cached_property
+    def texts(self) -> Any:
+        """The texts of all documents, which are read when they are asked for."""
+        return open_texts(self.folder, self.folder.facts[SEGMENTS])
+
+    def names(self) -> Iterator[str]:
+        """Iterate over the names of all documents, in the order of the corpus.
+
+        Returns
+        -------
+        iterator of str
+            Empty for a document without a name.
+        """
+        return iter(self.columns.read_names())
+
+    # ---- Words ----
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """The words, and how many documents contain each."""
+        return Vocabulary(self.corpus.words, self.corpus.document_frequency, lambda word: self._speller(word))
+
+    @cached_property
+    def _speller(self) -> Any:
+        return make_speller(self.facts["tokens"], lambda word: self.vocabulary.find(word) is not None)
+
+    def spell(self, word: str) -> str:
+        """Spell a word or phrase as the texts do.
+
+        Parameters
+        ----------
+        word : str
+            In any case and Unicode form. What the texts have as several words, such as "zero-shot", becomes a phrase.
+
+        Returns
+        -------
+        str
+        """
+        return " ".join(self._speller(word))
+
+    def document_frequency(self, word: str) -> int:
+        """Count the documents that contain a word or a phrase of the vocabulary.
+
+        Parameters
+        ----------
+        word : str
+            As it is typed.
+
+        Returns
+        -------
+        int
+        """
+        column = self.vocabulary.find(self.spell(word))
+        return 0 if column is None else int(self.corpus.document_frequency[column])
+
+    def complete_word(self, prefix: str, n: int = 8) -> list[CorpusWord]:
+        """Complete a word: list those with a prefix, the most frequent first.
+
+        Parameters
+        ----------
+        prefix : str
+            The first letters, in any case.
+        n : int, default=8
+            The maximum number of words.
+
+        Returns
+        -------
+        list of CorpusWord
+        """
+        if self.corpus.words is None:
+            return []
+        return complete_word(self._word_series, self.corpus.document_frequency, self.spell(prefix), n)
+
+    @cached_property
+    def _word_series(self) -> pl.Series:
+        return pl.Series(self.corpus.words, dtype=pl.String)
+
+    def complete_query(self, query: str) -> str:
+        """Complete the last word of a query if it is not a word yet.
+
+        Parameters
+        ----------
+        query : str
+            Words as in a search box: ``sushi -bur`` or ``"new yo``.
+
+        Returns
+        -------
+        str
+            With the most frequent word in place of its prefix: ``sushi -burger`` or ``"new york"``.
+        """
+        before, word = split_query(query)
+        completed = self.complete_word(word, 1) if word and not self.document_frequency(word) else []
+        return close_query(before + (completed[0].word if completed else word))
+
+    def starters(self, n: int = 10) -> list[Starter]:
+        """List words to begin with: one per topic, each with another word of its topic.
+
+        Parameters
+        ----------
+        n : int, default=10
+            The maximum number of words.
+
+        Returns
+        -------
+        list of Starter
+            The most distinctive words first; none if the index has no vocabulary.
+        """
+        return [] if self.corpus.words is None else choose_starters(self.corpus, self.corpus.words, n)
+
+    def count(self, texts: Sequence[str]) -> sp.csr_array:
+        """Count the features of this index in other texts.
+
+        Parameters
+        ----------
+        texts : sequence of str
+            They are split into words as the texts of the index were.
+
+        Returns
+        -------
+        sparse array of shape (q, d)
+        """
+        tokens = self.facts["tokens"]
+        if tokens is None or self.corpus.words is None:
+            raise SearchError(
+                "This index cannot split a text into words: it was made from ready counts or with a custom "
+                "tokenizer. Give words or rows of documents.",
+                code="no_tokenizer",
+            )
+        from mixsearch.text.count import count_texts  # with readers of all formats, which words need not wait for
+
+        with count_texts(texts, CorpusOptions(**tokens), known=self.corpus.words[: self.corpus.n_features]) as counted:
+            return counted.to_counts()
+
+    # ---- The folder ----
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows that were ever read, with those of documents that were left out or removed."""
+        known = self.facts["n_rows"]
+        return int(self.corpus.rows[-1]) + 1 if known is None else int(known)
+
+    @property
+    def reading(self) -> CorpusOptions | None:
+        """How the texts were read and counted; None if that is not known."""
+        stored = self.facts["reading"]
+        return None if stored is None else CorpusOptions(**stored)
+
+    def contents(self) -> Contents:
+        """Describe the contents of the index, how it was built, and its size.
+
+        Returns
+        -------
+        Contents
+        """
+        sizes: Counter[str] = Counter()
+        for name, file in self.folder.manifest.files.items():
+            parts = re.split(r"[/.]", name)
+            sizes[parts[1] if parts[0].startswith("segment_") else parts[0]] += file.size
+        corpus, facts = self.corpus, self.facts
+        with self.explain_failures():
+            frequency = corpus.document_frequency[: corpus.n_features]
+            frequent = [] if corpus.words is None else np.argsort(-frequency, kind="stable")[:_N_FREQUENT].tolist()
+            return Contents(
+                path=str(self.path),
+                created=self.created,
+                written_by=self.folder.manifest.written_by,
+                format_version=self.folder.manifest.version,
+                n_documents=self.n_documents,
+                n_empty=int(np.count_nonzero(corpus.lengths == 0)),
+                n_duplicates=facts["n_duplicates"],
+                n_words=corpus.n_words,
+                n_features=corpus.n_features,
+                n_nonzeros=sum(int(segment.by_document.nnz) for segment in corpus.segments),
+                n_components=self.n_components,
+                n_characters=facts["n_characters"],
+                has_texts=self.has_texts,
+                has_names=self.has_names,
+                reading=facts["reading"],
+                bytes_of_files=dict(sizes),
+                n_bytes=sum(sizes.values()),
+                frequent_words=[CorpusWord(self._word_series[i], int(frequency[i])) for i in frequent],
+                starters=self.starters(),
+                columns=self.columns.described,
+                growth=read_growth(self.folder.facts, self.n_documents),
+            )
+
+    def show(self, *hints: str, height: int = 640, **options: Any) -> Any:
+        """Show topics in a notebook: one page with their words, documents, timelines and warnings.
+
+        Parameters
+        ----------
+        *hints : str
+            One for each topic, as in a search box: "sushi -burger". By default, words to start with.
+        height : int, default=640
+            The height of the frame, in pixels.
+        **options
+            Further arguments of `mixsearch.report.make_report`, such as over, by and where.
+
+        Returns
+        -------
+        ShownReport
+            The page is in it, and works without a server: its `html` can be written to a file.
+        """
+        # Reports are made of indexes, so their module is found only when one is wanted.
+        return import_module("mixsearch.report.write").show_topics(self, hints, height=height, **options)
+
+    @contextmanager
+    def explain_failures(self) -> Iterator[None]:
+        """Report a damaged index instead of an unexpected error that follows from it."""
+        self.check_files()
+        try:
+            yield
+        except Coded:
+            raise
+        except Exception as error:
+            self.verify()
+            if isinstance(error, OSError | np.linalg.LinAlgError | pl.exceptions.PolarsError):
+                sentence = "'{path}' cannot be read ({error})."
+                raise damage_error(sentence, path=str(self.path), error=str(error)) from error
+            raise
+
+    def check_files(self) -> None:
+        """Raise `DamagedFolderError` if a file of the index was cut in place: reading it would end the process."""
+        self.folder.check_sizes()
+
+    def file_times(self) -> tuple[int, ...]:
+        """Return when each file of the index was changed, in nanoseconds; nothing if one is gone.
+
+        Returns
+        -------
+        tuple of int
+        """
+        with suppress(OSError):
+            return tuple(path.stat().st_mtime_ns for path in self.folder.files.values())
+        return ()
+
+    def verify(self) -> None:
+        """Read every byte of the index and compare it with the checksums."""
+        self.folder.verify()
+
+
+def open_index(path: str | os.PathLike[str]) -> TopicIndex:
+    """Open an index, in a time that hardly depends on its size.
+
+    Parameters
+    ----------
+    path : path
+        The folder of the index. Its small files are compared with their checksums; `verify_index` does so with all.
+
+    Returns
+    -------
+    TopicIndex
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> from mixsearch.datasets import make_reviews
+    >>> from mixsearch.topics.build import IndexOptions, build_index
+    >>> from mixsearch.topics.index import open_index
+    >>> path = mkdtemp() + "/reviews.index"
+    >>> built = build_index(make_reviews(500, random_state=0).text, path, IndexOptions(n_components=12))
+    >>> index = open_index(path)
+    >>> "sushi" in [word for word, share in index.search("sushi").top_words(10)]
+    True
+    """
+    return TopicIndex(open_folder(path))
+
+
+def verify_index(path: str | os.PathLike[str]) -> None:
+    """Read every byte of an index and compare it with the checksums, before anything in it is used.
+
+    Parameters
+    ----------
+    path : path
+        The folder of the index.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> from mixsearch.datasets import make_reviews
+    >>> from mixsearch.topics.build import IndexOptions, build_index
+    >>> from mixsearch.topics.index import verify_index
+    >>> texts = make_reviews(500, random_state=0).text
+    >>> built = build_index(texts, mkdtemp() + "/reviews.index", IndexOptions(n_components=12))
+    >>> verify_index(built.path)  # no error: the index is as it was written
+    """
+    open_folder(path, check_all=True)

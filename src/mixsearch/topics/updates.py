@@ -1,0 +1,528 @@
+"""Changing an index: add documents, remove documents, fit it again.
+
+Every change is a new generation of the folder, published completely or not at all: readers keep what they opened, a
+second writer is refused, and a killed one leaves the generation before.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+import scipy.sparse as sp
+
+from mixsearch._typing import Array
+from mixsearch.core.rows import row_slices
+from mixsearch.core.validation import check_choice
+from mixsearch.display import pluralize
+from mixsearch.errors import Option, SearchError, SearchWarning
+from mixsearch.io.filters import Filter
+from mixsearch.io.folder import Folder, FolderWriter, update_folder, write_folder
+from mixsearch.io.tables import concat
+from mixsearch.text.corpus import Corpus, CountChunk
+from mixsearch.text.count import count_documents, read_corpus
+from mixsearch.text.options import CorpusOptions, KeptColumns
+from mixsearch.text.read import Documents, has_columns, name_columns
+from mixsearch.topics.build import Built, OnProgress, summarize, write_index
+from mixsearch.topics.fitted_corpus import Segment, damp_counts, place_documents
+from mixsearch.topics.growth import FACT as GROWTH
+from mixsearch.topics.growth import Growth, measure_outside, read_growth
+from mixsearch.topics.index import TopicIndex, open_index
+from mixsearch.topics.records import ID, ROW, RecordWriter, check_schema, count_characters, make_records, read_records
+from mixsearch.topics.stored import SEGMENTS, WORDS, join_segments, name_segment, take_documents, write_segment
+
+Existing = Literal["error", "skip", "replace"]
+# A segment is joined with the one before it unless that has more than this many times as many documents: so each
+# document is written again a number of times that is logarithmic in the number of additions.
+_MERGE_FACTOR = 2
+# Documents whose texts are read together.
+_CHUNK_DOCUMENTS = 1_000
+# Unknown ids or rows that a note lists.
+_MAX_LISTED = 5
+# Options that say where the texts are.
+_PLACES = ("text", "id", "keep", "format", "encoding", "no_header", "skip_bad_rows", "vocabulary")
+
+
+@dataclass(frozen=True)
+class Added:
+    """The summary of an addition."""
+
+    path: Path
+    n_documents: int
+    n_empty: int  # of them, without features
+    n_duplicates: int
+    n_skipped: int
+    n_replaced: int
+    n_all: int
+    growth: Growth
+    notes: tuple[SearchWarning, ...]
+
+
+@dataclass(frozen=True)
+class Removed:
+    """The summary of a removal."""
+
+    path: Path
+    n_documents: int
+    n_all: int
+    growth: Growth
+    notes: tuple[SearchWarning, ...] = ()
+
+
+class _Changes:
+    """The segments of an index while they are changed."""
+
+    def __init__(self, folder: Folder, out: FolderWriter) -> None:
+        self.out, self.index = out, TopicIndex(folder)
+        self.segments = dict(zip(folder.facts[SEGMENTS], self.index.corpus.segments, strict=True))
+        self._stored = set(self.segments)  # those that are as they were
+
+    def remove(self, is_removed: Array) -> int:
+        """Write the segments that hold documents of a mask again without them; return how many characters they had."""
+        first, n_characters = 0, 0
+        for name, segment in list(self.segments.items()):
+            is_kept, first = ~is_removed[first : first + len(segment.rows)], first + len(segment.rows)
+            if is_kept.all():
+                continue
+            records = self._drop(name)
+            n_characters += count_characters(records.filter(~is_kept))
+            if is_kept.any():
+                self._write(name, take_documents(segment, is_kept), records.filter(is_kept))
+        return n_characters
+
+    def add(self, segment: Segment, records: pl.DataFrame) -> None:
+        """Write new documents as a segment, together with small ones before it, but not with those of the fit."""
+        joined, listed, number = [segment], [records], 1 + max(int(name.split("_")[1]) for name in self.segments)
+        for name in sorted(self._stored - {name_segment(0)}, key=list(self.segments).index, reverse=True):
+            before = self.segments[name]
+            if len(before.rows) > _MERGE_FACTOR * sum(len(each.rows) for each in joined):
+                break
+            joined.insert(0, before)
+            listed.insert(0, self._drop(name))
+        self._write(name_segment(number), join_segments(joined), concat(listed))
+
+    def _drop(self, name: str) -> pl.DataFrame:
+        """Leave out a segment, and return its records."""
+        del self.segments[name]
+        self._stored.discard(name)
+        self.out.remove(name)
+        return read_records(self.index.folder, name)
+
+    def _write(self, name: str, segment: Segment, records: pl.DataFrame) -> None:
+        write_segment(self.out, name, segment)
+        writer = RecordWriter(self.out, name)
+        writer.append(records)
+        writer.close()
+        self.segments = dict(sorted({**self.segments, name: segment}.items(), key=lambda item: int(item[1].rows[0])))
+
+    def finish(self, growth: Growth, **changed: Any) -> None:
+        """Write what is known of all documents."""
+        self.out.facts[SEGMENTS] = list(self.segments)
+        self.out.facts[GROWTH] = asdict(growth)
+        self.out.facts["corpus"] = {**self.index.facts, **changed}
+
+
+# ---- Adding ---------------------------------------------------------------------------------------------------------
+
+
+def add_documents(
+    path: str | os.PathLike[str],
+    source: Any,
+    reading: CorpusOptions | None = None,
+    *,
+    existing: Existing = "error",
+    on_progress: OnProgress | None = None,
+) -> Added:
+    """Add documents to an index. They can be searched at once.
+
+    Parameters
+    ----------
+    path : path
+        The folder of the index.
+    source : path, URL or sequence of them
+        What to add, as `read_corpus` takes it.
+    reading : CorpusOptions, optional
+        Where the texts are: `text`, `id`, `keep`, `format`, `encoding`. By default as when the index was made. Words
+        are always counted as they were then.
+    existing : {"error", "skip", "replace"}, default="error"
+        What to do with documents whose names the index has.
+    on_progress : callable, optional
+        Called with the step of the work, units done, units in all (None if unknown), and the name of the unit.
+
+    Returns
+    -------
+    Added
+        The summary. Its `growth` says whether to fit the index again.
+
+    Notes
+    -----
+    The index is changed completely or not at all. Readers that have it open keep what they opened.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> from mixsearch.datasets import make_reviews
+    >>> from mixsearch.topics.build import IndexOptions, build_index
+    >>> from mixsearch.topics.updates import add_documents
+    >>> texts = make_reviews(500, random_state=0).text
+    >>> built = build_index(texts, mkdtemp() + "/reviews.index", IndexOptions(n_components=12))
+    >>> added = add_documents(built.path, make_reviews(50, random_state=1).text)
+    >>> added.n_documents, added.n_all
+    (50, 550)
+    """
+    check_choice("existing", existing, ("error", "skip", "replace"))
+    report = on_progress or (lambda *_: None)
+    with update_folder(path) as (folder, out):
+        changes = _Changes(folder, out)
+        corpus, options = changes.index.corpus, _choose_reading(changes.index, source, reading)
+        with read_corpus(
+            source,
+            options,
+            known=list(corpus.words or ())[: corpus.n_features],
+            on_progress=lambda done, total: report("Reading", done, total, "bytes"),
+        ) as added:
+            return _add_corpus(changes, added, existing, report)
+
+
+def _choose_reading(index: TopicIndex, source: Any, given: CorpusOptions | None) -> CorpusOptions:
+    """Choose how to read and count documents for an index."""
+    if index.corpus.words is None:
+        raise SearchError(
+            "The index '{path}' has no vocabulary, so no other documents can be counted for it. Build it again.",
+            code="no_vocabulary",
+            path=str(index.path),
+        )
+    stored = index.reading
+    if stored is None and given is not None and given.tokenizer is not None:
+        stored = given
+    if stored is None and index.has_texts:
+        raise SearchError(
+            "The index '{path}' was made with a custom tokenizer. Set {argument} to it.",
+            code="no_tokenizer",
+            path=str(index.path),
+            argument=Option("tokenizer"),
+        )
+    options = stored or CorpusOptions()  # ready counts are taken as they are
+    places = {} if given is None else {name: getattr(given, name) for name in _PLACES}
+    # All words are counted: which are features is known.
+    options = replace(options, stop_words=None, **{name: value for name, value in places.items() if value is not None})
+    if not has_columns(source, options):
+        return replace(options, text=None, id=None, keep=None)
+    return replace(options, keep=_choose_columns(index, source, options)) if options.keep == "auto" else options
+
+
+def _choose_columns(index: TopicIndex, source: Any, options: CorpusOptions) -> KeptColumns:
+    """Choose the columns of the index that the documents to add have; others are kept only if they are named."""
+    if (isinstance(source, str) and source == "-") or not index.columns.names:
+        return "auto"  # standard input can be read once
+    there = name_columns(source, options)
+    return [column.name for column in index.columns.kept if column.name in there]
+
+
+def _add_corpus(changes: _Changes, added: Corpus, existing: Existing, on_progress: OnProgress) -> Added:
+    index, facts = changes.index, changes.index.facts
+    # 1) counts over the words of the index and then new ones, which may be in one document: others may come later
+    words, column_of = _join_words(index.corpus.words or (), added)
+    is_unknown = column_of >= len(index.corpus.words or ())
+    parts, listed, totals = [], [], np.zeros(len(column_of))
+    for chunk in added.chunks():
+        X = chunk.counts
+        totals += np.bincount(X.indices, X.data, minlength=len(column_of))
+        parts.append(sp.csr_array((X.data, column_of[X.indices], X.indptr), shape=(X.shape[0], len(words))))
+        listed.append(_make_records(index, chunk))
+    records, counts = concat(listed), damp_counts(sp.vstack(parts, "csr"))
+    # 2) the documents that the index does not have, in its frame
+    is_new, replaced = _compare_names(index, records, existing)
+    rows = records[ROW].to_numpy()
+    segment, records = take_documents(_place(index, counts, added.copy_of, rows), is_new), records.filter(is_new)
+    n_new, n_replaced = len(segment.rows), int(np.count_nonzero(replaced))
+    # 3) written as a segment, in place of those that they replace
+    on_progress("Adding", 0, n_new, "documents")
+    n_characters = (facts["n_characters"] or 0) - changes.remove(replaced) + count_characters(records)
+    if n_new:
+        changes.add(segment, records)
+        changes.out.save_texts(WORDS, words)
+    # 4) how much of them the fit does not know
+    n_all = index.n_documents - n_replaced + n_new
+    growth = read_growth(index.folder.facts, index.n_documents)
+    growth = replace(growth, n_removed=growth.n_removed + n_replaced, n_added=growth.n_added + n_new)
+    if n_new:
+        share = n_new / growth.n_added
+        excess = max(float(totals[is_unknown].sum() / max(totals.sum(), 1)) - facts["expected_new"], 0.0)
+        segments = [each for name, each in changes.segments.items() if name != name_segment(0)]
+        outside = measure_outside(index.corpus.frame, segments, n_all)
+        growth = replace(growth, outside=outside, new_words=growth.new_words * (1 - share) + excess * share)
+    n_duplicates = facts["n_duplicates"] + added.n_dropped
+    n_rows = index.n_rows + added.n_documents + added.n_dropped
+    changes.finish(growth, n_rows=n_rows, n_duplicates=n_duplicates, n_characters=n_characters)
+    return Added(
+        path=index.path,
+        n_documents=n_new,
+        n_empty=int(np.count_nonzero(segment.placed.lengths == 0)),
+        n_duplicates=added.n_dropped,
+        n_skipped=int(np.count_nonzero(~is_new)),
+        n_replaced=n_replaced,
+        n_all=n_all,
+        growth=growth,
+        notes=added.notes,
+    )
+
+
+def _join_words(known: Sequence[str], added: Corpus) -> tuple[pl.Series, Array]:
+    """Return known words and then those that only a corpus has, and the column of each word of the corpus."""
+    stored = pl.DataFrame({"word": pl.Series(known, dtype=pl.String)}).with_row_index("column")
+    others = pl.DataFrame({"word": pl.Series(added.words[added.n_features :], dtype=pl.String)})
+    columns = others.join(stored, on="word", how="left", maintain_order="left")["column"]
+    found, is_new = columns.fill_null(0).to_numpy().astype(np.int32), columns.is_null().to_numpy()
+    found[is_new] = len(known) + np.arange(np.count_nonzero(is_new))
+    words = pl.concat([stored["word"], others["word"].filter(columns.is_null())])
+    return words, np.concatenate([np.arange(added.n_features, dtype=np.int32), found])
+
+
+def _make_records(index: TopicIndex, chunk: CountChunk) -> pl.DataFrame:
+    """Make the records of documents to add, with texts and names if the index has them."""
+    if chunk.columns is not None and index.columns.described:
+        check_schema(index.columns.take(np.arange(1)).schema, chunk.columns.schema)
+    rows = np.asarray(chunk.rows) + index.n_rows
+    texts, names = chunk.texts or [""] * len(rows), chunk.names or [""] * len(rows)
+    return make_records(rows, texts if index.has_texts else None, names if index.has_names else None, chunk.columns)
+
+
+def _place(index: TopicIndex, counts: sp.csr_array, copy_of: Array, rows: Array) -> Segment:
+    """Place documents of damped counts in the frame of an index."""
+    counts.sort_indices()
+    features = sp.csr_array(counts[:, : index.corpus.n_features])
+    placed = place_documents(index.corpus.frame, features)
+    return Segment(features, sp.csc_array(counts), placed, np.asarray(copy_of, dtype=np.int32), rows)
+
+
+def _compare_names(index: TopicIndex, records: pl.DataFrame, existing: Existing) -> tuple[Array, Array]:
+    """Return which documents are to be added, (n,), and which of the index they replace, (n_documents,)."""
+    every, none = np.ones(len(records), dtype=bool), np.zeros(index.n_documents, dtype=bool)
+    if not index.has_names:
+        return every, none
+    names, stored = records[ID], index.columns.read_names()
+    is_known = names.is_in(stored.filter(stored != "").implode())
+    known = names.filter(is_known)
+    if not len(known):
+        return every, none
+    if existing == "error":
+        raise SearchError(
+            "{n_existing:,} of the documents to add "
+            + pluralize(len(known), "is", "are")
+            + " in the index '{path}' already"
+            + (": {name!r}." if len(known) == 1 else ", the first one is {name!r}.")
+            + " Set {argument} to 'skip' or 'replace'.",
+            code="documents_exist",
+            n_existing=len(known),
+            path=str(index.path),
+            name=known[0],
+            argument=Option("existing"),
+        )
+    if existing == "skip":
+        return (~is_known).to_numpy(), none
+    return every, stored.is_in(known.implode()).to_numpy()
+
+
+# ---- Removing -------------------------------------------------------------------------------------------------------
+
+
+def remove_documents(
+    path: str | os.PathLike[str],
+    *,
+    where: str | None = None,
+    ids: Iterable[str] | None = None,
+    rows: Iterable[int] | None = None,
+) -> Removed:
+    """Remove documents from an index, with their texts, names and columns.
+
+    Exactly one of `where`, `ids` and `rows` is given.
+
+    Parameters
+    ----------
+    path : path
+        The folder of the index.
+    where : str, optional
+        A condition on columns, such as ``"date < 2020-01-01"``.
+    ids : iterable of str, optional
+        Names of documents.
+    rows : iterable of int, optional
+        Rows of documents.
+
+    Returns
+    -------
+    Removed
+        The summary. Its `growth` says whether to fit the index again.
+
+    Notes
+    -----
+    The index is changed completely or not at all. Readers that have it open keep what they opened.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> from mixsearch.datasets import make_reviews
+    >>> from mixsearch.topics.build import IndexOptions, build_index
+    >>> from mixsearch.topics.updates import remove_documents
+    >>> reviews = make_reviews(500, random_state=0).to_columns()
+    >>> built = build_index(reviews, mkdtemp() + "/reviews.index", IndexOptions(n_components=12))
+    >>> removed = remove_documents(built.path, where="stars = 1")
+    >>> removed.n_documents, removed.n_all
+    (16, 484)
+    """
+    given: dict[str, Any] = {
+        name: value for name, value in (("where", where), ("ids", ids), ("rows", rows)) if value is not None
+    }
+    if len(given) != 1:
+        raise SearchError(
+            "Removing needs exactly one of where, ids and rows, got {given}.",
+            code="one_selection_needed",
+            given=" and ".join(given) or "none",
+        )
+    with update_folder(path) as (folder, out):
+        changes = _Changes(folder, out)
+        is_removed, unknown = _select_documents(changes.index, **given)
+        n_removed = int(np.count_nonzero(is_removed))
+        n_left = changes.index.n_documents - n_removed
+        if not n_removed:
+            raise SearchError(
+                "No document of '{path}' matches. Nothing was removed.", code="nothing_to_remove", path=str(path)
+            )
+        if not n_left:
+            raise SearchError(
+                "An index needs a document, but none of {n_documents:,} would be left. Nothing was removed.",
+                code="too_few_documents",
+                n_documents=n_removed,
+            )
+        n_characters = changes.index.facts["n_characters"]
+        n_gone = changes.remove(is_removed)
+        growth = read_growth(folder.facts, changes.index.n_documents)
+        growth = replace(growth, n_removed=growth.n_removed + n_removed)
+        changes.finish(growth, n_characters=None if n_characters is None else n_characters - n_gone)
+    return Removed(Path(path), n_removed, n_left, growth, _note_unknown(next(iter(given)), unknown))
+
+
+def _select_documents(
+    index: TopicIndex,
+    where: str | None = None,
+    ids: Iterable[str] | None = None,
+    rows: Iterable[int] | None = None,
+) -> tuple[Array, list[Any]]:
+    """Return which documents of an index are selected, (n,), and the ids or rows that it does not have."""
+    if where is not None:
+        condition = Filter(where)
+        return condition.mask(index.columns.select(condition.columns)), []
+    if ids is None:
+        wanted = {int(row) for row in rows or ()}
+        return np.isin(index.corpus.rows, list(wanted)), sorted(wanted.difference(index.corpus.rows.tolist()))
+    if not index.has_names:
+        raise SearchError(
+            "The documents of '{path}' have no ids. Remove them by rows or by a condition on columns.",
+            code="no_ids",
+            path=str(index.path),
+        )
+    names, listed = list(index.names()), {str(each) for each in ids}
+    return np.fromiter((name in listed for name in names), bool, len(names)), sorted(listed.difference(names))
+
+
+def _note_unknown(kind: str, unknown: Sequence[Any]) -> tuple[SearchWarning, ...]:
+    """Return the note that the index does not have some of the ids or rows, if so."""
+    if not unknown:
+        return ()
+    listed, n_more = ", ".join(map(str, unknown[:_MAX_LISTED])), len(unknown) - _MAX_LISTED
+    noun = pluralize(len(unknown), f"{kind[:-1]} is", f"{kind} are")
+    return (
+        SearchWarning(
+            "{n_unknown:,} " + noun + " not in the index: {listed}.",
+            code=f"unknown_{kind}",
+            n_unknown=len(unknown),
+            listed=f"{listed} and {n_more:,} more" if n_more > 0 else listed,
+        ),
+    )
+
+
+# ---- Fitting again --------------------------------------------------------------------------------------------------
+
+
+def refresh_index(path: str | os.PathLike[str], *, on_progress: OnProgress | None = None) -> Built:
+    """Choose the words of an index and fit it again, from its current documents.
+
+    Parameters
+    ----------
+    path : path
+        The folder of the index.
+    on_progress : callable, optional
+        Called with the step of the work, units done, units in all (None if unknown), and the name of the unit.
+
+    Returns
+    -------
+    Built
+        The summary of the index.
+
+    Notes
+    -----
+    The result is that of `build_index` for the same documents in the same order. Only the row numbers stay the same, so
+    that a document has the same row before and after.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> from mixsearch.datasets import make_reviews
+    >>> from mixsearch.topics.build import IndexOptions, build_index
+    >>> from mixsearch.topics.updates import add_documents, refresh_index
+    >>> texts = make_reviews(500, random_state=0).text
+    >>> built = build_index(texts, mkdtemp() + "/reviews.index", IndexOptions(n_components=12))
+    >>> added = add_documents(built.path, make_reviews(300, random_state=1).text)
+    >>> refresh_index(built.path).n_documents
+    800
+    """
+    report = on_progress or (lambda *_: None)
+    _check_texts(open_index(path))
+    with write_folder(path, overwrite=True) as out:
+        index = open_index(path)
+        reading = _check_texts(index)
+        with count_documents(_read_documents(index, report), reading) as corpus:
+            n_components = index.folder.facts["n_components"]
+            counted = write_index(out, corpus, n_components, reading, report, index.corpus.rows)
+        out.facts["corpus"]["n_rows"] = index.n_rows
+    return summarize(Path(path), corpus, counted)
+
+
+def _check_texts(index: TopicIndex) -> CorpusOptions:
+    """Return how the index counts, or raise if it cannot count its documents again."""
+    reading = index.reading
+    if reading is None or not index.has_texts:
+        raise SearchError(
+            "The index '{path}' cannot be refreshed: it holds no texts, or was made with a custom tokenizer. Build it "
+            "again from the files.",
+            code="cannot_refresh",
+            path=str(index.path),
+        )
+    return reading
+
+
+def _read_documents(index: TopicIndex, on_progress: OnProgress) -> Iterator[Documents]:
+    """Iterate over the stored documents, in chunks."""
+    n, rows = index.n_documents, index.corpus.rows
+    kept = [column.name for column in index.columns.kept]
+    columns = index.columns.select(kept) if kept else None
+    names = index.columns.read_names() if index.has_names else None
+    for part in row_slices(n, _CHUNK_DOCUMENTS):
+        texts = pl.Series(index.texts.read(np.arange(part.start, part.stop)), dtype=pl.String)
+        yield Documents(
+            texts,
+            None if names is None else names[part],
+            partial(_locate, rows[part]),
+            None if columns is None else columns[part],
+        )
+        on_progress("Reading", part.stop, n, "documents")
+
+
+def _locate(rows: Array, i: int) -> str:
+    return f"document {rows[i]:,}"
