@@ -1,4 +1,4 @@
-"""The page: one HTML file for every view, with preload links for all modules that the view needs."""
+"""The pages: one for texts, which is built from web/page, and one for files, with preload links for its modules."""
 
 from __future__ import annotations
 
@@ -13,15 +13,14 @@ from fastapi.responses import HTMLResponse
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
-from mixsearch.web.settings import PAGES, STATIC, STATIC_FILES
+from mixsearch.web.settings import FILE_PAGES, HOME, STATIC, STATIC_FILES
 
 _IMPORT = re.compile(r'^(?:import|export)\b[^"]*?from "(\.{1,2}/[\w./-]+)";', re.MULTILINE)
 _VIEW = re.compile(r'^  (\w+): \{[^}]*?import\("(\./[\w./-]+)"\)', re.MULTILINE)
 _START = "main.js"
 _MAX_PATH = 200
 # What every view asks for first.
-_REQUESTS = ("api/indexes", "api/settings")
-_SEARCH_BOX = re.compile(r" *<!-- search box -->\n.*?<!-- end -->\n", re.DOTALL)
+_REQUESTS = ("api/settings",)
 
 # Whatever a machine has registered for this suffix: browsers run no module of another type.
 mimetypes.add_type("text/javascript", ".js")
@@ -30,7 +29,8 @@ mimetypes.add_type("text/javascript", ".js")
 def add_pages(app: FastAPI) -> None:
     """Add the page and its files to an app."""
     router = APIRouter()
-    for path in PAGES:
+    router.add_api_route(HOME, _send_home, include_in_schema=False)
+    for path in FILE_PAGES:
         router.add_api_route(path, _send_page, include_in_schema=False)
     app.include_router(router)
     app.mount(STATIC, StaticFiles(directory=STATIC_FILES))
@@ -42,9 +42,13 @@ def get_path(scope: Scope) -> str:
     return path.removeprefix(scope.get("root_path", ""))
 
 
+async def _send_home() -> HTMLResponse:
+    return HTMLResponse(_read("index.html"))
+
+
 async def _send_page(request: Request) -> HTMLResponse:
     state = max(file.stat().st_mtime_ns for file in STATIC_FILES.rglob("*"))  # whoever edits a file reloads the page
-    return HTMLResponse(_make_page(get_path(request.scope).strip("/") or "topics", state))
+    return HTMLResponse(_make_page(get_path(request.scope).strip("/"), state))
 
 
 def make_not_found_page(path: str) -> str:
@@ -56,9 +60,7 @@ def make_not_found_page(path: str) -> str:
 
 @lru_cache(maxsize=64)
 def _make_page(view: str, _: int) -> str:
-    html = _read("index.html")
-    if view != "topics":
-        html = _SEARCH_BOX.sub("", html)
+    html = _read("files.html")
     views = dict(_VIEW.findall(_read(_START)))
     modules = _list_modules(_START, *([views[view].removeprefix("./")] if view in views else []))
     links = [f'    <link rel="modulepreload" href="static/{module}">\n' for module in modules]

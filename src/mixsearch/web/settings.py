@@ -10,8 +10,8 @@ from mixsearch.machine import n_cores
 
 STATIC_FILES = Path(__file__).parent / "static"
 STATIC = "/static/"
-# Every view of the page has its own address.
-PAGES = ("/", "/overview", "/table", "/segment", "/open", "/help")
+# Addresses of the page for texts, and of the views of the page for files.
+HOME, FILE_PAGES = "/", ("/table", "/segment", "/open")
 # Images are uploaded to this address, files with texts or tables to the other.
 UPLOADS = "/api/pictures"
 FILES = "/api/files"

@@ -1,4 +1,4 @@
-// The shell: chooses the view and the index by the address, and holds what all views share.
+// The page for files: tables and pictures, and files that become an index of texts. Texts are searched on the page at "./".
 
 import { keep, kept, leaveLayer, onTravel, openLayer, write } from "./history.js";
 import { ApiError, get, queryOf, url } from "./shared/api.js";
@@ -6,15 +6,10 @@ import { remember } from "./shared/browser.js";
 import { byId, h, replace, svg } from "./shared/dom.js";
 
 const VIEWS = {
-  topics: { title: "Topics", load: () => import("./topics/topics.js") },
-  overview: { title: "Overview", load: () => import("./overview/overview.js") },
   table: { title: "Table", load: () => import("./table/table.js") },
   segment: { title: "Segment", load: () => import("./segment/segment.js") },
-  open: { title: "Open a file", load: () => import("./open/open.js"), isTool: true },
-  help: { title: "Help", load: () => import("./help/help.js"), isTool: true },
+  open: { title: "Open a file", load: () => import("./open/open.js") },
 };
-
-const OF_ONE_INDEX = ["documents", "not_documents", "alternative", "n_components", "where", "within"];
 
 const THEMES = { auto: "as the system", light: "light", dark: "dark" };
 const NEXT_THEME = { auto: "light", light: "dark", dark: "auto" };
@@ -24,16 +19,11 @@ const notices = byId("notices");
 const live = byId("live");
 const places = new Map(); // view -> its last address, for its tab
 
-/** @typedef {{name: string, n_documents: number, n_words: number, n_components: number, distinctive_words: string[], starters: {word: string, other: string | null}[]}} Index */
-/** @typedef {{max_query_length: number, max_map_words: number, max_name_length: number, max_upload: number, max_pixels: number, image_formats: string[], example_image: string, accepts_files: boolean, max_file: number, file_suffixes: string[]}} Settings */
+/** @typedef {{max_query_length: number, max_name_length: number, max_upload: number, max_pixels: number, image_formats: string[], example_image: string, accepts_files: boolean, max_file: number, file_suffixes: string[]}} Settings */
 /** @typedef {{view: string | null, update?: (state: URLSearchParams) => void, close?: () => void}} Shown */
 
-/** @type {Index[]} */
-let indexes = [];
 /** @type {Settings} What the server allows; known before any view is shown. */
 let settings;
-/** @type {Index | null} */
-let index = null;
 /** @type {Shown} */
 let shown = { view: null };
 let turn = 0;
@@ -41,12 +31,6 @@ let turn = 0;
 let dropped = null;
 
 const page = {
-  get index() {
-    return index;
-  },
-  get indexes() {
-    return indexes;
-  },
   get settings() {
     return settings;
   },
@@ -76,12 +60,9 @@ const page = {
     dropped = null;
     return file;
   },
-  /** Show an index that was built just now. */
-  async openIndex(name) {
-    ({ indexes } = await get("api/indexes"));
-    write(url("./", indexes.length > 1 ? { index: name } : {}), { push: true });
-    await showAddress();
-    showTools();
+  /** Search an index that was built just now. */
+  openIndex(name) {
+    location.assign(url("./", { index: name }));
   },
   announce(sentence) {
     live.textContent = sentence;
@@ -104,28 +85,21 @@ function clearError() {
 
 function viewOf(address) {
   const name = address.pathname.split("/").pop();
-  return Object.hasOwn(VIEWS, name) ? name : "topics";
+  return Object.hasOwn(VIEWS, name) ? name : "open";
 }
 
-/** Return the address of a view. It names the index if there are several. */
+/** Return the address of a view. */
 function addressOf(view, params = {}) {
-  const query = new URLSearchParams(queryOf(params));
-  query.delete("index");
-  const named = indexes.length > 1 && index ? [["index", index.name]] : [];
-  return url(view === "topics" ? "./" : view, new URLSearchParams([...named, ...query]));
+  return url(view, queryOf(params));
 }
 
 async function showAddress() {
   const state = new URLSearchParams(location.search);
   const view = viewOf(location);
-  const wanted = indexes.find(({ name }) => name === state.get("index")) ?? indexes[0] ?? null;
-  const isSame = shown.view === view && index === wanted;
-  if (index !== wanted) places.clear();
-  index = wanted;
   places.set(view, location.search);
   clearError();
   showTabs();
-  if (isSame && shown.update) shown.update(state);
+  if (shown.view === view && shown.update) shown.update(state);
   else await openView(view, state);
 }
 
@@ -136,7 +110,6 @@ async function openView(view, state) {
     if (mine !== turn) return;
     shown.close?.();
     shown = { view };
-    keepTyped(state);
     replace(root);
     root.dataset.view = view;
     document.title = `${VIEWS[view].title} · mixsearch`;
@@ -148,19 +121,13 @@ async function openView(view, state) {
   }
 }
 
-/** Take over what was typed into the box of the HTML file before its view was there. */
-function keepTyped(state) {
-  const typed = root.dataset.view ? "" : /** @type {HTMLInputElement | null} */ (root.querySelector("#query"))?.value.trim();
-  if (typed && !state.has("q")) state.set("q", typed);
-}
-
 /** @param {unknown} error */
 function messageOf(error) {
   return error instanceof Error ? error.message : String(error);
 }
 
 function showTabs() {
-  const tabs = Object.entries(VIEWS).filter(([, { isTool }]) => !isTool).map(([view, { title }]) =>
+  const tabs = Object.entries(VIEWS).map(([view, { title }]) =>
     h(
       "a",
       {
@@ -186,45 +153,15 @@ function follow(event, view, params = {}) {
   page.go(view, params);
 }
 
-function showTools() {
-  const choice = h(
-    "select",
-    { id: "index", "aria-label": "Index", on: { change: (event) => chooseIndex(event.target.value) } },
-    indexes.map(({ name }) => h("option", { value: name, selected: name === index?.name }, name)),
-  );
-  replace(
-    byId("tools"),
-    indexes.length > 1 ? choice : null,
-    settings?.accepts_files ? tool("open", { id: "open-file", class: "button plain" }, "Open a file") : null,
-    tool("help", { id: "help", class: "button plain icon", "aria-label": "Help", title: "Help" }, "?"),
-    themeSwitch(),
-  );
-}
-
-/** Create a link to a view that is no tab. It opens as new. */
-function tool(view, props, label) {
-  return h("a", { ...props, href: addressOf(view), on: { click: (event) => follow(event, view) } }, label);
-}
-
-/** Ask another index the same. What names documents or columns of the one that is left is dropped. */
-function chooseIndex(name) {
-  const params = new URLSearchParams(location.search);
-  for (const each of OF_ONE_INDEX) params.delete(each);
-  params.set("index", name);
-  write(url(viewOf(location) === "topics" ? "./" : viewOf(location), params), { push: true });
-  showAddress();
-}
-
 async function start() {
   try {
-    [{ indexes }, settings] = await Promise.all([get("api/indexes"), get("api/settings")]);
+    settings = await get("api/settings");
   } catch (error) {
-    showTools();
     page.showError(error);
     return;
   }
+  replace(byId("tools"), themeSwitch());
   await showAddress();
-  showTools();
   await loadRest();
 }
 
@@ -271,8 +208,5 @@ function rays() {
   return angles.map((angle) => `M${point(angle, 5)}L${point(angle, 6.8)}`).join("");
 }
 
-onTravel(async () => {
-  await showAddress();
-  showTools();
-});
+onTravel(showAddress);
 start();

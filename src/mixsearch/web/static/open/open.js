@@ -165,9 +165,8 @@ class OpenView {
     }
   }
 
-  async #finish(build) {
-    await this.page.openIndex(build.index);
-    this.page.announce(`${build.index} is indexed.`);
+  #finish(build) {
+    this.page.openIndex(build.index);
   }
 }
 

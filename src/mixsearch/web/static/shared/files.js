@@ -35,7 +35,7 @@ export function fileDrop(page, title, ...more) {
     "section",
     { class: "file-drop", "aria-label": title },
     h("h1", {}, title),
-    h("p", {}, "Drop a CSV, JSON lines, Parquet or Excel file here. A file with texts becomes an index, in which you search topics; any other is opened as a table."),
+    h("p", {}, "Drop a CSV, JSON lines, Parquet or Excel file here. Texts: search them. Tables: find similar rows."),
     h("div", { class: "toolbar" }, picker("Choose a file", suffixes, (file) => page.openFile(file)), more),
     h("p", { class: "small muted" }, `Up to ${bytes(most)}. The file stays on this server until it stops, and goes nowhere else.`),
   );

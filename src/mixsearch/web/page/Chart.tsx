@@ -1,0 +1,226 @@
+// One chart for all topics: shares over time as lines, by group as bars.
+
+import type { RefObject } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { percent, plural, whole } from "./format";
+import type { Selection } from "./state";
+import type { Group, Groups } from "./types";
+
+const HEIGHT = 300;
+const EDGE = { left: 46, top: 12, bottom: 26 };
+const LETTER = 7; // width of a letter of the labels
+const MAX_NAME = 22;
+const MAX_BARS = 20;
+const N_TICKS = 4;
+const MIN_PART = 0.1; // of the mean number of documents, below which a group does not set the scale
+
+interface Props {
+  groups: Groups;
+  names: string[];
+  selection: Selection | null;
+  onSelect: (label: string | null) => void;
+}
+
+export function Chart({ groups, names, selection, onSelect }: Props) {
+  const isOrdered = groups.over !== null;
+  const column = groups.over ?? groups.by ?? "";
+  const missing = groups.n_missing > 0 ? ` ${plural(groups.n_missing, "document has", "documents have")} no ${column}.` : "";
+  return (
+    <section class="card chart" aria-labelledby="chart-title">
+      <h2 id="chart-title">
+        {isOrdered ? "Over time" : "By group"}: share of the documents of each {column}
+      </h2>
+      <p class="muted small">
+        {isOrdered ? "Point at a period for its numbers; click it for its documents." : "Click a group for its documents."}
+        {missing}
+      </p>
+      {isOrdered ? (
+        <Lines groups={groups} names={names} selection={selection} onSelect={onSelect} />
+      ) : (
+        <Bars groups={groups} names={names} selection={selection} onSelect={onSelect} />
+      )}
+    </section>
+  );
+}
+
+function useWidth(): [RefObject<HTMLDivElement | null>, number] {
+  const frame = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(0);
+  useEffect(() => {
+    if (!frame.current) return undefined;
+    const observer = new ResizeObserver(([entry]) => setWidth(Math.round(entry?.contentRect.width ?? 0)));
+    observer.observe(frame.current);
+    return () => observer.disconnect();
+  }, []);
+  return [frame, width];
+}
+
+function Lines({ groups, names, selection, onSelect }: Props) {
+  const [frame, width] = useWidth();
+  const [hovered, setHovered] = useState<number | null>(null);
+  const labels = groups.topics[0]?.groups.map(({ label }) => label) ?? [];
+  const shown = names.map((name) => (name.length > MAX_NAME ? `${name.slice(0, MAX_NAME - 1)}…` : name));
+  const right = Math.min(Math.max(...shown.map(({ length }) => length), 4) * LETTER + 60, width / 3);
+  const inner = Math.max(width - EDGE.left - right, 1);
+  const tall = HEIGHT - EDGE.top - EDGE.bottom;
+  const top = scaleOf(groups);
+  const x = (i: number) => EDGE.left + (inner * (i + 0.5)) / labels.length;
+  const y = (share: number) => EDGE.top + tall * (1 - Math.min(share / top, 1));
+  const step = Math.max(Math.ceil((labels.length * (Math.max(...labels.map(({ length }) => length), 1) * LETTER + 12)) / inner), 1);
+  const chosen = hovered ?? (selection ? labels.indexOf(selection.label) : -1);
+  const lasts = groups.topics.map(({ groups: of }) => of.reduce((last, { share }, i) => (share === null ? last : i), -1));
+  const ends = spread(groups.topics.map(({ groups: of }, i) => y(of[lasts[i] ?? -1]?.share ?? 0)), EDGE.top, HEIGHT - EDGE.bottom);
+  const find = (event: MouseEvent) => {
+    const box = frame.current?.getBoundingClientRect();
+    if (!box) return null;
+    const i = Math.floor(((event.clientX - box.left - EDGE.left) / inner) * labels.length);
+    return i >= 0 && i < labels.length ? i : null;
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const steps: Record<string, number> = { ArrowLeft: -1, ArrowRight: 1 };
+    const move = steps[event.key];
+    if (move !== undefined) {
+      event.preventDefault();
+      setHovered(Math.min(Math.max((chosen < 0 ? labels.length : chosen) + move, 0), labels.length - 1));
+    } else if (event.key === "Enter" && chosen >= 0) {
+      onSelect(selection?.label === labels[chosen] ? null : (labels[chosen] ?? null));
+    }
+  };
+  return (
+    <div
+      ref={frame}
+      class="lines"
+      role="application"
+      aria-label="Chart over time. Left and right arrows read periods, Enter lists their documents."
+      tabIndex={0}
+      onMouseMove={(event) => setHovered(find(event))}
+      onMouseLeave={() => setHovered(null)}
+      onBlur={() => setHovered(null)}
+      onKeyDown={onKeyDown}
+      onClick={(event) => {
+        const i = find(event);
+        if (i !== null) onSelect(selection?.label === labels[i] ? null : (labels[i] ?? null));
+      }}
+    >
+      {width === 0 ? null : (
+        <svg width={width} height={HEIGHT} viewBox={`0 0 ${width} ${HEIGHT}`} aria-hidden="true">
+          {Array.from({ length: N_TICKS + 1 }, (_, i) => (top * i) / N_TICKS).map((tick) => (
+            <g key={tick}>
+              <line class="grid" x1={EDGE.left} x2={width - right} y1={y(tick)} y2={y(tick)} />
+              <text class="tick end" x={EDGE.left - 8} y={y(tick) + 4}>
+                {percent(tick)}
+              </text>
+            </g>
+          ))}
+          {labels.map((label, i) =>
+            i % step === 0 ? (
+              <text key={label} class="tick middle" x={x(i)} y={HEIGHT - 8}>
+                {label}
+              </text>
+            ) : null,
+          )}
+          {chosen >= 0 ? <line class="cursor" x1={x(chosen)} x2={x(chosen)} y1={EDGE.top} y2={HEIGHT - EDGE.bottom} /> : null}
+          {groups.topics.map((topic, i) => (
+            <g key={i} class={`series c${i % 8}`}>
+              {runsOf(topic.groups).map((run) => (
+                <polyline key={run[0]} class="stroke" points={run.map((j) => `${x(j)},${y(topic.groups[j]?.share ?? 0)}`).join(" ")} />
+              ))}
+              {topic.groups.map(({ share }, j) =>
+                share !== null && (j === chosen || labels.length <= 40) ? <circle key={j} class="dot" cx={x(j)} cy={y(share)} r={j === chosen ? 5 : 2.5} /> : null,
+              )}
+              <text class="name" x={width - right + 8} y={(ends[i] ?? 0) + 4}>
+                {shown[i]} {percent(topic.groups[lasts[i] ?? -1]?.share ?? 0)}
+              </text>
+            </g>
+          ))}
+        </svg>
+      )}
+      <p class="readout" role="status">
+        {chosen >= 0 ? describe(groups, names, chosen) : ""}
+      </p>
+    </div>
+  );
+}
+
+/** Say what the topics are in a group. */
+function describe(groups: Groups, names: string[], i: number): string {
+  const group = groups.topics[0]?.groups[i];
+  if (!group) return "";
+  if (group.n_documents === 0) return `${group.label}: no documents.`;
+  const shares = groups.topics.map((topic, j) => `${names[j]} ${percent(topic.groups[i]?.share ?? 0)} (about ${whole(topic.groups[i]?.n_members ?? 0)})`);
+  return `${group.label}: ${shares.join(", ")} of ${plural(group.n_documents, "document")}.`;
+}
+
+function Bars({ groups, names, selection, onSelect }: Props) {
+  const all = groups.topics[0]?.groups ?? [];
+  const order = all.map((_, i) => i).filter((i) => (all[i]?.n_documents ?? 0) > 0);
+  const total = (i: number) => groups.topics.reduce((sum, topic) => sum + (topic.groups[i]?.share ?? 0), 0);
+  if (groups.kind === "category") order.sort((a, b) => total(b) - total(a));
+  const top = Math.max(...groups.topics.flatMap((topic) => topic.groups.map(({ share }) => share ?? 0)), 1e-9);
+  return (
+    <>
+      <ol class="bars">
+        {order.slice(0, MAX_BARS).map((i) => {
+          const { label, n_documents: n } = all[i] as Group;
+          return (
+            <li key={label}>
+              <button
+                type="button"
+                class="group"
+                dir="auto"
+                aria-pressed={selection?.label === label}
+                title={`${plural(n, "document")}: ${describe(groups, names, i)}`}
+                onClick={() => onSelect(selection?.label === label ? null : label)}
+              >
+                {label}
+              </button>
+              <span class="rows">
+                {groups.topics.map((topic, j) => {
+                  const share = topic.groups[i]?.share ?? 0;
+                  return (
+                    <span key={j} class={`row c${j % 8}`}>
+                      <i style={{ width: `${(100 * share) / top}%` }} />
+                      <span>{percent(share)}</span>
+                    </span>
+                  );
+                })}
+              </span>
+            </li>
+          );
+        })}
+      </ol>
+      {order.length > MAX_BARS ? <p class="muted small">The {MAX_BARS} groups with the largest shares, of {order.length}.</p> : null}
+    </>
+  );
+}
+
+/** The upper end of the scale: a round share above those of all groups that are not tiny. */
+function scaleOf({ topics }: Groups): number {
+  const sizes = topics[0]?.groups.map(({ n_documents: n }) => n) ?? [];
+  const mean = sizes.reduce((sum, n) => sum + n, 0) / Math.max(sizes.length, 1);
+  const shares = topics.flatMap(({ groups }) => groups.filter(({ n_documents: n }) => n >= MIN_PART * mean).map(({ share }) => share ?? 0));
+  const largest = Math.max(...shares, 1e-4);
+  const unit = 10 ** Math.floor(Math.log10(largest));
+  return Math.min([1, 1.2, 1.6, 2, 2.4, 3.2, 4, 6, 8, 10].map((factor) => factor * unit).find((end) => end >= largest) ?? largest, 1);
+}
+
+/** The indices of groups with documents, split where groups without any are. */
+function runsOf(groups: Group[]): number[][] {
+  const runs: number[][] = [[]];
+  groups.forEach(({ share }, i) => {
+    if (share === null) runs.push([]);
+    else runs[runs.length - 1]?.push(i);
+  });
+  return runs.filter((run) => run.length > 0);
+}
+
+/** Move labels apart that would cover each other. */
+function spread(heights: number[], top: number, bottom: number, gap = 16): number[] {
+  const order = heights.map((_, i) => i).sort((a, b) => (heights[a] ?? 0) - (heights[b] ?? 0));
+  const placed = [...heights];
+  let last = top - gap;
+  for (const i of order) placed[i] = last = Math.max(placed[i] ?? 0, last + gap);
+  last = bottom + gap;
+  for (const i of order.reverse()) placed[i] = last = Math.min(placed[i] ?? 0, last - gap);
+  return placed;
+}

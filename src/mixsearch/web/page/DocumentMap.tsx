@@ -1,0 +1,178 @@
+// All documents in the plane: those of the topics in their colours, the others grey. Circle some to add a topic.
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import { fetchLabels, fetchMap, fetchMembership, shared } from "./api";
+import { keyOf, type Chip } from "./state";
+import type { MapLabel, MapPoints } from "./types";
+
+const LARGEST = 65535;
+const IS_MEMBER = 128; // of 255
+const MAX_MARKED = 50;
+const HEIGHT = 420;
+const MIN_CIRCLE = 6; // points of a line that is drawn around documents
+
+interface Props {
+  index: string;
+  generation: string;
+  chips: Chip[];
+  onCircle: (rows: number[]) => void;
+  onOpen: (row: number) => void;
+  onError: (error: unknown) => void;
+}
+
+type Place = [number, number];
+
+export function DocumentMap({ index, generation, chips, onCircle, onOpen, onError }: Props) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const [points, setPoints] = useState<MapPoints | null>(null);
+  const [labels, setLabels] = useState<MapLabel[]>([]);
+  const [members, setMembers] = useState<Uint8Array[]>([]);
+  const [width, setWidth] = useState(0);
+  const [circle, setCircle] = useState<Place[]>([]);
+  const keys = chips.map(keyOf).join("\n");
+
+  useEffect(() => {
+    setPoints(null);
+    fetchMap(index).then(setPoints, onError);
+    fetchLabels(index).then(setLabels, () => setLabels([]));
+  }, [index, generation]);
+
+  useEffect(() => {
+    const controller = new AbortController();
+    Promise.all(chips.map((chip) => fetchMembership(index, chip, controller.signal).catch(() => new Uint8Array())))
+      .then((fetched) => {
+        if (!controller.signal.aborted) setMembers(fetched);
+      })
+      .catch(() => setMembers([]));
+    return () => controller.abort();
+  }, [index, generation, keys]);
+
+  useEffect(() => {
+    if (!canvas.current) return undefined;
+    const observer = new ResizeObserver(([entry]) => setWidth(Math.round(entry?.contentRect.width ?? 0)));
+    observer.observe(canvas.current);
+    return () => observer.disconnect();
+  }, []);
+
+  useEffect(() => {
+    if (canvas.current && points && width > 0) paint(canvas.current, points, members, labels, circle);
+  });
+
+  const placeOf = (event: PointerEvent): Place => {
+    const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
+    return [event.clientX - box.left, event.clientY - box.top];
+  };
+  const finish = (event: PointerEvent) => {
+    const [x, y] = placeOf(event);
+    const drawn = circle;
+    setCircle([]);
+    if (!points || drawn.length === 0) return;
+    if (drawn.length < MIN_CIRCLE) {
+      const nearest = nearestTo(points, x, y, width);
+      if (nearest !== null) onOpen(nearest);
+    } else if (!shared) {
+      const rows = rowsInside(points, drawn, width);
+      if (rows.length > 0) onCircle(rows);
+    }
+  };
+  return (
+    <section class="card map" aria-labelledby="map-title">
+      <h2 id="map-title">Map of the documents</h2>
+      <p class="muted small">
+        Near each other: about the same. {shared ? "" : "Draw a line around some to add them as a topic; click one to read it."}
+      </p>
+      <canvas
+        ref={canvas}
+        role="img"
+        aria-label={`Map of ${points?.rows.length ?? 0} documents; those of the topics are coloured.`}
+        style={{ height: `${HEIGHT}px` }}
+        onPointerDown={(event) => {
+          event.currentTarget.setPointerCapture(event.pointerId);
+          setCircle([placeOf(event)]);
+        }}
+        onPointerMove={(event) => {
+          if (circle.length > 0) setCircle([...circle, placeOf(event)]);
+        }}
+        onPointerUp={finish}
+      />
+      {points === null ? <p class="muted small">Placing the documents …</p> : null}
+    </section>
+  );
+}
+
+/** Draw all points, the labels and the line around some. */
+function paint(canvas: HTMLCanvasElement, { x, y }: MapPoints, members: Uint8Array[], labels: MapLabel[], circle: Place[]): void {
+  const ratio = window.devicePixelRatio || 1;
+  const [width, height] = [canvas.clientWidth, canvas.clientHeight];
+  canvas.width = width * ratio;
+  canvas.height = height * ratio;
+  const context = canvas.getContext("2d");
+  if (!context) return;
+  context.scale(ratio, ratio);
+  const style = getComputedStyle(canvas);
+  const colors = Array.from({ length: 8 }, (_, i) => style.getPropertyValue(`--c${i}`));
+  const size = x.length > 20_000 ? 1.5 : x.length > 4_000 ? 2 : 3;
+  const draw = (color: string, isShown: (i: number) => boolean) => {
+    context.fillStyle = color;
+    for (let i = 0; i < x.length; i++) {
+      if (isShown(i)) context.fillRect(((x[i] ?? 0) / LARGEST) * width, ((y[i] ?? 0) / LARGEST) * height, size, size);
+    }
+  };
+  draw(style.getPropertyValue("--dots"), () => true);
+  members.forEach((member, j) => draw(colors[j % 8] ?? "", (i) => (member[i] ?? 0) >= IS_MEMBER));
+  context.font = `600 12px ${style.fontFamily}`;
+  context.textAlign = "center";
+  context.lineWidth = 4;
+  context.strokeStyle = style.getPropertyValue("--card");
+  context.fillStyle = style.getPropertyValue("--ink");
+  for (const { word, x: left, y: top } of apart(labels, width, height)) {
+    context.strokeText(word, left, top);
+    context.fillText(word, left, top);
+  }
+  if (circle.length > 1) {
+    context.strokeStyle = style.getPropertyValue("--accent");
+    context.lineWidth = 2;
+    context.beginPath();
+    circle.forEach(([left, top]) => context.lineTo(left, top));
+    context.stroke();
+  }
+}
+
+/** The labels that do not cover each other, those of larger topics first, in pixels. */
+function apart(labels: MapLabel[], width: number, height: number): MapLabel[] {
+  const placed: MapLabel[] = [];
+  for (const { word, x, y } of labels) {
+    const label = { word, x: x * width, y: y * height };
+    const room = (other: MapLabel) => Math.abs(other.y - label.y) > 18 || Math.abs(other.x - label.x) > 4 * (other.word.length + word.length) + 8;
+    if (placed.every(room)) placed.push(label);
+  }
+  return placed;
+}
+
+function nearestTo({ rows, x, y }: MapPoints, left: number, top: number, width: number): number | null {
+  let [best, nearest] = [100, -1]; // squared pixels
+  for (let i = 0; i < rows.length; i++) {
+    const distance = (((x[i] ?? 0) / LARGEST) * width - left) ** 2 + (((y[i] ?? 0) / LARGEST) * HEIGHT - top) ** 2;
+    if (distance < best) [best, nearest] = [distance, i];
+  }
+  return nearest < 0 ? null : (rows[nearest] ?? null);
+}
+
+/** The rows inside of a line, at even steps if they are many. */
+function rowsInside({ rows, x, y }: MapPoints, line: Place[], width: number): number[] {
+  const inside: number[] = [];
+  for (let i = 0; i < rows.length; i++) {
+    if (isInside(((x[i] ?? 0) / LARGEST) * width, ((y[i] ?? 0) / LARGEST) * HEIGHT, line)) inside.push(rows[i] ?? 0);
+  }
+  const step = Math.ceil(inside.length / MAX_MARKED);
+  return inside.filter((_, i) => i % step === 0);
+}
+
+function isInside(left: number, top: number, line: Place[]): boolean {
+  let isIn = false;
+  line.forEach(([x1, y1], i) => {
+    const [x2, y2] = line[(i + 1) % line.length] ?? [x1, y1];
+    if (y1 > top !== y2 > top && left < ((x2 - x1) * (top - y1)) / (y2 - y1) + x1) isIn = !isIn;
+  });
+  return isIn;
+}

@@ -1,0 +1,177 @@
+// Requests to the server; a page that was shared as one file answers them from its own data.
+
+import { keyOf, queryOf, type Chip } from "./state";
+import type { Audit, FullDocument, Groups, IndexInfo, ListedTopic, MapLabel, MapPoints, SavedSearch, Topic } from "./types";
+
+const NO_CONNECTION = "The server does not answer. It may have been stopped: start it again, and the page goes on by itself.";
+
+export class ApiError extends Error {
+  constructor(
+    readonly code: string,
+    message: string,
+    readonly fields: Record<string, unknown> = {},
+  ) {
+    super(message);
+    this.name = "ApiError";
+  }
+}
+
+/** What a shared file holds. */
+interface SharedData {
+  info: IndexInfo;
+  state: string;
+  topics: Record<string, Topic>;
+  groups: Record<string, Groups>; // by column
+  places: Record<string, Record<string, string>>; // column -> row -> label
+  map: string; // base64
+  memberships: Record<string, string>; // base64
+  labels: MapLabel[];
+}
+
+function readShared(): SharedData | null {
+  const element = document.getElementById("shared-data");
+  return element?.textContent ? (JSON.parse(element.textContent) as SharedData) : null;
+}
+
+/** The data of a shared file; null where a server answers. */
+export const shared = readShared();
+
+async function request(path: string, options: RequestInit = {}): Promise<Response> {
+  let response: Response;
+  try {
+    response = await fetch(path, { credentials: "same-origin", ...options });
+  } catch (error) {
+    if (isAbort(error)) throw error;
+    throw new ApiError("no_connection", NO_CONNECTION);
+  }
+  if (response.ok) return response;
+  const body = (await response.json().catch(() => null)) as { error?: { code: string; message: string; fields?: Record<string, unknown> } } | null;
+  if (body?.error?.code === "unauthorized") location.reload(); // the server then says how to sign in
+  throw new ApiError(body?.error?.code ?? "failed", body?.error?.message ?? `The server refused this (status ${response.status}).`, body?.error?.fields);
+}
+
+async function get<T>(path: string, query: URLSearchParams = new URLSearchParams(), signal?: AbortSignal): Promise<T> {
+  const written = query.toString();
+  const response = await request(written ? `${path}?${written}` : path, { signal });
+  return (await response.json()) as T;
+}
+
+async function send(method: string, path: string, body: unknown): Promise<Response> {
+  return request(path, { method, headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+}
+
+export function isAbort(error: unknown): boolean {
+  return error instanceof Error && error.name === "AbortError";
+}
+
+function pathOf(index: string, rest: string): string {
+  return `api/indexes/${encodeURIComponent(index)}/${rest}`;
+}
+
+export async function fetchIndexes(): Promise<IndexInfo[]> {
+  if (shared) return [shared.info];
+  return (await get<{ indexes: IndexInfo[] }>("api/indexes")).indexes;
+}
+
+export interface TopicOptions {
+  where?: string;
+  nDocuments?: number;
+  skip?: number;
+  complete?: boolean;
+  group?: { column: string; label: string } | null;
+}
+
+export async function fetchTopic(index: string, chip: Chip, options: TopicOptions = {}, signal?: AbortSignal): Promise<Topic> {
+  const { where = "", nDocuments = 10, skip = 0, complete = false, group = null } = options;
+  if (shared) return pickShared(shared, chip, group, skip, nDocuments);
+  const query = queryOf(chip);
+  query.set("n_documents", String(nDocuments));
+  if (skip) query.set("skip", String(skip));
+  if (where) query.set("where", where);
+  if (complete) query.set("complete", "true");
+  return get<Topic>(pathOf(index, "topic"), query, signal);
+}
+
+/** Return the documents that a shared file holds. */
+function pickShared(data: SharedData, chip: Chip, group: TopicOptions["group"], skip: number, n: number): Topic {
+  const topic = data.topics[keyOf(chip)];
+  if (!topic) throw new ApiError("not_shared", "This file holds only the topics that were shared. Open mixsearch to search for others.");
+  const places = group ? (data.places[group.column] ?? {}) : null;
+  const documents = places ? topic.documents.filter(({ row }) => places[row] === group?.label) : topic.documents;
+  return { ...topic, documents: documents.slice(skip, skip + n) };
+}
+
+export async function fetchGroups(index: string, chips: Chip[], column: string, isOrdered: boolean, where: string, signal?: AbortSignal): Promise<Groups> {
+  if (shared) {
+    const groups = shared.groups[column];
+    if (!groups) throw new ApiError("not_shared", "This file does not hold that column.");
+    return groups;
+  }
+  const query = new URLSearchParams(chips.map((chip) => ["topic", keyOf(chip)]));
+  query.set(isOrdered ? "over" : "by", column);
+  if (where) query.set("where", where);
+  return get<Groups>(pathOf(index, "groups"), query, signal);
+}
+
+export async function fetchDocument(index: string, row: number): Promise<FullDocument> {
+  return get<FullDocument>(pathOf(index, `documents/${row}`));
+}
+
+export async function fetchWords(index: string, prefix: string, signal?: AbortSignal): Promise<{ word: string; n_documents: number }[]> {
+  if (shared) return [];
+  return (await get<{ words: { word: string; n_documents: number }[] }>(pathOf(index, "words"), new URLSearchParams({ prefix }), signal)).words;
+}
+
+export async function fetchOverview(index: string): Promise<ListedTopic[]> {
+  if (shared) return [];
+  return (await get<{ topics: ListedTopic[] }>(pathOf(index, "overview"))).topics;
+}
+
+export async function fetchMap(index: string): Promise<MapPoints> {
+  const bytes = shared ? decode(shared.map) : await (await request(pathOf(index, "map"))).arrayBuffer();
+  const n = new DataView(bytes).getUint32(0, true);
+  return {
+    rows: new Uint32Array(bytes.slice(4, 4 + 4 * n)),
+    x: new Uint16Array(bytes.slice(4 + 4 * n, 4 + 6 * n)),
+    y: new Uint16Array(bytes.slice(4 + 6 * n, 4 + 8 * n)),
+  };
+}
+
+export async function fetchMembership(index: string, chip: Chip, signal?: AbortSignal): Promise<Uint8Array> {
+  if (shared) return new Uint8Array(decode(shared.memberships[keyOf(chip)] ?? ""));
+  const response = await request(`${pathOf(index, "map/topic")}?${keyOf(chip)}`, { signal });
+  return new Uint8Array(await response.arrayBuffer());
+}
+
+export async function fetchLabels(index: string): Promise<MapLabel[]> {
+  if (shared) return shared.labels;
+  return (await get<{ labels: MapLabel[] }>(pathOf(index, "map/labels"))).labels;
+}
+
+export async function sendJudgements(index: string, chip: Chip, judgements: Map<number, boolean>, n: number): Promise<Audit> {
+  const body = { judgements: Object.fromEntries(judgements), n };
+  return (await send("POST", `${pathOf(index, "audit")}?${keyOf(chip)}`, body)).json() as Promise<Audit>;
+}
+
+export async function fetchSaved(index: string): Promise<SavedSearch[]> {
+  if (shared) return [];
+  return (await get<{ saved: SavedSearch[] }>(pathOf(index, "saved"))).saved;
+}
+
+export async function putSaved(index: string, saved: SavedSearch[]): Promise<void> {
+  await send("PUT", pathOf(index, "saved"), { saved });
+}
+
+export function csvAddress(index: string, chip: Chip, where: string): string {
+  const query = queryOf(chip);
+  if (where) query.set("where", where);
+  return `${pathOf(index, "topic.csv")}?${query}`;
+}
+
+export function shareAddress(index: string, state: string): string {
+  return `${pathOf(index, "share.html")}?${new URLSearchParams({ state })}`;
+}
+
+function decode(base64: string): ArrayBuffer {
+  return Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0)).buffer;
+}
