@@ -74,7 +74,7 @@ def _list_facts(contents: Contents, *, verified: bool) -> Iterator[tuple[str, st
     if verified:
         yield "verified", "all checksums match"
     yield "frequent", ", ".join(f"{word.word} {word.n_documents:,}" for word in contents.frequent_words)
-    yield "begin with", ", ".join(starter.name for starter in contents.starters)
+    yield "begin with", ", ".join(starter.word for starter in contents.starters)
 
 
 def _join_options(options: dict[str, Any]) -> str:

@@ -15,7 +15,6 @@ from mixsearch.cli.console import (
     report_errors,
     stdout_console,
 )
-from mixsearch.cli.progress import show_progress
 from mixsearch.cli.render import describe_growth, print_facts
 from mixsearch.topics.updates import remove_documents
 
@@ -53,10 +52,7 @@ def remove(
     with report_errors(as_json=as_json, stopped="Stopped. The index is unchanged."):
         ids = [*(id or []), *([line.strip() for line in ids_from if line.strip()] if ids_from is not None else [])]
         has_ids = id is not None or ids_from is not None
-        with show_progress() as on_progress:
-            removed = remove_documents(
-                path, where=where, ids=ids if has_ids else None, rows=row or None, on_progress=on_progress
-            )
+        removed = remove_documents(path, where=where, ids=ids if has_ids else None, rows=row or None)
         if as_json:
             notes = [describe_for_json(note) for note in removed.notes]
             counts = {"n_documents": removed.n_documents, "n_all": removed.n_all}

@@ -23,6 +23,8 @@ from mixsearch.text.corpus import Corpus
 from mixsearch.text.count import read_corpus
 from mixsearch.text.options import CorpusOptions
 from mixsearch.topics.fitted_corpus import damp_counts, fit_corpus
+from mixsearch.topics.growth import FACT as GROWTH
+from mixsearch.topics.growth import Growth
 from mixsearch.topics.records import ID, Columns, RecordWriter, make_records
 from mixsearch.topics.stored import (
     BY_DOCUMENT,
@@ -201,13 +203,13 @@ def write_index(
     # 4) facts about the documents, and how to read others
     out.facts[SEGMENTS] = [name]
     out.facts["n_components"] = n_components
+    out.facts[GROWTH] = asdict(Growth(n, expected_new=_expect_new_words(corpus, frequency)))
     out.facts["corpus"] = {
         "n_rows": corpus.n_documents + corpus.n_dropped if rows is None else int(rows[-1]) + 1,
         "n_characters": corpus.n_characters,
         "n_duplicates": corpus.n_dropped,
         "has_texts": has_texts,
         "has_names": has_names,
-        "expected_new": _expect_new_words(corpus, frequency),
         "tokens": _describe_tokens(corpus, reading),
         "reading": _describe_reading(corpus, reading),
     }

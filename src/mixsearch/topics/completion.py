@@ -17,13 +17,12 @@ from mixsearch.text.options import CorpusOptions
 from mixsearch.text.tokens import normalize_text, split_words
 from mixsearch.topics.fitted_corpus import FittedCorpus
 
-# Words whose directions have a larger cosine are mostly about one topic; a second word is at least this much like the
-# first.
-SAME_TOPIC, MIN_COSINE = 0.5, 0.3
+# Words whose directions have a larger cosine are mostly about one topic.
+SAME_TOPIC = 0.5
 # Words that differ most between topics: how many are considered for each that is wanted, and at least.
 _N_CONSIDERED, _MIN_CONSIDERED = 20, 400
-# A word to start with has at least this many letters; words with as many first letters in common are mostly one.
-_MIN_LETTERS, _N_STEM = 3, 4
+# Letters of a word to start with, at least.
+_MIN_LETTERS = 3
 # Words whose spelling is kept: every key of a word asks for it several times.
 _N_SPELLED = 1024
 # The word at the end of a query: no blank, quote or pattern sign follows it.
@@ -36,20 +35,6 @@ class CorpusWord:
 
     word: str
     n_documents: int
-
-
-@dataclass(frozen=True)
-class Starter:
-    """A word to begin with."""
-
-    word: str
-    other: str | None
-    n_documents: int
-
-    @property
-    def name(self) -> str:
-        """Both words."""
-        return self.word if self.other is None else f"{self.word} {self.other}"
 
 
 # ---- Spelling and completion ----------------------------------------------------------------------------------------
@@ -116,38 +101,20 @@ def find_directions(corpus: FittedCorpus) -> Array:
     return np.asarray(frame.basis @ (vectors * np.sqrt(np.maximum(values, 0))))
 
 
-def choose_starters(corpus: FittedCorpus, words: Sequence[str], n: int) -> list[Starter]:
-    """Choose the words that vary most between topics, one per topic, each with another word of its topic."""
+def choose_starters(corpus: FittedCorpus, words: Sequence[str], n: int) -> list[CorpusWord]:
+    """Choose the words that vary most between topics, one per topic."""
     directions = find_directions(corpus)
     lengths = np.linalg.norm(directions, axis=1)
     n_documents = corpus.document_frequency[: len(lengths)]
-    ranked = [int(column) for column in np.argsort(-lengths, kind="stable") if n_documents[column]]
+    ranked = [column for column in np.argsort(-lengths, kind="stable").tolist() if n_documents[column]]
     usual = [column for column in ranked if _is_usual(words[column])] or ranked
-    columns = np.array(usual[: max(_N_CONSIDERED * n, _MIN_CONSIDERED)], dtype=np.intp)
-    units = directions[columns] / np.maximum(lengths[columns, None], 1e-12)
     chosen: list[int] = []
-    starters: list[Starter] = []
-    for position, column in enumerate(columns.tolist()):
-        if len(starters) == n:
-            break
-        cosines = units @ units[position]
-        if cosines[chosen].max(initial=0) > SAME_TOPIC:
-            continue
-        chosen.append(position)
-        others = [
-            words[columns[other]]
-            for other in np.argsort(-cosines * np.sqrt(lengths[columns]), kind="stable").tolist()
-            if cosines[other] >= MIN_COSINE and not _share_stem(words[column], words[columns[other]])
-        ]
-        starters.append(Starter(words[column], others[0] if others else None, int(n_documents[column])))
-    return starters
+    for column in usual[: max(_N_CONSIDERED * n, _MIN_CONSIDERED)]:
+        cosines = directions[chosen] @ directions[column] / np.maximum(lengths[chosen] * lengths[column], 1e-12)
+        if len(chosen) < n and cosines.max(initial=0) <= SAME_TOPIC:
+            chosen.append(column)
+    return [CorpusWord(words[column], int(n_documents[column])) for column in chosen]
 
 
 def _is_usual(word: str) -> bool:
     return (len(word) >= _MIN_LETTERS or not word.isascii()) and word[0].isalpha()
-
-
-def _share_stem(one: str, other: str) -> bool:
-    """Return whether two words or phrases have forms of one word in common."""
-    pairs = ((a, b) for a in one.split() for b in other.split())
-    return any(a.startswith(b[:_N_STEM]) or b.startswith(a[:_N_STEM]) for a, b in pairs)

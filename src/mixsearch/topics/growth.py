@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
-from mixsearch.topics.fitted_corpus import Segment, TopicFrame, scale_rows
+from mixsearch.topics.fitted_corpus import FittedCorpus, Segment, TopicFrame
 
 FACT = "growth"
 # Refit from here on: a topic outside the frame as strong as the weakest eigenvector in it, half as many changed
@@ -33,9 +33,8 @@ class Growth:
         The number of documents that were added and removed since.
     outside : float
         How strong a topic of the added documents is that the index cannot represent, compared with its weakest one.
-    new_words : float
-        The share of words of the added texts that the index did not know, less the share that is expected in documents
-        like those of the fit.
+    new_words, expected_new : float
+        The share of words of the added texts that the index did not know, and that in documents like those of the fit.
     """
 
     n_fitted: int
@@ -43,13 +42,14 @@ class Growth:
     n_removed: int = 0
     outside: float = 0.0
     new_words: float = 0.0
+    expected_new: float = 0.0
 
     @property
     def reason(self) -> Literal["outside", "new_words", "changed"] | None:
         """The reason to fit the index again; None if there is no need."""
         if self.outside >= MAX_OUTSIDE:
             return "outside"
-        if self.new_words > MAX_NEW_WORDS:
+        if self.new_words - self.expected_new > MAX_NEW_WORDS:
             return "new_words"
         return "changed" if self.n_added + self.n_removed > MAX_CHANGED * max(self.n_fitted, 1) else None
 
@@ -85,9 +85,7 @@ def measure_outside(frame: TopicFrame, added: Sequence[Segment], n_all: int) -> 
     n = sum(len(segment.rows) for segment in added)
     if n < _MIN_DOCUMENTS:
         return 0.0
-    step = -(-n // _MAX_DOCUMENTS)
-    rows = [scale_rows(_weigh(frame, s.by_document[::step]), s.placed.lengths[::step]) for s in added]
-    X = sp.csr_array(sp.vstack(rows, "csr"))
+    X = FittedCorpus(None, frame, added).take(np.arange(0, n, -(-n // _MAX_DOCUMENTS)))
     first, second = X[::2], X[1::2]
     direction = np.random.default_rng(0).normal(size=X.shape[1])
     direction[np.bincount(first.indices, minlength=len(direction)) == 0] = 0
@@ -96,10 +94,6 @@ def measure_outside(frame: TopicFrame, added: Sequence[Segment], n_all: int) -> 
     direction = _leave_frame(frame, direction)
     strength = float(direction @ _apply(second, direction))
     return max(strength, 0.0) * n / n_all / float(frame.values[-1])
-
-
-def _weigh(frame: TopicFrame, counts: sp.csr_array) -> sp.csr_array:
-    return sp.csr_array((counts.data * frame.idf[counts.indices], counts.indices, counts.indptr), shape=counts.shape)
 
 
 def _leave_frame(frame: TopicFrame, direction: Array) -> Array:

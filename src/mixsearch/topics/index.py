@@ -24,7 +24,6 @@ from mixsearch.machine import map_parallel
 from mixsearch.text.options import CorpusOptions
 from mixsearch.topics.completion import (
     CorpusWord,
-    Starter,
     choose_starters,
     close_query,
     complete_word,
@@ -45,16 +44,9 @@ if TYPE_CHECKING:
 # Frequent words in the contents of an index.
 _N_FREQUENT = 10
 # What is known of the corpus of a saved search: a folder that `TopicSearch.save` wrote, not `build_index`.
-_SAVED_SEARCH: Mapping[str, Any] = {
-    "n_rows": None,
-    "n_characters": None,
-    "n_duplicates": 0,
-    "has_texts": False,
-    "has_names": False,
-    "expected_new": 0.0,
-    "tokens": None,
-    "reading": None,
-}
+_SAVED_SEARCH: Mapping[str, Any] = dict.fromkeys(["n_rows", "n_characters", "tokens", "reading"]) | dict.fromkeys(
+    ["n_duplicates", "has_texts", "has_names"], 0
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +71,7 @@ class Contents:
     bytes_of_files: dict[str, int]
     n_bytes: int
     frequent_words: list[CorpusWord]
-    starters: list[Starter]
+    starters: list[CorpusWord]
     columns: list[StoredColumn]
     growth: Growth
 
@@ -183,8 +175,9 @@ class TopicIndex:
         """
         with self.explain_failures():
             terms, avoided = ((), ()) if words is None else find_terms(read_words(words), self.vocabulary)
-            rows, avoid = (self.find_documents(given or ()) for given in (documents, not_documents))
-            counts = None if text is None else damp_counts(self.count([text] if isinstance(text, str) else text))
+            given = ([] if listed is None else listed for listed in (documents, not_documents))
+            rows, avoid = (np.unique(self.corpus.find_rows(listed)).astype(np.intp) for listed in given)
+            counts = None if text is None else damp_counts(self._count([text] if isinstance(text, str) else text))
             check_hint(bool(terms) or len(rows) > 0 or counts is not None, np.intersect1d(rows, avoid))
             subset = None if where is None else self.match(where)
             topic = find_topic(self.corpus, Hint(terms, avoided, rows, avoid, counts, narrower, meaning))
@@ -290,10 +283,6 @@ class TopicIndex:
             values = self.columns.list_values(indices)
             return [Document(*each) for each in zip(map(int, rows), names, texts, values, strict=True)]
 
-    def find_documents(self, rows: Sequence[int]) -> Array:
-        """Find documents by their rows: return their indices in the corpus, rising, each once."""
-        return np.unique(self.corpus.find_rows(rows)).astype(np.intp)
-
     @cached_property
     def texts(self) -> Any:
         """The texts of all documents, which are read when they are asked for."""
@@ -388,8 +377,8 @@ class TopicIndex:
         completed = self.complete_word(word, 1) if word and not self.document_frequency(word) else []
         return close_query(before + (completed[0].word if completed else word))
 
-    def starters(self, n: int = 10) -> list[Starter]:
-        """List words to begin with: one per topic, each with another word of its topic.
+    def starters(self, n: int = 10) -> list[CorpusWord]:
+        """List words to begin with, one per topic.
 
         Parameters
         ----------
@@ -398,23 +387,13 @@ class TopicIndex:
 
         Returns
         -------
-        list of Starter
+        list of CorpusWord
             The most distinctive words first; none if the index has no vocabulary.
         """
         return [] if self.corpus.words is None else choose_starters(self.corpus, self.corpus.words, n)
 
-    def count(self, texts: Sequence[str]) -> sp.csr_array:
-        """Count the features of this index in other texts.
-
-        Parameters
-        ----------
-        texts : sequence of str
-            They are split into words as the texts of the index were.
-
-        Returns
-        -------
-        sparse array of shape (q, d)
-        """
+    def _count(self, texts: Sequence[str]) -> sp.csr_array:
+        """Count the features in other texts, (q, d)."""
         tokens = self.facts["tokens"]
         if tokens is None or self.corpus.words is None:
             raise SearchError(
@@ -509,7 +488,7 @@ class TopicIndex:
         except Coded:
             raise
         except Exception as error:
-            self.verify()
+            self.folder.verify()
             if isinstance(error, OSError | np.linalg.LinAlgError | pl.exceptions.PolarsError):
                 sentence = "'{path}' cannot be read ({error})."
                 raise damage_error(sentence, path=str(self.path), error=str(error)) from error
@@ -529,10 +508,6 @@ class TopicIndex:
         with suppress(OSError):
             return tuple(path.stat().st_mtime_ns for path in self.folder.files.values())
         return ()
-
-    def verify(self) -> None:
-        """Read every byte of the index and compare it with the checksums."""
-        self.folder.verify()
 
 
 def open_index(path: str | os.PathLike[str]) -> TopicIndex:

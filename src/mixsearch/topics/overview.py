@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from mixsearch._typing import Array
 from mixsearch.errors import collect_warnings
 from mixsearch.topics.index import TopicIndex
 from mixsearch.topics.topic import Topic
@@ -16,8 +14,6 @@ from mixsearch.topics.topic import Topic
 SAME_TOPIC = 0.5
 # Words that describe each topic.
 N_WORDS = 8
-# What stands for a document without a topic; others have the one with the largest membership, from this on.
-NO_TOPIC, MIN_MEMBERSHIP = 255, 0.5
 
 
 @dataclass(frozen=True)
@@ -73,31 +69,21 @@ def list_topics(index: TopicIndex, n: int = 30) -> list[ListedTopic]:
     words = [starter.word for starter in index.starters(n)]
     with collect_warnings():  # what is listed has a check of its own
         topics = index.search_many([[word] for word in words])
-    listed = [(word, topic) for word, topic in zip(words, topics, strict=True) if topic.n_members]
     # The same topic from several words: the first one stands for all.
-    members = np.array([topic.membership() for _, topic in listed]).reshape(len(listed), index.n_documents)
-    groups: list[list[int]] = []
-    for i, own in enumerate(members):
-        shared = [float(np.minimum(own, members[group[0]]).sum()) for group in groups]
-        sizes = [min(own.sum(), members[group[0]].sum()) for group in groups]
-        same = [group for group, s, size in zip(groups, shared, sizes, strict=True) if s > SAME_TOPIC * size]
-        same[0].append(i) if same else groups.append([i])
-    found = [
-        ListedTopic(
-            hints=tuple(listed[i][0] for i in group),
-            words=tuple(word.word for word in listed[group[0]][1].words(N_WORDS)),
-            n_members=listed[group[0]][1].n_members or 0.0,
-            match=listed[group[0]][1].check.match,
-            topic=listed[group[0]][1],
-        )
-        for group in groups
-    ]
+    found: list[ListedTopic] = []
+    for word, topic in zip(words, topics, strict=True):
+        if not topic.n_members:
+            continue
+        same = [i for i, other in enumerate(found) if _is_same(topic, other.topic)]
+        if same:
+            found[same[0]] = replace(found[same[0]], hints=(*found[same[0]].hints, word))
+        else:
+            described = tuple(each.word for each in topic.words(N_WORDS))
+            found.append(ListedTopic((word,), described, topic.n_members, topic.check.match, topic))
     return sorted(found, key=lambda each: -each.n_members)
 
 
-def assign_topics(topics: Sequence[ListedTopic], documents: Array) -> Array:
-    """Find the topic that each of some documents most belongs to, as an index in the list, (m,) of uint8."""
-    if not topics:
-        return np.full(len(documents), NO_TOPIC, dtype=np.uint8)
-    members = np.stack([each.topic.membership()[documents] for each in topics])
-    return np.where(members.max(axis=0) >= MIN_MEMBERSHIP, members.argmax(axis=0), NO_TOPIC).astype(np.uint8)
+def _is_same(one: Topic, other: Topic) -> bool:
+    """Return whether the smaller one of two topics has most of its members in common with the other."""
+    a, b = one.membership(), other.membership()
+    return bool(np.minimum(a, b).sum() > SAME_TOPIC * min(a.sum(), b.sum()))

@@ -6,7 +6,7 @@ The files: `frame/` has the arrays of the frame, `words` the words by column, an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields
 from functools import cached_property
 from typing import Any, overload
@@ -27,7 +27,7 @@ BY_DOCUMENT, BY_WORD = "by_document", "by_word"
 # Counts and their places are numbered by 32 bits.
 MAX_NONZEROS = 2**31 - 1
 # Counts that are moved from rows to columns together.
-_BLOCK_NONZEROS = 16_000_000
+_BLOCK_NONZEROS = 4_000_000
 # Indices of up to this many counts are compared with their bounds at once; those of more when they are used.
 _MAX_CHECKED = 1 << 20
 
@@ -264,12 +264,3 @@ def _widen(counts: sp.csc_array, n_words: int) -> sp.csc_array:
     """Return counts with empty columns for further words."""
     starts = np.append(counts.indptr, np.full(n_words - counts.shape[1], counts.indptr[-1]))
     return sp.csc_array((counts.data, counts.indices, starts), shape=(counts.shape[0], n_words))
-
-
-def find_positions(rows: Array, wanted: Iterable[int]) -> Array:
-    """Return the positions of some rows of the input among the rows of all documents, which rise; -1 if absent."""
-    wanted = np.asarray(list(wanted), dtype=np.int64)
-    positions = np.searchsorted(rows, wanted)
-    is_there = positions < len(rows)
-    is_there[is_there] = rows[positions[is_there]] == wanted[is_there]
-    return np.where(is_there, positions, -1)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -22,6 +21,7 @@ from mixsearch.core.rows import row_slices
 from mixsearch.core.validation import check_choice
 from mixsearch.display import pluralize
 from mixsearch.errors import Option, SearchError, SearchWarning
+from mixsearch.io.column_names import list_names
 from mixsearch.io.filters import Filter
 from mixsearch.io.folder import Folder, FolderWriter, update_folder, write_folder
 from mixsearch.io.tables import concat
@@ -43,8 +43,6 @@ Existing = Literal["error", "skip", "replace"]
 _MERGE_FACTOR = 2
 # Documents whose texts are read together.
 _CHUNK_DOCUMENTS = 1_000
-# Unknown ids or rows that a note lists.
-_MAX_LISTED = 5
 # Options that say where the texts are.
 _PLACES = ("text", "id", "keep", "format", "encoding", "no_header", "skip_bad_rows", "vocabulary")
 
@@ -254,10 +252,10 @@ def _add_corpus(changes: _Changes, added: Corpus, existing: Existing, on_progres
     growth = replace(growth, n_removed=growth.n_removed + n_replaced, n_added=growth.n_added + n_new)
     if n_new:
         share = n_new / growth.n_added
-        excess = max(float(totals[is_unknown].sum() / max(totals.sum(), 1)) - facts["expected_new"], 0.0)
+        unknown = float(totals[is_unknown].sum() / max(totals.sum(), 1))
         segments = [each for name, each in changes.segments.items() if name != name_segment(0)]
         outside = measure_outside(index.corpus.frame, segments, n_all)
-        growth = replace(growth, outside=outside, new_words=growth.new_words * (1 - share) + excess * share)
+        growth = replace(growth, outside=outside, new_words=growth.new_words * (1 - share) + unknown * share)
     n_duplicates = facts["n_duplicates"] + added.n_dropped
     n_rows = index.n_rows + added.n_documents + added.n_dropped
     changes.finish(growth, n_rows=n_rows, n_duplicates=n_duplicates, n_characters=n_characters)
@@ -376,9 +374,8 @@ def remove_documents(
     >>> removed.n_documents, removed.n_all
     (16, 484)
     """
-    given: dict[str, Any] = {
-        name: value for name, value in (("where", where), ("ids", ids), ("rows", rows)) if value is not None
-    }
+    selections = {"where": where, "ids": ids, "rows": rows}
+    given: dict[str, Any] = {name: value for name, value in selections.items() if value is not None}
     if len(given) != 1:
         raise SearchError(
             "Removing needs exactly one of where, ids and rows, got {given}.",
@@ -433,18 +430,10 @@ def _select_documents(
 
 def _note_unknown(kind: str, unknown: Sequence[Any]) -> tuple[SearchWarning, ...]:
     """Return the note that the index does not have some of the ids or rows, if so."""
-    if not unknown:
-        return ()
-    listed, n_more = ", ".join(map(str, unknown[:_MAX_LISTED])), len(unknown) - _MAX_LISTED
     noun = pluralize(len(unknown), f"{kind[:-1]} is", f"{kind} are")
-    return (
-        SearchWarning(
-            "{n_unknown:,} " + noun + " not in the index: {listed}.",
-            code=f"unknown_{kind}",
-            n_unknown=len(unknown),
-            listed=f"{listed} and {n_more:,} more" if n_more > 0 else listed,
-        ),
-    )
+    sentence, listed = "{n_unknown:,} " + noun + " not in the index: {listed}.", list_names([str(i) for i in unknown])
+    note = SearchWarning(sentence, code=f"unknown_{kind}", n_unknown=len(unknown), listed=listed)
+    return (note,) if unknown else ()
 
 
 # ---- Fitting again --------------------------------------------------------------------------------------------------
@@ -483,28 +472,21 @@ def refresh_index(path: str | os.PathLike[str], *, on_progress: OnProgress | Non
     800
     """
     report = on_progress or (lambda *_: None)
-    _check_texts(open_index(path))
     with write_folder(path, overwrite=True) as out:
         index = open_index(path)
-        reading = _check_texts(index)
+        reading = index.reading
+        if reading is None or not index.has_texts:
+            raise SearchError(
+                "The index '{path}' cannot be refreshed: it holds no texts, or was made with a custom tokenizer. Build "
+                "it again from the files.",
+                code="cannot_refresh",
+                path=str(index.path),
+            )
         with count_documents(_read_documents(index, report), reading) as corpus:
             n_components = index.folder.facts["n_components"]
             counted = write_index(out, corpus, n_components, reading, report, index.corpus.rows)
         out.facts["corpus"]["n_rows"] = index.n_rows
     return summarize(Path(path), corpus, counted)
-
-
-def _check_texts(index: TopicIndex) -> CorpusOptions:
-    """Return how the index counts, or raise if it cannot count its documents again."""
-    reading = index.reading
-    if reading is None or not index.has_texts:
-        raise SearchError(
-            "The index '{path}' cannot be refreshed: it holds no texts, or was made with a custom tokenizer. Build it "
-            "again from the files.",
-            code="cannot_refresh",
-            path=str(index.path),
-        )
-    return reading
 
 
 def _read_documents(index: TopicIndex, on_progress: OnProgress) -> Iterator[Documents]:
@@ -518,11 +500,7 @@ def _read_documents(index: TopicIndex, on_progress: OnProgress) -> Iterator[Docu
         yield Documents(
             texts,
             None if names is None else names[part],
-            partial(_locate, rows[part]),
+            [f"document {row:,}" for row in rows[part]].__getitem__,
             None if columns is None else columns[part],
         )
         on_progress("Reading", part.stop, n, "documents")
-
-
-def _locate(rows: Array, i: int) -> str:
-    return f"document {rows[i]:,}"

@@ -23,7 +23,7 @@ from mixsearch.errors import DamagedFolderError, StorageError
 from mixsearch.io.folder import read_manifest
 from mixsearch.machine import on_one_core
 from mixsearch.topics.answers import Question, answer_question
-from mixsearch.topics.completion import CorpusWord, Starter
+from mixsearch.topics.completion import CorpusWord
 from mixsearch.topics.document_map import DocumentPoints, place_in_plane
 from mixsearch.topics.index import TopicIndex, open_index, verify_index
 from mixsearch.topics.topic import Topic
@@ -114,7 +114,7 @@ class ServedIndex:
         """Return words that start with a prefix; for an empty one, words to start with."""
         if prefix:
             return self.index.complete_word(prefix, n)
-        return [CorpusWord(each.word, each.n_documents) for each in self._starters[:n]]
+        return self._starters[:n]
 
     @property
     def info(self) -> IndexInfo:
@@ -143,7 +143,7 @@ class ServedIndex:
         return place_in_plane(self.index.corpus)
 
     @cached_property
-    def _starters(self) -> list[Starter]:
+    def _starters(self) -> list[CorpusWord]:
         self.check()
         return self.index.starters(_MAX_STARTERS)
 

@@ -10,7 +10,7 @@ from mixsearch.topics.build import IndexOptions, build_index
 from mixsearch.topics.completion import CorpusWord, complete_word, split_query
 from mixsearch.topics.document_map import embed_in_plane, place_in_plane
 from mixsearch.topics.index import open_index
-from mixsearch.topics.overview import NO_TOPIC, assign_topics, list_topics
+from mixsearch.topics.overview import list_topics
 
 pytestmark = pytest.mark.filterwarnings("ignore::mixsearch.errors.WeakHintWarning")
 SUBJECTS = [[f"{i}{name}" for i in "abcdefghijklmnopqrst"] for name in ("food", "sport", "law", "space")]
@@ -79,8 +79,7 @@ def test_starters_are_of_different_topics_and_not_of_the_language(index):
     of = [next((i for i, words in enumerate(SUBJECTS) if each.word in words), -1) for each in starters]
     assert set(of) >= {0, 1, 2, 3}
     assert len(set(of)) == len(of)
-    for subject, starter in zip(of, starters, strict=True):
-        assert subject < 0 or starter.other in SUBJECTS[subject]
+    for starter in starters:
         assert starter.n_documents == index.document_frequency(starter.word)
 
 
@@ -92,11 +91,6 @@ def test_an_overview_lists_each_topic_once_the_largest_first(index):
     assert set(subjects) >= {0, 1, 2, 3}
     assert [topic.n_members for topic in topics] == sorted((topic.n_members for topic in topics), reverse=True)
     assert set(topics[0].words) <= set(SUBJECTS[0])
-    assigned = assign_topics(topics, np.arange(index.n_documents))
-    truth = np.repeat(np.arange(4), SIZES)
-    found = assigned != NO_TOPIC
-    assert found.mean() > 0.5
-    assert np.mean(np.array(subjects)[assigned[found]] == truth[found]) > 0.95
 
 
 def test_documents_about_the_same_are_near_each_other_on_the_map(index):
