@@ -11,20 +11,19 @@ from mixsearch.cli.console import EXIT_ERROR, IndexArgument, report_errors, stde
 from mixsearch.cli.queries import EachWordArgument, HintsOption, TypedHints, read_questions
 from mixsearch.cli.topic import print_messages
 from mixsearch.display import pluralize
-from mixsearch.report.page import make_report
+from mixsearch.report import make_report
 from mixsearch.topics.index import open_index
 
 HELP = """Write a report on some topics: one HTML file to share.
 
-Give words, one topic each, or a file with one hint per line. For each topic,
-the report has its words, documents, share over time and by group, what else
-the hint could mean, and how far to trust it. The file opens offline, in light
-and dark, and prints well.
+Give words, one topic each, or a file with one hint per line. The file is the
+page of mixsearch serve with these topics inside: a chart, the map of the
+documents, and for each topic its words and 100 documents. It opens offline.
 
 Examples:
 
   mixsearch report reviews.index --hints topics.txt -o report.html
-  mixsearch report reviews.index sushi pizza --over date --by shop -o food.html
+  mixsearch report reviews.index sushi pizza --by shop -o food.html
   mixsearch report reviews.index sushi --where "stars <= 2" -o complaints.html
 
 Exit codes: 0 success, 1 bad hint, index or file, 2 usage error. A bad hint
@@ -37,16 +36,9 @@ def report(
     words: EachWordArgument = None,
     hints: HintsOption = None,
     title: Annotated[str | None, typer.Option(help="The title. Default: the name of the index.")] = None,
-    over: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="The column of the timeline. Default: the first column of dates."),
-    ] = None,
     by: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="A column of groups; repeat for several. Default: the first three columns of categories.",
-        ),
+        str | None,
+        typer.Option(metavar="COLUMN", help="The column of the chart. Default: the first one of dates."),
     ] = None,
     where: Annotated[
         str | None,
@@ -57,10 +49,10 @@ def report(
     typed = TypedHints(words or (), hints=hints, each=bool(words))
     with report_errors():
         index, questions = open_index(path), read_questions(typed)
-        made = make_report(index, questions, title=title, over=over or "auto", by=by or "auto", where=where)
+        made = make_report(index, questions, title=title, by=by, where=where)
         made.write(output)
         print_messages(made.failed)
-        topics = f"{len(made.topics):,} {pluralize(len(made.topics), 'topic')}"
+        topics = f"{len(made.names):,} {pluralize(len(made.names), 'topic')}"
         stderr_console().print(f"Written: {output}, {topics}", markup=False, soft_wrap=True)
         if made.failed:
             raise typer.Exit(EXIT_ERROR)

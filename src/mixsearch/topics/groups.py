@@ -147,8 +147,10 @@ def group_topics(
     if not topics:
         raise HintError("There are no topics. Give at least one.", code="no_topics")
     # 1) the group of each document: by one column, or by each pair of values of two
-    first = _group_documents(columns[over or by or ""], every, is_ordered=over is not None, are_years=are_years)
-    second = _group_documents(columns[by], None) if over is not None and by is not None else None
+    first = group_values(
+        columns[over or by or ""], "date" if are_years else None, every, is_ordered=over is not None
+    )
+    second = group_values(columns[by], None) if over is not None and by is not None else None
     series: tuple[str | None, ...] = (None,) if second is None else second.labels
     codes = first.codes if second is None else first.codes * len(series) + second.codes
     codes = np.where((first.codes < 0) | (False if second is None else second.codes < 0), -1, codes)
@@ -196,9 +198,10 @@ def make_unique(name: str, names: Mapping[str, Any]) -> str:
     return next(other for i in range(2, len(names) + 3) if (other := f"{name} ({i})") not in names)
 
 
-def _group_documents(
-    values: pl.Series, every: str | float | None, *, is_ordered: bool = False, are_years: bool = False
+def group_values(
+    values: pl.Series, role: str | None, every: str | float | None = None, *, is_ordered: bool = False
 ) -> Groups:
+    """Group documents by their values in a column; whole numbers in one of dates are years."""
     from mixsearch.io.groups import make_groups
     from mixsearch.io.types import describe_type
 
@@ -210,7 +213,7 @@ def _group_documents(
             type=describe_type(values.dtype),
             by=Option("by"),
         )
-    if are_years and values.dtype.is_integer() and not isinstance(every, int | float):
+    if role == "date" and values.dtype.is_integer() and not isinstance(every, int | float):
         return make_groups(_years_to_dates(values), every or "year")
     return make_groups(values, every)
 

@@ -22,6 +22,7 @@ from typing import Any
 from mixsearch.errors import DamagedFolderError, StorageError
 from mixsearch.io.folder import read_manifest
 from mixsearch.machine import on_one_core
+from mixsearch.report import describe_index
 from mixsearch.topics.answers import Question, answer_question
 from mixsearch.topics.completion import CorpusWord
 from mixsearch.topics.document_map import DocumentPoints, place_in_plane
@@ -119,18 +120,7 @@ class ServedIndex:
     @property
     def info(self) -> IndexInfo:
         """The contents of the index."""
-        columns = self.index.columns
-        return IndexInfo(
-            name=self.name,
-            generation=self.generation,
-            n_documents=self.index.n_documents,
-            n_words=len(self.index.corpus.words or ()),
-            has_texts=self.index.has_texts,
-            has_names=self.index.has_names,
-            columns=columns.kept,
-            over=columns.find("date"),
-            by=columns.find("category"),
-        )
+        return IndexInfo(**describe_index(self.index, self.name))
 
     @property
     def saved_path(self) -> Path:

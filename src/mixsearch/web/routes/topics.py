@@ -6,14 +6,14 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any
-from urllib.parse import quote
+from urllib.parse import parse_qs, quote
 
-import numpy as np
 from fastapi import APIRouter, Body, Depends, Header, Path, Request, Response
 from fastapi import Query as QueryParameter
 
 from mixsearch.errors import SearchError, StorageError
 from mixsearch.io.disk import explain_os_errors, write_atomically
+from mixsearch.report import encode_membership, encode_places, list_labels, make_report
 from mixsearch.topics.answers import Question, describe_columns, describe_topic, frame_documents
 from mixsearch.topics.groups import TopicGroups, make_unique
 from mixsearch.topics.overview import list_topics
@@ -22,6 +22,7 @@ from mixsearch.web.errors import RESPONSES, APIError
 from mixsearch.web.indexes import ServedIndex, check_tag, choose_index
 from mixsearch.web.schemas import (
     MAX_SAVED,
+    MAX_STATE,
     MAX_TOPICS,
     ROW,
     FullDocument,
@@ -40,7 +41,6 @@ from mixsearch.web.workers import Workers
 # People read a document from its start; the rest of a book is left out.
 MAX_TEXT = 200_000
 _MAX_TITLE, _MAX_FILE_NAME = 40, 100
-_LARGEST = 65535  # of places on the map
 CACHE_HEADERS = {"Cache-Control": "private, max-age=60"}
 _BINARY = {200: {"content": {"application/octet-stream": {}}}}
 
@@ -172,6 +172,20 @@ async def label_map(index: Index, workers: Pools) -> Response:
     return make_json_response(await workers.call_cached(index, encode_labels, slow=True), index)
 
 
+@router.get("/{index}/share.html", response_class=Response, responses={200: {"content": {"text/html": {}}}})
+async def share_page(
+    index: Index,
+    workers: Pools,
+    state: Annotated[str, QueryParameter(max_length=MAX_STATE, description="The query string of the page.")],
+) -> Response:
+    """Return the page in a state, with its data inside: one file that opens offline."""
+    query = parse_qs(state.removeprefix("?"))
+    topics = tuple(parse_topic_request(topic) for topic in query.get("t", [])[:MAX_TOPICS])
+    by, where = (query.get(name, [None])[0] for name in ("by", "where"))
+    body = await workers.call(index, encode_report, topics, by, where, slow=True)
+    return make_file_response(body, "text/html", index.name, "html", index)
+
+
 @router.get("/{index}/saved")
 async def get_saved(index: Index) -> SavedList:
     """Return the searches that were saved beside the index."""
@@ -285,29 +299,23 @@ def encode_overview(index: ServedIndex, n: int) -> bytes:
 
 def encode_map(index: ServedIndex) -> bytes:
     """Return the places of documents as little-endian numbers."""
-    places = index.document_points
-    rows = np.asarray(index.index.corpus.rows)[places.documents]
-    x, y = np.round(_LARGEST * places.points).astype("<u2").T
-    return b"".join(array.tobytes() for array in (np.array(len(rows), "<u4"), rows.astype("<u4"), x, y))
+    return encode_places(index.index, index.document_points)
 
 
 def encode_mapped_topic(index: ServedIndex, request: TopicRequest) -> bytes:
     """Return the membership of the documents of the map as bytes."""
-    membership = find(index, request).membership()[index.document_points.documents]
-    return np.round(255 * membership).astype(np.uint8).tobytes()
+    return encode_membership(find(index, request), index.document_points)
 
 
 def encode_labels(index: ServedIndex) -> bytes:
     """Return words at the places of the largest topics as JSON."""
-    places = index.document_points
-    labels = []
-    for topic in list_topics(index.index, 40)[:20]:
-        weights = topic.topic.membership()[places.documents]
-        members = places.points[weights >= min(0.5, float(weights.max(initial=0)))]
-        if len(members):
-            x, y = np.median(members, axis=0).tolist()
-            labels.append({"word": topic.hints[0], "x": x, "y": y})
-    return encode_json({"labels": labels})
+    return encode_json({"labels": list_labels(index.index, index.document_points)})
+
+
+def encode_report(index: ServedIndex, topics: Topics, by: str | None, where: str | None) -> bytes:
+    """Return the page with topics inside, as one file."""
+    questions = [make_question(topic) for topic in topics]
+    return make_report(index.index, questions, title=index.name, by=by, where=where).html.encode("utf-8", "replace")
 
 
 def encode_document(index: ServedIndex, row: int) -> bytes:

@@ -1,3 +1,0 @@
-from .page import Report, make_report
-
-__all__ = ["Report", "make_report"]
