@@ -14,7 +14,7 @@ from .regression import RegressionComponent, RegressionSearch
 from .subspace import Subspace, SubspaceErrors, SubspaceSearch
 from .table.component import TableComponent
 from .table.search import TableSearch, find
-from .topics.component import Topic
+from .topics.topic import Topic
 from .topics.search import TopicSearch
 
 __version__: str

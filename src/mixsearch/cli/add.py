@@ -23,7 +23,7 @@ from mixsearch.cli.render import describe_growth, print_facts
 from mixsearch.cli.units import parse_keep
 from mixsearch.display import pluralize
 from mixsearch.text.options import CorpusOptions
-from mixsearch.topics.updates import Added, Existing, add_documents, refresh_index
+from mixsearch.topics.update import Added, Existing, add_documents, refresh_index
 
 HELP = """Add documents to an index. They can be searched at once.
 

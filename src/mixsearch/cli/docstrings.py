@@ -18,8 +18,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from mixsearch.datasets.docstrings import DEFAULT_PACKAGES, DocstringCorpus, load_docstrings
 from mixsearch.errors import Option, SearchError
-from mixsearch.index.build.local import build_index
 from mixsearch.text.options import CorpusOptions
+from mixsearch.topics.build import build_index
 
 Result = TypeVar("Result")
 

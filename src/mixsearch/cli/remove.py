@@ -16,7 +16,7 @@ from mixsearch.cli.console import (
     stdout_console,
 )
 from mixsearch.cli.render import describe_growth, print_facts
-from mixsearch.topics.updates import remove_documents
+from mixsearch.topics.update import remove_documents
 
 HELP = """Remove documents from an index, with their texts and columns.
 

@@ -17,7 +17,7 @@ from mixsearch.errors import SearchError
 from mixsearch.io.files import split_table
 
 if TYPE_CHECKING:
-    from mixsearch.index.topic_index import TopicIndex
+    from mixsearch.topics.index import TopicIndex
     from mixsearch.web.settings import Access, Limits
 
 _ADDRESS, _ACCESS, _LIMITS = "Address", "Access", "Limits"
@@ -203,7 +203,7 @@ def _check_packages() -> None:
 
 def open_named(indexes: Sequence[str], text: Sequence[str] | None = None) -> dict[str, TopicIndex]:
     """Open indexes and return them by name: the name given, else that of the folder or file. Files are indexed."""
-    from mixsearch.index.topic_index import open_index
+    from mixsearch.topics.index import open_index
     from mixsearch.web.indexes import choose_name
 
     opened: dict[str, TopicIndex] = {}
@@ -255,7 +255,7 @@ def run_server(
     )
     for name, index in opened.items():
         stderr_console().print(
-            f"{name}: {index.n_documents:,} documents, {len(index.vocabulary):,} words", markup=False
+            f"{name}: {index.n_documents:,} documents, {len(index.corpus.words or ()):,} words", markup=False
         )
     stderr_console().print(f"Open {shown}  (Ctrl-C stops)", markup=False, soft_wrap=True)
     if open_page:

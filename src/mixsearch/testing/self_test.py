@@ -126,9 +126,7 @@ def _find_community() -> None:
 
 def _find_topic() -> None:
     from mixsearch.datasets.reviews import make_reviews
-    from mixsearch.index.build.local import build_index
-    from mixsearch.index.build.options import IndexOptions
-    from mixsearch.index.topic_index import open_index
+    from mixsearch.topics import IndexOptions, build_index, open_index
 
     reviews = make_reviews(800, random_state=0)
     with TemporaryDirectory() as folder:

@@ -26,7 +26,7 @@ from mixsearch.topics.fitted_corpus import damp_counts, fit_corpus
 from mixsearch.topics.growth import FACT as GROWTH
 from mixsearch.topics.growth import Growth
 from mixsearch.topics.records import ID, Columns, RecordWriter, make_records
-from mixsearch.topics.stored import (
+from mixsearch.topics.storage import (
     BY_DOCUMENT,
     SEGMENTS,
     WORDS,

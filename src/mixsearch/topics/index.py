@@ -30,12 +30,12 @@ from mixsearch.topics.completion import (
     make_speller,
     split_query,
 )
-from mixsearch.topics.find import check_hint, find_topic
+from mixsearch.topics.search import check_hint, find_topic
 from mixsearch.topics.fitted_corpus import damp_counts
 from mixsearch.topics.growth import Growth, read_growth
-from mixsearch.topics.hints import Hint, Vocabulary, find_terms, read_words
+from mixsearch.topics.hint import Hint, Vocabulary, find_terms, read_words
 from mixsearch.topics.records import ID, Columns, Document, StoredColumn, open_texts
-from mixsearch.topics.stored import SEGMENTS, open_corpus
+from mixsearch.topics.storage import SEGMENTS, open_corpus
 from mixsearch.topics.topic import Topic
 
 if TYPE_CHECKING:
@@ -254,9 +254,19 @@ class TopicIndex:
         -------
         TopicGroups
         """
-        from mixsearch.topics.groups import group_topics
+        from mixsearch.topics.groups import group_topics, name_topics
 
-        return group_topics(self, topics, over=over, by=by, every=every, where=where)
+        if not isinstance(topics, Mapping):
+            listed = [topics] if isinstance(topics, str | Topic) else list(topics)
+            topics = name_topics([self.search(topic) if isinstance(topic, str) else topic for topic in listed])
+        named = {name: self.search(topic) if isinstance(topic, str) else topic for name, topic in topics.items()}
+        over, by = (None if name is None else self.columns.require(name) for name in (over, by))
+        columns = self.columns.take(np.arange(self.n_documents), [name for name in (over, by) if name is not None])
+        are_years = any(column.name == over and column.role == "date" for column in self.columns.described)
+        subset = None if where is None else self.match(where)
+        return group_topics(
+            named, columns, over=over, by=by, every=every, where=where, subset=subset, are_years=are_years
+        )
 
     # ---- Documents ----
 

@@ -105,7 +105,7 @@ def calibrate(
     if len(left_out) < TUNING.min_judged or not len(background):
         order = np.argsort(np.argsort(scores.values, kind="stable"), kind="stable")
         return Calibration((order + 0.5) / len(order), False, check)
-    levels, membership = estimate_curve(background, check)
+    levels, membership = estimate_curve(background, -np.sort(-scores.values[is_given]), check)
     return Calibration(np.interp(scores.values, levels, membership), True, check)
 
 
@@ -132,32 +132,48 @@ def score_left_out(
     return values
 
 
-def estimate_curve(background: Array, check: TopicCheck) -> tuple[Array, Array]:
-    """Estimate the membership at scores of the background, which fall, (m,): return scores and membership, rising.
+def estimate_curve(background: Array, given: Array, check: TopicCheck) -> tuple[Array, Array]:
+    """Estimate membership by the score: return scores and memberships, both rising, to be interpolated.
+
+    `background` and `given` are the scores of documents that a hint does not have, (m,), and has, (g,); both fall.
 
     Notes
     -----
-    Members that nobody pointed at score as left-out documents do. With N of them, N c(t) have a score of at least t,
-    where c is the fraction of left-out ones, and so do b(t) of the background: N <= b(t) / c(t) for every t. The
-    expected number of members among the first b is then a curve whose slope is the membership of the next document.
-    Membership falls with the rank: the slope is that of the least concave majorant.
+    Some given documents only mention the words: ε of them score like the background when they are left out, of which
+    half are in its lower half. Members that nobody pointed at score as left-out documents do. With N of them, N c(t)
+    have a score of at least t, where c is the fraction of left-out documents, and so do b(t) of the background: N is at
+    most b(t) / c(t) for every t; it is taken as smaller, by the square of how well the two are told apart. The members
+    among the best documents are then
+
+        M(t) = N c(t) + g(t) - ε g b(t) / m,
+
+    with g(t) given documents above t. Membership is the slope of M against the number of documents b(t) + g(t), made
+    to fall with the rank by the least concave majorant.
     """
-    n, q = check.n_documents, len(check.ranks)
-    ranks, fractions = np.unique(check.ranks, return_index=True)
-    fractions = (np.append(fractions[1:], q)) / (q + 1)  # expected fraction of members up to each rank
+    m, g, q = check.n_documents, len(given), len(check.ranks)
+    ranks, first = np.unique(check.ranks, return_index=True)
+    fractions = np.append(first[1:], q) / (q + 1)  # of members up to each rank, in expectation
+    stray = min(2 * float(np.mean(check.ranks > m / 2)), 1.0)
     is_enough = fractions >= min(TUNING.min_fraction, fractions[-1])
-    n_members = np.min((ranks / fractions)[is_enough]) * max(2 * check.precedence - 1, 0)
-    x, y = np.append(0, np.append(ranks, n)), n_members * np.append(0, np.append(fractions, 1))
-    x, first = np.unique(x, return_index=True)
-    y = np.maximum.reduceat(y, first)
-    corners = _find_majorant(x, y)
-    slopes = np.minimum(np.diff(y[corners]) / np.diff(x[corners]), 1)
-    middles = np.clip((x[corners][1:] + x[corners][:-1]) / 2, 0, n - 1)
-    levels = background[middles.astype(np.intp)][::-1]
-    return levels, slopes[::-1]
+    n_unknown = (2 * check.precedence - 1) ** 2 * float(np.min((ranks / fractions)[is_enough]))
+    # Numbers of documents, background and given, at some levels of the score.
+    levels = np.unique(np.concatenate([thin(background), thin(given)]))[::-1]
+    b, above = (np.searchsorted(-scores, -levels, side="right") for scores in (background, given))
+    c = np.interp(b, np.append(0, np.append(ranks, m)), np.append(0, np.append(fractions, 1)))
+    x = np.append(0, b + above).astype(np.float64)
+    y = np.append(0, np.maximum.accumulate(np.clip(n_unknown * c + above - stray * g * b / m, 0, None)))
+    corners = find_majorant(x, y)
+    slopes = np.clip(np.diff(y[corners]) / np.maximum(np.diff(x[corners]), 1e-9), 0, 1)
+    ends = np.append(levels[0], levels)[corners]
+    return ((ends[1:] + ends[:-1]) / 2)[::-1], slopes[::-1]
 
 
-def _find_majorant(x: Array, y: Array) -> list[int]:
+def thin(scores: Array, n: int = 200) -> Array:
+    """Return some of many scores, the best ones close to each other."""
+    return scores[np.unique(np.geomspace(1, max(len(scores), 1), n).astype(np.intp)) - 1] if len(scores) else scores
+
+
+def find_majorant(x: Array, y: Array) -> list[int]:
     """Return the indices of the corners of the least concave function above some points, whose x rise."""
     corners: list[int] = []
     for i in range(len(x)):

@@ -14,6 +14,7 @@ import polars as pl
 
 from mixsearch._typing import Array
 from mixsearch.errors import Option, SearchError
+from mixsearch.io.column_names import make_unknown_error
 from mixsearch.io.disk import damage_error
 from mixsearch.io.folder import Folder, FolderWriter
 from mixsearch.io.parquet import Texts
@@ -160,6 +161,13 @@ class Columns:
     def find(self, role: str) -> str | None:
         """Return the first column of a role, if there is one."""
         return next((column.name for column in self.described if column.role == role), None)
+
+    def require(self, name: str) -> str:
+        """Return the column of a name, or of a role such as "date"."""
+        column = name if name in self.names else self.find(name)
+        if column is None:
+            raise make_unknown_error(name, [column.name for column in self.described])
+        return column
 
     @cached_property
     def table(self) -> pl.DataFrame:

@@ -1,99 +1,127 @@
-"""Search for one topic in a corpus of word counts."""
+"""Search for topics: fit a corpus once, then ask for the topic of any word or document."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, ClassVar, Literal, Self
+from collections.abc import Iterable, Mapping
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.validation import check_array, check_is_fitted
 
-from mixsearch._typing import Array, Samples, SamplesLike
-from mixsearch.core.estimator import RandomState, SemiSupervised, warn_no_signal
-from mixsearch.core.extraction import Extraction
-from mixsearch.core.family import Preset
-from mixsearch.core.rows import Chunks, SampleChunk
-from mixsearch.core.validation import AUTO, check_n_components
-from mixsearch.display import pluralize
-from mixsearch.errors import FewerComponentsWarning, SearchError, warn_user
-from mixsearch.lda import FIRST_ALPHA0, Allocate, estimate_alpha0, fit_topics, topic_spectrum
-from mixsearch.lda_documents import WEIGHTINGS, WordCountChunk
-from mixsearch.topics.component import Topic
-from mixsearch.topics.counts import MIN_WORDS, as_counts, check_counts, damp_counts, drop_short_documents
-from mixsearch.topics.documents import PlacedFamily, place_corpus
-from mixsearch.topics.fitted import FittedTopics, open_fitted
-from mixsearch.topics.marked import MarkedDocuments
-from mixsearch.topics.options import (
-    MomentsKind,
-    TopicOptions,
-    WeightsKind,
-    are_texts,
-    check_corpus,
-    check_options,
-    check_vocabulary,
-    explain_too_few_words,
-    fill_missing,
-    make_vectorizer,
-    resolve_options,
-    uses_distinct_words,
-)
-from mixsearch.topics.storage import open_search, save_search
+from mixsearch._typing import Array
+from mixsearch.core.validation import as_search_errors, check_n_components
+from mixsearch.errors import HintError, Option, SearchError, SearchWarning, WeakHintWarning, warn_user
+from mixsearch.io.values import is_missing
+from mixsearch.machine import map_parallel
+from mixsearch.topics.fitted_corpus import FittedCorpus, Vectors, damp_counts
+from mixsearch.topics.hint import Hint, Vocabulary, find_terms, mark_documents, read_words, weigh_documents
+from mixsearch.topics.membership import calibrate
+from mixsearch.topics.score import join_vectors, score_documents, take_rows
+from mixsearch.topics.topic import Topic, make_topic
+from mixsearch.topics.tuning import TUNING
+from mixsearch.topics.words import find_meanings
 
 
-class TopicSearch(FittedTopics, SemiSupervised[PlacedFamily]):
+# Products of three larger counts are beyond the precision of sums.
+MAX_COUNT = 2**31 - 1
+
+
+def find_topic(corpus: FittedCorpus, hint: Hint) -> Topic:
+    """Find the topic of a hint: which documents belong to it, and what distinguishes their words."""
+    # 1) the hint as a distribution over documents: those that contain the words, and those marked
+    documents, weights = weigh_documents(corpus, hint)
+    vectors = corpus.take_vectors(documents)
+    if hint.meaning is not None:
+        documents, vectors, weights = choose_meaning(corpus, hint, documents, vectors, weights)
+    if hint.counts is not None:
+        n = hint.counts.shape[0]
+        vectors = join_vectors(vectors, corpus.place(hint.counts))
+        weights = np.append(weights, np.full(n, 1 / n))
+    if not len(weights) or not np.any(weights > 0):
+        raise HintError(
+            "The documents of the hint contain no word of the vocabulary. Give documents with words of it.",
+            code="empty_documents",
+        )
+    # 2) one score per document: contrast of its words and of its coordinates with the corpus, smoothed over anchors
+    scores = score_documents(corpus, vectors, weights, hint.narrower)
+    # 3) membership, by how hint documents score when they are left out
+    is_given = mark_documents(corpus, hint.terms)
+    is_given[documents] = True
+    calibration = calibrate(corpus, vectors, weights, scores, hint.columns, is_given)
+    # 4) the topic; its component by the third moment is extracted when it is asked for (paper, Algorithm 1)
+    warnings = list_warnings(hint, len(documents), calibration.check.match)
+    return make_topic(corpus, hint, scores, calibration, (documents, vectors, weights), warnings)
+
+
+def choose_meaning(
+    corpus: FittedCorpus, hint: Hint, documents: Array, vectors: Vectors, weights: Array
+) -> tuple[Array, Vectors, Array]:
+    """Return the hint documents of one of the meanings, and their weights."""
+    meanings = find_meanings(corpus, documents, vectors, hint.columns)
+    if not 0 <= (hint.meaning or 0) < len(meanings):
+        raise HintError(
+            "Meaning {meaning} does not exist: the hint has {n_meanings} of them, counted from 0.",
+            code="no_such_meaning",
+            meaning=hint.meaning,
+            n_meanings=len(meanings),
+        )
+    rows = np.searchsorted(documents, meanings[hint.meaning or 0].documents)
+    return documents[rows], take_rows(vectors, rows), weights[rows] / max(weights[rows].sum(), 1e-12)
+
+
+def list_warnings(hint: Hint, n_documents: int, match: str | None) -> list[SearchWarning]:
+    """List the reasons not to trust an answer, and issue them."""
+    warnings: list[SearchWarning] = []
+    if hint.terms and match is None:
+        warnings.append(
+            WeakHintWarning(
+                "Only {n_documents} documents contain {words}: too few to check what else belongs to the topic. Add "
+                "related words."
+                if n_documents > 1
+                else "Only one document contains {words}: too few to check what else belongs to the topic. Add related "
+                "words.",
+                code="rare_hint",
+                n_documents=n_documents,
+                words=hint.words,
+            )
+        )
+    if match == "weak":
+        warnings.append(
+            WeakHintWarning(
+                "The documents of the hint have little else in common, so it may not have a topic of its own. Add a "
+                "word, or choose a narrower one.",
+                code="weak_hint",
+            )
+        )
+    for warning in warnings:
+        warn_user(warning)
+    return warnings
+
+
+class TopicSearch(BaseEstimator):
     """Find one topic of a corpus from a word, several words or a few documents.
 
     Parameters
     ----------
-    n_components : int or "auto", default=50
-        k, the number of topics. A larger number gives narrower topics, and `search` can use fewer than were fitted.
-        "auto" counts the directions that keep half of their eigenvalue on held-out documents (`spectrum_`), up to 200,
-        which large corpora exceed.
-    preset : {"default", "paper"}, default="default"
-        "paper" makes the paper's choices: the plug-in moments, the same weight for each document, no metric and no
-        damping; `search` then chooses the topic with the largest score and does not refine it. The following options
-        override single choices.
-    alpha0 : float or "auto", default=0.01
-        The sum of the Dirichlet parameters: near 0, documents have one topic; above 1, they mix many. "auto" estimates
-        it from counts that follow the model (``damping=False``), at the cost of a second fit.
-    moments : {"auto", "distinct", "plugin"}, optional
-        "distinct" averages over distinct words of a document, which is unbiased and needs integer counts. "plugin" also
-        pairs words with themselves. "auto", the default, uses "distinct" for integer counts.
-    weights : {"length", "uniform"}, optional
-        The weight of a document in all averages: its length, the default, or the same for each.
-    metric : float, optional
-        Measure each word in units of its frequency to this power before eigenvectors are computed; 0.25 by default.
-    damping : bool, optional
-        Replace a count c by log2(1 + c), the default. Real text repeats words within a document more often than the
-        model allows. On counts drawn from the model itself damping causes a bias: turn it off there.
+    n_components : int, default=100
+        k, the number of eigenvectors of the second moment that documents are compared in.
     vectorizer : transformer, optional
         Turns the input of `fit` into counts, such as a `CountVectorizer`; a copy of it is fitted. By default texts are
         counted as in an index: in any language, without stop words, with phrases.
-    random_state : int, RandomState instance or None, default=0
-        Seed of the eigensolver's starting block.
+    random_state : int, default=0
+        Seed of the eigensolver's starting block, and of the choice of anchors.
 
     Attributes
     ----------
-    n_components_ : int
-        The number of topics of the fit; fewer than requested if the corpus supports no more.
-    spectrum_ : Spectrum
-        The eigenvalues behind ``n_components="auto"``.
-    vocabulary_ : list of str or None
-        The words, one per column.
-    n_dropped_ : int
-        The number of documents that were too short for the fit.
-    kept_rows_ : array of shape (n,)
-        The rows of X that were fitted, if X was in memory.
-    alpha0_, alpha0_stderr_ : float
-        The estimate of ``alpha0="auto"``, and its standard error.
+    corpus_ : FittedCorpus
+        The fitted corpus.
+    vocabulary_ : Vocabulary
+        Its words.
     vectorizer_ : transformer
-        The fitted vectorizer, if `fit` was given texts.
-    component_ : Topic
-        The topic of the known documents, if `fit` was given labels.
+        The fitted vectorizer, if one was given.
 
     References
     ----------
@@ -103,44 +131,27 @@ class TopicSearch(FittedTopics, SemiSupervised[PlacedFamily]):
     Examples
     --------
     >>> from mixsearch import TopicSearch
-    >>> from mixsearch.datasets import make_topics
-    >>> data = make_topics(3000, 200, 4, mean_length=60, random_state=0)
-    >>> search = TopicSearch(n_components=4, alpha0=data.alpha.sum(), damping=False)
-    >>> search = search.fit(data.counts, vocabulary=data.vocabulary)
-    >>> word = data.vocabulary[data.labelled_word(1)]
-    >>> topic = search.search(words=word)
-    >>> bool(abs(topic.probabilities - data.topics[1]).max() < 0.01)
-    True
+    >>> from mixsearch.datasets import make_reviews
+    >>> search = TopicSearch().fit(make_reviews(1000, random_state=0).text)
+    >>> topic = search.search("sushi")
+    >>> topic.check.match
+    'strong'
     """
-
-    _moment_power: ClassVar[int] = 0  # counts have a limit of their own
 
     def __init__(
         self,
-        n_components: int | Literal["auto"] = 50,
+        n_components: int = TUNING.n_components,
         *,
-        preset: Preset = "default",
-        alpha0: float | Literal["auto"] = 0.01,
-        moments: MomentsKind | None = None,
-        weights: WeightsKind | None = None,
-        metric: float | None = None,
-        damping: bool | None = None,
         vectorizer: BaseEstimator | None = None,
-        random_state: RandomState = 0,
+        random_state: int = 0,
     ) -> None:
         self.n_components = n_components
-        self.preset = preset
-        self.alpha0 = alpha0
-        self.moments = moments
-        self.weights = weights
-        self.metric = metric
-        self.damping = damping
         self.vectorizer = vectorizer
         self.random_state = random_state
 
     def fit(
         self,
-        X: SamplesLike,
+        X: Any,
         y: ArrayLike | None = None,
         *,
         vocabulary: Iterable[str] | Mapping[str, int] | None = None,
@@ -149,11 +160,11 @@ class TopicSearch(FittedTopics, SemiSupervised[PlacedFamily]):
 
         Parameters
         ----------
-        X : array, sparse matrix or Dask array of shape (n, d), or sequence of str
+        X : array or sparse matrix of shape (n, d), or sequence of str
             Word counts, one row per document; or texts, which are counted. None and NaN are documents without words.
         y : array of shape (n,), optional
-            1 for known documents of the topic, -1 for unlabelled ones; other labels count as -1. If given, the topic
-            found is in `component_`.
+            1 for known documents of the topic, 0 for documents that are not about it, -1 for unlabelled ones. If given,
+            the topic found is in `topic_`.
         vocabulary : sequence of str, or mapping of str to int, optional
             The words, one per column, or the column of each word. By default the column names if X is a data frame.
 
@@ -161,156 +172,218 @@ class TopicSearch(FittedTopics, SemiSupervised[PlacedFamily]):
         -------
         self
         """
-        self._forget("vectorizer_")
-        check_corpus(X, self.vectorizer)
-        if self.vectorizer is not None or are_texts(X):
-            X, vocabulary = self._count_texts(X, vocabulary)
-        try:
-            samples = self._fit_family(X)
-        except SearchError as error:
-            explained = explain_too_few_words(error, getattr(self, "vectorizer_", None))
-            if explained is error:
-                raise
-            raise explained from None
-        names = self._get_feature_names() if vocabulary is None else vocabulary
-        self._set_vocabulary(None if names is None else check_vocabulary(names, self.n_features_in_))
-        self._search_members(samples, y)
+        self.corpus_, self.vocabulary_ = self._fit_texts(X) if _are_texts(X) else self._fit_counts(X, vocabulary)
+        self.n_components_ = len(self.corpus_.frame.values)
+        if y is not None:
+            labels = np.asarray(y)
+            if not np.any(labels == 1):
+                raise HintError("No label is 1, so no document of the topic is known.", code="no_examples")
+            marked = {"documents": np.flatnonzero(labels == 1), "not_documents": np.flatnonzero(labels == 0)}
+            self.topic_ = self.search(**marked)
         return self
 
-    def _count_texts(self, X: Any, vocabulary: Any) -> tuple[Any, Any]:
-        """Fit the vectorizer, and return the counts with their words."""
-        vectorizer = make_vectorizer(self.vectorizer)
-        counts = vectorizer.fit_transform(fill_missing(X) if are_texts(X) else X)
-        self.vectorizer_ = vectorizer
-        return counts, vectorizer.get_feature_names_out() if vocabulary is None else vocabulary
+    def _fit_texts(self, X: Iterable[str | None]) -> tuple[FittedCorpus, Vocabulary]:
+        from mixsearch.text.count import count_texts
 
-    def _check_rows(self, X: Any, *, reset: bool) -> Samples:
-        if not reset and hasattr(self, "vectorizer_") and are_texts(X):
-            X = self.vectorizer_.transform(fill_missing(X))
-        return SemiSupervised._check_rows(self, X, reset=reset)
-
-    def _get_feature_names(self) -> list[str] | None:
-        return SemiSupervised._get_feature_names(self)
-
-    def _check_fitted(self) -> None:
-        check_is_fitted(self)
-
-    def _fit_family(self, X: Any) -> Chunks[SampleChunk]:
-        counts, is_whole = check_counts(self._check_chunks(X))
-        options = self._check_options(counts.n_features)
-        distinct = uses_distinct_words(options, is_whole=is_whole)
-        counts = damp_counts(counts) if options.damping else counts
-        documents = drop_short_documents(counts, MIN_WORDS if distinct else 0, damping=options.damping)
-        self.n_dropped_ = counts.n_rows - documents.n_rows
-        self._fit_documents(documents, distinct=distinct)
-        return counts
-
-    def _check_options(self, n_words: int) -> TopicOptions:
-        """Set and return the options of the fit, with those of the preset filled in."""
-        self._options = resolve_options(self.get_params())
-        check_options(self._options, self.n_components, n_words)
-        return self._options
-
-    def _fit_documents(
-        self,
-        chunks: Chunks[WordCountChunk],
-        *,
-        distinct: bool,
-        allocate: Allocate = np.empty,
-        on_pass: Callable[[int], None] | None = None,
-    ) -> None:
-        """Fit documents that are checked and long enough."""
-        options = self._options
-        self._forget("alpha0_", "alpha0_stderr_")
-        weighting = WEIGHTINGS[options.weights]
-        common: dict[str, Any] = {
-            "alpha0": FIRST_ALPHA0 if options.alpha0 == AUTO else options.alpha0,
-            "distinct": distinct,
-            "weighting": weighting,
-            "metric": options.metric,
-        }
-        k = self._choose_n_components(chunks, lambda: topic_spectrum(chunks, **common, seed=self._draw_seed()))
-        if self.n_components == AUTO:
-            warn_no_signal(self.spectrum_, "one topic")
-        if options.alpha0 == AUTO:
-            rough = fit_topics(chunks, k, **common, seed=self._draw_seed())
-            self.alpha0_, self.alpha0_stderr_ = estimate_alpha0(rough)
-            self._options, common["alpha0"] = options._replace(alpha0=self.alpha0_), self.alpha0_
-        # Text has more topics than any number: only counts that follow the model can show that some are missing.
-        check_rest = self.n_components != AUTO and distinct and not options.damping
-        family = fit_topics(
-            chunks,
-            k,
-            **common,
-            seed=self._draw_seed(),
-            check_rest=check_rest,
-            allocate=allocate,
-            on_pass=on_pass,
-        )
-        self._family = place_corpus(family)
-        self._warn_if_fewer()
-
-    def _warn_if_fewer(self) -> None:
-        requested = self.spectrum_.n_components if self.n_components == AUTO else check_n_components(self.n_components)
-        if self.n_components_ < requested:
-            warn_user(
-                FewerComponentsWarning(
-                    "The corpus supports {n_fitted} "
-                    + pluralize(self.n_components_, "topic")
-                    + ", but {n_requested} were requested: the other eigenvalues of "
-                    "its second moment are not positive. The fit uses {n_fitted}.",
-                    n_fitted=self.n_components_,
-                    n_requested=requested,
-                )
+        texts = ["" if is_missing(text) else text for text in X]
+        if self.vectorizer is not None:
+            self.vectorizer_ = clone(self.vectorizer)
+            counts = self.vectorizer_.fit_transform(texts)
+            return self._fit_counts(counts, self.vectorizer_.get_feature_names_out())
+        with count_texts(texts) as counted:
+            chunks = list(counted.chunks())
+            counts, rows = sp.vstack([chunk.counts for chunk in chunks], "csr"), [chunk.rows for chunk in chunks]
+            corpus = FittedCorpus.fit(
+                check_counts(counts),
+                counted.words,
+                n_components=check_n_components(self.n_components),
+                n_features=counted.n_features,
+                copy_of=counted.copy_of,
+                rows=np.concatenate(rows),
+                seed=self.random_state,
             )
+            return corpus, Vocabulary(counted.words, corpus.document_frequency, split_question)
 
-    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-        """Write the fitted search to a folder, without pickle. `load` opens it at once.
+    def _fit_counts(self, X: Any, names: Any) -> tuple[FittedCorpus, Vocabulary]:
+        if self.vectorizer is not None and not hasattr(self, "vectorizer_"):
+            self.vectorizer_ = clone(self.vectorizer)
+            X, names = self.vectorizer_.fit_transform(X), self.vectorizer_.get_feature_names_out()
+        names = getattr(X, "columns", None) if names is None else names
+        counts = check_counts(validate_counts(X))
+        words = None if names is None else check_vocabulary(names, counts.shape[1])
+        corpus = FittedCorpus.fit(
+            counts, words, n_components=check_n_components(self.n_components), seed=self.random_state
+        )
+        return corpus, Vocabulary(words, corpus.document_frequency)
+
+    def search(
+        self,
+        words: Any = None,
+        *,
+        documents: Any = None,
+        not_documents: Any = None,
+        narrower: float = 0.0,
+        meaning: int | None = None,
+    ) -> Topic:
+        """Find the topic of a hint.
 
         Parameters
         ----------
-        path : path
-            A folder that does not exist yet. It is written completely or not at all.
-        overwrite : bool, default=False
-            Replace a search that was saved there before.
-        """
-        check_is_fitted(self)
-        save_search(self, path, overwrite=overwrite)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Open a search that was saved. Its arrays are mapped from the files.
-
-        Parameters
-        ----------
-        path : path
-            The folder.
+        words : str, int, sequence of them, or mapping of str to float, optional
+            Words as in a search box, such as ``sushi^2 "happy hour" encrypt* -pizza``; a list of words or numbers of
+            columns; or words with weights, negative for words that no member contains.
+        documents : sequence of int, or array or sparse matrix of shape (q, d), optional
+            Rows of documents about the topic, or word counts of other documents.
+        not_documents : sequence of int, optional
+            Rows of documents that are not about the topic.
+        narrower : float, default=0
+            Steps towards a narrower topic; negative for a broader one.
+        meaning : int, optional
+            Which of the `alternatives` of an answer to the same hint to search for.
 
         Returns
         -------
-        TopicSearch
+        Topic
         """
-        folder = open_search(path)
-        return cls._from_fitted(open_fitted(folder), folder.facts["search"])
+        check_is_fitted(self)
+        corpus = self.corpus_
+        terms, avoided = ((), ()) if words is None else find_terms(read_words(words), self.vocabulary_)
+        rows, counts = np.empty(0, dtype=np.intp), None
+        if documents is not None:
+            if is_rows(documents):
+                rows = np.unique(corpus.find_rows(documents))
+            else:
+                counts = damp_counts(check_counts(self._count(documents), corpus.n_features))
+        avoid = np.empty(0, dtype=np.intp) if not_documents is None else np.unique(corpus.find_rows(not_documents))
+        check_hint(bool(terms) or len(rows) > 0 or counts is not None, np.intersect1d(rows, avoid))
+        return find_topic(corpus, Hint(terms, avoided, rows, avoid, counts, narrower, meaning))
 
-    @classmethod
-    def _from_fitted(cls, fitted: FittedTopics, parameters: Mapping[str, Any]) -> Self:
-        """Return the estimator of a stored fit that is open."""
-        search = cls(**parameters)
-        vars(search).update(vars(fitted))
-        return search
+    def search_many(self, hints: Iterable[Any], *, by: str = "words", n_jobs: int | None = -1, **options: Any) -> list:
+        """Find a topic for each of several hints, in parallel threads.
 
-    def _search_examples(self, members: Samples) -> Topic:
-        how, options = Extraction(choose=self._default_choose), self._check_refinement(None, 0.0, None)
-        return self._make_query(self._family, how, options).search_documents(MarkedDocuments(sp.csr_array(members)))
+        Parameters
+        ----------
+        hints : iterable
+            One value per search.
+        by : str, default="words"
+            The argument of `search` that takes each value.
+        n_jobs : int, default=-1
+            Number of threads; -1 uses all cores.
+        **options
+            Further arguments of every `search`.
 
-    def _whiten(self, X: Samples) -> Array:
-        counts = as_counts(X, self._options.damping)
-        lengths = np.asarray(counts.sum(axis=1))
-        Y = self._family.frame.whiten(counts) / np.where(lengths > 0, lengths, 1)[:, None]
-        return np.asarray(Y, dtype=X.dtype)
+        Returns
+        -------
+        list of Topic
+            In the order of the hints.
+        """
+        return map_parallel(lambda hint: self.search(**{by: hint}, **options), hints, n_jobs)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
-        return tags
+    def _count(self, documents: Any) -> Any:
+        """Count texts that are given as documents; counts stay as they are."""
+        if not _are_texts(documents):
+            return documents
+        from mixsearch.text.count import count_texts
+
+        if hasattr(self, "vectorizer_"):
+            return self.vectorizer_.transform(documents)
+        with count_texts(list(documents), known=self.corpus_.words[: self.corpus_.n_features]) as counted:
+            return counted.to_counts()
+
+
+def _are_texts(X: Any) -> bool:
+    """Return whether the rows of X are texts."""
+    if isinstance(X, str):
+        raise SearchError("X is one string. Give a list of texts, one per document.", code="one_string")
+    if sp.issparse(X) or (hasattr(X, "dtype") and getattr(X.dtype, "kind", "O") not in "OUT") or hasattr(X, "columns"):
+        return False
+    first = next((text for text in X if not is_missing(text)), None)
+    return isinstance(first, str)
+
+
+def is_rows(documents: Any) -> bool:
+    """Return whether documents are given by their rows."""
+    return not sp.issparse(documents) and np.ndim(documents) <= 1 and np.asarray(documents).dtype.kind in "iu"
+
+
+def check_hint(is_given: bool, both: Array) -> None:
+    """Reject a hint without words and documents, and documents that are both about the topic and not."""
+    if not is_given:
+        raise HintError(
+            "A search needs words or documents. Give {words} or {documents}.",
+            code="one_hint_needed",
+            words=Option("words"),
+            documents=Option("documents"),
+        )
+    if len(both):
+        raise HintError(
+            "A document is in {documents} and in {not_documents}. Leave it out of one of the two.",
+            code="contradicting_documents",
+            documents=Option("documents"),
+            not_documents=Option("not_documents"),
+        )
+
+
+def split_question(text: str) -> list[str]:
+    """Split a word or phrase of a question as texts are split by default."""
+    from mixsearch.text.options import CorpusOptions
+    from mixsearch.text.tokens import normalize_text, split_words
+
+    options = CorpusOptions()
+    return split_words(normalize_text(text, options), options)
+
+
+def validate_counts(X: Any) -> sp.csr_array:
+    """Return word counts as a sparse matrix of numbers that are finite."""
+    with as_search_errors():
+        return sp.csr_array(check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32, np.int32, np.int64]))
+
+
+def check_counts(X: Any, n_features: int | None = None) -> sp.csr_array:
+    """Check word counts, and store each word of a document once."""
+    counts = sp.csr_array(X)
+    if n_features is not None and counts.shape[1] < n_features:
+        raise SearchError(
+            "The documents have {n_columns} columns, but the fit had {n_words} words.",
+            code="wrong_columns",
+            n_columns=counts.shape[1],
+            n_words=n_features,
+        )
+    if not counts.has_canonical_format or not counts.data.all():
+        counts = counts.copy()
+        counts.sum_duplicates()
+        counts.eliminate_zeros()
+    low, high = counts.data.min(initial=0), counts.data.max(initial=0)
+    if low < 0 or high > MAX_COUNT:
+        raise SearchError(
+            "Word counts must be from 0 to {maximum:,}, got {value:g}.",
+            code="bad_counts",
+            maximum=MAX_COUNT,
+            value=float(low if low < 0 else high),
+        )
+    if np.count_nonzero(np.diff(counts.indptr)) < 2:
+        n = int(np.count_nonzero(np.diff(counts.indptr)))
+        if n_features is None:
+            raise SearchError(
+                "A corpus needs at least 2 documents with words, got {n}.", code="too_few_documents", n=n
+            )
+    return counts
+
+
+def check_vocabulary(vocabulary: Iterable[str] | Mapping[str, int], n_columns: int) -> list[str]:
+    """Return the words in the order of the columns, from a list of them or from a mapping of words to columns."""
+    if isinstance(vocabulary, str):
+        raise SearchError("The vocabulary is one string. Give a list of words, one per column.", code="bad_vocabulary")
+    if isinstance(vocabulary, Mapping):  # such as CountVectorizer.vocabulary_: word -> column
+        vocabulary = sorted(vocabulary, key=vocabulary.__getitem__)
+    words = [str(word) for word in vocabulary]
+    if len(words) != n_columns or len(set(words)) != n_columns:
+        raise SearchError(
+            "The vocabulary must have one word for each of the {n_columns:,} columns, each once; it has {n_words:,} "
+            "({n_distinct:,} different ones).",
+            code="bad_vocabulary",
+            n_columns=n_columns,
+            n_words=len(words),
+            n_distinct=len(set(words)),
+        )
+    return words

@@ -1,258 +1,266 @@
-"""A fitted `TopicSearch` as arrays in a folder, and back, mapped from the files."""
+"""A fitted corpus in a folder: written in segments of documents, opened without reading what is not needed.
+
+The files: `frame/` has the arrays of the frame, `words` the words by column, and each segment `by_document/` and
+`by_word/` (sparse counts), `placed/` (documents in the frame) and `rows` and `copies` of its documents.
+"""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import Any, overload
 
 import numpy as np
+import polars as pl
+import scipy.sparse as sp
 
-from mixsearch.core.frame import Frame
-from mixsearch.core.spectrum import Spectrum
+from mixsearch._typing import Array
 from mixsearch.errors import SearchError
 from mixsearch.io.disk import damage_error
-from mixsearch.io.folder import Folder, FolderWriter, open_folder, write_folder
-from mixsearch.lda import RowLengths
-from mixsearch.topics.documents import MeanDocument, PlacedFamily
-from mixsearch.topics.dropped import open_dropped
-from mixsearch.topics.segments import (
-    BY_DOCUMENT,
-    BY_WORD,
-    DOCUMENTS,
-    Segment,
-    count_by_word,
-    fits_segment,
-    join_segments,
-    limit_segments,
-    name_fitted,
-    open_segment,
-    read_segments,
-    store_arrays,
-    store_chunk,
-    write_segments,
-)
+from mixsearch.io.folder import Folder, FolderWriter
+from mixsearch.io.parquet import TEXT
+from mixsearch.topics.fitted_corpus import FittedCorpus, Placed, Segment, TopicFrame
 
-if TYPE_CHECKING:
-    from mixsearch.topics.fitted import FittedTopics
-    from mixsearch.topics.search import TopicSearch
-
-_WORDS = ("word_mean", "own_pairs", "own_triples", "own_crossed")
-# How the names of arrays of whole numbers end; others hold floats.
-_INTEGERS = ("/indptr", "/indices", "/rows")
+WORDS, SEGMENTS = "words", "segments"
+BY_DOCUMENT, BY_WORD = "by_document", "by_word"
+# Counts and their places are numbered by 32 bits.
+MAX_NONZEROS = 2**31 - 1
+# Counts that are moved from rows to columns together.
+_BLOCK_NONZEROS = 4_000_000
 # Indices of up to this many counts are compared with their bounds at once; those of more when they are used.
-MAX_CHECKED = 1 << 20
+_MAX_CHECKED = 1 << 20
 
 
-def save_search(search: TopicSearch, path: str | os.PathLike[str], *, overwrite: bool) -> None:
-    """Write a fitted search to a new folder."""
-    _check_n_nonzeros(sum(int(each.by_document.nnz) for each in search._family.segments))
-    with write_folder(path, overwrite=overwrite) as out:
-        store_chunk(out, search._family.chunks.collect().chunk)
-        store_search(out, search)
+class StoredWords(Sequence[str]):
+    """The words of a corpus by column, read when the first one is asked for."""
+
+    def __init__(self, n_words: int, load: Callable[[], pl.Series]) -> None:
+        self._n_words, self._load = n_words, load
+
+    @cached_property
+    def series(self) -> pl.Series:
+        """The words as a column of text."""
+        return self._load()
+
+    @cached_property
+    def _list(self) -> list[str]:
+        return self.series.to_list()
+
+    def __len__(self) -> int:
+        return self._n_words
+
+    @overload
+    def __getitem__(self, column: int) -> str: ...
+    @overload
+    def __getitem__(self, column: slice) -> list[str]: ...
+    def __getitem__(self, column: int | slice) -> str | list[str]:
+        return self._list[column]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._list)
 
 
-def _check_n_nonzeros(n_nonzeros: int) -> None:
-    if not fits_segment(n_nonzeros):
-        raise SearchError(
-            "A saved search holds at most {maximum:,} non-zero counts, and this one has {n_nonzeros:,}. Build an index "
-            "of the documents instead.",
-            code="too_many_counts",
-            maximum=limit_segments(n_nonzeros).maximum,
-            n_nonzeros=n_nonzeros,
-        )
+# ---- Writing --------------------------------------------------------------------------------------------------------
 
 
-def store_documents(out: FolderWriter, search: TopicSearch) -> None:
-    """Write the lengths, weights and rows of the documents of a fit, and which segments it has if there are several."""
-    family = search._family
-    if len(family.segments) == 1:
-        store_arrays(out, family.chunks.collect().chunk)
-        return
-    stored = []
-    for i, documents in enumerate(family.segments):
-        segment = Segment(name_fitted(i), documents.n_rows, float(documents.document_weights(family.distinct).sum()))
-        store_arrays(out, documents.scale_weights(1 / segment.mass), segment.name)
-        stored.append(segment)
-    write_segments(out, stored)
+def write_corpus(out: FolderWriter, corpus: FittedCorpus) -> None:
+    """Write a fitted corpus that is in memory."""
+    write_frame(out, corpus.frame)
+    if corpus.words is not None:
+        out.save_texts(WORDS, corpus.words)
+    names = [name_segment(i) for i in range(len(corpus.segments))]
+    for name, segment in zip(names, corpus.segments, strict=True):
+        write_segment(out, name, segment)
+    out.facts[SEGMENTS] = names
 
 
-def store_search(out: FolderWriter, search: TopicSearch) -> None:
-    """Write a fitted search without its documents."""
-    family = search._family
-    store_sums(out, family)
-    out.save("frame/idf", family.idf)
-    out.save("frame/basis", family.frame.basis)
-    out.save("frame/values", family.frame.values)
-    out.save("frame/metric", np.ones(len(family.word_mean)) if family.frame.metric is None else family.frame.metric)
-    if family.left_out is not None:
-        out.save("left_out/basis", family.left_out.basis)
-        out.save("left_out/values", family.left_out.values)
-    if search.vocabulary_ is not None:
-        out.save_texts("vocabulary", search.vocabulary_)
-    out.facts["search"] = _list_parameters(search)
-    out.facts["fit"] = {
-        "distinct": family.distinct,
-        "n_applications": family.n_applications,
-        "n_dropped": search.n_dropped_,
-        "has_vocabulary": search.vocabulary_ is not None,
-        "has_left_out": family.left_out is not None,
-        "spectrum": to_json(search.spectrum_) if hasattr(search, "spectrum_") else None,
-    }
+def name_segment(number: int) -> str:
+    """Return the group of files of a segment."""
+    return f"segment_{number}"
 
 
-def store_sums(out: FolderWriter, family: PlacedFamily) -> None:
-    """Write the sums over documents that a search needs."""
-    for name in _WORDS:
-        out.save(f"words/{name}", getattr(family, name))
-    for name, value in family.mean_document._asdict().items():
-        out.save(f"mean_document/{name}", value)
-    out.save("frame/mean", family.mean)
+def write_frame(out: FolderWriter, frame: TopicFrame) -> None:
+    """Write what a fit knows of all documents together."""
+    for field in fields(frame):
+        out.save(f"frame/{field.name}", getattr(frame, field.name))
 
 
-def _list_parameters(search: TopicSearch) -> dict[str, Any]:
-    """Return the parameters, with those of the preset filled in."""
-    parameters = search.get_params(deep=False) | search._options._asdict()
-    del parameters["vectorizer"]  # texts are counted already
-    return {name: _make_plain(value) for name, value in parameters.items()}
+def write_segment(out: FolderWriter, name: str, segment: Segment) -> None:
+    """Write documents that are in memory."""
+    counts = CountWriter(out, f"{name}/{BY_DOCUMENT}")
+    counts.append(segment.by_document)
+    write_by_word(out, name, [segment.by_word], np.arange(segment.by_word.shape[1]))
+    for array, values in segment.placed._asdict().items():
+        out.save(f"{name}/placed/{array}", values)
+    write_rows(out, name, segment.rows, segment.copy_of)
 
 
-def _make_plain(value: Any) -> Any:
-    """Return a parameter as JSON has it. The user's own random state is not stored: the fit is done."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    return value if isinstance(value, bool | int | float | str) else None
+def write_rows(out: FolderWriter, name: str, rows: Array, copy_of: Array) -> None:
+    """Write the rows of documents in the input, and which of them nearly repeat others."""
+    out.save(f"{name}/rows", np.asarray(rows, dtype=np.int64))
+    out.save(f"{name}/copies", np.asarray(copy_of, dtype=np.int32))
 
 
-def open_search(path: str | os.PathLike[str]) -> Folder:
-    """Open the folder of a search."""
-    return open_folder(path)
+class CountWriter:
+    """Writes sparse rows or columns, piece by piece."""
+
+    def __init__(self, out: FolderWriter, group: str) -> None:
+        self._out, self._group, self.n_nonzeros = out, group, 0
+        for name, values in (("data", np.zeros(0, np.float32)), ("indices", np.zeros(0, np.int32))):
+            out.save(f"{group}/{name}", values)
+        out.save(f"{group}/indptr", np.zeros(1, np.int32))
+
+    def append(self, counts: sp.csr_array | sp.csc_array) -> None:
+        """Add rows of a csr_array, or columns of a csc_array."""
+        if self.n_nonzeros + counts.nnz > MAX_NONZEROS:
+            raise SearchError(
+                "The documents have more than {maximum:,} non-zero counts, the most that one segment of an index can "
+                "hold. Index some of them, and add the others in several steps.",
+                code="too_many_counts",
+                maximum=MAX_NONZEROS,
+            )
+        self._out.save(f"{self._group}/data", counts.data.astype(np.float32, copy=False))
+        self._out.save(f"{self._group}/indices", counts.indices.astype(np.int32, copy=False))
+        self._out.save(f"{self._group}/indptr", (self.n_nonzeros + counts.indptr[1:]).astype(np.int32))
+        self.n_nonzeros += counts.nnz
+
+    def open(self, shape: tuple[int, int]) -> sp.csr_array:
+        """Map the rows that were written."""
+        counts: sp.csr_array = _open_sparse(sp.csr_array, lambda name: self._out.read(f"{self._group}/{name}"), shape)
+        return counts
 
 
-def restore_fit(search: FittedTopics, folder: Folder) -> None:
-    """Load the fit from a folder into a search. Arrays are read when they are used."""
-    fit, d = folder.facts["fit"], len(folder["words/word_mean"])
-    segments = read_segments(folder)
-    _check_arrays(folder, segments)
-    documents = [open_segment(folder, segment, d) for segment in segments]
-    frame = Frame(folder["frame/basis"], folder["frame/values"], folder["frame/metric"])
-    search._family = PlacedFamily(
-        frame=frame,
-        alpha0=float(search._options.alpha0),
-        mean=folder["frame/mean"],
-        distinct=fit["distinct"],
-        document_frequency=count_by_word(documents),
-        idf=folder["frame/idf"],
-        mean_document=MeanDocument(*(folder[f"mean_document/{name}"] for name in MeanDocument._fields)),
-        n_applications=fit["n_applications"],
-        row_lengths=RowLengths(frame),
-        chunks=join_segments(segments, documents),
-        left_out=_restore_left_out(folder) if fit["has_left_out"] else None,
-        **{name: folder[f"words/{name}"] for name in _WORDS},
-    )
-    search.n_features_in_ = d
-    search.n_dropped_ = fit["n_dropped"]
-    if fit["spectrum"] is not None:
-        search.spectrum_ = Spectrum(**{name: _to_array(value) for name, value in fit["spectrum"].items()})
-    search._set_vocabulary(_read_vocabulary(folder, d) if fit["has_vocabulary"] else None)
-    search._dropped = open_dropped(folder, segments)
+def write_by_word(out: FolderWriter, name: str, chunks: Sequence[sp.csc_array], columns: Array) -> None:
+    """Write some columns of counts that are in chunks of documents, word by word."""
+    writer = CountWriter(out, f"{name}/{BY_WORD}")
+    lengths = sum((np.diff(chunk.indptr).astype(np.int64) for chunk in chunks), np.zeros(1, np.int64))
+    blocks = np.cumsum(lengths[columns]) // _BLOCK_NONZEROS
+    for block in np.split(columns, np.flatnonzero(np.diff(blocks)) + 1):
+        writer.append(sp.csc_array(sp.vstack([chunk[:, block] for chunk in chunks], "csc")))
 
 
-def _read_vocabulary(folder: Folder, n_words: int) -> list[str]:
-    words = folder.texts("vocabulary")
-    if len(words) != n_words:
+# ---- Opening --------------------------------------------------------------------------------------------------------
+
+
+def open_corpus(folder: Folder) -> FittedCorpus:
+    """Open a fitted corpus: its arrays are mapped, and read when they are used."""
+    try:
+        names: list[str] = list(folder.facts[SEGMENTS])
+        frame = TopicFrame(**{field.name: folder[f"frame/{field.name}"] for field in fields(TopicFrame)})
+        _check_shapes(folder, names)
+        segments = [_open_segment(folder, name) for name in names]
+    except (IndexError, KeyError, TypeError, ValueError) as error:
         raise damage_error(
-            "'{path}' is damaged: its vocabulary has {n_found:,} words, but its topics have {n_words:,}.",
+            "'{path}' is damaged: its arrays do not fit together ({error}).", path=str(folder.path), error=repr(error)
+        ) from error
+    n_words = max(segment.by_word.shape[1] for segment in segments)
+    if WORDS not in folder.tables:
+        return FittedCorpus(None, frame, segments)
+    texts = folder.texts(WORDS)
+    if len(texts) < n_words:
+        raise damage_error(
+            "'{path}' is damaged: it has {n_found:,} words for {n_words:,} columns.",
             path=str(folder.path),
-            n_found=len(words),
+            n_found=len(texts),
             n_words=n_words,
         )
-    return list(words)
+    return FittedCorpus(StoredWords(len(texts), lambda: texts.collect((TEXT,))[TEXT]), frame, segments)
 
 
-def _restore_left_out(folder: Folder) -> Frame:
-    return Frame(folder["left_out/basis"], folder["left_out/values"], folder["frame/metric"])
-
-
-def _check_arrays(folder: Folder, segments: Sequence[Segment]) -> None:
-    """Raise `DamagedFolderError` unless shapes and types agree and row pointers rise: compiled code trusts them."""
-    d, k = _measure(folder)
-    for name, shape in _list_shapes(folder, segments, d, k):
-        found = folder[name]
-        if found.shape != shape:
-            raise damage_error(
-                "'{path}' is damaged: {name} has the shape {found}, but {needed} fits the other arrays.",
-                path=str(folder.path),
-                name=name,
-                found=found.shape,
-                needed=shape,
-            )
-        if found.dtype.kind != ("i" if name.endswith(_INTEGERS) else "f"):
-            raise damage_error(
-                "'{path}' is damaged: {name} holds values of type {dtype}.",
-                path=str(folder.path),
-                name=name,
-                dtype=str(found.dtype),
-            )
-    for segment in segments:
-        _check_counts(folder, segment.place(BY_DOCUMENT), d)
-        _check_counts(folder, segment.place(BY_WORD), segment.n_documents)
-
-
-def _measure(folder: Folder) -> tuple[int, int]:
-    """Return the numbers of words and of components."""
-    shape = folder["frame/basis"].shape
-    if len(shape) != 2 or min(shape) < 1:
-        raise damage_error(
-            "'{path}' is damaged: {name} is not a 2-D array.", path=str(folder.path), name="frame/basis", found=shape
-        )
-    return shape[0], shape[1]
-
-
-def _list_shapes(folder: Folder, segments: Sequence[Segment], d: int, k: int) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """Yield the arrays that every search has, with their shapes."""
-    yield from ((f"words/{name}", (d,)) for name in ("word_mean", "own_pairs", "own_triples"))
-    yield from {
-        "frame/basis": (d, k),
-        "words/own_crossed": (d, k),
-        "frame/values": (k,),
-        "frame/metric": (d,),
-        "frame/mean": (k,),
-    }.items()
-    yield from ((name, (d,)) for name in ("frame/idf", "mean_document/tfidf", "mean_document/deviation"))
-    yield "mean_document/places", (2, k)
-    if "left_out/values" in folder:
-        yield "left_out/basis", (d, len(folder["left_out/values"]))
-        yield "left_out/values", (len(folder["left_out/values"]),)
-    for segment in segments:
-        n = segment.n_documents
-        yield segment.place("documents/projected"), (n, k)
-        yield from ((segment.place(f"documents/{name}"), (n,)) for name in DOCUMENTS)
-        for group, length in ((BY_DOCUMENT, n), (BY_WORD, d)):
-            yield segment.place(f"{group}/indptr"), (length + 1,)
-            yield segment.place(f"{group}/indices"), (int(folder[segment.place(f"{group}/indptr")][-1]),)
-            yield segment.place(f"{group}/data"), folder[segment.place(f"{group}/indices")].shape
-
-
-def _check_counts(folder: Folder, group: str, n_columns: int) -> None:
-    starts, indices = folder[f"{group}/indptr"], folder[f"{group}/indices"]
-    if starts[0] != 0 or (starts[1:] < starts[:-1]).any():
-        reason = "its row pointers do not rise from 0 to the number of counts"
-    elif len(indices) <= MAX_CHECKED and len(indices) and not 0 <= indices.min() <= indices.max() < n_columns:
-        reason = "an index is out of range"
-    else:
-        return
-    raise damage_error(
-        "'{path}' is damaged: {name} cannot be read, {reason}.", path=str(folder.path), name=group, reason=reason
+def _open_segment(folder: Folder, name: str) -> Segment:
+    n, d = len(folder[f"{name}/rows"]), len(folder["frame/idf"])
+    n_words = len(folder[f"{name}/{BY_WORD}/indptr"]) - 1
+    return Segment(
+        by_document=_open_sparse(sp.csr_array, lambda part: folder[f"{name}/{BY_DOCUMENT}/{part}"], (n, d)),
+        by_word=_open_sparse(sp.csc_array, lambda part: folder[f"{name}/{BY_WORD}/{part}"], (n, n_words)),
+        placed=Placed(*(folder[f"{name}/placed/{array}"] for array in Placed._fields)),
+        copy_of=folder[f"{name}/copies"],
+        rows=folder[f"{name}/rows"],
     )
 
 
-def to_json(spectrum: Spectrum) -> dict[str, Any]:
-    """Return all attributes, ready for JSON."""
-    values = {field.name: getattr(spectrum, field.name) for field in fields(spectrum)}
-    return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in values.items()}
+def _open_sparse(kind: Any, read: Callable[[str], Array], shape: tuple[int, int]) -> Any:
+    """Return mapped counts. SciPy reads nothing of them: pointers and indices have one type."""
+    counts = kind((read("data"), read("indices"), read("indptr")), shape=shape, copy=False)
+    counts.has_sorted_indices = counts.has_canonical_format = True
+    return counts
 
 
-def _to_array(value: Any) -> Any:
-    return np.array(value) if isinstance(value, list) else value
+def _check_shapes(folder: Folder, names: Sequence[str]) -> None:
+    """Raise unless shapes and types agree and pointers rise: compiled code trusts them."""
+    for name, shape, kind in _list_shapes(folder, names):
+        found = folder[name]
+        if found.shape != shape or found.dtype.kind != kind:
+            raise ValueError(f"{name} holds {found.dtype} of the shape {found.shape}, not {shape}")
+    for name in names:
+        n, d = len(folder[f"{name}/rows"]), len(folder["frame/idf"])
+        for group, n_columns in ((BY_DOCUMENT, d), (BY_WORD, n)):
+            starts, indices = folder[f"{name}/{group}/indptr"], folder[f"{name}/{group}/indices"]
+            if starts[0] != 0 or (starts[1:] < starts[:-1]).any():
+                raise ValueError(f"the pointers of {name}/{group} do not rise")
+            if 0 < len(indices) <= _MAX_CHECKED and not 0 <= indices.min() <= indices.max() < n_columns:
+                raise ValueError(f"an index of {name}/{group} is out of range")
+        nearest = folder[f"{name}/placed/nearest"]
+        if 0 < nearest.size <= _MAX_CHECKED and not 0 <= nearest.min() <= nearest.max() < len(folder["frame/anchors"]):
+            raise ValueError(f"an anchor of {name} is out of range")
+
+
+def _list_shapes(folder: Folder, names: Sequence[str]) -> Iterator[tuple[str, tuple[int, ...], str]]:
+    """Yield all arrays with their shapes and kinds of values."""
+    d, k = folder["frame/basis"].shape
+    a = len(folder["frame/anchors"])
+    shapes = {"basis": (d, k), "values": (k,), "center": (k,), "anchors": (a, k), "anchor_mass": (a,)}
+    yield from ((f"frame/{field.name}", shapes.get(field.name, (d,)), "f") for field in fields(TopicFrame))
+    for name in names:
+        n, m = folder[f"{name}/placed/nearest"].shape
+        yield from ((f"{name}/rows", (n,), "i"), (f"{name}/copies", (n,), "i"))
+        yield from ((f"{name}/placed/{each}", (n,), "f") for each in ("lengths", "norms"))
+        yield from ((f"{name}/placed/coordinates", (n, k), "f"), (f"{name}/placed/nearness", (n, m), "f"))
+        yield f"{name}/placed/nearest", (n, m), "i"
+        for group, length in ((BY_DOCUMENT, n), (BY_WORD, len(folder[f"{name}/{BY_WORD}/indptr"]) - 1)):
+            n_nonzeros = int(folder[f"{name}/{group}/indptr"][-1])
+            yield f"{name}/{group}/indptr", (length + 1,), "i"
+            yield f"{name}/{group}/indices", (n_nonzeros,), "i"
+            yield f"{name}/{group}/data", (n_nonzeros,), "f"
+
+
+# ---- Changing -------------------------------------------------------------------------------------------------------
+
+
+def take_documents(segment: Segment, is_kept: Array) -> Segment:
+    """Return the documents of a segment that a mask marks, (n,)."""
+    kept = np.flatnonzero(is_kept)
+    X = segment.by_word
+    inside = is_kept[X.indices]
+    starts = np.concatenate([[0], np.cumsum(inside, dtype=np.int32)])[X.indptr]
+    indices = (np.cumsum(is_kept, dtype=np.int32) - 1)[X.indices[inside]]
+    # Of near copies, the first one that is left is what the others repeat.
+    _, firsts, numbers = np.unique(segment.copy_of[kept], return_index=True, return_inverse=True)
+    return Segment(
+        by_document=segment.by_document[kept],
+        by_word=sp.csc_array((X.data[inside], indices, starts), shape=(len(kept), X.shape[1])),
+        placed=Placed(*(values[kept] for values in segment.placed)),
+        copy_of=firsts[numbers].astype(np.int32),
+        rows=segment.rows[kept],
+    )
+
+
+def join_segments(segments: Sequence[Segment]) -> Segment:
+    """Return the documents of several segments as one."""
+    n_words = max(segment.by_word.shape[1] for segment in segments)
+    firsts = np.cumsum([0, *(len(segment.rows) for segment in segments)])
+    copies = [segment.copy_of + np.int32(first) for segment, first in zip(segments, firsts, strict=False)]
+    return Segment(
+        by_document=sp.csr_array(sp.vstack([segment.by_document for segment in segments], "csr")),
+        by_word=sp.csc_array(sp.vstack([_widen(segment.by_word, n_words) for segment in segments], "csc")),
+        placed=Placed(*map(np.concatenate, zip(*(segment.placed for segment in segments), strict=True))),
+        copy_of=np.concatenate(copies),
+        rows=np.concatenate([segment.rows for segment in segments]),
+    )
+
+
+def _widen(counts: sp.csc_array, n_words: int) -> sp.csc_array:
+    """Return counts with empty columns for further words."""
+    starts = np.append(counts.indptr, np.full(n_words - counts.shape[1], counts.indptr[-1]))
+    return sp.csc_array((counts.data, counts.indices, starts), shape=(counts.shape[0], n_words))

@@ -17,7 +17,7 @@ from mixsearch.core.validation import check_positive_int
 from mixsearch.display import Card, pluralize
 from mixsearch.errors import SearchWarning
 from mixsearch.topics.fitted_corpus import FittedCorpus, damp_counts
-from mixsearch.topics.hints import Hint, mark_documents
+from mixsearch.topics.hint import Hint, mark_documents
 from mixsearch.topics.membership import Calibration, TopicCheck
 from mixsearch.topics.score import Scores, Vectors, score_vectors
 from mixsearch.topics.tuning import TUNING

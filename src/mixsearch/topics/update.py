@@ -1,200 +1,506 @@
-"""Documents that are added to a fitted corpus or removed from it: the frame stays, the sums over documents follow.
+"""Changing an index: add documents, remove documents, fit it again.
 
-How much of the added documents lies outside the frame says when to fit it again.
+Every change is a new generation of the folder, published completely or not at all: readers keep what they opened, a
+second writer is refused, and a killed one leaves the generation before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-from itertools import accumulate
-from typing import TYPE_CHECKING, NamedTuple
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
+import polars as pl
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
-from mixsearch.io.folder import FolderWriter
-from mixsearch.lda import project_documents, sum_words
-from mixsearch.lda_documents import (
-    WEIGHTINGS,
-    check_indices,
-    corpus_in_memory,
-    weight_documents,
-)
-from mixsearch.machine import one_blas_thread
-from mixsearch.topics.documents import MeanDocument, PlacedChunk, PlacedFamily, UnitSums, place_chunk
-from mixsearch.topics.segments import Segment, open_segment, store_chunk
-from mixsearch.topics.storage import store_sums
+from mixsearch.core.rows import row_slices
+from mixsearch.core.validation import check_choice
+from mixsearch.display import pluralize
+from mixsearch.errors import Option, SearchError, SearchWarning
+from mixsearch.io.column_names import list_names
+from mixsearch.io.filters import Filter
+from mixsearch.io.folder import Folder, FolderWriter, update_folder, write_folder
+from mixsearch.io.tables import concat
+from mixsearch.text.corpus import Corpus, CountChunk
+from mixsearch.text.count import count_documents, read_corpus
+from mixsearch.text.options import CorpusOptions, KeptColumns
+from mixsearch.text.read import Documents, has_columns, name_columns
+from mixsearch.topics.build import Built, OnProgress, summarize, write_index
+from mixsearch.topics.fitted_corpus import Segment, damp_counts, place_documents
+from mixsearch.topics.growth import FACT as GROWTH
+from mixsearch.topics.growth import Growth, measure_outside, read_growth
+from mixsearch.topics.index import TopicIndex, open_index
+from mixsearch.topics.records import ID, ROW, RecordWriter, check_schema, count_characters, make_records, read_records
+from mixsearch.topics.storage import SEGMENTS, WORDS, join_segments, name_segment, take_documents, write_segment
 
-if TYPE_CHECKING:
-    from mixsearch.io.folder import Folder
-    from mixsearch.topics.search import TopicSearch
+Existing = Literal["error", "skip", "replace"]
+# A segment is joined with the one before it unless that has more than this many times as many documents: so each
+# document is written again a number of times that is logarithmic in the number of additions.
+_MERGE_FACTOR = 2
+# Documents whose texts are read together.
+_CHUNK_DOCUMENTS = 1_000
+# Options that say where the texts are.
+_PLACES = ("text", "id", "keep", "format", "encoding", "no_header", "skip_bad_rows", "vocabulary")
 
 
-# Smaller sums of a word are those of no document: one count adds the inverse length of a document, at least.
-MIN_COUNT = 1e-8
-# Steps of the power method that look for the strongest direction outside the frame.
-_N_STEPS = 6
-# Fewer documents show nothing that is not noise. Of more, these at even steps stand for all.
-_MIN_DOCUMENTS, _MAX_DOCUMENTS = 20, 4_000
+@dataclass(frozen=True)
+class Added:
+    """The summary of an addition."""
 
-
-class CorpusSums(NamedTuple):
-    """Sums over documents, each with its weight before all weights are scaled to sum to one.
-
-    Attributes
-    ----------
-    n_documents : int
-        The number of documents.
-    mass : float
-        The sum of their weights.
-    words : array of shape (d, 3)
-        Of counts, as frequencies and with the weights of pairs and of triples.
-    crossed : array of shape (d, k)
-        Of triples of a word with itself and another word.
-    tfidf : array of shape (d, 2)
-        Of tf-idf vectors of length 1 and of their squares, unweighted.
-    places : array of shape (2, k)
-        Of places in the signal space, unweighted.
-    """
-
+    path: Path
     n_documents: int
-    mass: float
-    words: Array
-    crossed: Array
-    tfidf: Array
-    places: Array
-
-    def add(self, other: CorpusSums, sign: int = 1) -> CorpusSums:
-        """Return the sums over both sets of documents, or over the first without the second."""
-        return CorpusSums(
-            self.n_documents + sign * other.n_documents,
-            self.mass + sign * other.mass,
-            self.words + sign * other.words,
-            self.crossed + sign * other.crossed,
-            self.tfidf + sign * other.tfidf,
-            self.places + sign * other.places,
-        )
+    n_empty: int  # of them, without features
+    n_duplicates: int
+    n_skipped: int
+    n_replaced: int
+    n_all: int
+    growth: Growth
+    notes: tuple[SearchWarning, ...]
 
 
-class MeasuredDocuments(NamedTuple):
-    """Documents in the frame of a fit, with weights that sum to one, and sums over them."""
+@dataclass(frozen=True)
+class Removed:
+    """The summary of a removal."""
 
-    chunk: PlacedChunk
-    sums: CorpusSums
-
-
-def sum_corpus(search: TopicSearch) -> CorpusSums:
-    """Return the sums over all documents of a fit."""
-    family = search._family
-    n, mean = family.chunks.n_rows, family.mean_document
-    mass = sum(_sum_weights(search, each.lengths) for each in family.segments)
-    words = np.column_stack([family.word_mean, family.own_pairs, family.own_triples])
-    tfidf = np.column_stack([mean.tfidf, mean.deviation**2 + mean.tfidf**2])
-    return CorpusSums(n, mass, mass * words, mass * family.own_crossed.astype(float), n * tfidf, n * mean.places)
+    path: Path
+    n_documents: int
+    n_all: int
+    growth: Growth
+    notes: tuple[SearchWarning, ...] = ()
 
 
-def measure_documents_in(search: TopicSearch, counts: sp.csr_array, rows: Array) -> MeasuredDocuments:
-    """Project further documents onto the frame of a fit."""
-    family = search._family
-    corpus = corpus_in_memory(check_indices(counts), rows=rows)
-    weights = weight_documents(corpus, WEIGHTINGS[search._options.weights], distinct=family.distinct)
-    words = corpus.sum(sum_words, weights)[:, :3]
-    projected, crossed = corpus.map_sum(project_documents, weights, family.frame, np.empty)
-    placed, places = place_chunk(projected.collect().chunk, family.frame.values, family.idf)
-    sums = CorpusSums(len(rows), weights.total, weights.total * words, weights.total * crossed, *places)
-    return MeasuredDocuments(placed, sums)
+class _Changes:
+    """The segments of an index while they are changed."""
+
+    def __init__(self, folder: Folder, out: FolderWriter) -> None:
+        self.out, self.index = out, TopicIndex(folder)
+        self.segments = dict(zip(folder.facts[SEGMENTS], self.index.corpus.segments, strict=True))
+        self._stored = set(self.segments)  # those that are as they were
+
+    def remove(self, is_removed: Array) -> int:
+        """Write the segments that hold documents of a mask again without them; return how many characters they had."""
+        first, n_characters = 0, 0
+        for name, segment in list(self.segments.items()):
+            is_kept, first = ~is_removed[first : first + len(segment.rows)], first + len(segment.rows)
+            if is_kept.all():
+                continue
+            records = self._drop(name)
+            n_characters += count_characters(records.filter(~is_kept))
+            if is_kept.any():
+                self._write(name, take_documents(segment, is_kept), records.filter(is_kept))
+        return n_characters
+
+    def add(self, segment: Segment, records: pl.DataFrame) -> None:
+        """Write new documents as a segment, together with small ones before it, but not with those of the fit."""
+        joined, listed, number = [segment], [records], 1 + max(int(name.split("_")[1]) for name in self.segments)
+        for name in sorted(self._stored - {name_segment(0)}, key=list(self.segments).index, reverse=True):
+            before = self.segments[name]
+            if len(before.rows) > _MERGE_FACTOR * sum(len(each.rows) for each in joined):
+                break
+            joined.insert(0, before)
+            listed.insert(0, self._drop(name))
+        self._write(name_segment(number), join_segments(joined), concat(listed))
+
+    def _drop(self, name: str) -> pl.DataFrame:
+        """Leave out a segment, and return its records."""
+        del self.segments[name]
+        self._stored.discard(name)
+        self.out.remove(name)
+        return read_records(self.index.folder, name)
+
+    def _write(self, name: str, segment: Segment, records: pl.DataFrame) -> None:
+        write_segment(self.out, name, segment)
+        writer = RecordWriter(self.out, name)
+        writer.append(records)
+        writer.close()
+        self.segments = dict(sorted({**self.segments, name: segment}.items(), key=lambda item: int(item[1].rows[0])))
+
+    def finish(self, growth: Growth, **changed: Any) -> None:
+        """Write what is known of all documents."""
+        self.out.facts[SEGMENTS] = list(self.segments)
+        self.out.facts[GROWTH] = asdict(growth)
+        self.out.facts["corpus"] = {**self.index.facts, **changed}
 
 
-def store_changed_sums(out: FolderWriter, search: TopicSearch, sums: CorpusSums) -> None:
-    """Write the sums of a fit after documents were added or removed."""
-    family = search._family
-    # What is left of words that no document contains any more is rounding.
-    is_left = sums.words[:, :1] > MIN_COUNT
-    word_mean, own_pairs, own_triples = (np.where(is_left, sums.words, 0) / sums.mass).T.copy()
-    changed: PlacedFamily = replace(
-        family,
-        word_mean=word_mean,
-        own_pairs=own_pairs,
-        own_triples=own_triples,
-        own_crossed=(np.where(is_left, sums.crossed, 0) / sums.mass).astype(family.own_crossed.dtype),
-        mean=family.frame.whiten(family.alpha0 * word_mean),
-        mean_document=MeanDocument.from_sums(UnitSums(sums.tfidf, sums.places), sums.n_documents),
-    )
-    store_sums(out, changed)
+# ---- Adding ---------------------------------------------------------------------------------------------------------
 
 
-def _join_segments(search: TopicSearch, folder: Folder, segments: Sequence[Segment], new: PlacedChunk) -> PlacedChunk:
-    """Return the documents of some segments and new ones after them, with weights that sum to one."""
-    d = new.by_document.shape[1]
-    chunks = [*(open_segment(folder, segment, d) for segment in segments), new]
-    masses = np.array([_sum_weights(search, each.lengths) for each in chunks])
-    scaled = [each.scale_weights(share) for each, share in zip(chunks, masses / masses.sum(), strict=True)]
-    return PlacedChunk.joined(scaled)
+def add_documents(
+    path: str | os.PathLike[str],
+    source: Any,
+    reading: CorpusOptions | None = None,
+    *,
+    existing: Existing = "error",
+    on_progress: OnProgress | None = None,
+) -> Added:
+    """Add documents to an index. They can be searched at once.
 
+    Parameters
+    ----------
+    path : path
+        The folder of the index.
+    source : path, URL or sequence of them
+        What to add, as `read_corpus` takes it.
+    reading : CorpusOptions, optional
+        Where the texts are: `text`, `id`, `keep`, `format`, `encoding`. By default as when the index was made. Words
+        are always counted as they were then.
+    existing : {"error", "skip", "replace"}, default="error"
+        What to do with documents whose names the index has.
+    on_progress : callable, optional
+        Called with the step of the work, units done, units in all (None if unknown), and the name of the unit.
 
-def store_new_segment(
-    out: FolderWriter, search: TopicSearch, folder: Folder, absorbed: Sequence[Segment], new: PlacedChunk, name: str
-) -> Segment:
-    """Write new documents, and those of segments before them, as one segment."""
-    joined = _join_segments(search, folder, absorbed, new)
-    store_chunk(out, joined, name)
-    return Segment(name, joined.n_rows, _sum_weights(search, joined.lengths))
-
-
-def scale_masses(search: TopicSearch, folder: Folder, segments: Sequence[Segment]) -> list[Segment]:
-    """Return segments with their masses, which a folder of a single one does not need to know."""
-    return [
-        segment._replace(mass=_sum_weights(search, folder[segment.place("documents/lengths")])) for segment in segments
-    ]
-
-
-def _sum_weights(search: TopicSearch, lengths: Array) -> float:
-    return float(WEIGHTINGS[search._options.weights](np.asarray(lengths)).sum())
-
-
-def measure_drift(search: TopicSearch, added: Sequence[sp.csr_array], n_all: int) -> float:
-    """Return how strong a topic of added documents outside the frame is, compared with the weakest topic of the fit.
+    Returns
+    -------
+    Added
+        The summary. Its `growth` says whether to fit the index again.
 
     Notes
     -----
-    The direction is found on half of the documents by the power method for A, restricted to the complement of the
-    frame, and its strength is measured on the other half: noise has no strength there on average.
+    The index is changed completely or not at all. Readers that have it open keep what they opened.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> from mixsearch.datasets import make_reviews
+    >>> from mixsearch.topics.build import IndexOptions, build_index
+    >>> from mixsearch.topics.update import add_documents
+    >>> texts = make_reviews(500, random_state=0).text
+    >>> built = build_index(texts, mkdtemp() + "/reviews.index", IndexOptions(n_components=12))
+    >>> added = add_documents(built.path, make_reviews(50, random_state=1).text)
+    >>> added.n_documents, added.n_all
+    (50, 550)
     """
-    *firsts, n = accumulate((counts.shape[0] for counts in added), initial=0)
-    if n < _MIN_DOCUMENTS:
-        return 0.0
-    step = -(-n // _MAX_DOCUMENTS)
-    evenly = [counts[-first % step :: step] for counts, first in zip(added, firsts, strict=True)]
-    used = check_indices(sp.csr_array(sp.vstack(evenly, format="csr")))
-    with one_blas_thread:  # products of a vector, done before other threads have woken up
-        direction = _find_direction(search, used[::2])
-        strength = max(float(direction @ _apply(search, used[1::2], direction)), 0.0)
-    return strength * n / n_all / float(search._family.frame.values[-1])
+    check_choice("existing", existing, ("error", "skip", "replace"))
+    report = on_progress or (lambda *_: None)
+    with update_folder(path) as (folder, out):
+        changes = _Changes(folder, out)
+        corpus, options = changes.index.corpus, _choose_reading(changes.index, source, reading)
+        with read_corpus(
+            source,
+            options,
+            known=list(corpus.words or ())[: corpus.n_features],
+            on_progress=lambda done, total: report("Reading", done, total, "bytes"),
+        ) as added:
+            return _add_corpus(changes, added, existing, report)
 
 
-def _find_direction(search: TopicSearch, counts: sp.csr_array) -> Array:
-    basis = search._family.frame.basis.astype(np.float64)
-    direction = np.random.default_rng(0).normal(size=counts.shape[1])
-    # Only words that occur: among the others the power method finds nothing.
-    direction[np.bincount(counts.indices, minlength=len(direction)) == 0] = 0
-    for _ in range(_N_STEPS):
-        direction -= basis @ (basis.T @ direction)
-        direction /= max(float(np.linalg.norm(direction)), np.finfo(float).tiny)
-        direction = _apply(search, counts, direction)
-    direction -= basis @ (basis.T @ direction)
-    return direction / max(float(np.linalg.norm(direction)), np.finfo(float).tiny)
+def _choose_reading(index: TopicIndex, source: Any, given: CorpusOptions | None) -> CorpusOptions:
+    """Choose how to read and count documents for an index."""
+    if index.corpus.words is None:
+        raise SearchError(
+            "The index '{path}' has no vocabulary, so no other documents can be counted for it. Build it again.",
+            code="no_vocabulary",
+            path=str(index.path),
+        )
+    stored = index.reading
+    if stored is None and given is not None and given.tokenizer is not None:
+        stored = given
+    if stored is None and index.has_texts:
+        raise SearchError(
+            "The index '{path}' was made with a custom tokenizer. Set {argument} to it.",
+            code="no_tokenizer",
+            path=str(index.path),
+            argument=Option("tokenizer"),
+        )
+    options = stored or CorpusOptions()  # ready counts are taken as they are
+    places = {} if given is None else {name: getattr(given, name) for name in _PLACES}
+    # All words are counted: which are features is known.
+    options = replace(options, stop_words=None, **{name: value for name, value in places.items() if value is not None})
+    if not has_columns(source, options):
+        return replace(options, text=None, id=None, keep=None)
+    return replace(options, keep=_choose_columns(index, source, options)) if options.keep == "auto" else options
 
 
-def _apply(search: TopicSearch, counts: sp.csr_array, direction: Array) -> Array:
-    """Return A times a direction, A the second moment of these documents in the metric of the frame, (d,)."""
-    family = search._family
-    scale = np.ones(len(direction)) if family.frame.metric is None else family.frame.metric
-    a0, scaled = family.alpha0, scale * direction
-    lengths = np.asarray(counts.sum(axis=1), dtype=np.float64)
-    weights = 1 / (len(lengths) * np.maximum(lengths * (lengths - 1), 1))
-    # Pairs of different words only: those of a word with itself are noise.
-    pairs = counts.T @ (weights * (counts @ scaled)) - scaled * (counts.T @ weights)
-    mean = counts.T @ (1 / (len(lengths) * np.maximum(lengths, 1)))
-    return np.asarray(scale * (a0 * (a0 + 1) * pairs - a0**2 * mean * (mean @ scaled)))
+def _choose_columns(index: TopicIndex, source: Any, options: CorpusOptions) -> KeptColumns:
+    """Choose the columns of the index that the documents to add have; others are kept only if they are named."""
+    if (isinstance(source, str) and source == "-") or not index.columns.names:
+        return "auto"  # standard input can be read once
+    there = name_columns(source, options)
+    return [column.name for column in index.columns.kept if column.name in there]
+
+
+def _add_corpus(changes: _Changes, added: Corpus, existing: Existing, on_progress: OnProgress) -> Added:
+    index, facts = changes.index, changes.index.facts
+    # 1) counts over the words of the index and then new ones, which may be in one document: others may come later
+    words, column_of = _join_words(index.corpus.words or (), added)
+    is_unknown = column_of >= len(index.corpus.words or ())
+    parts, listed, totals = [], [], np.zeros(len(column_of))
+    for chunk in added.chunks():
+        X = chunk.counts
+        totals += np.bincount(X.indices, X.data, minlength=len(column_of))
+        parts.append(sp.csr_array((X.data, column_of[X.indices], X.indptr), shape=(X.shape[0], len(words))))
+        listed.append(_make_records(index, chunk))
+    records, counts = concat(listed), damp_counts(sp.vstack(parts, "csr"))
+    # 2) the documents that the index does not have, in its frame
+    is_new, replaced = _compare_names(index, records, existing)
+    rows = records[ROW].to_numpy()
+    segment, records = take_documents(_place(index, counts, added.copy_of, rows), is_new), records.filter(is_new)
+    n_new, n_replaced = len(segment.rows), int(np.count_nonzero(replaced))
+    # 3) written as a segment, in place of those that they replace
+    on_progress("Adding", 0, n_new, "documents")
+    n_characters = (facts["n_characters"] or 0) - changes.remove(replaced) + count_characters(records)
+    if n_new:
+        changes.add(segment, records)
+        changes.out.save_texts(WORDS, words)
+    # 4) how much of them the fit does not know
+    n_all = index.n_documents - n_replaced + n_new
+    growth = read_growth(index.folder.facts, index.n_documents)
+    growth = replace(growth, n_removed=growth.n_removed + n_replaced, n_added=growth.n_added + n_new)
+    if n_new:
+        share = n_new / growth.n_added
+        unknown = float(totals[is_unknown].sum() / max(totals.sum(), 1))
+        segments = [each for name, each in changes.segments.items() if name != name_segment(0)]
+        outside = measure_outside(index.corpus.frame, segments, n_all)
+        growth = replace(growth, outside=outside, new_words=growth.new_words * (1 - share) + unknown * share)
+    n_duplicates = facts["n_duplicates"] + added.n_dropped
+    n_rows = index.n_rows + added.n_documents + added.n_dropped
+    changes.finish(growth, n_rows=n_rows, n_duplicates=n_duplicates, n_characters=n_characters)
+    return Added(
+        path=index.path,
+        n_documents=n_new,
+        n_empty=int(np.count_nonzero(segment.placed.lengths == 0)),
+        n_duplicates=added.n_dropped,
+        n_skipped=int(np.count_nonzero(~is_new)),
+        n_replaced=n_replaced,
+        n_all=n_all,
+        growth=growth,
+        notes=added.notes,
+    )
+
+
+def _join_words(known: Sequence[str], added: Corpus) -> tuple[pl.Series, Array]:
+    """Return known words and then those that only a corpus has, and the column of each word of the corpus."""
+    stored = pl.DataFrame({"word": pl.Series(known, dtype=pl.String)}).with_row_index("column")
+    others = pl.DataFrame({"word": pl.Series(added.words[added.n_features :], dtype=pl.String)})
+    columns = others.join(stored, on="word", how="left", maintain_order="left")["column"]
+    found, is_new = columns.fill_null(0).to_numpy().astype(np.int32), columns.is_null().to_numpy()
+    found[is_new] = len(known) + np.arange(np.count_nonzero(is_new))
+    words = pl.concat([stored["word"], others["word"].filter(columns.is_null())])
+    return words, np.concatenate([np.arange(added.n_features, dtype=np.int32), found])
+
+
+def _make_records(index: TopicIndex, chunk: CountChunk) -> pl.DataFrame:
+    """Make the records of documents to add, with texts and names if the index has them."""
+    if chunk.columns is not None and index.columns.described:
+        check_schema(index.columns.take(np.arange(1)).schema, chunk.columns.schema)
+    rows = np.asarray(chunk.rows) + index.n_rows
+    texts, names = chunk.texts or [""] * len(rows), chunk.names or [""] * len(rows)
+    return make_records(rows, texts if index.has_texts else None, names if index.has_names else None, chunk.columns)
+
+
+def _place(index: TopicIndex, counts: sp.csr_array, copy_of: Array, rows: Array) -> Segment:
+    """Place documents of damped counts in the frame of an index."""
+    counts.sort_indices()
+    features = sp.csr_array(counts[:, : index.corpus.n_features])
+    placed = place_documents(index.corpus.frame, features)
+    return Segment(features, sp.csc_array(counts), placed, np.asarray(copy_of, dtype=np.int32), rows)
+
+
+def _compare_names(index: TopicIndex, records: pl.DataFrame, existing: Existing) -> tuple[Array, Array]:
+    """Return which documents are to be added, (n,), and which of the index they replace, (n_documents,)."""
+    every, none = np.ones(len(records), dtype=bool), np.zeros(index.n_documents, dtype=bool)
+    if not index.has_names:
+        return every, none
+    names, stored = records[ID], index.columns.read_names()
+    is_known = names.is_in(stored.filter(stored != "").implode())
+    known = names.filter(is_known)
+    if not len(known):
+        return every, none
+    if existing == "error":
+        raise SearchError(
+            "{n_existing:,} of the documents to add "
+            + pluralize(len(known), "is", "are")
+            + " in the index '{path}' already"
+            + (": {name!r}." if len(known) == 1 else ", the first one is {name!r}.")
+            + " Set {argument} to 'skip' or 'replace'.",
+            code="documents_exist",
+            n_existing=len(known),
+            path=str(index.path),
+            name=known[0],
+            argument=Option("existing"),
+        )
+    if existing == "skip":
+        return (~is_known).to_numpy(), none
+    return every, stored.is_in(known.implode()).to_numpy()
+
+
+# ---- Removing -------------------------------------------------------------------------------------------------------
+
+
+def remove_documents(
+    path: str | os.PathLike[str],
+    *,
+    where: str | None = None,
+    ids: Iterable[str] | None = None,
+    rows: Iterable[int] | None = None,
+) -> Removed:
+    """Remove documents from an index, with their texts, names and columns.
+
+    Exactly one of `where`, `ids` and `rows` is given.
+
+    Parameters
+    ----------
+    path : path
+        The folder of the index.
+    where : str, optional
+        A condition on columns, such as ``"date < 2020-01-01"``.
+    ids : iterable of str, optional
+        Names of documents.
+    rows : iterable of int, optional
+        Rows of documents.
+
+    Returns
+    -------
+    Removed
+        The summary. Its `growth` says whether to fit the index again.
+
+    Notes
+    -----
+    The index is changed completely or not at all. Readers that have it open keep what they opened.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> from mixsearch.datasets import make_reviews
+    >>> from mixsearch.topics.build import IndexOptions, build_index
+    >>> from mixsearch.topics.update import remove_documents
+    >>> reviews = make_reviews(500, random_state=0).to_columns()
+    >>> built = build_index(reviews, mkdtemp() + "/reviews.index", IndexOptions(n_components=12))
+    >>> removed = remove_documents(built.path, where="stars = 1")
+    >>> removed.n_documents, removed.n_all
+    (16, 484)
+    """
+    selections = {"where": where, "ids": ids, "rows": rows}
+    given: dict[str, Any] = {name: value for name, value in selections.items() if value is not None}
+    if len(given) != 1:
+        raise SearchError(
+            "Removing needs exactly one of where, ids and rows, got {given}.",
+            code="one_selection_needed",
+            given=" and ".join(given) or "none",
+        )
+    with update_folder(path) as (folder, out):
+        changes = _Changes(folder, out)
+        is_removed, unknown = _select_documents(changes.index, **given)
+        n_removed = int(np.count_nonzero(is_removed))
+        n_left = changes.index.n_documents - n_removed
+        if not n_removed:
+            raise SearchError(
+                "No document of '{path}' matches. Nothing was removed.", code="nothing_to_remove", path=str(path)
+            )
+        if not n_left:
+            raise SearchError(
+                "An index needs a document, but none of {n_documents:,} would be left. Nothing was removed.",
+                code="too_few_documents",
+                n_documents=n_removed,
+            )
+        n_characters = changes.index.facts["n_characters"]
+        n_gone = changes.remove(is_removed)
+        growth = read_growth(folder.facts, changes.index.n_documents)
+        growth = replace(growth, n_removed=growth.n_removed + n_removed)
+        changes.finish(growth, n_characters=None if n_characters is None else n_characters - n_gone)
+    return Removed(Path(path), n_removed, n_left, growth, _note_unknown(next(iter(given)), unknown))
+
+
+def _select_documents(
+    index: TopicIndex,
+    where: str | None = None,
+    ids: Iterable[str] | None = None,
+    rows: Iterable[int] | None = None,
+) -> tuple[Array, list[Any]]:
+    """Return which documents of an index are selected, (n,), and the ids or rows that it does not have."""
+    if where is not None:
+        condition = Filter(where)
+        return condition.mask(index.columns.select(condition.columns)), []
+    if ids is None:
+        wanted = {int(row) for row in rows or ()}
+        return np.isin(index.corpus.rows, list(wanted)), sorted(wanted.difference(index.corpus.rows.tolist()))
+    if not index.has_names:
+        raise SearchError(
+            "The documents of '{path}' have no ids. Remove them by rows or by a condition on columns.",
+            code="no_ids",
+            path=str(index.path),
+        )
+    names, listed = list(index.names()), {str(each) for each in ids}
+    return np.fromiter((name in listed for name in names), bool, len(names)), sorted(listed.difference(names))
+
+
+def _note_unknown(kind: str, unknown: Sequence[Any]) -> tuple[SearchWarning, ...]:
+    """Return the note that the index does not have some of the ids or rows, if so."""
+    noun = pluralize(len(unknown), f"{kind[:-1]} is", f"{kind} are")
+    sentence, listed = "{n_unknown:,} " + noun + " not in the index: {listed}.", list_names([str(i) for i in unknown])
+    note = SearchWarning(sentence, code=f"unknown_{kind}", n_unknown=len(unknown), listed=listed)
+    return (note,) if unknown else ()
+
+
+# ---- Fitting again --------------------------------------------------------------------------------------------------
+
+
+def refresh_index(path: str | os.PathLike[str], *, on_progress: OnProgress | None = None) -> Built:
+    """Choose the words of an index and fit it again, from its current documents.
+
+    Parameters
+    ----------
+    path : path
+        The folder of the index.
+    on_progress : callable, optional
+        Called with the step of the work, units done, units in all (None if unknown), and the name of the unit.
+
+    Returns
+    -------
+    Built
+        The summary of the index.
+
+    Notes
+    -----
+    The result is that of `build_index` for the same documents in the same order. Only the row numbers stay the same, so
+    that a document has the same row before and after.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> from mixsearch.datasets import make_reviews
+    >>> from mixsearch.topics.build import IndexOptions, build_index
+    >>> from mixsearch.topics.update import add_documents, refresh_index
+    >>> texts = make_reviews(500, random_state=0).text
+    >>> built = build_index(texts, mkdtemp() + "/reviews.index", IndexOptions(n_components=12))
+    >>> added = add_documents(built.path, make_reviews(300, random_state=1).text)
+    >>> refresh_index(built.path).n_documents
+    800
+    """
+    report = on_progress or (lambda *_: None)
+    with write_folder(path, overwrite=True) as out:
+        index = open_index(path)
+        reading = index.reading
+        if reading is None or not index.has_texts:
+            raise SearchError(
+                "The index '{path}' cannot be refreshed: it holds no texts, or was made with a custom tokenizer. Build "
+                "it again from the files.",
+                code="cannot_refresh",
+                path=str(index.path),
+            )
+        with count_documents(_read_documents(index, report), reading) as corpus:
+            n_components = index.folder.facts["n_components"]
+            counted = write_index(out, corpus, n_components, reading, report, index.corpus.rows)
+        out.facts["corpus"]["n_rows"] = index.n_rows
+    return summarize(Path(path), corpus, counted)
+
+
+def _read_documents(index: TopicIndex, on_progress: OnProgress) -> Iterator[Documents]:
+    """Iterate over the stored documents, in chunks."""
+    n, rows = index.n_documents, index.corpus.rows
+    kept = [column.name for column in index.columns.kept]
+    columns = index.columns.select(kept) if kept else None
+    names = index.columns.read_names() if index.has_names else None
+    for part in row_slices(n, _CHUNK_DOCUMENTS):
+        texts = pl.Series(index.texts.read(np.arange(part.start, part.stop)), dtype=pl.String)
+        yield Documents(
+            texts,
+            None if names is None else names[part],
+            [f"document {row:,}" for row in rows[part]].__getitem__,
+            None if columns is None else columns[part],
+        )
+        on_progress("Reading", part.stop, n, "documents")

@@ -171,9 +171,8 @@ def _build_file(
     name: str, target: Path, text: list[str], report: Callable[[str, int, int | None, str], None]
 ) -> list[Any]:
     # The server itself builds nothing: it need not wait for these.
-    from mixsearch.index.build.local import build_index
-    from mixsearch.index.build.options import IndexOptions
     from mixsearch.text.options import CorpusOptions
+    from mixsearch.topics.build import IndexOptions, build_index
 
     with collect_warnings() as warnings:
         built = build_index(name, target, IndexOptions(), CorpusOptions(text=text or None), on_progress=report)

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from fastapi import Path
 from pydantic import BaseModel, ConfigDict, Field
 
-from mixsearch.index.answer import AnswerWarning
+from mixsearch.web.schemas import AnswerWarning
 
 # Seed pixels in an address, and in a body; strokes and boxes count all of their pixels.
 MAX_SEEDS, MAX_BODY_SEEDS = 64, 20_000

@@ -32,6 +32,14 @@ RAW_BODY: dict[str, Any] = {
 }
 
 
+class AnswerWarning(BaseModel):
+    """A warning: a code for programs, a sentence for people, and the facts."""
+
+    code: str
+    message: str
+    fields: dict[str, Any]
+
+
 class TopicRequest(BaseModel):
     """A hint, given as words or documents, and how much of the topic to list."""
 
@@ -235,7 +243,7 @@ class IndexBuild(BaseModel):
     total: int | None = Field(default=None, description="Units in all; null if unknown.")
     unit: str = Field(default="", description="What is counted, such as bytes or documents.")
     error: ErrorDetail | None = Field(default=None, description="Why it failed.")
-    warnings: list[dict[str, Any]] = Field(default=[], description="What the reader noticed.")
+    warnings: list[AnswerWarning] = Field(default=[], description="What the reader noticed.")
 
 
 def parse_topic_request(query_string: str) -> TopicRequest:

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from mixsearch.index.answer import AnswerWarning
+from mixsearch.web.schemas import AnswerWarning
 from mixsearch.web.schemas import MAX_COLUMN_LENGTH
 
 MAX_EXAMPLES, MAX_COLUMNS, MAX_SHOWN_ROWS = 1000, 1000, 100

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from mixsearch.errors import SearchError, SearchWarning, collect_warnings
-from mixsearch.index.answer import AnswerWarning
+from mixsearch.web.schemas import AnswerWarning
 from mixsearch.machine import on_one_core
 from mixsearch.web.cache import LRUCache
 from mixsearch.web.files import FileStore

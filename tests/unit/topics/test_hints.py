@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 from mixsearch.errors import HintError, UnknownWordError
 from mixsearch.topics.fitted_corpus import FittedCorpus
-from mixsearch.topics.hints import (
+from mixsearch.topics.hint import (
     Hint,
     Vocabulary,
     Words,

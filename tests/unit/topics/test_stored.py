@@ -10,7 +10,7 @@ from mixsearch.errors import DamagedFolderError
 from mixsearch.io.folder import open_folder, write_folder
 from mixsearch.topics import stored
 from mixsearch.topics.fitted_corpus import FittedCorpus, Segment, damp_counts, place_documents
-from mixsearch.topics.stored import join_segments, open_corpus, take_documents, write_corpus
+from mixsearch.topics.storage import join_segments, open_corpus, take_documents, write_corpus
 
 COUNTS = sp.csr_array(make_topics(300, 80, 4, mean_length=30, random_state=0).counts)
 WORDS = [f"wörd {i} 猫" for i in range(80)]

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from mixsearch.core.rows import chunk_rows
 from mixsearch.datasets import make_reviews, make_topics
 from mixsearch.errors import HintError, SearchError, UnknownWordError, WeakHintWarning
-from mixsearch.topics.find import TopicSearch
+from mixsearch.topics.search import TopicSearch
 from mixsearch.topics.fitted_corpus import FittedCorpus, damp_counts
 from mixsearch.topics.groups import group_topics, name_topics
 from mixsearch.topics.membership import TopicCheck, estimate_curve

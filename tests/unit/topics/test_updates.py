@@ -26,7 +26,7 @@ from mixsearch.text import CorpusOptions, count_texts
 from mixsearch.topics.build import build_index
 from mixsearch.topics.fitted_corpus import place_documents
 from mixsearch.topics.index import open_index, verify_index
-from mixsearch.topics.updates import add_documents, refresh_index, remove_documents
+from mixsearch.topics.update import add_documents, refresh_index, remove_documents
 
 pytestmark = pytest.mark.filterwarnings("ignore::mixsearch.errors.WeakHintWarning")
 FIRST, MORE = make_reviews(list_subjects(300), 0), make_reviews(list_subjects(40), 1000)

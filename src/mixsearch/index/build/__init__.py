@@ -1,1 +1,0 @@
-"""Building an index: from files to counts on disk, and the fit."""

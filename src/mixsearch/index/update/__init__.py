@@ -1,1 +1,0 @@
-"""Change an existing index: add documents, remove documents, refit its topics."""

@@ -1,0 +1,39 @@
+from .answers import Answer, Question, answer_question, answer_questions, describe_topic, frame_documents
+from .build import Built, IndexOptions, build_index
+from .fitted_corpus import FittedCorpus
+from .groups import TopicGroups
+from .growth import Growth
+from .hint import Vocabulary
+from .index import TopicIndex, open_index, verify_index
+from .membership import TopicCheck
+from .overview import list_topics
+from .topic import TopicComponent
+from .update import add_documents, refresh_index, remove_documents
+from .words import Meaning, TopicWord
+
+__all__ = [
+    "Answer",
+    "Built",
+    "FittedCorpus",
+    "Growth",
+    "IndexOptions",
+    "Meaning",
+    "Question",
+    "TopicCheck",
+    "TopicComponent",
+    "TopicGroups",
+    "TopicIndex",
+    "TopicWord",
+    "Vocabulary",
+    "add_documents",
+    "answer_question",
+    "answer_questions",
+    "build_index",
+    "describe_topic",
+    "frame_documents",
+    "list_topics",
+    "open_index",
+    "refresh_index",
+    "remove_documents",
+    "verify_index",
+]
