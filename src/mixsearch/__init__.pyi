@@ -14,8 +14,8 @@ from .regression import RegressionComponent, RegressionSearch
 from .subspace import Subspace, SubspaceErrors, SubspaceSearch
 from .table.component import TableComponent
 from .table.search import TableSearch, find
-from .topics.topic import Topic
 from .topics.search import TopicSearch
+from .topics.topic import Topic
 
 __version__: str
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -202,7 +203,7 @@ def show_topics(
     for hint in dict.fromkeys(hints):
         try:
             with record_warnings():
-                topic, seconds = measure(lambda hint=hint: search.search(hint))
+                topic, seconds = measure(partial(search.search, hint))
         except SearchError as error:
             print_line(console, f"[yellow]{escape(describe(error))}[/]")
             continue

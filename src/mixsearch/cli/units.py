@@ -23,6 +23,15 @@ def parse_frequency(text: str | float) -> int | float:
         ) from None
 
 
+def parse_components(text: str | int) -> int | str:
+    """Parse a number of components, or "auto"."""
+    if text == "auto":
+        return "auto"
+    if not re.fullmatch(r"0*[1-9]\d*", str(text)):
+        raise typer.BadParameter(f"{text!r} is neither a positive integer nor 'auto'.")
+    return int(text)
+
+
 def format_bytes(n: float) -> str:
     """Format bytes with a unit."""
     for unit in ("B", "kB", "MB", "GB"):

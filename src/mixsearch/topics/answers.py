@@ -274,10 +274,8 @@ def frame_documents(
     from mixsearch.io.values import rename_repeated
 
     every = np.arange(index.n_documents)
-    if index.columns.names:
-        columns = index.columns.take(every).get_columns()
-    else:
-        columns = [pl.Series("row", index.corpus.rows)]
+    rows = pl.Series("row", index.corpus.rows)
+    columns = index.columns.take(every).get_columns() if index.columns.names else [rows]
     columns += [pl.Series(name, topic.membership()) for name, topic in topics.items()]
     if text and index.has_texts:
         columns.append(pl.Series("text", [str(value) for value in index.texts.read(every)]))

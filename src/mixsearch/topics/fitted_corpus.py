@@ -18,8 +18,8 @@ from mixsearch._typing import Array
 from mixsearch.core.eigen import top_eigenpairs
 from mixsearch.core.moments import multiply_gram_chunks, rescale, symmetric_operator
 from mixsearch.core.rows import RowChunks, chunk_rows, row_slices, sum_chunks
-from mixsearch.machine import n_cores, one_blas_thread
 from mixsearch.errors import HintError
+from mixsearch.machine import n_cores, one_blas_thread
 from mixsearch.topics.tuning import TUNING
 
 # Eigenvectors whose residual is this part of their eigenvalue rank documents as exact ones do.

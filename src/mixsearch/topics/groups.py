@@ -147,9 +147,7 @@ def group_topics(
     if not topics:
         raise HintError("There are no topics. Give at least one.", code="no_topics")
     # 1) the group of each document: by one column, or by each pair of values of two
-    first = group_values(
-        columns[over or by or ""], "date" if are_years else None, every, is_ordered=over is not None
-    )
+    first = group_values(columns[over or by or ""], "date" if are_years else None, every, is_ordered=over is not None)
     second = group_values(columns[by], None) if over is not None and by is not None else None
     series: tuple[str | None, ...] = (None,) if second is None else second.labels
     codes = first.codes if second is None else first.codes * len(series) + second.codes

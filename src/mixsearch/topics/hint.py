@@ -92,13 +92,15 @@ def read_words(words: Any) -> list[Words]:
     wanted, avoided = ({item.text for item in items if item.is_avoided is each} for each in (False, True))
     for word in wanted & avoided:
         raise HintError(
-            "{word!r} is both wanted and to be avoided. Leave out one of the two.", code="contradicting_words", word=word
+            "{word!r} is both wanted and to be avoided. Leave out one of the two.",
+            code="contradicting_words",
+            word=word,
         )
     return items
 
 
 def _check_weight(word: Any, weight: Any) -> float:
-    if isinstance(weight, Real) and MIN_WEIGHT <= abs(weight) <= MAX_WEIGHT:
+    if isinstance(weight, Real) and MIN_WEIGHT <= abs(float(weight)) <= MAX_WEIGHT:
         return float(weight)
     raise HintError(
         "The weight of {word!r} must be from {minimum:g} to {maximum:g} in size, got {weight!r}.",

@@ -30,11 +30,11 @@ from mixsearch.topics.completion import (
     make_speller,
     split_query,
 )
-from mixsearch.topics.search import check_hint, find_topic
 from mixsearch.topics.fitted_corpus import damp_counts
 from mixsearch.topics.growth import Growth, read_growth
 from mixsearch.topics.hint import Hint, Vocabulary, find_terms, read_words
 from mixsearch.topics.records import ID, Columns, Document, StoredColumn, open_texts
+from mixsearch.topics.search import check_hint, find_topic
 from mixsearch.topics.storage import SEGMENTS, open_corpus
 from mixsearch.topics.topic import Topic
 

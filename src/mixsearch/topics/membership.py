@@ -74,7 +74,7 @@ class TopicCheck(NamedTuple):
 
 def _round_up(n: int) -> int:
     unit = 10 ** max(len(str(n)) - 2, 1)
-    return -(-n // unit) * unit
+    return int(-(-n // unit) * unit)
 
 
 class Calibration(NamedTuple):
@@ -109,9 +109,7 @@ def calibrate(
     return Calibration(np.interp(scores.values, levels, membership), True, check)
 
 
-def score_left_out(
-    corpus: FittedCorpus, vectors: Vectors, weights: Array, scores: Scores, columns: Array
-) -> Array:
+def score_left_out(corpus: FittedCorpus, vectors: Vectors, weights: Array, scores: Scores, columns: Array) -> Array:
     """Score documents of a hint by the others, in folds and without the words that found them, (q,)."""
     positive = np.flatnonzero(weights > 0)
     n_folds = min(TUNING.n_folds if len(positive) > TUNING.max_listed else len(positive), len(positive))

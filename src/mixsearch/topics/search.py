@@ -24,7 +24,6 @@ from mixsearch.topics.topic import Topic, make_topic
 from mixsearch.topics.tuning import TUNING
 from mixsearch.topics.words import find_meanings
 
-
 # Products of three larger counts are beyond the precision of sums.
 MAX_COUNT = 2**31 - 1
 
@@ -178,8 +177,8 @@ class TopicSearch(BaseEstimator):
             labels = np.asarray(y)
             if not np.any(labels == 1):
                 raise HintError("No label is 1, so no document of the topic is known.", code="no_examples")
-            marked = {"documents": np.flatnonzero(labels == 1), "not_documents": np.flatnonzero(labels == 0)}
-            self.topic_ = self.search(**marked)
+            positive, negative = np.flatnonzero(labels == 1), np.flatnonzero(labels == 0)
+            self.topic_ = self.search(documents=positive, not_documents=negative)
         return self
 
     def _fit_texts(self, X: Iterable[str | None]) -> tuple[FittedCorpus, Vocabulary]:
@@ -258,7 +257,9 @@ class TopicSearch(BaseEstimator):
         check_hint(bool(terms) or len(rows) > 0 or counts is not None, np.intersect1d(rows, avoid))
         return find_topic(corpus, Hint(terms, avoided, rows, avoid, counts, narrower, meaning))
 
-    def search_many(self, hints: Iterable[Any], *, by: str = "words", n_jobs: int | None = -1, **options: Any) -> list:
+    def search_many(
+        self, hints: Iterable[Any], *, by: str = "words", n_jobs: int | None = -1, **options: Any
+    ) -> list[Topic]:
         """Find a topic for each of several hints, in parallel threads.
 
         Parameters
@@ -287,7 +288,7 @@ class TopicSearch(BaseEstimator):
 
         if hasattr(self, "vectorizer_"):
             return self.vectorizer_.transform(documents)
-        with count_texts(list(documents), known=self.corpus_.words[: self.corpus_.n_features]) as counted:
+        with count_texts(list(documents), known=(self.corpus_.words or ())[: self.corpus_.n_features]) as counted:
             return counted.to_counts()
 
 
@@ -364,9 +365,7 @@ def check_counts(X: Any, n_features: int | None = None) -> sp.csr_array:
     if np.count_nonzero(np.diff(counts.indptr)) < 2:
         n = int(np.count_nonzero(np.diff(counts.indptr)))
         if n_features is None:
-            raise SearchError(
-                "A corpus needs at least 2 documents with words, got {n}.", code="too_few_documents", n=n
-            )
+            raise SearchError("A corpus needs at least 2 documents with words, got {n}.", code="too_few_documents", n=n)
     return counts
 
 

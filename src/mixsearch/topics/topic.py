@@ -16,10 +16,10 @@ from mixsearch.core.moments import Hinted
 from mixsearch.core.validation import check_positive_int
 from mixsearch.display import Card, pluralize
 from mixsearch.errors import SearchWarning
-from mixsearch.topics.fitted_corpus import FittedCorpus, damp_counts
+from mixsearch.topics.fitted_corpus import FittedCorpus, Vectors, damp_counts
 from mixsearch.topics.hint import Hint, mark_documents
 from mixsearch.topics.membership import Calibration, TopicCheck
-from mixsearch.topics.score import Scores, Vectors, score_vectors
+from mixsearch.topics.score import Scores, score_vectors
 from mixsearch.topics.tuning import TUNING
 from mixsearch.topics.words import Meaning, TopicWord, choose_words, count_members, find_meanings, rank_words, spell
 
@@ -211,7 +211,10 @@ class Topic:
         """
         check_positive_int("n", n)
         corpus, inside = self._corpus, self._member_counts
-        n_inside, frequency = max(float(self.member_weights.sum()), 1e-12), corpus.document_frequency[: corpus.n_features]
+        n_inside, frequency = (
+            max(float(self.member_weights.sum()), 1e-12),
+            corpus.document_frequency[: corpus.n_features],
+        )
         ranked = rank_words(inside, n_inside, frequency, corpus.n_documents, TUNING.min_lift)
         return [
             TopicWord(

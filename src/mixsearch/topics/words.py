@@ -77,9 +77,9 @@ def rank_words(inside: Array, n_inside: float, outside: Array, n_outside: float,
 
 
 def choose_words(corpus: FittedCorpus, ranked: Array, inside: Array, n: int) -> list[int]:
-    """Choose words of a ranking without saying one thing twice: a phrase stands for its words, and for other phrases."""
+    """Choose words of a ranking without saying one thing twice: a phrase stands for its words and for other phrases."""
     if corpus.words is None:
-        return ranked[:n].tolist()
+        return [int(column) for column in ranked[:n]]
     chosen: list[int] = []
     parts: list[set[str]] = []
     for column in ranked[: _CANDIDATES * n].tolist():
@@ -123,7 +123,7 @@ def find_meanings(corpus: FittedCorpus, documents: Array, vectors: Vectors, colu
         return []
     # 2) words of each, against the others
     contains = sp.csr_array((np.ones(len(tfidf.data)), tfidf.indices, tfidf.indptr), shape=tfidf.shape)
-    counts = np.stack([np.asarray(contains[np.flatnonzero(labels == label)].sum(axis=0)) for label in order])
+    counts: Array = np.stack([np.asarray(contains[np.flatnonzero(labels == label)].sum(axis=0)) for label in order])
     counts[:, columns[columns < counts.shape[1]]] = 0
     total = counts.sum(axis=0)
     meanings = []

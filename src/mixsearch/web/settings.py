@@ -12,6 +12,7 @@ STATIC_FILES = Path(__file__).parent / "static"
 STATIC = "/static/"
 # Addresses of the page for texts, and of the views of the page for files.
 HOME, FILE_PAGES = "/", ("/table", "/segment", "/open")
+PAGES = (HOME, *FILE_PAGES)
 # Images are uploaded to this address, files with texts or tables to the other.
 UPLOADS = "/api/pictures"
 FILES = "/api/files"

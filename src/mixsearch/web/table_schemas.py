@@ -6,8 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from mixsearch.web.schemas import AnswerWarning
-from mixsearch.web.schemas import MAX_COLUMN_LENGTH
+from mixsearch.web.schemas import MAX_COLUMN_LENGTH, AnswerWarning
 
 MAX_EXAMPLES, MAX_COLUMNS, MAX_SHOWN_ROWS = 1000, 1000, 100
 

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from mixsearch.errors import SearchError, SearchWarning, collect_warnings
-from mixsearch.web.schemas import AnswerWarning
 from mixsearch.machine import on_one_core
 from mixsearch.web.cache import LRUCache
 from mixsearch.web.files import FileStore
 from mixsearch.web.processes import call_in_process
+from mixsearch.web.schemas import AnswerWarning
 from mixsearch.web.settings import Limits
 from mixsearch.web.table_schemas import TableColumn, TableInfo
 

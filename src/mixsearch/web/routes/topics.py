@@ -42,7 +42,7 @@ from mixsearch.web.workers import Workers
 MAX_TEXT = 200_000
 _MAX_TITLE, _MAX_FILE_NAME = 40, 100
 CACHE_HEADERS = {"Cache-Control": "private, max-age=60"}
-_BINARY = {200: {"content": {"application/octet-stream": {}}}}
+_BINARY: dict[int | str, dict[str, Any]] = {200: {"content": {"application/octet-stream": {}}}}
 
 router = APIRouter(prefix="/api/indexes", tags=["topics"], responses=RESPONSES)
 
@@ -357,6 +357,11 @@ def encode_json(value: Any) -> bytes:
 def make_json_response(body: bytes, index: ServedIndex | None = None) -> Response:
     """Return a response with a JSON body, and the state of the index that it is about."""
     return Response(body, media_type="application/json", headers=make_headers(index))
+
+
+def make_csv_response(body: bytes, name: str) -> Response:
+    """Return a response with a CSV body that browsers save as a file."""
+    return make_file_response(body, "text/csv", name, "csv")
 
 
 def make_file_response(
