@@ -194,8 +194,18 @@ class Topic:
     @cached_property
     def _member_counts(self) -> Array:
         """The number of members that contain each feature, (d,)."""
-        documents = np.flatnonzero(self.member_weights > 0)
-        return count_members(self._corpus, documents, self.member_weights[documents])
+        weights = self._word_weights
+        documents = np.flatnonzero(weights > 0)
+        return count_members(self._corpus, documents, weights[documents])
+
+    @cached_property
+    def _word_weights(self) -> Array:
+        """The membership of documents; without words in the hint, that of the best ones is at least 1."""
+        weights = self.member_weights
+        if not self.hint.terms:
+            weights = weights.copy()
+            weights[self.order[: TUNING.n_best]] = 1
+        return weights
 
     def words(self, n: int = 10) -> list[TopicWord]:
         """Return the words that distinguish the members from all documents.
@@ -328,7 +338,8 @@ class Topic:
             parts.append(f"About {n} of {total:,} {pluralize(total, 'document')}")
         if self.n_containing is not None:
             contain = pluralize(self.n_containing, "contains", "contain")
-            what = "the word" if len(self.hint.terms) == 1 else "one of the words"
+            is_phrase = " " in self.hint.terms[0].text
+            what = ("the phrase" if is_phrase else "the word") if len(self.hint.terms) == 1 else "one of the words"
             parts.append(f"{self.n_containing:,} {contain} {what}")
         return f"{'; '.join([*parts, MATCHES[self.check.match]])}."
 

@@ -31,6 +31,7 @@ class Tuning:
     weak: float = 0.8  # and below which it is a reason not to trust the answer
     told_recall: float = 0.75  # fraction of left-out documents that the check tells about
     # Words and meanings
+    n_best: int = 30  # documents that words are taken from at least, without words in the hint
     min_lift: float = 2.0  # how many times as often a word must occur in members as elsewhere
     n_meanings: int = 4  # clusters of hint documents at most
     min_meaning: float = 0.05  # fraction of hint documents that a meaning has at least

@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 from tests.coded import raises, warns
 from tests.every_word import every_word
-from tests.unit.topics_index.grown_index import OPTIONS, READING, build_reviews, list_subjects, make_reviews
+from tests.unit.topics.grown_index import OPTIONS, READING, build_reviews, list_subjects, make_reviews
 
 from mixsearch.errors import collect_warnings
 from mixsearch.text import CorpusOptions, count_texts

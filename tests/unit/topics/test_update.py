@@ -12,7 +12,7 @@ import pytest
 import scipy.sparse as sp
 from pyarrow import compute
 from tests.coded import raises
-from tests.unit.topics_index.grown_index import (
+from tests.unit.topics.grown_index import (
     OPTIONS,
     build_reviews,
     list_subjects,
