@@ -8,7 +8,7 @@ from tests.coded import raises
 from mixsearch.datasets import make_topics
 from mixsearch.errors import DamagedFolderError
 from mixsearch.io.folder import open_folder, write_folder
-from mixsearch.topics import stored
+from mixsearch.topics import storage
 from mixsearch.topics.fitted_corpus import FittedCorpus, Segment, damp_counts, place_documents
 from mixsearch.topics.storage import join_segments, open_corpus, take_documents, write_corpus
 
@@ -57,7 +57,7 @@ def test_a_corpus_without_words_stays_without(tmp_path):
 
 
 def test_counts_that_are_written_in_blocks_are_the_same(tmp_path, monkeypatch):
-    monkeypatch.setattr(stored, "_BLOCK_NONZEROS", 100)
+    monkeypatch.setattr(storage, "_BLOCK_NONZEROS", 100)
     assert_same(fit(), open_corpus(open_folder(save(fit(), tmp_path / "corpus"))))
 
 
@@ -91,7 +91,7 @@ def test_a_segment_with_more_words_is_joined_with_one_of_fewer():
 
 
 def test_more_counts_than_a_segment_can_hold_are_an_error(tmp_path, monkeypatch):
-    monkeypatch.setattr(stored, "MAX_NONZEROS", 100)
+    monkeypatch.setattr(storage, "MAX_NONZEROS", 100)
     with raises("too_many_counts", maximum=100):
         save(fit(), tmp_path / "corpus")
     assert not (tmp_path / "corpus").exists()
