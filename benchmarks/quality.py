@@ -123,7 +123,11 @@ def run(*, quick: bool = False, names: Iterable[str] | None = None) -> None:
     measured = {name: measure(load_corpus(name)) for name in chosen}
     format_value: Callable[[float], str] = "{:.3f}".format
     for measure_name in MEASURES:
-        methods = [method for method in next(iter(measured.values())) if any(measure_name in m[method] for m in measured.values())]
+        methods = [
+            method
+            for method in next(iter(measured.values()))
+            if any(measure_name in m[method] for m in measured.values())
+        ]
         rows = []
         for method in methods:
             row = [measured[name][method].get(measure_name, float("nan")) for name in chosen]

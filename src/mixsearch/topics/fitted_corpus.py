@@ -39,17 +39,25 @@ class TopicFrame:
     deviation: Array  # of unit tf-idf vectors, (d,)
     basis: Array  # eigenvectors V of the second moment, (d, k)
     values: Array  # its eigenvalues, (k,), falling
-    center: Array  # mean of unit coordinates, (k,)
-    anchors: Array  # unit coordinates of anchors, (a, k)
-    anchor_mass: Array  # how many documents each anchor stands for, (a,)
+    center: Array  # mean of fine coordinates, (k,)
+    broad_center: Array  # mean of broad coordinates, (b,)
+    anchors: Array  # scaled coordinates of anchors, of length 1, (a, k)
+    reach: Array  # PageRank from each anchor at each other one, (a, a)
+    typical: Array  # the mean square of values of unit vectors, and the median number of features, (2,)
+
+    @property
+    def scale(self) -> Array:
+        """Factors of coordinates for broad likeness: powers of the eigenvalues, (k,)."""
+        return np.asarray((self.values / self.values[0]) ** TUNING.power, dtype=np.float32)
 
 
 class Placed(NamedTuple):
     """Documents in a frame."""
 
     lengths: Array  # Euclidean lengths of tf-idf vectors, (n,); 0 without features
-    coordinates: Array  # V'x of tf-idf vectors x, scaled to length 1, (n, k)
+    coordinates: Array  # fine ones: V'x of tf-idf vectors x, scaled to length 1, (n, k)
     norms: Array  # what V'x of unit tf-idf vectors has for a length, (n,)
+    broad_norms: Array  # what the leading coordinates have for a length, after they are scaled, (n,)
     nearest: Array  # anchors of each document, (n, m)
     nearness: Array  # their weights, which sum to one, (n, m)
 
@@ -111,8 +119,10 @@ def fit_corpus(
         basis=np.ascontiguousarray(vectors[:, :k], dtype=np.float32),
         values=np.maximum(values[:k], _TINY),
         center=np.zeros(k, np.float32),
+        broad_center=np.zeros(min(k, TUNING.n_broad), np.float32),
         anchors=np.zeros((0, k), np.float32),
-        anchor_mass=np.zeros(0, np.float32),
+        reach=np.zeros((0, 0), np.float32),
+        typical=_describe_typical(counts, sums[1] @ idf**2),
     )
     # 3) anchors: some documents, for the neighbourhood of all others
     chosen = np.sort(
@@ -122,17 +132,51 @@ def fit_corpus(
         place_documents(frame, counts.read(i)[chosen[(chosen >= rows.start) & (chosen < rows.stop)] - rows.start])
         for i, rows in counts.enumerate()
     ]
-    frame = replace(frame, anchors=np.concatenate([each.coordinates for each in anchors]))
-    # 4) all documents in the frame
+    places = np.concatenate([sample.coordinates for sample in anchors])
+    frame = replace(frame, anchors=to_units(places * frame.scale)[0])
+    # 4) all documents in the frame, and how the anchors reach each other through documents
     placed = _allocate_placed(frame, n, allocate)
-    center, mass = np.zeros(k), np.zeros(len(frame.anchors))
+    a, b = len(frame.anchors), len(frame.broad_center)
+    center, broad_center, links = np.zeros(k), np.zeros(b), np.zeros((a, a))
     for index, rows in counts.enumerate():
-        part = place_documents(frame, counts.read(index))
-        for whole, values in zip(placed, part, strict=True):
-            whole[rows] = values
-        center += part.coordinates.sum(axis=0)
-        mass += np.bincount(part.nearest.ravel(), part.nearness.ravel(), minlength=len(mass))
-    return replace(frame, center=(center / n).astype(np.float32), anchor_mass=mass.astype(np.float32)), placed
+        chunk = place_documents(frame, counts.read(index))
+        for array, values in zip(placed, chunk, strict=True):
+            array[rows] = values
+        center += chunk.coordinates.sum(axis=0)
+        broad_center += (_invert(chunk.broad_norms) @ chunk.coordinates[:, :b]) * frame.scale[:b]
+        A = _join_anchors(chunk.nearest, chunk.nearness, a)
+        links += (A.T @ A).toarray()
+    return (
+        replace(
+            frame,
+            center=(center / n).astype(np.float32),
+            broad_center=(broad_center / n).astype(np.float32),
+            reach=_compute_reach(links),
+        ),
+        placed,
+    )
+
+
+def _describe_typical(counts: RowChunks, total_square: float) -> Array:
+    """Return the mean square of the values of unit vectors, and the median number of features of a document, (2,)."""
+    sizes = np.concatenate([np.diff(counts.read(index).indptr) for index, _ in counts.enumerate()])
+    return np.array([total_square / max(sizes.sum(), 1), max(np.median(sizes), 1)], dtype=np.float32)
+
+
+def _compute_reach(links: Array) -> Array:
+    """Compute PageRank between anchors, whose links are the documents that they share, (a, a) symmetric.
+
+    From the distribution p over anchors it is (1 - s) (I - s P')^(-1) p, with P the links as a walk.
+    """
+    step = links / np.maximum(links.sum(axis=1, keepdims=True), _TINY)
+    stay = TUNING.stay
+    return np.asarray((1 - stay) * np.linalg.inv(np.eye(len(links)) - stay * step.T), dtype=np.float32)
+
+
+def _join_anchors(nearest: Array, nearness: Array, n_anchors: int) -> sp.csr_array:
+    """Return the weights of anchors in each document as a sparse matrix, (n, a)."""
+    n, m = nearest.shape
+    return sp.csr_array((nearness.ravel(), nearest.ravel(), np.arange(0, n * m + 1, m)), shape=(n, n_anchors))
 
 
 def place_documents(frame: TopicFrame, counts: sp.csr_array) -> Placed:
@@ -144,6 +188,7 @@ def place_documents(frame: TopicFrame, counts: sp.csr_array) -> Placed:
         placed.lengths[rows] = lengths = _measure(X, frame.idf)
         units, placed.norms[rows] = to_units((X @ weighted) * _invert(lengths)[:, None])
         placed.coordinates[rows] = units
+        placed.broad_norms[rows] = measure_broad(frame, units)
         if len(frame.anchors):
             placed.nearest[rows], placed.nearness[rows] = find_anchors(frame, units)
     return placed
@@ -155,9 +200,15 @@ def to_units(vectors: Array) -> tuple[Array, Array]:
     return vectors * _invert(lengths)[:, None], lengths
 
 
+def measure_broad(frame: TopicFrame, units: Array) -> Array:
+    """Return the lengths of leading coordinates after they are scaled, (n,)."""
+    b = len(frame.broad_center)
+    return np.asarray(np.linalg.norm(units[:, :b] * frame.scale[:b], axis=1))
+
+
 def find_anchors(frame: TopicFrame, units: Array) -> tuple[Array, Array]:
-    """Return the nearest anchors of documents and their weights, by the cosine of coordinates, (n, m)."""
-    cosines = units @ frame.anchors.T
+    """Return the nearest anchors of documents and their weights, by the cosine of scaled coordinates, (n, m)."""
+    cosines = to_units(units * frame.scale)[0] @ frame.anchors.T
     m = min(TUNING.n_nearest, cosines.shape[1])
     nearest = np.argpartition(-cosines, m - 1, axis=1)[:, :m]
     weights = np.maximum(np.take_along_axis(cosines, nearest, axis=1), 1e-6)
@@ -186,6 +237,7 @@ def _allocate_placed(frame: TopicFrame, n: int, allocate: Allocate) -> Placed:
         "lengths": ((n,), np.float32),
         "coordinates": ((n, len(frame.values)), np.float32),
         "norms": ((n,), np.float32),
+        "broad_norms": ((n,), np.float32),
         "nearest": ((n, m), np.int32),
         "nearness": ((n, m), np.float32),
     }
@@ -198,6 +250,7 @@ class Vectors(NamedTuple):
     tfidf: sp.csr_array  # (q, d)
     coordinates: Array  # in the frame, scaled to length 1, (q, k)
     norms: Array  # their lengths before, (q,)
+    anchors: sp.csr_array  # the weights of the nearest anchors, (q, a)
 
 
 class FittedCorpus:
@@ -291,16 +344,18 @@ class FittedCorpus:
     def anchors(self) -> sp.csr_array:
         """The weights of anchors in each document, (n, a); rows sum to one."""
         nearest = self._join(lambda segment: segment.placed.nearest)
-        weights = self._join(lambda segment: segment.placed.nearness)
-        n, m = nearest.shape
-        return sp.csr_array(
-            (weights.ravel(), nearest.ravel(), np.arange(0, n * m + 1, m)), shape=(n, len(self.frame.anchors))
-        )
+        nearness = self._join(lambda segment: segment.placed.nearness)
+        return _join_anchors(nearest, nearness, len(self.frame.anchors))
 
     @cached_property
     def anchor_mass(self) -> Array:
         """How many documents each anchor stands for, (a,)."""
         return np.asarray(self.anchors.sum(axis=0))
+
+    @cached_property
+    def trust(self) -> Array:
+        """How much the words of each document say, (n,): less for short ones."""
+        return trust_sizes(self._join(lambda segment: np.diff(segment.by_document.indptr)), self.frame)
 
     @cached_property
     def sample(self) -> Vectors:
@@ -343,13 +398,14 @@ class FittedCorpus:
 
     def take_vectors(self, documents: Array) -> Vectors:
         """Return some documents, which rise, as unit vectors."""
-        return Vectors(self.take(documents), *self.take_coordinates(documents))
+        return Vectors(self.take(documents), *self.take_coordinates(documents), self.anchors[documents])
 
     def place(self, counts: sp.csr_array) -> Vectors:
         """Return other documents, of damped counts of features, as unit vectors."""
         X, placed = sp.csr_array(counts), place_documents(self.frame, counts)
         weighted = sp.csr_array((X.data * self.frame.idf[X.indices], X.indices, X.indptr), shape=X.shape)
-        return Vectors(scale_rows(weighted, placed.lengths), placed.coordinates, placed.norms)
+        anchors = _join_anchors(placed.nearest, placed.nearness, len(self.frame.anchors))
+        return Vectors(scale_rows(weighted, placed.lengths), placed.coordinates, placed.norms, anchors)
 
     def take(self, documents: Array) -> sp.csr_array:
         """Return unit tf-idf vectors of some documents, (q, d)."""
@@ -372,6 +428,11 @@ class FittedCorpus:
             (segment, documents[start:end] - rows.start, slice(start, int(end)))
             for segment, rows, start, end in zip(self.segments, self._slices, starts, ends, strict=True)
         ]
+
+
+def trust_sizes(sizes: Array, frame: TopicFrame) -> Array:
+    """Return how much the words of documents say, from their numbers of features, (n,)."""
+    return np.asarray(sizes / (sizes + TUNING.short * frame.typical[1]), dtype=np.float32)
 
 
 def scale_rows(X: sp.csr_array, lengths: Array) -> sp.csr_array:

@@ -20,6 +20,8 @@ from mixsearch.topics.score import (
     measure_spread,
     multiply_vectors,
     remove_words,
+    score_documents,
+    score_vectors,
     take_rows,
 )
 from mixsearch.topics.tuning import TUNING
@@ -112,21 +114,25 @@ def calibrate(
 def score_left_out(corpus: FittedCorpus, vectors: Vectors, weights: Array, scores: Scores, columns: Array) -> Array:
     """Score documents of a hint by the others, in folds and without the words that found them, (q,)."""
     positive = np.flatnonzero(weights > 0)
-    n_folds = min(TUNING.n_folds if len(positive) > TUNING.max_listed else len(positive), len(positive))
+    is_few = len(positive) <= TUNING.max_listed
+    n_folds = len(positive) if is_few else TUNING.n_folds
     if n_folds < 2:
         return np.empty(0)
-    sample = corpus.sample
     judged = positive[:: -(-len(positive) // TUNING.max_judged)]
     bare = remove_words(corpus.frame, take_rows(vectors, judged), columns)
-    fold_of = np.arange(len(weights)) % n_folds
+    fold_of = np.full(len(weights), -1)
     fold_of[positive] = np.arange(len(positive)) % n_folds
     values = np.zeros(len(judged))
     for fold in range(n_folds):
-        rest, rows = np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of[judged] == fold)
-        contrast = compute_contrast(corpus.frame, take_rows(vectors, rest), weights[rest])
-        scale = measure_spread(multiply_vectors(sample, contrast))
-        tested = take_rows(bare, rows)
-        values[rows] = finish_scores(corpus, tested, multiply_vectors(tested, contrast), scale, scores)
+        visible, rows = np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of[judged] == fold)
+        hint, tested = take_rows(vectors, visible), take_rows(bare, rows)
+        if is_few:
+            values[rows] = score_vectors(corpus, tested, score_documents(corpus, hint, weights[visible]))
+        else:  # one of many hardly changes the scores of the neighbourhood
+            contrast = compute_contrast(corpus.frame, hint, weights[visible])
+            scale = measure_spread(multiply_vectors(corpus.frame, corpus.sample, contrast))
+            products = multiply_vectors(corpus.frame, tested, contrast)
+            values[rows] = finish_scores(corpus.frame, tested, products, scale, scores)
     return values
 
 

@@ -1,8 +1,9 @@
 """One score per document: how much more it resembles the documents of a hint than it resembles the corpus.
 
 The contrast of a hint is the difference between the weighted mean of its documents and that of the corpus: in words, in
-units of their spread, and in coordinates. A document scores by its products with both contrasts, each standardized, and
-by the mean score of its neighbourhood: that of the anchors that it is nearest to.
+units of their spread, and in fine and broad coordinates. A document scores by its products with these contrasts, each
+standardized, by the score of its neighbourhood, which anchors stand for, and by the walk that leads from the hint
+documents over anchors to it. Few hint documents are joined by the best of a first pass.
 """
 
 from __future__ import annotations
@@ -20,113 +21,153 @@ from mixsearch.topics.fitted_corpus import (
     TopicFrame,
     Vectors,
     find_anchors,
+    measure_broad,
     scale_rows,
     to_units,
+    trust_sizes,
 )
 from mixsearch.topics.tuning import TUNING
+
+FLOOR = 1e-3  # of PageRank, relative to its mean
 
 
 class Contrast(NamedTuple):
     """How the documents of a hint differ from the corpus."""
 
     words: Array  # in units of the spread of each feature, (d,)
-    coordinates: Array  # (k,)
-    word_weight: float  # of the standardized products with words
+    fine: Array  # (k,)
+    broad: Array  # (b,)
 
 
-class Scale(NamedTuple):
-    """Means and standard deviations that make scores comparable."""
+class Pass(NamedTuple):
+    """A contrast, and the means and standard deviations that make scores by it comparable."""
 
-    products: Array  # of words and coordinates, (2, 2)
+    contrast: Contrast
+    products: Array  # (2, 3)
     total: Array  # (2,)
     smoothed: Array  # (2,)
+    result: Array  # (2,)
+    at_anchors: Array  # mean score of the documents near each anchor, (a,)
+    smoothing: float  # weight of the smoothed score
+
+
+class Walk(NamedTuple):
+    """The walk from hint documents."""
+
+    at_anchors: Array  # how often it is near each anchor, (a,)
+    spread: Array  # of its logarithm, (2,)
+    weight: float
 
 
 class Scores(NamedTuple):
     """The scores of all documents, and what it takes to score others alike."""
 
     values: Array  # (n,), larger for documents that are more about the hint
-    contrast: Contrast
-    scale: Scale
-    at_anchors: Array  # mean score of the documents near each anchor, (a,)
-    smoothing: float  # weight of the smoothed score
-
-
-def join_vectors(first: Vectors, second: Vectors) -> Vectors:
-    """Return the documents of both."""
-    tfidf = sp.csr_array(sp.vstack([first.tfidf, second.tfidf], "csr"))
-    return Vectors(tfidf, *(np.concatenate(pair) for pair in zip(first[1:], second[1:], strict=True)))
-
-
-def take_rows(vectors: Vectors, rows: Array) -> Vectors:
-    """Return some of the documents."""
-    return Vectors(vectors.tfidf[rows], vectors.coordinates[rows], vectors.norms[rows])
-
-
-def remove_words(frame: TopicFrame, vectors: Vectors, columns: Array) -> Vectors:
-    """Return documents without some features, in words and in coordinates."""
-    columns = columns[columns < len(frame.idf)]
-    if not len(columns):
-        return vectors
-    X = vectors.tfidf
-    is_left = ~np.isin(X.indices, columns)
-    removed = sp.csr_array((np.where(is_left, 0, X.data), X.indices, X.indptr), shape=X.shape)
-    remainder = sp.csr_array((np.where(is_left, X.data, 0), X.indices, X.indptr), shape=X.shape)
-    lengths = np.sqrt(np.maximum(1 - np.asarray((removed * removed).sum(axis=1)), 0))
-    lengths[lengths < 1e-3] = 0
-    coordinates = vectors.coordinates * vectors.norms[:, None] - removed[:, columns] @ frame.basis[columns]
-    units, norms = to_units(coordinates / np.where(lengths > 0, lengths, np.inf)[:, None])
-    return Vectors(scale_rows(remainder, lengths), units, norms)
+    first: Pass
+    walk: Walk
+    second: Pass | None  # if the hint documents are few
+    spread: Array  # of the score before the second pass, (2,)
+    second_weight: float
 
 
 def score_documents(corpus: FittedCorpus, vectors: Vectors, weights: Array, narrower: float = 0.0) -> Scores:
-    """Score all documents by the documents of a hint, whose weights are negative for those to avoid.
-
-    The score of a short document is as uncertain as that of any: all are ranked.
-    """
-    contrast = compute_contrast(corpus.frame, vectors, weights)
-    products = multiply_corpus(corpus, contrast)
-    scale = measure_spread(products)
-    total = (standardize(products, scale) @ [contrast.word_weight, 1]).astype(np.float32)
-    anchors, mass = corpus.anchors, np.maximum(corpus.anchor_mass, 1e-9)
-    at_anchors = np.asarray((anchors.T @ total) / mass, dtype=np.float32)
-    smoothed = np.asarray(anchors @ at_anchors)
-    smoothing = TUNING.smoothing * TUNING.step**-narrower
-    scales = Scale(scale, measure_spread(total), measure_spread(smoothed))
-    values = standardize(total, scales.total) + smoothing * standardize(smoothed, scales.smoothed)
-    values -= TUNING.copies * np.log2(1 + corpus.copy_rank)  # or near-copies would fill the first page
-    return Scores(values, contrast, scales, at_anchors, smoothing)
+    """Score all documents by the documents of a hint, whose weights are negative for those to avoid."""
+    breadth = TUNING.step**-narrower
+    # 1) contrasts with the corpus, and the neighbourhood
+    first, values = run_pass(corpus, compute_contrast(corpus.frame, vectors, weights), breadth)
+    # 2) the walk from the hint documents
+    walk, walked = walk_from(corpus, vectors, weights, breadth)
+    values = standardize(values, first.result) + walk.weight * walked
+    spread, n_effective = measure_spread(values), count_effective(weights)
+    second, second_weight = None, TUNING.few / (TUNING.few + n_effective)
+    # 3) few documents: again with the best ones
+    if n_effective < 10 * TUNING.few:
+        n_best = min(TUNING.n_second, len(values))
+        best = np.sort(np.argpartition(-values, n_best - 1)[:n_best])
+        joined = join_vectors(vectors, corpus.take_vectors(best))
+        shares = np.append(weights, np.full(n_best, weights.sum() / n_best)) / 2
+        second, again = run_pass(corpus, compute_contrast(corpus.frame, joined, shares), breadth)
+        values = standardize(values, spread) + second_weight * standardize(again, second.result)
+    values = values - TUNING.copies * np.log2(1 + corpus.copy_rank)  # or near-copies would fill the first page
+    return Scores(values, first, walk, second, spread, second_weight)
 
 
 def score_vectors(corpus: FittedCorpus, vectors: Vectors, scores: Scores) -> Array:
     """Score other documents as those of the corpus are scored, (q,)."""
-    products = multiply_vectors(vectors, scores.contrast)
-    return finish_scores(corpus, vectors, products, scores.scale.products, scores)
+    products = multiply_vectors(corpus.frame, vectors, scores.first.contrast)
+    return finish_scores(corpus.frame, vectors, products, scores.first.products, scores)
 
 
-def finish_scores(corpus: FittedCorpus, vectors: Vectors, products: Array, scale: Array, scores: Scores) -> Array:
-    """Add standardized products and the score of the neighbourhood, (q,)."""
-    total = standardize(products, scale) @ [scores.contrast.word_weight, 1]
-    nearest, weights = find_anchors(corpus.frame, vectors.coordinates)
-    smoothed = np.sum(scores.at_anchors[nearest] * weights, axis=1)
-    of_neighbourhood = standardize(smoothed, scores.scale.smoothed)
-    return np.asarray(standardize(total, scores.scale.total) + scores.smoothing * of_neighbourhood)
+def finish_scores(frame: TopicFrame, vectors: Vectors, products: Array, scale: Array, scores: Scores) -> Array:
+    """Score documents from their products with the first contrast, standardized by a scale, (q,)."""
+    first, walk = scores.first, scores.walk
+    values = standardize(finish_pass(frame, vectors, products, scale, first), first.result)
+    values = values + walk.weight * standardize(np.log(vectors.anchors @ walk.at_anchors + FLOOR), walk.spread)
+    if scores.second is None:
+        return values
+    products = multiply_vectors(frame, vectors, scores.second.contrast)
+    again = finish_pass(frame, vectors, products, scores.second.products, scores.second)
+    return standardize(values, scores.spread) + scores.second_weight * standardize(again, scores.second.result)
+
+
+def run_pass(corpus: FittedCorpus, contrast: Contrast, breadth: float) -> tuple[Pass, Array]:
+    """Score all documents by a contrast and by their neighbourhood, (n,)."""
+    products = multiply_corpus(corpus, contrast)
+    scale = measure_spread(products)
+    total = (standardize(products, scale).sum(axis=1) * corpus.trust).astype(np.float32)
+    anchors = corpus.anchors
+    at_anchors = np.asarray((anchors.T @ total) / np.maximum(corpus.anchor_mass, 1e-9), dtype=np.float32)
+    smoothed, smoothing = np.asarray(anchors @ at_anchors), TUNING.smoothing * breadth
+    of_total, of_smoothed = measure_spread(total), measure_spread(smoothed)
+    values = standardize(total, of_total) + smoothing * standardize(smoothed, of_smoothed)
+    return Pass(contrast, scale, of_total, of_smoothed, measure_spread(values), at_anchors, smoothing), values
+
+
+def finish_pass(frame: TopicFrame, vectors: Vectors, products: Array, scale: Array, made: Pass) -> Array:
+    """Score documents by their products with a contrast and by their neighbourhood, (q,)."""
+    trust = trust_sizes(np.diff(vectors.tfidf.indptr), frame)
+    total = standardize(products, scale).sum(axis=1) * trust
+    of_neighbourhood = standardize(vectors.anchors @ made.at_anchors, made.smoothed)
+    return np.asarray(standardize(total, made.total) + made.smoothing * of_neighbourhood)
+
+
+def walk_from(corpus: FittedCorpus, vectors: Vectors, weights: Array, breadth: float) -> tuple[Walk, Array]:
+    """Compute PageRank from the hint documents, by way of anchors, and its standardized logarithm, (n,)."""
+    start = np.maximum(weights, 0)
+    near = vectors.anchors.T @ (start / max(start.sum(), 1e-12))
+    mass = np.maximum(corpus.anchor_mass, 1e-9)
+    at_anchors = np.maximum(corpus.frame.reach @ near, 0) * corpus.n_documents / mass
+    logarithm = np.log(corpus.anchors @ at_anchors.astype(np.float32) + FLOOR)
+    spread = measure_spread(logarithm)
+    return Walk(at_anchors, spread, TUNING.walk * breadth), standardize(logarithm, spread)
+
+
+def count_effective(weights: Array) -> float:
+    """Return how many documents of equal weights say as much."""
+    return float(np.abs(weights).sum() ** 2 / max(np.sum(weights**2), 1e-12))
 
 
 def compute_contrast(frame: TopicFrame, vectors: Vectors, weights: Array) -> Contrast:
-    """Compare documents with the corpus."""
-    total = weights.sum()
-    words = (vectors.tfidf.T @ weights - total * frame.mean) / frame.deviation
-    coordinates = vectors.coordinates.T @ weights - total * frame.center
-    # Contrasts of words from few documents are noise.
-    n_effective = np.abs(weights).sum() ** 2 / max(np.sum(weights**2), 1e-12)
-    word_weight = n_effective / (n_effective + TUNING.shrinkage)
-    return Contrast(words.astype(np.float32), coordinates.astype(np.float32), float(word_weight))
+    """Compare documents with the corpus. Words of few documents are noise, by which their contrast is shrunk."""
+    total, b = weights.sum(), len(frame.broad_center)
+    noise = TUNING.noise * frame.typical[0] / max(count_effective(weights), 1e-12)
+    spread = (frame.deviation**2 + noise) ** (TUNING.deviation_power / 2)
+    words = (vectors.tfidf.T @ weights - total * frame.mean) / spread
+    fine = vectors.coordinates.T @ weights - total * frame.center
+    lengths = measure_broad(frame, vectors.coordinates)
+    leading = vectors.coordinates[:, :b].T @ (weights / np.where(lengths > 0, lengths, np.inf))
+    broad = leading * frame.scale[:b] - total * frame.broad_center
+    return Contrast(words.astype(np.float32), fine.astype(np.float32), broad.astype(np.float32))
 
 
 def multiply_corpus(corpus: FittedCorpus, contrast: Contrast) -> Array:
-    """Return the products of all documents with a contrast, in words and in coordinates, (n, 2)."""
-    weighted = corpus.frame.idf * contrast.words
+    """Return the products of all documents with a contrast: in words, fine and broad coordinates, (n, 3)."""
+    frame = corpus.frame
+    weighted, b = frame.idf * contrast.words, len(frame.broad_center)
+    places = np.column_stack(
+        [contrast.fine, np.append(frame.scale[:b] * contrast.broad, np.zeros(len(frame.values) - b))]
+    )
+    places = places.astype(np.float32)
 
     def multiply(rows: tuple[Segment, slice]) -> Array:
         segment, part = rows
@@ -136,16 +177,53 @@ def multiply_corpus(corpus: FittedCorpus, contrast: Contrast) -> Array:
         counts = sp.csr_array(
             (X.data[inside], X.indices[inside], pointers - pointers[0]), shape=(len(pointers) - 1, X.shape[1])
         )
-        lengths = placed.lengths[part]
+        lengths, broad_norms = placed.lengths[part], placed.broad_norms[part]
         words = (counts @ weighted) / np.where(lengths > 0, lengths, np.inf)
-        return np.column_stack([words, placed.coordinates[part] @ contrast.coordinates])
+        products = placed.coordinates[part] @ places
+        return np.column_stack([words, products[:, 0], products[:, 1] / np.where(broad_norms > 0, broad_norms, np.inf)])
 
     return np.concatenate(map_parallel(multiply, corpus.split_rows(), n_jobs=-1))
 
 
-def multiply_vectors(vectors: Vectors, contrast: Contrast) -> Array:
-    """Return the products of some documents with a contrast, (q, 2), as `multiply_corpus` does for all."""
-    return np.column_stack([vectors.tfidf @ contrast.words, vectors.coordinates @ contrast.coordinates])
+def multiply_vectors(frame: TopicFrame, vectors: Vectors, contrast: Contrast) -> Array:
+    """Return the products of some documents with a contrast, (q, 3), as `multiply_corpus` does for all."""
+    b, lengths = len(frame.broad_center), measure_broad(frame, vectors.coordinates)
+    broad = vectors.coordinates[:, :b] @ (frame.scale[:b] * contrast.broad) / np.where(lengths > 0, lengths, np.inf)
+    return np.column_stack([vectors.tfidf @ contrast.words, vectors.coordinates @ contrast.fine, broad])
+
+
+def join_vectors(first: Vectors, second: Vectors) -> Vectors:
+    """Return the documents of both."""
+    tfidf, anchors = (
+        sp.csr_array(sp.vstack(pair, "csr")) for pair in ((first.tfidf, second.tfidf), (first.anchors, second.anchors))
+    )
+    coordinates = np.concatenate([first.coordinates, second.coordinates])
+    return Vectors(tfidf, coordinates, np.concatenate([first.norms, second.norms]), anchors)
+
+
+def take_rows(vectors: Vectors, rows: Array) -> Vectors:
+    """Return some of the documents."""
+    return Vectors(vectors.tfidf[rows], vectors.coordinates[rows], vectors.norms[rows], vectors.anchors[rows])
+
+
+def remove_words(frame: TopicFrame, vectors: Vectors, columns: Array) -> Vectors:
+    """Return documents without some features: in words, in coordinates, and so by their anchors."""
+    columns = columns[columns < len(frame.idf)]
+    if not len(columns):
+        return vectors
+    X = vectors.tfidf
+    is_left = ~np.isin(X.indices, columns)
+    removed = sp.csr_array((np.where(is_left, 0, X.data), X.indices, X.indptr), shape=X.shape)
+    remainder = sp.csr_array((np.where(is_left, X.data, 0), X.indices, X.indptr), shape=X.shape, copy=True)
+    remainder.eliminate_zeros()
+    lengths = np.sqrt(np.maximum(1 - np.asarray((removed * removed).sum(axis=1)), 0))
+    lengths[lengths < 1e-3] = 0
+    coordinates = vectors.coordinates * vectors.norms[:, None] - removed[:, columns] @ frame.basis[columns]
+    units, norms = to_units(coordinates / np.where(lengths > 0, lengths, np.inf)[:, None])
+    nearest, nearness = find_anchors(frame, units)
+    n, m = nearest.shape
+    anchors = sp.csr_array((nearness.ravel(), nearest.ravel(), np.arange(0, n * m + 1, m)), shape=vectors.anchors.shape)
+    return Vectors(scale_rows(remainder, lengths), units, norms, anchors)
 
 
 def standardize(values: Array, scale: Array) -> Array:

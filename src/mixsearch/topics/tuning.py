@@ -10,15 +10,23 @@ class Tuning:
     """Chosen on the corpora of benchmarks/quality.py, leaving out one of them in turn."""
 
     # The frame and its anchors
-    n_components: int = 100  # eigenvectors of the second moment; 50 to 200 differ by less than .005
+    n_components: int = 100  # eigenvectors of the second moment; 200 gain .001
+    n_broad: int = 50  # of them, for broad likeness
+    power: float = 0.25  # of eigenvalues, by which broad coordinates are scaled
     n_anchors: int = 1_000  # documents that scores are smoothed over
     n_nearest: int = 10  # anchors of each document
+    stay: float = 0.9  # probability that a walk among anchors goes on
     # The score
-    smoothing: float = 0.5  # weight of the smoothed score; larger for broader topics
-    step: float = 2.0  # factor of the smoothing for each step of `narrower` and `broader`
-    shrinkage: float = 10.0  # hint documents at which contrasts of words count half
+    deviation_power: float = 1.5  # of the deviation of words, by which contrasts are divided
+    noise: float = 0.1  # of one hint document in the mean of a word, relative to the mean square of values
+    short: float = 0.1  # number of features at which words count half, relative to the median
+    smoothing: float = 0.4  # weight of the score of the neighbourhood; larger for broader topics
+    walk: float = 0.3  # weight of the walk from hint documents
+    step: float = 2.0  # factor of both weights for each step of `narrower` and `broader`
+    n_second: int = 100  # best documents, which few hint documents are joined by in a second pass
+    few: float = 10.0  # hint documents at which the second pass counts half
     copies: float = 0.25  # by which the score of the second near-copy is lower, of the fourth twice, and so on
-    avoid: float = 0.5  # weight of words and documents to avoid
+    avoid: float = 0.5  # weight of documents to avoid
     max_hint_documents: int = 5_000  # of more, as many at even steps stand for all
     # Membership and its check
     n_folds: int = 5  # of hint documents; each of a few is a fold of its own
