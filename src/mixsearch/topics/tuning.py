@@ -36,7 +36,7 @@ class Tuning:
     min_fraction: float = 0.25  # of left-out documents, above which their number is worth a ratio
     n_sampled: int = 2_000  # documents that stand for the corpus where left-out documents are scored
     strong: float = 0.93  # probability that a left-out document precedes another, from which a match is strong
-    weak: float = 0.8  # and below which it is a reason not to trust the answer
+    weak: float = 0.85  # and below which it is a reason not to trust the answer
     told_recall: float = 0.75  # fraction of left-out documents that the check tells about
     # Words and meanings
     n_best: int = 30  # documents that words are taken from at least, without words in the hint
