@@ -14,7 +14,6 @@ from scipy.special import betaincc
 from mixsearch._typing import Array
 from mixsearch.core.component import Component, SampleComponent, format_interval
 from mixsearch.core.extraction import DOUBTFUL_SEPARATION
-from mixsearch.core.rows import DetachedChunks
 from mixsearch.display import plain_chance, plain_number, pluralize
 from mixsearch.errors import DoubtfulExamplesWarning, WeakHintWarning
 
@@ -270,7 +269,7 @@ class ConfidentComponent(SampleComponent):
         return self._trust * self._p_first
 
     def _trust_facts(self) -> list[tuple[str, str]]:
-        if isinstance(self._family.chunks, DetachedChunks):
+        if self._family.chunks.is_detached:
             return super()._trust_facts()
         return [
             ("confidence", plain_chance(self.confidence)),

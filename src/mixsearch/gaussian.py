@@ -294,12 +294,12 @@ def _frame_at_mean(
         Y = np.column_stack([np.ones(chunk.n_rows), chunk.projected / np.sqrt(frame.values)])
         return replace(chunk, projected=Y.astype(chunk.samples.dtype, copy=False))
 
-    inside = chunks.map(project_chunk).persist()
+    inside = chunks.map(project_chunk)
     level = inside.sum(lambda chunk: float(chunk.energy.sum())) / n
     frame = frame_from_eigenpairs(values, vectors, level, precision=dtype, name="covariance", n_components=n_components)
     unit = float(frame.values.mean()) if q else 1.0
     lifted = Frame(np.column_stack([np.zeros(d), vectors]), np.append(unit, frame.values), origin=mean)
-    projected = inside.map(whiten_chunk).persist()
+    projected = inside.map(whiten_chunk)
     spectrum = measure_spectrum(
         pairs.values,
         projected.thin(-(-n // MAX_ENERGIES)).chunk.energy,
@@ -327,7 +327,7 @@ def _frame_at_zero(
         residual = residual_squares(X, frame, np.zeros(d))
         return GaussianChunk(chunk.first, X, frame.whiten(X).astype(X.dtype, copy=False), energy, residual)
 
-    projected = chunks.map(whiten_chunk).persist()
+    projected = chunks.map(whiten_chunk)
     return {"frame": frame, "noise_variance": level, "n_noise": d - n_components, "chunks": projected}
 
 
@@ -626,7 +626,7 @@ class GaussianComponent(MixtureComponent):
 
     def _refined_errors(self, refined: RefinedMixture[Any]) -> StandardErrors:
         model, params, index, family = refined.model, refined.params, self._index, self._family
-        covariance = estimate_covariance(model, family.chunks.map(model.read).persist(), params, index)
+        covariance = estimate_covariance(model, family.chunks.map(model.read), params, index)
         weight, scale = float(np.sqrt(covariance[-1, -1])), params.scales[index]
         if isinstance(model, ShapedModel):
             axes, outside = np.linalg.inv(scale).T, np.zeros(())

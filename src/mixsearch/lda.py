@@ -44,7 +44,6 @@ from mixsearch.core.rows import (
     group_indices,
     leave_one_out,
     row_slices,
-    sample_terms,
     sum_chunks,
     sums_by_group,
 )
@@ -847,7 +846,7 @@ def _start_sampling(family: TopicFamily, candidates: Candidates) -> tuple[Array,
         shares = linear / linear.sum(axis=1, keepdims=True)
         return SampledChunk.from_counts(chunk.first, check_indices(chunk.by_document), shares)
 
-    return topics / topics.sum(axis=0), prior, family.chunks.map(start).persist()
+    return topics / topics.sum(axis=0), prior, family.chunks.map(start)
 
 
 def sample_words(chunk: SampledChunk, topics: Array, prior: Array, seed: int) -> tuple[SampledChunk, Array]:
@@ -902,3 +901,25 @@ def project_to_simplex(point: Array) -> Array:
         n_left, level = len(positive), (positive.sum() - 1) / len(positive)
         positive = positive[positive > level]
     return np.asarray(np.maximum(point - level, 0))
+
+
+def sample_terms(sizes: Array, n: int) -> tuple[Array, Array]:
+    """Choose about n terms of a sum: the largest ones, and others at even steps.
+
+    Notes
+    -----
+    A term is chosen with probability p = min(size / b, 1) and has the weight 1 / p; b follows from Σ p = n. Of the
+    terms with p < 1, those are chosen at which the sum of p so far passes an integer and a half (systematic sampling):
+    equal sums have equal samples.
+    """
+    nonzero = np.flatnonzero(sizes != 0)
+    if len(nonzero) <= n:
+        return nonzero, np.ones(len(nonzero))
+    bound = float(sizes.sum()) / n
+    is_large = sizes >= bound
+    for _ in range(4):  # each step lowers the bound from above, and changes it little from here on
+        bound = float(sizes[~is_large].sum()) / max(n - int(np.count_nonzero(is_large)), 1)
+        is_large = sizes >= bound
+    passed = np.floor(np.cumsum(np.where(is_large, 0.0, sizes / bound)) + 0.5)
+    chosen = np.flatnonzero(is_large | (np.diff(passed, prepend=0.0) > 0))
+    return chosen, np.maximum(bound / sizes[chosen], 1.0)

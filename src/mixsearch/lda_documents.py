@@ -13,7 +13,6 @@ import scipy.sparse as sp
 from mixsearch._typing import Array, Sparse
 from mixsearch.core.rows import (
     Chunk,
-    ChunkCounts,
     Chunks,
     Layout,
     RowChunks,
@@ -172,8 +171,9 @@ def match_documents(
     scored = chunks.map(_score_hint, columns, values)
     if max_documents is None:
         return scored
-    matching: ChunkCounts = scored.sum(_count_matching)
-    return scored if matching.total <= max_documents else scored.map(_sample_matching, max_documents, matching)
+    counts = scored.gather(lambda chunk: (chunk.first, int(np.count_nonzero(chunk.hint_scores))))
+    n_matching = sum(n for _, n in counts)
+    return scored if n_matching <= max_documents else scored.map(_sample_matching, max_documents, n_matching, counts)
 
 
 def _score_hint(chunk: TopicChunk, columns: Array | slice, values: Array) -> HintedChunk:
@@ -183,14 +183,14 @@ def _score_hint(chunk: TopicChunk, columns: Array | slice, values: Array) -> Hin
     return HintedChunk(**shared, hint_counts=hint_counts, hint_scores=scores, sampled_scores=scores)
 
 
-def _count_matching(chunk: HintedChunk) -> Any:
-    return ChunkCounts.from_chunk(chunk, int(np.count_nonzero(chunk.hint_scores)))
-
-
-def _sample_matching(chunk: HintedChunk, max_documents: int, matching: ChunkCounts) -> HintedChunk:
+def _sample_matching(
+    chunk: HintedChunk, max_documents: int, n_matching: int, counts: list[tuple[int, int]]
+) -> HintedChunk:
+    """Score evenly spaced documents only, of all that match; `counts` are the first row and the matches of chunks."""
+    n_before = sum(n for first, n in counts if first < chunk.first)
     rows = np.flatnonzero(chunk.hint_scores != 0)  # five times as fast as of numbers
-    steps = np.linspace(0, matching.total - 1, max_documents).astype(np.intp) - matching.count_before(chunk)
+    steps = np.linspace(0, n_matching - 1, max_documents).astype(np.intp) - n_before
     sampled = rows[steps[(steps >= 0) & (steps < len(rows))]]
     scores = np.zeros_like(chunk.hint_scores)
-    scores[sampled] = chunk.hint_scores[sampled] * (matching.total / max_documents)
+    scores[sampled] = chunk.hint_scores[sampled] * (n_matching / max_documents)
     return replace(chunk, sampled_scores=scores)

@@ -49,7 +49,6 @@ from mixsearch.core.outliers import MAX_ROUNDS, Outliers, find_far, isolated_row
 from mixsearch.core.rows import (
     Chunk,
     Chunks,
-    DetachedChunks,
     SampleChunk,
     chunk_in_memory,
     is_dask,
@@ -225,7 +224,7 @@ def standardize_by(chunks: Chunks[SampleChunk], design: Design, offset: float) -
         return StandardizedChunk(chunk.first, design.standardize(chunk.samples), responses, chunk.samples)
 
     layout = chunks.layout._replace(n_features=design.n_coordinates)
-    return replace(chunks.map(convert).persist(), layout=layout)
+    return replace(chunks.map(convert), layout=layout)
 
 
 def find_regression_outliers(chunks: Chunks[SampleChunk]) -> Outliers[Standardized]:
@@ -246,7 +245,7 @@ def find_regression_outliers(chunks: Chunks[SampleChunk]) -> Outliers[Standardiz
     for _ in range(MAX_ROUNDS):
         if np.array_equal(rows, left_out):
             break
-        left_out, samples = rows, chunks.drop_rows(rows).persist()
+        left_out, samples = rows, chunks.drop_rows(rows)
         standardized = standardize(samples)
         rows = find_rows(standardize_by(chunks, standardized.design, standardized.offset))
     return Outliers(left_out, chunks.n_rows, samples, standardized)
@@ -303,7 +302,7 @@ class RegressionFamily:
     @property
     def without_samples(self) -> RegressionFamily:
         """The same fit without its samples, for functions that run where chunks are."""
-        return replace(self, chunks=DetachedChunks(self.chunks.layout))
+        return replace(self, chunks=self.chunks.detach())
 
     def weigh(self, t: Array) -> Array:
         """Compute f(t), (n,)."""
@@ -499,7 +498,7 @@ def fit_regression(
         t = chunk.responses
         return np.asarray(np.stack([t, t**2, t**2 * t]) @ chunk.projected.astype(np.float64, copy=False))
 
-    projected = samples.map(project_chunk).persist()
+    projected = samples.map(project_chunk)
     mean, cross_moment, energies = projected.sum(sum_powers) / chunks.n_rows
     intercepts = cross_moment / 2
     if not paper and mean.any():
@@ -751,7 +750,7 @@ def make_rows(family: RegressionFamily, step: int = 1) -> Chunks[FeatureChunk]:
     def convert(chunk: RegressionChunk) -> FeatureChunk:
         return FeatureChunk(chunk.first, make_features(fitted, chunk.samples, chunk.responses + fitted.offset))
 
-    return family.chunks.thin(step).map(convert).persist()
+    return family.chunks.thin(step).map(convert)
 
 
 def thin(family: RegressionFamily, n_components: int) -> Chunks[FeatureChunk]:

@@ -14,6 +14,7 @@ from numpy.testing import assert_allclose
 from mixsearch import GaussianSearch, RegressionSearch, SearchError, SubspaceSearch, TopicSearch
 from mixsearch.core.dask import DaskChunks
 from mixsearch.datasets import make_gaussian_mixture, make_mixed_regression, make_subspaces, make_topics
+from mixsearch.errors import ClusterError
 
 pytestmark = [
     pytest.mark.xdist_group("cluster"),
@@ -97,3 +98,12 @@ def test_values_that_are_not_finite_are_named():
     with pytest.raises(SearchError) as caught:
         GaussianSearch(2).fit(in_blocks(X, 500, 1000))
     assert (caught.value.code, caught.value.fields) == ("not_finite", {"name": "X", "row": 1234, "column": 3})
+
+
+def test_samples_that_are_lost_with_their_cluster_are_reported():
+    X = make_gaussian_mixture(300, 6, 2, random_state=0).X
+    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0") as cluster, Client(cluster):
+        search = GaussianSearch(2).fit(da.from_array(X, chunks=(100, 6)))
+    with pytest.raises(ClusterError) as caught:
+        search.search(X[0])
+    assert caught.value.code == "cluster_lost"

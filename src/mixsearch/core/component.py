@@ -16,7 +16,6 @@ from mixsearch.core.extraction import Candidates, separate_directions
 from mixsearch.core.frame import Frame
 from mixsearch.core.jackknife import Lead, StandardErrors, compare_scores, component_errors, estimate_lead
 from mixsearch.core.moments import Replicates
-from mixsearch.core.rows import DetachedChunks
 from mixsearch.display import Card, plain_number
 from mixsearch.errors import SearchError, SearchWarning, warn_user
 
@@ -337,7 +336,7 @@ class SampleComponent(Component):
 
     def _trust_facts(self) -> list[tuple[str, str]]:
         """Return the rows of the card that say how far to trust the answer."""
-        if self._family is None or isinstance(self._family.chunks, DetachedChunks):
+        if self._family is None or self._family.chunks.is_detached:
             return [("separation", plain_number(self.separation))]
         facts = [("separation", format_interval(self.separation, self.separation_interval))]
         if self._search is not None and self._examples is not None:

@@ -252,8 +252,8 @@ class SemiSupervised(BaseSearch[F]):
         membership = self.component_.membership(self._check_rows(X, reset=False))
         return np.column_stack([1 - membership, membership])
 
-    def _leave_out_outliers(self, chunks: Chunks[SampleChunk], *find_members: Any) -> Outliers[Any]:
-        outliers = find_outliers(chunks, *find_members)
+    def _leave_out_outliers(self, chunks: Chunks[SampleChunk]) -> Outliers[Any]:
+        outliers = find_outliers(chunks)
         self.outliers_ = outliers.rows
         if len(outliers.rows):
             warn_user(outliers.warning())

@@ -184,7 +184,7 @@ class MixtureSearch(BaseSearch[F]):
 
     def _read_rows(self, model: MixtureModel[Any]) -> Chunks[Any]:
         """Return the samples of the fit as the model takes them."""
-        return self._family.chunks.map(model.read).persist()
+        return self._family.chunks.map(model.read)
 
     def _read(self, model: MixtureModel[Any], X: Samples) -> Any:
         """Return other samples as the model takes them."""

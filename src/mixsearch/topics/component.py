@@ -14,7 +14,7 @@ from mixsearch._typing import Array, DataFrame, SamplesLike
 from mixsearch.confidence import ConfidentComponent, ExampleFit, confidence_without_model, separation_in_words
 from mixsearch.core.jackknife import StandardErrors
 from mixsearch.core.moments import Replicates
-from mixsearch.core.rows import TopRows, is_dask, load_dask, top_rows
+from mixsearch.core.rows import is_dask, load_dask, top_rows
 from mixsearch.core.validation import check_choice, check_positive_int, check_samples
 from mixsearch.display import Card, plain_number
 from mixsearch.lda import LdaTopic, project_to_simplex
@@ -26,6 +26,7 @@ from mixsearch.topics.documents import PlacedChunk, PlacedFamily, ShareChunk, ra
 from mixsearch.topics.evidence import divergence_by_word, promote_words
 from mixsearch.topics.hint import WordHint
 from mixsearch.topics.local_em import LocalTopic, estimate_errors, floor_errors
+from mixsearch.topics.reductions import TopRows
 from mixsearch.topics.seeds import find_named
 
 # A word in few documents belongs to a topic by chance more easily: this many more are assumed not to be about it.

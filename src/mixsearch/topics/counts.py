@@ -9,10 +9,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array, Samples
-from mixsearch.core.rows import ChunkCounts, Chunks, Maximum, SampleChunk
+from mixsearch.core.rows import Chunks, SampleChunk
 from mixsearch.display import pluralize
 from mixsearch.errors import DroppedDocumentsWarning, SearchError, warn_user
 from mixsearch.lda_documents import WordCountChunk
+from mixsearch.topics.reductions import ChunkCounts, Maximum
 
 # A third moment needs three words of a document.
 MIN_WORDS = 3
@@ -82,7 +83,7 @@ def drop_short_documents(chunks: Chunks[SampleChunk], min_words: int, *, damping
                 min_words=max(min_words, 1),
             )
         )
-    kept = chunks.map(_drop_short, min_words, tally).persist()
+    kept = chunks.map(_drop_short, min_words, tally)
     return replace(kept, layout=kept.layout._replace(n_rows=n_kept))
 
 

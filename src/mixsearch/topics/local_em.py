@@ -19,7 +19,7 @@ from mixsearch._typing import Array
 from mixsearch.core.component import Refined
 from mixsearch.core.extraction import Candidates
 from mixsearch.core.jackknife import StandardErrors, jackknife
-from mixsearch.core.rows import N_GROUPS, Chunk, Chunks, TopRows, group_indices, row_slices, top_rows
+from mixsearch.core.rows import N_GROUPS, Chunk, Chunks, group_indices, row_slices, top_rows
 from mixsearch.lda import project_to_simplex
 from mixsearch.mixture.em import EMOptions
 from mixsearch.topics.documents import (
@@ -48,6 +48,7 @@ from mixsearch.topics.evidence import (
     word_typicality,
 )
 from mixsearch.topics.ranking import NamedDocuments, Ranking, mean_of_named, rank_by
+from mixsearch.topics.reductions import TopRows
 from mixsearch.topics.seeds import Seeds, thin_copies
 
 # The best documents are looked for among this many with large shares, unless more than a quarter of that are asked for.

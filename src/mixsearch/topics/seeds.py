@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
-from mixsearch.core.rows import Chunks, Maximum, TopRows, top_rows
+from mixsearch.core.rows import Chunks, top_rows
 from mixsearch.errors import WeakHintWarning, warn_user
 from mixsearch.topics.documents import (
     DocumentSample,
@@ -28,6 +28,7 @@ from mixsearch.topics.documents import (
 )
 from mixsearch.topics.hint import Term, WordHint, phrase_error, sum_terms
 from mixsearch.topics.ranking import NamedDocuments, mean_of_named, measure_counts
+from mixsearch.topics.reductions import Maximum, TopRows
 
 # Two documents are near-copies if the cosine of their sets of words, weighted by inverse document frequency, is larger.
 MIN_COSINE = 0.5
