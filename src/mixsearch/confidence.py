@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import betaincc
 
 from mixsearch._typing import Array
-from mixsearch.core.component import Component, SampleComponent, format_interval
+from mixsearch.core.component import Component, format_interval
 from mixsearch.core.extraction import DOUBTFUL_SEPARATION
 from mixsearch.display import plain_chance, plain_number, pluralize
 from mixsearch.errors import DoubtfulExamplesWarning, WeakHintWarning
@@ -250,7 +250,7 @@ def lower_trust(found: C, factor: float) -> C:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class ConfidentComponent(SampleComponent):
+class ConfidentComponent(Component):
     """A component with a probability that it is the one meant."""
 
     _trust: float = field(default=1.0, kw_only=True)  # what tests of the hint and of the fit leave of the confidence

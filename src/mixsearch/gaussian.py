@@ -51,7 +51,15 @@ from mixsearch.core.rows import (
     leave_one_out,
     spread_over_groups,
 )
-from mixsearch.core.spectrum import MAX_ENERGIES, MIN_NOISE, Spectrum, measure_spectrum, noise_rank, spherical_spectrum
+from mixsearch.core.spectrum import (
+    MAX_ENERGIES,
+    MIN_NOISE,
+    Spectrum,
+    check_count,
+    count_directions,
+    measure_spectrum,
+    noise_rank,
+)
 from mixsearch.core.validation import (
     check_choice,
     check_n_components,
@@ -120,23 +128,16 @@ class GaussianFamily:
     mean: Array  # W'm, (k,)
     noise_variance: float  # Σ αᵢσᵢ²
     noise_mean: Array  # W'm~, (k,), with m~ = Σ αᵢσᵢ²μᵢ
-    noise_square: Array  # E[e y²], (k,)
     sample_mean: Array  # m, (d,)
     chunks: Chunks[GaussianChunk]
     n_noise: int  # the dimension of the noise space: directions outside the signal space in which samples vary
     spectrum: Spectrum | None = None  # which eigenvalues exceed the noise; None for the paper's moments
-    is_sought: bool = True  # whether this number of components was asked for
-    n_hints: ClassVar[int] = 1
+    warnings: tuple[SearchWarning, ...] = ()  # reasons to distrust this number of components
 
     @property
     def n_components(self) -> int:
         """The number of components of the fit."""
         return self.frame.n_components
-
-    @property
-    def warnings(self) -> tuple[SearchWarning, ...]:
-        """Reasons to distrust this number of components."""
-        return () if self.spectrum is None else self.spectrum.warnings(self.n_components - 1, is_sought=self.is_sought)
 
     @property
     def signal(self) -> slice:
@@ -258,18 +259,10 @@ def fit_gaussian(
             framed = _frame_at_mean(distances, covariance, mean, n_components, seed)
 
     def sum_noise(chunk: GaussianChunk) -> Array:
-        Y, energy = chunk.projected, chunk.energy.astype(chunk.projected.dtype)
-        both = np.stack([np.asarray(Y.T @ energy), np.einsum("ij,ij,i->j", Y, Y, energy)])
-        return np.asarray(both, dtype=np.float64)
+        return np.asarray(chunk.projected.T @ chunk.energy.astype(chunk.projected.dtype), dtype=np.float64)
 
-    noise_mean, noise_square = framed["chunks"].sum(sum_noise) / chunks.n_rows
-    return GaussianFamily(
-        **framed,
-        mean=framed["frame"].whiten(mean),
-        noise_mean=noise_mean,
-        noise_square=noise_square,
-        sample_mean=mean,
-    )
+    noise_mean = framed["chunks"].sum(sum_noise) / chunks.n_rows
+    return GaussianFamily(**framed, mean=framed["frame"].whiten(mean), noise_mean=noise_mean, sample_mean=mean)
 
 
 def _frame_at_mean(
@@ -716,17 +709,15 @@ class GaussianSearch(MixtureSearch[GaussianFamily], SemiSupervised[GaussianFamil
             outliers = self._leave_out_outliers(chunks)
             samples, measured = outliers.samples, outliers.measured
 
-        def find_spectrum() -> Spectrum:  # of one component more than directions in which centers differ
-            return spherical_spectrum(
-                samples, sample_mean_of(samples), lambda n_signal: n_signal + 1, self._draw_seed()
-            )
-
-        k = self._choose_n_components(samples, find_spectrum)
+        k = self._choose_n_components(
+            samples, lambda: count_directions(samples, sample_mean_of(samples), self._draw_seed())
+        )
         family = fit_gaussian(samples, k, paper=is_paper, seed=self._draw_seed(), measured=measured)
-        if self.covariance != "spherical":  # long axes of clusters stand out from the noise, but are not components
-            family = replace(family, spectrum=None)
-        elif hasattr(self, "spectrum_"):
-            family = replace(family, spectrum=self.spectrum_, is_sought=False)
+        # Long axes of clusters that are not spherical stand out from the noise, but are not components.
+        if self.covariance == "spherical" and hasattr(self, "spectrum_"):
+            family = replace(family, warnings=check_count(k - 1, k - 1, n_tested=len(self.spectrum_.counts)))
+        elif self.covariance == "spherical" and family.spectrum is not None:
+            family = replace(family, warnings=check_count(family.spectrum.n_signal, k - 1))
         for warning in family.warnings:
             warn_user(warning)
         self._family, self._mixtures = family, MixtureCache()

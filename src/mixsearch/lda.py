@@ -11,15 +11,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
+from statistics import NormalDist
 from threading import Lock
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array, Matrix
-from mixsearch.core.component import Refined
 from mixsearch.core.eigen import as_operator, top_eigenpairs
 from mixsearch.core.extraction import Candidates, all_components
 from mixsearch.core.frame import Frame, count_above, frame_from_eigenpairs
@@ -47,7 +47,7 @@ from mixsearch.core.rows import (
     sum_chunks,
     sums_by_group,
 )
-from mixsearch.core.spectrum import N_FOLDS, Spectrum, find_spectrum, max_directions
+from mixsearch.core.spectrum import MAX_APPLICATIONS, TOL, Spectrum
 from mixsearch.errors import HintError, Option, SearchError
 from mixsearch.lda_documents import (
     DocumentWeights,
@@ -63,6 +63,10 @@ from mixsearch.machine import n_cores, one_blas_thread
 
 # Words that represent all in a sum of squares, which it changes by about a thousandth.
 MAX_DIAGONAL_WORDS = 10_000
+# Row i belongs to fold i mod 3. Directions from two thirds of the samples resolve weaker topics than those from a half.
+N_FOLDS = 3
+# Directions to test at first, the rounding error relative to the largest value, and the probability of a false alarm.
+FEW_DIRECTIONS, MIN_VALUE, FALSE_ALARM = 25, 1e-10, 0.002
 # Documents with the words of a hint are summed in this many chunks, however many cores there are: then they do not
 # change the sums. Fewer than the second number are summed before another thread has started.
 N_CHUNKS, THREADED_DOCUMENTS = 4, 500
@@ -192,7 +196,6 @@ class TopicFamily:
     chunks: Chunks[Any]  # of `TopicChunk`
     # Directions outside the frame that stand out from the noise, if any.
     left_out: Frame | None = field(default=None, kw_only=True)
-    n_hints: ClassVar[int] = 1
 
     @property
     def n_components(self) -> int:
@@ -722,6 +725,15 @@ class SampledChunk(Chunk):
 
 
 @dataclass(frozen=True, slots=True)
+class Refined:
+    """A component after EM."""
+
+    center: Array  # (d,)
+    weight: float
+    objectives: tuple[float, ...]  # the log-likelihood at the start and after each accepted iteration
+
+
+@dataclass(frozen=True, slots=True)
 class LdaTopic(Refined):
     """The posterior of a topic, with the others that compete for the words of documents. Its weight is the moments'."""
 
@@ -923,3 +935,42 @@ def sample_terms(sizes: Array, n: int) -> tuple[Array, Array]:
     passed = np.floor(np.cumsum(np.where(is_large, 0.0, sizes / bound)) + 0.5)
     chosen = np.flatnonzero(is_large | (np.diff(passed, prepend=0.0) > 0))
     return chosen, np.maximum(bound / sizes[chosen], 1.0)
+
+
+def find_spectrum(
+    moment_without: Callable[[int], Matrix],
+    evaluate: Callable[[list[Array]], Array],
+    n_directions: int,
+    count_components: Callable[[int], int],
+    *,
+    min_held: float,
+    **solver: Any,
+) -> Spectrum:
+    """Find directions without one fold, evaluate them on it, for each fold in turn, and count those that hold.
+
+    `evaluate` maps directions for each fold, (d, q), to the sums over its samples of their parts of v'Av and of the
+    squares of these, (2, q). A direction found on some samples is independent of the others, where it estimates v'Av
+    whatever the noise: so no distribution of the eigenvalues of noise is needed.
+    """
+
+    def test_directions(q: int) -> Spectrum:
+        found, directions = np.zeros(q), []
+        for fold in range(N_FOLDS):
+            moment = as_operator(moment_without(fold))
+            values, vectors, _ = top_eigenpairs(moment, q, tol=TOL, max_applications=MAX_APPLICATIONS, **solver)
+            found += values / N_FOLDS
+            directions.append(vectors)
+        held_out, squares = evaluate(directions)
+        errors = NormalDist().inv_cdf(1 - FALSE_ALARM / max(q, 1)) * np.sqrt(squares)
+        thresholds = np.maximum.reduce([errors, min_held * found, np.full(q, MIN_VALUE * held_out.max(initial=0.0))])
+        counts = held_out > thresholds
+        return Spectrum(held_out, thresholds, counts, 0.0, count_components(int(np.count_nonzero(counts))))
+
+    few = min(max(n_directions // 4, FEW_DIRECTIONS), n_directions)
+    spectrum = test_directions(few)
+    return spectrum if 2 * spectrum.n_signal <= few or few == n_directions else test_directions(n_directions)
+
+
+def max_directions(n_samples: int, n_features: int, limit: int) -> int:
+    """Return how many directions the samples of all folds but one can resolve."""
+    return max(min(n_features, limit, n_samples * (N_FOLDS - 1) // N_FOLDS - 2), 0)

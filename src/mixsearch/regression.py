@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted, check_X_y, validate_data
 
 from mixsearch._typing import Array, Samples, SamplesLike
 from mixsearch.core.check import MAX_DISAGREEMENT, Check, check_answer
-from mixsearch.core.component import SampleComponent, add_warnings
+from mixsearch.core.component import Component, add_warnings
 from mixsearch.core.eigen import top_eigenpairs
 from mixsearch.core.estimator import BaseSearch, RandomState
 from mixsearch.core.extraction import (
@@ -283,7 +283,6 @@ class RegressionFamily:
     power: float = 0.0  # E[t²]
     normality: Normality | None = None  # of x; None where moments do not rely on it
     has_moments: bool = True  # whether moments can separate the components
-    n_hints: ClassVar[int] = 1
 
     @property
     def noise_variance(self) -> float:
@@ -998,7 +997,7 @@ def is_graph_better(
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class RegressionComponent(SampleComponent):
+class RegressionComponent(Component):
     """One regression of a mixture, y = ⟨x, center⟩ + intercept + noise.
 
     Attributes

@@ -17,7 +17,7 @@ from mixsearch._typing import Array, Samples, SamplesLike
 from mixsearch.core.family import F, FittedMixture
 from mixsearch.core.outliers import Outliers, find_outliers
 from mixsearch.core.rows import Chunks, SampleChunk, chunk_in_memory, is_dask, load_dask
-from mixsearch.core.spectrum import N_FOLDS, Spectrum, no_signal
+from mixsearch.core.spectrum import Spectrum, check_count
 from mixsearch.core.validation import (
     AUTO,
     FLOAT_DTYPES,
@@ -30,13 +30,14 @@ from mixsearch.core.validation import (
 )
 from mixsearch.errors import (
     HintError,
-    HintIgnoredWarning,
     Option,
     SearchError,
-    UnlikelyMixtureWarning,
     warn_user,
 )
 from mixsearch.machine import map_parallel
+
+# With fewer samples "auto" counts nothing.
+MIN_SAMPLES = 6
 
 RandomState = int | np.random.RandomState | None
 
@@ -155,18 +156,8 @@ class BaseSearch(FittedMixture[F], ClassNamePrefixFeaturesOutMixin, TransformerM
             del self.spectrum_
         if self.n_components != AUTO:
             return check_n_components(self.n_components)
-        check_n_samples(chunks, 2 * N_FOLDS, "The folds that n_components='auto' compares")
+        check_n_samples(chunks, MIN_SAMPLES, "The directions that n_components='auto' counts")
         self.spectrum_ = find_spectrum()
-        if self.spectrum_.is_full:
-            warn_user(
-                UnlikelyMixtureWarning(
-                    "All {n_signal} directions tested stand out from the noise: there may be more components, or the "
-                    "model may not suit the samples. Set {argument} to a number.",
-                    code="spectrum_full",
-                    n_signal=self.spectrum_.n_signal,
-                    argument=Option("n_components"),
-                )
-            )
         return self.spectrum_.n_components
 
     @property
@@ -276,8 +267,10 @@ class SemiSupervised(BaseSearch[F]):
         if len(members):
             self.component_ = self._search_examples(chunks.take_rows(members).chunk.samples)
             return
-        warn_user(
-            HintIgnoredWarning("y marks no known member (y == 1), so no search was made and component_ is not set.")
+        raise HintError(
+            "y marks no known member: 1 stands for a member, -1 for an unlabelled sample. Leave out y to fit without a "
+            "search.",
+            code="no_members",
         )
 
     def _search_examples(self, members: Samples) -> Any:
@@ -285,7 +278,7 @@ class SemiSupervised(BaseSearch[F]):
         return self.search(examples=members)
 
 
-def warn_no_signal(spectrum: Spectrum, fitted: str) -> None:
-    """Warn if noise alone would give such a spectrum."""
-    if not spectrum.n_signal:
-        warn_user(no_signal(fitted))
+def warn_about_count(spectrum: Spectrum) -> None:
+    """Warn if no direction or all that were tested stand out from the noise."""
+    for warning in check_count(spectrum.n_signal, spectrum.n_signal, n_tested=len(spectrum.counts)):
+        warn_user(warning)

@@ -27,17 +27,6 @@ class Family(Protocol):
     A family is fitted without a hint; each hint then costs one pass over the samples in k coordinates.
     `mixsearch.testing.check_family` checks the contract; ``docs/adding-a-family.md`` builds a family step by step.
 
-    Attributes
-    ----------
-    frame : Frame
-        The signal space, in which the second moment A is the identity.
-    mean : array of shape (k,)
-        W'm.
-    chunks : Chunks
-        The samples, with their coordinates in the frame.
-    n_hints : int
-        The degree of the hinted moment in the hint: 1 for B = Σ αᵢ⟨μᵢ, v⟩μᵢμᵢ', 2 for subspaces.
-
     Examples
     --------
     >>> from mixsearch.core.family import Family
@@ -52,7 +41,7 @@ class Family(Protocol):
 
     @property
     def frame(self) -> Frame:
-        """The signal space."""
+        """The signal space, in which the second moment A is the identity."""
 
     @property
     def mean(self) -> Array:
@@ -63,20 +52,16 @@ class Family(Protocol):
         """The samples, with their coordinates in the frame."""
 
     @property
-    def n_hints(self) -> int:
-        """The degree of the hinted moment in the hint."""
-
-    @property
     def n_components(self) -> int:
         """The number of components of the fit."""
 
-    def hinted(self, hint: Any) -> Hinted:
-        """Contract the moment with a hint.
+    def hinted(self, hint: Array) -> Hinted:
+        """Contract the third moment with a hint.
 
         Parameters
         ----------
         hint : array of shape (k,)
-            c, with ⟨x, v⟩ = ⟨W'x, c⟩ in the signal space. Families may take hints of their own kind as well.
+            c, with ⟨x, v⟩ = ⟨W'x, c⟩ in the signal space.
 
         Returns
         -------
@@ -85,7 +70,7 @@ class Family(Protocol):
         """
 
     def tensor(self, basis: Array) -> Array:
-        """Contract the moment with all columns of a basis at once.
+        """Contract the third moment with all columns of a basis at once.
 
         Parameters
         ----------
@@ -95,10 +80,10 @@ class Family(Protocol):
         Returns
         -------
         array of shape (q, q, q)
-            T with Σ cₐTₐ = basis' R(basis c) basis. With two hints, (q, q, q, q), contracted with c twice.
+            T with Σ cₐTₐ = basis' R(basis c) basis.
         """
 
-    def leave_one_out(self, hint: Any) -> Replicates:
+    def leave_one_out(self, hint: Array) -> Replicates:
         """Compute the moments of all samples but one group, for each group of the jackknife in turn.
 
         Parameters

@@ -10,7 +10,7 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from mixsearch._typing import Array, Matrix
 from mixsearch.core.check import check_lead
-from mixsearch.core.component import Component, SampleComponent, add_warnings
+from mixsearch.core.component import Component, add_warnings
 from mixsearch.core.eigen import top_eigenpairs
 from mixsearch.core.extraction import Extraction, extract_by_whitening, extract_with_rehint
 from mixsearch.core.family import Family
@@ -69,11 +69,11 @@ def search_moments(
     frame = frame_from_eigenpairs(values, vectors)
     W = frame.basis / np.sqrt(frame.values)
     hinted = Hinted(W.T @ np.asarray(moments.hinted @ W), W.T @ moments.mean, np.zeros(n_components))
-    found = SampleComponent(frame, extract_by_whitening(hinted))
+    found = Component(frame, extract_by_whitening(hinted))
     return add_warnings(found, check_lead(found))
 
 
-def search_family(family: Family, hint: ArrayLike, *, rehint: bool = True) -> SampleComponent:
+def search_family(family: Family, hint: ArrayLike, *, rehint: bool = True) -> Component:
     """Find the component of any fitted family that a direction means.
 
     Parameters
@@ -87,7 +87,7 @@ def search_family(family: Family, hint: ArrayLike, *, rehint: bool = True) -> Sa
 
     Returns
     -------
-    SampleComponent
+    Component
         With `center`, `weight`, `separation`, `separation_interval`, `alternatives` and `stderr`.
 
     Examples
@@ -106,7 +106,7 @@ def search_family(family: Family, hint: ArrayLike, *, rehint: bool = True) -> Sa
     check_not_orthogonal(family.frame, v, scale=float(np.linalg.norm(v)))
     hinted = family.hinted(family.frame.project_hint(v))
     candidates, again = extract_with_rehint(family.hinted, hinted, Extraction(rehint=rehint))
-    found = SampleComponent(family.frame, candidates, _family=family, _hinted=hinted, _rehint=again)
+    found = Component(family.frame, candidates, _family=family, _hinted=hinted, _rehint=again)
     return add_warnings(found, check_lead(found))
 
 

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mixsearch._typing import Array, Samples, SamplesLike
 from mixsearch.core.check import check_answer
-from mixsearch.core.component import SampleComponent
+from mixsearch.core.component import Component
 from mixsearch.core.estimator import BaseSearch
 from mixsearch.core.extraction import Candidates, prefer
 from mixsearch.core.family import F
@@ -80,7 +80,7 @@ class MixtureCache(Generic[T]):
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class MixtureComponent(SampleComponent):
+class MixtureComponent(Component):
     """A component of a mixture that EM can refine."""
 
     _refined: RefinedMixture[Any] | None = field(default=None, kw_only=True)

@@ -16,11 +16,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
-from mixsearch.core.component import Refined
 from mixsearch.core.extraction import Candidates
 from mixsearch.core.jackknife import StandardErrors, jackknife
 from mixsearch.core.rows import N_GROUPS, Chunk, Chunks, group_indices, row_slices, top_rows
-from mixsearch.lda import project_to_simplex
+from mixsearch.lda import Refined, project_to_simplex
 from mixsearch.mixture.em import EMOptions
 from mixsearch.topics.documents import (
     WORDS_ELSEWHERE,

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from mixsearch._typing import Array, Samples, SamplesLike
-from mixsearch.core.estimator import RandomState, SemiSupervised, warn_no_signal
+from mixsearch.core.estimator import RandomState, SemiSupervised, warn_about_count
 from mixsearch.core.extraction import Extraction
 from mixsearch.core.family import Preset
 from mixsearch.core.rows import Chunks, SampleChunk
@@ -231,7 +231,7 @@ class TopicSearch(FittedTopics, SemiSupervised[PlacedFamily]):
         }
         k = self._choose_n_components(chunks, lambda: topic_spectrum(chunks, **common, seed=self._draw_seed()))
         if self.n_components == AUTO:
-            warn_no_signal(self.spectrum_, "one topic")
+            warn_about_count(self.spectrum_)
         if options.alpha0 == AUTO:
             rough = fit_topics(chunks, k, **common, seed=self._draw_seed())
             self.alpha0_, self.alpha0_stderr_ = estimate_alpha0(rough)

@@ -14,7 +14,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from tests.coded import raises, warns
+from tests.coded import raises
 
 from mixsearch import GaussianSearch, RegressionSearch, SubspaceSearch, TopicSearch
 from mixsearch.datasets import make_gaussian_mixture, make_mixed_regression, make_subspaces, make_topics
@@ -153,11 +153,9 @@ def test_labels_for_a_few_members_find_their_component_during_fit(case):
     assert not hasattr(fitted.fit(X), "component_")
 
 
-@pytest.mark.filterwarnings("ignore::mixsearch.errors.UnlikelyMixtureWarning")
-def test_labels_without_a_member_warn_and_find_nothing():
-    with warns("hint_ignored"):
-        search = GaussianSearch(2).fit(gaussian.X, np.full(1000, -1))
-    assert not hasattr(search, "component_")
+def test_labels_without_a_member_are_refused():
+    with raises("no_members"):
+        GaussianSearch(4).fit(gaussian.X, np.full(1000, -1))
 
 
 @pytest.mark.parametrize("case", CASES)

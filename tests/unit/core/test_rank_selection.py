@@ -11,7 +11,7 @@ from tests.split_samples import split_samples
 
 from mixsearch import SubspaceSearch
 from mixsearch.core.rows import chunk_in_memory
-from mixsearch.core.spectrum import spherical_spectrum
+from mixsearch.core.spectrum import count_directions
 from mixsearch.datasets import make_gaussian_mixture, make_subspaces, make_topics
 from mixsearch.lda import topic_spectrum
 from mixsearch.lda_documents import corpus_in_memory
@@ -26,7 +26,7 @@ def counts_of(n_documents=1500, n_words=60, n_topics=4, *, seed=0, length=30):
 
 def count(chunks):
     mean = chunks.sum(lambda chunk: chunk.samples.sum(axis=0)) / chunks.n_rows
-    return spherical_spectrum(chunks, np.asarray(mean), lambda n_signal: n_signal + 1, 0)
+    return count_directions(chunks, np.asarray(mean), 0)
 
 
 def show_by_hand(second_of, shows, n_samples, n_directions):
@@ -118,10 +118,7 @@ def test_gaussians_in_pieces_show_what_all_rows_do(dense_limit, monkeypatch):
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
 def test_subspaces_in_pieces_show_what_all_rows_do(kind):
     X = kind(make_subspaces(900, 30, 3, dim=2, random_state=0).X)
-    one, many = (
-        spherical_spectrum(chunks, np.zeros(30), lambda n: n, 0)
-        for chunks in (chunk_in_memory(X), split_samples(X, CUTS))
-    )
+    one, many = (count_directions(chunks, np.zeros(30), 0) for chunks in (chunk_in_memory(X), split_samples(X, CUTS)))
     assert_same_spectrum(one, many)
 
 
