@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Iterable
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Generic, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,7 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mixsearch._typing import Array, Samples, SamplesLike
-from mixsearch.core.family import F, FittedMixture
+from mixsearch.core.family import F, Preset
 from mixsearch.core.outliers import Outliers, find_outliers
 from mixsearch.core.rows import Chunks, SampleChunk, chunk_in_memory, is_dask, load_dask
 from mixsearch.core.spectrum import Spectrum, check_count
@@ -23,6 +23,7 @@ from mixsearch.core.validation import (
     FLOAT_DTYPES,
     as_samples,
     as_search_errors,
+    check_choice,
     check_magnitude,
     check_n_components,
     check_n_samples,
@@ -42,10 +43,12 @@ MIN_SAMPLES = 6
 RandomState = int | np.random.RandomState | None
 
 
-class BaseSearch(FittedMixture[F], ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, metaclass=ABCMeta):
+class BaseSearch(Generic[F], ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, metaclass=ABCMeta):
     """A mixture that is fitted without a hint and searched with any number of hints."""
 
     n_components: int | Literal["auto"]
+    preset: Preset
+    _family: F
     random_state: RandomState
     spectrum_: Spectrum
     n_features_in_: int
@@ -164,8 +167,14 @@ class BaseSearch(FittedMixture[F], ClassNamePrefixFeaturesOutMixin, TransformerM
     def _n_features_out(self) -> int:
         return self._family.frame.n_components
 
-    def _check_fitted(self) -> None:
-        check_is_fitted(self)
+    @property
+    def n_components_(self) -> int:
+        """The number of components of the fit."""
+        return self._family.n_components
+
+    def _is_paper(self) -> bool:
+        check_choice("preset", self.preset, ("default", "paper"))
+        return self.preset == "paper"
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_family")

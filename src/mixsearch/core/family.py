@@ -1,19 +1,13 @@
-"""The contract of a family, and the interface of a fitted mixture.
-
-scikit-learn is not imported here, so that a stored fit opens at once.
-"""
+"""The contract of a family."""
 
 from __future__ import annotations
 
-from typing import Any, Generic, Literal, Protocol, TypeVar, runtime_checkable
+from typing import Any, Literal, Protocol, TypeVar, runtime_checkable
 
 from mixsearch._typing import Array
 from mixsearch.core.frame import Frame
 from mixsearch.core.moments import Hinted, Replicates
 from mixsearch.core.rows import Chunks
-from mixsearch.core.validation import check_choice, check_positive_int
-from mixsearch.display import pluralize
-from mixsearch.errors import ArgumentError, Option
 
 Preset = Literal["default", "paper"]
 
@@ -113,43 +107,3 @@ class Family(Protocol):
 
 
 F = TypeVar("F", bound=Family)
-
-
-class FittedMixture(Generic[F]):
-    """A mixture that was fitted. An estimator is one once it is fitted."""
-
-    preset: Preset
-    _family: F
-
-    def _check_fitted(self) -> None:
-        """Raise unless there is a fit."""
-
-    def _is_paper(self) -> bool:
-        check_choice("preset", self.preset, ("default", "paper"))
-        return self.preset == "paper"
-
-    def _select_family(self, n_components: int | None) -> F:
-        """Return the fit, or its first components only."""
-        self._check_fitted()
-        if n_components is None:
-            return self._family
-        check_positive_int("n_components", n_components)
-        if n_components > self.n_components_:
-            raise ArgumentError(
-                "{argument}={value}, but this fit has {n_fitted} "
-                + pluralize(self.n_components_, "component")
-                + ". A search can use at most that many; fit "
-                "again for more.",
-                code="too_many_components",
-                argument=Option("n_components"),
-                value=n_components,
-                n_fitted=self.n_components_,
-            )
-        family: Any = self._family  # of a kind whose frames are nested
-        first: F = family.take(n_components)
-        return first
-
-    @property
-    def n_components_(self) -> int:
-        """The number of components of the fit."""
-        return self._family.n_components

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Generic, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from mixsearch._typing import Array, Samples, SamplesLike
 from mixsearch.core.component import add_warnings
 from mixsearch.core.extraction import Extraction
-from mixsearch.core.family import FittedMixture
+from mixsearch.core.family import F, Preset
 from mixsearch.core.spectrum import Spectrum
 from mixsearch.core.validation import (
     FLOAT_DTYPES,
@@ -22,7 +22,8 @@ from mixsearch.core.validation import (
     check_samples,
     hint_from_direction,
 )
-from mixsearch.errors import Coded, SearchWarning
+from mixsearch.display import pluralize
+from mixsearch.errors import ArgumentError, Coded, Option, SearchWarning
 from mixsearch.io.disk import damage_error
 from mixsearch.io.folder import Folder
 from mixsearch.lda import TUNING as LDA_TUNING
@@ -39,6 +40,46 @@ from mixsearch.topics.options import TopicOptions, are_texts, check_options, res
 from mixsearch.topics.query import TopicQuery, count_enough, index_documents
 from mixsearch.topics.seeds import check_phrases
 from mixsearch.topics.storage import restore_fit
+
+
+class FittedMixture(Generic[F]):
+    """A mixture that was fitted. An estimator is one once it is fitted."""
+
+    preset: Preset
+    _family: F
+
+    def _check_fitted(self) -> None:
+        """Raise unless there is a fit."""
+
+    def _is_paper(self) -> bool:
+        check_choice("preset", self.preset, ("default", "paper"))
+        return self.preset == "paper"
+
+    def _select_family(self, n_components: int | None) -> F:
+        """Return the fit, or its first components only."""
+        self._check_fitted()
+        if n_components is None:
+            return self._family
+        check_positive_int("n_components", n_components)
+        if n_components > self.n_components_:
+            raise ArgumentError(
+                "{argument}={value}, but this fit has {n_fitted} "
+                + pluralize(self.n_components_, "component")
+                + ". A search can use at most that many; fit "
+                "again for more.",
+                code="too_many_components",
+                argument=Option("n_components"),
+                value=n_components,
+                n_fitted=self.n_components_,
+            )
+        family: Any = self._family  # of a kind whose frames are nested
+        first: F = family.take(n_components)
+        return first
+
+    @property
+    def n_components_(self) -> int:
+        """The number of components of the fit."""
+        return self._family.n_components
 
 
 class FittedTopics(FittedMixture[PlacedFamily]):
