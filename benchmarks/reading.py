@@ -133,7 +133,7 @@ def _by_mixsearch(texts: list[str]) -> int:
 def _by_mixsearch_with_texts(texts: list[str]) -> int:
     options = CorpusOptions(**SAME_AS_SKLEARN)
     with count_texts(texts, options) as corpus:
-        return sum(int(chunk.counts.sum()) for chunk in corpus.chunks() if chunk.texts)
+        return sum(int(chunk.counts[:, : corpus.n_features].sum()) for chunk in corpus.chunks() if chunk.texts)
 
 
 def _by_sklearn(texts: list[str]) -> int:
