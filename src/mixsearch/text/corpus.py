@@ -107,7 +107,7 @@ class Spool:
 
     def read_counts(self, place: int, width: int | None = None) -> sp.csr_array[Any]:
         """Return the counts of the documents of a chunk, as many columns as there were when it was written, or more."""
-        counts = sp.load_npz(self._get_path(place, "counts"))
+        counts: Any = sp.load_npz(self._get_path(place, "counts"))
         shape = (counts.shape[0], counts.shape[1] if width is None else width)
         return sp.csr_array((counts.data, counts.indices, counts.indptr), shape=shape)
 
