@@ -15,7 +15,7 @@ from mixsearch.core.rows import chunk_in_memory
 from mixsearch.gaussian import GaussianFamily
 from mixsearch.lda import WordAverages
 from mixsearch.paper.algorithms import cancellation
-from mixsearch.regression import Design, RegressionFamily
+from mixsearch.regression import RegressionFamily, identity_design
 from mixsearch.subspace import Noise, extract_subspace, subtract_noise
 
 seeds = st.integers(0, 2**32 - 1)
@@ -135,15 +135,17 @@ def test_regression_moments_with_intercepts_and_a_noise_per_component(mixture, s
     third = 6 * mixture.hinted + noise
     model = RegressionFamily(
         frame,
-        Design(np.zeros(d)),
-        0.0,
+        identity_design(d),
         W.T @ mixture.mean,
-        *[np.zeros(k)] * 3,
-        linear=0.0,
+        *[np.zeros(k)] * 2,
+        power=0.0,
         noise_level=0.0,
         chunks=chunk_in_memory(np.zeros((0, d))),
+        n_components=k,
+        is_paper=True,
     )
-    candidates = extract_by_whitening(model.correct(W.T @ third @ W, W.T @ first, hint))
+    matrix = model.correct(W.T @ third @ W, W.T @ first, hint, np.diag(frame.spread))
+    candidates = extract_by_whitening(Hinted(matrix, model.mean, hint))
     assert_allclose(
         frame.unwhiten(candidates.points[:, 0]), mixture.centers[0], atol=1e-8 * np.linalg.norm(mixture.centers[0])
     )
