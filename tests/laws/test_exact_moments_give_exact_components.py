@@ -13,7 +13,7 @@ from mixsearch.core.extraction import extract_by_whitening
 from mixsearch.core.moments import Hinted
 from mixsearch.core.rows import chunk_in_memory
 from mixsearch.gaussian import GaussianFamily
-from mixsearch.lda import WordAverages
+from mixsearch.lda import WordSums
 from mixsearch.paper.algorithms import cancellation
 from mixsearch.regression import RegressionFamily, identity_design
 from mixsearch.subspace import Noise, extract_subspace, subtract_noise
@@ -175,13 +175,14 @@ def test_topic_moments_for_any_dirichlet(seed, size, alpha0):
     frame = frame_of(mixture.second, k)
     W = whitener(frame)
     inside = topics @ W
-    m, A, B = WordAverages(
-        first=W.T @ mixture.mean / alpha0,
+    sums = WordSums(
+        weight=1.0,
+        first=mixture.mean / alpha0,
+        crossed=topics.T @ pairs @ scores,
         pairs=inside.T @ pairs @ inside,
         triples=inside.T @ np.einsum("ijl,l->ij", third, scores) @ inside,
-        crossed=inside.T @ pairs @ scores,
-        score=float(mixture.mean @ v) / alpha0,
-    ).moments(alpha0)
+    )
+    m, A, B = sums.moments(W, v, alpha0)
     assert_allclose(A, np.eye(k), atol=1e-8)
     candidates = extract_by_whitening(Hinted(B, m, frame.project_hint(v)))
     assert_allclose(frame.unwhiten(candidates.points[:, 0]), topics[0], atol=1e-8)

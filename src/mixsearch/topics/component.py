@@ -17,8 +17,6 @@ from mixsearch.core.moments import Replicates
 from mixsearch.core.rows import is_dask, load_dask, top_rows
 from mixsearch.core.validation import check_choice, check_positive_int, check_samples
 from mixsearch.display import Card, plain_number
-from mixsearch.lda import LdaTopic, project_to_simplex
-from mixsearch.lda_documents import check_indices
 from mixsearch.machine import one_blas_thread
 from mixsearch.topics.confidence import trust_in_words
 from mixsearch.topics.counts import as_counts
@@ -26,6 +24,7 @@ from mixsearch.topics.documents import PlacedChunk, PlacedFamily, ShareChunk, ra
 from mixsearch.topics.evidence import divergence_by_word, promote_words
 from mixsearch.topics.hint import WordHint
 from mixsearch.topics.local_em import LocalTopic, estimate_errors, floor_errors
+from mixsearch.topics.old_lda import LdaTopic, check_indices, project_to_simplex
 from mixsearch.topics.reductions import TopRows
 from mixsearch.topics.seeds import find_named
 

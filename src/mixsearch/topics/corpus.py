@@ -11,17 +11,17 @@ import numpy as np
 from mixsearch._typing import Array
 from mixsearch.core.rows import Chunks
 from mixsearch.io.folder import Folder
-from mixsearch.lda_documents import WordCountChunk, check_indices
 from mixsearch.topics.component import Topic
 from mixsearch.topics.counts import MIN_WORDS
 from mixsearch.topics.documents import PlacedChunk, broad_places, pick_documents, to_unit_length
 from mixsearch.topics.fitted import FittedTopics, open_fitted
 from mixsearch.topics.local_em import ABOUT_SHARE, SCALE_ERROR, LocalTopic
+from mixsearch.topics.old_lda import WordCountChunk, check_indices
 from mixsearch.topics.query import index_documents
 from mixsearch.topics.within import DroppedWordsWithin, restrict_family
 
 if TYPE_CHECKING:
-    from mixsearch.lda import Allocate
+    from mixsearch.topics.old_lda import Allocate
     from mixsearch.topics.search import TopicSearch
 
 

@@ -12,7 +12,7 @@ from mixsearch._typing import Array, Samples
 from mixsearch.core.rows import Chunks, SampleChunk
 from mixsearch.display import pluralize
 from mixsearch.errors import DroppedDocumentsWarning, SearchError, warn_user
-from mixsearch.lda_documents import WordCountChunk
+from mixsearch.topics.old_lda import WordCountChunk
 from mixsearch.topics.reductions import ChunkCounts, Maximum
 
 # A third moment needs three words of a document.

@@ -11,9 +11,8 @@ import scipy.sparse as sp
 
 from mixsearch._typing import Array
 from mixsearch.core.rows import Chunk, Chunks, sum_chunks, top_rows
-from mixsearch.lda import TopicFamily
-from mixsearch.lda_documents import DocumentChunk, TopicChunk
 from mixsearch.machine import n_cores
+from mixsearch.topics.old_lda import DocumentChunk, TopicChunk, TopicFamily
 from mixsearch.topics.reductions import Maximum, TopRows
 
 # A short document can show a high share by chance: it is ranked as if it had this many more words on another topic.

@@ -15,9 +15,9 @@ import numpy as np
 
 from mixsearch._typing import Array
 from mixsearch.core.rows import Chunk, Chunks, even_slices, sum_chunks, top_rows
-from mixsearch.lda_documents import DocumentChunk
 from mixsearch.machine import n_cores
 from mixsearch.topics.documents import WORDS_ELSEWHERE, PlacedChunk, PlacedFamily, ScoredChunk, choose_rows, local_rows
+from mixsearch.topics.old_lda import DocumentChunk
 from mixsearch.topics.reductions import TopRows
 
 # The share of the topic in a document for which the evidence of a word is computed.

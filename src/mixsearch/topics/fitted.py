@@ -26,7 +26,6 @@ from mixsearch.display import pluralize
 from mixsearch.errors import ArgumentError, Coded, Option, SearchWarning
 from mixsearch.io.disk import damage_error
 from mixsearch.io.folder import Folder
-from mixsearch.lda import TUNING as LDA_TUNING
 from mixsearch.machine import one_blas_thread
 from mixsearch.mixture.em import EMOptions, check_em_options
 from mixsearch.mixture.tuning import TUNING as EM_TUNING
@@ -36,6 +35,7 @@ from mixsearch.topics.documents import PlacedFamily, pick_documents
 from mixsearch.topics.dropped import DroppedWords
 from mixsearch.topics.hint import DroppedHint, WordHint, Words, are_words, hint_from_words
 from mixsearch.topics.marked import NO_DOCUMENTS, MarkedDocuments, mark_documents, match_dropped
+from mixsearch.topics.old_lda import TUNING as LDA_TUNING
 from mixsearch.topics.options import TopicOptions, are_texts, check_options, resolve_options
 from mixsearch.topics.query import TopicQuery, count_enough, index_documents
 from mixsearch.topics.seeds import check_phrases

@@ -19,7 +19,6 @@ from mixsearch._typing import Array
 from mixsearch.core.extraction import Candidates
 from mixsearch.core.jackknife import StandardErrors, jackknife
 from mixsearch.core.rows import N_GROUPS, Chunk, Chunks, group_indices, row_slices, top_rows
-from mixsearch.lda import Refined, project_to_simplex
 from mixsearch.mixture.em import EMOptions
 from mixsearch.topics.documents import (
     WORDS_ELSEWHERE,
@@ -46,6 +45,7 @@ from mixsearch.topics.evidence import (
     word_evidence,
     word_typicality,
 )
+from mixsearch.topics.old_lda import Refined, project_to_simplex
 from mixsearch.topics.ranking import NamedDocuments, Ranking, mean_of_named, rank_by
 from mixsearch.topics.reductions import TopRows
 from mixsearch.topics.seeds import Seeds, thin_copies

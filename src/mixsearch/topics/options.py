@@ -14,8 +14,7 @@ from mixsearch.core.validation import AUTO, check_choice, check_n_components, ch
 from mixsearch.display import pluralize
 from mixsearch.errors import ArgumentError, Option, SearchError
 from mixsearch.io.values import is_missing
-from mixsearch.lda import MIN_IDENTIFIED, not_identified
-from mixsearch.lda_documents import WEIGHTINGS
+from mixsearch.topics.old_lda import MIN_IDENTIFIED, WEIGHTINGS, not_identified
 
 MomentsKind = Literal["auto", "distinct", "plugin"]
 WeightsKind = Literal["length", "uniform"]

@@ -25,7 +25,6 @@ from mixsearch.errors import (
     WeakHintWarning,
     warn_user,
 )
-from mixsearch.lda import refine_topic
 from mixsearch.mixture.em import EMOptions, not_refined
 from mixsearch.topics.component import Topic
 from mixsearch.topics.confidence import fit_documents, fit_words
@@ -33,6 +32,7 @@ from mixsearch.topics.documents import PlacedChunk, PlacedFamily, index_rows
 from mixsearch.topics.hint import WordHint
 from mixsearch.topics.local_em import refine_locally
 from mixsearch.topics.marked import MarkedDocuments, Matches, seed_from_matches
+from mixsearch.topics.old_lda import refine_topic
 from mixsearch.topics.seeds import (
     MIN_DOCUMENTS,
     MergeCopies,

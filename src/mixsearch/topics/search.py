@@ -20,13 +20,20 @@ from mixsearch.core.rows import Chunks, SampleChunk
 from mixsearch.core.validation import AUTO, check_n_components
 from mixsearch.display import pluralize
 from mixsearch.errors import FewerComponentsWarning, SearchError, warn_user
-from mixsearch.lda import FIRST_ALPHA0, Allocate, estimate_alpha0, fit_topics, topic_spectrum
-from mixsearch.lda_documents import WEIGHTINGS, WordCountChunk
 from mixsearch.topics.component import Topic
 from mixsearch.topics.counts import MIN_WORDS, as_counts, check_counts, damp_counts, drop_short_documents
 from mixsearch.topics.documents import PlacedFamily, place_corpus
 from mixsearch.topics.fitted import FittedTopics, open_fitted
 from mixsearch.topics.marked import MarkedDocuments
+from mixsearch.topics.old_lda import (
+    FIRST_ALPHA0,
+    WEIGHTINGS,
+    Allocate,
+    WordCountChunk,
+    estimate_alpha0,
+    fit_topics,
+    topic_spectrum,
+)
 from mixsearch.topics.options import (
     MomentsKind,
     TopicOptions,

@@ -14,9 +14,9 @@ from mixsearch.core.spectrum import Spectrum
 from mixsearch.errors import SearchError
 from mixsearch.io.disk import damage_error
 from mixsearch.io.folder import Folder, FolderWriter, open_folder, write_folder
-from mixsearch.lda import RowLengths
 from mixsearch.topics.documents import MeanDocument, PlacedFamily
 from mixsearch.topics.dropped import open_dropped
+from mixsearch.topics.old_lda import RowLengths
 from mixsearch.topics.segments import (
     BY_DOCUMENT,
     BY_WORD,

@@ -15,15 +15,16 @@ import scipy.sparse as sp
 
 from mixsearch._typing import Array
 from mixsearch.io.folder import FolderWriter
-from mixsearch.lda import project_documents, sum_words
-from mixsearch.lda_documents import (
+from mixsearch.machine import one_blas_thread
+from mixsearch.topics.documents import MeanDocument, PlacedChunk, PlacedFamily, UnitSums, place_chunk
+from mixsearch.topics.old_lda import (
     WEIGHTINGS,
     check_indices,
     corpus_in_memory,
+    project_documents,
+    sum_words,
     weight_documents,
 )
-from mixsearch.machine import one_blas_thread
-from mixsearch.topics.documents import MeanDocument, PlacedChunk, PlacedFamily, UnitSums, place_chunk
 from mixsearch.topics.segments import Segment, open_segment, store_chunk
 from mixsearch.topics.storage import store_sums
 

@@ -12,11 +12,10 @@ from mixsearch.core.frame import Frame, frame_from_eigenpairs
 from mixsearch.core.moments import weighted_gram
 from mixsearch.display import pluralize
 from mixsearch.errors import SearchError
-from mixsearch.lda import RowLengths
-from mixsearch.lda_documents import check_indices
 from mixsearch.machine import n_cores, one_blas_thread
 from mixsearch.topics.documents import MeanDocument, PlacedChunk, PlacedFamily, place_chunk
 from mixsearch.topics.dropped import DroppedWord, DroppedWords
+from mixsearch.topics.old_lda import RowLengths, check_indices
 
 # Fewer documents have no moments worth the name.
 MIN_DOCUMENTS = 20

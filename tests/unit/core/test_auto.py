@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.coded import raises, warns
 
-from mixsearch import GaussianSearch, TopicSearch
+from mixsearch import GaussianSearch, LdaSearch
 from mixsearch.datasets import make_gaussian_mixture, make_topics
 
 
@@ -32,16 +32,19 @@ def corpus():
     return make_topics(1500, 60, 4, mean_length=40, alpha=0.25, random_state=0)
 
 
-def test_topics_are_counted_and_the_count_is_saved(corpus, tmp_path):
-    search = TopicSearch("auto", alpha0=1.0, damping=False).fit(corpus.counts)
-    search.save(tmp_path / "topics")
-    loaded = TopicSearch.load(tmp_path / "topics")
-    assert loaded.n_components == "auto"
-    assert loaded.n_components_ == search.n_components_ == 4
-    assert repr(loaded.spectrum_) == repr(search.spectrum_)
+def test_topics_are_counted(corpus):
+    assert LdaSearch("auto", alpha0=1.0).fit(corpus.counts).n_components_ == 4
 
 
-@pytest.mark.parametrize("search", [GaussianSearch("many"), TopicSearch("many")])
+def test_too_few_topics_are_told_and_one_is_an_answer(corpus):
+    with warns("component_count", n_components=3, n_signal=4):
+        search = LdaSearch(3, alpha0=1.0).fit(corpus.counts)
+    assert [warning.code for warning in search.search(words=corpus.labelled_word(0)).warnings] == ["component_count"]
+    noise = np.random.default_rng(0).multinomial(50, np.full(30, 1 / 30), size=500)
+    assert LdaSearch("auto").fit(noise).n_components_ == 1
+
+
+@pytest.mark.parametrize("search", [GaussianSearch("many"), LdaSearch("many")])
 def test_another_word_than_auto_is_refused(search):
     with raises("bad_argument", argument="n_components", value="many"):
         search.fit(np.eye(10))

@@ -13,8 +13,7 @@ from mixsearch import SubspaceSearch
 from mixsearch.core.rows import chunk_in_memory
 from mixsearch.core.spectrum import count_directions
 from mixsearch.datasets import make_gaussian_mixture, make_subspaces, make_topics
-from mixsearch.lda import topic_spectrum
-from mixsearch.lda_documents import corpus_in_memory
+from mixsearch.topics.old_lda import corpus_in_memory, topic_spectrum
 
 OPTIONS = {"alpha0": 1.0, "distinct": True, "weighting": np.ones_like, "metric": 0.25, "seed": 0}
 

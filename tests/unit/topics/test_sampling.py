@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from mixsearch.lda import sample_terms
+from mixsearch.topics.old_lda import sample_terms
 
 
 def draw_sizes(seed, m=2000):

@@ -11,8 +11,8 @@ from tests.coded import raises, warns
 
 from mixsearch import TopicSearch, WeakHintWarning
 from mixsearch.datasets import make_topics
-from mixsearch.lda import LdaTopic
 from mixsearch.topics.local_em import LocalTopic
+from mixsearch.topics.old_lda import LdaTopic
 
 data = make_topics(1500, 80, 4, mean_length=60, random_state=3)
 search = TopicSearch(4).fit(data.counts, vocabulary=data.vocabulary)

@@ -11,10 +11,10 @@ from mixsearch._typing import Array
 from mixsearch.core.rows import Chunks
 from mixsearch.errors import FewerComponentsWarning, SearchError, collect_warnings, warn_user
 from mixsearch.index.build.options import DEFAULT_COMPONENTS, IndexOptions, OnProgress
-from mixsearch.lda_documents import WordCountChunk
 from mixsearch.text.corpus import Corpus
 from mixsearch.topics.corpus import fit_corpus, make_search
 from mixsearch.topics.counts import damp
+from mixsearch.topics.old_lda import WordCountChunk
 from mixsearch.topics.search import TopicSearch
 from mixsearch.topics.segments import fits_segment, limit_segments
 

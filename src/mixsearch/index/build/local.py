@@ -29,11 +29,11 @@ from mixsearch.index.build.segments import ContentWriter, SegmentWriter, StoredS
 from mixsearch.index.build.summary import Built, describe_corpus, summarize_build
 from mixsearch.index.documents import SHORT
 from mixsearch.io.folder import FolderWriter, write_folder
-from mixsearch.lda_documents import WordCountChunk, corpus_in_memory, join_corpora
 from mixsearch.text.corpus import Corpus, CountChunk
 from mixsearch.text.count import read_corpus
 from mixsearch.text.options import CorpusOptions
 from mixsearch.topics.corpus import get_min_words, is_damped
+from mixsearch.topics.old_lda import WordCountChunk, corpus_in_memory, join_corpora
 from mixsearch.topics.search import TopicSearch
 from mixsearch.topics.segments import place_in
 from mixsearch.topics.storage import store_documents, store_search

@@ -1,5 +1,6 @@
 """Moments of word counts against brute force, and against the exact population of short documents."""
 
+from dataclasses import replace
 from itertools import combinations_with_replacement, permutations
 
 import numpy as np
@@ -8,14 +9,11 @@ import scipy.sparse as sp
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from tests.coded import raises
 from tests.split_samples import jackknife_slices
 
-from mixsearch import lda
 from mixsearch.core.extraction import extract_by_whitening
-from mixsearch.lda import fit_topics
-from mixsearch.lda_documents import corpus_in_memory
-from mixsearch.topics.hint import WordHint
+from mixsearch.core.rows import chunk_in_memory
+from mixsearch.lda import fit_lda, read_counts, weight_documents
 
 WORDS = 5
 documents = st.lists(st.lists(st.integers(0, WORDS - 1), min_size=3, max_size=6), min_size=4, max_size=8)
@@ -41,14 +39,23 @@ def brute_force_triples(text, v):
     return total / (len(text) * (len(text) - 1) * (len(text) - 2))
 
 
-def fitted(counts, weights, k=1, **options):
-    defaults = {"alpha0": 1.0, "distinct": True, "metric": 0.3, "seed": 0}
-    return fit_topics(corpus_in_memory(sp.csr_array(counts)), k, weighting=lambda _: weights, **(defaults | options))
+def fitted(counts, weights, k=1, *, alpha0=1.0, distinct=True, metric=0.3):
+    """The moments of documents with any weights."""
+    documents = weight_documents(read_counts(chunk_in_memory(sp.csr_array(counts))), distinct=distinct, by_length=False)
+    scale = len(weights) * np.asarray(weights) / np.sum(weights)
+    weighted = documents.map(lambda chunk: replace(chunk, rates=chunk.rates * scale[:, None]))
+    return fit_lda(weighted, k, alpha0=alpha0, distinct=distinct, metric=metric, seed=0)
+
+
+def averages(model, v):
+    """Both contractions of a hint over words, in the frame."""
+    sums = model.sum_words(v)
+    return sums.triples / sums.weight, model.whitener.T @ sums.crossed / sums.weight
 
 
 def in_frame_by_brute_force(model, texts, weights, v):
     """Both contractions of a hint, from all ordered distinct positions of all documents."""
-    W = model.whitening_rows(slice(None))
+    W = model.whitener
     triples = sum(w * brute_force_triples(text, v) for w, text in zip(weights, texts, strict=True))
     pairs = sum(w * brute_force_pairs(text) for w, text in zip(weights, texts, strict=True))
     return W.T @ triples @ W, W.T @ pairs @ v
@@ -61,28 +68,10 @@ def test_pairs_and_triples_are_averages_over_ordered_distinct_positions(texts, v
     weights /= weights.sum()
     model = fitted(counted(texts), weights)
     triple, pair = in_frame_by_brute_force(model, texts, weights, v)
-    hint = WordHint(np.flatnonzero(v), v[v != 0])
-    if not (counted(texts) @ v).any():
-        with raises("no_matching_documents"):
-            model.average_words(hint)
-        return
-    found = model.average_words(hint)
-    scale = max(1.0, float(np.abs(model.whitening_rows(slice(None))).max()) ** 2)
-    assert_allclose(found.triples, triple, atol=1e-12 * scale)
-    assert_allclose(found.crossed, pair, atol=1e-12 * scale)
-
-
-@given(texts=documents, seed=st.integers(0, 99), k=st.integers(1, 3))
-def test_a_hint_in_the_frame_is_the_hint_of_its_words(texts, seed, k):
-    weights = np.full(len(texts), 1 / len(texts))
-    model = fitted(counted(texts), weights, k=k)
-    W = model.whitening_rows(slice(None))
-    c = np.random.default_rng(seed).normal(size=W.shape[1])
-    triple, pair = in_frame_by_brute_force(model, texts, weights, W @ c)
-    found = model.average_words(c)
-    scale = max(1.0, float(np.abs(W).max()) ** 3)
-    assert_allclose(found.triples, triple, atol=1e-10 * scale)
-    assert_allclose(found.crossed, pair, atol=1e-8 * scale)
+    found = averages(model, v)
+    scale = max(1.0, float(np.abs(model.whitener).max()) ** 2)
+    assert_allclose(found[0], triple, atol=1e-12 * scale)
+    assert_allclose(found[1], pair, atol=1e-12 * scale)
 
 
 @given(texts=documents)
@@ -91,8 +80,9 @@ def test_the_frame_whitens_the_second_moment_of_distinct_words(texts):
     pairs = sum(brute_force_pairs(text) for text in texts) / n
     m = sum(np.bincount(text, minlength=WORDS) / len(text) for text in texts) / n
     A = 2 * pairs - np.outer(m, m)
-    model = fitted(counts, np.full(n, 1 / n), k=WORDS)
-    W = model.whitening_rows(slice(None))
+    n_positive = int(np.count_nonzero(np.linalg.eigvalsh(A) > 1e-9))
+    model = fitted(counts, np.full(n, 1 / n), k=n_positive)
+    W = model.whitener
     assert_allclose(W.T @ A @ W, np.eye(W.shape[1]), atol=1e-6)
     assert_allclose(model.mean, W.T @ m, atol=1e-9 * np.abs(W).max())
 
@@ -103,10 +93,10 @@ def test_the_plug_in_counts_words_with_themselves(texts, column):
     assume(counts[:, column].any())  # a word that no document contains is no hint
     x = counts / counts.sum(axis=1, keepdims=True)
     model = fitted(counts, np.full(n, 1 / n), distinct=False)
-    W = model.whitening_rows(slice(None))
-    found = model.average_words(WordHint(np.array([column]), np.ones(1)))
-    assert_allclose(found.triples, W.T @ ((x * x[:, [column]]).T @ x / n) @ W, atol=1e-9 * np.abs(W).max() ** 2)
-    assert_allclose(found.crossed, W.T @ (x.T @ x[:, column] / n), atol=1e-9 * np.abs(W).max())
+    W = model.whitener
+    triples, crossed = averages(model, np.eye(WORDS)[column])
+    assert_allclose(triples, W.T @ ((x * x[:, [column]]).T @ x / n) @ W, atol=1e-9 * np.abs(W).max() ** 2)
+    assert_allclose(crossed, W.T @ (x.T @ x[:, column] / n), atol=1e-9 * np.abs(W).max())
 
 
 def population_of_three_word_documents(topics, alpha):
@@ -138,7 +128,7 @@ def test_the_population_of_three_word_documents_gives_the_topic_exactly(metric, 
     alpha = rng.uniform(0.1, 1.0, size=k)
     counts, chances = population_of_three_word_documents(topics, alpha)
     model = fitted(counts, chances / chances.sum(), k=k, alpha0=float(alpha.sum()), metric=metric)
-    candidates = extract_by_whitening(model.hinted(WordHint(np.array([0]), np.ones(1))))
+    candidates = extract_by_whitening(model.contract(np.eye(d)[0]))
     assert_allclose(model.frame.unwhiten(candidates.points[:, 0]), topics[0], atol=1e-8)
     assert candidates.weights[0] == pytest.approx(alpha[0], rel=1e-7)
 
@@ -162,10 +152,10 @@ def test_replicates_are_the_moments_of_the_other_documents(in_frame):
     texts = [rng.integers(0, WORDS, size=rng.integers(3, 7)).tolist() for _ in range(50)]
     weights = rng.uniform(0.5, 1.5, size=50)
     model = fitted(counted(texts), weights, k=3, alpha0=0.7)
-    W, k = model.whitening_rows(slice(None)), model.frame.n_components
+    W, k = model.whitener, model.frame.n_components
     c, direction = rng.normal(size=k), rng.normal(size=k)
     v = W @ c if in_frame else np.array([0.0, 1.0, 0.0, 0.0, -0.5])
-    found = model.leave_one_out(c if in_frame else WordHint(np.array([1, 4]), np.array([1.0, -0.5])))
+    found = model.leave_one_out(c) if in_frame else model.replicate(v)
     outside = model.residual_replicates(direction)
     blocks = jackknife_slices(50)
     assert len(found.mean) == outside.shape[1] == len(blocks)
@@ -177,29 +167,3 @@ def test_replicates_are_the_moments_of_the_other_documents(in_frame):
         assert_allclose(found.second[number], W.T @ A @ W, atol=1e-10 * scale)
         assert_allclose(found.hinted[number], W.T @ B @ W, atol=1e-9 * scale)
         assert_allclose(outside[:, number], A @ W @ direction, atol=1e-10 * scale)
-
-
-@pytest.mark.parametrize("distinct", [True, False])
-def test_a_tensor_holds_every_contraction(distinct):
-    rng = np.random.default_rng(6)
-    texts = [rng.integers(0, WORDS, size=rng.integers(3, 7)).tolist() for _ in range(40)]
-    model = fitted(counted(texts), np.ones(40), k=3, alpha0=0.7, distinct=distinct)
-    basis, _ = np.linalg.qr(rng.normal(size=(model.frame.n_components, 2)))
-    for contraction, hint in zip(model.tensor(basis), basis.T, strict=True):
-        assert_allclose(contraction, basis.T @ model.hinted(hint).matrix @ basis, atol=1e-9)
-
-
-@pytest.mark.parametrize("sign", [1, -1])
-def test_some_of_very_many_words_represent_all_in_a_sum_of_squares(monkeypatch, sign):
-    rng = np.random.default_rng(0)
-    frequencies = 1 / (1 + np.arange(3000))
-    counts = np.array([rng.multinomial(60, rng.permutation(frequencies) / frequencies.sum()) for _ in range(400)])
-    model = fitted(counts.astype(float), np.ones(400) / 400, 5)
-    weights = rng.pareto(1, 3000) * np.where(np.arange(3000) % 7, 1, sign)
-    exact = model.whiten_diagonal(weights)
-    monkeypatch.setattr(lda, "MAX_DIAGONAL_WORDS", 600)
-    for part in (model, model.take(3)):
-        sampled = part.whiten_diagonal(weights)
-        k = part.n_components
-        error = np.linalg.norm(sampled - exact[:k, :k]) / np.linalg.norm(part.whiten_diagonal(np.abs(weights)))
-        assert 0 < error < 0.05
