@@ -30,9 +30,11 @@ from sklearn.neighbors import kneighbors_graph
 from sklearn.preprocessing import scale
 
 from mixsearch import CommunitySearch
-from mixsearch.community import measure_closure, search_block_model
+from mixsearch.community import TUNING, fit_block_model, measure_closure, search_block_model
 from mixsearch.datasets import make_communities
+from mixsearch.graph.links import read_graph
 from mixsearch.graph.members import find_members
+from mixsearch.graph.pagerank import PageRank
 
 N_EXAMPLES, N_SEARCHES = 3, 6
 METHODS = ("mixsearch", "block model", "PageRank", "Louvain")
@@ -146,11 +148,13 @@ def read_references(package: str) -> tuple[sp.csr_array, list[str]]:
     return link([name for name, _, _ in items], [used for _, _, used in items]), [place for _, place, _ in items]
 
 
-def measure(graph: Labelled) -> dict[str, tuple[float, float]]:
-    """Compute the mean average precision and F1 of each method over searches for random communities."""
+def measure(graph: Labelled) -> tuple[float, dict[str, tuple[float, float]]]:
+    """Compute the closure, and the mean average precision and F1 of each method in searches for random communities."""
     rng, none = np.random.default_rng(0), np.empty(0, dtype=int)
-    search = CommunitySearch().fit(graph.adjacency)
-    is_linked = np.diff(search._graph.adjacency.indptr) > 0
+    search, links = CommunitySearch().fit(graph.adjacency), read_graph(graph.adjacency).adjacency
+    log_posterior, walk = fit_block_model(links, search.n_components_), PageRank(links, TUNING.restart)
+    linked, expected = measure_closure(links, np.exp(log_posterior))
+    is_linked = np.diff(links.indptr) > 0
     clusters = np.zeros(len(graph.labels), dtype=int)
     partition = networkx.community.louvain_communities(networkx.from_scipy_sparse_array(graph.adjacency), seed=0)
     for cluster, nodes in enumerate(partition):
@@ -162,8 +166,8 @@ def measure(graph: Labelled) -> dict[str, tuple[float, float]]:
         others = np.setdiff1d(np.arange(len(graph.labels)), examples)
         truth = graph.labels[others] == community
         found = search.search(examples=examples)
-        pagerank = find_members(search._pagerank, examples, none)
-        model = search_block_model(search._log_posterior, examples, none)
+        pagerank = find_members(walk, examples, none)
+        model = search_block_model(log_posterior, examples, none)
         cluster = clusters == np.bincount(clusters[examples]).argmax()
         answers = {
             "mixsearch": (found.scores, np.isin(np.arange(len(clusters)), found.members)),
@@ -174,7 +178,8 @@ def measure(graph: Labelled) -> dict[str, tuple[float, float]]:
         for name, (scores, members) in answers.items():
             f1 = f1_score(truth, members[others], zero_division=0)
             results[name].append((average_precision_score(truth, scores[others]), f1))
-    return {name: tuple(np.mean(rows, axis=0).tolist()) for name, rows in results.items()}
+    means = {name: tuple(np.mean(rows, axis=0).tolist()) for name, rows in results.items()}
+    return linked / expected, means
 
 
 def main() -> None:
@@ -182,10 +187,8 @@ def main() -> None:
     warnings.simplefilter("ignore")
     rows, means = [], {}
     for number, graph in enumerate(chain(planted_graphs(), real_graphs())):
-        results, half = measure(graph), "reported" if number % 2 else "chosen"
-        search = CommunitySearch().fit(graph.adjacency)
-        linked, expected = measure_closure(search._graph.adjacency, np.exp(search._log_posterior))
-        rows.append([half, graph.name, f"{linked / expected:.2f}", *(f"{results[name][0]:.3f}" for name in METHODS)])
+        (closure, results), half = measure(graph), "reported" if number % 2 else "chosen"
+        rows.append([half, graph.name, f"{closure:.2f}", *(f"{results[name][0]:.3f}" for name in METHODS)])
         means.setdefault((graph.kind, half), []).append([results[name] for name in METHODS])
     print_table("Average precision of each graph", ["half", "graph", "closure", *METHODS], rows)
     rows = [
