@@ -18,12 +18,11 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
-import scipy.sparse as sp
 from choices import precision
 from corpora import available, load_corpus
 from measuring import print_table
 from scale import MEAN_LENGTH, N_DOCUMENTS, N_TOPICS, N_WORDS
-from workloads import draw_corpus, draw_topics
+from workloads import EVERY_WORD, draw_corpus, draw_topics, write_texts
 
 from mixsearch import TopicSearch
 from mixsearch._typing import Array
@@ -55,9 +54,9 @@ def run(*, quick: bool = False) -> None:
     size = (N_DOCUMENTS // smaller, N_WORDS // smaller)
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        source = Path(folder) / "counts.npz"
-        sp.save_npz(source, draw_corpus(*size, n_topics=N_TOPICS, mean_length=MEAN_LENGTH), compressed=False)
-        index = open_index(build_index(source, Path(folder) / "x.index", IndexOptions(n_components=N_TOPICS)).path)
+        counts = draw_corpus(*size, n_topics=N_TOPICS, mean_length=MEAN_LENGTH)
+        source, options = write_texts(Path(folder) / "texts.parquet", counts), IndexOptions(n_components=N_TOPICS)
+        index = open_index(build_index(source, Path(folder) / "x.index", options, EVERY_WORD).path)
         topics = _planted_topics(index, size[1])
         groups = [_choose_words(index, topics, low / smaller, high / smaller) for low, high in pairwise(FREQUENCIES)]
         corpora = [load_corpus(name) for name in available()[: 1 if quick else None]]

@@ -12,25 +12,23 @@ from mixsearch.cli.index_report import run_index
 from mixsearch.cli.units import parse_bytes, parse_components, parse_frequency, parse_keep
 from mixsearch.index.build.options import DEFAULT_COMPONENTS, IndexOptions
 from mixsearch.io.files import FORMATS, Format
-from mixsearch.text.options import DEFAULT_MAX_DF, DEFAULT_MAX_WORDS, DEFAULT_MIN_DF, CorpusOptions
+from mixsearch.text.options import DEFAULT_MAX_DF, DEFAULT_MIN_DF, CorpusOptions
 
 _READING, _WORDS, _RESOURCES, _ADVANCED = "Reading", "Words", "Resources", "Advanced: fit"
 
-HELP = """Build an index of texts or word counts. Search it with [bold]mixsearch topic[/].
+HELP = """Build an index of texts. Search it with [bold]mixsearch topic[/].
 
 Reads JSON lines, JSON, CSV, TSV, Parquet, Arrow, Excel, tables of SQLite
-databases, text files, folders of them, and counts as npz files of SciPy;
-files may be compressed (gz, zst). The suffix of a file decides its format.
+databases, text files, folders of them; files may be compressed (gz, zst). The suffix of a file decides its format.
 
 Examples:
 
   mixsearch index reviews.csv --text review --id review_id
   mixsearch index reviews.parquet --text review --keep date,shop,stars
   mixsearch index 'news/*.jsonl.gz' -o news.index
-  mixsearch index mails/ -o mails.index --strip-tags --drop-duplicates
+  mixsearch index mails/ -o mails.index --drop-duplicates
   mixsearch index shop.sqlite::reviews --text review
   zcat logs.gz | mixsearch index - -o logs.index --n-components 50
-  mixsearch index counts.npz --vocabulary words.txt
 
 With --json, an error is also printed as JSON on standard output:
 {"error": {"code": ..., "message": ..., "fields": {...}}}
@@ -119,10 +117,6 @@ def index(
             rich_help_panel=_READING,
         ),
     ] = False,
-    vocabulary: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="File with one word per line, for word counts.", rich_help_panel=_READING),
-    ] = None,
     drop_duplicates: Annotated[
         bool,
         typer.Option("--drop-duplicates", help="Leave out near copies of earlier documents.", rich_help_panel=_READING),
@@ -141,7 +135,7 @@ def index(
             parser=parse_frequency,
             metavar="N",
             help="Keep words that occur in at least this many documents; 0.01 is a share of them. Default: "
-            f"{DEFAULT_MIN_DF}, fewer in a small corpus, 1 for word counts.",
+            f"{DEFAULT_MIN_DF}, fewer in a small corpus.",
             show_default=False,
             rich_help_panel=_WORDS,
         ),
@@ -152,17 +146,7 @@ def index(
             parser=parse_frequency,
             metavar="N",
             help="Keep words that occur in at most this many documents; 0.3 is a share of them. Default: "
-            f"{DEFAULT_MAX_DF}, all for word counts.",
-            show_default=False,
-            rich_help_panel=_WORDS,
-        ),
-    ] = None,
-    max_words: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            metavar="N",
-            help=f"Keep the N most frequent words. Default: {DEFAULT_MAX_WORDS:,}, all for word counts.",
+            f"{DEFAULT_MAX_DF}.",
             show_default=False,
             rich_help_panel=_WORDS,
         ),
@@ -170,9 +154,9 @@ def index(
     stop_words: Annotated[
         str,
         typer.Option(
-            metavar="auto|none|LANGUAGE|FILE",
-            help="Words that are not features: the frequent stop words of the languages that occur, none, those of "
-            "english or another language such as fr, or a file with one word per line.",
+            metavar="auto|none|LANGUAGE",
+            help="Words that are not features: the frequent stop words of the languages that occur, none, or those of "
+            "a language such as en.",
             rich_help_panel=_WORDS,
         ),
     ] = "auto",
@@ -190,13 +174,6 @@ def index(
             metavar="REGEX", help="Pattern of a word. Default: two or more letters or digits.", rich_help_panel=_WORDS
         ),
     ] = None,
-    strip_tags: Annotated[bool, typer.Option("--strip-tags", help="Remove HTML tags.", rich_help_panel=_WORDS)] = False,
-    lowercase: Annotated[
-        bool,
-        typer.Option(
-            "--lowercase/--no-lowercase", help="Count 'Apple' and 'apple' as one word.", rich_help_panel=_WORDS
-        ),
-    ] = True,
     memory: Annotated[
         Any,
         typer.Option(
@@ -215,7 +192,7 @@ def index(
         int, typer.Option(metavar="N", help="Random seed of the eigensolver.", rich_help_panel=_ADVANCED)
     ] = 0,
 ) -> None:
-    """Build an index of texts or word counts."""
+    """Build an index of texts."""
     with report_errors(as_json=as_json, stopped="Stopped. No index was written; an existing one is unchanged."):
         fit = {"alpha0": alpha0, "random_state": random_state}
         options = IndexOptions(n_components=n_components, search=fit, memory=memory, overwrite=overwrite)
@@ -227,17 +204,13 @@ def index(
             encoding=encoding,
             no_header=no_header,
             skip_bad_rows=skip_bad_rows,
-            vocabulary=vocabulary,
             drop_duplicates=drop_duplicates,
             keep_texts=keep_texts,
             min_df=min_df,
             max_df=max_df,
-            max_words=max_words,
             stop_words=None if stop_words == "none" else stop_words,
             phrases=phrases,
             token_pattern=token_pattern,
-            strip_tags=strip_tags,
-            lowercase=lowercase,
             memory=max(options.memory_part, 1),
         )
         run_index(source, output, options, reading, as_json=as_json)

@@ -92,7 +92,7 @@ def _facts(contents: Contents, *, verified: bool) -> Iterator[tuple[str, str]]:
         yield "changes", f"{changes} from {growth.n_fitted:,} documents"
     yield "texts", _describe_texts(contents)
     yield "options", _join_options(contents.options)
-    unknown = "unknown: built from counts, or with a tokenizer"
+    unknown = "unknown: built from counts"
     yield "tokens", unknown if contents.tokens is None else _join_options(contents.tokens)
     yield "size", f"{format_bytes(contents.n_bytes)}, {contents.bytes_per_document:,.0f} bytes per document"
     parts = sorted(contents.bytes_of_parts.items(), key=lambda part: -part[1])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -25,13 +24,12 @@ _SINGLE = re.compile(r"(?<![\w'\u2019])(?:\d+|[A-Za-z\u00c0-\u04ff])(?![\w'\u201
 
 def read_token_options(tokens: Mapping[str, Any]) -> CorpusOptions:
     """Return the options by which an index splits texts, without a limit on the words."""
-    every_word = {"min_df": 1, "max_df": 1.0, "max_words": sys.maxsize}
-    return CorpusOptions(**{**tokens, **every_word})
+    return CorpusOptions(**{**tokens, "min_df": 1, "max_df": 1.0})
 
 
 def spell_word(word: str, options: CorpusOptions, known: SortedWords, count_documents: Callable[[str], int]) -> str:
     """Spell a word as the vocabulary does. What the texts have as several words becomes a phrase."""
-    spelled = normalize_text(word, options)
+    spelled = normalize_text(word)
     if known.count_documents(spelled) or not _SIGNS.isdisjoint(spelled):
         return spelled
     return _split_phrase(spelled, options, known, count_documents)
@@ -53,7 +51,7 @@ def _split_phrase(
 
 def _warn_of_lost(word: str, spelled: str, options: CorpusOptions) -> None:
     """Warn of the numbers and letters of a word that its spelling lacks, except stop words."""
-    lost = set(_SINGLE.findall(normalize_text(word, options))) - set(_SINGLE.findall(spelled))
+    lost = set(_SINGLE.findall(normalize_text(word))) - set(_SINGLE.findall(spelled))
     sentence = "{typed!r} is read as {spelled!r}: {word!r} is not counted as a word."
     if lost and (lost := lost.difference(list_stop_words(options))):
         facts = {"typed": word, "spelled": spelled}

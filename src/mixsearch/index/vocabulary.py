@@ -69,8 +69,7 @@ class CorpusVocabulary(StoredCorpus):
         options = self._token_options
         if options is None:
             raise SearchError(
-                "This index cannot split a text into words: it was made from ready counts or with a custom "
-                "tokenizer. Give words or rows of documents.",
+                "This index cannot split a text into words: it was made from counts. Give words or rows of documents.",
                 code="no_tokenizer",
             )
         return count_known_words(texts, options, self.vocabulary)

@@ -7,13 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from tests.closeness import assert_close
 from tests.coded import raises
 from tests.every_word import every_word
 
-from mixsearch import SearchError, TopicSearch
+from mixsearch import TopicSearch
 from mixsearch.core import rows as blocks
 from mixsearch.errors import (
     DroppedDocumentsWarning,
@@ -245,30 +244,6 @@ def test_an_error_in_the_middle_leaves_the_old_index_and_nothing_else(step, tmp_
     assert sorted(path.rglob("*")) == before
     assert open_index(path).n_components == 3
     open_index(path).verify()
-
-
-def save_counts(folder):
-    """Ready-made counts whose words have capitals, and those counts."""
-    counts = in_memory(damping=False)._family.chunks.collect().chunk.by_document.toarray().astype(int)
-    names = [word.capitalize() for word in in_memory().vocabulary_]
-    (folder / "vocab.news.txt").write_text("\n".join(names) + "\n", encoding="utf-8")
-    sp.save_npz(folder / "counts.npz", sp.csr_array(counts))
-    return folder / "counts.npz", counts, names
-
-
-def test_ready_made_counts_make_an_index_with_words_as_they_are_spelt(tmp_path):
-    path, counts, names = save_counts(tmp_path)
-    options = every_word(vocabulary=tmp_path / "vocab.news.txt")
-    build_index(path, tmp_path / "index", IndexOptions(n_components=3), options)
-    index, fitted = open_index(tmp_path / "index"), TopicSearch(3).fit(sp.csr_array(counts), vocabulary=names)
-    assert index.vocabulary == names
-    found = index.search("Sushi", n_components=3)
-    assert_allclose(found.probabilities, fitted.search("Sushi").probabilities, atol=1e-5)
-    assert index.documents([7]) == [Document(7, None, None)]
-    with pytest.raises(SearchError):
-        index.search(text="Sushi")
-    with raises("unknown_word", word="sushi"):
-        index.search("sushi")
 
 
 def test_a_corpus_that_was_read_already_makes_the_same_index(tmp_path, built):

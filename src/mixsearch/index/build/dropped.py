@@ -36,7 +36,7 @@ class DroppedWords(NamedTuple):
 def list_dropped(corpus: Corpus, reading: CorpusOptions | None, *, is_added: bool = False) -> DroppedWords:
     """Return the words of a corpus that are not features."""
     words, n = corpus.words[corpus.n_features :], corpus.document_frequencies[corpus.n_features :]
-    limits = choose_limits(reading or CorpusOptions(), corpus.n_documents, are_texts=corpus.n_characters > 0)
+    limits = choose_limits(reading or CorpusOptions(), corpus.n_documents)
     low, high = limits.find_bounds(corpus.n_documents)
     stop_words = set(corpus.stop_words)
     is_stop = np.array([word in stop_words for word in words], dtype=bool)

@@ -78,33 +78,25 @@ def describe_corpus(
         "has_texts": has_texts,
         "has_names": has_names,
         "tokens": _describe_tokens(corpus, reading),
-        "reading": None if reading is None else _describe_reading(corpus, reading),
+        "reading": None if reading is None else _describe_reading(reading),
     }
 
 
 # Options that say where the texts are, and those that only matter while they are read, are not stored.
-_NOT_STORED = ("tokenizer", "format", "encoding", "vocabulary", "keep_texts", "memory")
+_NOT_STORED = ("format", "encoding", "keep_texts", "memory")
 
 
-def _describe_reading(corpus: Corpus, reading: CorpusOptions) -> dict[str, Any] | None:
-    """Return how to read and count further documents; None for a custom tokenizer."""
-    if reading.tokenizer is not None:
-        return None
-    stored = {name: value for name, value in asdict(reading).items() if name not in _NOT_STORED}
-    return {**stored, "stop_words": _list_stop_words(corpus, reading)}
-
-
-def _list_stop_words(corpus: Corpus, reading: CorpusOptions) -> Any:
-    """Return the stop words as words, unless the corpus chooses them: a file of them may be gone later."""
-    is_kept = reading.stop_words is None or reading.stop_words in ("auto", "english")
-    return reading.stop_words if is_kept else list(corpus.stop_words)
+def _describe_reading(reading: CorpusOptions) -> dict[str, Any]:
+    """Return how to read and count further documents."""
+    return {name: value for name, value in asdict(reading).items() if name not in _NOT_STORED}
 
 
 def _describe_tokens(corpus: Corpus, reading: CorpusOptions | None) -> dict[str, Any] | None:
-    """Return how to split a text into words; None for ready counts and for a custom tokenizer."""
-    if reading is None or reading.tokenizer is not None or not corpus.n_characters:
+    """Return how to split a text into words; None if that is not known."""
+    if reading is None:
         return None
-    stored = ("token_pattern", "lowercase", "strip_tags", "phrases")
-    tokens = {name: value for name, value in asdict(reading).items() if name in stored}
-    stop_words = list(corpus.stop_words) if reading.stop_words == "auto" else _list_stop_words(corpus, reading)
-    return {**tokens, "stop_words": stop_words}
+    return {
+        "token_pattern": reading.token_pattern,
+        "phrases": reading.phrases,
+        "stop_words": list(corpus.stop_words),
+    }

@@ -39,7 +39,7 @@ from mixsearch.topics.update import (
 # document is written again a number of times that is logarithmic in the number of additions.
 _MERGE_FACTOR = 2
 # Options that say where the texts are.
-_PLACES = ("text", "id", "keep", "format", "encoding", "no_header", "skip_bad_rows", "vocabulary")
+_PLACES = ("text", "id", "keep", "format", "encoding", "no_header", "skip_bad_rows")
 
 
 @dataclass(frozen=True)
@@ -127,17 +127,14 @@ def _choose_reading(index: TopicIndex, given: CorpusOptions | None) -> tuple[Cor
             path=str(index.path),
         )
     known = index.vocabulary
-    if stored is None and given is not None and given.tokenizer is not None:
-        stored = given
     if stored is None and index.has_texts:
         raise SearchError(
-            "The index '{path}' was made with a custom tokenizer. Set {argument} to it.",
+            "The index '{path}' does not know how its texts were counted. Build it with {argument}.",
             code="no_tokenizer",
             path=str(index.path),
-            argument=Option("tokenizer"),
+            argument=Option("reading"),
         )
-    if stored is None:
-        stored = CorpusOptions()  # ready counts are taken as they are
+    stored = stored or CorpusOptions()
     # Words that the corpus chose as stop words were counted before they were left out.
     counted = replace(stored, stop_words=None) if stored.stop_words == "auto" else stored
     if given is None:

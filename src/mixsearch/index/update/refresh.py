@@ -89,8 +89,8 @@ def _check_texts(index: TopicIndex) -> CorpusOptions:
     reading = index.reading
     if reading is None or not index.has_texts:
         raise SearchError(
-            "The index '{path}' cannot be refreshed: it holds no texts, or was made with a custom tokenizer. Build it "
-            "again from the files.",
+            "The index '{path}' cannot be refreshed: it holds no texts, or does not know how they were counted. Build "
+            "it again from the files.",
             code="cannot_refresh",
             path=str(index.path),
         )
@@ -151,4 +151,4 @@ def _load(stored: _StoredDocuments, part: slice) -> Documents:
     columns = None if stored.columns is None else stored.columns[own]
     names = None if stored.names is None else pl.Series(stored.names.read(own), dtype=pl.String)
     texts = pl.Series(stored.texts.read(own), dtype=pl.String)
-    return Documents(texts, names, lambda i: f"document {stored.rows[part][i]:,}", columns)
+    return Documents(texts, names, columns)
