@@ -192,11 +192,6 @@ def _inspect(chunk: SampleChunk) -> tuple[bool, tuple[int, int | None] | None]:
     return is_sparse, None
 
 
-def gather(y: Any) -> Any:
-    """Bring a vector, (n,), into this process."""
-    return np.asarray(run_tasks([y])[0]).ravel()
-
-
 def map_rows(
     function: Callable[..., Any], X: Any, n_features: int, *, y: Any = None, n_columns: int | None = None
 ) -> da.Array:

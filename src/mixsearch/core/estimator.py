@@ -264,7 +264,7 @@ class SemiSupervised(BaseSearch[F]):
             del self.component_
         if y is None:
             return
-        labels = load_dask().gather(y) if is_dask(y) else np.asarray(y).ravel()
+        labels = np.asarray(y).ravel()  # a Dask array is computed
         if len(labels) != chunks.n_rows:
             raise SearchError(
                 "y has {n_labels} values, but X has {n_samples} samples.",

@@ -81,25 +81,22 @@ def check_count(n_signal: int, n_used: int, *, n_tested: int | None = None) -> t
         return (no_signal(f"{n_used + 1} components" if n_used else "one component"),)
     if n_signal == n_used and n_signal != n_tested:
         return ()
-    if n_signal == n_tested:
-        sentence = (
-            "All {n_signal} directions tested stand out from the noise: there may be more components, or the model may "
-            "not suit the samples. Set {argument} to a number."
-        )
-    elif n_signal < n_used:
-        sentence = (
-            "{n_components} components differ in {n_used} directions, but only {n_signal} stand out from the noise: "
-            "some components may be noise. Fit fewer of them ({argument}), or provide more samples."
-        )
-    else:
-        sentence = (
+    advice = "Fit fewer components, which may be noise, or provide more samples"
+    if n_signal >= n_used:
+        advice = "There are more components, or clusters that are not spherical: fit more of them"
+    facts: dict[str, Any] = {"n_components": n_used + 1, "n_signal": n_signal, "n_used": n_used}
+    return (
+        UnlikelyMixtureWarning(
             "The number of directions that stand out from the noise is {n_signal}, but {n_components} "
             + pluralize(n_used + 1, "component differs", "components differ")
-            + " in {n_used} at most: there are more components, or clusters that are not spherical. Fit more of them "
-            "({argument})."
-        )
-    facts: dict[str, Any] = {"n_components": n_used + 1, "n_signal": n_signal, "n_used": n_used}
-    return (UnlikelyMixtureWarning(sentence, code="component_count", argument=Option("n_components"), **facts),)
+            + (" in {n_used}. " if n_signal != n_tested else " in {n_used}, and all tested ones stand out. ")
+            + advice
+            + " ({argument}).",
+            code="component_count",
+            argument=Option("n_components"),
+            **facts,
+        ),
+    )
 
 
 def no_signal(fitted: str) -> UnlikelyMixtureWarning:
