@@ -35,9 +35,7 @@ class Tuning:
     """Chosen on every other graph of benchmarks/communities.py, and reported on the others."""
 
     restart: float = 0.02  # probability that the random walk returns to an example
-    max_closure: float = (
-        1.35  # linked pairs of nodes with a common neighbour over those explained, or inverse
-    )
+    max_closure: float = 1.35  # linked pairs of nodes with a common neighbour over those explained, or inverse
     n_nodes: int = 500  # whose pairs are counted
     max_components: int = 64  # communities that are counted
     max_disagreement: float = 0.05  # one of q examples belongs to another community below this / q

@@ -285,9 +285,6 @@ class Component:
         return self._card_with_warnings().html()
 
 
-SampleComponent = Component  # until all families use the new name
-
-
 def format_interval(value: float, interval: tuple[float, float]) -> str:
     """Return a value with its 95% interval."""
     low, high = map(plain_number, interval)
