@@ -18,9 +18,9 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 from measuring import machine
+from workloads import EVERY_WORD, write_texts
 
 from mixsearch.index import IndexOptions, TopicIndex, add_documents, build_index, open_index
-from mixsearch.text import CorpusOptions
 
 
 def draw_counts(n: int, n_words: int, seed: int, length: int = 120) -> sp.csr_array:
@@ -37,11 +37,6 @@ def draw_counts(n: int, n_words: int, seed: int, length: int = 120) -> sp.csr_ar
     counts = sp.csr_array((np.ones(words.size, dtype=np.int32), (rows, words.ravel())), shape=(n, n_words))
     counts.sum_duplicates()
     return counts
-
-
-def write_counts(path: Path, counts: sp.csr_array) -> Path:
-    sp.save_npz(path, counts, compressed=False)
-    return path
 
 
 def time_searches(indexes: list[TopicIndex], words: list[str]) -> list[float]:
@@ -66,21 +61,18 @@ def main() -> None:
     print(machine())
     n, n_words = arguments.documents, arguments.words
     with tempfile.TemporaryDirectory() as folder:
-        vocabulary = Path(folder, "words.txt")
-        vocabulary.write_text("".join(f"word{i}\n" for i in range(n_words)))
-        reading = CorpusOptions(vocabulary=vocabulary, keep=None)
-        source = write_counts(Path(folder, "counts.npz"), draw_counts(n, n_words, 0))
+        source = write_texts(Path(folder, "texts.parquet"), draw_counts(n, n_words, 0))
         path = Path(folder, "index")
         start = time.perf_counter()
-        build_index(source, path, IndexOptions(n_components=100), reading)
+        build_index(source, path, IndexOptions(n_components=100), EVERY_WORD)
         building = time.perf_counter() - start
         index = open_index(path)
         words = [f"word{i}" for i in np.random.default_rng(1).choice(np.arange(200, 4000), 40, replace=False)]
         print(f"build {building:.1f} s")
         for i in range(arguments.additions):
-            more = write_counts(Path(folder, "more.npz"), draw_counts(n // 100, n_words, i + 1))
+            more = write_texts(Path(folder, "more.parquet"), draw_counts(n // 100, n_words, i + 1))
             start = time.perf_counter()
-            add_documents(path, more, reading)
+            add_documents(path, more)
             adding = time.perf_counter() - start
             print(f"addition {i + 1:2d}: {adding:.2f} s, 1/{building / adding:.0f} of the build")
         after_index = open_index(path)

@@ -23,7 +23,7 @@ QUESTIONS = ("fit", "search", "error bars", "lead interval", "first refined sear
 
 def run(*, quick: bool = False) -> None:
     n = 2000 if quick else 5000
-    counted = {name: _counting(name) for name in ("sum", "map_sum", "persist", "collect")}
+    counted = {name: _counting(name) for name in ("gather", "sum", "map")}
     with (
         warnings.catch_warnings(),
         dask.config.set(scheduler="synchronous"),

@@ -10,19 +10,19 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from measuring import peak_memory, print_table, seconds, verdict
-from workloads import draw_corpus, words_of_all_frequencies
+from workloads import EVERY_WORD, draw_corpus, words_of_all_frequencies, write_texts
 
 from mixsearch.index import IndexOptions, build_index, open_index
 from mixsearch.io.folder import read_manifest
 from mixsearch.lda import BLOCK
 from mixsearch.machine import n_cores
-from mixsearch.text import CorpusOptions
 
 N_DOCUMENTS, N_WORDS, N_TOPICS, MEAN_LENGTH = 300_000, 100_000, 100, 330.0
 PARTS = (8, 4, 2, 1)
@@ -112,9 +112,7 @@ def _row(name: str, built: dict[str, Any], asked: dict[str, float]) -> tuple[str
 def _build_apart(folder: Path, part: str, counts: sp.csr_array, memory: int | None, name: str = "") -> dict[str, Any]:
     """Build in a separate process, to measure its peak memory."""
     stem = name or f"part{part.partition('/')[2]}"
-    source = folder / f"{stem}.npz"
-    narrow = (counts.data.astype(np.int32), counts.indices.astype(np.int32), counts.indptr)
-    sp.save_npz(source, sp.csr_array(narrow, shape=counts.shape), compressed=False)
+    source = write_texts(folder / f"{stem}.parquet", counts)
     command = [sys.executable, __file__, "--build", str(source), str(folder / f"{stem}.index"), str(memory or 0)]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     source.unlink()
@@ -128,7 +126,7 @@ def _build(source: str, path: str, memory: int) -> None:
         source,
         path,
         IndexOptions(n_components=N_TOPICS, memory=limit),
-        CorpusOptions(memory=(limit or LIMIT) // 8),
+        replace(EVERY_WORD, memory=(limit or LIMIT) // 8),
     )
     figures = {
         "seconds": time.perf_counter() - start,

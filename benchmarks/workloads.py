@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from pyarrow import schema, string, table
+from pyarrow.parquet import ParquetWriter
 
 from mixsearch._typing import Array
 from mixsearch.datasets import make_gaussian_mixture, make_mixed_regression, make_subspaces
 from mixsearch.datasets.mixtures import GaussianMixtureData, MixedRegressionData, SubspacesData
+from mixsearch.text import CorpusOptions
+
+# How to read the texts of `write_texts`.
+EVERY_WORD = CorpusOptions(text="text", min_df=1, max_df=1.0, stop_words=None, phrases=False, keep_texts=False)
 
 # Zipf's law with Mandelbrot's shift, which keeps the first few words from taking half of the text.
 ZIPF_SHIFT = 10.0
@@ -117,6 +124,17 @@ def draw_corpus(n_documents: int, n_words: int, *, n_topics: int, mean_length: f
     where = np.concatenate(rows), np.concatenate(columns)
     # The conversion adds up the words that were drawn more than once.
     return sp.csr_array(sp.coo_array((np.ones(len(where[0]), dtype=np.int64), where), shape=(n_documents, n_words)))
+
+
+def write_texts(path: Path, counts: sp.csr_array) -> Path:
+    """Write documents with these counts of the words word1, word2 and so on, as Parquet."""
+    words = np.array([f"word{column}" for column in range(1, counts.shape[1] + 1)])
+    with ParquetWriter(path, schema({"text": string()})) as file:
+        for start in range(0, counts.shape[0], 1000):
+            rows = counts[start : start + 1000]
+            texts = [" ".join(np.repeat(words[row.indices], row.data.astype(int))) for row in rows]
+            file.write_table(table({"text": texts}))
+    return path
 
 
 def words_of_all_frequencies(counts: sp.csr_array, n_words: int) -> Array:

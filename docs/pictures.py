@@ -110,7 +110,7 @@ def draw_rates() -> Figure:
 def draw_topics() -> Figure:
     """Topics in the docstrings of this installation."""
     docstrings, folder = load_docstrings(), Path(tempfile.mkdtemp())
-    reading = CorpusOptions(stop_words="english", min_df=5, max_df=0.3)
+    reading = CorpusOptions(stop_words="en", min_df=5, max_df=0.3)
     try:
         with count_texts(docstrings.texts, reading) as corpus:
             build_index(corpus, folder / "docstrings.index", reading=reading)

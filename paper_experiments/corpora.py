@@ -5,18 +5,15 @@ from __future__ import annotations
 import gzip
 import json
 import os
-import re
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, partial
-from itertools import pairwise
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
 
 from mixsearch._typing import Array
 from mixsearch.metrics import Reference
@@ -82,7 +79,6 @@ class Source:
     files: tuple[str, ...]  # below the data folder; any one of them
     queries: tuple[str, ...]  # the paper's labeled words
     text: Callable[[Mapping[str, Any]], str] | None = None  # from a line of JSON; None if the reader finds it
-    has_tags: bool = False
     is_large: bool = False  # too large for a quick run
     min_documents: int = MIN_DOCUMENTS  # words of fewer are left out
 
@@ -103,7 +99,7 @@ SOURCES = {
     "ap": Source("Associated Press", _bags("ap"), NEWS),
     "nytimes": Source("NY Times", _bags("nytimes"), NEWS, is_large=True, min_documents=AUTHORS_CUT),
     "yelp-10k": Source("Yelp, 10,000 reviews", ("text/yelp_10k.jsonl.gz",), REVIEWS),
-    "imdb": Source("IMDB", ("text/imdb_50k.jsonl.gz",), REVIEWS, has_tags=True, is_large=True),
+    "imdb": Source("IMDB", ("text/imdb_50k.jsonl.gz",), REVIEWS, is_large=True),
     "yelp": Source("Yelp", (_YELP, _YELP + ".gz", _YELP + "l", _YELP + "l.gz"), REVIEWS, is_large=True),
 }
 
@@ -163,11 +159,10 @@ def _count(path: Path, source: Source) -> tuple[sp.csr_array[Any], list[str]]:
     if path.name.startswith("docword."):
         return read_docword(path, source.min_documents)
     options = CorpusOptions(
-        stop_words="english",
+        stop_words="en",
         phrases=False,
         min_df=source.min_documents,
         max_df=MAX_DOCUMENT_SHARE,
-        strip_tags=source.has_tags,
         keep_texts=False,
     )
     with (
@@ -232,23 +227,8 @@ def _reference(words: list[str], articles: Path) -> Reference:
     return Reference(counts[:, [columns[word] for word in known]], known)
 
 
-def _list_sequences(text: str, longest: int) -> list[str]:
-    """Return the words of a text, and the pairs of adjacent words if they are asked for."""
-    words = re.findall(r"[^\W_]{2,}", text)
-    return words + [" ".join(pair) for pair in pairwise(words)] * (longest > 1)
-
-
 @lru_cache(maxsize=1)
 def _read_articles(path: Path, longest: int) -> tuple[sp.csc_array[Any], list[str]]:
-    every_word = CorpusOptions(
-        text="text",
-        tokenizer=partial(_list_sequences, longest=longest),
-        stop_words=None,
-        phrases=False,
-        min_df=1,
-        max_df=1.0,
-        max_words=sys.maxsize,
-        keep_texts=False,
-    )
-    with read_corpus(path, every_word) as articles:
-        return sp.csc_array(articles.to_counts()), articles.vocabulary
+    vectorizer = CountVectorizer(token_pattern=r"[^\W_]{2,}", ngram_range=(1, longest))
+    counts = vectorizer.fit_transform(line["text"] for line in _lines(path))
+    return sp.csc_array(counts), vectorizer.get_feature_names_out().tolist()

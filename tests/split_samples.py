@@ -13,25 +13,14 @@ from mixsearch.core.rows import N_GROUPS, Chunks, chunk_in_memory
 class PickledChunks(Chunks[Any]):
     """Chunks that receive only what can be pickled, and cannot be pickled themselves."""
 
-    def sum(self, summarize, *shared):
-        summarize, shared = _pickle_and_load(summarize, shared)
-        return super().sum(summarize, *shared)
+    def gather(self, function):
+        return super().gather(cloudpickle.loads(cloudpickle.dumps(function)))
 
     def map(self, change, *shared):
-        change, shared = _pickle_and_load(change, shared)
         return replace(self, pieces=super().map(change, *shared).pieces)
-
-    def map_sum(self, step, *shared):
-        step, shared = _pickle_and_load(step, shared)
-        changed, sums = super().map_sum(step, *shared)
-        return replace(self, pieces=changed.pieces), sums
 
     def __getstate__(self):
         raise TypeError("Chunks stay on their workers, but a function holds them.")
-
-
-def _pickle_and_load(function, shared):
-    return cloudpickle.loads(cloudpickle.dumps((function, shared)))
 
 
 def jackknife_slices(n_rows):

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-import scipy.sparse as sp
 
 N_ROWS = 60
 _INDEX = ("index", "-o", "out.index", "--overwrite", "-k", "2", "--memory", "100MB", "--min-df", "1", "--max-df", "1.0")
@@ -21,7 +20,7 @@ _TABLES = (_INDEX, _TABLE)
 # The commands that read a file, by its suffix.
 COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
     ".csv": _TABLES, ".tsv": _TABLES, ".jsonl": _TABLES, ".json": _TABLES, ".parquet": _TABLES, ".arrow": _TABLES,
-    ".feather": _TABLES, ".xlsx": _TABLES, ".sqlite": _TABLES, ".txt": _TEXTS, ".npz": _TEXTS,
+    ".feather": _TABLES, ".xlsx": _TABLES, ".sqlite": _TABLES, ".txt": _TEXTS,
     ".png": (("segment", "--seed", "3,3", "--seed", "12,12"),),
     ".jpg": (("segment", "--seed", "3,3", "--seed", "12,12"),),
 }  # fmt: skip
@@ -71,21 +70,11 @@ def write_valid_files(folder: Path) -> list[Path]:
     data = (folder / "a.csv").read_bytes()
     (folder / "a.csv.gz").write_bytes(gzip.compress(data))
     (folder / "a.jsonl.zst").write_bytes(pa.Codec("zstd").compress((folder / "a.jsonl").read_bytes(), asbytes=True))
-    sp.save_npz(folder / "a.npz", make_counts())
     pixels = np.random.default_rng(0).integers(256, size=(24, 24, 3), dtype=np.uint8)
     pixels[:, 12:] //= 4
     Image.fromarray(pixels).save(folder / "a.png")
     Image.fromarray(pixels).save(folder / "a.jpg")
     return sorted(path for path in folder.iterdir() if path.is_file() and path.stem != "log")
-
-
-def make_counts() -> sp.csr_array:
-    """Return counts of three topics over 24 words."""
-    rng = np.random.default_rng(0)
-    counts = np.zeros((N_ROWS, 24), dtype=np.int64)
-    for i in range(N_ROWS):
-        np.add.at(counts[i], 8 * (i % 3) + rng.integers(8, size=12), 1)
-    return sp.csr_array(counts)
 
 
 def _index(name: str, *options: str) -> list[str]:
@@ -120,21 +109,6 @@ def _bomb(name: str, line: bytes, n_bytes: int, *, find: bool = False) -> Callab
         chunk = line * max(1, (1 << 20) // len(line))
         (folder / name).write_bytes(gzip.compress(chunk) * (n_bytes // len(chunk)))
         return _find(name) if find else _index(name)
-
-    return write
-
-
-def _npz(**changes: object) -> Callable[[Path], list[str]]:
-    """Return how to write counts whose arrays do not fit together."""
-
-    def write(folder: Path) -> list[str]:
-        counts = make_counts()
-        arrays = {
-            "indices": counts.indices, "indptr": counts.indptr, "data": counts.data, "shape": np.array(counts.shape),
-            "format": np.array(b"csr"),
-        }  # fmt: skip
-        np.savez(folder / "bad.npz", **{**arrays, **changes})  # type: ignore[arg-type]
-        return _index("bad.npz")
 
     return write
 
@@ -244,23 +218,6 @@ CRAFTED: dict[str, Callable[[Path], list[str]]] = {
     "gz of CSV, table": _bomb("bomb.csv.gz", b"a,b\n", 1 << 30, find=True),
     "gz of JSON, table": _bomb("bomb.jsonl.gz", b'{"a": 1}\n', 1 << 30, find=True),
     "workbook that grows a thousandfold": _zipped_sheet,
-    "npz with row pointers out of range": _npz(indptr=np.array([0, *[10**9] * 59, 3], dtype=np.int64)),
-    "npz with falling row pointers": _npz(indptr=np.r_[0, np.arange(60)[::-1] * 5, 300].astype(np.int32)[:61]),
-    "npz with negative row pointers": _npz(indptr=np.r_[0, -(10**6) * np.ones(59), make_counts().nnz].astype(np.int32)),
-    "npz with columns out of range": _npz(indices=np.full(make_counts().nnz, 10**8, dtype=np.int32)),
-    "npz with negative columns": _npz(indices=np.full(make_counts().nnz, -(10**8), dtype=np.int32)),
-    "npz by columns with bad pointers": _npz(format=np.array(b"csc"), indptr=np.full(61, 10**8, dtype=np.int64)),
-    "npz of objects": _npz(data=np.array([{}] * make_counts().nnz)),
-    "npz with texts for counts": _npz(data=np.array(["a"] * make_counts().nnz)),
-    "npz with infinite counts": _npz(data=np.full(make_counts().nnz, np.inf)),
-    "npz with NaN": _npz(data=np.full(make_counts().nnz, np.nan)),
-    "npz with complex counts": _npz(data=np.full(make_counts().nnz, 1 + 1j)),
-    "npz with counts of 10^300": _npz(data=np.full(make_counts().nnz, 1e300)),
-    "npz with counts of 2^32 + 1": _npz(data=np.full(make_counts().nnz, 2**32 + 1)),
-    "npz with a negative shape": _npz(shape=np.array([-60, 24])),
-    "npz with a shape of 10^12": _npz(shape=np.array([60, 10**12])),
-    "npz of diagonals": _npz(format=np.array(b"dia"), offsets=np.array([10**9])),
-    "npz of an unknown format": _npz(format=np.array(b"xyz")),
     "Parquet with invalid UTF-8": _parquet(_invalid_utf8),
     "Parquet with invalid UTF-8, table": _parquet(_invalid_utf8, find=True),
     "Parquet that repeats a long text": _parquet(_repeated_text),

@@ -10,6 +10,7 @@ from .errors import SearchError, SearchWarning, WeakHintWarning
 from .gaussian import GaussianComponent, GaussianSearch
 from .image.result import Segmentation
 from .image.segment import segment
+from .lda import LdaSearch, LdaTopic
 from .regression import RegressionComponent, RegressionSearch
 from .subspace import Subspace, SubspaceErrors, SubspaceSearch
 from .table.component import TableComponent
@@ -27,6 +28,8 @@ __all__ = [
     "Component",
     "GaussianComponent",
     "GaussianSearch",
+    "LdaSearch",
+    "LdaTopic",
     "Moments",
     "RegressionComponent",
     "RegressionSearch",

@@ -6,9 +6,9 @@ communities, and the examples choose one. If not, personalised PageRank from the
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,13 +18,13 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from mixsearch._typing import Array, DataFrame, GraphLike
-from mixsearch.core.check import MAX_DISAGREEMENT, Check
+from mixsearch.core.check import Check
 from mixsearch.core.extraction import all_components
 from mixsearch.core.frame import Frame
 from mixsearch.core.moments import sum_cubes, symmetrize
 from mixsearch.core.validation import AUTO, check_n_components
 from mixsearch.display import Card
-from mixsearch.errors import DoubtfulExamplesWarning, HintError, SearchWarning, UnlikelyMixtureWarning, warn_user
+from mixsearch.errors import DoubtfulExamplesWarning, HintError, SearchWarning, warn_user
 from mixsearch.graph.links import Graph, read_graph
 from mixsearch.graph.members import Members, choose_left_out, find_cut, find_members, rank_left_out
 from mixsearch.graph.pagerank import PageRank
@@ -32,48 +32,21 @@ from mixsearch.graph.pagerank import PageRank
 
 @dataclass(frozen=True)
 class Tuning:
-    """Chosen on block models, imports and nearest neighbours; other graphs are in benchmarks/communities.py."""
+    """Chosen on every other graph of benchmarks/communities.py, and reported on the others."""
 
     restart: float = 0.02  # probability that the random walk returns to an example
-    max_closure: float = 1.43  # linked pairs of those with a common neighbour, over those that communities explain, or
-    # the inverse; 1.35 to 1.45 choose the same method for 62 graphs
+    max_closure: float = 1.35  # linked pairs of nodes with a common neighbour over those explained, or inverse
     n_nodes: int = 500  # whose pairs are counted
     max_components: int = 64  # communities that are counted
-    small_graph: int = 1_000  # nodes: with more, noise goes beyond the threshold, and dense matrices are slow
+    max_disagreement: float = 0.05  # one of q examples belongs to another community below this / q
 
 
 TUNING = Tuning()
 TINY = float(np.finfo(np.float64).tiny)
 
 
-# ---- Block model ----------------------------------------------------------------------------------------------------
-
-
-class BlockModel(NamedTuple):
-    """The communities of all nodes."""
-
-    log_posterior: Array  # log-probability of each community, (n, k)
-    closure: float  # links between neighbours of a node, relative to those that the communities explain
-
-    @property
-    def is_explained(self) -> bool:
-        """Whether communities explain the links between neighbours of a node: there are some, and neither too many."""
-        return 1 / TUNING.max_closure <= self.closure <= TUNING.max_closure
-
-    def score(self, index: int) -> Array:
-        """Compute -log(1 - membership) for one community, (n,)."""
-        return np.asarray(-logsumexp(np.delete(self.log_posterior, index, axis=1), axis=1))
-
-    def choose(self, positive: Array, negative: Array) -> int:
-        """Choose the community that all positive and no negative examples are likeliest members of."""
-        L = self.log_posterior
-        joint = L[positive].sum(axis=0) - (len(positive) - 1) * (logsumexp(L, axis=0) - np.log(len(L)))
-        joint -= [np.sum(BlockModel(L[negative], self.closure).score(index)) for index in range(L.shape[1])]
-        return int(np.argmax(joint))
-
-
-def fit_block_model(links: sp.csr_array, n_components: int) -> BlockModel:
-    """Fit a block model with degrees: moments of neighbour triples, then one step of a mean field.
+def fit_block_model(links: sp.csr_array, n_components: int) -> Array:
+    """Compute the log-probability of each community for each node, (n, k): by moments and one step of a mean field.
 
     Notes
     -----
@@ -85,9 +58,7 @@ def fit_block_model(links: sp.csr_array, n_components: int) -> BlockModel:
     neighbors = links @ P
     C = estimate_rates(degrees, P, neighbors)
     logs = neighbors @ np.log(C) - np.outer(degrees, C @ (degrees @ P) / degrees.sum())
-    log_posterior = log_softmax(logs + np.log(np.maximum(P.mean(axis=0), TINY)), axis=1)
-    linked, expected = measure_closure(links, np.exp(log_posterior))
-    return BlockModel(log_posterior, linked / max(expected, TINY))
+    return np.asarray(log_softmax(logs + np.log(np.maximum(P.mean(axis=0), TINY)), axis=1))
 
 
 def estimate_posterior(links: sp.csr_array, n_components: int) -> Array:
@@ -106,7 +77,7 @@ def estimate_posterior(links: sp.csr_array, n_components: int) -> Array:
     has_triples = triples > 1e-9 * first**3  # less is rounding
     per_triple = has_triples / (first + first.mean()) ** 2
     per_pair, per_link = (
-        np.divide(per_triple * triples, each, out=np.zeros_like(each), where=has_triples) for each in (pairs, first)
+        np.divide(per_triple * triples, x, out=np.zeros_like(x), where=has_triples) for x in (pairs, first)
     )
     weight = per_triple @ triples
     n = len(first)
@@ -136,14 +107,14 @@ def estimate_posterior(links: sp.csr_array, n_components: int) -> Array:
     centers = scale[:, None] * components.points
     noise = float(np.mean(((scale * W) ** 2).T @ mean))
     logs = (Y * scale) @ centers - np.outer(first, 0.5 * np.sum(centers**2, axis=0))
-    return np.asarray(softmax(logs / noise + np.log(np.maximum(components.weights, 1e-3)), axis=1))
+    return np.asarray(softmax(logs / noise + np.log(np.maximum(components.weights, TINY)), axis=1))
 
 
 def find_eigenpairs(matrix: Any, k: int, which: Literal["LA", "LM"], tol: float = 1e-4) -> tuple[Array, Array]:
     """Find the first k eigenpairs of a symmetric matrix or operator, (k,) falling and (n, k)."""
     n = matrix.shape[0]
-    if n <= max(TUNING.small_graph // 2, 2 * k):
-        values, vectors = np.linalg.eigh(np.column_stack([matrix @ unit for unit in np.eye(n)]))
+    if n <= 2 * k:
+        values, vectors = np.linalg.eigh(matrix @ np.eye(n))
     else:
         values, vectors = eigsh(matrix, k, which=which, v0=np.random.default_rng(0).standard_normal(n), tol=tol)
     order = np.argsort(-(np.abs(values) if which == "LM" else values), kind="stable")[:k]
@@ -161,15 +132,15 @@ def count_communities(links: sp.csr_array) -> int:
     """
     degrees = np.asarray(links.sum(axis=1))
     # Two nodes of more links than this would be linked more than once by chance: such hubs avoid each other.
-    kept = np.flatnonzero(degrees <= 2 * np.sqrt(degrees.sum()))
-    links = links[kept][:, kept] if links[kept][:, kept].nnz else links
+    subset = np.flatnonzero(degrees <= 2 * np.sqrt(degrees.sum()))
+    links = links[subset][:, subset] if links[subset][:, subset].nnz else links
     n, degrees = links.shape[0], np.asarray(links.sum(axis=1))
     spread = degrees @ degrees / degrees.sum() - 2  # r² - 1
     if spread <= 0:
         return 1
     scale = sp.diags_array((np.sqrt(spread + 1) / spread) ** 0.5 / np.sqrt(1 + degrees / spread))
     matrix = sp.csr_array(scale @ links @ scale, dtype=np.float32)  # enough to count, in half the time
-    edge = 1 + 0.5 * n ** (-2 / 3) * (n > TUNING.small_graph)
+    edge = 1 + 0.5 * n ** (-2 / 3)  # noise goes beyond the threshold by a multiple of this
     for k in (16, TUNING.max_components):
         count = int(np.sum(np.abs(find_eigenpairs(matrix, min(k, n), "LM", tol=1e-3)[0]) > edge))
         if count < k:
@@ -202,7 +173,31 @@ def estimate_rates(degrees: Array, P: Array, neighbors: Array) -> Array:
     return np.asarray((1 + P.T @ neighbors) / (1 + np.outer(ends, ends) / degrees.sum()))
 
 
-# ---- Answer ---------------------------------------------------------------------------------------------------------
+def choose_method(n_components: int, closure: float) -> tuple[str, str]:
+    """Choose the method by how well communities explain the links, and say why."""
+    if not 1 / TUNING.max_closure <= closure <= TUNING.max_closure:
+        times = f"{closure:.1f} times as often as communities explain"
+        return "pagerank", f"PageRank, since nodes with a common neighbour are linked {times}."
+    if n_components == 1:
+        return "pagerank", "PageRank, since the links do not show any communities: the examples may not have one."
+    return "block model", f"Block model of {n_components} communities, since these explain the links."
+
+
+def search_block_model(log_posterior: Array, positive: Array, negative: Array) -> Members:
+    """Search for the community of the examples, and rank each example by the community that the others choose."""
+    L, k = log_posterior, log_posterior.shape[1]
+    all_scores = np.stack([-logsumexp(np.delete(L, a, axis=1), axis=1) for a in range(k)], axis=1)  # -log(1 - P)
+
+    def choose(nodes: Array) -> int:
+        return int(np.argmax(L[nodes].sum(axis=0) - all_scores[negative].sum(axis=0)))
+
+    scores = all_scores[:, choose(positive)]
+    left_out = [choose(np.delete(positive, t)) for t in choose_left_out(len(positive))]
+    check, membership = rank_left_out(all_scores[:, left_out], positive), -np.expm1(-scores)
+    apart = np.flatnonzero(membership[positive] * len(positive) < TUNING.max_disagreement)
+    scores[positive], scores[negative] = np.nextafter(scores.max(), np.inf), 0
+    membership[positive], membership[negative] = 1, 0
+    return Members(scores, membership, True, check, apart)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -228,17 +223,6 @@ class Community:
         The method and why it was used, as a sentence.
     warnings : tuple of SearchWarning
         Reasons not to trust the answer.
-
-    Examples
-    --------
-    >>> from mixsearch import CommunitySearch
-    >>> from mixsearch.datasets import make_communities
-    >>> data = make_communities(2000, 4, mean_degree=20, signal=4.0, random_state=0)
-    >>> found = CommunitySearch().fit(data.adjacency).search(examples=data.known(2, 3))
-    >>> found.method
-    'block model'
-    >>> bool((data.labels[found.members] == 2).mean() > 0.9)
-    True
     """
 
     scores: Array
@@ -287,9 +271,6 @@ class Community:
         return Card("Community", facts)
 
 
-# ---- Search ---------------------------------------------------------------------------------------------------------
-
-
 class CommunitySearch(BaseEstimator):
     """Find one community of a graph from a few of its members.
 
@@ -302,25 +283,25 @@ class CommunitySearch(BaseEstimator):
     ----------
     n_components_ : int
         Number of communities of the block model; 1 if the links do not show any.
+    method_, reason_ : str
+        How communities are searched for, "block model" or "pagerank", and why.
 
     Notes
     -----
-    In a stochastic block model with degrees, communities and numbers of links say how often two nodes are linked, also
-    two neighbours of one node. Where these are linked much more often, as in most graphs that people make, the answer
-    comes from personalised PageRank.
-
-    References
-    ----------
-    A. Ray, S. Sanghavi, S. Shakkottai, "Searching for a Single Community in a Graph", 2018.
+    In a block model (Ray, Sanghavi and Shakkottai, "Searching for a Single Community in a Graph", 2018), communities
+    and numbers of links say how often two nodes are linked, whatever neighbours they share. In most graphs that people
+    make, nodes with a common neighbour are linked much more often: the answer then comes from personalised PageRank.
 
     Examples
     --------
     >>> from mixsearch import CommunitySearch
     >>> from mixsearch.datasets import make_communities
     >>> data = make_communities(2000, 4, mean_degree=20, signal=4.0, random_state=0)
-    >>> search = CommunitySearch().fit(data.adjacency)
-    >>> print(search.search(examples=data.known(2, 3)).reason)
-    Block model of 4 communities: they explain how often nodes with a common neighbour are linked.
+    >>> community = CommunitySearch().fit(data.adjacency).search(examples=data.known(2, 3))
+    >>> print(community.reason)
+    Block model of 4 communities, since these explain the links.
+    >>> bool((data.labels[community.members] == 2).mean() > 0.9)
+    True
     """
 
     n_components_: int
@@ -328,7 +309,7 @@ class CommunitySearch(BaseEstimator):
     def __init__(self, n_components: int | Literal["auto"] = "auto") -> None:
         self.n_components = n_components
 
-    def fit(self, X: GraphLike, y: None = None, *, names: Iterable[Hashable] | None = None) -> Self:
+    def fit(self, X: GraphLike, y: None = None) -> Self:
         """Fit the communities of a graph.
 
         Parameters
@@ -338,8 +319,6 @@ class CommunitySearch(BaseEstimator):
             two nodes and, if there is a third column, its weight. Links count in both directions.
         y : None
             Ignored.
-        names : iterable of length n, optional
-            The names of the nodes of a matrix; without them, nodes are numbered from 0.
 
         Returns
         -------
@@ -347,11 +326,13 @@ class CommunitySearch(BaseEstimator):
         """
         requested = None if self.n_components == AUTO else check_n_components(self.n_components)
         # 1) the graph, and its links as counts: with weights scaled so that their mean is their mean square
-        graph = self._graph = read_graph(X, names)
+        graph = self._graph = read_graph(X)
         links = graph.adjacency * (graph.adjacency.sum() / graph.adjacency.power(2).sum())
         # 2) communities of a block model, and whether these explain the links between neighbours
-        self._model = fit_block_model(links, requested or count_communities(links))
-        self.n_components_ = self._model.log_posterior.shape[1]
+        self._log_posterior = fit_block_model(links, requested or count_communities(links))
+        self.n_components_ = self._log_posterior.shape[1]
+        linked, expected = measure_closure(links, np.exp(self._log_posterior))
+        self.method_, self.reason_ = choose_method(self.n_components_, linked / max(expected, TINY))
         # 3) personalised PageRank
         self._pagerank = PageRank(graph.adjacency, TUNING.restart)
         self.n_features_in_ = len(graph.names)
@@ -372,55 +353,33 @@ class CommunitySearch(BaseEstimator):
         Community
         """
         check_is_fitted(self)
-        graph, model = self._graph, self._model
+        graph = self._graph
         # 1) the examples
         positive, negative = graph.find(examples), graph.find(not_examples)
         check_examples(graph, positive, negative)
-        # 2) one score for each node, and membership
-        uses_model = model.is_explained and self.n_components_ > 1
+        # 2) scores and membership
+        uses_model = self.method_ == "block model"
         if uses_model:
-            found = select_members(model, positive, negative)
+            result = search_block_model(self._log_posterior, positive, negative)
         else:
-            found = find_members(self._pagerank, positive, negative)
+            result = find_members(self._pagerank, positive, negative)
         # 3) members: those more likely than not, or those before a cut
-        order = np.argsort(-found.scores, kind="stable")
-        if uses_model:
-            n_members = int(np.sum(found.membership > 0.5))
-        else:
-            n_members = max(find_cut(graph.adjacency, order, found.check.ranks), len(positive))
-        members = [graph.names[node] for node in order[:n_members]]
-        # 4) reasons not to trust the answer
-        warnings = find_warnings(graph, model, positive, negative)
-        for warning in warnings:
+        order = np.argsort(-result.scores, kind="stable")
+        cut = np.sum(result.membership > 0.5) if uses_model else find_cut(graph.adjacency, order, result.check.ranks)
+        members = [graph.names[node] for node in order[: max(int(cut), len(positive))]]
+        # 4) a reason not to trust the answer: walks of PageRank often do not connect examples of one community
+        warnings = []
+        if uses_model and len(result.apart):
+            disagreeing = [str(graph.names[node]) for node in positive[result.apart]]
+            warning = DoubtfulExamplesWarning(
+                "{n_disagreeing} of {n_examples} examples belong to another community: {nodes}.",
+                n_disagreeing=len(disagreeing),
+                n_examples=len(positive),
+                nodes=", ".join(disagreeing[:5]),
+            )
             warn_user(warning)
-        method = "block model" if uses_model else "pagerank"
-        reason = explain_method(model, uses_model)
-        return Community(*found[:4], members, method, reason, tuple(warnings), graph.names)
-
-
-def explain_method(model: BlockModel, uses_model: bool) -> str:
-    """Say which method finds the members, and why."""
-    k = model.log_posterior.shape[1]
-    if uses_model:
-        return f"Block model of {k} communities: they explain how often nodes with a common neighbour are linked."
-    if model.is_explained:
-        return "Personalised PageRank: no communities stand out in the links."
-    return (
-        f"Personalised PageRank: nodes with a common neighbour are linked {model.closure:.1f} times as often as the "
-        "communities of a block model explain."
-    )
-
-
-def select_members(model: BlockModel, positive: Array, negative: Array) -> Members:
-    """Select the members of the community of the examples, and rank each example by the choice of the others."""
-    index = model.choose(positive, negative)
-    scores = model.score(index)
-    left_out = [model.score(model.choose(np.delete(positive, t), negative)) for t in choose_left_out(len(positive))]
-    check = rank_left_out(np.array(left_out).reshape(-1, len(scores)).T, positive)
-    membership = -np.expm1(-scores)
-    scores[positive], scores[negative] = np.nextafter(scores.max(), np.inf), 0
-    membership[positive], membership[negative] = 1, 0
-    return Members(scores, membership, True, check)
+            warnings.append(warning)
+        return Community(*result[:4], members, self.method_, self.reason_, tuple(warnings), graph.names)
 
 
 def check_examples(graph: Graph, positive: Array, negative: Array) -> None:
@@ -439,29 +398,3 @@ def check_examples(graph: Graph, positive: Array, negative: Array) -> None:
             "The nodes named have no links, so that nothing is known about their community. Name others.",
             code="examples_without_links",
         )
-
-
-def find_warnings(graph: Graph, model: BlockModel, positive: Array, negative: Array) -> list[SearchWarning]:
-    """Find reasons not to trust an answer: no communities, or examples of another one."""
-    if not model.is_explained:
-        return []
-    if model.log_posterior.shape[1] == 1:
-        return [
-            UnlikelyMixtureWarning(
-                "The links show no communities: those of a graph without any, but with the same degrees, would look "
-                "alike. The nodes nearest to the examples may not belong together. Provide more links.",
-                code="undetectable",
-            )
-        ]
-    membership = np.exp(model.log_posterior[positive, model.choose(positive, negative)])
-    others = positive[membership * len(positive) < MAX_DISAGREEMENT]
-    if not len(others):
-        return []
-    return [
-        DoubtfulExamplesWarning(
-            "{n_disagreeing} of {n_examples} examples belong to another community: {nodes}.",
-            n_disagreeing=len(others),
-            n_examples=len(positive),
-            nodes=", ".join(str(graph.names[node]) for node in others[:5]),
-        )
-    ]

@@ -321,12 +321,6 @@ class DroppedDocumentsWarning(SearchWarning):
     code = "dropped_documents"
 
 
-class HintIgnoredWarning(SearchWarning):
-    """Labels were given to `fit`, but none of them marks a known member."""
-
-    code = "hint_ignored"
-
-
 class UnlikelyMixtureWarning(SearchWarning):
     """The moments of the samples do not fit a mixture with this number of components."""
 

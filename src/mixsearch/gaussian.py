@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from mixsearch._typing import Array, Matrix, Samples, SamplesLike
+from mixsearch._typing import Array, Samples, SamplesLike
 from mixsearch.core.component import add_warnings
 from mixsearch.core.eigen import OVERSAMPLING, top_eigenpairs
 from mixsearch.core.estimator import RandomState, SemiSupervised
@@ -51,7 +51,15 @@ from mixsearch.core.rows import (
     leave_one_out,
     spread_over_groups,
 )
-from mixsearch.core.spectrum import MAX_ENERGIES, MIN_NOISE, Spectrum, measure_spectrum, noise_rank, spherical_spectrum
+from mixsearch.core.spectrum import (
+    MAX_ENERGIES,
+    MIN_NOISE,
+    Spectrum,
+    check_count,
+    count_directions,
+    measure_spectrum,
+    noise_rank,
+)
 from mixsearch.core.validation import (
     check_choice,
     check_n_components,
@@ -59,7 +67,6 @@ from mixsearch.core.validation import (
     check_n_samples,
     check_not_orthogonal,
     hint_from_direction,
-    hint_from_examples,
     mean_of,
 )
 from mixsearch.errors import SearchWarning, warn_user
@@ -120,23 +127,16 @@ class GaussianFamily:
     mean: Array  # W'm, (k,)
     noise_variance: float  # Σ αᵢσᵢ²
     noise_mean: Array  # W'm~, (k,), with m~ = Σ αᵢσᵢ²μᵢ
-    noise_square: Array  # E[e y²], (k,)
     sample_mean: Array  # m, (d,)
     chunks: Chunks[GaussianChunk]
     n_noise: int  # the dimension of the noise space: directions outside the signal space in which samples vary
     spectrum: Spectrum | None = None  # which eigenvalues exceed the noise; None for the paper's moments
-    is_sought: bool = True  # whether this number of components was asked for
-    n_hints: ClassVar[int] = 1
+    warnings: tuple[SearchWarning, ...] = ()  # reasons to distrust this number of components
 
     @property
     def n_components(self) -> int:
         """The number of components of the fit."""
         return self.frame.n_components
-
-    @property
-    def warnings(self) -> tuple[SearchWarning, ...]:
-        """Reasons to distrust this number of components."""
-        return () if self.spectrum is None else self.spectrum.warnings(self.n_components - 1, is_sought=self.is_sought)
 
     @property
     def signal(self) -> slice:
@@ -248,87 +248,63 @@ def fit_gaussian(
     seed: int,
     measured: MeasuredSamples | None = None,
 ) -> GaussianFamily:
-    """Find the signal space and the noise of a mixture of spherical Gaussians, and project the samples."""
+    """Find the signal space and the noise of a mixture of spherical Gaussians, and project the samples.
+
+    Notes
+    -----
+    The covariance has rank k - 1 plus noise. The paper takes the noise variance from one of its eigenvectors, and the
+    signal space from the second moment about zero. The mean over all noise directions has a smaller error.
+    """
+    (n, d, dtype, _), k = chunks.layout, n_components
     mean, distances = measured or measure_samples(chunks)
     with blas_threads_for(chunks):
         covariance = second_moment(chunks, center=mean)
         if paper:
-            framed = _frame_at_zero(chunks, covariance, mean, n_components, seed)
+            values, vectors, _ = top_eigenpairs(covariance, min(k + 1, d), seed=seed)
+            level, noise_direction = float(values[-1]), vectors[:, -1]
+            values, vectors, _ = top_eigenpairs(second_moment(chunks), k, seed=seed)
+            frame, n_noise = frame_from_eigenpairs(values, vectors, level, precision=dtype), d - k
         else:
-            framed = _frame_at_mean(distances, covariance, mean, n_components, seed)
+            pairs = top_eigenpairs(covariance, min(k - 1 + OVERSAMPLING, d), n_converged=max(k - 1, 1), seed=seed)
+            values, vectors = pairs.values[: k - 1], pairs.vectors[:, : k - 1]
+            rank = noise_rank(covariance, chunks, mean, k - 1, seed)
+            trace, n_noise = distances.sum(lambda chunk: float(chunk.squares.sum())) / n, max(rank - k + 1, 1)
+            level = max(trace - float(values.sum()), 0.0) / n_noise
+            signal = frame_from_eigenpairs(values, vectors, level, precision=dtype, name="covariance", n_components=k)
+            unit = float(signal.values.mean()) if k > 1 else 1.0
+            frame = Frame(np.column_stack([np.zeros(d), vectors]), np.append(unit, signal.values), origin=mean)
 
-    def sum_noise(chunk: GaussianChunk) -> Array:
-        Y, energy = chunk.projected, chunk.energy.astype(chunk.projected.dtype)
-        both = np.stack([np.asarray(Y.T @ energy), np.einsum("ij,ij,i->j", Y, Y, energy)])
-        return np.asarray(both, dtype=np.float64)
-
-    noise_mean, noise_square = framed["chunks"].sum(sum_noise) / chunks.n_rows
-    return GaussianFamily(
-        **framed,
-        mean=framed["frame"].whiten(mean),
-        noise_mean=noise_mean,
-        noise_square=noise_square,
-        sample_mean=mean,
-    )
-
-
-def _frame_at_mean(
-    chunks: Chunks[MeasuredChunk], covariance: Matrix, mean: Array, n_components: int, seed: int
-) -> dict[str, Any]:
-    """Frame the covariance, which has rank k - 1 plus noise, and average the noise over its other directions.
-
-    The paper takes the noise level from one eigenvector. The mean over all of them has a smaller error.
-    """
-    (n, d, dtype, _), q = chunks.layout, n_components - 1
-    pairs = top_eigenpairs(covariance, min(q + OVERSAMPLING, d), n_converged=max(q, 1), seed=seed)
-    values, vectors = pairs.values[:q], pairs.vectors[:, :q]
-    rank = noise_rank(covariance, chunks, mean, q, seed)
-    n_noise = max(rank - q, 1)
-
-    def project_chunk(chunk: MeasuredChunk) -> GaussianChunk:
-        inside = project(chunk.samples, vectors, mean)
-        residual = np.maximum(chunk.squares - np.einsum("ij,ij->i", inside, inside), 0)
-        return GaussianChunk(chunk.first, chunk.samples, inside, residual / n_noise, residual)
-
-    def whiten_chunk(chunk: GaussianChunk) -> GaussianChunk:
-        Y = np.column_stack([np.ones(chunk.n_rows), chunk.projected / np.sqrt(frame.values)])
-        return replace(chunk, projected=Y.astype(chunk.samples.dtype, copy=False))
-
-    inside = chunks.map(project_chunk).persist()
-    level = inside.sum(lambda chunk: float(chunk.energy.sum())) / n
-    frame = frame_from_eigenpairs(values, vectors, level, precision=dtype, name="covariance", n_components=n_components)
-    unit = float(frame.values.mean()) if q else 1.0
-    lifted = Frame(np.column_stack([np.zeros(d), vectors]), np.append(unit, frame.values), origin=mean)
-    projected = inside.map(whiten_chunk).persist()
-    spectrum = measure_spectrum(
-        pairs.values,
-        projected.thin(-(-n // MAX_ENERGIES)).chunk.energy,
-        rank=rank,
-        n_samples=n,
-        n_used=q,
-        trace=level * n_noise + float(values.sum()),
-    )
-    return {"frame": lifted, "noise_variance": level, "n_noise": n_noise, "chunks": projected, "spectrum": spectrum}
-
-
-def _frame_at_zero(
-    chunks: Chunks[SampleChunk], covariance: Matrix, mean: Array, n_components: int, seed: int
-) -> dict[str, Any]:
-    """Frame the second moment less the (k+1)-th eigenvalue of the covariance, as in the paper."""
-    d = chunks.n_features
-    values, vectors, _ = top_eigenpairs(covariance, min(n_components + 1, d), seed=seed)
-    level, noise_direction = float(values[-1]), vectors[:, -1]
-    values, vectors, _ = top_eigenpairs(second_moment(chunks), n_components, seed=seed)
-    frame = frame_from_eigenpairs(values, vectors, level, precision=chunks.layout.dtype)
-
-    def whiten_chunk(chunk: SampleChunk) -> GaussianChunk:
+    def project_paper(chunk: SampleChunk) -> GaussianChunk:
         X = chunk.samples
         energy = np.asarray(X @ noise_direction - mean @ noise_direction) ** 2
         residual = residual_squares(X, frame, np.zeros(d))
         return GaussianChunk(chunk.first, X, frame.whiten(X).astype(X.dtype, copy=False), energy, residual)
 
-    projected = chunks.map(whiten_chunk).persist()
-    return {"frame": frame, "noise_variance": level, "n_noise": d - n_components, "chunks": projected}
+    def project_centered(chunk: MeasuredChunk) -> GaussianChunk:
+        inside = project(chunk.samples, vectors, mean)
+        residual = np.maximum(chunk.squares - np.einsum("ij,ij->i", inside, inside), 0)
+        Y = np.column_stack([np.ones(chunk.n_rows), inside / np.sqrt(signal.values)])
+        Y = Y.astype(chunk.samples.dtype, copy=False)
+        return GaussianChunk(chunk.first, chunk.samples, Y, residual / n_noise, residual)
+
+    def sum_noise(chunk: GaussianChunk) -> Array:
+        return np.asarray(chunk.projected.T @ chunk.energy.astype(chunk.projected.dtype), dtype=np.float64)
+
+    projected = chunks.map(project_paper) if paper else distances.map(project_centered)
+    family = GaussianFamily(
+        frame,
+        frame.whiten(mean),
+        level,
+        projected.sum(sum_noise) / n,
+        sample_mean=mean,
+        chunks=projected,
+        n_noise=n_noise,
+    )
+    if paper:
+        return family
+    energies = projected.thin(-(-n // MAX_ENERGIES)).chunk.energy
+    spectrum = measure_spectrum(pairs.values, energies, rank=rank, n_samples=n, n_used=k - 1, trace=trace)
+    return replace(family, spectrum=spectrum)
 
 
 # ---- Likelihood -----------------------------------------------------------------------------------------------------
@@ -626,7 +602,7 @@ class GaussianComponent(MixtureComponent):
 
     def _refined_errors(self, refined: RefinedMixture[Any]) -> StandardErrors:
         model, params, index, family = refined.model, refined.params, self._index, self._family
-        covariance = estimate_covariance(model, family.chunks.map(model.read).persist(), params, index)
+        covariance = estimate_covariance(model, family.chunks.map(model.read), params, index)
         weight, scale = float(np.sqrt(covariance[-1, -1])), params.scales[index]
         if isinstance(model, ShapedModel):
             axes, outside = np.linalg.inv(scale).T, np.zeros(())
@@ -716,17 +692,15 @@ class GaussianSearch(MixtureSearch[GaussianFamily], SemiSupervised[GaussianFamil
             outliers = self._leave_out_outliers(chunks)
             samples, measured = outliers.samples, outliers.measured
 
-        def find_spectrum() -> Spectrum:  # of one component more than directions in which centers differ
-            return spherical_spectrum(
-                samples, sample_mean_of(samples), lambda n_signal: n_signal + 1, self._draw_seed()
-            )
-
-        k = self._choose_n_components(samples, find_spectrum)
+        k = self._choose_n_components(
+            samples, lambda: count_directions(samples, sample_mean_of(samples), self._draw_seed())
+        )
         family = fit_gaussian(samples, k, paper=is_paper, seed=self._draw_seed(), measured=measured)
-        if self.covariance != "spherical":  # long axes of clusters stand out from the noise, but are not components
-            family = replace(family, spectrum=None)
-        elif hasattr(self, "spectrum_"):
-            family = replace(family, spectrum=self.spectrum_, is_sought=False)
+        # Long axes of clusters that are not spherical stand out from the noise, but are not components.
+        if self.covariance == "spherical" and hasattr(self, "spectrum_"):
+            family = replace(family, warnings=check_count(k - 1, k - 1, n_tested=len(self.spectrum_.counts)))
+        elif self.covariance == "spherical" and family.spectrum is not None:
+            family = replace(family, warnings=check_count(family.spectrum.n_signal, k - 1))
         for warning in family.warnings:
             warn_user(warning)
         self._family, self._mixtures = family, MixtureCache()
@@ -780,9 +754,8 @@ class GaussianSearch(MixtureSearch[GaussianFamily], SemiSupervised[GaussianFamil
         if positive is None:
             v, c = hint_from_direction(hint, self.n_features_in_), None
         else:
-            origin = family.sample_mean if negative is None else mean_of(negative)
-            v = hint_from_examples(positive, origin)
-            # Scores are relative to the mean as well: otherwise all of them share a part without information.
+            # Relative to the mean of all samples, neither the hint nor the scores depend on where zero is.
+            v = mean_of(positive) - (family.sample_mean if negative is None else mean_of(negative))
             c = family.frame.project_hint(v, from_origin=True)
         if family.n_components > 1:
             check_not_orthogonal(family.frame, v, scale=float(np.linalg.norm(v)))

@@ -1,97 +1,87 @@
-"""Topics of documents: the paper's latent Dirichlet allocation (LDA) on word counts.
+"""Latent Dirichlet allocation (LDA): find one topic of word counts from a word, a direction or a few documents.
 
 The model (paper, section 3.2): the words of a document are drawn from Σ θᵢμᵢ, with θ from a Dirichlet distribution of
-parameters α₁..α_k that sum to α₀. Moments first, then the fit, what it estimates from the counts alone (α₀, the number
-of topics), and refinement by Gibbs sampling. `mixsearch.paper.lda` has the same moments in plain NumPy.
+parameters α₁..α_k that sum to α₀. Moments first, then the fit, α₀, refinement by Gibbs sampling, the answer and the
+estimator. `mixsearch.paper.lda` has the same moments in plain NumPy.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from itertools import pairwise
-from threading import Lock
-from typing import Any, ClassVar, NamedTuple
-from weakref import WeakKeyDictionary
+from functools import cached_property, partial
+from numbers import Integral, Real
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
+from scipy.optimize import minimize_scalar
+from sklearn.decomposition import non_negative_factorization  # type: ignore[attr-defined]  # old stubs
+from sklearn.utils.validation import check_is_fitted, check_non_negative  # type: ignore[attr-defined]  # old stubs
 
-from mixsearch._typing import Array, Matrix
-from mixsearch.core.component import Refined
+from mixsearch._typing import Array, Samples, SamplesLike
+from mixsearch.core.check import check_answer
+from mixsearch.core.component import Component, add_warnings
 from mixsearch.core.eigen import as_operator, top_eigenpairs
-from mixsearch.core.extraction import Candidates, all_components
+from mixsearch.core.estimator import RandomState, SemiSupervised
+from mixsearch.core.extraction import all_components, extract_by_whitening
+from mixsearch.core.family import Preset
 from mixsearch.core.frame import Frame, count_above, frame_from_eigenpairs
-from mixsearch.core.jackknife import jackknife
-from mixsearch.core.moments import (
-    Hinted,
-    Replicates,
-    multiply_gram_chunks,
-    rescale,
-    sum_cubes,
-    symmetric_operator,
-    symmetrize,
-    weighted_gram,
-)
+from mixsearch.core.jackknife import StandardErrors, jackknife
+from mixsearch.core.moments import Hinted, Replicates, rescale, second_moment, weighted_gram, weighted_sums
 from mixsearch.core.rows import (
     Chunk,
     Chunks,
-    RowChunks,
-    add_all,
+    SampleChunk,
     chunk_rows,
-    even_slices,
-    group_indices,
+    is_dask,
     leave_one_out,
-    row_slices,
-    sample_terms,
-    sum_chunks,
-    sums_by_group,
+    load_dask,
+    top_rows,
 )
-from mixsearch.core.spectrum import N_FOLDS, Spectrum, find_spectrum, max_directions
-from mixsearch.errors import HintError, Option, SearchError
-from mixsearch.lda_documents import (
-    DocumentWeights,
-    HintedChunk,
-    TopicChunk,
-    Weighting,
-    WordCountChunk,
-    check_indices,
-    match_documents,
-    weight_documents,
+from mixsearch.core.validation import (
+    AUTO,
+    as_search_errors,
+    check_choice,
+    check_n_components,
+    check_n_features,
+    check_n_samples,
+    check_not_orthogonal,
+    check_one_hint,
+    check_positive_int,
+    check_samples,
+    hint_from_direction,
 )
-from mixsearch.machine import n_cores, one_blas_thread
-
-# Words that represent all in a sum of squares, which it changes by about a thousandth.
-MAX_DIAGONAL_WORDS = 10_000
-# Documents with the words of a hint are summed in this many chunks, however many cores there are: then they do not
-# change the sums. Fewer than the second number are summed before another thread has started.
-N_CHUNKS, THREADED_DOCUMENTS = 4, 500
-# Vectors that one pass over the counts serves: more passes than with k + 10 of them, but less time in all. At this
-# residual of the eigenvectors, relative to each eigenvalue, rankings of documents no longer change.
-BLOCK, EIGEN_TOL = 20, 1e-2
-# Directions beyond the signal space that are looked at; none is left out that matters if the first is weaker than this
-# fraction of the last topic. Noise reaches up to 1.5 times as far as down, a topic six times or more.
-MAX_LEFT_OUT, MIN_NEXT, MIN_NOISE_RATIO = 10, 0.1, 3.0
-# Up to this many directions are tested for "auto". Text has hundreds that keep a little on other documents; if one
-# keeps at least half of its eigenvalue v'Av = λ, λvv' brings the sum of those before it nearer to A.
-MAX_TOPICS, MIN_HELD = 200, 0.5
-# "auto" compares this many contractions, for sums α₀ in this range; the first fit takes any.
-N_CONTRACTIONS, ALPHA0_RANGE, N_STEPS, FIRST_ALPHA0 = 6, (1e-2, 1e2), 25, 1.0
-# Two matrices in the plane that share the eigenvector W'm always commute.
-MIN_IDENTIFIED = 3
-# Words that a sweep draws topics for at a time stay in cache. The words of a count above the second number are drawn
-# together, which takes longer for small ones.
-SWEPT_WORDS, MAX_SINGLE = 32_000, 20
-# The least probability of a word, and share of a topic: products of two are normal numbers in single precision.
-MIN_PROBABILITY = 1e-18
+from mixsearch.display import Card
+from mixsearch.errors import (
+    ArgumentError,
+    DroppedDocumentsWarning,
+    HintError,
+    Option,
+    SearchError,
+    SearchWarning,
+    UnknownWordError,
+    UnlikelyMixtureWarning,
+    warn_user,
+)
+from mixsearch.machine import one_blas_thread
+from mixsearch.mixture.em import not_refined
+from mixsearch.mixture.search import MixtureCache
 
 
 @dataclass(frozen=True)
 class Tuning:
-    """Gibbs sampling. Chosen on generated corpora by benchmarks/refinement.py, reported on those of other seeds."""
+    """Chosen on generated corpora by benchmarks/refinement.py and counting.py, reported on those of other seeds."""
 
-    n_sweeps: int = 48
+    metric: float = 0.25  # words are measured in units of their frequency to this power: noise grows with frequency
+    block: int = 20  # vectors that one pass over the counts serves
+    eigen_tol: float = 1e-2  # residual of eigenvectors, relative to each eigenvalue
+    n_beyond: int = 10  # directions beyond the signal space that are compared with the noise
+    noise_ratio: float = 3.0  # noise reaches up to 1.5 times as far up as down, a topic six times or more
+    n_contractions: int = 6  # that "auto" compares for α₀,
+    alpha0_range: tuple[float, float] = (1e-2, 1e2)  # in this range
+    n_sweeps: int = 48  # of Gibbs sampling
     held: float = 1 / 6  # share of the sweeps in which topics stay those of the moments,
     dropped: float = 1 / 6  # and share of those after them that are not averaged
     min_weight: float = 0.1  # that a topic starts with, relative to an even one
@@ -101,23 +91,34 @@ class Tuning:
 
 
 TUNING = Tuning()
-
-# From a shape and a dtype to an array that holds the projected documents, for instance on disk.
-Allocate = Callable[[tuple[int, int], Any], Array]
+# Counts that a sweep reads at a time, which stay in cache.
+SWEPT_COUNTS = 32_000
+# The least probability of a word, and share of a topic.
+MIN_PROBABILITY = 1e-18
 
 # ---- Moments (paper, section 3.2) -----------------------------------------------------------------------------------
 
 
-class WordAverages(NamedTuple):
-    """Averages over three different words x1, x2 and x3 of a document, under a hint v, in the frame."""
+@dataclass(frozen=True)
+class DocumentChunk(Chunk):
+    """Documents with their weights ω in all averages, which sum to one over the corpus."""
 
-    first: Array  # W'E[x1], (k,)
-    pairs: Array  # W'E[x1x2']W, (k, k)
-    triples: Array  # W'E[⟨x3, v⟩x1x2']W, (k, k)
-    crossed: Array  # W'E[⟨x2, v⟩x1], (k,)
-    score: float  # E[⟨x1, v⟩]
+    samples: sp.csr_array  # counts c, (n, d)
+    lengths: Array  # l, the number of words, (n,)
+    rates: Array  # ω per word, pair and triple of words of the document, (n, 3)
+    projected: Any = None  # Y: whitened counts W'c, (n, k)
 
-    def moments(self, alpha0: float) -> tuple[Array, Array, Array]:
+
+class WordSums(NamedTuple):
+    """Weighted sums over three different words x1, x2 and x3 of documents, under a hint v, some in the frame."""
+
+    weight: float  # Σ ω
+    first: Array  # Σ ωx1, (d,)
+    crossed: Array  # Σ ω⟨x2, v⟩x1, (d,)
+    pairs: Array  # Σ ωW'x1x2'W, (k, k)
+    triples: Array  # Σ ω⟨x3, v⟩W'x1x2'W, (k, k)
+
+    def moments(self, W: Array, v: Array, alpha0: float) -> tuple[Array, Array, Array]:
         """Compute W'm, W'AW and W'BW.
 
         Notes
@@ -125,448 +126,243 @@ class WordAverages(NamedTuple):
         Theorem 10: m = α₀E[x1], A = α₀(α₀+1)E[x1x2'] - mm' and B = α₀(α₀+1)(α₀+2)/2 E[⟨x3, v⟩x1x2']
         - α₀(α₀+1)/2 (⟨m, v⟩E[x1x2'] + E[⟨x3, v⟩x1]m' + mE[⟨x3, v⟩x2]') + ⟨m, v⟩mm'.
         """
+        first, crossed, pairs, triples = (total / self.weight for total in self[1:])
         two, three = alpha0 * (alpha0 + 1), alpha0 * (alpha0 + 1) * (alpha0 + 2)
-        m, score = alpha0 * self.first, alpha0 * self.score
-        outer, crossed = np.outer(m, m), np.outer(self.crossed, m)
-        B = three / 2 * self.triples - two / 2 * (score * self.pairs + crossed + crossed.T) + score * outer
-        return m, two * self.pairs - outer, B
+        m, score = alpha0 * (W.T @ first), alpha0 * float(first @ v)
+        cross = np.outer(W.T @ crossed, m)
+        B = three / 2 * triples - two / 2 * (score * pairs + cross + cross.T) + score * np.outer(m, m)
+        return m, two * pairs - np.outer(m, m), B
 
 
-class HintedSums(NamedTuple):
-    """Sums over documents, each times its score under a hint."""
-
-    n_matching: int  # documents with a score other than 0
-    triples: Array  # Σ triple weight ⟨c, v⟩yy', (k, k)
-    crossed: Array  # Σ pair weight ⟨c, v⟩y, (k,)
-    repeats: Array  # Σ triple weight ⟨c, v⟩c, (d,); empty for the plug-in
-
-
-class GroupSums(NamedTuple):
-    """Weighted sums over the documents of a group of the jackknife, with words that repeat."""
-
-    weight: float  # Σ ω
-    first: Array  # Σ ω y / l, (k,)
-    pairs: Array  # Σ pair weight yy', (k, k)
-    triples: Array  # Σ triple weight ⟨c, v⟩yy', less the pairs of words of the hint with themselves, (k, k)
-    crossed: Array  # Σ pair weight ⟨c, v⟩y, (k,)
-    score: float  # Σ ω⟨x1, v⟩
-    pair_repeats: Array  # Σ pair weight c, (d,); empty for the plug-in
-    triple_repeats: Array  # Σ triple weight (⟨c, v⟩ - 2v) c, (d,); empty for the plug-in
-
-
-@dataclass(frozen=True)
-class RowLengths:
-    """Lengths of the rows of V D^(-1/2), computed when they are first needed."""
-
-    frame: Frame
-
-    @cached_property
-    def squares(self) -> Array:
-        """Their squares, (d,)."""
-        V, values = self.frame.basis, self.frame.values.astype(self.frame.basis.dtype)
-        return np.concatenate([V[rows] ** 2 @ (1 / values) for rows in row_slices(len(V))])
-
-
-@dataclass(frozen=True, slots=True)
-class TopicFamily:
-    """The fitted moments of a corpus.
+def sum_words(chunk: DocumentChunk, rows: slice, W: Array, v: Array, distinct: bool) -> WordSums:
+    """Sum over the words of some documents, under a hint v, (d,).
 
     Notes
     -----
-    Averages run over different words of a document, a correction of the paper: with counts c of l words, pairs are
+    Different words of a document are a correction of the paper: with counts c of l words, pairs are
     (cc' - diag(c)) / (l(l-1)), and triples, * elementwise, (⟨c, v⟩cc' - (c*v)c' - c(c*v)' - ⟨c, v⟩diag(c) +
-    2diag(c*v)) / (l(l-1)(l-2)). The first terms are sums over Y; the others are subtracted by the sums over words
-    `own_pairs`, `own_triples` and `own_crossed`.
+    2diag(c*v)) / (l(l-1)(l-2)). The plug-in of the paper has the first terms only, and powers of l.
     """
+    X, Y = chunk.samples[rows], np.asarray(chunk.projected[rows], dtype=np.float64)
+    by_word, by_pair, by_triple = chunk.rates[rows].T
+    scores = np.asarray(X @ v, dtype=np.float64)
+    sums = X.T @ np.column_stack([by_word, by_pair * scores, by_pair, by_triple * scores])
+    first, crossed, pair_repeats, triple_repeats = np.asarray(sums, dtype=np.float64).T
+    pairs, triples = weighted_gram(Y, by_pair), weighted_gram(Y, by_triple * scores)
+    if distinct:
+        words = np.flatnonzero(v)  # of the hint: few, if it is a word
+        counts, hint = X if len(words) == len(v) else X[:, words], v[words]
+        crossed = crossed - v * pair_repeats
+        triple_repeats[words] -= 2 * hint * (counts.T @ by_triple)
+        cross = (counts @ (W[words] * hint[:, None])).T @ (Y * by_triple[:, None])
+        pairs = pairs - weighted_gram(W, pair_repeats)
+        triples = triples - cross - cross.T - weighted_gram(W, triple_repeats)
+    return WordSums(float(by_word @ chunk.lengths[rows]), first, crossed, pairs, triples)
+
+
+@dataclass(frozen=True, slots=True)
+class LdaFamily:
+    """The fitted moments of a corpus. Weights αᵢ sum to α₀."""
 
     frame: Frame
     alpha0: float
-    mean: Array  # W'm, (k,)
     word_mean: Array  # E[x1], (d,): the corpus as one distribution over words
     distinct: bool  # different words only; otherwise the plug-in of the paper, which counts words with themselves
-    own_pairs: Array  # Σ pair weight x c, (d,): pairs of a word with itself
-    own_triples: Array  # Σ triple weight x c, (d,): triples of a word with itself
-    own_crossed: Array  # Σ triple weight x c y', (d, k): triples of a word with itself and another word
-    document_frequency: Array  # the number of documents that contain each word, (d,)
-    n_applications: int  # passes over the counts that the eigenvectors took
-    row_lengths: RowLengths  # with all components of the fit, also if this has fewer
-    chunks: Chunks[Any]  # of `TopicChunk`
-    # Directions outside the frame that stand out from the noise, if any.
-    left_out: Frame | None = field(default=None, kw_only=True)
-    n_hints: ClassVar[int] = 1
+    chunks: Chunks[DocumentChunk]
+    warnings: tuple[SearchWarning, ...]  # reasons to distrust the number of topics
 
     @property
     def n_components(self) -> int:
         """The number of topics of the fit."""
         return self.frame.n_components
 
-    def hinted(self, hint: Any, max_documents: int | None = None) -> Hinted:
-        """Contract the third moment with a hint over words, or with a hint c in the frame: that of the words v = Wc."""
-        _, _, B = self.average_words(hint, max_documents).moments(self.alpha0)
-        return Hinted(B, self.mean, hint if isinstance(hint, np.ndarray) else self.project(hint))
+    @property
+    def mean(self) -> Array:
+        """W'm, (k,)."""
+        return self.frame.whiten(self.alpha0 * self.word_mean)
 
-    def average_words(self, hint: Any, max_documents: int | None = None) -> WordAverages:
-        """Average over different words of a document, under a hint over words or in the frame, (k,)."""
-        first = self.mean / self.alpha0
-        # A is the identity in the frame.
-        pairs = (np.eye(len(first)) + np.outer(self.mean, self.mean)) / (self.alpha0 * (self.alpha0 + 1))
-        if isinstance(hint, np.ndarray):
-            return WordAverages(first, pairs, self._contract_in_frame(hint), pairs @ hint, float(first @ hint))
-        triples, crossed = self._contract(hint, max_documents)
-        return WordAverages(first, pairs, triples, crossed, float(self.word_mean[hint.columns] @ hint.values))
+    @property
+    def whitener(self) -> Array:
+        """W = S V D^(-1/2), (d, k)."""
+        scale = np.ones(1) if self.frame.metric is None else self.frame.metric[:, None]
+        return np.asarray(self.frame.basis * scale / np.sqrt(self.frame.values))
 
-    def _contract_in_frame(self, hint: Array) -> Array:
-        """Compute W'E[⟨x3, v⟩x1x2']W for v = Wc, (k, k)."""
+    def sum_words(self, v: Array) -> WordSums:
+        """Sum over all documents, under a hint over words, (d,)."""
+        with one_blas_thread:
+            return self.chunks.sum(sum_words, slice(None), self.whitener, v, self.distinct)
 
-        def sum_chunk(chunk: TopicChunk) -> Any:
-            scores = chunk.triple_weights * (chunk.projected @ hint)
-            return weighted_gram(chunk.projected, scores, n_threads=n_cores())
+    def sum_words_without(self, v: Array) -> list[WordSums]:
+        """Sum over all documents but one group, for each group in turn, under a hint over words, (d,)."""
+        with one_blas_thread:
+            return leave_one_out(self.chunks, sum_words, self.whitener, v, self.distinct)
 
-        triples = self.chunks.sum(sum_chunk)
-        if self.distinct:
-            W = self.whitening_rows(slice(None))
-            v = W @ hint
-            cross = (W * v[:, None]).T @ self.own_crossed
-            triples = triples - cross - cross.T
-            triples -= self.whiten_diagonal(self.own_crossed @ hint - 2 * v * self.own_triples)
-        return np.asarray(triples)
+    def contract(self, v: Array) -> Hinted:
+        """Contract the third moment with a hint over words, (d,)."""
+        *_, B = self.sum_words(v).moments(self.whitener, v, self.alpha0)
+        return Hinted(B, self.mean, self.frame.project_hint(v))
 
-    def _contract(self, hint: Any, max_documents: int | None) -> tuple[Array, Array]:
-        """Compute W'E[⟨x3, v⟩x1x2']W, (k, k), and W'E[⟨x2, v⟩x1], (k,), from the documents with words of the hint."""
-        distinct, columns, values = self.distinct, hint.columns, hint.values
-
-        def sum_chunk(chunk: HintedChunk) -> HintedSums:
-            matching, dtype = np.flatnonzero(chunk.sampled_scores != 0), chunk.by_document.dtype
-
-            def sum_rows(part: slice) -> HintedSums:
-                rows = matching[part]
-                Y, scores = chunk.projected[rows], chunk.sampled_scores[rows]
-                by_triple = chunk.triple_weights[rows] * scores
-                repeats = chunk.read_documents(rows).T @ by_triple.astype(dtype) if distinct else np.zeros(0)
-                crossed = np.asarray(Y.T @ (chunk.pair_weights[rows] * scores))
-                return HintedSums(len(rows), weighted_gram(Y, by_triple), crossed, np.asarray(repeats))
-
-            n_threads = n_cores() if len(matching) > THREADED_DOCUMENTS else 1
-            return sum_chunks(sum_rows, even_slices(len(matching), N_CHUNKS), n_threads)
-
-        n_matching, triples, crossed, repeats = self._match(columns, values, max_documents).sum(sum_chunk)
-        if not n_matching:
-            raise HintError(
-                "No document matches the hint: none contains its words, or their weights cancel.",
-                code="no_matching_documents",
-            )
-        if distinct:
-            W = self.whitening_rows(columns)
-            weighted = W * values[:, None]
-            cross = weighted.T @ self.own_crossed[columns]
-            triples -= cross + cross.T + self.whiten_diagonal(repeats)
-            triples += 2 * (weighted * self.own_triples[columns, None]).T @ W
-            crossed -= weighted.T @ self.own_pairs[columns]
-        return triples, crossed
-
-    def _match(self, columns: Array | slice, values: Array, max_documents: int | None) -> Chunks[HintedChunk]:
-        # No more documents than this can contain its words, so there is no need to count them.
-        is_rare = max_documents is not None and self.document_frequency[columns].sum() <= max_documents
-        return match_documents(self.chunks, columns, values, None if is_rare else max_documents)
+    def hinted(self, hint: Array) -> Hinted:
+        """Contract the third moment with a hint c in the frame, (k,): that of the words v = Wc."""
+        return self.contract(self.whitener @ hint)
 
     def tensor(self, basis: Array) -> Array:
-        """Contract the third moment with all columns of a basis, (k, q), to (q, q, q).
+        """Contract the third moment with all columns of a basis, (k, q), to (q, q, q)."""
+        return np.array([basis.T @ self.hinted(hint).matrix @ basis for hint in basis.T])
 
-        Notes
-        -----
-        For v = Wc, where A is the identity, B = α₀(α₀+1)(α₀+2)/2 W'E[⟨x3, v⟩x1x2']W - (cm' + mc' + ⟨m, c⟩I) / 2
-        - ⟨m, c⟩mm' / 2 with W'm for m.
-        """
-
-        def sum_chunk(chunk: TopicChunk) -> Any:
-            Y = chunk.projected @ basis
-            return sum_cubes(Y, Y, chunk.triple_weights)
-
-        a0, m = self.alpha0, self.mean @ basis
-        with one_blas_thread:
-            triples = self.chunks.sum(sum_chunk)
-            if self.distinct:
-                W = self.whitening_rows(slice(None)) @ basis
-                repeats = self.own_crossed @ basis - 2 / 3 * W * self.own_triples[:, None]
-                triples = triples - symmetrize(sum_cubes(W, repeats, np.ones(len(W))))
-        lower = symmetrize(np.multiply.outer(basis.T @ basis, m)) + np.multiply.outer(np.outer(m, m), m)
-        return np.asarray(a0 * (a0 + 1) * (a0 + 2) / 2 * triples - lower / 2)
-
-    def leave_one_out(self, hint: Any, max_documents: int | None = None) -> Replicates:
-        """Compute the moments of all documents but one group, for each group in turn."""
-        moments = (averages.moments(self.alpha0) for averages in self.replicate_averages(hint, max_documents))
+    def replicate(self, v: Array) -> Replicates:
+        """Compute the moments of all documents but one group, under a hint over words, for each group in turn."""
+        moments = (sums.moments(self.whitener, v, self.alpha0) for sums in self.sum_words_without(v))
         mean, second, hinted = map(np.array, zip(*moments, strict=True))
         return Replicates(second, hinted, mean)
 
-    def replicate_averages(self, hint: Any, max_documents: int | None = None) -> list[WordAverages]:
-        """Average over the words of all documents but one group, for each group in turn."""
-        distinct, in_frame = self.distinct, isinstance(hint, np.ndarray)
-        columns: Array | slice = slice(None) if in_frame else hint.columns
-        W = self.whitening_rows(columns)
-        values = np.asarray(W @ hint if in_frame else hint.values)
-        weighted = W * values[:, None]
-        # Groups of documents are picked faster from counts by document.
-        matched = self._match(columns, values, max_documents).map(
-            lambda chunk: replace(chunk, hint_counts=sp.csr_array(chunk.hint_counts))
-        )
-
-        def sum_triples(chunk: HintedChunk, group: slice) -> tuple[Array, Array]:
-            """Only documents with words of the hint contribute."""
-            rows = np.arange(len(chunk.lengths))[group][np.flatnonzero(np.diff(chunk.hint_counts[group].indptr))]
-            Y, weights = chunk.projected[rows].astype(np.float64, copy=False), chunk.triple_weights[rows]
-            by_triple = weights * chunk.sampled_scores[rows]
-            triples = np.asarray((Y * by_triple[:, None]).T @ Y)
-            if not distinct:
-                return triples, np.zeros(0)
-            counts = chunk.hint_counts[rows]
-            repeats = np.asarray(chunk.read_documents(rows).T @ by_triple)
-            repeats[columns] -= 2 * values * (counts.T @ weights)
-            cross = np.asarray(counts @ weighted).T @ (Y * weights[:, None])
-            return triples - cross - cross.T, repeats
-
-        def sum_group(chunk: HintedChunk, rows: slice) -> GroupSums:
-            Y, by_pair = chunk.projected[rows].astype(np.float64, copy=False), chunk.pair_weights[rows]
-            weights = chunk.document_weights(distinct)[rows]
-            per_word = weights / chunk.lengths[rows]
-            triples, triple_repeats = sum_triples(chunk, rows)
-            return GroupSums(
-                weight=float(weights.sum()),
-                first=Y.T @ per_word,
-                pairs=(Y * by_pair[:, None]).T @ Y,
-                triples=triples,
-                crossed=Y.T @ (by_pair * chunk.sampled_scores[rows]),
-                score=float(per_word @ chunk.hint_scores[rows]),
-                pair_repeats=np.asarray(chunk.read_documents(rows).T @ by_pair) if distinct else np.zeros(0),
-                triple_repeats=triple_repeats,
-            )
-
-        groups = []
-        with one_blas_thread:
-            sums: tuple[Any, ...] = sums_by_group(matched, sum_group)
-            for group in map(GroupSums._make, zip(*sums, strict=True)):
-                pairs, triples, crossed = group.pairs, group.triples, group.crossed
-                if distinct:  # before groups are left out: one has few of the words, the others together nearly all
-                    pairs = pairs - self.whiten_diagonal(group.pair_repeats)
-                    triples = triples - self.whiten_diagonal(group.triple_repeats)
-                    crossed = crossed - weighted.T @ group.pair_repeats[columns]
-                groups.append((group.weight, group.first, pairs, triples, crossed, group.score))
-        fields = [np.array(field) for field in zip(*groups, strict=True)]
-        remaining = zip(*(field.sum(axis=0) - field for field in fields), strict=True)
-        return [WordAverages(*(total / weight for total in totals)) for weight, *totals in remaining]
+    def leave_one_out(self, hint: Array) -> Replicates:
+        """Compute the moments of all documents but one group, under a hint in the frame, (k,)."""
+        return self.replicate(self.whitener @ hint)
 
     def residual_replicates(self, direction: Array) -> Array:
         """Compute A W u of all documents but one group, (d, B), for a direction u in the frame, (k,)."""
-        distinct, a0, v = self.distinct, self.alpha0, np.asarray(self.whitening_rows(slice(None)) @ direction)
-
-        def sum_group(chunk: TopicChunk, rows: slice) -> Any:
-            """Sum ω⟨x2, v⟩x1 and ωx1, (d, 2)."""
-            counts, by_pair = chunk.read_documents(rows), chunk.pair_weights[rows]
-            crossed = counts.T @ (by_pair * (counts @ v)) - distinct * v * (counts.T @ by_pair)
-            per_word = chunk.document_weights(distinct)[rows] / chunk.lengths[rows]
-            return np.column_stack([crossed, counts.T @ per_word])
-
-        def sum_weights(chunk: TopicChunk, rows: slice) -> Any:
-            return float(chunk.document_weights(distinct)[rows].sum())
-
-        replicates = []
-        with one_blas_thread:
-            weights = leave_one_out(self.chunks, sum_weights)
-            for sums, weight in zip(leave_one_out(self.chunks, sum_group), weights, strict=True):
-                crossed, m = (sums / weight).T
-                replicates.append(a0 * (a0 + 1) * crossed - a0**2 * m * (m @ v))
-        return np.column_stack(replicates)
-
-    def take(self, k: int) -> TopicFamily:
-        """Return the same fit with the first topics only."""
-        if k == self.n_components:
-            return self  # and its samples of topics
-        return replace(
-            self,
-            frame=self.frame.take(k),
-            mean=self.mean[:k],
-            own_crossed=self.own_crossed[:, :k],
-            chunks=self.chunks.map(lambda chunk: replace(chunk, projected=chunk.projected[:, :k])),
-        )
-
-    def project(self, hint: Any) -> Array:
-        """Return a hint over words in the frame, (k,)."""
-        return self.frame.rows(hint.columns).project_hint(hint.values)
-
-    def whitening_rows(self, words: Array | slice) -> Array:
-        """Return rows of W, (q, k)."""
-        scale = 1.0 if self.frame.metric is None else self.frame.metric[words, None]
-        return self.frame.basis[words] * scale / np.sqrt(self.frame.values)
-
-    def whiten_diagonal(self, weights: Array) -> Array:
-        """Return W'diag(weights)W, (k, k). Of very many words, some represent all."""
-        scaled = weights if self.frame.metric is None else weights * self.frame.metric**2
-        V, root = self.frame.basis, np.sqrt(self.frame.values)
-        n_words = np.count_nonzero(scaled)
-        if n_words > 2 * MAX_DIAGONAL_WORDS:
-            words, factors = sample_terms(np.abs(scaled) * self.row_lengths.squares, MAX_DIAGONAL_WORDS)
-            V, scaled = V[words], scaled[words] * factors
-        elif 0 < 2 * n_words < len(scaled):  # else picking rows costs more than it saves
-            words = np.flatnonzero(scaled)
-            V, scaled = V[words], scaled[words]
-        return np.asarray(weighted_gram(V, scaled, precision=V.dtype, n_threads=n_cores()) / np.outer(root, root))
-
-    @property
-    def segments(self) -> tuple[Any, ...]:
-        """All documents in one chunk or a few, if they are in this process."""
-        if type(self.chunks) is Chunks:
-            return self.chunks.pieces
-        raise SearchError(
-            "The {n_documents:,} documents of this fit are on a cluster, but this operation needs them in this "
-            "process. Fit a corpus in memory, or build an index.",
-            code="documents_on_cluster",
-            n_documents=self.chunks.n_rows,
-        )
+        v, a0 = self.whitener @ direction, self.alpha0
+        means = ((sums.first / sums.weight, sums.crossed / sums.weight) for sums in self.sum_words_without(v))
+        return np.column_stack([a0 * (a0 + 1) * crossed - a0**2 * first * (first @ v) for first, crossed in means])
 
 
 # ---- The fit --------------------------------------------------------------------------------------------------------
 
 
-def fit_topics(
-    chunks: Chunks[WordCountChunk],
-    n_components: int,
+def read_counts(chunks: Chunks[SampleChunk]) -> Chunks[SampleChunk]:
+    """Check word counts, and store them as sparse rows."""
+    counts = chunks.map(lambda chunk: replace(chunk, samples=check_counts(chunk.samples)))
+    return replace(counts, layout=counts.layout._replace(is_sparse=True))
+
+
+def weight_documents(counts: Chunks[SampleChunk], *, distinct: bool, by_length: bool) -> Chunks[DocumentChunk]:
+    """Leave out documents that are too short for the moments, and weight the others.
+
+    The paper gives all documents the same weight. Weights that are proportional to the lengths lower the variance.
+    """
+    lengths = np.concatenate(counts.gather(lambda chunk: count_words(chunk.samples)))
+    rows = np.flatnonzero(lengths > 2 * distinct)
+    check_n_samples(rows[:, None], 2, "Moments of documents of three words or more")
+    if len(rows) < len(lengths):
+        counts = counts.take_rows(rows)
+        warn_user(
+            DroppedDocumentsWarning(
+                "{n_dropped:,} of {n_documents:,} documents have fewer than {min_words} words and were left out of the "
+                "fit.",
+                n_dropped=len(lengths) - len(rows),
+                n_documents=len(lengths),
+                min_words=3 if distinct else 1,
+            )
+        )
+    total = float(lengths[rows].sum()) if by_length else len(rows)
+
+    def weight(chunk: SampleChunk) -> DocumentChunk:
+        lengths = count_words(chunk.samples)
+        by_word = (lengths if by_length else 1) / (lengths * total)
+        by_pair = by_word / (lengths - distinct)
+        rates = np.column_stack([by_word, by_pair, by_pair / (lengths - 2 * distinct)])
+        return DocumentChunk(chunk.first, chunk.samples, lengths, rates)
+
+    return counts.map(weight)
+
+
+def check_counts(X: Samples) -> sp.csr_array:
+    """Return word counts with each word of a document stored once; raise if they are negative."""
+    counts = sp.csr_array(X)
+    if not counts.has_canonical_format or not counts.data.all():
+        counts = counts.copy()
+        counts.sum_duplicates()
+        counts.eliminate_zeros()
+    with as_search_errors():
+        check_non_negative(counts, "LdaSearch")
+    return counts
+
+
+def has_fractions(counts: Chunks[Any]) -> bool:
+    """Test whether some counts are not whole."""
+    return bool(counts.sum(lambda chunk: int(np.count_nonzero(chunk.samples.data % 1))))
+
+
+def needs_whole_counts(argument: str) -> SearchError:
+    """Return the error that an argument needs whole counts."""
+    return SearchError(
+        "{argument} needs whole counts and averages over different words. Pass the counts themselves instead of "
+        "frequencies or tf-idf, without moments='plugin'.",
+        code="needs_whole_counts",
+        argument=Option(argument),
+    )
+
+
+def count_words(counts: sp.csr_array) -> Array:
+    """Count the words of documents, (n,)."""
+    return np.asarray(counts.sum(axis=1), dtype=np.float64)
+
+
+def fit_lda(
+    documents: Chunks[DocumentChunk],
+    n_components: int | None,
     *,
     alpha0: float,
     distinct: bool,
-    weighting: Weighting,
     metric: float,
     seed: int,
-    check_rest: bool = False,
-    allocate: Allocate = np.empty,
-    on_pass: Callable[[int], None] | None = None,
-) -> TopicFamily:
-    """Find the signal space of the topics and project the documents onto it.
+) -> LdaFamily:
+    """Find the signal space of as many topics as stand out from the noise, unless given; project documents onto it.
 
-    Eigenvectors are those of S A S with S = diag(p^(-metric)) and p the frequencies of words: counts are multinomial,
-    so the noise of a word grows with p. S is undone on the way out.
+    Notes
+    -----
+    Eigenvectors are those of S A S with S = diag(p^(-metric)) and p the frequencies of words, since the noise of a word
+    grows with p. Averages over different words err as far down as up: the lowest eigenvalue shows how far that is.
     """
-    weights = weight_documents(chunks, weighting, distinct=distinct)
-    word_mean, own_pairs, own_triples, document_frequency = chunks.sum(sum_words, weights).T.copy()
-    scale = scale_words(word_mean, metric)
-
-    def multiply(chunk: WordCountChunk, Q: Array) -> Any:
-        return multiply_gram_chunks(chunk.counts, Q, weights.compute(chunk.lengths)[1])
-
-    second = rescale(
-        _sum_products(chunks, multiply),
-        scale=alpha0 * (alpha0 + 1),
-        metric=scale,
-        diagonal=scale**2 * own_pairs if distinct else np.zeros_like(scale),
-        direction=alpha0 * scale * word_mean,
-    )
-    n_beyond = min(MAX_LEFT_OUT, len(scale) - n_components) if check_rest else 0
-    # Real text has neither a gap in its spectrum to converge to nor equal eigenvalues, so a narrow block is enough.
+    # 1) the second moment: A = α₀(α₀+1)E[x1x2'] - mm'
+    word_mean, repeats = documents.sum(lambda chunk: weighted_sums(chunk.samples, chunk.rates[:, :2]).rows).T
+    S = np.where(word_mean > 0, word_mean, 1.0) ** -metric
+    second = second_moment(documents, lambda chunk: np.asarray(chunk.rates[:, 1]))
+    diagonal, direction = distinct * S**2 * repeats, alpha0 * S * word_mean
+    A = as_operator(rescale(second, scale=alpha0 * (alpha0 + 1), metric=S, diagonal=diagonal, direction=direction))
+    # 2) its signal space. Text has neither a gap in its spectrum to converge to nor equal eigenvalues
     with one_blas_thread:
-        values, vectors, n_applications = top_eigenpairs(
-            second,
-            n_components + n_beyond,
-            n_converged=n_components,
-            seed=seed,
-            tol=EIGEN_TOL,
-            block=BLOCK,
-            n_threads=n_cores(),
-            on_application=on_pass,
-        )
-    # Past the true rank the eigenvalues of A turn negative; the first one must not.
-    k = max(count_above(values[:n_components]), 1)
-    frame = replace(frame_from_eigenpairs(values[:k], vectors[:, :k]), metric=scale)
-    beyond = Frame(vectors[:, k:], values[k:], scale)
-    projected, own_crossed = chunks.map_sum(project_documents, weights, frame, allocate)
-    return TopicFamily(
-        frame=frame,
-        alpha0=alpha0,
-        mean=frame.whiten(alpha0 * word_mean),
-        word_mean=word_mean,
-        distinct=distinct,
-        own_pairs=own_pairs,
-        own_triples=own_triples,
-        own_crossed=own_crossed,
-        document_frequency=document_frequency.astype(np.int64),
-        n_applications=n_applications,
-        row_lengths=RowLengths(frame),
-        chunks=projected,
-        left_out=_find_left_out(second, beyond, float(frame.values[-1]), seed) if n_beyond else None,
+        lowest = top_eigenpairs(-A, 1, seed=seed, tol=0.1, max_applications=10, block=4).values[0] if distinct else 0.0
+        level, k = TUNING.noise_ratio * max(float(lowest), 0.0), n_components or TUNING.block
+        while True:
+            k = min(k, len(S))
+            pairs = top_eigenpairs(
+                A,
+                min(k + TUNING.n_beyond, len(S)),
+                n_converged=k,
+                seed=seed,
+                tol=TUNING.eigen_tol,
+                block=TUNING.block,
+            )
+            if n_components is not None or count_above(pairs.values, level) < len(pairs.values) or k == len(S):
+                break
+            k *= 2
+    n_signal = count_above(pairs.values, level)
+    k = n_components or max(n_signal, 1)
+    frame = replace(frame_from_eigenpairs(pairs.values[:k], pairs.vectors[:, :k]), metric=S)
+    # 3) documents in its coordinates
+    projected = documents.map(lambda chunk: replace(chunk, projected=frame.whiten(chunk.samples)))
+    warnings = find_missing(k, n_signal) if distinct else ()
+    return LdaFamily(frame, alpha0, word_mean, distinct, projected, warnings)
+
+
+def find_missing(n_components: int, n_signal: int) -> tuple[SearchWarning, ...]:
+    """Warn if more directions than topics stand out from the noise."""
+    if n_signal <= n_components:
+        return ()
+    sentence = (
+        "There are more topics than {n_components}: at least {n_signal} directions stand out from the noise, so a "
+        "topic found may be a mixture of several. Fit more of them ({argument})."
     )
+    facts = {"n_components": n_components, "n_signal": n_signal, "argument": Option("n_components")}
+    return (UnlikelyMixtureWarning(sentence, code="component_count", **facts),)
 
 
-def scale_words(word_mean: Array, metric: float) -> Array:
-    """Return the scale of each word, p^(-metric), (d,); 1 for words that never occur."""
-    return np.where(word_mean > 0, word_mean, 1.0) ** -metric
+# ---- The sum of the Dirichlet parameters ----------------------------------------------------------------------------
 
 
-def sum_words(chunk: WordCountChunk, weights: DocumentWeights) -> Any:
-    """Sum counts as frequencies and with the weights of pairs and triples, and count the documents of words, (d, 4)."""
-    by_document, by_pair, by_triple = weights.compute(chunk.lengths)
-    columns = np.column_stack([by_document / chunk.lengths, by_pair, by_triple])
-    return np.column_stack([_sum_rows(chunk.counts, columns), np.diff(chunk.by_word.indptr)])
-
-
-def _sum_products(chunks: Chunks[WordCountChunk], multiply: Callable[..., Any]) -> Matrix:
-    """Return the operator that sums `multiply(chunk, Q)`: one pass over the counts for a block of vectors."""
-    n_features, dtype, *_ = chunks.layout[1:]
-    return symmetric_operator(n_features, dtype, lambda Q: chunks.sum(multiply, np.ascontiguousarray(Q)))
-
-
-def _sum_rows(counts: RowChunks, weights: Array) -> Array:
-    """Compute X' weights, (d, q)."""
-
-    def sum_chunk(chunk: tuple[int, slice]) -> Any:
-        index, rows = chunk
-        return np.asarray(counts.read(index).T @ weights[rows])
-
-    return np.asarray(sum_chunks(sum_chunk, counts.enumerate(), n_cores()))
-
-
-def _find_left_out(second: Matrix, beyond: Frame, last: float, seed: int) -> Frame | None:
-    """Find directions beyond the signal space that stand out from the noise, which reaches as far up as down."""
-    if beyond.values[0] < MIN_NEXT * last:
-        return None
-    with one_blas_thread:
-        lowest = top_eigenpairs(-as_operator(second), 1, seed=seed, tol=0.1, max_applications=10, block=4)
-    n = count_above(beyond.values, MIN_NOISE_RATIO * float(lowest.values[0]), precision=beyond.basis.dtype)
-    return beyond.take(n) if n else None
-
-
-def project_documents(
-    chunk: WordCountChunk, weights: DocumentWeights, frame: Frame, allocate: Allocate
-) -> tuple[TopicChunk, Array]:
-    """Return the documents with their weights and whitened counts Y, and Σ triple weight x c y', (d, k)."""
-    counts, V, roots = chunk.counts, frame.basis, np.sqrt(frame.values)
-    scaled = V if frame.metric is None else V * frame.metric[:, None].astype(V.dtype)
-    W = np.ascontiguousarray(scaled / roots.astype(V.dtype))
-    projected = allocate((counts.shape[0], W.shape[1]), counts.dtype)
-    _, by_pair, by_triple = weights.compute(chunk.lengths)
-
-    def project_chunk(piece: tuple[int, slice]) -> Any:
-        index, rows = piece
-        X = counts.read(index)
-        projected[rows] = Y = X @ W
-        return np.asarray(X.T @ (Y * by_triple[rows, None].astype(Y.dtype)))
-
-    crossed = sum_chunks(project_chunk, counts.enumerate(), n_cores())
-    return TopicChunk(**vars(chunk), pair_weights=by_pair, triple_weights=by_triple, projected=projected), crossed
-
-
-# ---- The sum of the Dirichlet parameters, and the number of topics --------------------------------------------------
-
-
-def not_identified(n_components: int) -> SearchError:
-    """Return the error that so few topics do not determine the sum of the Dirichlet parameters."""
-    return SearchError(
-        "{argument}='auto' needs at least {minimum} topics, and this fit has {n_components}: with fewer, every value "
-        "fits. Pass {argument} as a number.",
-        code="alpha0_not_identified",
-        argument=Option("alpha0"),
-        minimum=MIN_IDENTIFIED,
-        n_components=n_components,
-    )
-
-
-def estimate_alpha0(family: TopicFamily) -> tuple[float, float]:
+def estimate_alpha0(family: LdaFamily) -> tuple[float, float]:
     """Estimate the sum of the Dirichlet parameters, with its standard error.
 
     Notes
@@ -575,128 +371,35 @@ def estimate_alpha0(family: TopicFamily) -> tuple[float, float]:
     where the commutators of a few are smallest. Pairs alone do not determine it: m'A⁺m = α₀ for every α₀. Nor do two
     topics: all symmetric matrices with W'm as an eigenvector commute in the plane.
     """
-    from scipy.optimize import minimize_scalar  # slow to import, and needed by few fits
+    k, W = family.n_components, family.whitener
+    if k < 3:
+        raise SearchError(
+            "{argument}='auto' needs at least {minimum} topics, and this fit has {n_components}: with fewer, every "
+            "value fits. Pass {argument} as a number.",
+            code="alpha0_not_identified",
+            argument=Option("alpha0"),
+            minimum=3,
+            n_components=k,
+        )
+    hints = W @ np.linalg.qr(np.random.default_rng(0).standard_normal((k, k)))[0][:, : TUNING.n_contractions]
 
-    k = family.n_components
-    if k < MIN_IDENTIFIED:
-        raise not_identified(k)
-
-    def measure_commutators(log: float, averages: list[WordAverages]) -> float:
-        moments = [each.moments(float(np.exp(log))) for each in averages]
+    def measure_commutators(log: float, sums: Sequence[WordSums]) -> float:
+        moments = [each.moments(W, v, float(np.exp(log))) for each, v in zip(sums, hints.T, strict=True)]
         values, vectors = np.linalg.eigh(moments[0][1])
         root = vectors / np.sqrt(np.maximum(values, 1e-12 * values[-1]))  # a wrong sum makes values negative
         whitened = [root.T @ B @ root for _, _, B in moments]
         products = np.array([one @ other for i, one in enumerate(whitened) for other in whitened[:i]])
         return float(np.log(np.sum((products - products.transpose(0, 2, 1)) ** 2) / np.sum(products**2)))
 
-    def minimize(averages: list[WordAverages]) -> float:
-        steps = np.log(np.geomspace(*ALPHA0_RANGE, N_STEPS))
-        best = int(np.argmin([measure_commutators(step, averages) for step in steps]))
-        bounds = (float(steps[max(best - 1, 0)]), float(steps[min(best + 1, N_STEPS - 1)]))
-        return float(minimize_scalar(measure_commutators, bounds=bounds, args=(averages,), method="bounded").x)
+    def minimize(sums: Sequence[WordSums]) -> float:
+        steps = np.log(np.geomspace(*TUNING.alpha0_range, 25))
+        best = int(np.argmin([measure_commutators(step, sums) for step in steps]))
+        bounds = (float(steps[max(best - 1, 0)]), float(steps[min(best + 1, len(steps) - 1)]))
+        return float(minimize_scalar(measure_commutators, bounds=bounds, args=(sums,), method="bounded").x)
 
-    hints = np.linalg.qr(np.random.default_rng(0).standard_normal((k, k)))[0].T[:N_CONTRACTIONS]
-    alpha0 = float(np.exp(minimize([family.average_words(hint) for hint in hints])))
-    replicates = zip(*(family.replicate_averages(hint) for hint in hints), strict=True)
-    return alpha0, alpha0 * float(jackknife(np.array([minimize(list(group)) for group in replicates])))
-
-
-def topic_spectrum(
-    chunks: Chunks[WordCountChunk],
-    *,
-    alpha0: float,
-    distinct: bool,
-    weighting: Weighting,
-    metric: float,
-    seed: int,
-) -> Spectrum:
-    """Count the topics: as many as directions that hold on other documents, and at least one."""
-    weights = weight_documents(chunks, weighting, distinct=distinct)
-
-    def square(X: sp.csr_array) -> sp.csr_array:
-        """Count pairs of a word with itself: c of different words, c² of the plug-in."""
-        return X if distinct else X.multiply(X).tocsr()
-
-    def mask(chunk: WordCountChunk, fold: int) -> Array:
-        return np.asarray(group_indices(chunk, len(chunk.lengths), N_FOLDS) == fold)
-
-    def sum_folds(chunk: WordCountChunk) -> Any:
-        """Sum words, and pairs of a word with itself, over each fold: (2, d, 3)."""
-        by_document, by_pair, _ = weights.compute(chunk.lengths)
-        masks, counts = np.column_stack([mask(chunk, fold) for fold in range(N_FOLDS)]), chunk.counts
-        squares = replace(counts, read=lambda index: square(counts.read(index)))
-        per_word = (by_document / chunk.lengths)[:, None] * masks
-        return np.stack([_sum_rows(counts, per_word), _sum_rows(squares, by_pair[:, None] * masks)])
-
-    def sum_weights(chunk: WordCountChunk) -> Any:
-        return np.array([weights.compute(chunk.lengths[mask(chunk, i)])[0].sum() for i in range(N_FOLDS)])
-
-    words, repeats = chunks.sum(sum_folds)
-    fold_weights = chunks.sum(sum_weights)
-    word_mean = words.sum(axis=1)
-    units = scale_words(word_mean, metric)
-    scale, mean = alpha0 * (alpha0 + 1), alpha0 * units * word_mean
-
-    def second_moment_without(fold: int) -> Matrix:
-        def multiply(chunk: WordCountChunk, Q: Array) -> Any:
-            picked = ~mask(chunk, fold)
-            return multiply_gram_chunks(_pick_rows(chunk.counts, picked), Q, weights.compute(chunk.lengths[picked])[1])
-
-        outside = np.arange(N_FOLDS) != fold
-        return rescale(
-            _sum_products(chunks, multiply),
-            scale=scale / float(fold_weights[outside].sum()),
-            metric=units,
-            diagonal=units**2 * repeats[:, outside].sum(axis=1),
-            direction=mean,
-        )
-
-    def evaluate(directions: list[Array]) -> Array:
-        """Sum v'Av, and its squares, over the documents of each fold for its directions v, (d, q)."""
-        in_counts = [(units[:, None] * V).astype(chunks.layout.dtype) for V in directions]
-        mean_squares = [(mean @ V) ** 2 for V in directions]
-
-        def sum_fold(chunk: WordCountChunk, fold: int) -> Any:
-            picked, V = mask(chunk, fold), in_counts[fold]
-            by_document, by_pair, _ = weights.compute(chunk.lengths[picked])
-            counts = _pick_rows(chunk.counts, picked)
-
-            def sum_rows(part: tuple[int, slice]) -> Any:
-                index, rows = part
-                X = counts.read(index)
-                pairs = np.asarray((X @ V) ** 2 - square(X) @ V**2, dtype=np.float64)
-                values = scale * by_pair[rows, None] * pairs - by_document[rows, None] * mean_squares[fold]
-                return np.stack([values.sum(axis=0), np.sum(values**2, axis=0)])
-
-            return sum_chunks(sum_rows, counts.enumerate(), n_cores())
-
-        total, squares = chunks.sum(lambda chunk: add_all([sum_fold(chunk, fold) for fold in range(N_FOLDS)]))
-        return np.stack([total, np.maximum(squares - total**2 / chunks.n_rows, 0)])
-
-    with one_blas_thread:
-        return find_spectrum(
-            second_moment_without,
-            evaluate,
-            max_directions(*chunks.shape, MAX_TOPICS),
-            lambda k: max(k, 1),
-            min_held=MIN_HELD,
-            seed=seed,
-            n_threads=n_cores(),
-            block=BLOCK,
-        )
-
-
-def _pick_rows(counts: RowChunks, is_picked: Array) -> RowChunks:
-    """Pick rows, read from their chunks."""
-    picked = [np.flatnonzero(is_picked[rows]) for rows in counts.slices]
-    ends = np.cumsum([0, *map(len, picked)])
-    return replace(
-        counts,
-        slices=[slice(int(a), int(b)) for a, b in pairwise(ends)],
-        read=lambda index: counts.read(index)[picked[index]],
-        shape=(int(ends[-1]), counts.shape[1]),
-        n_nonzeros=counts.n_nonzeros * int(ends[-1]) // max(counts.shape[0], 1),
-    )
+    alpha0 = float(np.exp(minimize([family.sum_words(v) for v in hints.T])))
+    replicates = zip(*(family.sum_words_without(v) for v in hints.T), strict=True)
+    return alpha0, alpha0 * float(jackknife(np.array([minimize(group) for group in replicates])))
 
 
 # ---- Refinement by Gibbs sampling -----------------------------------------------------------------------------------
@@ -706,49 +409,8 @@ def _pick_rows(counts: RowChunks, is_picked: Array) -> RowChunks:
 class SampledChunk(Chunk):
     """Documents with one draw of their shares."""
 
-    words: sp.csr_array  # every word is a stored value of its own, (n, d)
-    frequent: sp.csr_array  # whole counts above `MAX_SINGLE`, whose words are drawn together, (n, d)
+    samples: sp.csr_array  # whole counts, (n, d)
     shares: Array  # θ, (n, k)
-
-    @classmethod
-    def from_counts(cls, first: int, counts: sp.csr_array, shares: Array) -> SampledChunk:
-        """Split the counts."""
-        times = counts.data.astype(np.int64)
-        single = np.where(times <= MAX_SINGLE, times, 0)
-        indices, ends = np.repeat(counts.indices, single), np.append(0, np.cumsum(single))
-        words = sp.csr_array((np.ones(len(indices), np.int8), indices, ends[counts.indptr]), counts.shape)
-        frequent = sp.csr_array((times - single, counts.indices, counts.indptr), counts.shape, copy=True)
-        frequent.eliminate_zeros()
-        return cls(first, words, frequent, shares)
-
-
-@dataclass(frozen=True, slots=True)
-class LdaTopic(Refined):
-    """The posterior of a topic, with the others that compete for the words of documents. Its weight is the moments'."""
-
-    errors: Array  # posterior standard deviations of `center`, (d,)
-    topics: Array  # posterior means, (d, k), the topic of the hint first
-    prior: Array  # α, (k,)
-
-    def share(self, counts: sp.csr_array, lengths: Array) -> Array:
-        """Estimate the share of the topic in any documents, (n,); 0 in those without words.
-
-        Given the topics, the variational posterior is Dirichlet(γ): a word w is of topic i in proportion to
-        exp(E log θᵢ)μᵢ(w), and γ is α plus the expected words of each topic.
-        """
-        from scipy.special import psi
-
-        posterior = self.prior + lengths[:, None] * self.prior / self.prior.sum()
-        chunks = chunk_rows(counts, SWEPT_WORDS)
-        for index, rows in chunks.enumerate():
-            X = chunks.read(index)
-            documents, topics = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr)), self.topics[X.indices]
-            for _ in range(TUNING.share_iter):
-                expected = np.exp(psi(posterior[rows]))
-                parts = X.data / np.einsum("zk,zk->z", expected[documents], topics)
-                weighted = sp.csr_array((parts, X.indices, X.indptr), X.shape)
-                posterior[rows] = self.prior + expected * (weighted @ self.topics)
-        return np.where(lengths > 0, posterior[:, 0] / posterior.sum(axis=1), 0.0)
 
 
 class SampledTopics(NamedTuple):
@@ -759,34 +421,28 @@ class SampledTopics(NamedTuple):
     errors: Array  # posterior standard deviations, (d, k)
     prior: Array  # α, (k,)
 
+    @property
+    def center(self) -> Array:
+        """The first topic, (d,)."""
+        return self.topics[:, 0].copy()
 
-# No hint enters, so one sample serves every search in a fit.
-_samples: WeakKeyDictionary[Chunks[TopicChunk], dict[int, SampledTopics]] = WeakKeyDictionary()
-_lock = Lock()
+    def match(self, center: Array) -> SampledTopics | None:
+        """Put the topic of a moment estimate, (d,), first; None if sampling makes another topic of it."""
+        before, after = (
+            int(np.argmax(np.maximum(center, 0) @ T / np.linalg.norm(T, axis=0))) for T in (self.start, self.topics)
+        )
+        order = np.append(after, np.delete(np.arange(len(self.prior)), after))
+        return SampledTopics(*(values[..., order] for values in self)) if before == after else None
 
-
-def refine_topic(family: TopicFamily, candidates: Candidates, n_sweeps: int) -> LdaTopic | None:
-    """Return the posterior of the first of the candidates; None if sampling makes another topic of it."""
-    with _lock:
-        samples = _samples.setdefault(family.chunks, {})
-        if n_sweeps not in samples:
-            samples[n_sweeps] = sample_topics(family, n_sweeps)
-    sampled, center = samples[n_sweeps], np.maximum(family.frame.unwhiten(candidates.points[:, 0]), 0)
-    before, after = (np.argmax(center @ T / np.linalg.norm(T, axis=0)) for T in (sampled.start, sampled.topics))
-    if before != after:
-        return None
-    order = np.append(after, np.delete(np.arange(family.n_components), after))
-    return LdaTopic(
-        center=sampled.topics[:, after].copy(),
-        weight=float(candidates.weights[0]) / family.alpha0,
-        objectives=(),
-        errors=sampled.errors[:, after],
-        topics=sampled.topics[:, order],
-        prior=sampled.prior[order],
-    )
+    def infer_shares(self, counts: sp.csr_array) -> Array:
+        """Estimate the likeliest shares of all topics in documents, (n, k); 0 in those without words."""
+        k, H = len(self.prior), np.ascontiguousarray(self.topics.T, dtype=counts.dtype)
+        options = {"solver": "mu", "beta_loss": "kullback-leibler", "tol": 0, "max_iter": TUNING.share_iter}
+        words = non_negative_factorization(counts, None, H, k, update_H=False, **options)[0]
+        return np.asarray(words / np.maximum(count_words(counts), 1)[:, None])
 
 
-def sample_topics(family: TopicFamily, n_sweeps: int) -> SampledTopics:
+def sample_topics(family: LdaFamily) -> SampledTopics:
     """Sample the topics given all documents, from the moments of all topics.
 
     Notes
@@ -798,16 +454,16 @@ def sample_topics(family: TopicFamily, n_sweeps: int) -> SampledTopics:
     the counts of a sweep and between sweeps. ρ, the part of the latter that is left in a mean over all sweeps, as its
     halves show, counts twice: sweeps vary less than the posterior, and their mean is not that of the posterior.
     """
-    rng = np.random.default_rng(0)
-    start, prior, chunks = _start_sampling(
-        family, all_components(family.tensor(np.eye(family.n_components)), family.mean)
-    )
+    rng, n_sweeps = np.random.default_rng(0), TUNING.n_sweeps
+    # 1) all topics as the third moment shows them, and linear estimates of their shares in documents
+    start, prior, chunks = start_sampling(family)
     squares = float(np.mean(np.sum(start**2, axis=0)))
     beta = np.clip((1 - squares) / max(len(start) * squares - 1, MIN_PROBABILITY), *TUNING.beta_range)
     n_held = int(TUNING.held * n_sweeps)
     n_dropped = n_held + int(TUNING.dropped * (n_sweeps - n_held))
-    topics, n_kept = start, n_sweeps - n_dropped
+    topics, n_averaged = start, n_sweeps - n_dropped
     halves, total_squares, variances = np.zeros((2, *start.shape)), np.zeros_like(start), np.zeros_like(start)
+    # 2) sweeps over all words
     for sweep in range(n_sweeps):
         chunks, counts = chunks.map_sum(sample_words, topics, prior, int(rng.integers(2**32)))
         if sweep < n_held:
@@ -816,77 +472,55 @@ def sample_topics(family: TopicFamily, n_sweeps: int) -> SampledTopics:
         lengths = counts.sum(axis=0)
         if sweep >= n_dropped:
             mean = counts / lengths
-            halves[2 * (sweep - n_dropped) // n_kept] += mean
+            halves[2 * (sweep - n_dropped) // n_averaged] += mean
             total_squares += mean**2
             variances += mean * (1 - mean) / (lengths + 1)
         topics = draw_dirichlet(rng, counts, axis=0)
-    topics = halves.sum(axis=0) / n_kept
-    between = np.maximum(total_squares / n_kept - topics**2, 0)
-    gaps = (halves[1] - halves[0]) / n_kept if n_kept > 1 else np.zeros_like(start)
+    # 3) posterior means and standard errors
+    topics = halves.sum(axis=0) / n_averaged
+    between = np.maximum(total_squares / n_averaged - topics**2, 0)
+    gaps = (halves[1] - halves[0]) / n_averaged
     rho = np.minimum(np.sum(gaps**2, axis=0) / np.maximum(between.sum(axis=0), MIN_PROBABILITY), 0.5)
-    return SampledTopics(start, topics, np.sqrt(variances / n_kept + between * (1 + rho) / (1 - rho)), prior)
+    return SampledTopics(start, topics, np.sqrt(variances / n_averaged + between * (1 + rho) / (1 - rho)), prior)
 
 
-def _start_sampling(family: TopicFamily, candidates: Candidates) -> tuple[Array, Array, Chunks[SampledChunk]]:
+def start_sampling(family: LdaFamily) -> tuple[Array, Array, Chunks[SampledChunk]]:
     """Return the topics of the moment estimates, (d, k), α, (k,), and documents with linear estimates of shares."""
-    if family.chunks.sum(lambda chunk: int(np.count_nonzero(chunk.by_document.data % 1))):
-        raise SearchError(
-            "{argument}=True needs whole counts, but the documents contain fractions. Fit the counts themselves.",
-            code="needs_whole_counts",
-            argument=Option("refine"),
-        )
-    weights = np.maximum(candidates.weights / candidates.weights.sum(), TUNING.min_weight / family.n_components)
-    prior = family.alpha0 * weights / weights.sum()
-    rough = np.maximum(family.frame.unwhiten(candidates.points).astype(np.float64), 0)
-    topics = rough / np.maximum(rough.sum(axis=0), 1e-12) + TUNING.smoothing * (family.word_mean + 1e-9)[:, None]
-    # The center of a topic with hardly any weight is too noisy to estimate shares from.
-    directions = candidates.points * np.where(candidates.weights > 0, candidates.weights, 0)
+    if has_fractions(family.chunks):
+        raise needs_whole_counts("refine")
+    candidates = all_components(family.tensor(np.eye(family.n_components)), family.mean)
+    points, weights = candidates.points, candidates.weights
+    prior = np.maximum(weights / weights.sum(), TUNING.min_weight / family.n_components)
+    prior *= family.alpha0 / prior.sum()
+    topics = np.maximum(family.frame.unwhiten(points).astype(np.float64), 0)
+    topics /= np.maximum(topics.sum(axis=0), 1e-12)
+    topics += TUNING.smoothing * (family.word_mean + 1e-9)[:, None]
 
-    def start(chunk: TopicChunk) -> SampledChunk:
-        linear = np.clip(chunk.projected.astype(np.float64) @ directions, 0, None) / chunk.lengths[:, None] + prior
-        shares = linear / linear.sum(axis=1, keepdims=True)
-        return SampledChunk.from_counts(chunk.first, check_indices(chunk.by_document), shares)
+    def start(chunk: DocumentChunk) -> SampledChunk:
+        linear = np.asarray(chunk.projected @ (points * weights), dtype=np.float64)
+        shares = np.clip(linear, 0, None) / chunk.lengths[:, None] + prior
+        return SampledChunk(chunk.first, chunk.samples, shares / shares.sum(axis=1, keepdims=True))
 
-    return topics / topics.sum(axis=0), prior, family.chunks.map(start).persist()
+    return topics / topics.sum(axis=0), prior, family.chunks.map(start)
 
 
 def sample_words(chunk: SampledChunk, topics: Array, prior: Array, seed: int) -> tuple[SampledChunk, Array]:
     """Draw the topic of each word and then the shares of each document; sum the words of each topic, (d, k)."""
     rng = np.random.default_rng([seed, chunk.first])
-    by_document, by_word = np.zeros(chunk.shares.shape), np.zeros(topics.shape)
-    blocks = chunk_rows(chunk.words, max(SWEPT_WORDS, topics.size // 4))
-    for index, rows in blocks.enumerate():
-        draw_topics(blocks.read(index), chunk.shares[rows], topics, rng, by_document[rows], by_word)
-    if chunk.frequent.nnz:
-        documents, words = chunk.frequent.nonzero()
-        chances = chunk.shares[documents] * topics[words]
-        drawn = rng.multinomial(chunk.frequent.data, chances / chances.sum(axis=1, keepdims=True))
-        np.add.at(by_document, documents, drawn)
-        np.add.at(by_word, words, drawn)
+    (n, k), d, blocks = chunk.shares.shape, len(topics), chunk_rows(chunk.samples, SWEPT_COUNTS)
+    by_document, by_word = np.zeros((n, k)), np.zeros((d, k))
+    for index, block in blocks.enumerate():
+        X, times = blocks.read(index), blocks.read(index).data.astype(np.intp)
+        documents = np.repeat(np.arange(block.start, block.stop), np.diff(X.indptr))
+        rows, words = np.repeat(documents, times), np.repeat(X.indices.astype(np.intp), times)
+        # In loops over topics, which are few: the draw is the number of topics whose chances sum to no more than a
+        # random part of all.
+        columns = zip(chunk.shares.T.astype(np.float32), topics.T.astype(np.float32), strict=True)
+        chances = np.cumsum([share.take(rows) * topic.take(words) for share, topic in columns], axis=0)
+        drawn = np.count_nonzero(chances[:-1] <= rng.random(len(words), dtype=np.float32) * chances[-1], axis=0)
+        by_document += np.bincount(rows * k + drawn, minlength=n * k).reshape(n, k)
+        by_word += np.bincount(words * k + drawn, minlength=d * k).reshape(d, k)
     return replace(chunk, shares=draw_dirichlet(rng, by_document + prior, axis=1)), by_word
-
-
-def draw_topics(
-    X: sp.csr_array, shares: Array, topics: Array, rng: np.random.Generator, by_document: Array, by_word: Array
-) -> None:
-    """Draw the topic of each word, and add it to the sums.
-
-    In loops over topics, which are few: the draw is the number of topics up to which the chances sum to no more than a
-    random part of all.
-    """
-    (n, k), d, lengths, words = shares.shape, len(topics), np.diff(X.indptr), X.indices.astype(np.intp)
-    total, cumulative = np.zeros(len(words), np.float32), np.empty((k, len(words)), np.float32)
-    for i, (share, topic) in enumerate(zip(shares.T.astype(np.float32), topics.T.astype(np.float32), strict=True)):
-        total += np.repeat(share, lengths) * topic.take(words)
-        cumulative[i] = total
-    total *= rng.random(len(words), dtype=np.float32)
-    drawn = np.zeros(len(words), np.min_scalar_type(k))
-    for bound in cumulative[:-1]:
-        drawn += bound <= total
-    by_document += np.bincount(np.repeat(np.arange(n) * k, lengths) + drawn, minlength=n * k).reshape(n, k)
-    words *= k
-    words += drawn
-    by_word += np.bincount(words, minlength=d * k).reshape(d, k)
 
 
 def draw_dirichlet(rng: np.random.Generator, parameters: Array, *, axis: int) -> Array:
@@ -895,10 +529,374 @@ def draw_dirichlet(rng: np.random.Generator, parameters: Array, *, axis: int) ->
     return np.asarray(np.maximum(drawn / np.maximum(drawn.sum(axis=axis, keepdims=True), 1e-300), MIN_PROBABILITY))
 
 
+# ---- The answer -----------------------------------------------------------------------------------------------------
+
+
 def project_to_simplex(point: Array) -> Array:
-    """Return the nearest probability vector, max(point - level, 0), (d,): drop entries below until the level stays."""
-    positive, n_left = point, 0
-    while len(positive) != n_left:
-        n_left, level = len(positive), (positive.sum() - 1) / len(positive)
-        positive = positive[positive > level]
-    return np.asarray(np.maximum(point - level, 0))
+    """Return the nearest probability vector, max(point - level, 0), (d,)."""
+    falling = np.sort(point)[::-1]
+    levels = (np.cumsum(falling) - 1) / np.arange(1, len(point) + 1)
+    return np.asarray(np.maximum(point - levels[np.count_nonzero(falling > levels) - 1], 0))
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class LdaTopic(Component):
+    """One topic of a corpus that follows the model of latent Dirichlet allocation.
+
+    Attributes
+    ----------
+    center : array of shape (d,)
+        The topic as moments estimate it, with small negative entries; the posterior mean after refinement.
+    probabilities : array of shape (d,)
+        The topic as a distribution over words: the point of the simplex nearest to `center`.
+    weight : float
+        The topic's share of the corpus, α / α₀.
+    stderr : StandardErrors
+        Standard errors of `center` and `weight`: by the jackknife, or those of the posterior of `center`.
+
+    See Also
+    --------
+    Component : `separation`, `scores`, `share`, `alternatives`, `warnings` and the rest.
+
+    Examples
+    --------
+    >>> from mixsearch import LdaSearch
+    >>> from mixsearch.datasets import make_topics
+    >>> data = make_topics(3000, 200, 4, mean_length=60, random_state=0)
+    >>> search = LdaSearch(4, alpha0=data.alpha.sum()).fit(data.counts, vocabulary=data.vocabulary)
+    >>> topic = search.search(examples=data.counts[data.shares[:, 1] > 0.99][:5])
+    >>> data.vocabulary[data.labelled_word(1)] in dict(topic.top_words(5))
+    True
+    """
+
+    _family: LdaFamily = field(kw_only=True)
+    _words: Array = field(kw_only=True)  # the hint over words, (d,)
+    _vocabulary: Sequence[str] | None = field(kw_only=True)
+    _refined: SampledTopics | None = field(default=None, kw_only=True)  # this topic is the first one
+
+    @cached_property
+    def probabilities(self) -> Array:
+        """The topic as a distribution over words, (d,)."""
+        return project_to_simplex(self.center)
+
+    @property
+    def weight(self) -> float:
+        """The topic's share of the corpus."""
+        return float(self._candidates.weights[self._rank]) / self._family.alpha0
+
+    @cached_property
+    def _replicates(self) -> Replicates:
+        # A hint over words is more than its projection onto the frame.
+        return self._family.replicate(self._words)
+
+    def _moment_errors(self) -> StandardErrors:
+        center, weight = super()._moment_errors()
+        return StandardErrors(self._raise_errors(center), weight / self._family.alpha0)
+
+    def _refined_errors(self, refined: SampledTopics) -> StandardErrors:
+        return StandardErrors(self._raise_errors(refined.errors[:, 0]), self.moment_estimate.stderr.weight)
+
+    def _raise_errors(self, errors: Array) -> Array:
+        """Raise errors, (d,), to 1/n in a topic of n words: a word without one may be missing by chance."""
+        n_words = self.weight * float(self._family.chunks.sum(lambda chunk: chunk.lengths.sum()))
+        return np.maximum(errors, 1 / max(n_words, 1.0))
+
+    def top_words(self, n: int = 10) -> list[tuple[str, float]]:
+        """Return the words that distinguish the topic from the corpus, with their probabilities.
+
+        Parameters
+        ----------
+        n : int, default=10
+            How many words.
+
+        Returns
+        -------
+        list of (str, float)
+            By falling p log(p / q), with the probabilities p in the topic and q in the corpus. Without a vocabulary,
+            words are the numbers of their columns.
+        """
+        check_positive_int("n", n)
+        p, q = self.probabilities, np.maximum(self._family.word_mean, MIN_PROBABILITY)
+        names = self._vocabulary or list(map(str, range(len(p))))
+        return [(names[column], float(p[column])) for column in top_rows(p * np.log(np.maximum(p / q, 1)), n)]
+
+    def membership(self, X: SamplesLike) -> Array:
+        """Estimate the share of the topic in each document.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or Dask array of shape (n, d)
+            Word counts.
+
+        Returns
+        -------
+        array of shape (n,)
+            In [0, 1]; 0 for a document without words. A lazy Dask array if X is one.
+
+        Notes
+        -----
+        Before refinement by θ₁ = α₁⟨W'μ₁, W'x⟩ from the word frequencies x, which is unbiased until it is clipped.
+        """
+        if is_dask(X):
+            lazy: Array = load_dask().map_rows(self.membership, X, len(self.center))
+            return lazy
+        counts = check_counts(check_samples(X, len(self.center), self._feature_names))
+        if self._refined is not None:
+            return self._refined.infer_shares(counts)[:, 0]
+        shares = self._frame.whiten(counts) @ (self._candidates.weights[self._rank] * self._point)
+        return np.asarray(np.clip(shares / np.maximum(count_words(counts), 1), 0, 1))
+
+    def _card(self) -> Card:
+        words = self.top_words()
+        title = f"Topic, one of {len(self.scores)}: {', '.join(word for word, _ in words[:5])}"
+        return replace(super()._card(), title=title, bars=words, bars_title="typical words and their probabilities")
+
+
+# ---- The estimator --------------------------------------------------------------------------------------------------
+
+
+class LdaSearch(SemiSupervised[LdaFamily]):
+    """Find one topic of documents from a word, a direction or a few documents, by the model of the paper.
+
+    It is for counts that follow latent Dirichlet allocation. Real text repeats words more often than the model allows,
+    and has more topics than any number: `TopicSearch` is made for it.
+
+    Parameters
+    ----------
+    n_components : int or "auto", default=2
+        k, the number of topics. "auto" counts the directions that stand out from the noise, and needs whole counts.
+    alpha0 : float or "auto", default=0.01
+        The sum of the Dirichlet parameters: near 0, documents have one topic; above 1, they mix many. "auto" estimates
+        it from whole counts at the cost of a second fit, and needs three topics at least.
+    preset : {"default", "paper"}, default="default"
+        "paper" makes the paper's choices: plug-in moments, the same weight for each document, no metric, and the topic
+        of the largest score. By default documents count by their length, words are measured in units of their frequency
+        to the power of 1/4 before eigenvectors are computed, and the answer is the topic with the largest share of the
+        hint.
+    moments : {"distinct", "plugin"}, optional
+        "distinct" averages over different words of a document, which is unbiased and needs whole counts: the default
+        for these. "plugin" also pairs words with themselves: the default for fractions and with ``preset="paper"``.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the eigensolver's starting block.
+
+    Attributes
+    ----------
+    n_components_ : int
+        The number of topics of the fit.
+    alpha0_, alpha0_stderr_ : float
+        The sum of the Dirichlet parameters, and the standard error of its estimate; 0 if it was given.
+    vocabulary_ : list of str or None
+        The words, one per column.
+    component_ : LdaTopic
+        The topic of the labelled documents, if `fit` was given labels.
+
+    References
+    ----------
+    A. Ray, J. Neeman, S. Sanghavi and S. Shakkottai, "The Search Problem in Mixture Models", Journal of Machine
+    Learning Research 18, 2018.
+
+    Examples
+    --------
+    >>> from mixsearch import LdaSearch
+    >>> from mixsearch.datasets import make_topics
+    >>> data = make_topics(3000, 200, 4, mean_length=60, random_state=0)
+    >>> search = LdaSearch(4, alpha0=data.alpha.sum()).fit(data.counts, vocabulary=data.vocabulary)
+    >>> topic = search.search(words=data.vocabulary[data.labelled_word(1)])
+    >>> bool(abs(topic.probabilities - data.topics[1]).max() < 0.01)
+    True
+    """
+
+    def __init__(
+        self,
+        n_components: int | Literal["auto"] = 2,
+        *,
+        alpha0: float | Literal["auto"] = 0.01,
+        preset: Preset = "default",
+        moments: Literal["distinct", "plugin"] | None = None,
+        random_state: RandomState = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.alpha0 = alpha0
+        self.preset = preset
+        self.moments = moments
+        self.random_state = random_state
+
+    def fit(self, X: SamplesLike, y: ArrayLike | None = None, *, vocabulary: Iterable[str] | None = None) -> Self:
+        """Fit the topics. With labels, also find the topic of the known documents.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or Dask array of shape (n, d)
+            Word counts, one row per document. Documents of fewer than three words are left out.
+        y : array of shape (n,), optional
+            1 for known documents of the topic, -1 for unlabelled ones; other labels count as -1. If given, the topic
+            found is in `component_`.
+        vocabulary : sequence of str, optional
+            The words, one per column; by default the column names if X is a data frame.
+
+        Returns
+        -------
+        self
+        """
+        samples = self._fit_family(X)
+        names = self._get_feature_names() if vocabulary is None else list(map(str, vocabulary))
+        if names is not None and not len(names) == len(set(names)) == self.n_features_in_:
+            raise ArgumentError(
+                "{argument} needs a different word for each of the {n_columns:,} columns, got {n_words:,}.",
+                argument=Option("vocabulary"),
+                n_columns=self.n_features_in_,
+                n_words=len(set(names)),
+            )
+        self.vocabulary_ = names
+        self._search_members(samples, y)
+        return self
+
+    def _fit_family(self, X: Any) -> Chunks[SampleChunk]:
+        minimum, is_paper = check_n_components(self.n_components), self._is_paper()
+        alpha0: Any = self.alpha0
+        check_choice("moments", self.moments, (None, "distinct", "plugin"))
+        if alpha0 != AUTO and not (isinstance(alpha0, Real) and 1e-6 <= float(alpha0) <= 1e6):
+            raise ArgumentError(
+                "{argument} must be a number from 1e-6 to 1e6 or 'auto', got {value!r}.",
+                argument=Option("alpha0"),
+                value=alpha0,
+            )
+        chunks = self._check_chunks(X)
+        check_n_features(chunks.n_features, minimum, f"{minimum} topics")
+        counts = read_counts(chunks)
+        is_plugin = self.moments == "plugin" or (is_paper and self.moments is None)
+        distinct = not is_plugin and not has_fractions(counts)
+        for name, value in (("moments", self.moments), ("alpha0", alpha0), ("n_components", self.n_components)):
+            if value in (AUTO, "distinct") and not distinct:
+                raise needs_whole_counts(name)
+        documents = weight_documents(counts, distinct=distinct, by_length=not is_paper)
+        k, metric = None if self.n_components == AUTO else minimum, 0.0 if is_paper else TUNING.metric
+        fit = partial(fit_lda, documents, k, distinct=distinct, metric=metric)
+        rough = fit(alpha0=1.0, seed=self._draw_seed()) if alpha0 == AUTO else None
+        self.alpha0_, self.alpha0_stderr_ = estimate_alpha0(rough) if rough else (float(alpha0), 0.0)
+        self._family = fit(alpha0=self.alpha0_, seed=self._draw_seed())
+        self._mixtures = MixtureCache[SampledTopics]()
+        for warning in self._family.warnings:
+            warn_user(warning)
+        return chunks
+
+    def search(
+        self,
+        hint: ArrayLike | None = None,
+        *,
+        words: str | int | Iterable[str | int] | Mapping[Any, float] | None = None,
+        examples: SamplesLike | None = None,
+        not_examples: SamplesLike | None = None,
+        refine: bool = False,
+    ) -> LdaTopic:
+        """Find the topic that a hint means.
+
+        Parameters
+        ----------
+        hint : array of shape (d,), optional
+            A weight for every word: a direction v in which the topic lies further out than all others.
+        words : str, int, sequence of these, or mapping of these to float, optional
+            One word, several, or words with weights: negative for words that the topic should avoid. A word is a name
+            of the vocabulary or the number of its column.
+        examples : array of shape (q, d), optional
+            Counts of a few documents that are mostly about the topic; their mean frequencies, relative to those of the
+            corpus, are the hint.
+        not_examples : array of shape (q, d), optional
+            Documents about other topics, with `examples`: the hint is relative to their mean frequencies.
+        refine : bool, default=False
+            Refine the topic by Gibbs sampling of all topics, started from their moments: it refines the words, and
+            leaves the weight. The answer's `moment_estimate` is the one before.
+
+        Returns
+        -------
+        LdaTopic
+        """
+        check_choice("refine", refine, (True, False))
+        check_is_fitted(self)
+        check_one_hint({"hint": hint, "words": words, "examples": examples})
+        # 1) the hint over words
+        family = self._family
+        hint = hint if words is None else hint_from_words(words, self.vocabulary_, family.word_mean)
+        positive, negative = self._check_examples(hint, examples, not_examples)
+        if positive is None:
+            v = hint_from_direction(hint, self.n_features_in_)
+        else:
+            v = hint_from_documents(family, positive, negative)
+        if family.n_components > 1:
+            check_not_orthogonal(family.frame, v, scale=float(np.linalg.norm(v)))
+        # 2) the third moment contracted with the hint, and one eigenvector (Algorithm 1)
+        hinted, choose = family.contract(v), "largest" if self._is_paper() else "share"
+        component = LdaTopic(
+            family.frame,
+            extract_by_whitening(hinted, choose),
+            _family=family,
+            _hinted=hinted,
+            _choose=choose,
+            _words=v,
+            _examples=positive,
+            _search=partial(self.search, not_examples=not_examples, refine=refine),
+            _vocabulary=self.vocabulary_,
+            _feature_names=self._get_feature_names(),
+            _warnings=family.warnings,  # which the fit has issued
+        )
+        # 3) optionally, the posterior given all documents
+        if refine:
+            refined = self._mixtures.get("topics", lambda: sample_topics(family)).match(component.center)
+            component = replace(component, _refined=refined)
+            component = component if refined else add_warnings(component, [not_refined()])
+        # 4) reasons not to trust the answer; a clear lead of words that documents contain is not chance
+        is_clear = words is not None and component.separation >= component._clear_separation
+        return add_warnings(component, [] if is_clear else check_answer(component))
+
+    def _whiten(self, X: Samples) -> Array:
+        counts = check_counts(X)
+        Y = self._family.frame.whiten(counts) / np.maximum(count_words(counts), 1)[:, None]
+        return np.asarray(Y, dtype=X.dtype)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        return tags
+
+
+def hint_from_words(words: Any, vocabulary: Sequence[str] | None, word_mean: Array) -> Array:
+    """Return the hint of words, (d,).
+
+    Notes
+    -----
+    A word of weight 1 enters with one over its frequency in the corpus. Then ⟨μᵢ, v⟩ is how many times likelier it is
+    in topic i than in the corpus, and rare words count as much as frequent ones.
+    """
+    items = [words] if isinstance(words, str | Integral) else words
+    weights = items if isinstance(items, Mapping) else dict.fromkeys(items, 1.0)
+    columns = {word: column for column, word in enumerate(vocabulary or [])}
+    v = np.zeros(len(word_mean))
+    for word, weight in weights.items():
+        column = columns.get(word, -1) if isinstance(word, str) else word
+        if not (isinstance(column, int | np.integer) and 0 <= column < len(v) and word_mean[column] > 0):
+            raise UnknownWordError(
+                "{word!r} is not in the documents of the fit. Give a word of the vocabulary that fit was given, or the "
+                "number of its column.",
+                word=word,
+            )
+        v[column] += weight / word_mean[column]
+    return v
+
+
+def hint_from_documents(family: LdaFamily, positive: Samples, negative: Samples | None) -> Array:
+    """Return the hint of documents, (d,), of length 1 in the frame: the projection of S²x, with the metric S of words.
+
+    In this metric frequent and rare words are equally noisy.
+    """
+    away = family.word_mean if negative is None else mean_frequencies(negative)
+    direction = family.frame.values * family.frame.whiten(mean_frequencies(positive) - away)
+    return np.asarray(family.whitener @ direction / max(float(np.linalg.norm(direction)), MIN_PROBABILITY))
+
+
+def mean_frequencies(X: Samples) -> Array:
+    """Return the mean word frequencies of a few documents, (d,)."""
+    counts = check_counts(X)
+    lengths = count_words(counts)
+    if not lengths.any():
+        raise HintError("The documents of the hint contain no word. Give documents with words.", code="empty_documents")
+    return np.asarray(counts.T @ (1 / np.where(lengths > 0, lengths, np.inf))) / np.count_nonzero(lengths)

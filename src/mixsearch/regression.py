@@ -1,37 +1,31 @@
 """Mixtures of linear regressions: find one of them from rough coefficients or a few of its samples.
 
 The model (paper, section 3.3): y = ⟨x, μᵢ⟩ + bᵢ + noise of variance σᵢ² with probability αᵢ, for x ~ N(0, I). Other x
-are standardized first, and the answer is mapped back. A refined search also tries the model in which each component has
-a Gaussian of x besides its regression, and takes it if it predicts left-out examples better.
+are standardized first, and the answer is mapped back. Moments first, then the likelihood, the answer and the estimator.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
-import scipy.linalg
+import scipy.sparse as sp
 from numpy.typing import ArrayLike
-from scipy.special import chdtrc, expit, ndtr
+from scipy.special import chdtrc
 from sklearn.utils.validation import check_is_fitted, check_X_y, validate_data
 
 from mixsearch._typing import Array, Samples, SamplesLike
-from mixsearch.core.check import MAX_DISAGREEMENT, Check, check_answer
-from mixsearch.core.component import SampleComponent, add_warnings
+from mixsearch.core.check import MAX_DISAGREEMENT, MAX_LEFT_OUT
+from mixsearch.core.component import MAX_RANKED, add_warnings
 from mixsearch.core.eigen import top_eigenpairs
-from mixsearch.core.estimator import BaseSearch, RandomState
-from mixsearch.core.extraction import (
-    Candidates,
-    Extraction,
-    all_components,
-    extract_with_rehint,
-    prefer,
-)
+from mixsearch.core.estimator import RandomState
+from mixsearch.core.extraction import Candidates, Extraction, all_components, extract_with_rehint
 from mixsearch.core.family import Preset
 from mixsearch.core.frame import Frame, frame_from_eigenpairs, project
-from mixsearch.core.jackknife import StandardErrors, jackknife, replicate_component
+from mixsearch.core.jackknife import StandardErrors, component_errors, jackknife, replicate_component
 from mixsearch.core.moments import (
     Hinted,
     Replicates,
@@ -49,7 +43,6 @@ from mixsearch.core.outliers import MAX_ROUNDS, Outliers, find_far, isolated_row
 from mixsearch.core.rows import (
     Chunk,
     Chunks,
-    DetachedChunks,
     SampleChunk,
     chunk_in_memory,
     is_dask,
@@ -62,35 +55,42 @@ from mixsearch.core.rows import (
 from mixsearch.core.validation import (
     AUTO,
     FLOAT_DTYPES,
+    as_search_errors,
     check_magnitude,
     check_n_components,
     check_n_samples,
     check_not_orthogonal,
-    check_one_hint,
     check_samples,
     hint_from_direction,
 )
 from mixsearch.display import Card, plain_number
-from mixsearch.errors import HintError, Option, RankError, SearchError, SearchWarning, UnlikelyMixtureWarning, warn_user
-from mixsearch.graph.affinity import build_affinity, select_mixture
-from mixsearch.graph.members import choose_left_out, find_members, rank_left_out
-from mixsearch.graph.pagerank import PageRank
-from mixsearch.graph.tuning import TUNING as GRAPH
-from mixsearch.mixture.check import check_fit, choose_component, hold_examples, test_rows
+from mixsearch.errors import HintError, Option, RankError, SearchError, UnlikelyMixtureWarning, warn_user
+from mixsearch.mixture.check import hold_examples, test_rows
 from mixsearch.mixture.em import (
     EMOptions,
     Fit,
     Held,
     check_em_options,
     clip_weight,
+    draw_start,
     em_step,
     fit_mixture,
     posterior,
     posterior_of_two,
     run_em,
+    start_near,
+    thin_rows,
 )
 from mixsearch.mixture.errors import estimate_covariance
-from mixsearch.mixture.search import MixtureCache
+from mixsearch.mixture.search import (
+    MixtureCache,
+    MixtureComponent,
+    MixtureModel,
+    MixtureSearch,
+    RefinedMixture,
+    find_warnings,
+    order_by_hint,
+)
 from mixsearch.mixture.tuning import TUNING as EM
 
 
@@ -99,7 +99,8 @@ class Tuning:
     """Chosen on the development sets of benchmarks/labelled_regressions.py and on drawn lines; reported on others."""
 
     max_skewness: float = 0.15  # of x, with which moments are still reliable,
-    max_kurtosis: float = 0.1  # and its excess kurtosis
+    max_kurtosis: float = 0.1  # and its excess kurtosis,
+    max_chance: float = 3.5  # beyond what this many standard errors explain
     total_weights: tuple[float, float] = (0.5, 2.0)  # of all components from moments, which are then reliable
     min_start_weight: float = 0.2  # of a component where EM starts, relative to an even weight,
     start_noise: float = 0.05  # and its noise variance, relative to that of y
@@ -111,23 +112,21 @@ class Tuning:
     n_joint_starts: int = 5  # of EM with Gaussians of x, near the examples
     min_gain: float = 0.02  # nats by which Gaussians of x must predict left-out examples better
     left_out_iter: int = 2  # iterations of EM after an example is left out
-    graph_lead: float = 0.1  # of the mean rank of left-out examples in the graph, where the groups are clusters
-    min_graph_examples: int = 5  # fewer do not show it
-    max_graph_rows: int = 1_000  # rows of that graph
     min_membership: float = 1e-3  # of a left-out example: a single one must not decide
     max_counted: int = 5  # regressions that BIC compares
+    n_drawn: int = 200_000  # samples that show the error of a weight by moments (benchmarks/interval_coverage.py)
 
 
 TUNING = Tuning()
+TINY = float(np.finfo(np.float64).tiny)
 # Rounding: of a correlation, of what one regression leaves of y, of least squares, and of the noise relative to y.
 MIN_CORRELATION, MIN_UNEXPLAINED, RIDGE, MIN_NOISE = 1e-12, 1e-12, 1e-12, 1e-8
 
 # ---- The design: x standardized, and coefficients mapped back -------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Design:
-    """The map from the user's x to a standardized one, z = (x - center) M, of r independent coordinates.
+class Design(NamedTuple):
+    """The map from the user's samples to standardized ones, z = (x - center) M of r independent coordinates.
 
     With U and Λ the eigenpairs of the correlations of columns and s their deviations, M = diag(1/s) U Λ^(-1/2). If
     columns depend on each other, Λ has only the r positive eigenvalues: then M β are the smallest coefficients, in
@@ -135,45 +134,43 @@ class Design:
     """
 
     center: Array  # (d,)
-    whitener: Array | None = None  # M, (d, r); None for the identity
-    unwhitener: Array | None = None  # (r, d), from z to x - center
-
-    @property
-    def n_coordinates(self) -> int:
-        """The dimension r of standardized x."""
-        return len(self.center) if self.whitener is None else self.whitener.shape[1]
+    offset: float  # of y: t = y - offset
+    whitener: Any  # M, (d, r), an array or sparse
+    unwhitener: Any  # (r, d), from z to x - center
 
     def standardize(self, X: Samples) -> Array:
         """Compute z, (n, r)."""
-        return np.asarray(X) if self.whitener is None else project(X, self.whitener, self.center)
+        return project(X, self.whitener, self.center)
 
     def to_coefficients(self, slopes: Array) -> Array:
         """Map slopes for z, (r,) or (r, q), to coefficients of x, (d,) or (d, q)."""
-        return slopes if self.whitener is None else np.asarray(self.whitener @ slopes)
+        return np.asarray(self.whitener @ slopes)
 
     def to_slopes(self, coefficients: Array) -> Array:
         """Map coefficients of x, (d,) or (d, q), to slopes for z, (r,) or (r, q)."""
-        return coefficients if self.unwhitener is None else np.asarray(self.unwhitener @ coefficients)
+        return np.asarray(self.unwhitener @ coefficients)
 
-    def standardize_sums(self, sums: Array) -> Array:
-        """Compute Σ z w', (r, q), from Σ (x - center) w', (d, q)."""
-        return sums if self.whitener is None else np.asarray(self.whitener.T @ sums)
+
+def identity_design(n_features: int) -> Design:
+    """Return the paper's design: x is standard normal, and y has no offset."""
+    identity = sp.eye_array(n_features, format="csr")
+    return Design(np.zeros(n_features), 0.0, identity, identity)
 
 
 def fit_design(chunks: Chunks[SampleChunk]) -> Design:
-    """Estimate the mean and the covariance of x."""
+    """Estimate the mean and the covariance of x, and the mean of y."""
     n, rough_mean = chunks.n_rows, sample_mean_of(chunks)
 
-    def sum_chunk(chunk: SampleChunk) -> tuple[Array, Array]:
-        def sum_rows(rows: slice) -> tuple[Array, Array]:
+    def sum_chunk(chunk: SampleChunk) -> tuple[Any, ...]:
+        def sum_rows(rows: slice) -> tuple[Any, ...]:
             centered = chunk.samples[rows] - rough_mean  # in double precision
-            return centered.sum(axis=0), centered.T @ centered
+            return centered.sum(axis=0), centered.T @ centered, np.sum(chunk.responses[rows], dtype=np.float64)
 
         return sum_chunks(sum_rows, row_slices(chunk.n_rows))
 
-    total, squares = chunks.sum(sum_chunk)
+    total, squares, offset = (sums / n for sums in chunks.sum(sum_chunk))
     # The mean of many samples is rounded. Without this correction a constant column would seem to vary.
-    center, covariance = rough_mean + total / n, squares / n - np.outer(total / n, total / n)
+    center, covariance = rough_mean + total, squares - np.outer(total, total)
     # Columns may have any units, so their correlations decide whether they depend on each other.
     deviations = np.sqrt(np.maximum(np.diag(covariance), 0))
     is_constant = deviations <= np.finfo(chunks.layout.dtype).eps * np.abs(center)
@@ -183,7 +180,7 @@ def fit_design(chunks: Chunks[SampleChunk]) -> Design:
     if not positive.any():
         raise SearchError("All columns of X are constant. Provide columns that vary.", code="constant_features")
     root, axes = np.sqrt(values[positive]), vectors[:, positive]
-    return Design(center, inverse[:, None] * axes / root, root[:, None] * axes.T * deviations)
+    return Design(center, float(offset), inverse[:, None] * axes / root, root[:, None] * axes.T * deviations)
 
 
 @dataclass(frozen=True)
@@ -191,41 +188,31 @@ class StandardizedChunk(Chunk):
     """Standardized samples."""
 
     samples: Array  # z, (n, r)
-    responses: Array  # t = y - offset, (n,)
-    original: Samples  # x, (n, d)
+    responses: Array  # t, (n,)
+    original: Samples  # x itself, not a copy, (n, d)
 
 
 class Standardized(NamedTuple):
     """Standardized samples, with the map from the user's."""
 
     design: Design
-    offset: float  # subtracted from y
-    power: float  # E[t²]
     chunks: Chunks[StandardizedChunk]
+    power: float  # E[t²]
 
 
-def standardize(chunks: Chunks[SampleChunk], *, paper: bool = False) -> Standardized:
-    """Standardize samples and center their responses; or, as the paper does, take x as standard normal already."""
-    n, offset = chunks.n_rows, 0.0
-    design = Design(np.zeros(chunks.n_features)) if paper else fit_design(chunks)
-    if not paper:
-        offset = chunks.sum(lambda chunk: float(np.sum(chunk.responses, dtype=np.float64))) / n
-    samples = standardize_by(chunks, design, offset)
-    power = samples.sum(lambda chunk: float(chunk.responses @ chunk.responses)) / n
-    if not power > 1e-28 * offset**2:
-        raise SearchError("All responses y are the same. Provide responses that vary.", code="constant_response")
-    return Standardized(design, offset, power, samples)
-
-
-def standardize_by(chunks: Chunks[SampleChunk], design: Design, offset: float) -> Chunks[StandardizedChunk]:
-    """Standardize samples by a given design."""
+def standardize(chunks: Chunks[SampleChunk], design: Design) -> Standardized:
+    """Standardize samples by a design."""
 
     def convert(chunk: SampleChunk) -> StandardizedChunk:
-        responses = np.asarray(chunk.responses, dtype=np.float64) - offset
+        responses = np.asarray(chunk.responses, dtype=np.float64) - design.offset
         return StandardizedChunk(chunk.first, design.standardize(chunk.samples), responses, chunk.samples)
 
-    layout = chunks.layout._replace(n_features=design.n_coordinates)
-    return replace(chunks.map(convert).persist(), layout=layout)
+    layout = chunks.layout._replace(n_features=design.whitener.shape[1])
+    samples = replace(chunks.map(convert), layout=layout)
+    power = samples.sum(lambda chunk: float(chunk.responses @ chunk.responses)) / chunks.n_rows
+    if not power > 1e-28 * design.offset**2:
+        raise SearchError("All responses y are the same. Provide responses that vary.", code="constant_response")
+    return Standardized(design, samples, power)
 
 
 def find_regression_outliers(chunks: Chunks[SampleChunk]) -> Outliers[Standardized]:
@@ -235,20 +222,20 @@ def find_regression_outliers(chunks: Chunks[SampleChunk]) -> Outliers[Standardiz
         return squared_distances(chunk.samples, np.zeros(chunk.samples.shape[1]))
 
     def measure_responses(chunk: StandardizedChunk) -> Array:  # a regression may give a large one where x is large
-        return np.asarray(chunk.responses**2 / (1 + measure(chunk) / max(chunk.samples.shape[1], 1)))
+        return np.asarray(chunk.responses**2 / (1 + measure(chunk) / chunk.samples.shape[1]))
 
     def find_rows(samples: Chunks[StandardizedChunk]) -> Array:
         isolated = isolated_rows(samples, find_far(samples, measure), np.zeros(samples.n_features))
         return np.union1d(isolated, find_far(samples, measure_responses).rows)
 
-    samples, standardized = chunks, standardize(chunks)
+    samples, standardized = chunks, standardize(chunks, fit_design(chunks))
     left_out, rows = np.zeros(0, dtype=np.int64), find_rows(standardized.chunks)
     for _ in range(MAX_ROUNDS):
         if np.array_equal(rows, left_out):
             break
-        left_out, samples = rows, chunks.drop_rows(rows).persist()
-        standardized = standardize(samples)
-        rows = find_rows(standardize_by(chunks, standardized.design, standardized.offset))
+        left_out, samples = rows, chunks.drop_rows(rows)
+        standardized = standardize(samples, fit_design(samples))
+        rows = find_rows(standardize(chunks, standardized.design).chunks)
     return Outliers(left_out, chunks.n_rows, samples, standardized)
 
 
@@ -271,20 +258,35 @@ class RegressionFamily:
 
     frame: Frame  # the whole space if moments cannot separate the components
     design: Design
-    offset: float
     mean: Array  # W'm, (k,)
     cross_moment: Array  # W'E[t²x], (k,): twice the intercepts, before they are centered
-    intercepts: Array  # W'Σ αᵢbᵢμᵢ, (k,)
     energies: Array  # W'Σ αᵢ(σᵢ² + |μᵢ|² + bᵢ²)μᵢ, (k,)
-    linear: float  # 3 E[t²], the coefficient of t in f(t) = t³ - linear t; 0 for the paper's third power
+    power: float  # E[t²]
     noise_level: float  # τ²/2, above which eigenvalues are signal
     chunks: Chunks[RegressionChunk]
-    has_intercepts: bool = True  # and an estimated design
-    n_components: int = 0
-    power: float = 0.0  # E[t²]
-    normality: Normality | None = None  # of x; None where moments do not rely on it
+    n_components: int
+    is_paper: bool  # no intercepts, x as it is, plain third powers of t
     has_moments: bool = True  # whether moments can separate the components
-    n_hints: ClassVar[int] = 1
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether EM would spend its time on the products of features."""
+        return self.n_coordinates > TUNING.max_features
+
+    @property
+    def n_coordinates(self) -> int:
+        """The dimension r of standardized x."""
+        return int(self.design.whitener.shape[1])
+
+    @property
+    def intercepts(self) -> Array:
+        """W'Σ αᵢbᵢμᵢ, (k,): E[t²x] = 2 Σ αᵢbᵢμᵢ.
+
+        t is centered, so that Σ αᵢbᵢ = ⟨W'm, W'Σ αᵢbᵢμᵢ⟩ = 0. So must their estimate.
+        """
+        intercepts, square = self.cross_moment / 2, self.mean @ self.mean
+        centered = not self.is_paper and square > 0
+        return intercepts - self.mean * (self.mean @ intercepts) / square if centered else intercepts
 
     @property
     def noise_variance(self) -> float:
@@ -295,46 +297,83 @@ class RegressionFamily:
         """
         return max(self.power - float(self.frame.values.sum() + self.intercepts @ self.intercepts), 0.0)
 
-    @property
-    def is_wide(self) -> bool:
-        """Whether EM would spend its time on the products of features."""
-        return self.design.n_coordinates > TUNING.max_features
+    @cached_property
+    def misfit(self) -> UnlikelyMixtureWarning | None:
+        """A warning if moments are not reliable: x is not normal, or all weights do not add up to about 1."""
+        if self.is_paper or self.n_components == 1:  # least squares, for a single regression, takes any x
+            return None
+        U = self.chunks.thin(-(-self.chunks.n_rows // 10_000)).chunk.projected.astype(np.float64)
+        U = (U - U.mean(axis=0)) / np.maximum(U.std(axis=0), TINY)
+        skewness, kurtosis = float(np.abs((U**3).mean(axis=0)).max()), float(np.abs((U**4).mean(axis=0) - 3).max())
+        errors, total = TUNING.max_chance * np.sqrt(np.array([6, 24]) / len(U)), float(self.mean @ self.mean)
+        is_normal = skewness <= TUNING.max_skewness + errors[0] and kurtosis <= TUNING.max_kurtosis + errors[1]
+        if is_normal and TUNING.total_weights[0] < total < TUNING.total_weights[1]:
+            return None
+        return UnlikelyMixtureWarning(
+            "Moments may be far off. In the directions of the coefficients X has a skewness of {skewness:.2g} and an "
+            "excess kurtosis of {kurtosis:.2g} (0 if it is normal), and the weights of all regressions sum to "
+            "{total:.2g} (about 1 if samples are many and coefficients linearly independent). Search with "
+            "{argument}=True.",
+            code="misfit",
+            skewness=skewness,
+            kurtosis=kurtosis,
+            total=total,
+            argument=Option("refine"),
+        )
 
-    @property
-    def without_samples(self) -> RegressionFamily:
-        """The same fit without its samples, for functions that run where chunks are."""
-        return replace(self, chunks=DetachedChunks(self.chunks.layout))
+    def check_moments(self) -> None:
+        """Raise if moments cannot separate the components."""
+        if not self.has_moments:
+            raise SearchError(
+                "Moments cannot separate the {n_components} regressions of this fit on {n_features} independent "
+                "features: only their likelihood can. Search with {argument}=True, or fit fewer components.",
+                code="needs_refinement",
+                n_components=self.n_components,
+                n_features=self.n_coordinates,
+                argument=Option("refine"),
+            )
+
+    def read(self, rows: Array) -> RegressionChunk:
+        """Return new samples with their coordinates in the frame; y is the last column of `rows`, (n, d + 1)."""
+        samples = StandardizedChunk(
+            0, self.design.standardize(rows[:, :-1]), rows[:, -1] - self.design.offset, rows[:, :-1]
+        )
+        return project_chunk(samples, self.frame)
 
     def weigh(self, t: Array) -> Array:
-        """Compute f(t), (n,)."""
-        return np.asarray(t * (t * t - self.linear))
+        """Compute f(t), (n,): see `correct`."""
+        return np.asarray(t * (t * t - (0.0 if self.is_paper else 3 * self.power)))
 
     @cached_property
     def third_moments(self) -> tuple[Array, Array]:
         """R(c) for each unit vector c, (k, k, k), and Σ αᵢbᵢ W'μᵢμᵢ'W, (k, k)."""
-        family = self.without_samples
+        weigh, spread = self.without_samples.weigh, np.diag(self.frame.spread)
 
         def sum_chunk(chunk: RegressionChunk) -> tuple[Any, ...]:
-            Y, f = chunk.projected, family.weigh(chunk.responses)
+            Y, f = chunk.projected, weigh(chunk.responses)
             return sum_cubes(Y, Y, f), weighted_gram(Y, f), f @ Y, float(f.sum())
 
         third, second, first, total = (sums / self.chunks.n_rows for sums in self.chunks.sum(sum_chunk))
-        noise = symmetrize(np.multiply.outer(np.diag(self.frame.spread), first))
-        return (third - noise) / 6, (second - total * np.diag(self.frame.spread)) / 6
+        return (third - symmetrize(np.multiply.outer(spread, first))) / 6, (second - total * spread) / 6
+
+    @property
+    def without_samples(self) -> RegressionFamily:
+        """The same fit without its samples, for functions that run where chunks are."""
+        return replace(self, chunks=self.chunks.detach())
 
     def hinted(self, hint: Array) -> Hinted:
         """Contract the third moment with a hint in the frame, (k,)."""
-        family = self.without_samples
+        weigh = self.without_samples.weigh
 
         def sum_chunk(chunk: RegressionChunk) -> tuple[Array, Array]:
-            Y, f = chunk.projected, family.weigh(chunk.responses)
+            Y, f = chunk.projected, weigh(chunk.responses)
             return weighted_gram(Y, f * (Y @ hint)), f @ Y
 
         third, first = (sums / self.chunks.n_rows for sums in self.chunks.sum(sum_chunk))
-        return self.correct(third, first, hint)
+        return Hinted(self.correct(third, first, hint, np.diag(self.frame.spread)), self.mean, hint)
 
-    def correct(self, third: Array, first: Array, hint: Array) -> Hinted:
-        """Subtract the contribution of x from W'E[f(y)⟨x, v⟩xx']W, (k, k), with W'E[f(y)x], (k,).
+    def correct(self, third: Array, first: Array, hint: Array, identity: Array) -> Array:
+        """Subtract the contribution of x from W'E[f(y)⟨x, v⟩xx']W, (k, k), with W'E[f(y)x], (k,), and W'W, (k, k).
 
         Notes
         -----
@@ -342,16 +381,30 @@ class RegressionFamily:
         x against f(y). The paper has f(y) = y³. That tensor has expectation 0 against y itself, so any multiple of y
         may be subtracted to lower the variance; with 3 E[y²] y, f is the third Hermite polynomial of y.
         """
-        cross = np.outer(first, self.frame.spread * hint)
-        matrix = third - cross - cross.T - (first @ hint) * np.diag(self.frame.spread)
-        return Hinted(matrix / 6, self.mean, hint)
+        cross = np.outer(first, identity @ hint)
+        return np.asarray(third - cross - cross.T - (first @ hint) * identity) / 6
 
     def tensor(self, basis: Array) -> Array:
         """Contract the third moment with all columns of a basis, (k, q), to (q, q, q)."""
         return rotate(self.third_moments[0], basis)
 
     def leave_one_out(self, hint: Array) -> Replicates:
-        """Compute the moments under a hint in the frame, (k,), of all samples but one group, for each group in turn.
+        """Compute the moments under a hint in the frame, (k,), of all samples but one group, for each group in turn."""
+        weigh = self.without_samples.weigh
+
+        def sum_rows(chunk: RegressionChunk, rows: slice) -> tuple[Any, ...]:
+            Y, t = chunk.projected[rows].astype(np.float64, copy=False), chunk.responses[rows]
+            energy, squares, f = chunk.residual[rows], t**2, weigh(t)
+            powers = np.array([squares.sum(), squares @ energy, energy.sum()])
+            second, third = (Y * squares[:, None]).T @ Y, (Y * (f * (Y @ hint))[:, None]).T @ Y
+            return len(Y), powers, Y.sum(axis=0), Y.T @ Y, t @ Y, second, f @ Y, third
+
+        sums = leave_one_out(self.chunks, sum_rows)
+        replicates = [self._replicate(hint, *(total / n for total in totals)) for n, *totals in sums]
+        return Replicates(*map(np.array, zip(*replicates, strict=True)))
+
+    def _replicate(self, hint: Array, powers: Array, *moments: Array) -> tuple[Array, Array, Array]:
+        """Compute W'AW, W'BW and W'm from averages over all samples but one group.
 
         Notes
         -----
@@ -360,48 +413,31 @@ class RegressionFamily:
         δ ⊗ (the moment of one order less). The moments lie in the signal space, so e = W'EW is enough, as in
         W'E A W = e D.
         """
-        family = self.without_samples
-
-        def sum_rows(chunk: RegressionChunk, rows: slice) -> tuple[Any, ...]:
-            Y, t = chunk.projected[rows].astype(np.float64, copy=False), chunk.responses[rows]
-            residual, squares, f = chunk.residual[rows], t**2, family.weigh(t)
-            second, third = (Y * squares[:, None]).T @ Y, (Y * (f * (Y @ hint))[:, None]).T @ Y
-            powers = np.array([len(Y), squares.sum(), squares @ residual, residual.sum()])
-            return Y.T @ Y, second, third, Y.sum(axis=0), t @ Y, f @ Y, powers
-
-        replicates = [self._replicate(hint, *sums) for sums in leave_one_out(self.chunks, sum_rows)]
-        return Replicates(*map(np.array, zip(*replicates, strict=True)))
-
-    def _replicate(self, hint: Array, *sums: Array) -> tuple[Array, Array, Array]:
-        """Compute W'AW, W'BW and W'm from the sums over all samples but one group."""
-        n, power, energy, residual = sums[-1]
-        gram, second, third, total, mean, first = (each / n for each in sums[:-1])
-        D, k, identity = self.frame.values, self.frame.n_components, np.diag(self.frame.spread)
-        e = gram - identity if self.has_intercepts else np.zeros((k, k))
-        delta = total if self.has_intercepts else np.zeros(k)
+        delta, gram, mean, second, first, third = moments
+        D, identity, n_noise = self.frame.values, np.diag(self.frame.spread), self.n_coordinates - len(delta)
+        e = gram - identity
+        if self.is_paper:  # x is taken as it is
+            delta, e = np.zeros_like(delta), np.zeros_like(e)
         mean = mean - e @ (D * self.mean)
-        if k == 1:  # A = mm'
+        if self.n_components == 1:  # A = mm'
             return np.outer(mean, mean), np.ones((1, 1)), mean
-        n_noise = self.design.n_coordinates - k
-        level = (energy if n_noise else power) / n / 2
-        if n_noise and self.has_intercepts:
-            level -= self.noise_level * (residual / n - n_noise)
+        level = powers[0] / 2
+        if n_noise:
+            level = powers[1] / 2 - (0 if self.is_paper else self.noise_level * (powers[2] - n_noise))
         shift = np.outer(delta, self.cross_moment) / 2 + e * D
         second = second / 2 - shift - shift.T - level / max(n_noise, 1) * (identity + e)
         tensor, intercepts = self.third_moments
-        cross = np.outer(first, (identity + e) @ hint)
-        third = third - cross - cross.T - (first @ hint) * (identity + e)
         change = np.outer(delta, intercepts @ hint) + (e * D) @ np.tensordot(hint, tensor, axes=1)
         change = change + change.T + (delta @ hint) * intercepts + np.tensordot(D * (e @ hint), tensor, axes=1)
-        return second, third / 6 - change, mean
+        return second, self.correct(third, first, hint, identity + e) - change, mean
 
     def contributions(self, chunk: RegressionChunk) -> Array:
         """Compute weights w of samples, (n, k), with which the average of zw' is A W up to the signal space."""
         Y, t, D = chunk.projected.astype(np.float64, copy=False), chunk.responses[:, None], self.frame.values
-        if self.frame.n_components == 1:  # A = mm'
+        if self.n_components == 1:  # A = mm'
             return np.asarray(t - Y * D)
         squares = t**2 * Y / 2
-        return squares - Y * (self.noise_level + D) - self.cross_moment / 2 if self.has_intercepts else squares
+        return squares if self.is_paper else squares - Y * (self.noise_level + D) - self.cross_moment / 2
 
     def residual_replicates(self, direction: Array) -> Array:
         """Compute A W u, u (k,), of all samples but one of B groups, up to vectors of the signal space: (r, B)."""
@@ -411,63 +447,33 @@ class RegressionFamily:
             weights = spread_over_groups(chunk, family.contributions(chunk) @ direction, n_groups)
             return weighted_sums(chunk.samples, weights)
 
-        standardized = self.design.standardize_sums(centered_sums(self.design.center, self.chunks.sum(sum_groups)))
-        n_left = self.chunks.n_rows * (1 - 1 / n_groups)
-        return np.asarray((standardized.sum(axis=1, keepdims=True) - standardized) / n_left)
+        sums = self.design.whitener.T @ centered_sums(self.design.center, self.chunks.sum(sum_groups))
+        return np.asarray((sums.sum(axis=1, keepdims=True) - sums) / (self.chunks.n_rows * (1 - 1 / n_groups)))
 
-    def hint_shifts(self, hint: Array) -> Array:
+    def hint_shifts(self, v: Array) -> Array:
         """Compute how the coordinates of slopes v, (r,), change with the frame of all samples but one group: (B, k).
 
+        Notes
+        -----
         W'A v⊥ is 0 for all samples together, where v⊥ is the part of v outside the signal space; without a group it is
         not.
         """
-        family = self.without_samples
-        residual = self.design.to_coefficients(self.frame.residual(hint[:, None]))[:, 0]
+        family, center = self.without_samples, self.design.center
+        axis = self.design.to_coefficients(self.frame.residual(v[:, None]))
 
         def correlate(chunk: RegressionChunk, rows: slice) -> Array:
             piece = chunk.take(rows)
-            scores = np.asarray(project(piece.samples, residual, family.design.center), dtype=np.float64)
-            return np.asarray(scores @ family.contributions(piece))
+            return np.asarray(project(piece.samples, axis, center)[:, 0] @ family.contributions(piece))
 
-        n_left = self.chunks.n_rows * (1 - 1 / self.chunks.n_groups)
-        return np.array(leave_one_out(self.chunks, correlate)) / n_left
-
-    @cached_property
-    def coordinate_covariance(self) -> Array:
-        """The covariance of A W along a unit vector outside the signal space, (k, k)."""
-        family = self.without_samples
-
-        def sum_chunk(chunk: RegressionChunk) -> Array:
-            weights = family.contributions(chunk)
-            if family.has_intercepts:  # a hint in the user's units varies with the covariance of x
-                weights = weights + chunk.projected * family.frame.values
-            return np.asarray(weights.T @ weights)
-
-        n = self.chunks.n_rows
-        subset = self.chunks.thin(max(n // 5000, 1))  # an order of magnitude matters
-        return np.asarray(subset.sum(sum_chunk) / subset.n_rows / n)
+        return np.array(leave_one_out(self.chunks, correlate)) / (self.chunks.n_rows * (1 - 1 / self.chunks.n_groups))
 
 
-class Normality(NamedTuple):
-    """The shape of x in the signal space."""
-
-    p_value: float  # how often an x that moments tolerate would look as far from normal
-    skewness: float  # the largest of all coordinates, in absolute value
-    kurtosis: float  # the largest excess
-
-
-def test_normality(chunks: Chunks[RegressionChunk], frame: Frame) -> Normality:
-    """Test the skewness and the kurtosis of standardized x in every coordinate of the frame."""
-    chunk = chunks.thin(-(-chunks.n_rows // 10_000)).chunk
-    # One row per coordinate: means over few columns would be slow.
-    U = np.ascontiguousarray(chunk.projected.T, dtype=np.float64) * np.sqrt(frame.values)[:, None]
-    U -= U.mean(axis=1, keepdims=True)
-    U /= np.maximum(U.std(axis=1, keepdims=True), np.finfo(float).tiny)
-    n, squares = U.shape[1], U**2
-    skewness, kurtosis = np.abs((squares * U).mean(axis=1)), np.abs((squares**2).mean(axis=1) - 3)
-    excess = (skewness - TUNING.max_skewness) / np.sqrt(6 / n), (kurtosis - TUNING.max_kurtosis) / np.sqrt(24 / n)
-    p_value = min(1.0, 2 * len(U) * float(ndtr(-np.max(excess))))
-    return Normality(p_value, float(skewness.max()), float(kurtosis.max()))
+def project_chunk(chunk: StandardizedChunk, frame: Frame) -> RegressionChunk:
+    """Project samples onto the frame."""
+    Y = frame.whiten(chunk.samples).astype(chunk.original.dtype, copy=False)
+    squares = squared_distances(chunk.samples, np.zeros(chunk.samples.shape[1]))
+    residual = squares - Y.astype(np.float64) ** 2 @ frame.values
+    return RegressionChunk(chunk.first, chunk.original, chunk.responses, Y, residual)
 
 
 def fit_regression(
@@ -480,48 +486,28 @@ def fit_regression(
     E[y²xx'] = 2A + τ²I with τ² = Σ αᵢ(σᵢ² + |μᵢ|² + bᵢ²), which is E[y²] (paper, Theorem 5). Intercepts enter the
     moments only through τ² and M, because odd moments of x are 0; E[y²x] = 2 Σ αᵢbᵢμᵢ gives them.
     """
-    design, offset, power, samples = standardized or standardize(chunks, paper=paper)
+    if standardized is None:
+        standardized = standardize(chunks, identity_design(chunks.n_features) if paper else fit_design(chunks))
+    design, samples, power = standardized
     r, has_moments = samples.n_features, n_components <= samples.n_features
     frame, level = Frame(np.eye(r), np.ones(r)), 0.0
     try:
-        frame, level = fit_frame(samples, power, n_components, paper=paper, seed=seed) if has_moments else (frame, 0.0)
+        if has_moments:
+            frame, level = fit_frame(samples, power, n_components, paper=paper, seed=seed)
     except RankError:
         if paper or n_components == 1:
             raise
         has_moments = False
 
-    def project_chunk(chunk: StandardizedChunk) -> RegressionChunk:
-        Y = frame.whiten(chunk.samples).astype(chunk.original.dtype, copy=False)
-        residual = squared_distances(chunk.samples, np.zeros(r)) - Y.astype(np.float64) ** 2 @ frame.values
-        return RegressionChunk(chunk.first, chunk.original, chunk.responses, Y, residual)
-
     def sum_powers(chunk: RegressionChunk) -> Array:
         t = chunk.responses
         return np.asarray(np.stack([t, t**2, t**2 * t]) @ chunk.projected.astype(np.float64, copy=False))
 
-    projected = samples.map(project_chunk).persist()
+    projected = samples.map(project_chunk, frame)
     mean, cross_moment, energies = projected.sum(sum_powers) / chunks.n_rows
-    intercepts = cross_moment / 2
-    if not paper and mean.any():
-        # y is centered, so the intercepts average to zero: Σ αᵢbᵢ = ⟨W'm, W'Σ αᵢbᵢμᵢ⟩ = 0. So must their estimate.
-        intercepts = intercepts - mean * (mean @ intercepts) / (mean @ mean)
+    projected = replace(projected, layout=chunks.layout)
     return RegressionFamily(
-        frame=frame,
-        design=design,
-        offset=offset,
-        mean=mean,
-        cross_moment=cross_moment,
-        intercepts=intercepts,
-        energies=energies / 3,
-        linear=0.0 if paper else 3 * power,
-        noise_level=level,
-        chunks=replace(projected, layout=chunks.layout),
-        has_intercepts=not paper,
-        n_components=n_components,
-        power=power,
-        # Least squares, for a single regression, takes any x.
-        normality=None if paper or n_components == 1 else test_normality(projected, frame),
-        has_moments=has_moments,
+        frame, design, mean, cross_moment, energies / 3, power, level, projected, n_components, paper, has_moments
     )
 
 
@@ -534,10 +520,18 @@ def fit_frame(
     single regression has A = mm', and m = E[yx] has far less noise than a fourth moment.
     """
     n, r = chunks.n_rows, chunks.n_features
+    m = chunks.sum(lambda chunk: weighted_sums(chunk.samples, chunk.responses[:, None])).rows / n
+    length = float(np.linalg.norm(m))
     if n_components == 1:
-        m = chunks.sum(lambda chunk: weighted_sums(chunk.samples, chunk.responses[:, None])).rows / n
-        length = float(np.linalg.norm(m))
         return frame_from_eigenpairs(np.array([length**2]), m / (length or 1.0)), 0.0
+    if not paper and power - length**2 <= MIN_UNEXPLAINED * power:
+        raise SearchError(
+            "One regression explains y exactly, so there is nothing for {n_components} to separate. Fit one "
+            "({argument}=1).",
+            code="one_regression",
+            n_components=n_components,
+            argument=Option("n_components"),
+        )
     second = second_moment(chunks, lambda chunk: np.asarray(chunk.responses**2 / (2 * n)))
     values, vectors, _ = top_eigenpairs(second, n_components, seed=seed)
     level = power / 2  # the expectation, if there are no noise eigenvalues
@@ -558,14 +552,14 @@ def hint_from_examples(family: RegressionFamily, examples: Array) -> Array:
     Y, which has only k columns, gives the coefficients themselves; with a ridge, a single sample still gives the
     paper's direction.
     """
-    Y = family.frame.whiten(family.design.standardize(examples[:, :-1])) * family.frame.values
-    y, k = examples[:, -1] - family.offset, family.frame.n_components
-    if family.has_intercepts and len(y) > k + 1:  # fewer samples do not determine an intercept besides the coefficients
-        y = y - y[0]  # makes responses of identical samples exactly zero, without rounding
-        Y, y = Y - Y.mean(axis=0), y - y.mean()
-    ridge = 0.1 * float(np.mean(y**2))
+    chunk, k = family.read(examples), family.frame.n_components
+    Y, t = chunk.projected * family.frame.values, chunk.responses
+    if not family.is_paper and len(t) > k + 1:  # fewer samples do not determine an intercept besides the coefficients
+        t = t - t[0]  # makes responses of identical samples exactly zero, without rounding
+        Y, t = Y - Y.mean(axis=0), t - t.mean()
+    ridge = 0.1 * float(np.mean(t**2))
     # Without a ridge, what rounding leaves of Y would decide.
-    hint = np.linalg.solve(Y.T @ Y + ridge * np.eye(k), Y.T @ y) if ridge > 0 else np.zeros(k)
+    hint = np.linalg.solve(Y.T @ Y + ridge * np.eye(k), Y.T @ t) if ridge > 0 else np.zeros(k)
     if not hint.any():
         raise HintError(
             "The examples do not determine any coefficients: all of them are the same, or every response is zero. Give "
@@ -597,15 +591,22 @@ class RegressionParameters(NamedTuple):
 
 @dataclass(frozen=True)
 class RegressionModel:
-    """The likelihood of y given x, or of x and y together if every component has its own Gaussian of x.
+    """The likelihood of y given x, or of x and y together if every component has its own Gaussian of x."""
 
-    With an anchor, the coefficients of the iteration before, an M-step is a gradient step: see `climb`.
-    """
-
+    design: Design
+    has_intercepts: bool
     min_variance: float  # of the noise
     is_joint: bool = False
-    anchor: Array | None = None  # (k, q)
+    anchor: Array | None = None  # coefficients, (k, q), from which an M-step is a gradient step: see `climb`
     n_dims: ClassVar[int] = 1
+    name: ClassVar[str] = "a regression with normal noise"
+
+    def read(self, chunk: RegressionChunk) -> FeatureChunk:
+        """Return the features of samples."""
+        ones = np.ones((chunk.n_rows, int(self.has_intercepts)))
+        return FeatureChunk(
+            chunk.first, np.column_stack([ones, self.design.standardize(chunk.samples), chunk.responses])
+        )
 
     def log_density(self, chunk: FeatureChunk, params: RegressionParameters) -> Array:
         """Compute log αᵢ + log N(y; ⟨x, βᵢ⟩, σᵢ²), (n, k), and in a joint model + log N(x; mᵢ, Sᵢ)."""
@@ -630,9 +631,8 @@ class RegressionModel:
         return np.column_stack([resp.sum(axis=0), np.stack([(X.T @ X).ravel() for X in scaled])])
 
     def m_step(self, statistics: Array, weights: Array) -> RegressionParameters:
-        """Compute weighted least squares."""
-        tiny = np.finfo(np.float64).tiny
-        sizes = np.maximum(statistics[:, 0], tiny)
+        """Compute weighted least squares, or a gradient step."""
+        sizes = np.maximum(statistics[:, 0], TINY)
         if self.anchor is not None:
             gradient = statistics[:, 2:-1]
             coefficients = self.anchor + gradient / sizes[:, None]
@@ -640,13 +640,13 @@ class RegressionModel:
         else:
             gram = unpack_gram(statistics)
             G, g, q = gram[:, :-1, :-1], gram[:, :-1, -1], gram.shape[1] - 1
-            ridge = RIDGE * np.trace(G, axis1=1, axis2=2) / q + np.sqrt(tiny)
+            ridge = RIDGE * np.trace(G, axis1=1, axis2=2) / q + np.sqrt(TINY)
             coefficients = np.linalg.solve(G + ridge[:, None, None] * np.eye(q), g[:, :, None])[:, :, 0]
             explained = np.sum(coefficients * (2 * g - np.einsum("kij,kj->ki", G, coefficients)), axis=1)
             squares = gram[:, -1, -1] - explained
         variances = np.maximum(squares / sizes, self.min_variance)
         variances = np.maximum(variances, TUNING.min_variance * (weights @ variances))
-        params = RegressionParameters(np.maximum(weights, tiny), coefficients, variances)
+        params = RegressionParameters(np.maximum(weights, TINY), coefficients, variances)
         return self._add_gaussians(params, gram, sizes) if self.is_joint else params
 
     def _add_gaussians(self, params: RegressionParameters, gram: Array, sizes: Array) -> RegressionParameters:
@@ -662,10 +662,10 @@ class RegressionModel:
     def random_start(
         self, chunk: FeatureChunk, params: RegressionParameters, rng: np.random.Generator
     ) -> RegressionParameters:
-        """Draw lines through a few samples each, which the lines before do not explain; or samples near each of k."""
+        """Draw lines through a few samples each, which the lines before do not explain; or k samples, far apart."""
         features, k = chunk.features, len(params.weights)
         if self.is_joint:
-            return self.start_near(chunk, features[rng.choice(len(features), size=k, replace=False)])
+            return draw_start(self, chunk, features / self.units(features), k, rng)
         (n, size), noise = features.shape, TUNING.start_noise * float(np.var(features[:, -1]))
         lines, unexplained = [], np.full(n, np.inf)
         for _ in range(k):
@@ -675,12 +675,9 @@ class RegressionModel:
             unexplained = np.minimum(unexplained, (features[:, -1] - features[:, :-1] @ lines[-1]) ** 2)
         return RegressionParameters(np.full(k, 1 / k), np.array(lines), np.full(k, noise))
 
-    def start_near(self, chunk: FeatureChunk, centers: Array) -> RegressionParameters:
-        """Start with the samples nearest to each of k points, (k, q + 1)."""
-        units = 1 / np.sqrt(chunk.features.var(axis=0) + self.min_variance)
-        nearest = np.argmin([np.sum(((chunk.features - c) * units) ** 2, axis=1) for c in centers], axis=0)
-        resp = np.eye(len(centers))[nearest]
-        return self.m_step(self.statistics(chunk, resp), resp.mean(axis=0))
+    def units(self, features: Array) -> Array:
+        """Return the deviations of features, (q + 1,)."""
+        return np.asarray(np.sqrt(features.var(axis=0) + self.min_variance))
 
     def scores(self, chunk: FeatureChunk, params: RegressionParameters, component: int) -> Array:
         """Compute the scores by coefficients and by log σ², (n, q + 1)."""
@@ -709,22 +706,10 @@ def unpack_gram(statistics: Array) -> Array:
     return np.array(statistics[:, 1:].reshape(len(statistics), size, size))
 
 
-# ---- EM of all components -------------------------------------------------------------------------------------------
+# ---- Refinement -----------------------------------------------------------------------------------------------------
 
 
-class RefinedMixture(NamedTuple):
-    """All components as EM fitted them."""
-
-    model: RegressionModel
-    fit: Fit[RegressionParameters]
-    order: Array  # the component of the mixture that each candidate is, (k,)
-    p_values: Array  # of the test whether the samples of each component follow the model, (k,)
-    x_may_depend: bool = False  # on the component, so that its Gaussians may help
-    left_out: LeftOut | None = None
-    is_clustered: bool = False  # whether the graph of (x, y) predicts left-out examples better
-
-
-def regressions_from_moments(family: RegressionFamily, candidates: Candidates) -> RegressionParameters:
+def moment_regressions(family: RegressionFamily, candidates: Candidates) -> RegressionParameters:
     """Compute all candidates as regressions: the value at the mean of x, and the slopes in the signal space.
 
     Notes
@@ -732,69 +717,59 @@ def regressions_from_moments(family: RegressionFamily, candidates: Candidates) -
     ⟨u₁, W'Σ αᵢbᵢμᵢ⟩ = √α₁b₁ gives the level, and ⟨u₁, W'Σ αᵢ(σᵢ² + |μᵢ|² + bᵢ²)μᵢ⟩ the noise variance.
     """
     slopes = np.sqrt(family.frame.values)[:, None] * candidates.points
-    levels = candidates.points.T @ family.intercepts * family.has_intercepts
+    levels = candidates.points.T @ family.intercepts * (not family.is_paper)
     explained = np.sum(slopes**2, axis=0)
     variances = np.maximum(candidates.points.T @ family.energies - explained - levels**2, 1e-3 * explained)
     return RegressionParameters(candidates.weights, np.column_stack([levels, slopes.T]), variances)
 
 
-def make_features(family: RegressionFamily, X: Samples, y: Array) -> Array:
-    """Return the features of samples, (n, q + 1): 1 if there are intercepts, standardized x, and the response."""
-    ones = np.ones((len(y), int(family.has_intercepts)))
-    return np.column_stack([ones, family.design.standardize(X), y - family.offset])
-
-
-def make_rows(family: RegressionFamily, step: int = 1) -> Chunks[FeatureChunk]:
-    """Return the samples of the fit, or every so many of them, as EM sees them."""
-    fitted = family.without_samples
-
-    def convert(chunk: RegressionChunk) -> FeatureChunk:
-        return FeatureChunk(chunk.first, make_features(fitted, chunk.samples, chunk.responses + fitted.offset))
-
-    return family.chunks.thin(step).map(convert).persist()
-
-
-def thin(family: RegressionFamily, n_components: int) -> Chunks[FeatureChunk]:
-    """Return a subset of the samples, in this process."""
-    n_needed = max(EM.min_subset, EM.subset_per_component * n_components)
-    return make_rows(family, max(family.chunks.n_rows // n_needed, 1)).collect()
-
-
-def start_from_moments(family: RegressionFamily) -> RegressionParameters:
-    """Compute all components as the third moment shows them, none with too little weight or noise."""
-    candidates = all_components(family.tensor(np.eye(family.frame.n_components)), family.mean)
-    weights, coefficients, variances = regressions_from_moments(family, candidates)[:3]
-    weights = np.maximum(weights, TUNING.min_start_weight / len(weights))
+def start_em(family: RegressionFamily) -> tuple[RegressionModel, RegressionParameters]:
+    """Return the likelihood, and all components as moments show them, none with too little weight or noise."""
+    k, power = family.n_components, family.power
+    model = RegressionModel(family.design, not family.is_paper, MIN_NOISE * power)
+    if not family.has_moments:
+        subset = thin_rows(family.chunks, k).map(model.read).collect()
+        empty = RegressionParameters(np.zeros(k), np.zeros((k, 0)), np.zeros(k))
+        return model, model.random_start(subset.chunk, empty, np.random.default_rng(1))
+    candidates = all_components(family.tensor(np.eye(k)), family.mean)
+    weights, coefficients, variances = moment_regressions(family, candidates)[:3]
+    weights = np.maximum(weights, TUNING.min_start_weight / k)
     # No component can explain more than all of y.
-    excess = np.maximum(np.sqrt(np.sum(coefficients[:, 1:] ** 2, axis=1) * weights / family.power), 1.0)
+    excess = np.maximum(np.sqrt(np.sum(coefficients[:, 1:] ** 2, axis=1) * weights / power), 1.0)
     slopes = coefficients[:, 1:] / excess[:, None] @ family.frame.basis.T
-    coefficients = np.column_stack([coefficients[:, :1], slopes]) if family.has_intercepts else slopes
-    variances = np.clip(variances, TUNING.start_noise * family.power, family.power)
-    return RegressionParameters(weights / weights.sum(), coefficients, variances)
+    coefficients = slopes if family.is_paper else np.column_stack([coefficients[:, :1], slopes])
+    variances = np.clip(variances, TUNING.start_noise * power, power)
+    return model, RegressionParameters(weights / weights.sum(), coefficients, variances)
 
 
-def draw_start(model: RegressionModel, chunk: FeatureChunk, k: int) -> RegressionParameters:
-    """Draw a start of EM."""
-    empty = RegressionParameters(np.zeros(k), np.zeros((k, 0)), np.zeros(k))
-    return model.random_start(chunk, empty, np.random.default_rng(1))
+def draw_samples(family: RegressionFamily) -> RegressionFamily:
+    """Return the fit of samples that are drawn from the mixture where EM starts, in the frame."""
+    params, (n, k), rng = start_em(family)[1], (TUNING.n_drawn, family.n_components), np.random.default_rng(0)
+    first, labels = int(not family.is_paper), rng.choice(k, n, p=params.weights)
+    Z, slopes = rng.standard_normal((n, k)), params.coefficients[:, first:] @ family.frame.basis
+    levels = params.coefficients[:, :first].sum(axis=1)
+    t = np.sum(Z * slopes[labels], axis=1) + levels[labels] + np.sqrt(params.variances[labels]) * rng.standard_normal(n)
+    residual = 2 * rng.standard_gamma((family.n_coordinates - k) / 2, n)  # chi-squared
+    chunk = RegressionChunk(0, Z, t, Z / np.sqrt(family.frame.values), residual)
+    return replace(family, chunks=Chunks(family.chunks.layout._replace(n_rows=n), (chunk,)))
 
 
-def fit_all_components(family: RegressionFamily, options: EMOptions) -> RefinedMixture:
-    """Fit the whole mixture by EM. No hint enters, so one fit serves every search.
+def fit_regressions(family: RegressionFamily, options: EMOptions) -> tuple[RegressionModel, Any, Any]:
+    """Fit the whole mixture by EM; return the model, the samples as it sees them, and the fit.
 
     Starts are drawn at random too if moments are unreliable, or samples are few: then the likelihood has many maxima.
     """
-    k, model = family.n_components, RegressionModel(MIN_NOISE * family.power)
-    rows, subset = make_rows(family), thin(family, k)
-    restart = not (family.has_moments and family.chunks.n_rows > EM.min_subset and check_moments(family) is None)
-    start = start_from_moments(family) if family.has_moments else draw_start(model, subset.chunk, k)
-    if restart or not family.is_wide:
-        fit = fit_mixture(model, subset if family.is_wide else rows, [start], options, restart=restart)
-        start = fit.params
-    if family.is_wide:
-        rough = rows.thin(max(rows.n_rows // TUNING.n_rough, 1))
-        fit = climb(model, rows, climb(model, rough, start, options._replace(tol=1.0)).params, options)
-    return complete_mixture(family, model, fit, np.arange(k))
+    model, start = start_em(family)
+    rows = family.chunks.map(model.read)
+    subset = thin_rows(rows, family.n_components)
+    restart = not family.has_moments or family.misfit is not None or rows.n_rows <= EM.min_subset
+    if not family.is_wide:
+        return model, rows, fit_mixture(model, rows, [start], options, restart=restart)
+    if restart:
+        start = fit_mixture(model, subset.collect(), [start], options, restart=True).params
+    rough = rows.thin(max(rows.n_rows // TUNING.n_rough, 1))
+    start = climb(model, rough, start, options._replace(tol=1.0)).params
+    return model, rows, climb(model, rows, start, options)
 
 
 def climb(
@@ -802,7 +777,6 @@ def climb(
     rows: Chunks[FeatureChunk],
     start: RegressionParameters,
     options: EMOptions,
-    held: Held | None = None,
 ) -> Fit[RegressionParameters]:
     """Run EM for many features, with M-steps that cost n q instead of n q².
 
@@ -812,9 +786,9 @@ def climb(
     params, following, history = start, start, [-np.inf]
     while len(history) <= options.max_iter + 1:
         step = replace(model, anchor=following.coefficients)
-        beyond, log_likelihood = em_step(step, rows, following, held)
+        beyond, log_likelihood = em_step(step, rows, following)
         if not log_likelihood >= history[-1]:
-            return run_em(model, rows, params, options, held)
+            return run_em(model, rows, params, options)
         params, following, history = following, beyond, [*history, log_likelihood]
         if history[-1] - history[-2] < options.tol:
             break
@@ -822,184 +796,112 @@ def climb(
 
 
 def complete_mixture(
-    family: RegressionFamily, model: RegressionModel, fit: Fit[RegressionParameters], order: Array
-) -> RefinedMixture:
-    """Test whether samples follow a fitted mixture, and whether x may depend on the component."""
-    params, k = fit.params, len(order)
-    rows = thin(family, k)
-    resp, squares = posterior(model, rows.chunk, params), model.squares(rows.chunk, params)
-    Z = rows.chunk.features[:, int(family.has_intercepts) : -1]
-    Z = Z @ family.frame.basis[:, :8] if Z.shape[1] > 8 else Z
-    one, other = np.triu_indices(Z.shape[1])
-    monomials = np.column_stack([Z, Z[:, one] * Z[:, other]])
-    # White's test: squared residuals of two lines taken for one depend on x, however much the component overlaps.
-    of_spread = [
-        test_independence(monomials[:, Z.shape[1] :], r, r * (s - 1)) for r, s in zip(resp.T, squares.T, strict=True)
-    ]
+    family: RegressionFamily, model: RegressionModel, rows: Chunks[Any], fit: Fit[RegressionParameters]
+) -> RefinedMixture[RegressionParameters]:
+    """Add the coefficients in the user's units to a fitted mixture, and test whether samples follow it.
+
+    Notes
+    -----
+    White's test: squared residuals of two lines taken for one depend on x, however much the component overlaps.
+    """
+    params, k = fit.params, len(fit.params.weights)
+    chunk = thin_rows(rows, k).collect().chunk
+    resp, squares = posterior(model, chunk, params), model.squares(chunk, params)
+    of_spread = [test_mean(expand_x(family, chunk)[1], r, r * (s - 1)) for r, s in zip(resp.T, squares.T, strict=True)]
     p_values = np.minimum(2 * np.minimum(test_rows(model, rows, params), of_spread), 1.0)
     p_values[params.variances <= 2 * model.min_variance] = 1.0  # no noise, whose distribution could be wrong
-    independence = k * min(test_independence(X, np.ones(len(r)), r - r.mean()) for r in resp.T for X in (Z, monomials))
-    x_may_depend = k > 1 and family.has_intercepts and not family.is_wide and independence < TUNING.max_independence
-    return RefinedMixture(model, fit, order, p_values, x_may_depend)
+    coefficients = family.design.to_coefficients(params.coefficients[:, int(model.has_intercepts) :].T).T
+    return RefinedMixture(model, fit, coefficients, p_values, np.arange(k))
 
 
-def test_independence(X: Array, weights: Array, scores: Array) -> float:
+def expand_x(family: RegressionFamily, chunk: FeatureChunk) -> tuple[Array, Array]:
+    """Return standardized x, or its coordinates in the signal space if there are many, and products of all pairs."""
+    Z = chunk.features[:, int(not family.is_paper) : -1]
+    Z = Z @ family.frame.basis[:, :8] if Z.shape[1] > 8 else Z
+    one, other = np.triu_indices(Z.shape[1])
+    return Z, Z[:, one] * Z[:, other]
+
+
+def test_mean(X: Array, weights: Array, scores: Array) -> float:
     """Test that functions of x, (n, m), are uncorrelated with scores, (n,), among weighted samples: the p-value."""
     products = (X - weights @ X / max(float(weights.sum()), 1.0)) * scores[:, None]
     total, precision = products.sum(axis=0), np.linalg.pinv(products.T @ products, rcond=1e-9, hermitian=True)
     return float(chdtrc(len(total), total @ precision @ total))
 
 
-def count_regressions(family: RegressionFamily) -> int:
+def count_regressions(fit: Callable[[int], RegressionFamily]) -> int:
     """Choose the number of regressions by BIC, on a subset of the samples."""
-    rows, values, basis = thin(family, 1), [-np.inf], family.frame.basis if family.is_wide else None
-    if basis is not None:
-        project_features = scipy.linalg.block_diag(np.eye(int(family.has_intercepts)), basis, np.eye(1))
-        rows = rows.map(lambda chunk: FeatureChunk(chunk.first, chunk.features @ project_features))
-    model = RegressionModel(MIN_NOISE * family.power)
+    values = [-np.inf]
     for k in range(1, TUNING.max_counted + 1):
-        fit = fit_mixture(model, rows, [draw_start(model, rows.chunk, k)], EMOptions(), restart=True)
-        n_parameters = k * (fit.params.coefficients.shape[1] + 2) - 1
-        values.append(fit.log_likelihood - 0.5 * n_parameters * np.log(rows.n_rows))
-        if values[-1] < values[-2]:
+        family = fit(k)
+        model, start = start_em(family)
+        rows = thin_rows(family.chunks, 1).map(model.read).collect()
+        mixture = fit_mixture(model, rows, [start], EMOptions(), restart=True)
+        n_parameters = k * (mixture.params.coefficients.shape[1] + 2) - 1
+        values.append(mixture.log_likelihood - 0.5 * n_parameters * np.log(rows.n_rows))
+        if values[-1] < values[-2] or mixture.params.variances.max() <= 2 * model.min_variance:
             break
     return int(np.argmax(values))
 
 
-# ---- EM with examples -----------------------------------------------------------------------------------------------
+# ---- Refinement with examples ---------------------------------------------------------------------------------------
 
 
-def refine_by_examples(
-    family: RegressionFamily, mixture: RefinedMixture, positive: Array, negative: Array | None, options: EMOptions
-) -> RefinedMixture:
-    """Choose the component of the fitted mixture that examples mean, (q, d + 1), or fit one with the examples held."""
-    # 1) the component under which they are likeliest; an outlier among them must not choose it
-    pairs = [rows for rows in (positive, negative) if rows is not None]
-    near = [find_near(family, mixture, rows) for rows in pairs]
-    pairs = [rows[kind] if kind.any() else rows for rows, kind in zip(pairs, near, strict=True)]
-    chunks = [FeatureChunk(0, make_features(family, rows[:, :-1], rows[:, -1])) for rows in pairs]
-    joint = [mixture.model.log_density(chunk, mixture.fit.params) for chunk in chunks]
-    likelihoods = choose_component(joint[0], mixture.fit.params.weights, *joint[1:])
-    mixture = mixture._replace(order=np.argsort(-likelihoods, kind="stable"))
-    index = int(mixture.order[0])
-    is_contradicted = hold_examples(chunks, joint, index) is not None
-    held = hold_examples(chunks, joint, index, always=mixture.x_may_depend)
-    if held is None:
-        return mixture
-    # 2) EM with labels held, from the mixture and from least squares of the examples
-    params, coefficients = mixture.fit.params, mixture.fit.params.coefficients.copy()
-    if family.is_wide:
-        fit = climb(mixture.model, make_rows(family), params, options, held)
-        return complete_mixture(family, mixture.model, fit, mixture.order)
-    X, y = chunks[0].features[:, :-1], chunks[0].features[:, -1]
-    # What the examples do not determine stays as in the mixture.
-    coefficients[index] += np.linalg.lstsq(X, y - X @ coefficients[index], rcond=1e-2)[0]
-    rows, subset = make_rows(family), thin(family, family.n_components)
-    lines = fit_mixture(mixture.model, subset, [params, params._replace(coefficients=coefficients)], options, held)
-    model, fit, left_out, is_clustered = mixture.model, lines, None, False
-    # 3) where x may depend on the component, also Gaussians of x, if they predict left-out examples better
-    if mixture.x_may_depend:
-        joint_model = replace(model, is_joint=True)
-        gaussians = fit_gaussians(joint_model, lines, subset, held, index, options)
-        left_out = leave_out_examples(model, lines.params, subset, held, index, rows.n_rows)
-        other = leave_out_examples(joint_model, gaussians.params, subset, held, index, rows.n_rows)
-        if measure_lift(other, gaussians, index) > measure_lift(left_out, lines, index) + TUNING.min_gain:
-            model, fit, left_out = joint_model, gaussians, other
-        is_clustered = is_graph_better(family, subset, held, index, left_out)
-    if is_contradicted or model.is_joint:
-        # 4) the same on all samples
-        fit = fit if subset.n_rows == rows.n_rows else run_em(model, rows, fit.params, options, held)
-        mixture = complete_mixture(family, model, fit, mixture.order)
-    return mixture._replace(left_out=left_out, is_clustered=is_clustered)
+def is_near(model: RegressionModel, chunk: FeatureChunk, params: RegressionParameters) -> Array:
+    """Find the examples that are not outliers: some component is near, (q,)."""
+    return np.asarray(model.squares(chunk, params).min(axis=1) < TUNING.max_square)
 
 
-def find_near(family: RegressionFamily, mixture: RefinedMixture, examples: Array) -> Array:
-    """Find the examples, (q, d + 1), that are not outliers: some component is near, (q,)."""
-    chunk = FeatureChunk(0, make_features(family, examples[:, :-1], examples[:, -1]))
-    return np.asarray(mixture.model.squares(chunk, mixture.fit.params).min(axis=1) < TUNING.max_square)
+def may_differ(family: RegressionFamily, chunk: FeatureChunk, resp: Array) -> bool:
+    """Test whether x may depend on the component."""
+    bases, ones = expand_x(family, chunk), np.ones(chunk.n_rows)
+    p_value = len(resp.T) * min(test_mean(X, ones, r - r.mean()) for r in resp.T for X in (bases[0], np.hstack(bases)))
+    return bool(p_value < TUNING.max_independence)
 
 
 def fit_gaussians(
     model: RegressionModel,
-    lines: Fit[RegressionParameters],
+    lines: RegressionParameters,
     rows: Chunks[FeatureChunk],
     held: Held,
     index: int,
     options: EMOptions,
 ) -> Fit[RegressionParameters]:
     """Fit a joint model with examples held, from the lines and from samples near the examples and near others."""
-    chunk, k = rows.chunk, len(lines.params.weights)
-    resp = posterior(model, chunk, lines.params)
-    starts = [model.m_step(model.statistics(chunk, resp), resp.mean(axis=0))]
-    center, rng = held.chunk.features[held.allowed[:, index]].mean(axis=0), np.random.default_rng(0)
+    features, k, rng = rows.chunk.features, len(lines.weights), np.random.default_rng(0)
+    resp, units = posterior(model, rows.chunk, lines), model.units(features)
+    starts = [model.m_step(model.statistics(rows.chunk, resp), resp.mean(axis=0))]
     for _ in range(TUNING.n_joint_starts):
-        centers = chunk.features[rng.choice(rows.n_rows, size=k, replace=False)]
-        centers[index] = center
-        starts.append(model.start_near(chunk, centers))
+        centers = features[rng.choice(rows.n_rows, size=k, replace=False)]
+        centers[index] = held.chunk.features[held.allowed[:, index]].mean(axis=0)
+        starts.append(start_near(model, rows.chunk, features / units, centers / units))
     return fit_mixture(model, rows, starts, options, held)
 
 
-class LeftOut(NamedTuple):
-    """How a model predicts examples that are left out in turn."""
+def measure_lift(
+    model: RegressionModel, params: RegressionParameters, rows: Chunks[FeatureChunk], held: Held, index: int
+) -> float:
+    """Compute how much likelier left-out examples are members than any sample: the mean of log(membership / weight).
 
-    memberships: Array  # (t,)
-    check: Check  # their ranks among the samples
-
-
-def leave_out_examples(
-    model: RegressionModel,
-    params: RegressionParameters,
-    rows: Chunks[FeatureChunk],
-    held: Held,
-    index: int,
-    n_samples: int,
-) -> LeftOut:
-    """Predict each example by the model that EM finds with the others held, in a few iterations."""
-    nodes, is_positive = FeatureChunk.joined([rows.chunk, held.chunk]), held.allowed[:, index]
-    positive, columns = np.flatnonzero(is_positive), []
-    for row in positive[choose_left_out(len(positive))]:
-        others = np.arange(len(is_positive)) != row
-        rest = Held(held.chunk.take(others), held.allowed[others])
-        again = run_em(model, rows, params, EMOptions(TUNING.left_out_iter), rest).params
-        logs = model.log_density(nodes, again)
-        columns.append(logs[:, index] - np.logaddexp.reduce(np.delete(logs, index, axis=1), axis=1))
-    if not columns:
-        return LeftOut(np.zeros(0), Check(np.zeros(0, dtype=np.int64), n_samples))
-    odds, examples = np.column_stack(columns), rows.n_rows + positive
-    tested = examples[choose_left_out(len(positive))]
-    sizes = np.append(np.full(rows.n_rows, n_samples / rows.n_rows), np.ones(len(is_positive)))
-    return LeftOut(expit(odds[tested, np.arange(len(tested))]), rank_left_out(odds, examples, sizes))
-
-
-def measure_lift(left_out: LeftOut, fit: Fit[RegressionParameters], index: int) -> float:
-    """Compute how much likelier left-out examples are members than any sample: the mean of log(membership / weight)."""
-    logs = np.log(np.maximum(left_out.memberships, TUNING.min_membership))
-    return float(np.mean(logs) - np.log(fit.params.weights[index])) if len(logs) else 0.0
-
-
-def is_graph_better(
-    family: RegressionFamily, rows: Chunks[FeatureChunk], held: Held, index: int, left_out: LeftOut
-) -> bool:
-    """Find out whether the graph of (x, y) ranks left-out examples better: then the groups are clusters, not lines."""
-    M, is_positive = family.design.unwhitener, held.allowed[:, index]
-    if M is None or np.count_nonzero(is_positive) < TUNING.min_graph_examples:
-        return False
-    subset = rows.thin(-(-rows.n_rows // TUNING.max_graph_rows)).collect()
-    features = np.vstack([subset.chunk.features, held.chunk.features])
-    X = features[:, 1:-1] @ M / np.maximum(np.linalg.norm(M, axis=0), np.finfo(np.float64).tiny)
-    points = np.column_stack([X, features[:, -1] / np.sqrt(family.power)])
-    positive, negative = (subset.n_rows + np.flatnonzero(mask) for mask in (is_positive, ~is_positive))
-    affinity = build_affinity(points, select_mixture(points).predict_proba(points))
-    check = find_members(PageRank(affinity, GRAPH.restart), positive, negative).check
-    mean_ranks = [np.mean(each.ranks) / each.n_rows for each in (left_out.check, check)]
-    return bool(mean_ranks[0] - mean_ranks[1] > TUNING.graph_lead)
+    Each example is left out in turn, and EM goes on with the others for a few iterations.
+    """
+    positive, logs = np.flatnonzero(held.allowed[:, index]), []
+    if len(positive) < 2:
+        return 0.0
+    for row in positive[:: -(-len(positive) // MAX_LEFT_OUT)]:
+        others = np.arange(len(held.allowed)) != row
+        remaining = Held(held.chunk.take(others), held.allowed[others])
+        fit = run_em(model, rows, params, EMOptions(TUNING.left_out_iter), remaining)
+        membership = posterior(model, held.chunk.take([row]), fit.params)[0, index]
+        logs.append(np.log(max(membership, TUNING.min_membership)))
+    return float(np.mean(logs) - np.log(params.weights[index]))
 
 
 # ---- The answer -----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class RegressionComponent(SampleComponent):
+class RegressionComponent(MixtureComponent):
     """One regression of a mixture, y = ⟨x, center⟩ + intercept + noise.
 
     Attributes
@@ -1038,51 +940,37 @@ class RegressionComponent(SampleComponent):
 
     _clear_separation: ClassVar[float] = 2.5  # scores from sixth moments vary more than those of other families
     _family: RegressionFamily = field(kw_only=True)
-    _refined: RefinedMixture | None = field(default=None, kw_only=True)
-    _moment_candidates: Candidates | None = field(default=None, kw_only=True)  # before EM
+    _refined: Any = field(default=None, kw_only=True)
 
     def _to_features(self, points: Array) -> Array:
         return self._family.design.to_coefficients(points)
 
-    @property
-    def _index(self) -> int:
-        """The component of the refined mixture."""
-        return int(self._refined.order[self._rank]) if self._refined else self._rank
-
     @cached_property
-    def _mixture(self) -> RegressionParameters:
-        """All components, refined or from moments."""
-        return self._refined.fit.params if self._refined else regressions_from_moments(self._family, self._candidates)
-
-    @cached_property
-    def center(self) -> Array:
-        """The coefficients, (d,)."""
-        if self._refined is None:
-            return self._moment_center()
-        return self._to_features(self._mixture.coefficients[self._index, int(self._family.has_intercepts) :])
-
-    @property
-    def weight(self) -> float:
-        """The component's share of the mixture."""
-        return float(self._mixture.weights[self._index])
+    def _regression(self) -> tuple[Array, float]:
+        """The coefficients of all features, (q,), and the noise variance."""
+        if self._refined:
+            params, index = self._refined.params, self._index
+        else:
+            params, index = moment_regressions(self._family, self._candidates), self._rank
+        return params.coefficients[index], float(params.variances[index])
 
     @property
     def intercept(self) -> float:
         """The prediction at x = 0."""
-        if not self._family.has_intercepts:
+        if self._family.is_paper:
             return 0.0
-        level = float(self._mixture.coefficients[self._index, 0])
-        return self._family.offset + level - float(self._family.design.center @ self.center)
+        design = self._family.design
+        return design.offset + float(self._regression[0][0]) - float(design.center @ self.center)
 
     @property
     def noise_variance(self) -> float:
         """The variance of y around the regression; from moments, at least a thousandth of what it explains."""
-        return float(self._mixture.variances[self._index])
+        return self._regression[1]
 
     @property
     def is_joint(self) -> bool:
         """Whether a refined answer also has a Gaussian of x for each component."""
-        return self._refined is not None and self._refined.model.is_joint
+        return bool(self._refined and self._refined.model.is_joint)
 
     @property
     def coefficients(self) -> dict[str, float]:
@@ -1093,47 +981,14 @@ class RegressionComponent(SampleComponent):
     @property
     def moment_estimate(self) -> Self:
         """The estimate from moments alone, before EM."""
-        check_has_moments(self._family)
-        candidates = self._moment_candidates or self._candidates
-        return replace(self, _refined=None, _candidates=candidates, _moment_candidates=None, _rank=0)
-
-    @property
-    def _hint_in_features(self) -> Array | None:
-        if self._hint is None:
-            return None
-        return np.asarray(self._family.design.to_slopes(np.eye(len(self.center))).T @ self._hint)
-
-    @property
-    def _hint_variance(self) -> float:
-        """The variance that comes from the covariance of x."""
-        slopes = self._family.design.to_slopes(self.center)
-        return float(slopes @ slopes) * float(self._hint @ self._hint) / self._family.chunks.n_rows
+        self._family.check_moments()
+        return super().moment_estimate
 
     @property
     def separation_interval(self) -> tuple[float, float]:
         """A 95% interval of `separation`, from the noise of the scores."""
-        check_has_moments(self._family)
+        self._family.check_moments()
         return super().separation_interval
-
-    def _trust_facts(self) -> list[tuple[str, str]]:
-        return super()._trust_facts() if self._family.has_moments else []
-
-    def _with_rank(self, rank: int) -> Self:
-        return replace(self, _rank=rank, _warnings=())
-
-    @cached_property
-    def check(self) -> Check:
-        """Where examples rank among all samples when they are left out."""
-        left_out = self._refined.left_out if self._refined else None
-        return super().check if left_out is None else left_out.check
-
-    def _refined_errors(self, refined: RefinedMixture) -> StandardErrors:
-        rows: Chunks[Any] = make_rows(self._family)
-        covariance = estimate_covariance(refined.model, rows, self._mixture, self._index)
-        first, q = int(self._family.has_intercepts), self._mixture.coefficients.shape[1]
-        half = self._to_features(covariance[first:q, first:q])
-        variances = np.einsum("ij,ij->i", half, self._to_features(np.eye(q - first)))
-        return StandardErrors(np.sqrt(np.maximum(variances, 0)), float(np.sqrt(covariance[-1, -1])))
 
     def predict(self, X: SamplesLike) -> Array:
         """Compute ⟨x, center⟩ + intercept for each sample.
@@ -1153,7 +1008,7 @@ class RegressionComponent(SampleComponent):
             return rows
         return np.asarray(check_samples(X, len(self.center), self._feature_names) @ self.center) + self.intercept
 
-    def membership(self, X: SamplesLike, y: ArrayLike) -> Array:
+    def membership(self, X: SamplesLike, y: ArrayLike) -> Array:  # type: ignore[override]
         """Compute the probability that each sample (x, y) belongs to this component.
 
         Parameters
@@ -1174,29 +1029,27 @@ class RegressionComponent(SampleComponent):
         moments of all samples less those of this component.
         """
         if is_dask(X):
-            rows: Array = load_dask().map_rows(self.membership, X, len(self.center), y=y)
-            return rows
-        samples = check_samples(X, len(self.center), self._feature_names)
-        samples, responses = check_X_y(samples, y, dtype=FLOAT_DTYPES)
+            lazy: Array = load_dask().map_rows(self.membership, X, len(self.center), y=y)
+            return lazy
+        chunk = self._family.read(join_responses(X, y, len(self.center), self._feature_names))
         if self._refined is None:
-            return self._moment_membership(samples, responses)
-        chunk = FeatureChunk(0, make_features(self._family, samples, responses))
-        return posterior(self._refined.model, chunk, self._mixture)[:, self._index]
+            return self._moment_membership(chunk)
+        return posterior(self._refined.model, self._refined.model.read(chunk), self._refined.params)[:, self._index]
 
-    def _moment_membership(self, X: Samples, y: Array, error: float = 0.0) -> Array:
+    def _moment_membership(self, chunk: Any, error: float = 0.0) -> Array:
         """Compare y with the prediction, which has a variance of `error` times the squared length of standardized x."""
         if len(self.scores) == 1:
-            return np.ones(len(y))
-        family, weight, level = self._family, clip_weight(self.weight), self._mixture.coefficients[self._index, 0]
-        Z = family.design.standardize(X)
-        Y, t = family.frame.whiten(Z) * family.frame.values, y - family.offset
+            return np.ones(chunk.n_rows)
+        family, weight, t = self._family, clip_weight(self.weight), chunk.responses
+        Y = chunk.projected * family.frame.values
+        squares = chunk.residual + np.sum(Y**2 / family.frame.values, axis=1)
         # The variance of the noise is a difference from that of the regression itself, with the error of its length.
         least = np.sqrt(error * float(family.frame.values @ self._point**2))
-        noise = max(self.noise_variance, least) + error * squared_distances(Z, np.zeros(Z.shape[1]))
-        predicted, intercepts = Y @ self._point + level, family.intercepts
+        noise = max(self.noise_variance, least) + error * squares
+        predicted, intercepts = Y @ self._point + self._regression[0][0], family.intercepts
         mean = (Y @ family.mean - weight * predicted) / (1 - weight)
         # E[(⟨x, μ⟩ + b)²] over all components, with Σ αb² = |W'Σ αbμ|², less that of this one.
-        total = np.einsum("ij,ij->i", Y, Y) + 2 * Y @ intercepts + intercepts @ intercepts
+        total = np.sum(Y**2, axis=1) + 2 * Y @ intercepts + intercepts @ intercepts
         square = (total - weight * predicted**2) / (1 - weight)
         variance = np.maximum(square - mean**2, 0) + noise
         return posterior_of_two(
@@ -1205,45 +1058,93 @@ class RegressionComponent(SampleComponent):
             -0.5 * ((t - mean) ** 2 / variance + np.log(variance)),
         )
 
+    def _membership_of(self, examples: Array) -> Array:
+        """Compute the membership of examples, (q, d + 1), with the error of moments: they are rough."""
+        chunk = self._family.read(examples)
+        if self._refined:
+            model, params = self._refined.model, self._refined.params
+            features = model.read(chunk)
+            return posterior(model, features, params)[:, self._index] * is_near(model, features, params)
+        memberships = self._moment_membership(chunk)
+        if np.all(memberships * len(memberships) >= MAX_DISAGREEMENT):
+            return memberships
+        direction = self._direction
+        residuals = self._family.residual_replicates(direction)
+        slope_errors = component_errors(self._frame, direction, self._replicates, residuals).center
+        return self._moment_membership(chunk, float(np.mean(slope_errors**2)))
+
     def _rows_to_rank(self) -> Array | None:
         if self._examples is None:
             return None
-        chunk = self._family.chunks.thin(-(-self._family.chunks.n_rows // 10_000)).chunk
-        return np.column_stack([np.asarray(chunk.samples), chunk.responses + self._family.offset])
+        chunks = self._family.chunks
+        chunk = chunks.thin(-(-chunks.n_rows // MAX_RANKED)).chunk
+        return np.column_stack([np.asarray(chunk.samples), chunk.responses + self._family.design.offset])
 
-    def _membership_of(self, examples: Array) -> Array:
-        X, y = examples[:, :-1], examples[:, -1]
-        memberships = self.membership(X, y)
-        if self._refined:
-            return np.where(find_near(self._family, self._refined, examples), memberships, 0.0)
-        if np.all(memberships * len(y) >= MAX_DISAGREEMENT):
-            return memberships
-        return self._moment_membership(X, y, self._moment_error)
+    # ---- Errors ----
 
     @property
-    def _moment_error(self) -> float:
-        """The average variance of a slope from moments: examples must not seem wrong because the estimate is rough."""
-        family, points = self._family, replicate_component(self._replicates, self._direction)[0]
-        inside = float(family.frame.values @ jackknife(points) ** 2)
-        outside = float(self._direction @ family.coordinate_covariance @ self._direction) / self.weight
-        r, k = family.design.n_coordinates, family.frame.n_components
-        return (inside + (r - k) * outside) / r
+    def _hint_in_features(self) -> Array | None:
+        return None if self._hint is None else np.asarray(self._family.design.unwhitener.T @ self._hint)
+
+    @property
+    def _hint_variance(self) -> float:
+        """The variance that comes from the covariance of x."""
+        slopes = self._family.design.to_slopes(self.center)
+        return float(slopes @ slopes) * float(self._hint @ self._hint) / self._family.chunks.n_rows
+
+    def _moment_errors(self) -> StandardErrors:
+        """Estimate the errors by the jackknife, that of the weight from samples of the mixture that moments show.
+
+        Notes
+        -----
+        The variance of a sixth moment is one of order twelve. Real samples rarely have the few values that make most of
+        it, and have too small an estimate whenever the weight is too small as well.
+        """
+        errors, family, k = super()._moment_errors(), self._family, len(self.scores)
+        if k == 1:
+            return errors
+        hint = self._hinted.hint if self._rehint is None or self._rank else self._rehint
+        drawn, axes = draw_samples(family), self._rivals
+        scores = np.sum((family.hinted(hint).matrix @ axes) * axes, axis=0)
+        base = np.eye(k), (axes * scores) @ axes.T, family.mean
+        replicates = zip(base, drawn.leave_one_out(hint), strict=True)
+        moved = Replicates(*(value + each - each.mean(axis=0) for value, each in replicates))
+        weights = replicate_component(moved, axes[:, self._rival_index])[1]
+        return errors._replace(weight=float(jackknife(weights)) * np.sqrt(drawn.chunks.n_rows / family.chunks.n_rows))
+
+    def _refined_errors(self, refined: RefinedMixture[Any]) -> StandardErrors:
+        model, first = refined.model, int(not self._family.is_paper)
+        rows: Chunks[Any] = self._family.chunks.map(model.read)
+        covariance = estimate_covariance(model, rows, refined.params, self._index)
+        axes = self._to_features(np.eye(refined.params.coefficients.shape[1] - first))
+        q = first + axes.shape[1]
+        variances = np.einsum("ja,ab,jb->j", axes, covariance[first:q, first:q], axes)
+        return StandardErrors(np.sqrt(np.maximum(variances, 0)), float(np.sqrt(covariance[-1, -1])))
+
+    def _trust_facts(self) -> list[tuple[str, str]]:
+        return super()._trust_facts() if self._family.has_moments else []
 
     def _card(self) -> Card:
         card = super()._card()
         if self._feature_names is not None:
             listed = [f"{name} {plain_number(value)}" for name, value in list(self.coefficients.items())[:6]]
-            more = f", ... ({len(self.center):,} features)" if len(self.center) > 6 else ""
-            card.facts[-1] = ("coefficients", ", ".join(listed) + more)
-        card.facts.append(("intercept", plain_number(self.intercept)))
-        card.facts.append(("noise variance", plain_number(self.noise_variance)))
-        return card
+            card.facts[-1] = ("coefficients", ", ".join(listed) + (", ..." if len(self.center) > 6 else ""))
+        noise = ("noise variance", plain_number(self.noise_variance))
+        return replace(card, facts=[*card.facts, ("intercept", plain_number(self.intercept)), noise])
+
+
+def join_responses(X: Any, y: Any, n_features: int, names: Any) -> Array:
+    """Check samples and their responses, and return both in one array with y as the last column, (n, d + 1)."""
+    samples = check_samples(X, n_features, names)
+    with as_search_errors():
+        checked, responses = check_X_y(samples, y, dtype=FLOAT_DTYPES)
+    return np.column_stack([checked, responses])
 
 
 # ---- The estimator --------------------------------------------------------------------------------------------------
 
 
-class RegressionSearch(BaseSearch[RegressionFamily]):
+class RegressionSearch(MixtureSearch[RegressionFamily]):
     """Find one regression of a mixture from rough coefficients or a few of its samples.
 
     Parameters
@@ -1313,22 +1214,18 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
         -------
         self
         """
-        samples, is_paper = self._check_chunks(X, y), self._is_paper()
-        minimum, d = check_n_components(self.n_components), samples.n_features
-        needed = max(0 if is_paper else d, minimum) + 1
-        check_n_samples(samples, needed, f"{minimum} regressions on {d} features")
+        chunks, is_paper = self._check_chunks(X, y), self._is_paper()
+        minimum, d, standardized = check_n_components(self.n_components), chunks.n_features, None
+        check_n_samples(chunks, max(0 if is_paper else d, minimum) + 1, f"{minimum} regressions on {d} features")
         self._forget("outliers_", "noise_variance_")
-        if is_paper:
-            standardized = standardize(samples, paper=True)
-        else:
-            outliers = find_regression_outliers(samples)
-            samples, standardized, self.outliers_ = outliers.samples, outliers.measured, outliers.rows
+        if not is_paper:
+            outliers = find_regression_outliers(chunks)
+            chunks, standardized, self.outliers_ = outliers.samples, outliers.measured, outliers.rows
             if len(outliers.rows):
                 warn_user(outliers.warning())
-        fit = partial(fit_regression, samples, seed=self._draw_seed(), standardized=standardized)
-        k = count_regressions(fit(TUNING.max_counted, paper=False)) if self.n_components == AUTO else minimum
-        check_not_exact(standardized, k)
-        self._family, self._mixtures = fit(k, paper=is_paper), MixtureCache[RefinedMixture]()
+        fit = partial(fit_regression, chunks, seed=self._draw_seed(), standardized=standardized)
+        k = count_regressions(partial(fit, paper=False)) if self.n_components == AUTO else minimum
+        self._family, self._mixtures = fit(k, paper=is_paper), MixtureCache()
         if self._family.has_moments:
             self.noise_variance_ = self._family.noise_variance
         return self
@@ -1339,11 +1236,21 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
             chunks: Chunks[SampleChunk] = load_dask().sample_chunks(X, y)
             self._set_features(chunks)
             return chunks
-        checked, response = validate_data(self, X, y, dtype=FLOAT_DTYPES, y_numeric=True)
-        responses = np.asarray(response, dtype=np.float64)
-        check_magnitude(checked)
+        with as_search_errors():
+            samples, responses = validate_data(self, X, y, dtype=FLOAT_DTYPES, y_numeric=True)
+        responses = np.asarray(responses, dtype=np.float64)
+        check_magnitude(samples)
         check_magnitude(responses)
-        return chunk_in_memory(checked, responses)
+        return chunk_in_memory(samples, responses)
+
+    def _check_some(self, examples: Any) -> Array:
+        """Check a pair (X, y), and return it with y as the last column, (q, d + 1)."""
+        if not isinstance(examples, tuple | list) or len(examples) != 2:
+            raise HintError(
+                "Examples must be a pair (X, y): samples of the regression and their responses.",
+                code="examples_not_pair",
+            )
+        return join_responses(examples[0], examples[1], self.n_features_in_, self._get_feature_names())
 
     def search(
         self,
@@ -1389,8 +1296,10 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
         check_is_fitted(self)
         family = self._family
         if options is None:
-            check_has_moments(family)
+            family.check_moments()
         # 1) the hint: coefficients, or those of the examples
+        positive: Any
+        negative: Any
         positive, negative = self._check_examples(hint, examples, not_examples)
         v = None
         if positive is None:
@@ -1400,8 +1309,8 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
         else:
             c = hint_from_examples(family, positive)
             c = c if negative is None else c - hint_from_examples(family, negative)
-        hinted = family.hinted(c)
         # 2) the third moment contracted with the hint, and one eigenvector (Algorithm 1)
+        hinted = family.hinted(c)
         candidates, again = Candidates(*(np.zeros((1, 0)), *[np.zeros(0)] * 3)), None
         if family.has_moments:
             candidates, again = extract_with_rehint(family.hinted, hinted, extraction)
@@ -1422,53 +1331,62 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
         if options is not None:
             component = self._refine(component, negative, options)
         # 4) reasons not to trust the answer
-        return add_warnings(component, find_warnings(component))
+        unreliable = [] if options is not None or family.misfit is None else [family.misfit]
+        return add_warnings(component, [*unreliable, *find_warnings(component)])
 
     def _search_again(self, *, examples: Array, **options: Any) -> RegressionComponent:
         """Search with other examples, which have y as the last column."""
         return self.search(examples=(examples[:, :-1], examples[:, -1]), **options)
 
-    def _check_examples(self, hint: Any, examples: Any, not_examples: Any) -> tuple[Array | None, Array | None]:
-        if check_one_hint({"hint": hint, "examples": examples}) == "hint" and not_examples is not None:
-            raise HintError(
-                "{argument} needs {needed} as well.",
-                code="needs_examples",
-                argument=Option("not_examples"),
-                needed=Option("examples"),
-            )
-        positive = None if examples is None else self._check_pair("examples", examples)
-        return positive, None if not_examples is None else self._check_pair("not_examples", not_examples)
+    def _start_em(self) -> tuple[MixtureModel[RegressionParameters], list[RegressionParameters]]:
+        model, start = start_em(self._family)
+        return model, [start]
 
-    def _check_pair(self, name: str, examples: Any) -> Array:
-        """Check examples (X, y), and return them with y as the last column, (q, d + 1)."""
-        if not isinstance(examples, tuple | list) or len(examples) != 2:
-            raise HintError(
-                "{argument} must be a pair (X, y): samples of the regression and their responses.",
-                code="examples_not_pair",
-                argument=Option(name),
-            )
-        samples = check_samples(examples[0], self.n_features_in_, self._get_feature_names())
-        return np.column_stack(check_X_y(samples, examples[1], dtype=np.float64))
+    def _complete(self, model: Any, rows: Chunks[Any], fit: Fit[RegressionParameters]) -> RefinedMixture[Any]:
+        return complete_mixture(self._family, model, rows, fit)
 
-    def _refine(
-        self, component: RegressionComponent, negative: Array | None, options: EMOptions
-    ) -> RegressionComponent:
-        """Choose the component of the fitted mixture that the hint means, or fit it with the examples."""
-        family, positive = self._family, component._examples
-        mixture = self._mixtures.get(options, lambda: fit_all_components(family, options))
-        if positive is not None:
-            mixture = refine_by_examples(family, mixture, positive, negative, options)
-        weights, coefficients = mixture.fit.params.weights, mixture.fit.params.coefficients
-        points = family.frame.whiten(coefficients[:, int(family.has_intercepts) :]).T
-        scores = points.T @ component._hinted.hint
-        preference = prefer(scores, weights, component._choose)
-        order = np.argsort(-preference, kind="stable") if positive is None else mixture.order
-        return replace(
-            component,
-            _refined=mixture._replace(order=order),
-            _candidates=Candidates(points[:, order], weights[order], scores[order], preference[order]),
-            _moment_candidates=component._candidates,
+    def _fit_mixture(self, options: EMOptions) -> RefinedMixture[Any]:
+        return self._complete(*fit_regressions(self._family, options))
+
+    def _choose_by_examples(
+        self, mixture: Any, positive: Any, negative: Any, options: EMOptions
+    ) -> RefinedMixture[Any]:
+        """Choose the component, and give each a Gaussian of x where that predicts left-out examples better."""
+        # 1) the component under which the examples are likeliest; an outlier among them must not choose it
+        family, model, joint = self._family, mixture.model, replace(mixture.model, is_joint=True)
+        pairs: list[Any] = [positive] if negative is None else [positive, negative]
+        near = [is_near(model, self._read(model, rows), mixture.params) for rows in pairs]
+        pairs = [rows[mask] if mask.any() else rows for rows, mask in zip(pairs, near, strict=True)]
+        lines = super()._choose_by_examples(mixture, pairs[0], None if negative is None else pairs[1], options)
+        # 2) only where x may depend on the component
+        if family.n_components == 1 or family.is_paper or family.is_wide:
+            return lines
+        rows = self._read_rows(model)
+        subset = thin_rows(rows, family.n_components).collect()
+        if not may_differ(family, subset.chunk, posterior(model, subset.chunk, lines.params)):
+            return lines
+        # 3) EM with labels held
+        index = int(lines.order[0])
+        chunks = [self._read(model, rows) for rows in pairs]
+        held: Any = hold_examples(
+            chunks, [model.log_density(chunk, lines.params) for chunk in chunks], index, always=True
         )
+        fit = fit_gaussians(joint, lines.params, subset, held, index, options)
+        gain = measure_lift(joint, fit.params, subset, held, index) - measure_lift(
+            model, lines.params, subset, held, index
+        )
+        if gain <= TUNING.min_gain:
+            return lines
+        # 4) the same on all samples
+        fit = fit if subset.n_rows == rows.n_rows else run_em(joint, rows, fit.params, options, held)
+        return self._complete(joint, rows, fit)._replace(order=lines.order)
+
+    def _refine(self, component: Any, negative: Samples | None, options: EMOptions) -> Any:
+        mixture = self._get_mixture(options)
+        if component._examples is not None:
+            mixture = self._choose_by_examples(mixture, component._examples, negative, options)
+        slopes = self._family.design.to_slopes(mixture.centers.T)
+        return order_by_hint(component, mixture, self._family.frame.whiten(slopes.T).T)
 
     def _whiten(self, X: Samples) -> Array:
         return np.asarray(self._family.frame.whiten(self._family.design.standardize(X)), dtype=X.dtype)
@@ -1478,72 +1396,3 @@ class RegressionSearch(BaseSearch[RegressionFamily]):
         tags.input_tags.sparse = False
         tags.target_tags.required = True
         return tags
-
-
-# ---- Errors and warnings --------------------------------------------------------------------------------------------
-
-
-def check_not_exact(standardized: Standardized, n_components: int) -> None:
-    """Raise if one regression leaves nothing of y for others to explain."""
-    if n_components == 1 or standardized.design.whitener is None:
-        return
-    samples = standardized.chunks
-    m = samples.sum(lambda chunk: weighted_sums(chunk.samples, chunk.responses[:, None])).rows / samples.n_rows
-    if standardized.power - float(np.sum(m**2)) <= MIN_UNEXPLAINED * standardized.power:
-        raise SearchError(
-            "One regression explains y exactly, so there is nothing for {n_components} to separate. Fit one "
-            "({argument}=1).",
-            code="one_regression",
-            n_components=n_components,
-            argument=Option("n_components"),
-        )
-
-
-def check_has_moments(family: RegressionFamily) -> None:
-    """Raise if moments cannot separate the components of a fit."""
-    if not family.has_moments:
-        raise SearchError(
-            "Moments cannot separate the {n_components} regressions of this fit on {n_features} independent features: "
-            "only their likelihood can. Search with {argument}=True, or fit fewer components.",
-            code="needs_refinement",
-            n_components=family.n_components,
-            n_features=family.design.n_coordinates,
-            argument=Option("refine"),
-        )
-
-
-def check_moments(family: RegressionFamily) -> UnlikelyMixtureWarning | None:
-    """Find out whether moments are reliable: whether x is normal, and all weights add up to about 1."""
-    total, shape = float(family.mean @ family.mean), family.normality
-    low, high = TUNING.total_weights
-    if shape is None or (shape.p_value >= EM.misfit_p_value and low < total < high):
-        return None
-    return UnlikelyMixtureWarning(
-        "Moments may be far off. In the directions of the coefficients X has a skewness of {skewness:.2g} and an "
-        "excess kurtosis of {kurtosis:.2g} (0 if it is normal), and the weights of all regressions sum to {total:.2g} "
-        "(about 1 if samples are many and coefficients linearly independent). Search with {argument}=True.",
-        code="misfit",
-        skewness=shape.skewness,
-        kurtosis=shape.kurtosis,
-        total=total,
-        argument=Option("refine"),
-    )
-
-
-def find_warnings(component: RegressionComponent) -> list[SearchWarning]:
-    """Find the reasons not to trust an answer."""
-    family, refined = component._family, component._refined
-    unreliable = check_moments(family)
-    is_reliable = family.has_moments and unreliable is None  # the lead of a direction is that of moments
-    can_check = refined is None or is_reliable or component._examples is not None
-    warnings: list[SearchWarning] = check_answer(component) if can_check else []
-    if refined is None:
-        return warnings if unreliable is None else [unreliable, *warnings]
-    if refined.is_clustered:
-        clusters = UnlikelyMixtureWarning(
-            "The groups are clusters of (X, y) rather than lines: among rows like them, left-out examples rank better "
-            "than by the regression. Search with `mixsearch.find`.",
-            code="clusters_not_lines",
-        )
-        return [*warnings, clusters]
-    return [*warnings, *check_fit(float(refined.p_values[component._index]), "a regression with normal noise")]

@@ -21,7 +21,7 @@ from mixsearch._typing import Array, Matrix, Samples, SamplesLike
 from mixsearch.core.check import Check
 from mixsearch.core.component import add_warnings
 from mixsearch.core.eigen import OVERSAMPLING, top_eigenpairs
-from mixsearch.core.estimator import RandomState, SemiSupervised, warn_no_signal
+from mixsearch.core.estimator import RandomState, SemiSupervised, warn_about_count
 from mixsearch.core.extraction import Candidates
 from mixsearch.core.family import Preset
 from mixsearch.core.frame import Frame, frame_from_eigenpairs, project
@@ -37,7 +37,7 @@ from mixsearch.core.moments import (
     weighted_sums,
 )
 from mixsearch.core.rows import Chunk, Chunks, SampleChunk, leave_one_out
-from mixsearch.core.spectrum import MIN_NOISE, noise_rank, spherical_spectrum
+from mixsearch.core.spectrum import MIN_NOISE, Spectrum, count_directions, noise_rank
 from mixsearch.core.validation import (
     check_choice,
     check_n_components,
@@ -783,14 +783,13 @@ class SubspaceSearch(MixtureSearch[Any], SemiSupervised[Any]):
         self.center_ = np.zeros(chunks.n_features) if origin is None else origin
         most = (chunks.n_features - 1) // dim
 
-        def count_subspaces(n_signal: int) -> int:
-            return max(min(round(n_signal / dim), most), 1)
+        def find_spectrum() -> Spectrum:
+            spectrum = count_directions(samples, self.center_, self._draw_seed())
+            return replace(spectrum, n_components=max(min(round(spectrum.n_signal / dim), most), 1))
 
-        k = self._choose_n_components(
-            samples, lambda: spherical_spectrum(samples, self.center_, count_subspaces, self._draw_seed())
-        )
+        k = self._choose_n_components(samples, find_spectrum)
         if hasattr(self, "spectrum_"):
-            warn_no_signal(self.spectrum_, "one subspace")
+            warn_about_count(self.spectrum_)
         self._family = fit_subspace(samples, k, dim=dim, paper=is_paper, seed=self._draw_seed(), origin=origin)
         self._mixtures = MixtureCache()
         self.noise_variance_ = self._family.noise.variance

@@ -12,7 +12,7 @@ from tests.unit.table.planted import WEIGHTS, group_of_row, make_patients
 
 from mixsearch import TableSearch, find
 from mixsearch.cli.members import print_members
-from mixsearch.table import describe_members, read_table, write_table
+from mixsearch.table import read_table, write_table
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,7 @@ def test_json_has_the_names_of_python(patients: Path, tmp_path: Path) -> None:
     options = ("--examples", "0,3", "--not-examples", "1", "-o", output, "--plot", plot, "--json")
     printed = json.loads(invoke("find", patients, *options).stdout)
     found = find(read_table(patients), examples=[0, 3], not_examples=[1])
-    assert printed.keys() == describe_members(found).as_dict().keys() | {"audit", "table", "warnings", "written"}
+    assert printed.keys() == found.as_dict().keys() | {"audit", "table", "warnings", "written"}
     assert printed["n_members"] == found.n_members
     assert printed["written"] == [str(output), str(plot)]
     assert plot.read_bytes().startswith(b"\x89PNG")
@@ -76,7 +76,7 @@ def test_options_are_passed_on(tmp_path: Path) -> None:
     assert not {"ward", "admitted", "age"} & set(by_name["columns"])
     chosen = ask("--examples", "0", "--columns", "age,ward")
     assert chosen["columns"] == ["age", "ward"]
-    by_vector = ask("--examples", "0,3", "--vectors", "embedding")
+    by_vector = ask("--examples", "0,3", "--columns", "embedding")
     assert by_vector["columns"] == ["embedding"]
     assert {each["row"] % 3 for each in by_vector["typical_rows"]} == {0}
 
@@ -119,14 +119,15 @@ def test_a_wrong_command_ends_with_code_2(patients: Path, arguments: tuple[str, 
 @pytest.mark.parametrize("width", [60, 140])
 def test_a_terminal_shows_as_many_columns_as_fit(width: int) -> None:
     table = make_patients().append_column("membership", [pa.array(["[b]old[/b]"] * 150)])
-    answer = describe_members(TableSearch().fit(table).search([0, 3]), n_rows=2, id="patient")
+    answer = TableSearch().fit(table, id="patient").search([0, 3])
     console = Console(force_terminal=True, width=width, color_system=None, file=io.StringIO(), highlight=False)
-    print_members(console, answer, 0.01)
+    print_members(console, answer, 2, 0.01)
     assert isinstance(console.file, io.StringIO)
     text = console.file.getvalue()
     assert "Rows like P-0, P-3" in text
     assert all(len(line) == width for line in text.splitlines())
-    row = next(line for line in text.splitlines() if f"│ {answer.typical_rows[0].id} " in line)
+    name = f"P-{answer.typical_rows(1)[0]}"
+    row = next(line for line in text.splitlines() if f"│ {name} " in line)
     assert ("[b]old[/b]" in row) == (width == 140)
 
 

@@ -66,16 +66,16 @@ def test_options_of_reading_reach_the_index(tmp_path: Path) -> None:
     table.write_text("".join(json.dumps(row) + "\n" for row in rows))
     path = tmp_path / "t.index"
     result = invoke(
-        *("index", table, "-o", path, "--text", "title", "--text", "body", "--strip-tags", "--stop-words", "english"),
-        *("--no-lowercase", "--no-keep-texts", "--drop-duplicates", "--min-df", "1"),
+        *("index", table, "-o", path, "--text", "title", "--text", "body", "--stop-words", "en"),
+        *("--no-keep-texts", "--drop-duplicates", "--min-df", "1"),
         *("--max-df", "1.0", "-k", "2", "--memory", "500MB", "--alpha0", "0.1", "--json"),
     )
     assert result.exit_code == 0, result.output
     printed = json.loads(result.stdout)
     assert (printed["n_documents"], printed["n_duplicates"]) == (3, 57)
     index = open_index(path)
-    assert {"Alpha", "Gamma", "beta1"} <= set(index.vocabulary)
-    assert not {"b", "the", "alpha"} & set(index.vocabulary)
+    assert {"alpha", "gamma", "beta1"} <= set(index.vocabulary)
+    assert not {"b", "the"} & set(index.vocabulary)
     assert index.documents([0])[0].text is None
     assert index.topics.alpha0 == 0.1
 

@@ -42,7 +42,7 @@ def test_json_has_every_number(index: Path) -> None:
     assert printed["eigenvalues"] == [float(value) for value in opened.topics._family.frame.values]
     assert printed["n_bytes"] == sum(printed["bytes_of_parts"].values())
     assert printed["options"]["n_components"] == N_TOPICS
-    assert printed["tokens"]["lowercase"] is True
+    assert printed["tokens"]["token_pattern"] is None
     assert {each["word"] for each in printed["distinctive_words"]} <= set(opened.vocabulary)
     assert printed["verified"] is True
 

@@ -17,7 +17,6 @@ NAMES = (
     "nested 100,000 deep, table",
     "integer of 5,000 digits, array, table",
     "stray quote in a CSV header",
-    "npz with falling row pointers",
     "Parquet with invalid UTF-8, table",
     "names that are no UTF-8",
     "file name that is no UTF-8",

@@ -102,10 +102,10 @@ def test_segments_are_those_of_the_library(client, options):
     assert [each["color"] for each in found["segments"]] == [f"#{bytes(c).hex()}" for c in make_segment_colors(2)]
 
 
-def test_options_of_pieces_and_exclusions_reach_the_library(client):
-    options = "seed=left:5,20&not_seed=left:50,20&connected=true&fill_holes=true"
+def test_exclusions_reach_the_library(client):
+    options = "seed=left:5,20&not_seed=left:50,20"
     found = client.get(f"/api/pictures/{upload(client)}/segments?{options}").json()
-    expected = segment(photo(), {"left": (5, 20)}, not_seeds={"left": (50, 20)}, connected=True, fill_holes=True)
+    expected = segment(photo(), {"left": (5, 20)}, not_seeds={"left": (50, 20)})
     assert [each["pixels"] for each in found["segments"]] == expected.sizes.tolist()
 
 
@@ -153,12 +153,3 @@ def test_limits_are_those_of_the_server():
         assert find_code(client.post("/api/pictures", content=b"hello")) == (415, "not_an_image")
         names = [upload(client, png(photo()[:20])) for _ in range(3)]
         assert [client.get(f"/api/pictures/{name}.png").status_code for name in names] == [410, 200, 200]
-
-
-def test_further_frames_of_an_animation_are_noted(client):
-    other, file = np.ascontiguousarray(photo()[:, ::-1]), io.BytesIO()
-    frames = [Image.fromarray(each) for each in (photo(), other)]
-    frames[0].save(file, "WEBP", save_all=True, append_images=frames[1:], lossless=True)
-    found = client.post("/api/pictures", content=file.getvalue()).json()
-    assert [warning["code"] for warning in found["warnings"]] == ["skipped_frames"]
-    assert_array_equal(np.asarray(image_of(client.get(f"/api/pictures/{found['picture']}.png"))), photo())

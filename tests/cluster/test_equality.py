@@ -11,9 +11,10 @@ import scipy.sparse as sp
 from distributed import Client, LocalCluster
 from numpy.testing import assert_allclose
 
-from mixsearch import GaussianSearch, RegressionSearch, SearchError, SubspaceSearch, TopicSearch
+from mixsearch import GaussianSearch, LdaSearch, RegressionSearch, SearchError, SubspaceSearch
 from mixsearch.core.dask import DaskChunks
 from mixsearch.datasets import make_gaussian_mixture, make_mixed_regression, make_subspaces, make_topics
+from mixsearch.errors import ClusterError
 
 pytestmark = [
     pytest.mark.xdist_group("cluster"),
@@ -65,11 +66,11 @@ def test_every_family_answers_as_in_memory():
     counts = sp.csr_array(topics.counts, dtype=np.float64)
     word = topics.vocabulary[topics.labelled_word(1)]
     found, expected = (
-        TopicSearch(4, alpha0=topics.alpha.sum(), damping=False).fit(each, vocabulary=topics.vocabulary).search(word)
+        LdaSearch(4, alpha0=topics.alpha.sum()).fit(each, vocabulary=topics.vocabulary).search(words=word)
         for each in (in_blocks(counts, 700, 701), counts)
     )
     assert_same(found, expected)
-    assert [row for row, _ in found.documents(20)] == [row for row, _ in expected.documents(20)]
+    assert_allclose(found.membership(in_blocks(counts, 700)).compute(), expected.membership(counts), atol=1e-6)
 
 
 def test_a_worker_that_dies_changes_nothing(monkeypatch):
@@ -97,3 +98,12 @@ def test_values_that_are_not_finite_are_named():
     with pytest.raises(SearchError) as caught:
         GaussianSearch(2).fit(in_blocks(X, 500, 1000))
     assert (caught.value.code, caught.value.fields) == ("not_finite", {"name": "X", "row": 1234, "column": 3})
+
+
+def test_samples_that_are_lost_with_their_cluster_are_reported():
+    X = make_gaussian_mixture(300, 6, 2, random_state=0).X
+    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0") as cluster, Client(cluster):
+        search = GaussianSearch(2).fit(da.from_array(X, chunks=(100, 6)))
+    with pytest.raises(ClusterError) as caught:
+        search.search(X[0])
+    assert caught.value.code == "cluster_lost"

@@ -3,7 +3,7 @@
 import pytest
 
 import mixsearch
-from mixsearch import GaussianSearch, RegressionSearch, SubspaceSearch, TopicSearch
+from mixsearch import GaussianSearch, LdaSearch, RegressionSearch, SubspaceSearch
 from mixsearch.datasets import (
     make_gaussian_mixture,
     make_mixed_regression,
@@ -11,7 +11,7 @@ from mixsearch.datasets import (
     make_topics,
 )
 
-FAMILIES = ("gaussian", "regression", "subspace", "topics")
+FAMILIES = ("gaussian", "regression", "subspace", "lda")
 
 
 def fitted(family):
@@ -25,7 +25,7 @@ def fitted(family):
         data = make_subspaces(1000, 12, 2, dim=2, random_state=0)
         return SubspaceSearch(2, dim=2).fit(data.X), {"hint": data.X[0]}
     data = make_topics(500, 60, 3, random_state=0)
-    search = TopicSearch(3, damping=False).fit(data.counts, vocabulary=data.vocabulary)
+    search = LdaSearch(3).fit(data.counts, vocabulary=data.vocabulary)
     return search, {"words": data.vocabulary[data.labelled_word(0)]}
 
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from mixsearch import TopicSearch
 from mixsearch.core.family import Family
 from mixsearch.core.moments import Hinted
 from mixsearch.datasets import (
@@ -15,6 +14,7 @@ from mixsearch.datasets import (
     make_topics,
 )
 from mixsearch.gaussian import GaussianFamily, fit_gaussian
+from mixsearch.lda import fit_lda, read_counts, weight_documents
 from mixsearch.regression import fit_regression
 from mixsearch.testing import check_family
 from mixsearch.testing.family import ExactSamples
@@ -53,14 +53,12 @@ def regression_case(paper):
     return {"fit": fit, "X": data.X, "y": data.y, "change_frame": change_designs}
 
 
-def topic_case():
+def lda_case(distinct):
     data = make_topics(4000, 60, 3, mean_length=60, random_state=0)
 
     def fit(chunks):
-        search = TopicSearch(3, alpha0=float(data.alpha.sum()), damping=False)
-        search._check_chunks = lambda _: chunks
-        search._fit_family(None)
-        return search._family
+        documents = weight_documents(read_counts(chunks), distinct=distinct, by_length=distinct)
+        return fit_lda(documents, 3, alpha0=float(data.alpha.sum()), distinct=distinct, metric=0.25 * distinct, seed=0)
 
     return {"fit": fit, "X": sp.csr_array(data.counts).astype(np.float64)}
 
@@ -71,7 +69,8 @@ def topic_case():
         pytest.param(gaussian_case, id="gaussian"),
         pytest.param(lambda: regression_case(paper=False), id="regression"),
         pytest.param(lambda: regression_case(paper=True), id="regression-paper"),
-        pytest.param(topic_case, id="topics"),
+        pytest.param(lambda: lda_case(distinct=True), id="lda"),
+        pytest.param(lambda: lda_case(distinct=False), id="lda-plugin"),
     ],
 )
 def test_the_family_keeps_the_contract(case):

@@ -3,13 +3,14 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from mixsearch import GaussianSearch, RegressionSearch, SubspaceSearch, TopicSearch
+from mixsearch import GaussianSearch, LdaSearch, RegressionSearch, SubspaceSearch, TopicSearch
 
 
 @pytest.mark.filterwarnings("ignore")  # the checks pass labels and targets without a meaning for these models
 @parametrize_with_checks(
     [
         GaussianSearch(n_components=2),
+        LdaSearch(),
         TopicSearch(n_components=2),
         RegressionSearch(),
         RegressionSearch(n_components=1),

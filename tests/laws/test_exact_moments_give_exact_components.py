@@ -13,9 +13,9 @@ from mixsearch.core.extraction import extract_by_whitening
 from mixsearch.core.moments import Hinted
 from mixsearch.core.rows import chunk_in_memory
 from mixsearch.gaussian import GaussianFamily
-from mixsearch.lda import WordAverages
+from mixsearch.lda import WordSums
 from mixsearch.paper.algorithms import cancellation
-from mixsearch.regression import Design, RegressionFamily
+from mixsearch.regression import RegressionFamily, identity_design
 from mixsearch.subspace import Noise, extract_subspace, subtract_noise
 
 seeds = st.integers(0, 2**32 - 1)
@@ -135,15 +135,17 @@ def test_regression_moments_with_intercepts_and_a_noise_per_component(mixture, s
     third = 6 * mixture.hinted + noise
     model = RegressionFamily(
         frame,
-        Design(np.zeros(d)),
-        0.0,
+        identity_design(d),
         W.T @ mixture.mean,
-        *[np.zeros(k)] * 3,
-        linear=0.0,
+        *[np.zeros(k)] * 2,
+        power=0.0,
         noise_level=0.0,
         chunks=chunk_in_memory(np.zeros((0, d))),
+        n_components=k,
+        is_paper=True,
     )
-    candidates = extract_by_whitening(model.correct(W.T @ third @ W, W.T @ first, hint))
+    matrix = model.correct(W.T @ third @ W, W.T @ first, hint, np.diag(frame.spread))
+    candidates = extract_by_whitening(Hinted(matrix, model.mean, hint))
     assert_allclose(
         frame.unwhiten(candidates.points[:, 0]), mixture.centers[0], atol=1e-8 * np.linalg.norm(mixture.centers[0])
     )
@@ -173,13 +175,14 @@ def test_topic_moments_for_any_dirichlet(seed, size, alpha0):
     frame = frame_of(mixture.second, k)
     W = whitener(frame)
     inside = topics @ W
-    m, A, B = WordAverages(
-        first=W.T @ mixture.mean / alpha0,
+    sums = WordSums(
+        weight=1.0,
+        first=mixture.mean / alpha0,
+        crossed=topics.T @ pairs @ scores,
         pairs=inside.T @ pairs @ inside,
         triples=inside.T @ np.einsum("ijl,l->ij", third, scores) @ inside,
-        crossed=inside.T @ pairs @ scores,
-        score=float(mixture.mean @ v) / alpha0,
-    ).moments(alpha0)
+    )
+    m, A, B = sums.moments(W, v, alpha0)
     assert_allclose(A, np.eye(k), atol=1e-8)
     candidates = extract_by_whitening(Hinted(B, m, frame.project_hint(v)))
     assert_allclose(frame.unwhiten(candidates.points[:, 0]), topics[0], atol=1e-8)

@@ -166,13 +166,13 @@ def test_the_readme_s_results_are_what_its_comments_say():
 
 
 def test_the_notation_names_what_exists():
-    from mixsearch.core.component import SampleComponent
+    from mixsearch.core.component import Component
     from mixsearch.core.family import Family
     from mixsearch.core.frame import Frame
     from mixsearch.core.moments import Hinted
     from mixsearch.gaussian import GaussianFamily
 
-    types = {each.__name__: each for each in (Family, Frame, GaussianFamily, Hinted, SampleComponent)}
+    types = {each.__name__: each for each in (Family, Frame, GaussianFamily, Hinted, Component)}
     text = (ROOT / "docs" / "notation.md").read_text(encoding="utf-8")
     for owner, name in re.findall(r"`([A-Z]\w+)\.(\w+)`", text):
         assert hasattr(types[owner], name) or name in types[owner].__annotations__, f"{owner}.{name}"

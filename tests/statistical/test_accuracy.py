@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-from mixsearch import GaussianSearch, RegressionSearch, SubspaceSearch, TopicSearch
+from mixsearch import GaussianSearch, LdaSearch, RegressionSearch, SubspaceSearch, search_family
 from mixsearch.datasets import make_gaussian_mixture, make_hint, make_mixed_regression, make_subspaces, make_topics
 
 SEEDS = range(10)
-PAPER_TOPICS = {"moments": "plugin", "weights": "uniform", "metric": 0}
 
 
 def test_gaussian_centers_are_nearly_as_good_as_the_average_of_the_true_members():
@@ -28,13 +27,12 @@ def test_topics_from_short_documents_are_better_than_the_plug_in_s():
     found, projected, paper = [], [], []
     for seed in SEEDS:
         data = make_topics(4000, 500, 5, mean_length=50, alpha=0.2, random_state=seed)
-        ours = TopicSearch(5, alpha0=1.0, damping=False).fit(data.counts)
-        theirs = TopicSearch(5, alpha0=1.0, damping=False, **PAPER_TOPICS).fit(data.counts)
+        ours, theirs = (LdaSearch(5, alpha0=1.0, preset=preset).fit(data.counts) for preset in ("default", "paper"))
         for i, topic in enumerate(data.topics):
-            hint = {"words": [data.labelled_word(i)], "choose": "largest"}
-            found.append(np.linalg.norm(ours.search(**hint).center - topic))
-            projected.append(np.linalg.norm(ours.search(**hint, project=True).center - topic))
-            paper.append(np.linalg.norm(theirs.search(**hint).center - topic))
+            word = data.labelled_word(i)
+            found.append(np.linalg.norm(ours.search(words=word).center - topic))
+            projected.append(np.linalg.norm(search_family(ours._family, np.eye(500)[word]).center - topic))
+            paper.append(np.linalg.norm(theirs.search(words=word).center - topic))
     assert np.mean(found) <= 0.6 * np.mean(paper)
     assert np.mean(projected) <= 0.57 * np.mean(paper)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mixsearch import GaussianSearch, RegressionSearch, SubspaceSearch, TopicSearch
+from mixsearch import GaussianSearch, LdaSearch, RegressionSearch, SubspaceSearch
 from mixsearch.datasets import make_gaussian_mixture, make_hint, make_mixed_regression, make_subspaces, make_topics
 
 N_RUNS = 24
@@ -23,8 +23,7 @@ def regression(seed):
 
 def topic(seed):
     data = make_topics(800, 25, 2, mean_length=40, alpha=0.3, concentration=1.0, random_state=seed)
-    search = TopicSearch(2, alpha0=0.6, damping=False).fit(data.counts)
-    found = search.search(words=data.labelled_word(0), choose="largest", refine=True)
+    found = LdaSearch(2, alpha0=0.6).fit(data.counts).search(words=data.labelled_word(0), refine=True)
     return found, data.topics[0], 0.5
 
 

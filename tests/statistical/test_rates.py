@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mixsearch import GaussianSearch, RegressionSearch, SubspaceSearch, TopicSearch
+from mixsearch import GaussianSearch, LdaSearch, RegressionSearch, SubspaceSearch
 from mixsearch.datasets import make_gaussian_mixture, make_hint, make_mixed_regression, make_subspaces, make_topics
 
 SIZES = 2 ** np.arange(10, 18)
@@ -18,8 +18,7 @@ def gaussian_error(n, seed):
 
 def topic_error(n, seed):
     data = make_topics(n, 40, 3, mean_length=30, alpha=0.3, random_state=seed)
-    search = TopicSearch(3, alpha0=0.9, damping=False).fit(data.counts)
-    found = search.search(words=[data.labelled_word(0)], choose="largest")
+    found = LdaSearch(3, alpha0=0.9).fit(data.counts).search(words=data.labelled_word(0))
     return np.linalg.norm(found.center - data.topics[0])
 
 

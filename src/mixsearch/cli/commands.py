@@ -12,7 +12,7 @@ from mixsearch.cli.console import report_errors
 
 # The commands in the order of the help, each with the first line of the HELP of its module.
 COMMANDS = {
-    "index": "Build an index of texts or word counts. Search it with [bold]mixsearch topic[/].",
+    "index": "Build an index of texts. Search it with [bold]mixsearch topic[/].",
     "topic": "Find the topic that a hint means, with its words and documents.",
     "overview": "Show the topics of an index, the largest first.",
     "info": "Show the contents of an index, how it was built, and its size.",

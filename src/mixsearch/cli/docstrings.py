@@ -52,7 +52,7 @@ def export_docstrings(console: Console, path: Path, packages: Sequence[str] | No
             reason=error.strerror or str(error),
             argument=Option("export"),
         ) from error
-    command = f"{name_program()} index {path} --text text --id name --stop-words english"
+    command = f"{name_program()} index {path} --text text --id name --stop-words en"
     print_line(console, f"Wrote {escape(str(path))}; next: [bold]{escape(command)}[/]")
 
 
@@ -61,7 +61,7 @@ def index_docstrings(console: Console, folder: Path) -> Path:
     texts = folder / "docstrings.jsonl"
     _write_docstrings(console, texts, None)
     # The defaults of `mixsearch index`.
-    reading = CorpusOptions(text="text", id="name", stop_words="english")
+    reading = CorpusOptions(text="text", id="name", stop_words="en")
     built, seconds = measure(lambda: build_index(texts, folder / "docstrings.index", reading=reading))
     print_line(console, f"Indexed [bold]{built.n_words:,}[/] words in {seconds:.1f} s")
     return built.path

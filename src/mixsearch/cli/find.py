@@ -36,12 +36,11 @@ from mixsearch.cli.table_options import (
     PlotOption,
     SkipBadRowsOption,
     TableArgument,
-    VectorsOption,
     WithoutOption,
 )
 from mixsearch.cli.table_rows import parse_rows, split_list
 from mixsearch.io.tables import read_table, write_table
-from mixsearch.table.component import TableComponent, describe_members
+from mixsearch.table.component import TableComponent
 from mixsearch.table.search import TableSearch
 
 HELP = """Find the rows of a table that are like a few of them.
@@ -58,7 +57,6 @@ Examples:
   mixsearch find patients.parquet --examples 12 --columns age,weight --plot out.png
   mixsearch find patients.csv --examples 12,40 --without doctor,notes
   mixsearch find patients.csv --examples 12,40,77 --audit audit.csv
-  mixsearch find reviews.parquet --vectors embedding --examples 12,40
 
 TABLE is a file of CSV, TSV, JSON lines, JSON, Parquet, Arrow, Excel or SQLite
 (name a table or a sheet after two colons: shop.sqlite::reviews), or a folder
@@ -94,7 +92,6 @@ def find(
     without: WithoutOption = None,
     no_header: NoHeaderOption = False,
     skip_bad_rows: SkipBadRowsOption = False,
-    vectors: VectorsOption = None,
     output: OutputOption = None,
     n_rows: NRowsOption = 10,
     as_json: JsonOption = False,
@@ -117,13 +114,11 @@ def find(
                     columns=split_list(columns) if columns else None,
                     without=split_list(without or ()),
                     id=id,
-                    vectors=vectors,
                 )
             start = time.perf_counter()
             found = search.search(
                 parse_rows(search.table_, positive, id), not_examples=parse_rows(search.table_, negative, id)
             )
-            answer = describe_members(found, n_rows=n_rows, id=id)
             seconds = time.perf_counter() - start
         audited = None if audit is None else audit_file(found, search.table_, audit, n_audit, id)
         groups = audited.by(audit_by) if audited and audit_by else {}
@@ -131,11 +126,10 @@ def find(
         if as_json:
             notes = [describe_for_json(warning) for warning in warned]
             described = audited and describe_audit(audited, groups)
-            print_json(
-                {"table": str(table), **answer.as_dict(), "warnings": notes, "written": written, "audit": described}
-            )
+            answer = {"table": str(table), **found.as_dict(n_rows)}
+            print_json(answer | {"warnings": notes, "written": written, "audit": described})
         else:
-            print_members(stdout_console(), answer, seconds)
+            print_members(stdout_console(), found, n_rows, seconds)
             for line in list_audit(audit, audited, groups):
                 stdout_console().print(line, markup=False, soft_wrap=True)
         print_notes(map(describe, warned))

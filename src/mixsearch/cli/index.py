@@ -11,27 +11,25 @@ from mixsearch.cli.console import report_errors
 from mixsearch.cli.index_report import run_index
 from mixsearch.cli.units import parse_frequency, parse_keep
 from mixsearch.io.files import FORMATS, Format
-from mixsearch.text.options import DEFAULT_MAX_DF, DEFAULT_MAX_WORDS, DEFAULT_MIN_DF, CorpusOptions
+from mixsearch.text.options import DEFAULT_MAX_DF, DEFAULT_MIN_DF, CorpusOptions
 from mixsearch.topics.build import IndexOptions
 from mixsearch.topics.tuning import TUNING
 
 _READING, _WORDS = "Reading", "Words"
 
-HELP = """Build an index of texts or word counts. Search it with [bold]mixsearch topic[/].
+HELP = """Build an index of texts. Search it with [bold]mixsearch topic[/].
 
 Reads JSON lines, JSON, CSV, TSV, Parquet, Arrow, Excel, tables of SQLite
-databases, text files, folders of them, and counts as npz files of SciPy;
-files may be compressed (gz, zst). The suffix of a file decides its format.
+databases, text files, folders of them; files may be compressed (gz, zst). The suffix of a file decides its format.
 
 Examples:
 
   mixsearch index reviews.csv --text review --id review_id
   mixsearch index reviews.parquet --text review --keep date,shop,stars
   mixsearch index 'news/*.jsonl.gz' -o news.index
-  mixsearch index mails/ -o mails.index --strip-tags --drop-duplicates
+  mixsearch index mails/ -o mails.index --drop-duplicates
   mixsearch index shop.sqlite::reviews --text review
   zcat logs.gz | mixsearch index - -o logs.index --n-components 50
-  mixsearch index counts.npz --vocabulary words.txt
 
 With --json, an error is also printed as JSON on standard output:
 {"error": {"code": ..., "message": ..., "fields": {...}}}
@@ -112,10 +110,6 @@ def index(
             rich_help_panel=_READING,
         ),
     ] = False,
-    vocabulary: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="File with one word per line, for word counts.", rich_help_panel=_READING),
-    ] = None,
     drop_duplicates: Annotated[
         bool,
         typer.Option("--drop-duplicates", help="Leave out near copies of earlier documents.", rich_help_panel=_READING),
@@ -134,7 +128,7 @@ def index(
             parser=parse_frequency,
             metavar="N",
             help="Keep words that occur in at least this many documents; 0.01 is a share of them. Default: "
-            f"{DEFAULT_MIN_DF}, fewer in a small corpus, 1 for word counts.",
+            f"{DEFAULT_MIN_DF}, fewer in a small corpus.",
             show_default=False,
             rich_help_panel=_WORDS,
         ),
@@ -145,17 +139,7 @@ def index(
             parser=parse_frequency,
             metavar="N",
             help="Keep words that occur in at most this many documents; 0.3 is a share of them. Default: "
-            f"{DEFAULT_MAX_DF}, all for word counts.",
-            show_default=False,
-            rich_help_panel=_WORDS,
-        ),
-    ] = None,
-    max_words: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            metavar="N",
-            help=f"Keep the N most frequent words. Default: {DEFAULT_MAX_WORDS:,}, all for word counts.",
+            f"{DEFAULT_MAX_DF}.",
             show_default=False,
             rich_help_panel=_WORDS,
         ),
@@ -163,9 +147,9 @@ def index(
     stop_words: Annotated[
         str,
         typer.Option(
-            metavar="auto|none|LANGUAGE|FILE",
-            help="Words that are not features: the frequent stop words of the languages that occur, none, those of "
-            "english or another language such as fr, or a file with one word per line.",
+            metavar="auto|none|LANGUAGE",
+            help="Words that are not features: the frequent stop words of the languages that occur, none, or those of "
+            "a language such as en.",
             rich_help_panel=_WORDS,
         ),
     ] = "auto",
@@ -183,15 +167,8 @@ def index(
             metavar="REGEX", help="Pattern of a word. Default: two or more letters or digits.", rich_help_panel=_WORDS
         ),
     ] = None,
-    strip_tags: Annotated[bool, typer.Option("--strip-tags", help="Remove HTML tags.", rich_help_panel=_WORDS)] = False,
-    lowercase: Annotated[
-        bool,
-        typer.Option(
-            "--lowercase/--no-lowercase", help="Count 'Apple' and 'apple' as one word.", rich_help_panel=_WORDS
-        ),
-    ] = True,
 ) -> None:
-    """Build an index of texts or word counts."""
+    """Build an index of texts."""
     with report_errors(as_json=as_json, stopped="Stopped. No index was written; an existing one is unchanged."):
         options = IndexOptions(n_components=n_components, overwrite=overwrite)
         reading = CorpusOptions(
@@ -202,16 +179,12 @@ def index(
             encoding=encoding,
             no_header=no_header,
             skip_bad_rows=skip_bad_rows,
-            vocabulary=vocabulary,
             drop_duplicates=drop_duplicates,
             keep_texts=keep_texts,
             min_df=min_df,
             max_df=max_df,
-            max_words=max_words,
             stop_words=None if stop_words == "none" else stop_words,
             phrases=phrases,
             token_pattern=token_pattern,
-            strip_tags=strip_tags,
-            lowercase=lowercase,
         )
         run_index(source, output, options, reading, as_json=as_json)

@@ -16,7 +16,7 @@ from rich.text import Text
 
 from mixsearch.cli.render import print_facts
 from mixsearch.display import give_or_take, plain_number
-from mixsearch.table.component import ShownRow, TableAnswer, describe_count, describe_membership
+from mixsearch.table.component import TableComponent, describe_count, describe_membership, list_names
 from mixsearch.table.differences import ColumnDifference
 
 _BAR = 12
@@ -24,85 +24,78 @@ _FRAME = 4  # characters of the panel beside its content
 _GAP = 2
 _MAX_COLUMNS = 10
 _MAX_LEVELS = 2
-_MAX_EXAMPLES = 8
 _MAX_VALUES = 6  # of a row
 _MAX_LETTERS = 24  # of a value
 
 
-def print_members(console: Console, answer: TableAnswer, seconds: float) -> None:
+def print_members(console: Console, found: TableComponent, n_rows: int, seconds: float) -> None:
     """Print an answer and, on a terminal, how long the search took."""
-    if console.is_terminal:
-        console.print(_panel(answer, seconds, console.width - _FRAME))
-    else:
-        print_facts(console, _lines(answer))
-
-
-def _panel(answer: TableAnswer, seconds: float, width: int) -> Panel:
+    rows = found.describe_rows(found.typical_rows(n_rows).tolist())
+    examples = list_names(found.describe_rows(found.examples))
+    if not console.is_terminal:
+        print_facts(console, _lines(found, rows, examples))
+        return
     facts = Table.grid(padding=(0, 2))
     facts.add_column(style="dim", no_wrap=True)
     facts.add_column(overflow="fold")
-    for name, value in _facts(answer):
+    for name, value in _facts(found):
         facts.add_row(name, Text(value))
     parts: list[RenderableType] = [facts]
-    if _list_apart(answer):
-        parts += [_head("What sets the members apart"), _columns(answer)]
-    if answer.typical_rows:
-        parts += [_head("Typical rows"), _rows(answer, answer.typical_rows, width)]
-    if answer.dropped_columns:
-        parts += [_head("Columns left out"), Text("\n".join(_list_dropped(answer)))]
-    return Panel(
-        Group(*parts),
-        box=box.ROUNDED,
-        border_style="dim",
-        title=Text(f"Rows like {_name_examples(answer.examples)}", style="bold not dim"),
-        title_align="left",
-        subtitle=f"{1000 * seconds:,.0f} ms",
-        subtitle_align="right",
-    )
+    if _list_apart(found):
+        parts += [_head("What sets the members apart"), _columns(found)]
+    if rows:
+        parts += [_head("Typical rows"), _rows(found, rows, console.width - _FRAME)]
+    if found._search.dropped_columns_:
+        parts += [_head("Columns left out"), Text("\n".join(_list_dropped(found)))]
+    title = Text(f"Rows like {examples}", style="bold not dim")
+    subtitle = f"{1000 * seconds:,.0f} ms"
+    panel = Panel(Group(*parts), box=box.ROUNDED, border_style="dim", title=title, title_align="left",
+                  subtitle=subtitle, subtitle_align="right")  # fmt: skip
+    console.print(panel)
 
 
 def _head(title: str) -> Text:
     return Text(f"\n{title}", style="bold")
 
 
-def _lines(answer: TableAnswer) -> Iterator[tuple[str, str]]:
+def _lines(found: TableComponent, rows: Sequence[dict[str, Any]], examples: str) -> Iterator[tuple[str, str]]:
     """Yield the name of a fact and the fact, one for each line."""
-    yield "examples", _name_examples(answer.examples)
-    if answer.not_examples:
-        yield "not examples", _name_examples(answer.not_examples)
-    yield from _facts(answer)
-    for each in _list_apart(answer)[:_MAX_COLUMNS]:
+    yield "examples", examples
+    if found.not_examples:
+        yield "not examples", list_names(found.describe_rows(found.not_examples))
+    yield from _facts(found)
+    for each in _list_apart(found)[:_MAX_COLUMNS]:
         members, others = _format_difference(each)
         yield "column", f"{each.column}  {members}  (others {others})  {each.effect:+.2f} sd"
-    for row in answer.typical_rows:
-        values = ", ".join(f"{column}={_format_value(row.values[column])}" for column in _list_columns(answer, row))
-        yield "row", "  ".join(filter(None, [_name_row(row), _format_membership(row, answer), values]))
-    for line in _list_dropped(answer):
+    for row in rows:
+        values = ", ".join(f"{name}={_format_value(row['values'][name])}" for name in _list_columns(found, row))
+        yield "row", "  ".join(filter(None, [list_names([row]), _format_membership(row, found), values]))
+    for line in _list_dropped(found):
         yield "left out", line
 
 
-def _facts(answer: TableAnswer) -> list[tuple[str, str]]:
-    facts = [("check", answer.check), ("members", describe_count(answer.n_members, answer.n_table_rows))]
-    if answer.missing:
-        facts.append(("missing", "; ".join(answer.missing[:_MAX_VALUES])))
-    if answer.differences and not _list_apart(answer):
+def _facts(found: TableComponent) -> list[tuple[str, str]]:
+    facts = [("check", str(found.check)), ("members", describe_count(found.n_members, len(found.scores)))]
+    if found.missing_apart():
+        facts.append(("missing", "; ".join(map(str, found.missing_apart()[:_MAX_VALUES]))))
+    if found.differences() and not _list_apart(found):
         facts.append(("columns", "none sets the members apart"))
     return facts
 
 
-def _list_apart(answer: TableAnswer) -> list[ColumnDifference]:
-    """Return the columns in which the members differ from all rows."""
-    return [each for each in answer.differences if each.effect]
+def _list_apart(found: TableComponent) -> list[ColumnDifference]:
+    """List the columns in which the members differ from all rows."""
+    return [each for each in found.differences() if each.effect]
 
 
-def _columns(answer: TableAnswer) -> RenderableType:
+def _columns(found: TableComponent) -> RenderableType:
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
     table.add_column("", overflow="fold")
     table.add_column("members", overflow="fold")
     table.add_column("others", overflow="fold")
     table.add_column("difference", justify="right", style="dim", no_wrap=True)
     table.add_column("", no_wrap=True, style="blue")
-    apart = _list_apart(answer)
+    apart = _list_apart(found)
     shown = apart[:_MAX_COLUMNS]
     longest = max((abs(each.effect) for each in shown), default=0.0)
     for each in shown:
@@ -114,13 +107,15 @@ def _columns(answer: TableAnswer) -> RenderableType:
     return table
 
 
-def _rows(answer: TableAnswer, rows: Sequence[ShownRow], width: int) -> RenderableType:
+def _rows(found: TableComponent, rows: Sequence[dict[str, Any]], width: int) -> RenderableType:
     """Return a table of rows, with as many of their columns as there is room for."""
-    columns = [(answer.id or "row", [_name_row(row) for row in rows], answer.id is None)]
-    columns.append(("membership", [_format_membership(row, answer) for row in rows], True))
-    for name in _list_columns(answer, rows[0]):
-        is_number = isinstance(rows[0].values[name], int | float) and not isinstance(rows[0].values[name], bool)
-        columns.append((name, [_format_value(row.values[name]) for row in rows], is_number))
+    id = found._search._id
+    columns = [(id or "row", [list_names([row]) for row in rows], id is None)]
+    columns.append(("membership", [_format_membership(row, found) for row in rows], True))
+    for name in _list_columns(found, rows[0]):
+        values = [row["values"][name] for row in rows]
+        is_number = isinstance(values[0], int | float) and not isinstance(values[0], bool)
+        columns.append((name, list(map(_format_value, values)), is_number))
     ends = np.cumsum([max(map(cell_len, (name, *cells))) + _GAP for name, cells, _ in columns])
     shown = columns[: max(2, int(np.searchsorted(ends, width + _GAP, side="right")))]
     table = Table(box=None, padding=(0, _GAP, 0, 0), pad_edge=False, header_style="dim")
@@ -131,28 +126,19 @@ def _rows(answer: TableAnswer, rows: Sequence[ShownRow], width: int) -> Renderab
     return table
 
 
-def _format_membership(row: ShownRow, answer: TableAnswer) -> str:
-    return describe_membership(row.membership, is_probability=answer.is_probability)
+def _format_membership(row: dict[str, Any], found: TableComponent) -> str:
+    return describe_membership(row["membership"], is_probability=found.is_probability)
 
 
-def _name_row(row: ShownRow) -> str:
-    return str(row.row if row.id is None else row.id)
-
-
-def _name_examples(rows: Sequence[ShownRow]) -> str:
-    names = list(map(_name_row, rows))
-    more = f" and {len(names) - _MAX_EXAMPLES} more" if len(names) > _MAX_EXAMPLES else ""
-    return ", ".join(names[:_MAX_EXAMPLES]) + more
-
-
-def _list_columns(answer: TableAnswer, row: ShownRow) -> list[str]:
-    """Return the columns to show: all, or those that set the members apart; none of vectors and other nested values."""
+def _list_columns(found: TableComponent, row: dict[str, Any]) -> list[str]:
+    """List the columns to show: all, or those that set the members apart; none of vectors and other nested values."""
     nested = (list, dict, np.ndarray)
-    plain = [name for name, value in row.values.items() if not isinstance(value, nested) and name != answer.id]
+    plain = [name for name, value in row["values"].items() if not isinstance(value, nested)]
+    plain = [name for name in plain if name != found._search._id]
     if len(plain) <= _MAX_VALUES:
         return plain
-    effective = [each.column for each in answer.differences if each.column in plain]
-    chosen = [*effective, *(name for name in plain if name not in effective)][:_MAX_VALUES]
+    effective = [each.column for each in found.differences() if each.column in plain]
+    chosen = list(dict.fromkeys([*effective, *plain]))[:_MAX_VALUES]
     return [name for name in plain if name in chosen]
 
 
@@ -183,5 +169,5 @@ def _format_shares(shares: dict[str, float], levels: Sequence[str]) -> str:
     return ", ".join(f"{level} {shares.get(level, 0.0):.0%}" for level in levels)
 
 
-def _list_dropped(answer: TableAnswer) -> list[str]:
-    return [f"{column}: {reason}" for column, reason in answer.dropped_columns.items()]
+def _list_dropped(found: TableComponent) -> list[str]:
+    return [f"{column}: {reason}" for column, reason in found._search.dropped_columns_.items()]

@@ -35,12 +35,6 @@ WithoutOption = Annotated[
     list[str] | None,
     typer.Option("--without", metavar="NAMES", help="Leave out these columns.", rich_help_panel=SEARCH),
 ]
-VectorsOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="COLUMN", help="Use only this column of vectors; with --columns, both.", rich_help_panel=SEARCH
-    ),
-]
 NRowsOption = Annotated[
     int, typer.Option(min=0, metavar="N", help="Number of typical rows to show.", rich_help_panel=OUTPUT)
 ]

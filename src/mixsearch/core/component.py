@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -16,21 +15,17 @@ from mixsearch.core.extraction import Candidates, separate_directions
 from mixsearch.core.frame import Frame
 from mixsearch.core.jackknife import Lead, StandardErrors, compare_scores, component_errors, estimate_lead
 from mixsearch.core.moments import Replicates
-from mixsearch.core.rows import DetachedChunks
 from mixsearch.display import Card, plain_number
 from mixsearch.errors import SearchError, SearchWarning, warn_user
 
-
-@dataclass(frozen=True, slots=True)
-class Refined:
-    """A component after EM."""
-
-    center: Array  # (d,)
-    weight: float
-    objectives: tuple[float, ...]  # the log-likelihood at the start and after each accepted iteration
+# Components further behind than this many have no chance to come first.
+MAX_RIVALS = 12
+# Rows among which left-out examples are ranked.
+MAX_RANKED = 10_000
 
 
-class Component(ABC):
+@dataclass(frozen=True, repr=False, eq=False)
+class Component:
     """One component of a mixture, found from a hint.
 
     Attributes
@@ -44,8 +39,10 @@ class Component(ABC):
         out a component.
     scores : array of shape (k,)
         The scores of all components, in the order in which the hint prefers them.
+    score : float
+        ⟨μ, v⟩, the score of this component under the hint.
     share : float
-        The fraction of the hint that the component accounts for.
+        The fraction of the hint that the component accounts for: α⟨μ, v⟩² / v'Av.
     alternatives : tuple of Component
         The other components, most likely first. They are rough if the hint does not separate them.
     moment_estimate : Component
@@ -54,6 +51,8 @@ class Component(ABC):
         Standard errors; a 95% interval is 1.96 of them to each side.
     separation_interval : (float, float)
         A 95% interval of `separation`.
+    check : Check
+        Where examples rank among all samples when they are left out.
     warnings : tuple of SearchWarning
         Every reason found not to trust the answer, each with a code, its facts and a sentence.
 
@@ -71,99 +70,6 @@ class Component(ABC):
     """
 
     _clear_separation: ClassVar[float] = 1.5  # a lead by this factor is not noise
-    _warnings: tuple[SearchWarning, ...]
-
-    @property
-    def warnings(self) -> tuple[SearchWarning, ...]:
-        """Every reason found not to trust the answer."""
-        return self._warnings
-
-    @property
-    @abstractmethod
-    def center(self) -> Array:
-        """The component's parameter μ, (d,)."""
-
-    @property
-    @abstractmethod
-    def weight(self) -> float:
-        """The component's share of the mixture."""
-
-    @property
-    @abstractmethod
-    def separation(self) -> float:
-        """The factor by which the component leads the best other one."""
-
-    @property
-    @abstractmethod
-    def separation_interval(self) -> tuple[float, float]:
-        """A 95% interval of `separation`."""
-
-    @property
-    @abstractmethod
-    def scores(self) -> Array:
-        """The scores of all components, in the order in which the hint prefers them."""
-
-    @property
-    @abstractmethod
-    def share(self) -> float:
-        """The fraction of the hint that this component accounts for."""
-
-    @property
-    @abstractmethod
-    def alternatives(self) -> tuple[Self, ...]:
-        """The other components, most likely first."""
-
-    @property
-    @abstractmethod
-    def moment_estimate(self) -> Self:
-        """The estimate from moments alone, before EM."""
-
-    @property
-    @abstractmethod
-    def stderr(self) -> Any:
-        """Standard errors; a 95% interval is 1.96 of them to each side."""
-
-    def _membership_of(self, examples: Any) -> Array:
-        """Compute the membership of examples, as a search takes them."""
-        answer: Any = self
-        return np.asarray(answer.membership(examples))
-
-    @abstractmethod
-    def _card(self) -> Card:
-        """Return what `repr` and a notebook show."""
-
-    def __repr__(self) -> str:
-        return self._card_with_warnings().text()
-
-    def _repr_html_(self) -> str:
-        return self._card_with_warnings().html()
-
-    def _card_with_warnings(self) -> Card:
-        card = self._card()
-        facts = [(name, value) for name, value in card.facts if name != "separation" or len(self.scores) > 1]
-        return replace(card, facts=[*facts, *(("warning", str(warning)) for warning in self.warnings)])
-
-
-# Components further behind than this many have no chance to come first.
-MAX_RIVALS = 12
-# Rows among which left-out examples are ranked.
-MAX_RANKED = 10_000
-
-
-@dataclass(frozen=True, repr=False, eq=False)
-class SampleComponent(Component):
-    """A component whose parameter is one vector, found by whitening or cancellation.
-
-    Attributes
-    ----------
-    score : float
-        ⟨μ, v⟩, the score of this component under the hint.
-    share : float
-        α⟨μ, v⟩² / v'Av.
-    check : Check
-        Where examples rank among all samples when they are left out.
-    """
-
     _frame: Frame
     _candidates: Candidates
     _rank: int = 0
@@ -177,6 +83,11 @@ class SampleComponent(Component):
     _refined: Any = field(default=None, kw_only=True)  # the component after EM, as its family keeps it
     _feature_names: Sequence[str] | None = field(default=None, kw_only=True)  # if the fit saw a data frame
     _warnings: tuple[SearchWarning, ...] = field(default=(), kw_only=True)
+
+    @property
+    def warnings(self) -> tuple[SearchWarning, ...]:
+        """Every reason found not to trust the answer."""
+        return self._warnings
 
     @cached_property
     def center(self) -> Array:
@@ -333,11 +244,16 @@ class SampleComponent(Component):
         apart = np.sqrt(self._frame.values)[:, None] * (points - self._point[:, None])
         return int(np.argmin(np.sum(apart**2, axis=0)))
 
+    def _membership_of(self, examples: Any) -> Array:
+        """Compute the membership of examples, as a search takes them."""
+        answer: Any = self
+        return np.asarray(answer.membership(examples))
+
     # ---- Display ----
 
     def _trust_facts(self) -> list[tuple[str, str]]:
         """Return the rows of the card that say how far to trust the answer."""
-        if self._family is None or isinstance(self._family.chunks, DetachedChunks):
+        if self._family is None or self._family.chunks.is_detached:
             return [("separation", plain_number(self.separation))]
         facts = [("separation", format_interval(self.separation, self.separation_interval))]
         if self._search is not None and self._examples is not None:
@@ -346,7 +262,7 @@ class SampleComponent(Component):
 
     def _card(self) -> Card:
         return Card(
-            title=f"{type(self).__name__.removeprefix('Sample')}, one of {len(self.scores)}",
+            title=f"{type(self).__name__}, one of {len(self.scores)}",
             facts=[
                 ("weight", plain_number(self.weight)),
                 *self._trust_facts(),
@@ -356,6 +272,17 @@ class SampleComponent(Component):
             bars=score_bars(self.scores),
             bars_title="score of each component under the hint",
         )
+
+    def _card_with_warnings(self) -> Card:
+        card = self._card()
+        facts = [(name, value) for name, value in card.facts if name != "separation" or len(self.scores) > 1]
+        return replace(card, facts=[*facts, *(("warning", str(warning)) for warning in self.warnings)])
+
+    def __repr__(self) -> str:
+        return self._card_with_warnings().text()
+
+    def _repr_html_(self) -> str:
+        return self._card_with_warnings().html()
 
 
 def format_interval(value: float, interval: tuple[float, float]) -> str:

@@ -6,15 +6,10 @@ This is the only module that imports Dask.
 from __future__ import annotations
 
 import pickle
-import platform
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
-from functools import cached_property, partial
-from importlib.metadata import PackageNotFoundError, version
+from dataclasses import dataclass, fields
+from functools import partial
 from io import BytesIO
-from itertools import accumulate
-from operator import getitem
-from time import monotonic
 from typing import Any
 
 import cloudpickle
@@ -22,112 +17,81 @@ import dask
 import dask.array as da
 import numpy as np
 import scipy.sparse as sp
-from dask.base import get_scheduler
 from dask.delayed import Delayed, delayed
 from dask.sizeof import sizeof
-from distributed import CancelledError, Client, KilledWorker, futures_of, wait
+from distributed import CancelledError, KilledWorker, futures_of
 from distributed.scheduler import NoValidWorkerError
 
-from mixsearch.core.rows import Chunk, Chunks, DetachedChunks, Layout, S, SampleChunk, Sums, T, add_all
+from mixsearch.core.rows import Chunk, Chunks, Layout, S, SampleChunk, Sums, T, add_all
 from mixsearch.errors import ClusterError, SearchError
 from mixsearch.machine import on_one_core
 
 FLOAT_DTYPES = (np.float64, np.float32)
 # Sums that one task adds: more would fill the memory of its worker.
 SUMS_PER_TASK = 8
-# Seconds to wait while a cluster has no workers: as long as a worker takes to restart.
-WORKER_TIMEOUT = 30.0
 # Arrays shared by tasks are sent with the graph. They are small, but larger than the size at which Dask warns.
 LARGE_GRAPHS = {"distributed.admin.large-graph-warning-threshold": "100 GB"}
-# Errors of the cluster itself, not of the work.
-CLUSTER_ERRORS = (CancelledError, KilledWorker, NoValidWorkerError, OSError)
+# Errors of the cluster, not of the work; a KeyError is of samples that are gone with their workers.
+CLUSTER_ERRORS = (CancelledError, KilledWorker, NoValidWorkerError, OSError, KeyError)
 
 # ---- Chunks ---------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class DaskChunks(Chunks[S]):
-    """Chunks that a Dask scheduler stores."""
+    """Chunks that a Dask scheduler stores. Pickled without the samples, which stay on the cluster."""
 
     pieces: tuple[Any, ...]  # tasks, one chunk each
-    changes: tuple[Callable[..., Any], ...] = ()  # pending: applied first in every sum
 
-    @property
-    def chunk(self) -> S:
-        """All rows in one chunk of this process."""
-        return self.collect().chunk
+    def gather(self, function: Callable[[S], T]) -> list[T]:
+        """Return the result of a function for each chunk, in order."""
+        return run_tasks(self._call(function))
 
     def sum(self, summarize: Callable[..., Sums], *shared: Any) -> Sums:
-        """Sum over all chunks where they are, and bring the sum here."""
-        total: Sums = run_tasks(_add_tree(self._call(lambda chunk: summarize(chunk, *shared))))[0]
+        """Sum a function over all chunks where they are, a few at a time and in order, and bring the sum here."""
+        nodes = self._call(lambda chunk: summarize(chunk, *shared))
+        while len(nodes) > 1:
+            starts = range(0, len(nodes), SUMS_PER_TASK)
+            nodes = [delayed(add_all, pure=False)(nodes[start : start + SUMS_PER_TASK]) for start in starts]
+        total: Sums = run_tasks(nodes)[0]
         return total
 
     def map(self, change: Callable[..., T], *shared: Any) -> DaskChunks[T]:
-        """Add a function that every sum applies first."""
-        changes = (*self.changes, lambda chunk: change(chunk, *shared))
-        return DaskChunks(self.layout, self.pieces, changes)
+        """Apply a function to every chunk, and leave the results where the chunks are."""
+        return DaskChunks(self.layout, tuple(run_tasks(self._call(lambda chunk: change(chunk, *shared)), store=True)))
 
-    def map_sum(self, step: Callable[..., tuple[T, Sums]], *shared: Any) -> tuple[DaskChunks[T], Sums]:
-        """Apply a function to every chunk, store the results, and sum its second return value."""
-        results = self._call(lambda chunk: step(chunk, *shared))
-        totals = _add_tree([delayed(getitem, pure=False)(result, 1) for result in results])
-        *moved, total = run_tasks(
-            [*(delayed(getitem, pure=False)(result, 0) for result in results), *totals], keep=True
-        )
-        return DaskChunks(self.layout, tuple(moved)), run_tasks([total])[0]
-
-    def persist(self) -> Chunks[S]:
-        """Apply all pending functions, and store the results."""
-        return replace(self, pieces=tuple(run_tasks(self._call(), keep=True)), changes=()) if self.changes else self
-
-    def collect(self) -> Chunks[S]:
-        """Bring all rows into one chunk of this process. They must be few."""
-        return Chunks(self.layout, tuple(run_tasks(self._call()))).collect()
-
-    def _call(self, *functions: Callable[..., Any]) -> list[Delayed]:
-        """Return a task for each chunk that applies all pending functions, and these."""
-        call = delayed(PickledCall(cloudpickle.dumps((*self.changes, *functions))), traverse=False)
-        return [delayed(_apply, pure=False)(call, piece) for piece in self.pieces]
+    def _call(self, function: Callable[..., Any]) -> list[Delayed]:
+        """Return a task for each chunk that calls a function, which is sent as bytes: once to each worker."""
+        if any(future.client.status == "closed" for future in futures_of(list(self.pieces))):
+            raise _cluster_lost("its client is closed")
+        pickled = delayed(cloudpickle.dumps(function), traverse=False)
+        return [delayed(_call_pickled, pure=False)(pickled, piece) for piece in self.pieces]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle without the samples, which stay on the cluster."""
-        return DetachedChunks, (self.layout,)
+        return Chunks, (self.layout, ())
 
 
-class PickledCall:
-    """Functions as bytes that the first task unpickles.
-
-    If a worker cannot unpickle them, the task fails. Otherwise the connection would fail, and Dask would retry forever.
-    """
-
-    def __init__(self, pickled: bytes) -> None:
-        self.pickled = pickled
-
-    @cached_property
-    def functions(self) -> Any:
-        """What was pickled."""
-        return pickle.loads(self.pickled)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return PickledCall, (self.pickled,)
-
-    def __sizeof__(self) -> int:
-        return len(self.pickled)
-
-
-def _apply(call: PickledCall, chunk: Any) -> Any:
+def _call_pickled(pickled: bytes, *arguments: Any) -> Any:
     with on_one_core():
-        for function in call.functions:
-            chunk = function(chunk)
-    return chunk
+        return pickle.loads(pickled)(*arguments)
 
 
-def _add_tree(nodes: list[Delayed]) -> list[Delayed]:
-    """Return a task that adds the results of tasks, a few at a time and in order."""
-    while len(nodes) > 1:
-        starts = range(0, len(nodes), SUMS_PER_TASK)
-        nodes = [delayed(add_all, pure=False)(nodes[start : start + SUMS_PER_TASK]) for start in starts]
-    return nodes
+def run_tasks(nodes: Sequence[Delayed], *, store: bool = False) -> list[Any]:
+    """Run tasks, and either leave the results where they are or bring them, which are small, into this process."""
+    try:
+        with dask.config.set(LARGE_GRAPHS):
+            return list((dask.persist if store else dask.compute)(*nodes, optimize_graph=False))
+    except CLUSTER_ERRORS as error:
+        raise _cluster_lost(f"{type(error).__name__}: {error}") from error
+
+
+def _cluster_lost(reason: str) -> ClusterError:
+    return ClusterError(
+        "The cluster failed or is gone ({reason}). If workers ran out of memory, use smaller blocks (X.rechunk, or "
+        "smaller files). Samples sent with client.scatter are lost with their worker: load them with Dask instead.",
+        code="cluster_lost",
+        reason=reason,
+    )
 
 
 @sizeof.register(Chunk)
@@ -144,34 +108,32 @@ def _count_bytes(chunk: Chunk) -> int:
 def sample_chunks(X: Any, y: Any = None) -> DaskChunks[SampleChunk]:
     """Return the blocks of a Dask array as chunks that stay on the worker that computed them."""
     X = check_array(X)
-    client = current_client()
-    if client is not None:
-        check_workers(client)
-    dtype = X.dtype if X.dtype in FLOAT_DTYPES else np.dtype(np.float64)
-    blocks = zip(X.to_delayed().ravel(), _split_responses(y, X), strict=True)
-    pieces = run_tasks([delayed(_make_chunk, pure=False)(*block, dtype) for block in blocks], keep=True)
-    lengths, kinds, invalid = zip(*run_tasks([delayed(_inspect, pure=False)(piece) for piece in pieces]), strict=True)
-    firsts = [0, *accumulate(lengths)]
-    for first, place in zip(firsts, invalid, strict=False):
-        if place is not None:
-            raise SearchError(
-                "Input {name} contains NaN or infinity, first in row {row:,}"
-                + (", column {column:,}" if place[1] is not None else "")
-                + ". Drop such rows, or fill in finite values.",
-                code="not_finite",
-                name="y" if place[1] is None else "X",
-                row=first + place[0],
-                column=place[1],
-            )
+    n_blocks, firsts = X.numblocks[0], np.cumsum([0, *X.chunks[0]])
     if not firsts[-1]:
         raise SearchError("X has {n} samples, but at least {needed} is needed.", code="too_few_samples", n=0, needed=1)
-    filled = [(piece, first) for piece, first, n in zip(pieces, firsts, lengths, strict=False) if n]
-    numbered = run_tasks([delayed(replace, pure=False)(piece, first=first) for piece, first in filled], keep=True)
-    return DaskChunks(Layout(firsts[-1], X.shape[1], dtype, kinds[0]), tuple(numbered))
+    responses = [None] * n_blocks if y is None else check_responses(y, X).to_delayed().ravel()
+    blocks = zip(firsts, X.to_delayed().ravel(), responses, X.chunks[0], strict=False)
+    dtype = float_dtype(X)
+    tasks = [delayed(_make_chunk, pure=False)(int(i), block, values, dtype) for i, block, values, n in blocks if n]
+    layout = Layout(int(firsts[-1]), int(X.shape[1]), dtype, is_sparse=False)
+    chunks: DaskChunks[SampleChunk] = DaskChunks(layout, tuple(run_tasks(tasks, store=True)))
+    kinds, places = zip(*chunks.gather(_inspect), strict=True)
+    row, column = next((place for place in places if place is not None), (None, None))
+    if row is not None:
+        raise SearchError(
+            "Input {name} contains NaN or infinity, first in row {row:,}"
+            + (", column {column:,}" if column is not None else "")
+            + ". Drop such rows, or fill in finite values.",
+            code="not_finite",
+            name="y" if column is None else "X",
+            row=row,
+            column=column,
+        )
+    return DaskChunks(layout._replace(is_sparse=kinds[0]), chunks.pieces)
 
 
 def check_array(X: Any) -> da.Array:
-    """Return samples that are a Dask array of two dimensions, in blocks of whole samples, or raise an error."""
+    """Return samples that are a Dask array of two dimensions, in blocks of whole samples of known number."""
     if not isinstance(X, da.Array):
         raise SearchError(
             "X must be a Dask array, got a Dask {kind}. Pass X.to_dask_array(lengths=True).",
@@ -184,50 +146,31 @@ def check_array(X: Any) -> da.Array:
             code="wrong_dimensions",
             n_dimensions=X.ndim,
         )
-    if np.isnan(X.shape[1]):
-        raise SearchError(
-            "The number of columns of X is unknown. Call X.compute_chunk_sizes() first.", code="unknown_shape"
-        )
+    X = X.compute_chunk_sizes() if np.isnan(X.shape).any() else X
     return X if X.numblocks[1] == 1 else X.rechunk({1: -1})
 
 
-def _split_responses(y: Any, X: da.Array) -> Sequence[Any]:
-    """Return the responses of every block of samples."""
-    if y is None:
-        return [None] * X.numblocks[0]
+def check_responses(y: Any, X: da.Array) -> da.Array:
+    """Return responses in the blocks of the samples, (n,)."""
     y = (y if isinstance(y, da.Array) else da.from_array(np.asarray(y).ravel(), chunks=-1)).ravel()
-    if not (np.isnan(X.shape[0]) or np.isnan(y.shape[0])):
-        if len(y) != len(X):
-            raise SearchError(
-                "y has {n_values:,} values, but X has {n_samples:,} samples.",
-                code="length_mismatch",
-                n_values=len(y),
-                n_samples=len(X),
-            )
-        y = y.rechunk((X.chunks[0],))
-    if y.numblocks[0] != X.numblocks[0]:
+    y = y.compute_chunk_sizes() if np.isnan(y.shape[0]) else y
+    if len(y) != len(X):
         raise SearchError(
-            "y has {n_blocks_y} blocks, but X has {n_blocks_x}, and their lengths are unknown. Give both the same "
-            "blocks, or call compute_chunk_sizes() on both.",
-            code="unknown_shape",
-            n_blocks_y=y.numblocks[0],
-            n_blocks_x=X.numblocks[0],
-        )
-    blocks: Sequence[Any] = y.to_delayed().ravel()
-    return blocks
-
-
-def _make_chunk(block: Any, responses: Any, dtype: Any) -> SampleChunk:
-    """Return a block as a chunk whose first row is not known yet."""
-    X, y = _as_rows(block, dtype), None if responses is None else np.asarray(responses, np.float64)
-    if y is not None and len(y) != X.shape[0]:
-        raise SearchError(
-            "A block of y has {n_values:,} values, but that of X has {n_samples:,} samples.",
+            "y has {n_values:,} values, but X has {n_samples:,} samples.",
             code="length_mismatch",
             n_values=len(y),
-            n_samples=X.shape[0],
+            n_samples=len(X),
         )
-    return SampleChunk(0, X, y)
+    return y.rechunk((X.chunks[0],))
+
+
+def float_dtype(X: da.Array) -> Any:
+    """Return the dtype of computations with an array."""
+    return X.dtype if X.dtype in FLOAT_DTYPES else np.dtype(np.float64)
+
+
+def _make_chunk(first: int, block: Any, responses: Any, dtype: Any) -> SampleChunk:
+    return SampleChunk(first, _as_rows(block, dtype), None if responses is None else np.asarray(responses, np.float64))
 
 
 def _as_rows(block: Any, dtype: Any) -> Any:
@@ -237,22 +180,16 @@ def _as_rows(block: Any, dtype: Any) -> Any:
     return sp.csr_array(block.to_scipy_sparse() if hasattr(block, "to_scipy_sparse") else block, dtype=dtype)
 
 
-def _inspect(chunk: SampleChunk) -> tuple[int, bool, tuple[int, int | None] | None]:
-    """Return the number of rows, whether they are sparse, and the place of the first value that is not finite."""
+def _inspect(chunk: SampleChunk) -> tuple[bool, tuple[int, int | None] | None]:
+    """Return whether the rows are sparse, and the row and column of the first value that is not finite."""
     X, y = chunk.samples, chunk.responses
-    invalid: tuple[int, int | None] | None = None
     is_sparse = sp.issparse(X)
     if not np.isfinite(X.data if is_sparse else X).all():
         rows, columns = np.nonzero(~np.isfinite(X.toarray() if is_sparse else X))
-        invalid = int(rows[0]), int(columns[0])
-    elif y is not None and not np.isfinite(y).all():
-        invalid = int(np.flatnonzero(~np.isfinite(y))[0]), None
-    return int(X.shape[0]), is_sparse, invalid
-
-
-def gather(y: Any) -> Any:
-    """Bring a vector, (n,), into this process."""
-    return np.concatenate([np.asarray(block) for block in run_tasks(list(y.ravel().to_delayed()))])
+        return is_sparse, (chunk.first + int(rows[0]), int(columns[0]))
+    if y is not None and not np.isfinite(y).all():
+        return is_sparse, (chunk.first + int(np.flatnonzero(~np.isfinite(y))[0]), None)
+    return is_sparse, None
 
 
 def map_rows(
@@ -267,11 +204,9 @@ def map_rows(
             n_features=X.shape[1],
             needed=n_features,
         )
-    dtype = X.dtype if X.dtype in FLOAT_DTYPES else np.dtype(np.float64)
-    work = partial(_call_on_rows, PickledCall(_pickle_without_samples(function)), dtype)
-    if y is not None:
-        y = (y if isinstance(y, da.Array) else da.from_array(np.asarray(y).ravel())).ravel()
-    arrays = [X] if y is None else [X, y.rechunk((X.chunks[0],))[:, None]]
+    dtype = float_dtype(X)
+    work = partial(_call_on_rows, _pickle_without_samples(function), dtype)
+    arrays = [X] if y is None else [X, check_responses(y, X)[:, None]]
     if n_columns is None:
         return da.map_blocks(work, *arrays, dtype=np.float64, drop_axis=1, meta=np.empty(0))
     return da.map_blocks(
@@ -279,130 +214,19 @@ def map_rows(
     )
 
 
-def _call_on_rows(call: PickledCall, dtype: Any, block: Any, responses: Any = None) -> Any:
+def _call_on_rows(pickled: bytes, dtype: Any, block: Any, responses: Any = None) -> Any:
     samples = _as_rows(block, dtype)
-    return call.functions(samples) if responses is None else call.functions(samples, responses.ravel())
+    return pickle.loads(pickled)(*((samples,) if responses is None else (samples, responses.ravel())))
 
 
 class _PicklerWithoutSamples(cloudpickle.Pickler):  # type: ignore[misc]
     """Leaves out the samples of a fit, which are not needed to score others."""
 
     def reducer_override(self, obj: Any) -> Any:
-        return (DetachedChunks, (obj.layout,)) if isinstance(obj, Chunks) else super().reducer_override(obj)
+        return (Chunks, (obj.layout, ())) if isinstance(obj, Chunks) else super().reducer_override(obj)
 
 
 def _pickle_without_samples(function: Callable[..., Any]) -> bytes:
     buffer = BytesIO()
     _PicklerWithoutSamples(buffer).dump(function)
     return buffer.getvalue()
-
-
-# ---- The cluster ----------------------------------------------------------------------------------------------------
-
-
-def current_client() -> Client | None:
-    """Return the client of the cluster that Dask works on now."""
-    owner = getattr(get_scheduler(), "__self__", None)
-    if not isinstance(owner, Client):
-        return None
-    if owner.scheduler is None:
-        raise ClusterError(
-            "The connection to the cluster is closed. Connect again, and fit again there.", code="cluster_closed"
-        )
-    return owner
-
-
-def check_workers(client: Client, timeout: float = WORKER_TIMEOUT) -> None:
-    """Check that every worker has the versions of Python and of the packages that the work needs."""
-
-    def list_versions() -> dict[str, str]:
-        versions = {"Python": platform.python_version()}
-        for name in ("mixsearch", "numpy", "scipy"):
-            try:
-                versions[name] = version(name)
-            except PackageNotFoundError:
-                versions[name] = "none"
-        return {name: ".".join(text.split(".")[:2]) for name, text in versions.items()}
-
-    try:
-        client.wait_for_workers(1, timeout=timeout)
-        by_worker = client.run(list_versions)
-    except TimeoutError as error:
-        raise _no_workers(client, timeout) from error
-    except (*CLUSTER_ERRORS, AttributeError) as error:  # AttributeError if the client is closed meanwhile
-        raise _explain(error) from error
-    for name, needed in list_versions().items():
-        for worker, versions in by_worker.items():
-            if versions[name] != needed:
-                raise ClusterError(
-                    "The worker {worker} of the cluster has version {found} of {package}, but {version} is used here. "
-                    "Use one environment for the client, the scheduler and the workers.",
-                    code="worker_version",
-                    worker=worker,
-                    found=versions[name],
-                    package=name,
-                    version=needed,
-                )
-
-
-def run_tasks(nodes: Sequence[Delayed], *, keep: bool = False) -> list[Any]:
-    """Run tasks, and either leave the results where they are or bring them, which are small, into this process."""
-    client = current_client()
-    if client is None:
-        return list((dask.persist if keep else dask.compute)(*nodes, optimize_graph=False))
-    try:
-        with dask.config.set(LARGE_GRAPHS):
-            kept = list(dask.persist(*nodes, optimize_graph=False))
-        futures = [futures_of(node)[0] for node in kept]
-        _wait_for(client, futures)
-        return kept if keep else list(client.gather(futures))
-    except CLUSTER_ERRORS as error:
-        raise _explain(error) from error
-
-
-def _wait_for(client: Client, futures: Sequence[Any]) -> None:
-    """Wait until all futures are done, as long as the cluster has workers."""
-    timeout = float(dask.config.get("mixsearch.worker-timeout", WORKER_TIMEOUT))
-    last_seen = monotonic()
-    while True:
-        try:
-            wait(futures, timeout=1.0)
-            break
-        except TimeoutError:
-            failed = next((future for future in futures if future.status == "error"), None)
-            if failed is not None:
-                raise failed.exception() from None
-        if client.nthreads():
-            last_seen = monotonic()
-        elif monotonic() - last_seen > timeout:
-            raise _no_workers(client, timeout)
-    failed = next((future for future in futures if future.status == "error"), None)
-    if failed is not None:
-        raise failed.exception()
-
-
-def _no_workers(client: Client, seconds: float) -> ClusterError:
-    return ClusterError(
-        "The cluster at {address!r} has had no workers for {seconds:g} seconds, and the work is not done. Start "
-        "workers with `dask worker`, with more memory or smaller blocks if they were killed, and try again.",
-        code="no_workers",
-        address=client.scheduler.address,
-        seconds=seconds,
-    )
-
-
-def _explain(error: BaseException) -> ClusterError:
-    """Return the error of ours for an error of the cluster itself."""
-    if isinstance(error, KilledWorker):
-        return ClusterError(
-            "Several workers died while they worked on the same samples, most likely for lack of memory: {reason}. "
-            "Use smaller blocks (X.rechunk, or smaller files), or give workers more memory.",
-            code="worker_killed",
-            reason=str(error),
-        )
-    return ClusterError(
-        "The cluster is gone, or lost samples that cannot be computed again ({reason}). Samples sent with "
-        "client.scatter are lost with their worker: load them with Dask instead.",
-        code="cluster_lost",
-        reason=f"{type(error).__name__}: {error}",
-    )

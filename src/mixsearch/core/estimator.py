@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Iterable
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Generic, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,15 +14,16 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mixsearch._typing import Array, Samples, SamplesLike
-from mixsearch.core.family import F, FittedMixture
+from mixsearch.core.family import F, Preset
 from mixsearch.core.outliers import Outliers, find_outliers
 from mixsearch.core.rows import Chunks, SampleChunk, chunk_in_memory, is_dask, load_dask
-from mixsearch.core.spectrum import N_FOLDS, Spectrum, no_signal
+from mixsearch.core.spectrum import Spectrum, check_count
 from mixsearch.core.validation import (
     AUTO,
     FLOAT_DTYPES,
     as_samples,
     as_search_errors,
+    check_choice,
     check_magnitude,
     check_n_components,
     check_n_samples,
@@ -30,21 +31,24 @@ from mixsearch.core.validation import (
 )
 from mixsearch.errors import (
     HintError,
-    HintIgnoredWarning,
     Option,
     SearchError,
-    UnlikelyMixtureWarning,
     warn_user,
 )
 from mixsearch.machine import map_parallel
 
+# With fewer samples "auto" counts nothing.
+MIN_SAMPLES = 6
+
 RandomState = int | np.random.RandomState | None
 
 
-class BaseSearch(FittedMixture[F], ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, metaclass=ABCMeta):
+class BaseSearch(Generic[F], ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, metaclass=ABCMeta):
     """A mixture that is fitted without a hint and searched with any number of hints."""
 
     n_components: int | Literal["auto"]
+    preset: Preset
+    _family: F
     random_state: RandomState
     spectrum_: Spectrum
     n_features_in_: int
@@ -155,26 +159,22 @@ class BaseSearch(FittedMixture[F], ClassNamePrefixFeaturesOutMixin, TransformerM
             del self.spectrum_
         if self.n_components != AUTO:
             return check_n_components(self.n_components)
-        check_n_samples(chunks, 2 * N_FOLDS, "The folds that n_components='auto' compares")
+        check_n_samples(chunks, MIN_SAMPLES, "The directions that n_components='auto' counts")
         self.spectrum_ = find_spectrum()
-        if self.spectrum_.is_full:
-            warn_user(
-                UnlikelyMixtureWarning(
-                    "All {n_signal} directions tested stand out from the noise: there may be more components, or the "
-                    "model may not suit the samples. Set {argument} to a number.",
-                    code="spectrum_full",
-                    n_signal=self.spectrum_.n_signal,
-                    argument=Option("n_components"),
-                )
-            )
         return self.spectrum_.n_components
 
     @property
     def _n_features_out(self) -> int:
         return self._family.frame.n_components
 
-    def _check_fitted(self) -> None:
-        check_is_fitted(self)
+    @property
+    def n_components_(self) -> int:
+        """The number of components of the fit."""
+        return self._family.n_components
+
+    def _is_paper(self) -> bool:
+        check_choice("preset", self.preset, ("default", "paper"))
+        return self.preset == "paper"
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_family")
@@ -252,8 +252,8 @@ class SemiSupervised(BaseSearch[F]):
         membership = self.component_.membership(self._check_rows(X, reset=False))
         return np.column_stack([1 - membership, membership])
 
-    def _leave_out_outliers(self, chunks: Chunks[SampleChunk], *find_members: Any) -> Outliers[Any]:
-        outliers = find_outliers(chunks, *find_members)
+    def _leave_out_outliers(self, chunks: Chunks[SampleChunk]) -> Outliers[Any]:
+        outliers = find_outliers(chunks)
         self.outliers_ = outliers.rows
         if len(outliers.rows):
             warn_user(outliers.warning())
@@ -264,7 +264,7 @@ class SemiSupervised(BaseSearch[F]):
             del self.component_
         if y is None:
             return
-        labels = load_dask().gather(y) if is_dask(y) else np.asarray(y).ravel()
+        labels = np.asarray(y).ravel()  # a Dask array is computed
         if len(labels) != chunks.n_rows:
             raise SearchError(
                 "y has {n_labels} values, but X has {n_samples} samples.",
@@ -276,8 +276,10 @@ class SemiSupervised(BaseSearch[F]):
         if len(members):
             self.component_ = self._search_examples(chunks.take_rows(members).chunk.samples)
             return
-        warn_user(
-            HintIgnoredWarning("y marks no known member (y == 1), so no search was made and component_ is not set.")
+        raise HintError(
+            "y marks no known member: 1 stands for a member, -1 for an unlabelled sample. Leave out y to fit without a "
+            "search.",
+            code="no_members",
         )
 
     def _search_examples(self, members: Samples) -> Any:
@@ -285,7 +287,7 @@ class SemiSupervised(BaseSearch[F]):
         return self.search(examples=members)
 
 
-def warn_no_signal(spectrum: Spectrum, fitted: str) -> None:
-    """Warn if noise alone would give such a spectrum."""
-    if not spectrum.n_signal:
-        warn_user(no_signal(fitted))
+def warn_about_count(spectrum: Spectrum) -> None:
+    """Warn if no direction or all that were tested stand out from the noise."""
+    for warning in check_count(spectrum.n_signal, spectrum.n_signal, n_tested=len(spectrum.counts)):
+        warn_user(warning)

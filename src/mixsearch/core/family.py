@@ -1,19 +1,13 @@
-"""The contract of a family, and the interface of a fitted mixture.
-
-scikit-learn is not imported here, so that a stored fit opens at once.
-"""
+"""The contract of a family."""
 
 from __future__ import annotations
 
-from typing import Any, Generic, Literal, Protocol, TypeVar, runtime_checkable
+from typing import Any, Literal, Protocol, TypeVar, runtime_checkable
 
 from mixsearch._typing import Array
 from mixsearch.core.frame import Frame
 from mixsearch.core.moments import Hinted, Replicates
 from mixsearch.core.rows import Chunks
-from mixsearch.core.validation import check_choice, check_positive_int
-from mixsearch.display import pluralize
-from mixsearch.errors import ArgumentError, Option
 
 Preset = Literal["default", "paper"]
 
@@ -26,17 +20,6 @@ class Family(Protocol):
 
     A family is fitted without a hint; each hint then costs one pass over the samples in k coordinates.
     `mixsearch.testing.check_family` checks the contract; ``docs/adding-a-family.md`` builds a family step by step.
-
-    Attributes
-    ----------
-    frame : Frame
-        The signal space, in which the second moment A is the identity.
-    mean : array of shape (k,)
-        W'm.
-    chunks : Chunks
-        The samples, with their coordinates in the frame.
-    n_hints : int
-        The degree of the hinted moment in the hint: 1 for B = Σ αᵢ⟨μᵢ, v⟩μᵢμᵢ', 2 for subspaces.
 
     Examples
     --------
@@ -52,7 +35,7 @@ class Family(Protocol):
 
     @property
     def frame(self) -> Frame:
-        """The signal space."""
+        """The signal space, in which the second moment A is the identity."""
 
     @property
     def mean(self) -> Array:
@@ -63,20 +46,16 @@ class Family(Protocol):
         """The samples, with their coordinates in the frame."""
 
     @property
-    def n_hints(self) -> int:
-        """The degree of the hinted moment in the hint."""
-
-    @property
     def n_components(self) -> int:
         """The number of components of the fit."""
 
-    def hinted(self, hint: Any) -> Hinted:
-        """Contract the moment with a hint.
+    def hinted(self, hint: Array) -> Hinted:
+        """Contract the third moment with a hint.
 
         Parameters
         ----------
         hint : array of shape (k,)
-            c, with ⟨x, v⟩ = ⟨W'x, c⟩ in the signal space. Families may take hints of their own kind as well.
+            c, with ⟨x, v⟩ = ⟨W'x, c⟩ in the signal space.
 
         Returns
         -------
@@ -85,7 +64,7 @@ class Family(Protocol):
         """
 
     def tensor(self, basis: Array) -> Array:
-        """Contract the moment with all columns of a basis at once.
+        """Contract the third moment with all columns of a basis at once.
 
         Parameters
         ----------
@@ -95,10 +74,10 @@ class Family(Protocol):
         Returns
         -------
         array of shape (q, q, q)
-            T with Σ cₐTₐ = basis' R(basis c) basis. With two hints, (q, q, q, q), contracted with c twice.
+            T with Σ cₐTₐ = basis' R(basis c) basis.
         """
 
-    def leave_one_out(self, hint: Any) -> Replicates:
+    def leave_one_out(self, hint: Array) -> Replicates:
         """Compute the moments of all samples but one group, for each group of the jackknife in turn.
 
         Parameters
@@ -128,43 +107,3 @@ class Family(Protocol):
 
 
 F = TypeVar("F", bound=Family)
-
-
-class FittedMixture(Generic[F]):
-    """A mixture that was fitted. An estimator is one once it is fitted."""
-
-    preset: Preset
-    _family: F
-
-    def _check_fitted(self) -> None:
-        """Raise unless there is a fit."""
-
-    def _is_paper(self) -> bool:
-        check_choice("preset", self.preset, ("default", "paper"))
-        return self.preset == "paper"
-
-    def _select_family(self, n_components: int | None) -> F:
-        """Return the fit, or its first components only."""
-        self._check_fitted()
-        if n_components is None:
-            return self._family
-        check_positive_int("n_components", n_components)
-        if n_components > self.n_components_:
-            raise ArgumentError(
-                "{argument}={value}, but this fit has {n_fitted} "
-                + pluralize(self.n_components_, "component")
-                + ". A search can use at most that many; fit "
-                "again for more.",
-                code="too_many_components",
-                argument=Option("n_components"),
-                value=n_components,
-                n_fitted=self.n_components_,
-            )
-        family: Any = self._family  # of a kind whose frames are nested
-        first: F = family.take(n_components)
-        return first
-
-    @property
-    def n_components_(self) -> int:
-        """The number of components of the fit."""
-        return self._family.n_components

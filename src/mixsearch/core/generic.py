@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
-from mixsearch._typing import Array, Matrix
 from mixsearch.core.check import check_lead
-from mixsearch.core.component import Component, SampleComponent, add_warnings
+from mixsearch.core.component import Component, add_warnings
 from mixsearch.core.eigen import top_eigenpairs
 from mixsearch.core.extraction import Extraction, extract_by_whitening, extract_with_rehint
 from mixsearch.core.family import Family
@@ -44,24 +43,13 @@ def search_moments(
 
     Examples
     --------
-    Two components, known exactly; the hint scores the first one 2 and the second one 1.
-
     >>> import numpy as np
     >>> from mixsearch import Moments, search_moments
-    >>> centers, weights, v = np.array([[2.0, 0, 1], [0, 1, 1]]), np.array([0.3, 0.7]), np.array([1.0, 1, 0])
-    >>> scores = centers @ v
-    >>> found = search_moments(
-    ...     Moments(
-    ...         mean=weights @ centers,
-    ...         second=(centers.T * weights) @ centers,
-    ...         hinted=(centers.T * (weights * scores)) @ centers,
-    ...     ),
-    ...     n_components=2,
-    ... )
-    >>> found.center.round(6) + 0.0
-    array([2., 0., 1.])
-    >>> round(found.weight, 6), round(found.separation, 6)
-    (0.3, 2.0)
+    >>> centers, weights, scores = np.array([[2.0, 0, 1], [0, 1, 1]]), np.array([0.3, 0.7]), np.array([2.0, 1.0])
+    >>> second, hinted = ((centers.T * each) @ centers for each in (weights, weights * scores))
+    >>> found = search_moments(Moments(weights @ centers, second, hinted), n_components=2)
+    >>> found.center.round(6) + 0.0, round(found.weight, 6), round(found.separation, 6)
+    (array([2., 0., 1.]), 0.3, 2.0)
     """
     moments = Moments(*(_as_matrix(part) for part in (moments.mean, moments.second, moments.hinted)))
     _check_moments(moments, n_components)
@@ -69,11 +57,11 @@ def search_moments(
     frame = frame_from_eigenpairs(values, vectors)
     W = frame.basis / np.sqrt(frame.values)
     hinted = Hinted(W.T @ np.asarray(moments.hinted @ W), W.T @ moments.mean, np.zeros(n_components))
-    found = SampleComponent(frame, extract_by_whitening(hinted))
+    found = Component(frame, extract_by_whitening(hinted))
     return add_warnings(found, check_lead(found))
 
 
-def search_family(family: Family, hint: ArrayLike, *, rehint: bool = True) -> SampleComponent:
+def search_family(family: Family, hint: ArrayLike, *, rehint: bool = True) -> Component:
     """Find the component of any fitted family that a direction means.
 
     Parameters
@@ -87,7 +75,7 @@ def search_family(family: Family, hint: ArrayLike, *, rehint: bool = True) -> Sa
 
     Returns
     -------
-    SampleComponent
+    Component
         With `center`, `weight`, `separation`, `separation_interval`, `alternatives` and `stderr`.
 
     Examples
@@ -106,7 +94,7 @@ def search_family(family: Family, hint: ArrayLike, *, rehint: bool = True) -> Sa
     check_not_orthogonal(family.frame, v, scale=float(np.linalg.norm(v)))
     hinted = family.hinted(family.frame.project_hint(v))
     candidates, again = extract_with_rehint(family.hinted, hinted, Extraction(rehint=rehint))
-    found = SampleComponent(family.frame, candidates, _family=family, _hinted=hinted, _rehint=again)
+    found = Component(family.frame, candidates, _family=family, _hinted=hinted, _rehint=again)
     return add_warnings(found, check_lead(found))
 
 
@@ -120,19 +108,26 @@ def _as_matrix(part: Any) -> Any:
 
 
 def _check_moments(moments: Moments, n_components: int) -> None:
-    """Check shapes, symmetry and finiteness."""
+    """Check shapes, finiteness and symmetry."""
     d = len(moments.mean)
-    for name, matrix in (("second", moments.second), ("hinted", moments.hinted)):
-        if matrix.shape != (d, d):
-            raise SearchError(
-                "Moments.{name} has shape {shape}, but a mean of length {d} needs ({d}, {d}).",
-                code="moments_shape",
-                name=name,
-                shape=matrix.shape,
-                d=d,
+    for name, shape in (("mean", (d,)), ("second", (d, d)), ("hinted", (d, d))):
+        values: Any = getattr(moments, name)
+        code = sentence = ""
+        if values.shape != shape:
+            code, sentence = (
+                "moments_shape",
+                "Moments.{name} has shape {shape}, but a mean of length {d} needs {needed}.",
             )
-        _check_array(name, matrix)
-    _check_array("mean", moments.mean)
+        elif isinstance(values, LinearOperator):
+            continue
+        elif not np.isfinite(values).all():
+            code = "moments_not_finite"
+            sentence = "Moments.{name} contains NaN or infinity. Check the samples it was estimated from."
+        elif values.ndim == 2 and not np.allclose(values, values.T, atol=1e-8 * float(np.abs(values).max())):
+            code = "moments_not_symmetric"
+            sentence = "Moments.{name} is not symmetric. Pass (M + M.T) / 2 if only rounding is to blame."
+        if code:
+            raise SearchError(sentence, code=code, name=name, shape=values.shape, d=d, needed=shape)
     if not 1 <= n_components <= d:
         raise ArgumentError(
             "{argument} must be between 1 and {d} for moments of dimension {d}, got {value}: centers must be linearly "
@@ -140,21 +135,4 @@ def _check_moments(moments: Moments, n_components: int) -> None:
             argument=Option("n_components"),
             value=n_components,
             d=d,
-        )
-
-
-def _check_array(name: str, values: Matrix | Array) -> None:
-    if isinstance(values, LinearOperator):
-        return
-    if not np.isfinite(values).all():
-        raise SearchError(
-            "Moments.{name} contains NaN or infinity. Check the samples it was estimated from.",
-            code="moments_not_finite",
-            name=name,
-        )
-    if values.ndim == 2 and not np.allclose(values, values.T, atol=1e-8 * float(np.abs(values).max())):
-        raise SearchError(
-            "Moments.{name} is not symmetric. Pass (M + M.T) / 2 if only rounding is to blame.",
-            code="moments_not_symmetric",
-            name=name,
         )

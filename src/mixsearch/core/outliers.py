@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from functools import partial
 from statistics import NormalDist
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -14,7 +14,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from mixsearch._typing import Array, Samples
 from mixsearch.core.moments import MeasuredSamples, measure_samples, sample_mean_of, squared_distances
-from mixsearch.core.rows import Chunk, Chunks, SampleChunk, TopRows, top_rows
+from mixsearch.core.rows import Chunks, SampleChunk, top_rows
 from mixsearch.core.tuning import TUNING
 from mixsearch.errors import OutliersWarning
 
@@ -51,9 +51,7 @@ class Outliers(NamedTuple, Generic[M]):
         )
 
 
-def find_outliers(
-    chunks: Chunks[SampleChunk], find_members: Callable[[Array], Array] | None = None
-) -> Outliers[MeasuredSamples]:
+def find_outliers(chunks: Chunks[SampleChunk]) -> Outliers[MeasuredSamples]:
     """Find samples that lie far from the mean and from each other.
 
     Notes
@@ -68,12 +66,16 @@ def find_outliers(
     for _ in range(MAX_ROUNDS):
         share = len(far.rows) / chunks.n_rows
         center = np.asarray((measured.mean - share * sample_mean_of(chunks.take_rows(far.rows))) / (1 - share))
-        before, far = far, find_far(chunks, lambda chunk, center: squared_distances(chunk.samples, center), center)
+        before, far = far, find_far(chunks, partial(_measure_from, center))
         if np.array_equal(before.rows, far.rows):
             break
-    rows = isolated_rows(chunks, far, center, find_members)
-    samples = chunks.drop_rows(rows).persist()
+    rows = isolated_rows(chunks, far, center)
+    samples = chunks.drop_rows(rows)
     return Outliers(rows, chunks.n_rows, samples, measure_samples(samples))
+
+
+def _measure_from(center: Array, chunk: SampleChunk) -> Array:
+    return squared_distances(chunk.samples, center)
 
 
 class Far(NamedTuple):
@@ -83,14 +85,7 @@ class Far(NamedTuple):
     median: float  # of all squares
 
 
-@dataclass(frozen=True)
-class SquareChunk(Chunk):
-    """One square of each sample."""
-
-    squares: Array  # (n,)
-
-
-def find_far(chunks: Chunks[Any], measure: Callable[..., Array], *shared: Any) -> Far:
+def find_far(chunks: Chunks[Any], measure: Callable[[Any], Array]) -> Far:
     """Find the samples of which some square is far larger than that of all others.
 
     Notes
@@ -101,43 +96,32 @@ def find_far(chunks: Chunks[Any], measure: Callable[..., Array], *shared: Any) -
     n = chunks.n_rows
     if n < TUNING.min_samples:
         return Far(np.zeros(0, dtype=np.int64), 0.0)
-    measured = chunks.map(lambda chunk: SquareChunk(chunk.first, measure(chunk, *shared))).persist()
-    some = measured.thin(-(-n // MAX_SAMPLES)).chunk.squares
-    roots, level = np.cbrt(some), 1 - max(TUNING.tail, TUNING.min_tail / len(some))
+    sampled = np.concatenate(chunks.thin(-(-n // MAX_SAMPLES)).gather(measure))
+    roots, level = np.cbrt(sampled), 1 - max(TUNING.tail, TUNING.min_tail / len(sampled))
     middle, upper = np.quantile(roots, [0.5, level])
     # Where all distances are equal, rounding is not far.
     deviation = max((upper - middle) / NormalDist().inv_cdf(level), 0.01 * middle)
     limit = float((middle + (np.sqrt(2 * np.log(n)) + TUNING.slack) * deviation) ** 3)
 
-    def find_above(chunk: SquareChunk) -> TopRows:
-        rows = np.flatnonzero(chunk.squares > limit)
-        rows = rows[top_rows(chunk.squares[rows], MAX_FAR)]
-        return TopRows(MAX_FAR, chunk.squares[rows], chunk.first + rows)
+    def find_above(chunk: Any) -> Array:
+        squares = measure(chunk)
+        rows = np.flatnonzero(squares > limit)
+        return np.stack([chunk.first + rows, squares[rows]])
 
-    return Far(np.sort(measured.sum(find_above).indices), float(np.median(some)))
+    rows, squares = np.concatenate(chunks.gather(find_above), axis=1)
+    return Far(np.sort(rows[top_rows(squares, MAX_FAR)]).astype(np.int64), float(np.median(sampled)))
 
 
-def isolated_rows(
-    chunks: Chunks[Any], far: Far, center: Array, find_members: Callable[[Array], Array] | None = None
-) -> Array:
-    """Return the far rows that are not members of a group, nor of a component."""
+def isolated_rows(chunks: Chunks[Any], far: Far, center: Array) -> Array:
+    """Return the far rows that are not members of a group: samples connected to enough others by short distances."""
     if len(far.rows) < MIN_MEMBERS:
         return far.rows
-    samples: Any = chunks.take_rows(far.rows).chunk.samples
-    is_member = _is_grouped(samples, center, TUNING.max_spread * far.median)
-    if find_members is not None:
-        is_sparse = sp.issparse(samples)
-        dense = np.asarray(samples.toarray() if is_sparse else samples, dtype=np.float64)
-        is_member = is_member | find_members(dense - center)
-    return np.asarray(far.rows[~is_member])
-
-
-def _is_grouped(samples: Samples, center: Array, max_square: float) -> Array:
-    """Return which samples are connected to enough others by short distances, (n,)."""
+    samples: Samples = chunks.take_rows(far.rows).chunk.samples
     points = samples if sp.issparse(samples) else np.asarray(samples, dtype=np.float64) - center
     distances, nearest = NearestNeighbors(n_neighbors=MIN_MEMBERS - 1).fit(points).kneighbors(return_distance=True)
-    is_short = distances**2 <= max_square
-    n = len(nearest)
-    edges = sp.csr_array((np.ones(is_short.sum()), (np.nonzero(is_short)[0], nearest[is_short])), shape=(n, n))
+    is_short = distances**2 <= TUNING.max_spread * far.median
+    edges = sp.csr_array(
+        (np.ones(is_short.sum()), (np.nonzero(is_short)[0], nearest[is_short])), shape=(len(far.rows), len(far.rows))
+    )
     _, groups = connected_components(edges, directed=False)
-    return np.asarray(np.bincount(groups)[groups] >= MIN_MEMBERS)
+    return np.asarray(far.rows[np.bincount(groups)[groups] < MIN_MEMBERS])

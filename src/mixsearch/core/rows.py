@@ -1,8 +1,8 @@
 """Samples in chunks, and sums over them: in memory, from files or with Dask.
 
-Everything that grows with the number of samples stays in its chunk. Computations send a function to the chunks and get
-sums back. In memory there is one chunk, or one for each segment of an index. With Dask there are many, and the function
-runs where each of them is stored.
+Everything that grows with the number of samples stays in its chunk. A computation sends a function to the chunks, and
+either leaves the results there (`map`) or gets their sum back (`sum`). In memory there is one chunk, or one for each
+segment of an index. With Dask there are many, and the function runs where each of them is stored.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields, replace
 from importlib import import_module
 from itertools import pairwise
 from types import ModuleType
-from typing import Any, Generic, NamedTuple, NoReturn, Self, TypeVar
+from typing import Any, Generic, NamedTuple, Self, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -52,10 +52,6 @@ class Chunk:
         """Return the slice of rows whose index among all rows is `offset` plus a multiple of `step`."""
         return slice((offset - self.first) % step, None, step)
 
-    def thin(self, step: int, offset: int = 0) -> Self:
-        """Return the chunk with only the rows of `rows_at`."""
-        return replace(self.take(self.rows_at(step, offset)), first=-((offset - self.first) // step))
-
     def take(self, indices: Any) -> Self:
         """Return the chunk with only some of its rows."""
         picked: dict[str, Any] = {name: None if value is None else value[indices] for name, value in self._columns()}
@@ -88,8 +84,8 @@ class SampleChunk(Chunk):
     responses: Any = None
 
 
-S = TypeVar("S", bound=Chunk)
-T = TypeVar("T", bound=Chunk)
+S = TypeVar("S", bound=Any)
+T = TypeVar("T", bound=Any)
 
 
 class Layout(NamedTuple):
@@ -132,40 +128,53 @@ class Chunks(Generic[S]):
         """Number of jackknife groups. Row i is in group i mod n_groups, so sorted rows are spread over all groups."""
         return min(N_GROUPS, self.n_rows)
 
-    @property
-    def chunk(self) -> S:
-        """All rows in one chunk."""
-        return type(self.pieces[0]).joined(self.pieces)
+    # The three operations that a backend has of its own.
+
+    def gather(self, function: Callable[[S], T]) -> list[T]:
+        """Return the result of a function for each chunk, in order. The results must be small."""
+        self.check_attached()
+        return [function(piece) for piece in self.pieces]
 
     def sum(self, summarize: Callable[..., Sums], *shared: Any) -> Sums:
         """Sum a function over all chunks: arrays, numbers, or tuples of them."""
-        return add_all(summarize(piece, *shared) for piece in self.pieces)
+        return add_all(self.gather(lambda chunk: summarize(chunk, *shared)))
 
     def map(self, change: Callable[..., T], *shared: Any) -> Chunks[T]:
-        """Apply a function to every chunk. With Dask it runs again in every sum; see `persist`."""
-        return Chunks(self.layout, tuple(change(piece, *shared) for piece in self.pieces))
+        """Apply a function to every chunk, and leave the results where the chunks are."""
+        return Chunks(self.layout, tuple(self.gather(lambda chunk: change(chunk, *shared))))
+
+    # What follows from them.
 
     def map_sum(self, step: Callable[..., tuple[T, Sums]], *shared: Any) -> tuple[Chunks[T], Sums]:
-        """Apply a function to every chunk, store the results, and sum its second return value, in one pass."""
-        changed, sums = zip(*(step(piece, *shared) for piece in self.pieces), strict=True)
-        return Chunks(self.layout, changed), add_all(sums)
+        """Apply a function to every chunk that returns a chunk and sums, in one pass."""
+        both = self.map(step, *shared)
+        return both.map(_first_of), both.sum(_second_of)
 
-    def persist(self) -> Chunks[S]:
-        """Apply all pending functions once, and store the results where the chunks are."""
-        return self
+    @property
+    def chunk(self) -> S:
+        """All rows in one chunk of this process. With Dask, they must be few."""
+        chunks = self.gather(_itself)
+        joined: S = type(chunks[0]).joined(chunks)
+        return joined
 
     def collect(self) -> Chunks[S]:
-        """Bring all rows into one chunk of this process. They must be few."""
-        return self if len(self.pieces) == 1 else Chunks(self.layout, (self.chunk,))
+        """Return all rows as one chunk of this process. With Dask, they must be few."""
+        return Chunks(self.layout, (self.chunk,))
 
     def thin(self, step: int) -> Chunks[S]:
         """Return only the rows whose index is a multiple of `step`."""
-        return self if step == 1 else self._with_rows(-(-self.n_rows // step), lambda chunk: chunk.thin(step))
+        if step == 1:
+            return self
+
+        def thin_chunk(chunk: Any) -> Any:
+            return replace(chunk.take(chunk.rows_at(step)), first=-(-chunk.first // step))
+
+        return self._with_rows(-(-self.n_rows // step), thin_chunk)
 
     def take_rows(self, rows: Any) -> Chunks[S]:
-        """Return only some rows."""
+        """Return only some rows, which rise."""
 
-        def take(chunk: S) -> S:
+        def take(chunk: Any) -> Any:
             return replace(chunk.take(_indices_of(chunk, rows)), first=int(np.searchsorted(rows, chunk.first)))
 
         return self._with_rows(len(rows), take)
@@ -173,7 +182,7 @@ class Chunks(Generic[S]):
     def drop_rows(self, rows: Any) -> Chunks[S]:
         """Return all rows but some, with new row numbers."""
 
-        def drop(chunk: S) -> S:
+        def drop(chunk: Any) -> Any:
             indices = np.delete(np.arange(chunk.n_rows), _indices_of(chunk, rows))
             return replace(chunk.take(indices), first=chunk.first - int(np.searchsorted(rows, chunk.first)))
 
@@ -183,28 +192,42 @@ class Chunks(Generic[S]):
         """Apply a function that leaves this many rows."""
         return replace(self.map(change), layout=self.layout._replace(n_rows=n_rows))
 
+    def detach(self) -> Chunks[S]:
+        """Return a stand-in without samples, as of a fit that was pickled without them."""
+        return Chunks(self.layout, ())
+
+    @property
+    def is_detached(self) -> bool:
+        """Whether the samples are not here."""
+        return not self.pieces
+
+    def check_attached(self) -> None:
+        """Raise an error if the samples are not here."""
+        if self.is_detached:
+            raise SearchError(
+                "The {n_samples:,} samples of this fit are not here: it was pickled without them. It can still score "
+                "and transform other samples. To search again, fit again.",
+                code="samples_detached",
+                n_samples=self.n_rows,
+            )
+
+
+def _itself(value: Any) -> Any:
+    return value
+
+
+def _first_of(pair: Any) -> Any:
+    return pair[0]
+
+
+def _second_of(pair: Any) -> Any:
+    return pair[1]
+
 
 def _indices_of(chunk: Chunk, rows: Any) -> Any:
     """Convert global row indices to indices within a chunk, and drop those outside it."""
     indices = rows - chunk.first
     return indices[(indices >= 0) & (indices < chunk.n_rows)]
-
-
-class DetachedChunks(Chunks[S]):
-    """Stand-in for the samples of a fit that was pickled without them. Every operation on the rows raises an error."""
-
-    def __init__(self, layout: Layout) -> None:
-        object.__setattr__(self, "layout", layout)
-
-    @property
-    def pieces(self) -> NoReturn:
-        """Raise an error."""
-        raise SearchError(
-            "The {n_samples:,} samples of this fit are not here: it was pickled without them. It can still score and "
-            "transform other samples. To search again, fit again.",
-            code="samples_detached",
-            n_samples=self.n_rows,
-        )
 
 
 def chunk_in_memory(X: Any, responses: Any = None) -> Chunks[SampleChunk]:
@@ -358,80 +381,7 @@ def _view(X: sp.csr_array[Any], rows: slice) -> sp.csr_array[Any]:
     return view
 
 
-# ---- Reductions that are not sums of numbers ------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class ChunkCounts:
-    """Count the rows of some kind in every chunk. Chunks are identified by the index of their first row."""
-
-    counts: dict[int, int]
-
-    @classmethod
-    def from_chunk(cls, chunk: Chunk, n_rows: int) -> ChunkCounts:
-        """Return the count of one chunk."""
-        return cls({chunk.first: n_rows})
-
-    def __add__(self, other: ChunkCounts) -> ChunkCounts:
-        # An empty chunk has the same first row as the next one.
-        both = self.counts.keys() | other.counts.keys()
-        return ChunkCounts({first: self.counts.get(first, 0) + other.counts.get(first, 0) for first in both})
-
-    @property
-    def total(self) -> int:
-        """Number of rows counted in all chunks."""
-        return sum(self.counts.values())
-
-    def count_before(self, chunk: Chunk) -> int:
-        """Return the number of rows counted in all chunks before this one."""
-        return sum(n_rows for first, n_rows in self.counts.items() if first < chunk.first)
-
-
-@dataclass(frozen=True)
-class RowValues:
-    """A value for each row, (n,). Chunks are identified by the index of their first row."""
-
-    values: dict[int, Array]
-
-    @classmethod
-    def from_chunk(cls, chunk: Chunk, values: Array) -> RowValues:
-        """Return the values of one chunk."""
-        return cls({chunk.first: values})
-
-    def __add__(self, other: RowValues) -> RowValues:
-        return RowValues(self.values | other.values)
-
-    def join(self) -> Array:
-        """Return the values of all rows, in their order."""
-        return np.concatenate([self.values[first] for first in sorted(self.values)])
-
-
-@dataclass(frozen=True)
-class Maximum:
-    """A value or an array; adding two of them takes the elementwise maximum."""
-
-    value: Any
-
-    def __add__(self, other: Maximum) -> Maximum:
-        return Maximum(np.maximum(self.value, other.value))
-
-
-@dataclass(frozen=True)
-class TopRows:
-    """The n rows with the largest scores, best first, ties in row order; adding two keeps the best n of both."""
-
-    n: int
-    scores: Array
-    indices: Array  # of the rows, among the rows of all chunks
-    values: tuple[Array, ...] = ()  # further columns, one entry for each of these rows
-
-    def __add__(self, other: TopRows) -> TopRows:
-        columns = zip(
-            (self.scores, self.indices, *self.values), (other.scores, other.indices, *other.values), strict=True
-        )
-        scores, indices, *values = (np.concatenate(pair) for pair in columns)
-        order = np.lexsort((indices, -scores))[: self.n]
-        return TopRows(self.n, scores[order], indices[order], tuple(column[order] for column in values))
+# ---- The best rows --------------------------------------------------------------------------------------------------
 
 
 def top_rows(scores: Array, n: int) -> Array:
@@ -445,25 +395,3 @@ def top_rows(scores: Array, n: int) -> Array:
     level = np.partition(scores, len(scores) - n)[len(scores) - n]
     candidates = np.flatnonzero(scores >= level)
     return candidates[np.argsort(-scores[candidates], kind="stable")[:n]]
-
-
-def sample_terms(sizes: Array, n: int) -> tuple[Array, Array]:
-    """Choose about n terms of a sum: the largest ones, and others at even steps.
-
-    Notes
-    -----
-    A term is chosen with probability p = min(size / b, 1) and has the weight 1 / p; b follows from Σ p = n. Of the
-    terms with p < 1, those are chosen at which the sum of p so far passes an integer and a half (systematic sampling):
-    equal sums have equal samples.
-    """
-    nonzero = np.flatnonzero(sizes != 0)
-    if len(nonzero) <= n:
-        return nonzero, np.ones(len(nonzero))
-    bound = float(sizes.sum()) / n
-    is_large = sizes >= bound
-    for _ in range(4):  # each step lowers the bound from above, and changes it little from here on
-        bound = float(sizes[~is_large].sum()) / max(n - int(np.count_nonzero(is_large)), 1)
-        is_large = sizes >= bound
-    passed = np.floor(np.cumsum(np.where(is_large, 0.0, sizes / bound)) + 0.5)
-    chosen = np.flatnonzero(is_large | (np.diff(passed, prepend=0.0) > 0))
-    return chosen, np.maximum(bound / sizes[chosen], 1.0)

@@ -1,32 +1,24 @@
-"""The directions that stand out from the noise: the number of components, and of directions in which samples vary."""
+"""The number of components: how many directions stand out from noise that is the same in every direction."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array, Matrix
-from mixsearch.core.eigen import as_operator, top_eigenpairs
+from mixsearch.core.eigen import top_eigenpairs
 from mixsearch.core.frame import count_above, project
 from mixsearch.core.moments import blas_threads_for, second_moment, squared_distances
 from mixsearch.core.rows import CACHED_ROWS, Chunks, SampleChunk, row_slices, sum_chunks
 from mixsearch.core.tuning import TUNING
-from mixsearch.display import Card, plain_number, pluralize
+from mixsearch.display import pluralize
 from mixsearch.errors import Option, UnlikelyMixtureWarning
 
-# Row i belongs to fold i mod 3, so sorted rows do no harm. Directions from two thirds of the samples resolve weaker
-# components than those from a half. With more than three folds, training sets overlap so much that they agree by chance
-# too often.
-N_FOLDS = 3
 # Directions of noise need not converge.
 TOL, MAX_APPLICATIONS = 0.03, 6
-# Rounding error relative to the largest value.
-MIN_VALUE = 1e-10
 # Directions to test at first, and at most: more than the number of components among which one hint can single one out.
 FEW_DIRECTIONS, MAX_DIRECTIONS = 25, 100
 # Samples with less than this share of their variance outside the signal space have no noise.
@@ -37,7 +29,7 @@ MIN_VARIANCE = 1e-12
 MAX_ENERGIES = 2_000
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class Spectrum:
     """Eigenvalues of a second moment, and which of them noise alone would not give.
 
@@ -79,47 +71,32 @@ class Spectrum:
         """Number of directions that stand out from the noise."""
         return int(np.count_nonzero(self.counts))
 
-    @property
-    def is_full(self) -> bool:
-        """Whether every tested direction stands out, so that there may be more."""
-        return bool(len(self.counts)) and bool(self.counts.all())
 
-    def _card(self) -> Card:
-        names = [f"{i + 1}{'' if counts else ' (noise)'}" for i, counts in enumerate(self.counts[:15])]
-        return Card(
-            title=f"Spectrum with {self.n_signal} of {len(self.counts)} directions above the noise",
-            facts=[("components", f"{self.n_components:,}"), ("noise level", plain_number(self.noise))],
-            bars=list(zip(names, self.values.tolist(), strict=False)),
-            bars_title="eigenvalue of each direction",
-        )
+def check_count(n_signal: int, n_used: int, *, n_tested: int | None = None) -> tuple[UnlikelyMixtureWarning, ...]:
+    """Warn unless the directions that stand out are those in which one component more than `n_used` may differ.
 
-    def __repr__(self) -> str:
-        return self._card().text()
-
-    def _repr_html_(self) -> str:
-        return self._card().html()
-
-    def warnings(self, n_used: int, *, is_sought: bool) -> tuple[UnlikelyMixtureWarning, ...]:
-        """Return the warnings about one component more than `n_used` directions; one alone may be `is_sought`."""
-        facts = {"n_components": n_used + 1, "n_signal": self.n_signal, "n_used": n_used}
-        if self.n_signal == 0 and (n_used or not is_sought):
-            return (no_signal(f"{n_used + 1} components" if n_used else "one component"),)
-        if self.n_signal == n_used:
-            return ()
-        sentence, code = (
+    `n_tested` directions were tested to choose the number of components.
+    """
+    if not n_signal and (n_used or n_tested is not None):
+        return (no_signal(f"{n_used + 1} components" if n_used else "one component"),)
+    if n_signal == n_used and n_signal != n_tested:
+        return ()
+    advice = "Fit fewer components, which may be noise, or provide more samples"
+    if n_signal >= n_used:
+        advice = "There are more components, or clusters that are not spherical: fit more of them"
+    facts: dict[str, Any] = {"n_components": n_used + 1, "n_signal": n_signal, "n_used": n_used}
+    return (
+        UnlikelyMixtureWarning(
             "The number of directions that stand out from the noise is {n_signal}, but {n_components} "
             + pluralize(n_used + 1, "component differs", "components differ")
-            + " in {n_used} at most: there are more components, or clusters that are not spherical. Fit more of them "
-            "({argument}).",
-            "too_few_components",
-        )
-        if self.n_signal < n_used:
-            sentence, code = (
-                "{n_components} components differ in {n_used} directions, but only {n_signal} stand out from the "
-                "noise: some components may be noise. Fit fewer of them ({argument}), or provide more samples.",
-                "too_many_components",
-            )
-        return (UnlikelyMixtureWarning(sentence, code=code, argument=Option("n_components"), **facts),)
+            + (" in {n_used}. " if n_signal != n_tested else " in {n_used}, and all tested ones stand out. ")
+            + advice
+            + " ({argument}).",
+            code="component_count",
+            argument=Option("n_components"),
+            **facts,
+        ),
+    )
 
 
 def no_signal(fitted: str) -> UnlikelyMixtureWarning:
@@ -127,75 +104,27 @@ def no_signal(fitted: str) -> UnlikelyMixtureWarning:
     return UnlikelyMixtureWarning(
         "No direction stands out from the noise: nothing separates components, and the fit of {fitted} may be noise. "
         "Provide more samples, and check that they were not whitened beforehand.",
-        code="no_signal",
+        code="component_count",
         fitted=fitted,
+        n_signal=0,
     )
 
 
-# ---- Topics: directions that hold on other documents ----------------------------------------------------------------
-
-
-def find_spectrum(
-    moment_without: Callable[[int], Matrix],
-    evaluate: Callable[[list[Array]], Array],
-    n_directions: int,
-    count_components: Callable[[int], int],
-    *,
-    min_held: float,
-    **solver: Any,
-) -> Spectrum:
-    """Find directions without one fold, evaluate them on it, for each fold in turn, and count those that hold.
-
-    `evaluate` maps directions for each fold, (d, q), to the sums over its samples of their parts of v'Av and of the
-    squares of these, (2, q). A direction found on some samples is independent of the others, where it estimates v'Av
-    whatever the noise: so no distribution of the eigenvalues of noise is needed.
-    """
-
-    def test_directions(q: int) -> Spectrum:
-        found, directions = np.zeros(q), []
-        for fold in range(N_FOLDS):
-            moment = as_operator(moment_without(fold))
-            values, vectors, _ = top_eigenpairs(moment, q, tol=TOL, max_applications=MAX_APPLICATIONS, **solver)
-            found += values / N_FOLDS
-            directions.append(vectors)
-        held_out, squares = evaluate(directions)
-        errors = NormalDist().inv_cdf(1 - TUNING.false_alarm / max(q, 1)) * np.sqrt(squares)
-        thresholds = np.maximum.reduce([errors, min_held * found, np.full(q, MIN_VALUE * held_out.max(initial=0.0))])
-        counts = held_out > thresholds
-        return Spectrum(held_out, thresholds, counts, 0.0, count_components(int(np.count_nonzero(counts))))
-
-    few = min(max(n_directions // 4, FEW_DIRECTIONS), n_directions)
-    spectrum = test_directions(few)
-    return spectrum if 2 * spectrum.n_signal <= few or few == n_directions else test_directions(n_directions)
-
-
-def max_directions(n_samples: int, n_features: int, limit: int) -> int:
-    """Return how many directions the samples of all folds but one can resolve."""
-    return max(min(n_features, limit, n_samples * (N_FOLDS - 1) // N_FOLDS - 2), 0)
-
-
-# ---- Samples whose noise is the same in every direction -------------------------------------------------------------
-
-
-def spherical_spectrum(
-    chunks: Chunks[SampleChunk], center: Array, count_components: Callable[[int], int], seed: int
-) -> Spectrum:
-    """Find the spectrum of samples whose noise is the same in every direction."""
+def count_directions(chunks: Chunks[SampleChunk], center: Array, seed: int) -> Spectrum:
+    """Count the directions above the noise; one component more than these differ in them."""
     n, d = chunks.shape
     few = min(FEW_DIRECTIONS, d - 1, n - 2)
     with blas_threads_for(chunks):
         covariance = second_moment(chunks, center=center)
         for q in (few, min(MAX_DIRECTIONS, d - 1, n - 2)):
             values, vectors, _ = top_eigenpairs(covariance, q, tol=TOL, max_applications=MAX_APPLICATIONS, seed=seed)
-            spectrum = _count_directions(chunks, center, covariance, values, vectors, seed)
+            spectrum = _alternate(chunks, center, covariance, values, vectors, seed)
             if 2 * spectrum.n_signal <= q:
                 break
-    return Spectrum(
-        spectrum.values, spectrum.thresholds, spectrum.counts, spectrum.noise, count_components(spectrum.n_signal)
-    )
+    return spectrum
 
 
-def _count_directions(
+def _alternate(
     chunks: Chunks[SampleChunk], center: Array, covariance: Matrix, values: Array, vectors: Array, seed: int
 ) -> Spectrum:
     """Alternate between the directions above the noise and the energies of samples outside of these."""
@@ -235,8 +164,9 @@ def noise_rank(covariance: Matrix, chunks: Chunks[Any], center: Array, n_signal:
 
     Notes
     -----
-    With enough samples the eigenvalues tell: those after a large gap are not of the noise. Otherwise samples vary in
-    fewer directions than their noise, and features that are constant, or equal up to scale, are counted directly.
+    With enough samples the eigenvalues tell: those far below the largest one of the noise are not of the noise.
+    Otherwise samples vary in fewer directions than their noise, and features that are constant, or equal up to scale,
+    are counted directly.
     """
     n, d = chunks.shape
     if not isinstance(covariance, np.ndarray) or n < TUNING.min_samples_per_feature * d:
@@ -248,10 +178,8 @@ def noise_rank(covariance: Matrix, chunks: Chunks[Any], center: Array, n_signal:
             return d
     except np.linalg.LinAlgError:
         pass
-    values = np.linalg.eigvalsh(covariance)[::-1]
-    rank = count_above(values, precision=chunks.layout.dtype)
-    gaps = np.flatnonzero(values[n_signal + 1 : rank] * TUNING.max_gap < values[n_signal:rank][:-1])
-    return n_signal + int(gaps[0]) + 1 if len(gaps) else rank
+    noise = np.linalg.eigvalsh(covariance)[::-1][n_signal:]
+    return n_signal + int(np.count_nonzero(noise * TUNING.max_gap > noise[0]))
 
 
 def _count_features(chunks: Chunks[SampleChunk], center: Array, seed: int) -> int:

@@ -20,7 +20,6 @@ class Tuning:
     slack: float = 3.0  # deviations beyond the largest one of normal samples: components differ in variance
     max_spread: float = 3.0  # squared distance within a group of far samples, in medians of all squared distances
     # Number of components (benchmarks/counting.py)
-    false_alarm: float = 0.002  # probability of a direction of noise, if folds were independent; measured, about .01
     margin: float = 2.0  # deviations beyond the edge of noise: less than 1 of 100 fits (Tracy and Widom)
     max_gap: float = 1e3  # factor between eigenvalues of noise and those of nearly constant directions
     min_samples_per_feature: float = 1.5  # with fewer samples eigenvalues of noise have gaps

@@ -112,7 +112,17 @@ def check_samples(X: Any, n_features: int, names: Any = None) -> Samples:
     """Check new samples, (n, d), dense or sparse; a data frame must have the columns of the fit."""
     columns = getattr(X, "columns", None)
     if names is not None and columns is not None and list(columns) != list(names):
-        raise _other_columns(list(columns), list(names))
+        given = list(columns)
+        first = next((i for i, pair in enumerate(zip(given, names, strict=False)) if pair[0] != pair[1]), len(given))
+        raise SearchError(
+            "The columns of X are not those of the fit: it has {n_found} of {n_expected}, and column {column} (counted "
+            "from 0) should be {expected!r}. Pass X[search.feature_names_in_].",
+            code="other_columns",
+            n_found=len(given),
+            n_expected=len(names),
+            column=first,
+            expected=names[first] if first < len(names) else None,
+        )
     # scikit-learn takes longer to import than an index to open and to search.
     from sklearn.utils.validation import check_array
 
@@ -126,28 +136,6 @@ def check_samples(X: Any, n_features: int, names: Any = None) -> Samples:
             n_features=n_features,
         )
     return samples
-
-
-def _other_columns(found: list[Any], expected: list[Any]) -> SearchError:
-    """Return the error that a data frame has other columns than that of the fit, or in another order."""
-    if len(found) != len(expected):
-        return SearchError(
-            "X has {n_found} columns, but the fit had {n_expected}. Missing: {missing}. Pass "
-            "X[search.feature_names_in_].",
-            code="other_columns",
-            n_found=len(found),
-            n_expected=len(expected),
-            missing=[name for name in expected if name not in found][:3],
-        )
-    first = next(i for i, (one, other) in enumerate(zip(found, expected, strict=True)) if one != other)
-    return SearchError(
-        "Column {column} of X (counted from 0) is {found_there!r}, but that of the fit was {expected_there!r}. Pass "
-        "X[search.feature_names_in_].",
-        code="other_columns",
-        column=first,
-        found_there=found[first],
-        expected_there=expected[first],
-    )
 
 
 def check_one_hint(given: Mapping[str, Any]) -> str:
@@ -196,15 +184,6 @@ def check_not_orthogonal(frame: Frame, v: Array, scale: float) -> None:
             "Give a direction in which they differ, or examples of the component.",
             code="hint_orthogonal",
         )
-
-
-def hint_from_examples(examples: Samples, mean: Array) -> Array:
-    """Return the mean of a few members relative to the mean of all samples, (d,).
-
-    The paper takes the mean of the members itself. Relative to the mean of all samples, the hint does not depend on the
-    origin: data far from it would give every component about the same score.
-    """
-    return mean_of(examples) - mean
 
 
 def mean_of(X: Samples) -> Array:

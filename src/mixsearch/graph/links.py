@@ -53,8 +53,8 @@ class Graph:
         )
 
 
-def read_graph(source: GraphLike, names: Iterable[Hashable] | None = None) -> Graph:
-    """Read a graph from an adjacency matrix, a data frame of links, or an graph of networkx."""
+def read_graph(source: GraphLike) -> Graph:
+    """Read a graph from an adjacency matrix, a data frame of links, or a graph of networkx."""
     if isinstance(source, Graph):
         return source
     if hasattr(source, "nodes") and hasattr(source, "edges"):  # networkx
@@ -72,22 +72,12 @@ def read_graph(source: GraphLike, names: Iterable[Hashable] | None = None) -> Gr
     if n != d:
         raise SearchError(
             "A graph is a square adjacency matrix, a data frame with two columns of nodes (and a third one of "
-            "weights), or an graph of networkx. The {type} given is none of these; its shape is {shape}.",
+            "weights), or a graph of networkx. The {type} given is none of these; its shape is {shape}.",
             code="not_a_graph",
             type=type(source).__name__,
             shape=str(np.shape(source)),
         )
-    named = range(n) if names is None else list(names)
-    if len(named) != n or len(set(named)) != n:
-        raise SearchError(
-            "A graph of {n:,} nodes needs {n:,} different names, but {n_names:,} were given, {n_different:,} of them "
-            "different.",
-            code="other_length",
-            n=n,
-            n_names=len(named),
-            n_different=len(set(named)),
-        )
-    return make_graph(matrix, named)
+    return make_graph(matrix, range(n))
 
 
 def read_links(

@@ -13,6 +13,7 @@ from scipy.stats import rankdata
 from mixsearch._typing import Array
 from mixsearch.core.check import Check
 from mixsearch.graph.pagerank import PageRank, contrast
+from mixsearch.graph.tuning import TUNING
 
 # With fewer examples, too little is known for a probability.
 MIN_EXAMPLES = 3
@@ -20,15 +21,8 @@ MIN_EXAMPLES = 3
 MAX_LEFT_OUT = 50
 # More examples than these may be of several groups of one class.
 MAX_SPLIT = 10
-# Powers of the score that membership may follow; without the first or the last, its number differs by .02 in |log|.
-POWERS = (0.5, 1.0, 2.0, 4.0)
-# Examples that membership itself counts as in the overlap of members and others; 0 to 4 differ by .03 in |log|.
-PRIOR_EXAMPLES = 4
 # Scores below this, relative to the highest one, are equal.
 FLOOR = 1e-12
-
-# Weight of the ranks of left-out examples in the cut; .2 to .3 differ by .03 F1 (benchmarks/communities.py).
-RANK_WEIGHT = 0.25
 
 
 class Members(NamedTuple):
@@ -136,7 +130,7 @@ def estimate_membership(scores: Array, check: Check, sizes: Array) -> Array:
     left_out = np.interp(check.ranks - 0.5, middle, scores)
     scores, left_out = scores / left_out.max(), left_out / left_out.max()
     # 2) membership and its likelihood for each power
-    curves = np.array([np.minimum(1, scores**power / np.mean(left_out**power)) for power in POWERS])
+    curves = np.array([np.minimum(1, scores**power / np.mean(left_out**power)) for power in TUNING.powers])
     totals = np.maximum(curves @ sizes, FLOOR)
     at_ranks = np.array([np.interp(check.ranks - 0.5, middle, curve) for curve in curves])
     log_likelihood = np.log(np.maximum(at_ranks, FLOOR) / totals[:, None]).sum(axis=1)
@@ -145,7 +139,7 @@ def estimate_membership(scores: Array, check: Check, sizes: Array) -> Array:
     # 3) the probability that a member precedes another row
     n_members = max(float(membership @ sizes), FLOOR)
     expected = membership * sizes @ middle / n_members  # rank of a member
-    n_before = np.mean([*check.ranks, *[expected] * PRIOR_EXAMPLES])
+    n_before = np.mean([*check.ranks, *[expected] * TUNING.prior_examples])
     share = min(n_members / n, 1 - FLOOR)
     precedes = np.clip((1 - n_before / n - share / 2) / (1 - share), 0.5, 1)
     result = np.empty(len(scores))
@@ -160,7 +154,7 @@ def expect_recall(membership: Array, sizes: Array) -> Array:
     return np.hstack([np.zeros((2, 1)), [rows, members / max(members[-1], FLOOR)]])
 
 
-def find_cut(adjacency: sp.csr_array, order: Array, ranks: Array, rank_weight: float = RANK_WEIGHT) -> int:
+def find_cut(adjacency: sp.csr_array, order: Array, ranks: Array) -> int:
     """Find the number of first nodes that are members, by the links among them and the ranks of left-out examples.
 
     Notes
@@ -179,11 +173,11 @@ def find_cut(adjacency: sp.csr_array, order: Array, ranks: Array, rank_weight: f
     gain = np.where(inside > chance, rel_entr(inside, chance) + rel_entr(1 - inside, 1 - chance), 0)
     sizes = np.arange(1.0, n + 1)
     loss = np.log(sizes) + sum(np.log(sizes) + np.log1p((rank / sizes) ** 3) for rank in ranks)
-    return int(np.argmin(rank_weight * loss - np.log(np.maximum(gain, np.finfo(np.float64).tiny)))) + 1
+    return int(np.argmin(TUNING.rank_weight * loss - np.log(np.maximum(gain, np.finfo(np.float64).tiny)))) + 1
 
 
 def split_examples(positive: Array, examples: Array, sizes: Array | None = None) -> Array:
-    """Find the examples outside the largest group, if there are two groups of at least two: their indices.
+    """Find the examples of the smaller of two groups of at least two, if there are two: their indices.
 
     `positive` has the PageRank from each of q examples, (n, q).
 
@@ -195,7 +189,8 @@ def split_examples(positive: Array, examples: Array, sizes: Array | None = None)
     if not 1 < len(examples) <= MAX_SPLIT:
         return np.empty(0, dtype=np.intp)
     lift = positive[examples] / np.maximum(np.average(positive, axis=0, weights=sizes), np.finfo(np.float64).tiny)
-    _, group = connected_components(lift * lift.T >= 1, directed=False)
+    n_groups, group = connected_components(lift * lift.T >= 1, directed=False)
     counts = np.bincount(group)
-    is_apart = group != counts.argmax()
-    return np.flatnonzero(is_apart) if np.sort(counts)[:-1].max(initial=0) > 1 else np.empty(0, dtype=np.intp)
+    if n_groups != 2 or counts.min() < 2:
+        return np.empty(0, dtype=np.intp)
+    return np.flatnonzero(group != counts.argmax())

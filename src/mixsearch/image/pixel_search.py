@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 
 import numpy as np
-from scipy.spatial.distance import cdist
 
 from mixsearch._typing import Array
 from mixsearch.errors import RankError, SearchError, SharedComponentWarning, collect_warnings, warn_user
@@ -19,7 +19,7 @@ def search_centers(image: RasterImage, seeds: Seeds) -> Array:
     # The moments of a few thousand pixels are as good as those of all.
     sample = image.subsample(max(int(np.sqrt(image.height * image.width / 4000)), 1))
     colors = sample.to_rgb().reshape(-1, 3) if sample.visible is None else sample.to_rgb()[sample.visible]
-    known = [image.to_rgb(*np.array(pixels)[:, ::-1].T) for pixels in seeds.pixels if pixels]
+    examples = [image.to_rgb(*np.array(pixels)[:, ::-1].T) for pixels in seeds.pixels if pixels]
     with collect_warnings():  # colors of pixels are no spheres, and rows of the sample mean nothing to users
         try:
             search = GaussianSearch(len(seeds.names)).fit(colors)
@@ -32,32 +32,41 @@ def search_centers(image: RasterImage, seeds: Seeds) -> Array:
                 reason=str(error),
                 method="method",
             ) from error
-        found = [search.search(examples=pixels, refine=False) for pixels in known]
-    if len(known) < len(seeds.names):  # the rest of an image with one seed
-        found.append(found[0].alternatives[0])
-    return _keep_seeds(np.array([each.center for each in found]), known, seeds.names)
-
-
-def _keep_seeds(centers: Array, known: Sequence[Array], names: Sequence[str]) -> Array:
-    """Return the centers, or the mean colors of seeds if those of a segment are nearer to another center.
-
-    Two seeds often find the same component: one of their segments would be empty.
-    """
-    means = np.array([pixels.mean(axis=0, dtype=np.float64) for pixels in known])
-    nearest = cdist(means, centers).argmin(axis=1)
-    misplaced = [(names[i], names[owner]) for i, owner in enumerate(nearest) if owner != i]
-    if not misplaced:
+        results = [search.search(examples=pixels, refine=False) for pixels in examples]
+    components = [np.array([result.center, *(other.center for other in result.alternatives)]) for result in results]
+    centers = np.array([component[0] for component in components])
+    if len(examples) < len(seeds.names):  # the rest of an image with one seed
+        return components[0][:2]
+    shared = find_shared(components, examples)
+    if shared is None:
         return centers
     warn_user(
         SharedComponentWarning(
             "The seeds of {segment!r} find the component of {other!r}, or are closer to it than to the one that they "
             "find. Pixels are assigned to the seed of the nearest color instead. Give more pixels of each segment, or "
             "use the graph.",
-            segment=misplaced[0][0],
-            other=misplaced[0][1],
+            segment=seeds.names[shared[0]],
+            other=seeds.names[shared[1]],
         )
     )
-    return np.vstack([means, centers[len(means) :]])
+    return np.array([pixels.mean(axis=0, dtype=np.float64) for pixels in examples])
+
+
+def find_shared(components: Sequence[Array], examples: Sequence[Array]) -> tuple[int, int] | None:
+    """Find two seeds of one component: the first whose color is nearer to the center of the second, or None.
+
+    `components` has the centers of all components for each search, (k, 3), that of the seed first. Two searches find
+    the same one if the center of the one is nearer to that of the other than to the other's alternatives.
+    """
+    centers = np.array([component[0] for component in components])
+    for i, pixels in enumerate(examples):
+        nearest = int(np.linalg.norm(centers - pixels.mean(axis=0, dtype=np.float64), axis=1).argmin())
+        if nearest != i:
+            return i, nearest
+    for i, j in combinations(range(len(centers)), 2):
+        if np.linalg.norm(components[i] - centers[j], axis=1).argmin() == 0:
+            return j, i
+    return None
 
 
 def assign_nearest(image: RasterImage, centers: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Read images from files, bytes, Pillow images and arrays: pixels, the value of white, and which pixels are visible."""
+"""Read images from files, bytes, Pillow images and arrays: pixels, and which of them are visible."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mixsearch._typing import Array
-from mixsearch.errors import SearchError, SearchWarning, warn_user
+from mixsearch.errors import SearchError
 
 if TYPE_CHECKING:
     import PIL.Image
@@ -24,8 +24,6 @@ MAX_PIXELS = 150_000_000
 _DAMAGED = (ArithmeticError, LookupError, OSError, RuntimeError, SyntaxError, TypeError, ValueError, struct.error)
 # Pillow's modes with more than eight bits per channel. Converting them to RGB would clip their values.
 _DEEP_MODES = ("I", "F", "I;16", "I;16B", "I;16L", "I;16N")
-# Formats whose further images are frames or pages. In others, such as MPO of cameras, they are previews.
-_WITH_FRAMES = ("GIF", "PNG", "WEBP", "TIFF")
 
 
 class LargeImageError(SearchError):
@@ -34,18 +32,11 @@ class LargeImageError(SearchError):
     code = "image_too_large"
 
 
-class SkippedFramesWarning(SearchWarning):
-    """A file has several images, and the first one was read."""
-
-    code = "skipped_frames"
-
-
 @dataclass(frozen=True, eq=False)
 class RasterImage:
-    """The pixels of an image, in the type they came in, and which of them are visible."""
+    """The pixels of an image, and which of them are visible."""
 
-    pixels: Array  # (h, w, 1) or (h, w, 3): gray levels or RGB, of uint8, uint16 or float32
-    white: float
+    pixels: Array  # (h, w, 1) or (h, w, 3): gray levels or RGB, of uint8, or of float32 from 0 to 1
     visible: Array | None  # (h, w) of bool; None if all are
 
     @property
@@ -60,14 +51,16 @@ class RasterImage:
 
     def to_rgb(self, rows: Any = slice(None), columns: Any = slice(None)) -> Array:
         """Return some pixels as RGB from 0 to 1, (..., 3) of float32."""
-        chosen = self.pixels[rows, columns].astype(np.float32) / np.float32(self.white)
+        chosen = self.pixels[rows, columns]
+        if chosen.dtype == np.uint8:
+            chosen = chosen / np.float32(255)
         return np.ascontiguousarray(np.broadcast_to(chosen, (*chosen.shape[:-1], 3)))
 
     def to_uint8(self) -> Array:
         """Return the image as RGB from 0 to 255, (h, w, 3)."""
         rgb = np.empty((self.height, self.width, 3), dtype=np.uint8)
         for i in range(self.height):  # the floats of a whole photo would take half a gigabyte
-            rgb[i] = self.pixels[i] if self.white == 255 else 255 * self.to_rgb(i) + 0.5
+            rgb[i] = self.pixels[i] if self.pixels.dtype == np.uint8 else 255 * self.to_rgb(i) + 0.5
         return rgb
 
     def positions(self, step: int) -> tuple[Array, Array]:
@@ -78,14 +71,15 @@ class RasterImage:
     def subsample(self, step: int) -> RasterImage:
         """Keep the middle pixel of each square of `step` pixels a side."""
         kept = tuple(slice(each[0], None, step) for each in self.positions(step))
-        return RasterImage(self.pixels[kept], self.white, None if self.visible is None else self.visible[kept])
+        return RasterImage(self.pixels[kept], None if self.visible is None else self.visible[kept])
 
     def downscale(self, factor: int) -> RasterImage:
         """Average squares of `factor` pixels a side; those at the right and lower edge may be smaller."""
         if factor == 1:
             return self
         visible = None if self.visible is None else _average(self.visible[..., None], factor)[..., 0] > 0
-        return RasterImage(_average(self.pixels, factor) / np.float32(self.white), 1.0, visible)
+        pixels = _average(self.pixels, factor)
+        return RasterImage(pixels / np.float32(255) if self.pixels.dtype == np.uint8 else pixels, visible)
 
 
 def _average(array: Array, factor: int) -> Array:
@@ -104,9 +98,8 @@ def read_image(image: str | os.PathLike[str] | PIL.Image.Image | RasterImage | A
     ----------
     image : path, Pillow image, array or RasterImage
         A file is rotated by its EXIF orientation; of several frames, the first is read. Arrays have shape (h, w) or
-        (h, w, c), where c is 1 for gray, 2 for gray and alpha, 3 for RGB and 4 for RGB and alpha; of uint8, uint16,
-        bool or floats. Floats outside 0 to 1, and other integers outside 0 to 255, are rescaled from their minimum and
-        maximum.
+        (h, w, c), where c is 1 for gray, 2 for gray and alpha, 3 for RGB and 4 for RGB and alpha. Black and white are
+        0 and 255 of uint8, 0 and 1 of bool and of floats in this range, and else the lowest and the highest value.
 
     Returns
     -------
@@ -140,7 +133,6 @@ def read_file(
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # the limit below takes its place
             with Image.open(file, formats=formats) as image:
                 _check_size(*image.size, source, max_pixels)
-                _note_frames(image, source)
                 return make_raster(_pillow_pixels(ImageOps.exif_transpose(image)))
     except UnidentifiedImageError as error:
         known = " or ".join(", ".join(formats or ("PNG", "JPEG", "TIFF", "WebP")).rsplit(", ", 1))
@@ -172,19 +164,6 @@ def make_missing_error(needs: str) -> SearchError:
     )
 
 
-def _note_frames(image: Any, source: str) -> None:
-    """Warn if a file has frames besides the first."""
-    n_frames = getattr(image, "n_frames", 1) if image.format in _WITH_FRAMES else 1
-    if n_frames > 1:
-        warn_user(
-            SkippedFramesWarning(
-                "{source} has {n_frames} frames; the first is used. Save another one as a file of its own to use it.",
-                source=source,
-                n_frames=n_frames,
-            )
-        )
-
-
 def _pillow_pixels(image: Any) -> Array:
     """Return the pixels of a Pillow image: those of more than 8 bits unchanged, others as gray, RGB or RGBA."""
     if image.mode in _DEEP_MODES:
@@ -209,7 +188,7 @@ def _check_size(width: int, height: int, source: str, max_pixels: int) -> None:
 
 
 def make_raster(array: Array) -> RasterImage:
-    """Check the values of an image and find their range; 2 and 4 channels are gray and RGB with alpha."""
+    """Check the values of an image and scale them; 2 and 4 channels are gray and RGB with alpha."""
     if array.ndim == 2:
         array = array[..., None]
     if array.ndim != 3 or array.shape[2] not in (1, 2, 3, 4):
@@ -223,9 +202,9 @@ def make_raster(array: Array) -> RasterImage:
     has_alpha = array.shape[2] in (2, 4)
     colors = array[..., :-1] if has_alpha else array
     _check_values(colors)
-    pixels, white = _find_range(colors)
+    pixels = _scale(colors)
     if not has_alpha or (visible := array[..., -1] > 0).all():
-        return RasterImage(pixels, white, None)
+        return RasterImage(pixels, None)
     if not visible.any():
         raise SearchError(
             "Every pixel of the image is transparent: there is nothing to segment.", code="image_transparent"
@@ -233,7 +212,7 @@ def make_raster(array: Array) -> RasterImage:
     # Transparent pixels are often black, which filters would mix into their neighbors: they get the mean color.
     pixels = pixels.copy()
     pixels[~visible] = pixels[visible].mean(axis=0).astype(pixels.dtype)
-    return RasterImage(pixels, white, visible)
+    return RasterImage(pixels, visible)
 
 
 def _check_values(colors: Array) -> None:
@@ -251,19 +230,11 @@ def _check_values(colors: Array) -> None:
         )
 
 
-def _find_range(colors: Array) -> tuple[Array, float]:
-    """Return the values of an image, and the value of white."""
-    if colors.dtype == bool:
-        return colors.astype(np.uint8), 1.0
+def _scale(colors: Array) -> Array:
+    """Return values of uint8 as they are, and others from 0 to 1."""
     if colors.dtype == np.uint8:
-        return colors, 255.0
+        return colors
     low, high = float(colors.min()), float(colors.max())
-    if colors.dtype == np.uint16:
-        # Cameras and microscopes store 10, 12 or 14 bits in 16.
-        n_bits = int(high).bit_length() if 255 < high < 2**14 else 16
-        return colors, float(2**n_bits - 1)
-    if np.issubdtype(colors.dtype, np.integer) and low >= 0 and high <= 255:
-        return colors.astype(np.uint8), 255.0
-    if low >= 0 and high <= 1:
-        return colors.astype(np.float32), 1.0
-    return ((colors - low) / ((high - low) or 1.0)).astype(np.float32), 1.0
+    if np.issubdtype(colors.dtype, np.integer) or low < 0 or high > 1:
+        colors = (colors - low) / ((high - low) or 1.0)
+    return colors.astype(np.float32)

@@ -41,8 +41,6 @@ def segment(
     *,
     not_seeds: Mapping[str, Seed] | None = None,
     method: Method = "graph",
-    connected: bool = False,
-    fill_holes: bool = False,
 ) -> Segmentation:
     """Segment an image from one pixel of each segment.
 
@@ -59,10 +57,6 @@ def segment(
     method : {"graph", "paper"}, default="graph"
         "graph": PageRank from the seeds on a graph of superpixels; every seed keeps its label. "paper": search a
         mixture of colors for the component of each seed, and assign pixels to the nearest center.
-    connected : bool, default=False
-        Keep only the pieces of a segment that contain a seed. Only with "graph".
-    fill_holes : bool, default=False
-        Fill pieces without seeds that lie within a single other segment. Only with "graph".
 
     Returns
     -------
@@ -90,9 +84,7 @@ def segment(
     >>> found.names, found.shares.round(1)
     (('dark', 'light'), array([0.5, 0.5]))
     """
-    return PreparedImage(read_image(image)).segment(
-        seeds, not_seeds=not_seeds, method=method, connected=connected, fill_holes=fill_holes
-    )
+    return PreparedImage(read_image(image)).segment(seeds, not_seeds=not_seeds, method=method)
 
 
 def prepare_image(
@@ -175,8 +167,6 @@ class PreparedImage:
         *,
         not_seeds: Mapping[str, Seed] | None = None,
         method: Method = "graph",
-        connected: bool = False,
-        fill_holes: bool = False,
         step: int = 1,
     ) -> Segmentation:
         """Segment the image; with a step, only the middle pixel of each square of as many pixels a side."""
@@ -192,22 +182,19 @@ class PreparedImage:
         if len(known.names) == 1:
             known, excluded = (Seeds((*each.names, REST), (*each.pixels, ())) for each in (known, excluded))
         if method == "graph":
-            return segment_by_graph(self, known, excluded, connected, fill_holes, step)
-        for option, value in (("not_seeds", not_seeds), ("connected", connected), ("fill_holes", fill_holes)):
-            if value:
-                raise ArgumentError(
-                    "{argument} needs {method}='graph', got {value!r}.",
-                    code="needs_graph",
-                    argument=Option(option),
-                    method=Option("method"),
-                    value=method,
-                )
+            return segment_by_graph(self, known, excluded, step)
+        if not_seeds:
+            raise ArgumentError(
+                "{argument} needs {method}='graph', got {value!r}.",
+                code="needs_graph",
+                argument=Option("not_seeds"),
+                method=Option("method"),
+                value=method,
+            )
         return segment_as_paper(self.image, known, step)
 
 
-def segment_by_graph(
-    prepared: PreparedImage, seeds: Seeds, not_seeds: Seeds, connected: bool, fill_holes: bool, step: int
-) -> Segmentation:
+def segment_by_graph(prepared: PreparedImage, seeds: Seeds, not_seeds: Seeds, step: int) -> Segmentation:
     """Interpolate the seeds over the graph of superpixels, and move the borders of segments to edges of the image."""
     image, tuning, graph = prepared.image, prepared.tuning, prepared.graph
     superpixels = graph.superpixels
@@ -220,7 +207,7 @@ def segment_by_graph(
     # 3) pixels: small pieces go, and superpixels with seeds of several segments are split
     probabilities = of_superpixels.T.astype(np.float32)[:, superpixels.labels]
     _split_shared(probabilities, superpixels, seeded)
-    clean_pieces(probabilities, seeded, connected, fill_holes, tuning.min_area)
+    clean_pieces(probabilities, seeded, tuning.min_area)
     # 4) borders along the edges of the full image; seeds keep their labels
     refined = graph.edge_filter.fit(probabilities)
     _exclude(refined, excluded)
@@ -340,8 +327,8 @@ def _split_shared(probabilities: Array, superpixels: Superpixels, seeded: list[A
             planes[:, inside] = np.eye(len(seeded))[:, segments[own][distances.argmin(axis=1)]]
 
 
-def clean_pieces(probabilities: Array, seeded: list[Array], connected: bool, fill_holes: bool, min_area: float) -> None:
-    """Swap the probabilities of unwanted pieces, (k, h, w), with those of the likeliest segment around, in place."""
+def clean_pieces(probabilities: Array, seeded: list[Array], min_area: float) -> None:
+    """Swap the probabilities of small pieces, (k, h, w), with those of the likeliest segment around, in place."""
     labels = argmax_segments(probabilities)
     for i, pixels in enumerate(seeded):
         numbered, _ = label(labels == i)
@@ -349,13 +336,12 @@ def clean_pieces(probabilities: Array, seeded: list[Array], connected: bool, fil
         sizes[0] = 0
         wanted = np.unique(numbered.ravel()[pixels]) if len(pixels) else [sizes.argmax()]
         for number, box in enumerate(find_objects(numbered), 1):
-            must = sizes[number] < min_area * labels.size or (connected and len(pixels) > 0)
-            if number in wanted or not (must or fill_holes):
+            if number in wanted or sizes[number] >= min_area * labels.size:
                 continue
             grown = tuple(slice(max(side.start - 1, 0), side.stop + 1) for side in box)
             inside = numbered[grown] == number
             around = np.unique(labels[grown][binary_dilation(inside) & ~inside])
-            if len(around) == 1 or (must and len(around)):
+            if len(around):
                 planes = probabilities[(slice(None), *grown)]
                 j = int(around[planes[around][:, inside].mean(axis=1).argmax()])
                 planes[i, inside], planes[j, inside] = planes[j, inside], planes[i, inside].copy()

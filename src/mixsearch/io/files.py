@@ -21,14 +21,14 @@ from mixsearch.io.disk import TemporaryFolder
 from mixsearch.io.streams import COMPRESSION_SUFFIXES, STANDARD_INPUT, File, make_unreadable_error, read_head
 
 Source = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
-Format = Literal["jsonl", "json", "csv", "tsv", "parquet", "arrow", "excel", "sqlite", "lines", "files", "npz"]
+Format = Literal["jsonl", "json", "csv", "tsv", "parquet", "arrow", "excel", "sqlite", "lines", "files"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 TABLE_FORMATS: tuple[Format, ...] = FORMATS[:8]
-_BINARY_FORMATS: tuple[Format, ...] = ("parquet", "arrow", "excel", "sqlite", "npz")
+_BINARY_FORMATS: tuple[Format, ...] = ("parquet", "arrow", "excel", "sqlite")
 FORMAT_BY_SUFFIX: dict[str, Format] = {
     **{".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json"},
     **{".parquet": "parquet", ".pq": "parquet", ".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow"},
-    **{".xlsx": "excel", ".xlsm": "excel", ".npz": "npz"},
+    **{".xlsx": "excel", ".xlsm": "excel"},
     **{".sqlite": "sqlite", ".sqlite3": "sqlite", ".db": "sqlite"},
 }
 DELIMITERS = ",;\t|"

@@ -140,9 +140,7 @@ def fit_mixture(
     ):
         rng = np.random.default_rng(0)  # the same answer every time
         drawn = (model.random_start(subset.chunk, best.params, rng) for _ in range(TUNING.n_random_starts))
-        rough = [run_em(model, subset, start, EMOptions(TUNING.rough_iter, TUNING.rough_tol), held) for start in drawn]
-        rough = sorted(rough, key=lambda fit: -fit.log_likelihood)[: TUNING.n_continued]
-        fits = [best, *(run_em(model, subset, fit.params, options, held) for fit in rough)]
+        fits = [best, *(run_em(model, subset, start, options, held) for start in drawn)]
         best = max(fits, key=lambda fit: fit.log_likelihood)
     return best if subset.n_rows == rows.n_rows else run_em(model, rows, best.params, options, held)
 

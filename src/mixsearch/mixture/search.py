@@ -10,12 +10,12 @@ from threading import Lock
 from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from mixsearch._typing import Array, Samples, SamplesLike
 from mixsearch.core.check import check_answer
-from mixsearch.core.component import SampleComponent
+from mixsearch.core.component import Component
 from mixsearch.core.estimator import BaseSearch
 from mixsearch.core.extraction import Candidates, prefer
 from mixsearch.core.family import F
@@ -80,7 +80,7 @@ class MixtureCache(Generic[T]):
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class MixtureComponent(SampleComponent):
+class MixtureComponent(Component):
     """A component of a mixture that EM can refine."""
 
     _refined: RefinedMixture[Any] | None = field(default=None, kw_only=True)
@@ -184,7 +184,7 @@ class MixtureSearch(BaseSearch[F]):
 
     def _read_rows(self, model: MixtureModel[Any]) -> Chunks[Any]:
         """Return the samples of the fit as the model takes them."""
-        return self._family.chunks.map(model.read).persist()
+        return self._family.chunks.map(model.read)
 
     def _read(self, model: MixtureModel[Any], X: Samples) -> Any:
         """Return other samples as the model takes them."""
@@ -212,15 +212,14 @@ class MixtureSearch(BaseSearch[F]):
             mixture = self._complete(model, rows, run_em(model, rows, params, options, held))
         return mixture._replace(order=order)
 
-    def score_samples(self, X: SamplesLike, y: ArrayLike | None = None) -> Array:
+    @available_if(lambda self: not self.__sklearn_tags__().target_tags.required)
+    def score_samples(self, X: SamplesLike) -> Array:
         """Compute the log density of samples under the refined mixture, which the first call fits.
 
         Parameters
         ----------
         X : array or sparse matrix of shape (n, d)
             Samples.
-        y : array of shape (n,), optional
-            Their responses, whose density given X regressions have.
 
         Returns
         -------
@@ -228,7 +227,7 @@ class MixtureSearch(BaseSearch[F]):
         """
         check_is_fitted(self)
         mixture = self._get_mixture(EMOptions())
-        rows = self._read(mixture.model, self._check_some(X if y is None else (X, y)))
+        rows = self._read(mixture.model, self._check_some(X))
         return np.asarray(np.logaddexp.reduce(mixture.model.log_density(rows, mixture.params), axis=1))
 
 

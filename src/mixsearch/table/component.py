@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -173,7 +173,7 @@ class TableComponent:
         encoder = self._search._encoder
         columns = {name: encoder.get_column(self.table, name) for name in encoder.columns_}
         compared = [compare_column(name, column, weights) for name, column in columns.items()]
-        return sorted((each for each in compared if each is not None), key=lambda each: -abs(each.effect))
+        return sorted(filter(None, compared), key=lambda each: -abs(each.effect))
 
     @property
     def _nearest_rows(self) -> Array:
@@ -205,8 +205,50 @@ class TableComponent:
         columns = {"score": self.scores, "membership": self.membership, "is_member": self.predict()}
         return add_columns(self.table, columns)
 
-    def name_rows(self, rows: Sequence[int], id: str | None = None) -> list[str]:
-        """Return the names of rows: their values in the id column, each once, or their positions without one.
+    def as_dict(self, n_rows: int = 10, id: str | None = None) -> dict[str, Any]:
+        """Return the answer as JSON has it: dates as text, None for numbers that are not finite.
+
+        Parameters
+        ----------
+        n_rows : int, default=10
+            How many of the best rows to show.
+        id : str, optional
+            The column that names the rows. Default: that of the fit.
+
+        Returns
+        -------
+        dict
+
+        Examples
+        --------
+        >>> import mixsearch
+        >>> found = mixsearch.find({"x": [1.0, 1.1, 0.9, 9.0, 9.2, 8.9], "name": list("abcdef")}, examples=[0])
+        >>> found.as_dict(id="name")["examples"][0]["id"]
+        'a'
+        """
+        rows = {
+            "examples": self.examples,
+            "not_examples": self.not_examples,
+            "typical_rows": self.typical_rows(n_rows).tolist(),
+        }
+        fields = {
+            "n_table_rows": len(self.scores),
+            "id": id or self._search._id,
+            "n_members": self.n_members,
+            "is_probability": self.is_probability,
+            "check": str(self.check),
+            "ranks": list(map(int, self.check.ranks)),
+            "differences": [each._asdict() for each in self.differences()],
+            "missing": list(map(str, self.missing_apart())),
+            **{name: self.describe_rows(positions, id) for name, positions in rows.items()},
+            "columns": list(self._search.columns_),
+            "dropped_columns": self._search.dropped_columns_,
+        }
+        plain: dict[str, Any] = json.loads(to_json(fields))
+        return plain
+
+    def describe_rows(self, rows: Sequence[int], id: str | None = None) -> list[dict[str, Any]]:
+        """Return rows of the table with their names and memberships.
 
         Parameters
         ----------
@@ -217,18 +259,25 @@ class TableComponent:
 
         Returns
         -------
-        list of str
+        list of dict
+            With `row`, its position, `id`, None without an id column, `membership` and `values`.
         """
-        column = self._search._id if id is None else id
-        if column is None:
-            return list(map(str, rows))
-        find_columns(open_table(self.table), [column])
-        return list(dict.fromkeys(str(values[column]) for values in get_rows(self.table, rows)))
+        id = id or self._search._id
+        if id is not None:
+            find_columns(open_table(self.table), [id])
+        return [
+            {
+                "row": int(row),
+                "id": None if id is None else values[id],
+                "membership": float(self.membership[row]),
+                "values": values,
+            }
+            for row, values in zip(rows, get_rows(self.table, rows), strict=True)
+        ]
 
     def _card(self) -> Card:
         columns = [each for each in self.differences()[:10] if each.effect]
-        named = self.name_rows(self.examples)
-        listed = ", ".join(named[:MAX_LISTED]) + (", ..." if len(named) > MAX_LISTED else "")
+        listed = list_names(self.describe_rows(self.examples))
         missing = "; ".join(map(str, self.missing_apart()[:MAX_LISTED]))
         return Card(
             title=f"Rows like {listed or 'the given ones'}",
@@ -249,6 +298,12 @@ class TableComponent:
         return self._card().html()
 
 
+def list_names(rows: Sequence[dict[str, Any]]) -> str:
+    """List the first of some rows by their ids, each once, or by their positions."""
+    names = list(dict.fromkeys(str(row["row"] if row["id"] is None else row["id"]) for row in rows))
+    return ", ".join(names[:MAX_LISTED]) + (f" and {len(names) - MAX_LISTED} more" if len(names) > MAX_LISTED else "")
+
+
 def describe_count(n_members: int | None, n_rows: int) -> str:
     """Describe the number of members in words."""
     if n_members is None:
@@ -259,120 +314,3 @@ def describe_count(n_members: int | None, n_rows: int) -> str:
 def describe_membership(membership: float, *, is_probability: bool) -> str:
     """Describe a membership as a probability or as a rank."""
     return plain_chance(membership) if is_probability else f"top {max(1 - membership, 1e-3):.1%}"
-
-
-@dataclass(frozen=True)
-class ShownRow:
-    """A row of the table."""
-
-    row: int
-    id: Any
-    membership: float
-    values: dict[str, Any]
-
-
-@dataclass(frozen=True)
-class TableAnswer:
-    """The members of a table as plain data. Most fields are those of `TableComponent`.
-
-    Parameters
-    ----------
-    n_table_rows : int
-        The number of rows of the table.
-    id : str or None
-        The id column.
-    examples, not_examples : list of ShownRow
-        The examples.
-    n_members : int or None
-        About how many rows are members; None if membership is a rank.
-    is_probability : bool
-        Whether membership is a probability or a rank.
-    check : str
-        How far to read, in one sentence.
-    ranks : list of int
-        The ranks of left-out examples.
-    differences : list of ColumnDifference
-        The columns, those that set the members apart first.
-    missing : list of str
-        Columns whose values are missing more or less often among the members.
-    typical_rows : list of ShownRow
-        The best rows that are not examples.
-    columns : list of str
-        The columns in use.
-    dropped_columns : dict from str to str
-        The other columns, each with the reason.
-    """
-
-    n_table_rows: int
-    id: str | None
-    examples: list[ShownRow]
-    not_examples: list[ShownRow]
-    n_members: int | None
-    is_probability: bool
-    check: str
-    ranks: list[int]
-    differences: list[ColumnDifference]
-    missing: list[str]
-    typical_rows: list[ShownRow]
-    columns: list[str]
-    dropped_columns: dict[str, str]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the answer as JSON has it: dates as text, None for numbers that are not finite.
-
-        Returns
-        -------
-        dict
-        """
-        fields = asdict(self) | {"differences": [each._asdict() for each in self.differences]}
-        plain: dict[str, Any] = json.loads(to_json(fields))
-        return plain
-
-
-def describe_members(found: TableComponent, *, n_rows: int = 10, id: str | None = None) -> TableAnswer:
-    """Return the members of a table as plain data.
-
-    Parameters
-    ----------
-    found : TableComponent
-        As a search returns it.
-    n_rows : int, default=10
-        How many of the most typical rows to show.
-    id : str, optional
-        The column that names the rows.
-
-    Returns
-    -------
-    TableAnswer
-
-    Examples
-    --------
-    >>> from mixsearch import find
-    >>> found = find({"x": [1.0, 1.1, 0.9, 9.0, 9.2, 8.9], "name": list("abcdef")}, examples=[0])
-    >>> describe_members(found, id="name").examples[0].id
-    'a'
-    """
-    if id is not None:
-        find_columns(open_table(found.table), [id])
-
-    def show(rows: Sequence[int] | Array) -> list[ShownRow]:
-        return [
-            ShownRow(int(row), None if id is None else values[id], float(found.membership[row]), values)
-            for row, values in zip(rows, get_rows(found.table, rows), strict=True)
-        ]
-
-    return TableAnswer(
-        n_table_rows=len(found.scores),
-        id=id,
-        examples=show(found.examples),
-        not_examples=show(found.not_examples),
-        n_members=found.n_members,
-        is_probability=found.is_probability,
-        check=str(found.check),
-        ranks=list(map(int, found.check.ranks)),
-        differences=found.differences(),
-        missing=list(map(str, found.missing_apart())),
-        typical_rows=show(found.typical_rows(n_rows)),
-        columns=list(found._search.columns_),
-        dropped_columns=dict(found._search.dropped_columns_),
-    )

@@ -93,7 +93,6 @@ class TableSearch(ClassifierMixin, BaseEstimator):
         columns: Iterable[Any] | None = None,
         without: Iterable[Any] = (),
         id: str | None = None,
-        vectors: str | None = None,
     ) -> Self:
         """Connect the rows of a table with their neighbours, and score them if some are labelled.
 
@@ -110,8 +109,6 @@ class TableSearch(ClassifierMixin, BaseEstimator):
             Leave out these columns.
         id : str, optional
             The column that names the rows. It is not used as a feature. Examples may then be ids.
-        vectors : str, optional
-            A column of vectors. It is used alone, or together with `columns`.
 
         Returns
         -------
@@ -121,7 +118,7 @@ class TableSearch(ClassifierMixin, BaseEstimator):
         table = self._check_table(X, reset=True)
         labels = None if y is None else _read_labels(y, len(table) if isinstance(table, np.ndarray) else table.height)
         encoder = TableEncoder(self.max_categories)
-        encoder.fit(table, columns=columns, without=without, id=id, vectors=vectors)
+        encoder.fit(table, columns=columns, without=without, id=id)
         self._encoder, self._id = encoder, id
         self._rows = fit_rows(encoder.transform(table))
         self.table_ = X
@@ -318,7 +315,6 @@ def find(
     columns: Iterable[Any] | None = None,
     without: Iterable[Any] = (),
     id: str | None = None,
-    vectors: str | None = None,
 ) -> TableComponent:
     """Find the rows of a table that are like a few of them, in one call.
 
@@ -337,8 +333,6 @@ def find(
         Leave out these columns.
     id : str, optional
         The column that names the rows. It is not used as a feature.
-    vectors : str, optional
-        A column of vectors. It is used alone, or together with `columns`.
 
     Returns
     -------
@@ -356,7 +350,7 @@ def find(
     >>> len(found.membership)
     150
     """
-    search = TableSearch().fit(table, columns=columns, without=without, id=id, vectors=vectors)
+    search = TableSearch().fit(table, columns=columns, without=without, id=id)
     return search.search(examples, not_examples=not_examples)
 
 

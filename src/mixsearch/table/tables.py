@@ -67,8 +67,15 @@ def get_values(table: Any, name: str) -> list[Any]:
     return opened.frame[:, find_columns(opened, [name])[0]].to_list()
 
 
-def find_columns(table: Table, columns: Iterable[Any]) -> list[int]:
-    """Return the indices of columns by their names; in an array, also by their numbers."""
+def find_columns(table: Table, columns: Iterable[Any], argument: str = "columns") -> list[int]:
+    """Find the indices of columns by their names; in an array, also by their numbers."""
+    if isinstance(columns, str):
+        raise SearchError(
+            "{argument} must be a list of names, got {value!r}. Pass [{value!r}].",
+            code="bad_argument",
+            argument=Option(argument),
+            value=columns,
+        )
     indices, unknown = [], []
     for column in columns:
         if not table.is_named and isinstance(column, int | np.integer) and 0 <= column < len(table.names):

@@ -122,14 +122,12 @@ def _check_contractions(family: Family, rng: np.random.Generator, tol: float) ->
     for q in {k, max(k - 1, 1)}:
         basis = np.linalg.qr(rng.standard_normal((k, k)))[0][:, :q]
         tensor, c = family.tensor(basis), rng.standard_normal(q)
-        contracted = tensor
-        for _ in range(family.n_hints):
-            contracted = np.tensordot(c, contracted, axes=1)
+        contracted = np.tensordot(c, tensor, axes=1)
         expected = basis.T @ family.hinted(basis @ c).matrix @ basis
         _assert_close(contracted, expected, tol, "the tensor contracted with a hint is the hinted moment")
     c = rng.standard_normal(k)
     once, scaled = family.hinted(c).matrix, family.hinted(3 * c).matrix
-    _assert_close(scaled, 3.0**family.n_hints * once, tol, "the hinted moment scales with the hint")
+    _assert_close(scaled, 3 * once, tol, "the hinted moment scales with the hint")
 
 
 def _check_rows(fit: Fit, family: Family, X: Samples, y: Array | None, rng: np.random.Generator, tol: float) -> None:

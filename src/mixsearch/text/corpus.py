@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
-from io import BytesIO
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 import polars as pl
@@ -17,29 +17,7 @@ import scipy.sparse as sp
 from mixsearch._typing import Array
 from mixsearch.errors import SearchError, SearchWarning
 from mixsearch.io.disk import TemporaryFolder
-from mixsearch.text.phrases import Phrases, Sequences
-
-
-class Entries(NamedTuple):
-    """The counts of some documents by the numbers of words, each once in a document, in the order of the documents."""
-
-    numbers: Array  # int32, (n_entries,)
-    counts: Array  # int32, (n_entries,)
-    bounds: Array  # entries bounds[i] to bounds[i + 1] belong to document i, (n_documents + 1,)
-
-    @property
-    def documents(self) -> Array:
-        """The document of each entry, (n_entries,)."""
-        return np.repeat(np.arange(len(self.bounds) - 1, dtype=np.int32), np.diff(self.bounds))
-
-
-class Chunk(NamedTuple):
-    """Documents with the counts of all of their words, before the features are known."""
-
-    entries: Entries
-    sequences: Sequences | None  # for phrases
-    n_characters: Array  # of each text, (n_documents,)
-    contents: pl.DataFrame  # names and texts, if there are any
+from mixsearch.text.phrases import Sequences
 
 
 @dataclass(frozen=True)
@@ -82,104 +60,101 @@ class CountChunk:
 
 
 class Spool:
-    """Chunks on disk, in order. `close` removes them."""
+    """Chunks of documents on disk, in order: contents, counts, tokens in their order. `close` removes them."""
 
     def __init__(self) -> None:
-        try:
+        with _report_full_disk():
             self._folder = TemporaryFolder()
-        except OSError as error:
-            raise _make_spool_error(error) from error
         self.starts = [0]  # the first document of each chunk, and the number of all
 
-    def add(self, chunk: Chunk) -> None:
-        """Write a chunk after the others."""
-        contents, place = BytesIO(), len(self.starts) - 1
-        chunk.contents.write_ipc(contents)
-        try:
-            self._save(place, "entries", [*chunk.entries, chunk.n_characters])
-            if chunk.sequences is not None:
-                self._save(place, "sequences", chunk.sequences)
-            self._get_path(place, "contents").write_bytes(contents.getbuffer())
-        except OSError as error:
-            raise _make_spool_error(error) from error
-        self.starts.append(self.starts[-1] + len(chunk.n_characters))
+    @property
+    def places(self) -> range:
+        """The numbers of the chunks."""
+        return range(len(self.starts) - 1)
 
-    def read(self) -> Iterator[Chunk]:
-        """Yield all chunks, in order."""
-        for place in range(len(self.starts) - 1):
-            *entries, n_characters = self._load(place, "entries")
-            sequences = self._load(place, "sequences")
-            contents = pl.read_ipc(self._get_path(place, "contents"))
-            yield Chunk(Entries(*entries), Sequences(*sequences) if sequences else None, n_characters, contents)
+    def add(self, documents: pl.DataFrame, counts: sp.csr_array[Any], sequences: Sequences) -> None:
+        """Write a chunk after the others: rows, names and texts of documents, and their tokens."""
+        self._write(len(self.starts) - 1, documents, counts, sequences)
+        self.starts.append(self.starts[-1] + documents.height)
 
-    def read_entries(self) -> Iterator[Entries]:
-        """Yield the counts of all chunks, in order."""
-        for place in range(len(self.starts) - 1):
-            yield Entries(*self._load(place, "entries")[:3])
+    def _write(self, place: int, documents: pl.DataFrame, counts: sp.csr_array[Any], sequences: Sequences) -> None:
+        with _report_full_disk():
+            documents.write_ipc(self._get_path(place, "documents"))
+            np.savez(self._get_path(place, "tokens"), **sequences._asdict())
+        self.write_counts(place, counts)
 
-    def read_sequences(self) -> Iterator[Sequences]:
+    def write_counts(self, place: int, counts: sp.csr_array[Any]) -> None:
+        """Write the counts of the documents of a chunk, in place of those before."""
+        with _report_full_disk():
+            sp.save_npz(self._get_path(place, "counts"), counts, compressed=False)
+
+    def drop(self, is_dropped: Array) -> None:
+        """Remove some of the documents."""
+        lengths = []
+        for place, (start, stop) in enumerate(pairwise(self.starts)):
+            left = np.flatnonzero(~is_dropped[start:stop])
+            tokens, bounds = self.read_tokens(place)
+            n_tokens = np.diff(bounds)
+            tokens = tokens[np.repeat(~is_dropped[start:stop], n_tokens)]
+            sequences = Sequences(tokens, np.append(0, np.cumsum(n_tokens[left])))
+            self._write(place, self.read_documents(place)[left], self.read_counts(place)[left], sequences)
+            lengths.append(len(left))
+        self.starts = np.append(0, np.cumsum(lengths)).tolist()
+
+    def read_documents(self, place: int) -> pl.DataFrame:
+        """Return the rows, names and texts of the documents of a chunk."""
+        return pl.read_ipc(self._get_path(place, "documents"))
+
+    def read_counts(self, place: int, width: int | None = None) -> sp.csr_array[Any]:
+        """Return the counts of the documents of a chunk, as many columns as there were when it was written, or more."""
+        counts: Any = sp.load_npz(self._get_path(place, "counts"))
+        shape = (counts.shape[0], counts.shape[1] if width is None else width)
+        return sp.csr_array((counts.data, counts.indices, counts.indptr), shape=shape)
+
+    def read_rows(self, documents: Array, width: int) -> sp.csr_array[Any]:
+        """Return the counts of some documents, in the order given."""
+        rows, order = np.unique(documents, return_inverse=True)
+        counts = [
+            self.read_counts(place, width)[rows[start:stop] - self.starts[place]]
+            for place, (start, stop) in enumerate(pairwise(np.searchsorted(rows, self.starts)))
+            if start < stop
+        ]
+        return sp.csr_array(sp.vstack(counts, "csr")[order])
+
+    def read_tokens(self, place: int) -> Sequences:
+        """Return the tokens of the documents of a chunk in their order."""
+        with np.load(self._get_path(place, "tokens")) as arrays:
+            return Sequences(**arrays)
+
+    def read_all_tokens(self) -> Iterator[Sequences]:
         """Yield the tokens of all chunks in their order."""
-        for place in range(len(self.starts) - 1):
-            yield Sequences(*self._load(place, "sequences"))
-
-    def read_rows(self, documents: Array) -> sp.csr_array[Any]:
-        """Return the counts of some documents by the numbers of words, in the order of the documents given."""
-        wanted, order = np.unique(documents, return_inverse=True)
-        parts, width = [], max(int(entries.numbers.max(initial=0)) for entries in self.read_entries()) + 1
-        for place, (start, stop) in enumerate(zip(self.starts, self.starts[1:], strict=False)):
-            chosen = wanted[(wanted >= start) & (wanted < stop)] - start
-            if len(chosen):
-                numbers, counts, bounds, _ = self._load(place, "entries")
-                shape = (stop - start, width)
-                parts.append(sp.csr_array((counts, numbers, bounds), shape=shape)[chosen])
-        return sp.csr_array(sp.vstack(parts, "csr")[order])
+        return map(self.read_tokens, self.places)
 
     def close(self) -> None:
         """Remove the folder."""
         self._folder.close()
 
-    def _save(self, place: int, kind: str, arrays: Iterable[Array]) -> None:
-        with self._get_path(place, kind).open("wb") as file:
-            for array in arrays:
-                np.save(file, array)
-
-    def _load(self, place: int, kind: str) -> list[Array]:
-        """Return the arrays of a file; none if there is no such file."""
+    def _get_path(self, place: int, kind: str) -> Path:
         if not self._folder.path.is_dir():
             raise SearchError(
                 "The corpus is closed and its temporary files are gone. Read its chunks inside the with statement.",
                 code="corpus_closed",
             )
-        arrays, path = [], self._get_path(place, kind)
-        if path.exists():
-            with path.open("rb") as file:
-                while file.tell() < path.stat().st_size:
-                    arrays.append(np.load(file))
-        return arrays
-
-    def _get_path(self, place: int, kind: str) -> Path:
-        return self._folder.path / f"{kind}-{place:06d}"
+        return self._folder.path / f"{kind}-{place:06d}{'' if kind == 'documents' else '.npz'}"
 
 
-def _make_spool_error(error: OSError) -> SearchError:
-    return SearchError(
-        "Cannot write temporary files in {folder!r} ({reason}). Free some space there, or choose another folder "
-        "with the environment variable TMPDIR.",
-        code="tmp_dir_failed",
-        folder=tempfile.gettempdir(),
-        reason=error.strerror or str(error),
-    )
-
-
-class Words(NamedTuple):
-    """The words of a corpus by their columns, features first."""
-
-    spelled: pl.Series  # (n_words,)
-    n_features: int
-    documents: Array  # number of documents that each word occurs in, (n_words,)
-    totals: Array  # total count of each, (n_words,)
-    column_of: Array  # column of each number of a word, or -1
-    phrases: Phrases | None
+@contextmanager
+def _report_full_disk() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise SearchError(
+            "Cannot write temporary files in {folder!r} ({reason}). Free some space there, or choose another folder "
+            "with the environment variable TMPDIR.",
+            code="tmp_dir_failed",
+            folder=tempfile.gettempdir(),
+            reason=error.strerror or str(error),
+        ) from error
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,6 +173,14 @@ class Corpus:
         Decisions that the user should know about, such as which column has the text.
     stop_words : tuple of str
         The stop words that are not features.
+    words : list of str
+        All words of the texts: the features, in the order of the columns, and then the others.
+    n_features : int
+        The number d of features.
+    document_frequencies : array of shape (n_words,)
+        Number of documents that each word occurs in.
+    word_counts : array of shape (n_words,)
+        Total count of each word.
     n_missing : int
         Documents without a text: it was null. They have no words.
     columns : polars.DataFrame, optional
@@ -218,40 +201,23 @@ class Corpus:
     duplicates: Array
     notes: tuple[SearchWarning, ...]
     stop_words: tuple[str, ...]
-    _words: Words = field(repr=False)
+    words: list[str] = field(repr=False)
+    n_features: int
+    document_frequencies: Array = field(repr=False)
+    word_counts: Array = field(repr=False)
+    n_missing: int
+    columns: pl.DataFrame | None = field(repr=False)
     _spool: Spool = field(repr=False)
-    n_missing: int = 0
-    columns: pl.DataFrame | None = field(default=None, repr=False)
-
-    @cached_property
-    def words(self) -> list[str]:
-        """All words of the texts: the features, in the order of the columns, and then the others."""
-        return self._words.spelled.to_list()
 
     @property
     def vocabulary(self) -> list[str]:
-        """The features, in alphabetical order; of ready-made counts, in the order of their columns."""
-        return self.words[: self._words.n_features]
-
-    @property
-    def document_frequencies(self) -> Array:
-        """Number of documents that each word occurs in, (n_words,)."""
-        return self._words.documents
-
-    @property
-    def word_counts(self) -> Array:
-        """Total count of each word, (n_words,)."""
-        return self._words.totals
-
-    @property
-    def n_features(self) -> int:
-        """The number d of features."""
-        return self._words.n_features
+        """The features, in alphabetical order."""
+        return self.words[: self.n_features]
 
     @property
     def n_nonzeros(self) -> int:
         """Number of non-zero counts of features in all documents."""
-        return int(self._words.documents[: self.n_features].sum())
+        return int(self.document_frequencies[: self.n_features].sum())
 
     @property
     def n_dropped(self) -> int:
@@ -266,20 +232,11 @@ class Corpus:
         CountChunk
             Some documents.
         """
-        n_done = first = 0
-        is_dropped = np.zeros(self._spool.starts[-1], dtype=bool)
-        is_dropped[self.duplicates[:, 0]] = True
-        for chunk in self._spool.read():
-            rows = first + np.flatnonzero(~is_dropped[first : first + len(chunk.n_characters)])
-            counts, contents = self._count(chunk.entries, chunk.sequences), chunk.contents
-            if len(rows) < counts.shape[0]:
-                counts = counts[rows - first]
-                contents = contents[rows - first] if contents.width else contents
-            names, texts = (contents[name].to_list() if name in contents else None for name in ("name", "text"))
-            columns = None if self.columns is None else self.columns.slice(n_done, len(rows))
-            yield CountChunk(counts, rows, names, texts, columns)
-            first += len(chunk.n_characters)
-            n_done += len(rows)
+        for place, start in zip(self._spool.places, self._spool.starts, strict=False):
+            documents, counts = self._spool.read_documents(place), self._spool.read_counts(place)
+            names, texts = (documents[name].to_list() if name in documents else None for name in ("name", "text"))
+            columns = None if self.columns is None else self.columns.slice(start, documents.height)
+            yield CountChunk(counts, documents["row"].to_numpy(), names, texts, columns)
 
     def to_counts(self) -> sp.csr_array[Any]:
         """Return the counts of all features at once, for a corpus that fits into memory.
@@ -289,21 +246,7 @@ class Corpus:
         sparse array of shape (n_documents, d)
             The counts.
         """
-        matrices = [chunk.counts[:, : self.n_features] for chunk in self.chunks()]
-        return sp.csr_array(sp.vstack(matrices, "csr"))
-
-    def _count(self, entries: Entries, sequences: Sequences | None) -> sp.csr_array[Any]:
-        """Return counts with words as columns, (n, n_words)."""
-        words, shape = self._words, (len(entries.bounds) - 1, len(self._words.spelled))
-        columns = words.column_of[entries.numbers]
-        is_word = columns >= 0
-        bounds = np.concatenate([[0], np.cumsum(is_word)])[entries.bounds].astype(np.int32)
-        counts: sp.csr_array[Any] = sp.csr_array((entries.counts[is_word], columns[is_word], bounds), shape=shape)
-        counts = counts.tocsc().tocsr()  # sorts the columns of each row
-        if words.phrases is not None and sequences is not None:
-            documents, phrases = words.phrases.find(sequences)
-            counts = counts + sp.csr_array((np.ones(len(phrases), np.int32), (documents, phrases)), shape=shape)
-        return counts
+        return sp.csr_array(sp.vstack([chunk.counts[:, : self.n_features] for chunk in self.chunks()], "csr"))
 
     def close(self) -> None:
         """Remove the temporary files. The words and the frequencies stay."""

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
+
+import polars as pl
 
 from mixsearch.errors import ArgumentError, Option
 from mixsearch.io.files import FORMATS, Format
 from mixsearch.machine import available_cores
 
-Tokenizer = Callable[[str], Sequence[str]]
 KeptColumns = Sequence[str] | Literal["auto"] | None
 
 # Measured on mixed texts: a chunk while its words are found, in times its characters.
@@ -20,15 +19,15 @@ _BYTES_PER_CHARACTER, _MAX_THREADS = 30, 8
 _MIN_CHUNK_BYTES, _MAX_CHUNK_BYTES = 1 << 16, 1 << 22
 # A long document may have more than its part of the memory; every machine has what the shortest limit takes.
 _MEMORY_PER_DOCUMENT_BYTE, _MIN_DOCUMENT_BYTES = 10, 4 << 20
-# Words of texts that are features by default, in Python and on the command line.
-DEFAULT_MIN_DF, DEFAULT_MAX_DF, DEFAULT_MAX_WORDS = 5, 0.3, 100_000
+# Words that are features by default, in Python and on the command line.
+DEFAULT_MIN_DF, DEFAULT_MAX_DF, MAX_FEATURES = 5, 0.3, 100_000
 # In a small corpus, the limits of how rare a feature may be, as one document of this many, and of how common.
 _SMALL_MIN_SHARE, _SMALL_MAX_DF = 100, 10
 
 
 @dataclass(frozen=True, kw_only=True)
 class CorpusOptions:
-    """Options for reading files, splitting texts into words and choosing the words that topics consist of.
+    r"""Options for reading files, splitting texts into words and choosing the words that topics consist of.
 
     Parameters
     ----------
@@ -47,32 +46,20 @@ class CorpusOptions:
         Whether the first row of CSV, TSV and Excel is data. Columns are then called "column 1", "column 2" and so on.
     skip_bad_rows : bool
         Whether to skip rows of CSV, TSV and JSON that cannot be read, and to count them. By default they are errors.
-    vocabulary : path, optional
-        File with one word per line, for ready-made counts.
     token_pattern : str, optional
-        Regular expression that matches one word. By default words are runs of at least two letters, combining marks
-        and digits with at least one letter; a number after a hyphen belongs to its word (gpt-4, cve-2022-0001). Of
-        scripts without spaces (Chinese, Japanese, Thai, Lao, Khmer, Burmese), overlapping pairs of characters are
-        counted.
-    tokenizer : callable, optional
-        Function from a cleaned text to a list of its words, such as ``jieba.lcut``. It replaces `token_pattern`. An
-        index cannot store it: to add documents, pass it again.
-    lowercase : bool
-        Whether to convert texts to lower case.
-    strip_tags : bool
-        Whether to remove HTML tags and resolve entities such as &amp;.
-    stop_words : str, path or sequence of str, optional
-        Words that are not features: "auto", "english", the code of another language such as "fr", a file with one word
-        per line, or the words. "auto" takes the frequent stop words of the languages that occur in the texts;
-        ready-made counts keep theirs.
+        Regular expression, as in Rust, that matches one word of a text in lower case. By default words are runs of at
+        least two letters, combining marks and digits with at least one letter. Hyphens join them, and the parts are
+        counted, too (zero-day, cve-2022-0001). Of scripts without spaces (Chinese, Japanese, Thai, Lao, Khmer,
+        Burmese), overlapping pairs of characters are counted.
+    stop_words : str or sequence of str, optional
+        Words that are not features: "auto", the code of a language such as "en", or the words. "auto" takes the
+        frequent stop words of the languages that occur in the texts.
     phrases : bool
         Whether to count pairs of adjacent words that mean more than their parts, such as "machine translation".
     min_df, max_df : int or float, optional
         Smallest and largest number of documents of a feature. A float is a share of all documents. By default features
-        of texts are in at least 5 documents and at most 0.3 of them, fewer and more in a corpus of less than 500 and
-        of less than 34 documents. All words of ready-made counts are features.
-    max_words : int, optional
-        The number of features, the most frequent words. By default 100,000 of texts, all of ready-made counts.
+        are in at least 5 documents and at most 0.3 of them, fewer and more in a corpus of less than 500 and of less
+        than 34 documents. At most 100,000 words, the most frequent ones, are features.
     drop_duplicates : bool
         Leave out documents that repeat an earlier one: they have at least 0.8 of their words in common.
     keep_texts : bool
@@ -84,7 +71,7 @@ class CorpusOptions:
     Examples
     --------
     >>> from mixsearch.text import CorpusOptions, count_texts
-    >>> options = CorpusOptions(tokenizer=str.split, stop_words=["the"])
+    >>> options = CorpusOptions(token_pattern=r"\S+", stop_words=["the"])
     >>> with count_texts(["The runner's run", "A good run"], options) as corpus:
     ...     print(corpus.vocabulary)
     ['a', 'good', 'run', "runner's"]
@@ -97,16 +84,11 @@ class CorpusOptions:
     encoding: str = "utf-8"
     no_header: bool = False
     skip_bad_rows: bool = False
-    vocabulary: str | os.PathLike[str] | None = None
     token_pattern: str | None = None
-    tokenizer: Tokenizer | None = None
-    lowercase: bool = True
-    strip_tags: bool = False
-    stop_words: str | os.PathLike[str] | Sequence[str] | None = "auto"
+    stop_words: str | Sequence[str] | None = "auto"
     phrases: bool = True
     min_df: int | float | None = None
     max_df: int | float | None = None
-    max_words: int | None = None
     drop_duplicates: bool = False
     keep_texts: bool = True
     memory: int = 256_000_000
@@ -118,20 +100,11 @@ class CorpusOptions:
             )
         _check_frequency("min_df", self.min_df)
         _check_frequency("max_df", self.max_df)
-        for name in ("max_words", "memory"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise _make_error(name, value, "{argument} must be a positive integer, got {value!r}.")
+        if self.memory < 1:
+            raise _make_error("memory", self.memory, "{argument} must be a positive integer, got {value!r}.")
         _check_encoding(self.encoding)
         if isinstance(self.keep, str) and self.keep != "auto":
             raise _make_error("keep", self.keep, "{argument} must be a list of columns, 'auto' or None, got {value!r}.")
-        if self.tokenizer is not None and self.token_pattern is not None:
-            raise ArgumentError(
-                "{first} and {second} exclude each other: leave one out.",
-                code="conflicting_arguments",
-                first=Option("tokenizer"),
-                second=Option("token_pattern"),
-            )
         if self.token_pattern is not None:
             _check_pattern(self.token_pattern)
 
@@ -164,27 +137,24 @@ class CorpusOptions:
 
 
 class WordLimits(NamedTuple):
-    """Which words are features: the number or share of documents that have them, and how many words at most."""
+    """Which words are features: the number or share of documents that have them."""
 
     min_df: int | float
     max_df: int | float
-    max_words: int | None
 
     def find_bounds(self, n_documents: int) -> tuple[float, float]:
         """Return the smallest and the largest number of documents that a feature occurs in."""
-        low, high = (each if isinstance(each, int) else each * n_documents for each in (self.min_df, self.max_df))
+        low, high = (limit if isinstance(limit, int) else limit * n_documents for limit in self)
         return low, high
 
 
-def choose_limits(options: CorpusOptions, n_documents: int, *, are_texts: bool) -> WordLimits:
-    """Return the limits of the options, and the defaults for texts or for ready-made counts."""
-    limits = WordLimits(1, 1.0, None)
-    if are_texts:
-        min_df = min(DEFAULT_MIN_DF, max(n_documents // _SMALL_MIN_SHARE, 1))
-        is_small = n_documents * DEFAULT_MAX_DF < _SMALL_MAX_DF
-        limits = WordLimits(min_df, _SMALL_MAX_DF if is_small else DEFAULT_MAX_DF, DEFAULT_MAX_WORDS)
-    given = {name: getattr(options, name) for name in WordLimits._fields}
-    return limits._replace(**{name: value for name, value in given.items() if value is not None})
+def choose_limits(options: CorpusOptions, n_documents: int) -> WordLimits:
+    """Return the limits of the options, and the defaults for a corpus of this size."""
+    min_df = min(DEFAULT_MIN_DF, max(n_documents // _SMALL_MIN_SHARE, 1))
+    max_df = _SMALL_MAX_DF if n_documents * DEFAULT_MAX_DF < _SMALL_MAX_DF else DEFAULT_MAX_DF
+    return WordLimits(
+        min_df if options.min_df is None else options.min_df, max_df if options.max_df is None else options.max_df
+    )
 
 
 def _make_error(name: str, value: object, sentence: str, **fields: Any) -> ArgumentError:
@@ -221,18 +191,10 @@ def _check_encoding(encoding: str) -> None:
 
 def _check_pattern(pattern: str) -> None:
     try:
-        n_groups = re.compile(pattern).groups
-    except re.error as error:
+        pl.Series([""]).str.extract_all(pattern)
+    except pl.exceptions.ComputeError as error:
         raise _make_error(
             "token_pattern",
             pattern,
-            "{argument} must be a regular expression, got {value!r}: {reason}.",
-            reason=str(error),
+            "{argument} must be a regular expression without look-around and references to groups, got {value!r}.",
         ) from error
-    if n_groups > 1:
-        raise _make_error(
-            "token_pattern",
-            pattern,
-            "{argument} must have at most 1 group, got {n_groups} in {value!r}: write (?:...) for the others.",
-            n_groups=n_groups,
-        )

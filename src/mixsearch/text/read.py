@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, cast
@@ -19,7 +19,7 @@ from mixsearch.io.read import open_rows
 from mixsearch.io.streams import File, Reading, open_plain, read_lines, read_text
 from mixsearch.io.types import flatten
 from mixsearch.io.values import is_missing, replace_surrogates, to_text
-from mixsearch.text.columns import Columns, ColumnSummary, choose_columns, summarize_columns, unwrap
+from mixsearch.text.columns import Columns, ColumnSummary, check_columns, choose_columns, summarize_columns, unwrap
 from mixsearch.text.options import CorpusOptions
 
 TABLE = "the table"
@@ -32,11 +32,10 @@ Item = TypeVar("Item")
 
 
 class Documents(NamedTuple):
-    """A chunk of documents, and the place of each in its source."""
+    """A chunk of documents."""
 
     texts: pl.Series
     names: pl.Series | None
-    locate: Callable[[int], str]
     columns: pl.DataFrame | None = None
     n_missing: int = 0
 
@@ -70,30 +69,22 @@ class SourceReader:
         if sources.format in ("lines", "files"):
             self.check_no_columns()
         if sources.format == "files":
-            sized = ((file, file.n_bytes) for file in sources.files)
-            for files in group_by_size(sized, self.options.chunk_bytes):
-                yield self._load_files(files, sources.root)
+            yield from self._read_pairs(self._read_file(file, sources.root) for file in sources.files)
             return
         for file in sources.files:
             yield from self._read_lines(file) if sources.format == "lines" else self._read_table(file, sources.format)
 
-    def _load_files(self, files: list[File], root: Path | None) -> Documents:
-        texts = [read_text(file, self.options.encoding, self.reading.limit) for file in files]
-        self.n_bytes += sum(file.n_bytes for file in files)
-        paths = [file.path for file in files]
+    def _read_file(self, file: File, root: Path | None) -> tuple[str, str]:
+        """Return the text and the name of a file."""
+        self.n_bytes += file.n_bytes
         # Relative paths have forward slashes on every system, so that an index does not depend on where it was built.
-        names = [str(path) if root is None else path.relative_to(root).as_posix() for path in paths]
-        return Documents(
-            _to_series(texts), _to_series(map(replace_surrogates, names)), lambda i: f"the file {str(files[i])!r}"
-        )
+        name = str(file.path) if root is None else file.path.relative_to(root).as_posix()
+        return read_text(file, self.options.encoding, self.reading.limit), replace_surrogates(name)
 
     def _read_lines(self, file: File) -> Iterator[Documents]:
         with open_plain(file, self.options.encoding) as path:
-            lines = ((line, len(line[1])) for line in read_lines(path, file, self.reading))
-            for chunk in group_by_size(lines, self.options.chunk_bytes):
-                texts = [text.removesuffix("\n").removesuffix("\r") for _, text in chunk]
-                numbers = [number for number, _ in chunk]
-                yield Documents(_to_series(texts), None, _locate(f"line {{:,}} of {str(file)!r}", numbers))
+            lines = read_lines(path, file, self.reading)
+            yield from self._read_pairs((line.removesuffix("\n").removesuffix("\r"), None) for _, line in lines)
         self.n_bytes += file.n_bytes
 
     def _read_table(self, file: File, format: Format) -> Iterator[Documents]:
@@ -102,48 +93,45 @@ class SourceReader:
                 return
             columns = self._resolve_columns(rows.sample, str(file))
             schema = {name: rows.sample.schema[name] for name in columns.all if name in rows.sample.columns}
-            n_rows, end = 0, self.n_bytes + file.n_bytes
+            end = self.n_bytes + file.n_bytes
             for frame in rows.read(schema):
-                for part in _cut(frame, columns, self.options.chunk_bytes):
-                    yield _load_frame(part, columns, f"row {{:,}} of {str(file)!r}", n_rows)
-                    n_rows += part.height
-                    self.n_bytes = min(self.n_bytes + int(part.estimated_size()), end)
+                for piece in _cut(frame, columns, self.options.chunk_bytes):
+                    yield _load_frame(piece, columns)
+                    self.n_bytes = min(self.n_bytes + int(piece.estimated_size()), end)
         self.n_bytes = end
 
     def read_frame(self, source: Any) -> Iterator[Documents]:
         """Read the documents of a data frame or of another table in memory."""
         frame = to_polars(source)
         columns = self._resolve_columns(frame, TABLE)
-        n_rows = 0
-        for part in _cut(frame, columns, self.options.chunk_bytes):
-            yield _load_frame(part, columns, "row {:,} of the table", n_rows)
-            n_rows += part.height
+        for piece in _cut(frame, columns, self.options.chunk_bytes):
+            yield _load_frame(piece, columns)
 
-    def read_strings(self, texts: Iterable[Any], names: Iterable[str] | None) -> Iterator[Documents]:
+    def read_strings(self, texts: Iterable[Any], names: Iterable[Any] | None = None) -> Iterator[Documents]:
         """Read documents that are strings already, or missing."""
         if not isinstance(texts, pl.Series) and hasattr(texts, "to_pylist"):
             texts = texts.to_pylist()  # an array of Arrow
-        pairs: Iterable[tuple[Any, Any]] = (
-            zip(texts, names, strict=True) if names is not None else ((text, None) for text in texts)
+        pairs = ((text, None) for text in texts) if names is None else zip(texts, names, strict=True)
+        return self._read_pairs(
+            (None if is_missing(text) else _join(text), None if names is None else to_text(name or ""))
+            for text, name in pairs
         )
-        start, size = 0, self.options.chunk_bytes
-        for chunk in group_by_size(((pair, len(pair[0]) if isinstance(pair[0], str) else 0) for pair in pairs), size):
-            shown = ("" if is_missing(text) else _join(text) for text, _ in chunk)
-            named = None if names is None else ("" if name is None else to_text(name) for _, name in chunk)
-            yield Documents(
-                _to_series(shown),
-                None if named is None else _to_series(named),
-                _locate("text {:,}", range(start + 1, start + len(chunk) + 1)),
-                n_missing=sum(is_missing(text) for text, _ in chunk),
-            )
-            start += len(chunk)
+
+    def _read_pairs(self, pairs: Iterable[tuple[str | None, str | None]]) -> Iterator[Documents]:
+        """Read texts with their names."""
+        sized = ((pair, len(pair[0] or "")) for pair in pairs)
+        for chunk in group_by_size(sized, self.options.chunk_bytes):
+            texts, names = (pl.Series(values, dtype=pl.String) for values in zip(*chunk, strict=True))
+            has_names = names.null_count() == 0
+            yield Documents(texts.fill_null(""), names if has_names else None, n_missing=texts.null_count())
 
     def _resolve_columns(self, first: pl.DataFrame, file: str) -> Columns:
         """Return the columns to read. They are chosen at the first file; the others must have the text and the id."""
         if self.columns is None:
             self.columns, notes = choose_columns(first, self.reading.readings, self.options, file)
             self.notes += notes
-        self.columns.check(first.columns, file, self.options.id)
+        id = self.options.id
+        check_columns([*self.columns.texts, *([] if id is None else [id])], first.columns, file)
         return self.columns
 
     def check_no_columns(self) -> None:
@@ -162,16 +150,8 @@ class SourceReader:
                 )
 
 
-def _to_series(texts: Iterable[str]) -> pl.Series:
-    return pl.Series(list(texts), dtype=pl.String)
-
-
 def _join(text: Any) -> str:
     return " ".join(map(to_text, text)) if isinstance(text, list) else to_text(text)
-
-
-def _locate(place: str, numbers: list[int] | range) -> Callable[[int], str]:
-    return lambda i: place.format(numbers[i])
 
 
 def _cut(frame: pl.DataFrame, columns: Columns, limit: int) -> Iterator[pl.DataFrame]:
@@ -190,17 +170,15 @@ def get_texts(frame: pl.DataFrame, name: str) -> pl.Series:
     return flatten(column.to_frame()).to_series().cast(pl.String)
 
 
-def _load_frame(frame: pl.DataFrame, columns: Columns, place: str, first: int) -> Documents:
-    missing = [name for name in [*columns.texts, columns.id] if name and name not in frame.columns]
+def _load_frame(frame: pl.DataFrame, columns: Columns) -> Documents:
+    missing = [name for name in columns.all if name not in frame.columns and name not in columns.kept]
     frame = frame.with_columns(pl.lit(None, pl.String).alias(name) for name in missing)
     texts = pl.DataFrame([get_texts(frame, name).alias(f"text {i}") for i, name in enumerate(columns.texts)])
     joined = texts.select(pl.concat_str(pl.all(), separator="\n", ignore_nulls=True)).to_series()
-    kept = [name for name in columns.kept if name in frame.columns]
     return Documents(
         joined.fill_null("").alias(""),
         None if columns.id is None else get_texts(frame, columns.id).fill_null(""),
-        _locate(place, range(first + 1, first + frame.height + 1)),
-        unwrap(frame[kept]) if columns.kept else None,
+        unwrap(frame[[name for name in columns.kept if name in frame.columns]]) if columns.kept else None,
         int(texts.select(pl.all_horizontal(pl.all().is_null()).sum()).item()),
     )
 
@@ -223,7 +201,7 @@ def inspect_columns(source: Source, options: CorpusOptions | None = None) -> lis
     """Return what the first rows of the first file show about its columns, and which are kept by default."""
     options = replace(options or CorpusOptions(), keep="auto")
     sources = find_files(source, options.format, options.named_columns)
-    if sources.format in ("lines", "files", "npz"):
+    if sources.format in ("lines", "files"):
         return []
     reader = SourceReader(options, describe_source(source))
     with open_rows(sources.files[0], sources.format, reader.reading) as rows:
@@ -237,17 +215,17 @@ def inspect_columns(source: Source, options: CorpusOptions | None = None) -> lis
 
 
 def name_columns(source: Source | TableLike, options: CorpusOptions | None = None) -> list[str]:
-    """Return the names of the columns of a table in memory, or of the first file."""
+    """Return the names of the columns of a table in memory, or of the first file; none of texts without columns."""
     if is_frame(source):
         return list_columns(source)
-    return [column.name for column in inspect_columns(source, options)]
+    return [] if are_texts(source) else [column.name for column in inspect_columns(source, options)]
 
 
 def has_columns(source: Source, options: CorpusOptions) -> bool:
     """Return whether documents come from tables, whose columns have names."""
     if is_frame(source) or are_texts(source):
         return is_frame(source)
-    return find_files(source, options.format, options.named_columns).format not in ("lines", "files", "npz")
+    return find_files(source, options.format, options.named_columns).format not in ("lines", "files")
 
 
 def are_texts(source: Any) -> bool:
@@ -260,12 +238,9 @@ def are_texts(source: Any) -> bool:
     if not isinstance(source, list | tuple):
         return True
     first = source[:_N_FIRST]
-    if any(isinstance(item, os.PathLike) for item in first):
-        return False
-    strings = [item for item in first if isinstance(item, str)]
-    if len(strings) < len(first):
-        return True
-    return any(len(text.split()) > 1 for text in strings) and not any(map(_names_files, strings))
+    if not all(isinstance(item, str) for item in first):
+        return not any(isinstance(item, os.PathLike) for item in first)
+    return any(len(text.split()) > 1 for text in first) and not any(map(_names_files, first))
 
 
 def _names_files(text: str) -> bool:

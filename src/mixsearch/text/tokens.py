@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import html
-import re
 from collections.abc import Callable
 
 import numpy as np
 import polars as pl
 
 from mixsearch._typing import Array
-from mixsearch.errors import SearchError
 from mixsearch.text.options import CorpusOptions
 
 # Scripts without spaces. Katakana spells foreign words, so its runs stay whole.
@@ -18,92 +16,83 @@ _UNSPACED = r"\p{Han}\p{Hiragana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
 _SCRIPTS = r"\p{Han}+|[\p{Hiragana}ー]+|\p{Thai}+|\p{Lao}+|\p{Khmer}+|\p{Myanmar}+"
 # Marks belong to the spelling of a word, and joiners to that of Persian and of the Indian scripts.
 _LETTER = rf"[\p{{L}}\p{{M}}\p{{N}}\u200c\u200d&&[^{_UNSPACED}\p{{Katakana}}ー\ufe00-\ufe0f]]"
-_NAME = rf"[\p{{L}}&&{_LETTER}]{_LETTER}*(?:-\p{{N}}{_LETTER}*)+"
+# Hyphens join words and names: zero-day, cve-2022-0001, gpt-3.5.
+_COMPOUND = rf"{_LETTER}+(?:-{_LETTER}+)+(?:\.\p{{N}}+)*"
+# A name with a number may be joined to more: gpt-4-based.
+_NAME = rf"{_LETTER}+(?:-\p{{N}}{_LETTER}*)+(?:\.\p{{N}}+)*"
+# The letters after a number with a decimal point are not a word: $1.2bn, 1,000km.
+_NUMBER = rf"\p{{N}}+(?:[.,]\p{{N}}+)+{_LETTER}*"
 # What separates the words of a phrase: anything but one hyphen or a blank, and the end of a paragraph.
 _BREAK = r"\s-+\s|--+|\n\s*\n|[^\s\p{L}\p{M}\p{N}-]+"
-_TOKEN = rf"{_NAME}|{_LETTER}+|[\p{{Katakana}}ー]+|{_SCRIPTS}|{_BREAK}"
+_TOKEN = rf"{_COMPOUND}|{_NUMBER}|{_LETTER}+|[\p{{Katakana}}ー]+|{_SCRIPTS}|{_BREAK}"
 _WORD = rf"^(?:{_LETTER}{{2,}}|[\p{{Katakana}}ー]{{2,}})$"
 # What a reader takes for a character, such as a consonant of Thai with the vowels around it; the last two code points
 # write the next consonant below the one before.
 _CHARACTER = r"[เแโใไເແໂໃໄ]?.(?:[\u17d2\u1039]\p{L}|[\p{M}ะาำๅະາຳー])*"
 _HYPHENS = "[\u2010-\u2013]"
-# A tag starts with a letter, a slash or an exclamation mark: "a < b" is not one.
-_TAG = r"<[A-Za-z/!][^<>]*>"
+_ENTITY = r"&(?:#\d+|#x[0-9a-f]+|[A-Za-z]+\d*);"
+# The usual tags, in lower case: <GM> is a share, <stdio.h> a file. And what every URL starts with.
+_MARKUP = (
+    r"https?://(?:www\.)?|</?(?:a|b|blockquote|br|center|code|div|em|font|h[1-6]|hr|i|img|li|ol|p|pre|span|strong|sub|sup|table|tbody|td|th"
+    r"|thead|tr|tt|u|ul)(?:\s[^<>]*)?/?>"
+)
+# Other tokens only separate words.
+COUNTED = r"[\p{L}\p{N}]"
+# Nobody searches for longer words: encoded files and the like.
+_MAX_LETTERS = 60
 
 
-def clean_texts(texts: pl.Series, options: CorpusOptions) -> pl.Series:
-    """Return texts in the Unicode normal form and the case in which words are counted."""
-    if options.strip_tags:
-        # Entities come second: &lt;b&gt; is not a tag.
-        texts = pl.Series(list(map(html.unescape, texts.str.replace_all(_TAG, " "))), dtype=pl.String)
-    is_ascii = texts.str.len_bytes() == texts.str.len_chars()
-    if not is_ascii.all():
-        # NFKC maps the ligature "ﬁ" to "fi", full-width letters to plain ones, decomposed accents to composed ones.
-        others = texts.filter(~is_ascii).str.normalize("NFKC").str.replace_all(_HYPHENS, "-")
-        texts = texts.zip_with(is_ascii, others.gather(((~is_ascii).cum_sum().cast(pl.Int64) - 1).clip(0)))
-    return texts.str.to_lowercase() if options.lowercase else texts
+def normalize_texts(texts: pl.Series) -> pl.Series:
+    """Return texts without markup, in lower case and Unicode normal form, as words are counted."""
+    texts = _convert_some(texts, texts.str.contains(_MARKUP), lambda some: some.str.replace_all(_MARKUP, " "))
+    # Entities come second: &lt;b&gt; is not a tag.
+    texts = _convert_some(texts, texts.str.contains(_ENTITY), lambda some: _to_series(map(html.unescape, some)))
+    # NFKC maps the ligature "ﬁ" to "fi", full-width letters to plain ones, decomposed accents to composed ones.
+    has_others = texts.str.len_bytes() > texts.str.len_chars()
+    texts = _convert_some(texts, has_others, lambda some: some.str.normalize("NFKC").str.replace_all(_HYPHENS, "-"))
+    return texts.str.to_lowercase()
 
 
-def normalize_text(text: str, options: CorpusOptions) -> str:
+def _convert_some(texts: pl.Series, mask: pl.Series, convert: Callable[[pl.Series], pl.Series]) -> pl.Series:
+    rows = mask.arg_true()
+    return texts.scatter(rows, convert(texts.gather(rows))) if len(rows) else texts
+
+
+def _to_series(texts: object) -> pl.Series:
+    return pl.Series(list(texts), dtype=pl.String)  # type: ignore[call-overload]
+
+
+def normalize_text(text: str) -> str:
     """Return one text in the form in which words are counted."""
-    return str(clean_texts(pl.Series([text]), options)[0])
+    return str(normalize_texts(pl.Series([text]))[0])
 
 
-def find_tokens(texts: pl.Series, options: CorpusOptions, locate: Callable[[int], str]) -> pl.Series:
-    """Return the tokens of each text, lists of str; `locate` returns the place of a document, for errors.
-
-    They are runs of letters or of other characters, which separate phrases, or what the user's own pattern or tokenizer
-    takes for words.
-    """
-    cleaned = clean_texts(texts, options)
-    if is_default(options):
-        return cleaned.str.extract_all(_TOKEN)
-    split = options.tokenizer or re.compile(options.token_pattern or "").findall
-    lists = [_split(split, text, locate, i) for i, text in enumerate(cleaned.to_list())]
-    return pl.Series(lists, dtype=pl.List(pl.String))
+def find_tokens(texts: pl.Series, options: CorpusOptions) -> pl.Series:
+    """Return the tokens of each text, lists of str: runs of letters or of what separates phrases, or of a pattern."""
+    return normalize_texts(texts).str.extract_all(options.token_pattern or _TOKEN)
 
 
-def is_default(options: CorpusOptions) -> bool:
-    """Return whether words are found by the rules of this module, not by the user's own."""
-    return options.tokenizer is None and options.token_pattern is None
-
-
-def _split(split: Callable[[str], object], text: str, locate: Callable[[int], str], i: int) -> list[str]:
-    try:
-        # A generator may fail late, so it is exhausted here.
-        returned = split(text)
-        tokens = list(returned)  # type: ignore[call-overload]
-    except Exception as error:
-        raise SearchError(
-            "The tokenizer raised {reason} at {place}.",
-            code="tokenizer_failed",
-            reason=f"{type(error).__name__}: {error}",
-            place=locate(i),
-        ) from error
-    if isinstance(returned, str) or not all(isinstance(token, str) for token in tokens):
-        raise SearchError(
-            "The tokenizer must return a list of strings, but returned {returned} at {place}.",
-            code="tokenizer_failed",
-            returned=f"{returned!r:.80}",
-            place=locate(i),
-        )
-    return [token for token in tokens if token]
-
-
-def find_words(tokens: pl.Series) -> pl.DataFrame:
+def find_words(tokens: pl.Series, options: CorpusOptions) -> pl.DataFrame:
     """Return the words that each token is counted as, with columns `token`, its index, and `word`.
 
-    A word is counted as itself, a name with a number also as its letters (gpt-4 and gpt), a run of a script without
-    spaces as overlapping pairs of characters. In Chinese a pair is a word more often than not, elsewhere a good part of
-    one. A single Chinese character is a word too, and so is a single one of another script that takes several letters.
+    A word is counted as itself, a compound also as its parts (gpt-4 and gpt), a run of a script without spaces as
+    overlapping pairs of characters. In Chinese a pair is a word more often than not, elsewhere a good part of one. A
+    single Chinese character is a word too, and so is a single one of another script that takes several letters.
     """
-    frame = pl.DataFrame({"token": np.arange(len(tokens), dtype=np.uint32), "word": tokens})
+    frame = pl.DataFrame(
+        {"token": np.arange(len(tokens), dtype=np.int32), "word": tokens}, schema_overrides={"word": pl.String}
+    )
     word = pl.col("word")
+    frame = frame.filter(word.str.len_chars().is_between(1, _MAX_LETTERS) | word.str.contains(f"[{_UNSPACED}]"))
+    if options.token_pattern is not None:
+        return frame
+    has_letter = frame.filter(word.str.contains(r"\p{L}"))
     is_word = word.str.contains(_WORD) & word.str.contains(r"\p{L}")
-    heads = word.str.extract(r"^([^-]+)-", 1)
-    names = frame.filter(word.str.contains(rf"^{_NAME}$"))
-    words = [frame.filter(is_word), names, names.select("token", heads).filter(is_word)]
-    runs = frame.filter(word.str.contains(rf"^(?:{_SCRIPTS})$") & word.str.contains(rf"[{_UNSPACED}]"))
+    compounds = has_letter.filter(word.str.contains(rf"^{_COMPOUND}$"))
+    parts = compounds.with_columns(word.str.split("-")).explode("word").unique(maintain_order=True)
+    names = compounds.with_columns(word.str.extract(rf"^({_NAME})-\p{{L}}", 1)).drop_nulls()
+    words = [has_letter.filter(is_word), compounds, names, parts.filter(is_word)]
+    runs = has_letter.filter(word.str.contains(rf"^(?:{_SCRIPTS})$") & word.str.contains(rf"[{_UNSPACED}]"))
     if runs.height:
         runs = runs.with_columns(word.str.extract_all(_CHARACTER)).explode("word")
         following = word.shift(-1).over("token")
@@ -114,19 +103,14 @@ def find_words(tokens: pl.Series) -> pl.DataFrame:
 
 
 def split_words(text: str, options: CorpusOptions, is_known: Callable[[str], bool] = bool) -> list[str]:
-    """Split a question into words as the texts of a corpus are; of a name with a number, the name or its letters."""
-    tokens = find_tokens(pl.Series([text]), options, lambda _: "the question").explode().drop_nulls()
-    if not is_default(options):
-        return tokens.to_list()
-    is_name = tokens.str.contains(rf"^{_NAME}$").to_list()
+    """Split a question into words as the texts of a corpus are; of a compound, itself if it is known, or its parts."""
+    tokens = find_tokens(pl.Series([text]), options).explode().drop_nulls()
     words: list[str] = []
-    name, previous = "", -1
-    for token, word in find_words(tokens).iter_rows():
-        if token == previous and is_name[token]:  # the letters of the name before
-            words[-1] = name if is_known(name) else word
-        else:
-            words.append(word)
-        name, previous = word, token
+    for (token,), rows in find_words(tokens, options).group_by("token", maintain_order=True):
+        compound, listed = tokens[token], rows["word"].to_list()
+        if compound in listed:
+            listed = [compound] if len(listed) == 1 or is_known(compound) else listed[1:]
+        words += listed
     return words
 
 
@@ -135,64 +119,31 @@ class Lexicon:
 
     Attributes
     ----------
-    is_word : array of shape (n,), bool
-        Which tokens are words.
+    is_counted : array of shape (n,), bool
+        Which tokens match a pattern. The others only separate words.
     hashes : array of shape (n,), uint64
         A hash of the letters of each, the same in every run.
     """
 
-    def __init__(self, *, is_default: bool) -> None:
-        self._kind, self._is_default = pl.Categorical(pl.Categories.random()), is_default
+    def __init__(self, counted: str) -> None:
+        self._counted, self._kind = counted, pl.Categorical(pl.Categories.random())
         self._numbered = pl.Series([], dtype=self._kind)  # Polars forgets categories that no series uses
-        self._tokens: list[pl.Series] = []
-        self._parts: list[pl.DataFrame] = []
-        self.is_word, self.hashes = np.zeros(0, dtype=bool), np.zeros(0, dtype=np.uint64)
+        self._tokens = [pl.Series([], dtype=pl.String)]
+        self.is_counted, self.hashes = np.zeros(0, dtype=bool), np.zeros(0, dtype=np.uint64)
 
     @property
     def tokens(self) -> pl.Series:
         """The tokens by their numbers."""
-        self._tokens = [pl.concat(self._tokens)] if self._tokens else [pl.Series([], dtype=pl.String)]
-        return self._tokens[0]
+        return pl.concat(self._tokens)
 
-    def number(self, tokens: pl.Series) -> tuple[Array, pl.Series]:
-        """Return the number of each token, int32, and the tokens that are new."""
-        numbers = self._number(tokens)
-        new = self._add(tokens, numbers)
-        if not self._is_default:
-            self.is_word[len(self.is_word) - len(new) :] = True
-            return numbers, new
-        first = len(self.is_word) - len(new)
-        parts = find_words(new)
-        words = parts["word"]
-        of_words = self._number(words)
-        derived = self._add(words, of_words)
-        self.is_word[of_words] = True
-        owners = parts["token"].to_numpy().astype(np.int32) + np.int32(first)
-        is_other = of_words != owners
-        self._parts.append(pl.DataFrame({"token": owners[is_other], "part": of_words[is_other]}))
-        return numbers, pl.concat([new, derived])
-
-    def count_parts(self, documents: Array, numbers: Array, counts: Array) -> tuple[Array, Array, Array]:
-        """Return the documents, numbers and counts of the words that tokens are counted as beside themselves."""
-        self._parts = [pl.concat(self._parts)] if self._parts else []
-        if not self._parts or not self._parts[0].height:
-            return documents[:0], numbers[:0], counts[:0]
-        has_parts = np.zeros(len(self.is_word), dtype=bool)
-        has_parts[self._parts[0]["token"].to_numpy()] = True
-        chosen = np.flatnonzero(has_parts[numbers])
-        frame = pl.DataFrame({"token": numbers[chosen], "entry": chosen}).join(self._parts[0], on="token")
-        entries = frame["entry"].to_numpy()
-        return documents[entries], frame["part"].to_numpy(), counts[entries]
-
-    def _number(self, tokens: pl.Series) -> Array:
+    def number(self, tokens: pl.Series) -> Array:
+        """Return the number of each token, int32. New tokens are added."""
         self._numbered = tokens.cast(self._kind)
-        return self._numbered.to_physical().to_numpy().astype(np.int32)
-
-    def _add(self, tokens: pl.Series, numbers: Array) -> pl.Series:
-        """Add the tokens that are new, and return them in the order of their numbers."""
-        largest = np.maximum.accumulate(np.append(np.int32(len(self.is_word) - 1), numbers))
-        new = tokens.gather(np.flatnonzero(numbers > largest[:-1]))  # numbers rise with the first occurrence
+        numbers = self._numbered.to_physical().to_numpy().astype(np.int32)
+        # Numbers rise with the first occurrence.
+        largest = np.maximum.accumulate(np.append(np.int32(len(self.hashes) - 1), numbers))
+        new = tokens.gather(np.flatnonzero(numbers > largest[:-1]))
         self._tokens.append(new)
-        self.is_word = np.concatenate([self.is_word, np.zeros(len(new), dtype=bool)])
+        self.is_counted = np.concatenate([self.is_counted, new.str.contains(self._counted).to_numpy()])
         self.hashes = np.concatenate([self.hashes, new.hash().to_numpy()])
-        return new
+        return numbers

@@ -43,8 +43,8 @@ MIN_DOCUMENTS = 2
 # Ids that a note lists.
 _MAX_LISTED = 5
 # Options that say where the texts are, and those that only matter while they are read, are not stored.
-_NOT_STORED = ("tokenizer", "format", "encoding", "vocabulary", "keep_texts", "memory")
-_OF_TOKENS = ("token_pattern", "lowercase", "strip_tags", "phrases")
+_NOT_STORED = ("format", "encoding", "keep_texts", "memory")
+_OF_TOKENS = ("token_pattern", "phrases")
 
 # Called with the step of the work, units done, units in all (None if unknown), and the name of the unit.
 OnProgress = Callable[[str, int, int | None, str], None]
@@ -243,18 +243,18 @@ def _expect_new_words(corpus: Corpus, frequency: Array) -> float:
 
 
 def _describe_reading(corpus: Corpus, reading: CorpusOptions | None) -> dict[str, Any] | None:
-    """Describe how to read and count further documents; None if that is unknown, or by a custom tokenizer."""
-    if reading is None or reading.tokenizer is not None:
+    """Describe how to read and count further documents; None if that is unknown."""
+    if reading is None:
         return None
     stored = {name: value for name, value in asdict(reading).items() if name not in _NOT_STORED}
-    if reading.stop_words is not None and reading.stop_words not in ("auto", "english"):
+    if reading.stop_words is not None and reading.stop_words != "auto":
         stored["stop_words"] = list(corpus.stop_words)  # a file of them may be gone later
     return stored
 
 
 def _describe_tokens(corpus: Corpus, reading: CorpusOptions | None) -> dict[str, Any] | None:
-    """Describe how to split a text into words; None for ready counts and for a custom tokenizer."""
-    if reading is None or reading.tokenizer is not None or not corpus.n_characters:
+    """Describe how to split a text into words; None if that is unknown."""
+    if reading is None:
         return None
     return {**{name: getattr(reading, name) for name in _OF_TOKENS}, "stop_words": list(corpus.stop_words)}
 

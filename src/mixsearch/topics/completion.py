@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -44,12 +43,12 @@ def make_speller(tokens: Mapping[str, Any] | None, is_known: Callable[[str], boo
     """Return a function from a word or phrase as it is typed to its words as the texts were split."""
     if tokens is None:
         return lambda text: text.split()
-    options = CorpusOptions(**{**tokens, "min_df": 1, "max_df": 1.0, "max_words": sys.maxsize})
+    options = CorpusOptions(**{**tokens, "min_df": 1, "max_df": 1.0})
     stop_words = set(tokens["stop_words"] or ()) if not isinstance(tokens["stop_words"], str) else set()
 
     @lru_cache(_N_SPELLED)
     def spell(text: str) -> tuple[str, ...]:
-        normal = normalize_text(text, options)
+        normal = normalize_text(text)
         if is_known(normal) or "*" in normal or "?" in normal:
             return (normal,)
         words = split_words(normal, options, is_known)

@@ -331,7 +331,7 @@ def split_question(text: str) -> list[str]:
     from mixsearch.text.tokens import normalize_text, split_words
 
     options = CorpusOptions()
-    return split_words(normalize_text(text, options), options)
+    return split_words(normalize_text(text), options)
 
 
 def validate_counts(X: Any) -> sp.csr_array:

@@ -197,16 +197,7 @@ def _choose_reading(index: TopicIndex, source: Any, given: CorpusOptions | None)
             path=str(index.path),
         )
     stored = index.reading
-    if stored is None and given is not None and given.tokenizer is not None:
-        stored = given
-    if stored is None and index.has_texts:
-        raise SearchError(
-            "The index '{path}' was made with a custom tokenizer. Set {argument} to it.",
-            code="no_tokenizer",
-            path=str(index.path),
-            argument=Option("tokenizer"),
-        )
-    options = stored or CorpusOptions()  # ready counts are taken as they are
+    options = stored or given or CorpusOptions()
     places = {} if given is None else {name: getattr(given, name) for name in _PLACES}
     # All words are counted: which are features is known.
     options = replace(options, stop_words=None, **{name: value for name, value in places.items() if value is not None})
@@ -477,8 +468,7 @@ def refresh_index(path: str | os.PathLike[str], *, on_progress: OnProgress | Non
         reading = index.reading
         if reading is None or not index.has_texts:
             raise SearchError(
-                "The index '{path}' cannot be refreshed: it holds no texts, or was made with a custom tokenizer. Build "
-                "it again from the files.",
+                "The index '{path}' cannot be refreshed: it holds no texts. Build it again from the files.",
                 code="cannot_refresh",
                 path=str(index.path),
             )
@@ -491,7 +481,7 @@ def refresh_index(path: str | os.PathLike[str], *, on_progress: OnProgress | Non
 
 def _read_documents(index: TopicIndex, on_progress: OnProgress) -> Iterator[Documents]:
     """Iterate over the stored documents, in chunks."""
-    n, rows = index.n_documents, index.corpus.rows
+    n = index.n_documents
     kept = [column.name for column in index.columns.kept]
     columns = index.columns.select(kept) if kept else None
     names = index.columns.read_names() if index.has_names else None
@@ -500,7 +490,6 @@ def _read_documents(index: TopicIndex, on_progress: OnProgress) -> Iterator[Docu
         yield Documents(
             texts,
             None if names is None else names[part],
-            [f"document {row:,}" for row in rows[part]].__getitem__,
             None if columns is None else columns[part],
         )
         on_progress("Reading", part.stop, n, "documents")

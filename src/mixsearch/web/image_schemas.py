@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from mixsearch.web.schemas import AnswerWarning
 
-# Seed pixels in an address, and in a body; strokes and boxes count all of their pixels.
+# Seed pixels in an address, and in a body; strokes count all of their pixels.
 MAX_SEEDS, MAX_BODY_SEEDS = 64, 20_000
 MAX_SHAPES = 1000
 MAX_NAME_LENGTH, MAX_EVERY = 60, 64
@@ -27,8 +27,6 @@ class SegmentationRequest:
     method: Method = "graph"
     every: int = 1
     not_seeds: tuple[str, ...] = ()  # as typed
-    connected: bool = False
-    fill_holes: bool = False
     max_seeds: int = MAX_SEEDS
 
     @property
@@ -54,7 +52,7 @@ class SegmentationBody(BaseModel):
         min_length=1,
         max_length=MAX_SHAPES,
         description="For each segment its pixels after its name, if any: `sky:120,80+130,90`. A stroke is "
-        "`120,80~140,90` and a box `120,80..200,160`.",
+        "`120,80~140,90`.",
         examples=[["sky:216,96", "meadow:108,336"]],
     )
     not_seeds: list[str] = Field(
@@ -62,8 +60,6 @@ class SegmentationBody(BaseModel):
     )
     method: Method = Field("graph", description="By a graph of superpixels, or by the paper's search in a mixture.")
     every: int = Field(1, ge=1, le=MAX_EVERY, description="Use every n-th pixel of every n-th row.")
-    connected: bool = Field(False, description="Keep only pieces of segments that contain a seed.")
-    fill_holes: bool = Field(False, description="Fill holes in segments that contain no seed.")
     outlines: bool = Field(False, description="Add the outline of each segment.")
 
     def to_request(self) -> SegmentationRequest:
@@ -73,8 +69,6 @@ class SegmentationBody(BaseModel):
             self.method,
             self.every,
             tuple(self.not_seeds),
-            self.connected,
-            self.fill_holes,
             MAX_BODY_SEEDS,
         )
 
@@ -85,7 +79,6 @@ class UploadedImage(BaseModel):
     picture: str = Field(description="The name of the image in addresses.")
     width: int
     height: int
-    warnings: list[AnswerWarning] = Field([], description="What to know about the file, once it is uploaded.")
 
 
 class Segment(BaseModel):

@@ -18,7 +18,7 @@ import numpy as np
 
 from mixsearch import datasets
 from mixsearch._typing import Array
-from mixsearch.errors import HintError, SearchError, SearchWarning, collect_warnings, warn_user
+from mixsearch.errors import HintError, SearchError, SearchWarning, collect_warnings
 from mixsearch.image.reading import LargeImageError, RasterImage, read_file, read_image
 from mixsearch.image.seeds import parse_seeds
 from mixsearch.web.cache import LRUCache
@@ -129,8 +129,6 @@ class ImageStore:
                     _read_pixels(wanted.seeds, wanted.max_seeds),
                     not_seeds=_read_pixels(wanted.not_seeds, wanted.max_seeds),
                     method=wanted.method,
-                    connected=wanted.connected,
-                    fill_holes=wanted.fill_holes,
                     step=wanted.every,
                 )
             return StoredSegmentation(found, wanted, tuple(warnings))
@@ -205,8 +203,7 @@ def decode_upload(body: bytes, limits: Limits, decode: Decode = decode_bytes) ->
 def _work(reply: Connection, body: bytes, max_pixels: int, decode: Decode) -> None:
     """Decode in the process; send a header as JSON and the pixels as bytes, or an error."""
     try:
-        with collect_warnings() as collected:
-            image = decode(body, max_pixels)
+        image = decode(body, max_pixels)
     except (LargeImageError, MemoryError) as error:
         message = str(error) or "The image does not fit into memory."
         _send(reply, {"error": TooLargeError.code, "message": message})
@@ -215,9 +212,8 @@ def _work(reply: Connection, body: bytes, max_pixels: int, decode: Decode) -> No
     except Exception:  # a damaged file can make Pillow raise anything
         _send(reply, {"error": NotAnImageError.code, "message": _DAMAGED})
     else:
-        header = {"shape": image.pixels.shape, "dtype": image.pixels.dtype.str, "white": image.white}
-        notes = [[str(warning), warning.code] for warning in collected]
-        _send(reply, header | {"has_hidden": image.visible is not None, "warnings": notes})
+        header = {"shape": image.pixels.shape, "dtype": image.pixels.dtype.str}
+        _send(reply, header | {"has_hidden": image.visible is not None})
         reply.send_bytes(np.ascontiguousarray(image.pixels).data.cast("B"))
         if image.visible is not None:
             reply.send_bytes(np.ascontiguousarray(image.visible).data.cast("B"))
@@ -231,11 +227,9 @@ def _receive(reply: Connection) -> RasterImage:
     header = json.loads(reply.recv_bytes())
     if "error" in header:
         raise {each.code: each for each in (NotAnImageError, TooLargeError)}[header["error"]](header["message"])
-    for sentence, code in header["warnings"]:
-        warn_user(SearchWarning(sentence, code=code))
     pixels = _receive_array(reply, header["shape"], header["dtype"])
     visible = _receive_array(reply, header["shape"][:2], "|b1") if header["has_hidden"] else None
-    return RasterImage(pixels, header["white"], visible)
+    return RasterImage(pixels, visible)
 
 
 def _receive_array(reply: Connection, shape: list[int], dtype: str) -> Array:

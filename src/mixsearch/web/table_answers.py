@@ -10,7 +10,7 @@ import numpy as np
 from mixsearch._typing import Array
 from mixsearch.errors import SearchError, SearchWarning
 from mixsearch.io.values import to_json
-from mixsearch.table.component import TableComponent, describe_members
+from mixsearch.table.component import TableComponent
 from mixsearch.table.rows import check_positions, get_rows, spread_rows
 from mixsearch.table.tables import get_column
 from mixsearch.web.table_schemas import FitRequest, MembersRequest
@@ -72,7 +72,7 @@ def describe_found_members(store: TableStore, key: str, request: MembersRequest)
     found, warnings = find_members(store, key, request)
     rows = spread_rows(len(found.membership), MAX_POINTS)
     return {
-        "answer": describe_members(found, n_rows=request.n_rows, id=request.id).as_dict(),
+        "answer": found.as_dict(request.n_rows, request.id),
         "membership": found.membership[rows],
         "is_member": found.predict()[rows].tolist(),
         "warnings": [each.as_dict() for each in warnings],

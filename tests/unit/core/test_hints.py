@@ -4,7 +4,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose
 from tests.coded import raises
 
-from mixsearch.core.validation import check_one_hint, hint_from_direction, hint_from_examples
+from mixsearch.core.validation import check_one_hint, hint_from_direction
 from mixsearch.topics.hint import mean_frequencies
 
 
@@ -21,10 +21,6 @@ from mixsearch.topics.hint import mean_frequencies
 def test_a_direction_that_cannot_be_used_says_why(v, code):
     with raises(code):
         hint_from_direction(v, 3)
-
-
-def test_examples_are_seen_from_the_mean_of_all_samples():
-    assert_allclose(hint_from_examples(np.array([[1.0, 2], [3, 4]]), np.array([1.0, 1])), [1, 2])
 
 
 def test_documents_have_the_same_say_whatever_their_length():

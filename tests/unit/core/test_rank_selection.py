@@ -1,66 +1,20 @@
 """Which directions carry signal: compared with loops over samples, and on mixtures of known size."""
 
-from dataclasses import replace
-from statistics import NormalDist
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
 from tests.split_samples import split_samples
 
-from mixsearch import SubspaceSearch
+from mixsearch import LdaSearch, SubspaceSearch
 from mixsearch.core.rows import chunk_in_memory
-from mixsearch.core.spectrum import spherical_spectrum
+from mixsearch.core.spectrum import count_directions
 from mixsearch.datasets import make_gaussian_mixture, make_subspaces, make_topics
-from mixsearch.lda import topic_spectrum
-from mixsearch.lda_documents import corpus_in_memory
-
-OPTIONS = {"alpha0": 1.0, "distinct": True, "weighting": np.ones_like, "metric": 0.25, "seed": 0}
-
-
-def counts_of(n_documents=1500, n_words=60, n_topics=4, *, seed=0, length=30):
-    data = make_topics(n_documents, n_words, n_topics, mean_length=length, alpha=1 / n_topics, random_state=seed)
-    return sp.csr_array(data.counts[np.asarray(data.counts.sum(axis=1)) >= 3].astype(float))
 
 
 def count(chunks):
     mean = chunks.sum(lambda chunk: chunk.samples.sum(axis=0)) / chunks.n_rows
-    return spherical_spectrum(chunks, np.asarray(mean), lambda n_signal: n_signal + 1, 0)
-
-
-def show_by_hand(second_of, shows, n_samples, n_directions):
-    """Return the values of each sample along the eigenvectors of the two other folds, (n, q)."""
-    shown = np.zeros((n_samples, n_directions))
-    for part in range(3):
-        others = [i for i in range(n_samples) if i % 3 != part]
-        vectors = np.linalg.eigh(sum(second_of(i) for i in others))[1][:, ::-1][:, :n_directions]
-        for i in range(part, n_samples, 3):
-            shown[i] = [shows(i, v) for v in vectors.T]
-    return shown
-
-
-def test_held_out_values_of_topics_are_those_of_pairs_of_different_words():
-    counts = counts_of(90, 6, 2, length=8)
-    dense, (n, d) = counts.toarray(), counts.shape
-    spectrum = topic_spectrum(corpus_in_memory(counts), **OPTIONS)
-    frequencies = (dense / dense.sum(axis=1, keepdims=True)).mean(axis=0)
-    units = frequencies**-0.25
-
-    def pairs(i):
-        words = np.repeat(np.arange(d), dense[i].astype(int))
-        both = np.zeros((d, d))
-        for one, first in enumerate(words):
-            for other, second in enumerate(words):
-                both[first, second] += one != other
-        scaled = 2 * both / (len(words) * (len(words) - 1)) - np.outer(frequencies, frequencies)
-        return scaled * np.outer(units, units)
-
-    shown = show_by_hand(pairs, lambda i, v: v @ pairs(i) @ v, n, d)
-    assert_allclose(spectrum.values, shown.mean(axis=0), atol=1e-10)
-    errors = NormalDist().inv_cdf(1 - 0.002 / d) * shown.std(axis=0) / np.sqrt(n)
-    assert np.all(spectrum.thresholds >= errors * (1 - 1e-10))
-    assert_allclose(spectrum.thresholds[-1], errors[-1])
+    return count_directions(chunks, np.asarray(mean), 0)
 
 
 @pytest.mark.slow
@@ -96,7 +50,8 @@ def test_the_number_of_subspaces_is_found(d, k, dim):
 
 @pytest.mark.parametrize("k", [1, 4, 8])
 def test_the_number_of_topics_is_found(k):
-    assert topic_spectrum(corpus_in_memory(counts_of(n_topics=k, seed=1)), **OPTIONS).n_components == k
+    counts = make_topics(1500, 60, k, mean_length=30, alpha=1 / k, random_state=1).counts
+    assert LdaSearch("auto", alpha0=1.0).fit(counts).n_components_ == k
 
 
 def assert_same_spectrum(one, many):
@@ -118,23 +73,8 @@ def test_gaussians_in_pieces_show_what_all_rows_do(dense_limit, monkeypatch):
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
 def test_subspaces_in_pieces_show_what_all_rows_do(kind):
     X = kind(make_subspaces(900, 30, 3, dim=2, random_state=0).X)
-    one, many = (
-        spherical_spectrum(chunks, np.zeros(30), lambda n: n, 0)
-        for chunks in (chunk_in_memory(X), split_samples(X, CUTS))
-    )
+    one, many = (count_directions(chunks, np.zeros(30), 0) for chunks in (chunk_in_memory(X), split_samples(X, CUTS)))
     assert_same_spectrum(one, many)
-
-
-@pytest.mark.parametrize("distinct", [True, False])
-def test_topics_in_pieces_show_what_all_rows_do(distinct):
-    counts, options = counts_of(), OPTIONS | {"distinct": distinct}
-    whole = corpus_in_memory(counts)
-    pieces = split_samples(counts, CUTS).map(_documents)
-    assert_same_spectrum(topic_spectrum(whole, **options), topic_spectrum(pieces, **options))
-
-
-def _documents(chunk):
-    return replace(corpus_in_memory(chunk.samples).chunk, first=chunk.first)
 
 
 def test_where_samples_are_and_in_which_units_does_not_matter():

@@ -5,7 +5,7 @@ from tests.coded import raises
 from tests.split_samples import split_samples
 
 from mixsearch import GaussianSearch, SubspaceSearch
-from mixsearch.core.rows import DetachedChunks, chunk_in_memory, leave_one_out, spread_over_groups
+from mixsearch.core.rows import chunk_in_memory, leave_one_out, spread_over_groups
 from mixsearch.datasets import make_gaussian_mixture, make_subspaces
 
 CUTS = [(), (1,), (3, 3, 4, 70), (10, 41, 41, 42, 90)]
@@ -23,10 +23,6 @@ def spread(chunk, n_blocks):
     return chunk.samples.T @ spread_over_groups(chunk, chunk.samples[:, 0], n_blocks)
 
 
-def every_third(chunk):
-    return chunk.thin(3, 2)
-
-
 @pytest.mark.parametrize("cuts", CUTS)
 def test_sums_over_pieces_are_those_over_all_rows(cuts):
     X = np.random.default_rng(0).normal(size=(100, 3))
@@ -37,7 +33,6 @@ def test_sums_over_pieces_are_those_over_all_rows(cuts):
         assert_allclose(pieces.thin(step).collect().chunk.samples, X[::step])
         assert pieces.thin(step).n_rows == len(X[::step])
     assert_allclose(pieces.thin(3).thin(4).collect().chunk.samples, X[::12])
-    assert_allclose(pieces.map(every_third).thin(5).collect().chunk.samples, X[2::3][::5])
     for rows in ([], [0], [2, 3, 41, 98, 99]):
         taken, left = pieces.take_rows(np.array(rows, dtype=int)), pieces.drop_rows(np.array(rows, dtype=int))
         assert_allclose(taken.collect().chunk.samples, X[rows])
@@ -49,7 +44,7 @@ def test_sums_over_pieces_are_those_over_all_rows(cuts):
 
 
 def test_samples_that_were_not_pickled_have_an_error_of_their_own():
-    detached = DetachedChunks(chunk_in_memory(np.zeros((1234, 2))).layout)
+    detached = chunk_in_memory(np.zeros((1234, 2))).detach()
     with raises("samples_detached", n_samples=1234) as caught:
         detached.sum(total)
     assert (caught.value.code, caught.value.fields) == ("samples_detached", {"n_samples": 1234})

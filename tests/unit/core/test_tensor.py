@@ -3,7 +3,7 @@ import pytest
 from numpy.testing import assert_allclose
 from tests.populations import draw_mixture, whitener
 
-from mixsearch import GaussianSearch, RegressionSearch, TopicSearch
+from mixsearch import GaussianSearch, LdaSearch, RegressionSearch
 from mixsearch.core.extraction import all_components
 from mixsearch.datasets import make_gaussian_mixture, make_mixed_regression, make_topics
 
@@ -26,11 +26,11 @@ def test_all_components_are_told_apart_by_all_contractions(k, seed):
 
 
 @pytest.mark.parametrize("within", [False, True])
-@pytest.mark.parametrize("model", ["gaussian", "regression", "topics"])
+@pytest.mark.parametrize("model", ["gaussian", "regression", "lda"])
 def test_the_tensor_of_a_model_holds_the_moments_of_all_hints(model, within):
     basis = np.linalg.qr(np.random.default_rng(0).standard_normal((3, 3)))[0][:, : 2 if within else 3]
-    if model == "topics":
-        topics = TopicSearch(3, damping=False).fit(make_topics(500, 30, 3, random_state=0).counts)._family
+    if model == "lda":
+        topics = LdaSearch(3).fit(make_topics(500, 30, 3, random_state=0).counts)._family
         tensor, contract = topics.tensor(basis), topics.hinted
     else:
         if model == "gaussian":

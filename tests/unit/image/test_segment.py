@@ -122,14 +122,8 @@ def test_a_pixel_said_not_to_belong_to_a_segment_does_not(wide):
         wide.segment(SEEDS, not_seeds={"left": (20, 60)})
 
 
-def test_pieces_that_are_not_connected_and_holes(wide):
+def test_what_looks_alike_elsewhere_belongs_to_the_segment(wide):
     assert np.mean(wide.segment(SEEDS).labels[PATCH] == 0) > 0.9
-    for options in ({"connected": True}, {"fill_holes": True}):
-        found = wide.segment(SEEDS, **options)
-        assert (found.labels[PATCH] == 1).all()
-        assert np.mean(found.labels[:, :80] == 0) > 0.99
-    kept = wide.segment({"left": [(20, 60), (130, 60)], "right": (150, 60)}, fill_holes=True, connected=True)
-    assert np.mean(kept.labels[PATCH] == 0) > 0.9  # it has a seed
 
 
 def test_the_expected_overlap_is_high_if_seeds_tell_and_low_if_they_do_not(wide):
@@ -211,7 +205,6 @@ def test_two_seeds_that_find_the_same_component_are_noticed():
     ("options", "code"),
     [
         ({"method": "nearest"}, "bad_argument"),
-        ({"method": "paper", "connected": True}, "needs_graph"),
         ({"method": "paper", "not_seeds": {"left": (3, 3)}}, "needs_graph"),
     ],
 )

@@ -95,7 +95,7 @@ def one_too_few(n_components):
     return draw
 
 
-ALL = {"weak_hint", "examples_disagree", "misfit", "clusters_not_lines"}
+ALL = {"weak_hint", "examples_disagree", "misfit"}
 
 
 @pytest.mark.slow

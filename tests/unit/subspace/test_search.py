@@ -12,7 +12,6 @@ from sklearn.metrics import roc_auc_score
 from tests.coded import raises, warns
 
 from mixsearch import SubspaceSearch
-from mixsearch.core.rows import DetachedChunks
 from mixsearch.datasets import make_hint, make_subspaces
 from mixsearch.errors import DoubtfulExamplesWarning, collect_warnings
 
@@ -219,7 +218,7 @@ def test_subspaces_are_counted():
 
 def test_an_answer_without_its_samples_still_knows_its_weight_and_members():
     found = search.search(data.bases[0] @ np.ones(3))
-    bare = replace(found._family, chunks=DetachedChunks(found._family.chunks.layout))
+    bare = replace(found._family, chunks=found._family.chunks.detach())
     copy = pickle.loads(pickle.dumps(replace(found, _family=bare)))
     assert copy.weight == found.weight
     assert_allclose(copy.membership(data.X[:50]), found.membership(data.X[:50]))

@@ -72,7 +72,7 @@ def test_samples_that_do_not_follow_the_model_are_told_from_those_that_do():
 
 
 def test_noise_alone_has_no_subspaces():
-    with warns("no_signal"):
+    with warns("component_count", n_signal=0):
         SubspaceSearch(dim=2).fit(np.random.default_rng(7).standard_normal((2000, 20)))
 
 

@@ -293,14 +293,6 @@ def test_vectors_are_features_on_one_scale(embedded, make):
     assert np.allclose(distances[1:] / distances[1], expected[1:] / expected[1])
 
 
-def test_vectors_must_be_vectors_of_one_length(embedded):
-    table = {"e": embedded[1], "x": np.arange(60.0)}
-    assert TableEncoder().fit(table, vectors="e").columns_ == ("e",)
-    assert TableEncoder().fit(table, columns=["x"], vectors="e").columns_ == ("x", "e")
-    for options in ({"vectors": "x"}, {"vectors": "e", "id": "e"}, {"vectors": "e", "without": ["e"]}):
-        with pytest.raises(SearchError) as raised:
-            TableEncoder().fit(table, **options)
-        assert raised.value.code == "not_vectors"
-    with pytest.raises(SearchError) as raised:
-        TableEncoder().fit(table, vectors="e").transform({"e": [np.ones(3)]})
-    assert raised.value.code == "other_dimension"
+def test_vectors_must_be_of_the_length_of_the_fit(embedded):
+    with raises("other_dimension", expected=8, found=3):
+        TableEncoder().fit({"e": embedded[1]}).transform({"e": [np.ones(3)]})

@@ -36,6 +36,7 @@ def list_phrases(corpus):
 def test_a_phrase_is_counted_beside_its_words(written):
     corpus, counts = read(draw_texts(phrase=written))
     assert list_phrases(corpus) == ["machine translation"]
+    assert "machine-translation" not in corpus.words
     column = corpus.vocabulary.index
     assert counts[:, column("machine translation")].tolist() == [i % 2 for i in range(200)]
     assert counts[:, column("machine")].tolist() == [1] * 200
@@ -64,6 +65,12 @@ def test_frequencies_of_phrases_are_those_of_the_counts():
     pairs = Counter(pair for text in texts for pair in zip(text.split(), text.split()[1:], strict=False))
     for phrase in list_phrases(corpus):
         assert corpus.word_counts[corpus.vocabulary.index(phrase)] == pairs[tuple(phrase.split())]
+
+
+def test_a_part_of_a_word_with_hyphens_makes_no_phrase_with_its_neighbour():
+    corpus, counts = read(draw_texts(phrase="state-of-the-art results"))
+    assert list_phrases(corpus) == ["state-of-the-art results"]
+    assert counts[:, corpus.vocabulary.index("art")].tolist() == [i % 2 for i in range(200)]
 
 
 def test_words_that_meet_by_chance_are_no_phrase_however_frequent():

@@ -40,7 +40,7 @@ def test_a_listed_word_that_is_rare_stays():
     assert "hereby" not in read([f"{text} hereby" for text in texts])[0]
 
 
-@pytest.mark.parametrize("stop_words", ["auto", "english", "en", ["the"]])
+@pytest.mark.parametrize("stop_words", ["auto", "en", ["the"]])
 def test_the_stop_words_can_be_named(stop_words):
     words, _ = read(["the sushi and the rice"] * 5, stop_words=stop_words)
     assert {"sushi", "rice"} <= words <= {"sushi", "rice", "and"}

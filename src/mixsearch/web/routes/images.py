@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 from fastapi import APIRouter, BackgroundTasks, Request, Response
 
-from mixsearch.errors import SearchError, SearchWarning, collect_warnings
+from mixsearch.errors import SearchError
 from mixsearch.image.files import make_pillow_image
 from mixsearch.image.reading import RasterImage
 from mixsearch.web.errors import RESPONSES, APIError
@@ -56,10 +56,10 @@ def _add_upload(router: APIRouter, store: ImageStore, limits: Limits, pool: Work
             raise APIError("busy", "The server handles as many uploads as it can. Try again in a moment.")
         async with uploads:
             body = await request.body()
-            image, warnings = await decoders.run(lambda: _decode(body, limits))
+            image = await decoders.run(lambda: decode_upload(body, limits))
         name = store.add(image)
         background.add_task(prepare, name)
-        return _describe(name, image, warnings)
+        return _describe(name, image)
 
     async def prepare(name: str) -> None:
         with suppress(APIError, SearchError):  # a request for segments will report it
@@ -85,15 +85,8 @@ def _add_images(router: APIRouter, store: ImageStore, pool: WorkerPool) -> None:
         store.remove(picture)
 
 
-def _describe(name: str, image: RasterImage, warnings: Iterable[SearchWarning] = ()) -> UploadedImage:
-    notes = [warning.as_dict() for warning in warnings]
-    facts = {"picture": name, "width": image.width, "height": image.height, "warnings": notes}
-    return UploadedImage.model_validate(facts)
-
-
-def _decode(body: bytes, limits: Limits) -> tuple[RasterImage, list[SearchWarning]]:
-    with collect_warnings() as warnings:
-        return decode_upload(body, limits), warnings
+def _describe(name: str, image: RasterImage) -> UploadedImage:
+    return UploadedImage(picture=name, width=image.width, height=image.height)
 
 
 def _shrink(stored: RasterImage) -> Any:

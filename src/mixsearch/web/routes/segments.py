@@ -55,14 +55,12 @@ async def _read_request(
             max_length=MAX_SEEDS, description="Pixels that do not belong to a segment, after its name: `sky:120,80`."
         ),
     ] = [],  # noqa: B006
-    connected: Annotated[bool, Query(description="Keep only pieces of segments that contain a seed.")] = False,
-    fill_holes: Annotated[bool, Query(description="Fill holes in segments that contain no seed.")] = False,
 ) -> SegmentationRequest | NamedSegmentation:
     if segmentation is not None:
         return NamedSegmentation(segmentation, every)
     if not seed:
         raise ArgumentError("Give a seed of each segment, or the name of a segmentation.")
-    return SegmentationRequest(tuple(seed), method, every, tuple(not_seed), connected, fill_holes)
+    return SegmentationRequest(tuple(seed), method, every, tuple(not_seed))
 
 
 SegmentationParameters = Annotated[SegmentationRequest | NamedSegmentation, Depends(_read_request)]
@@ -84,7 +82,7 @@ def _add_answers(router: APIRouter, store: ImageStore, pool: WorkerPool) -> None
 
     @router.post("/{picture}/segments")
     async def segment_image_by_body(picture: Name, body: SegmentationBody) -> SegmentedImage:
-        """Segment an image from seeds in the body, where there is room for strokes and boxes."""
+        """Segment an image from seeds in the body, where there is room for strokes."""
         request = body.to_request()
         return await pool.run(lambda: _describe(store.segment(picture, request), outlines=body.outlines))
 

@@ -6,7 +6,7 @@ import { onDraggedFiles, picker } from "../shared/files.js";
 
 const SHRUNK_QUALITY = 0.92;
 
-/** @typedef {{picture: string, width: number, height: number, warnings: {message: string}[]}} Picture */
+/** @typedef {{picture: string, width: number, height: number}} Picture */
 
 /** @type {Map<string, {name: string, body: Blob, from: {width: number, height: number} | null}>} By the name of the image, in case the server drops it. */
 const files = new Map();
@@ -48,11 +48,10 @@ export function isGone(error) {
 }
 
 /** Describe an image: its name if it has one, its size, and what it was shrunk from. @param {Picture} picture */
-export function titleOf({ picture, width, height, warnings }, example) {
+export function titleOf({ picture, width, height }, example) {
   const { name, from } = picture === example ? { name: "Example", from: null } : (files.get(picture) ?? {});
   const shrunk = from ? `, shrunk from ${from.width} × ${from.height}` : "";
-  const notes = warnings.map(({ message }) => `. ${message}`).join("");
-  return `${name ? `${name}, ` : ""}${width} × ${height} pixels${shrunk}${notes}`;
+  return `${name ? `${name}, ` : ""}${width} × ${height} pixels${shrunk}`;
 }
 
 /** Return how the names of files about an image begin. @param {Picture} picture */

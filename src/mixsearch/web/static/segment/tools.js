@@ -1,4 +1,4 @@
-// Options of the segmentation: modes, settings, pieces, tint, downloads.
+// Options of the segmentation: modes, settings, tint, downloads.
 
 import { url } from "../shared/api.js";
 import { h, replace } from "../shared/dom.js";
@@ -16,7 +16,7 @@ export const MODES = {
   not: ["Exclude", "Click a spot that does not belong to the segment that covers it. Alt-click does the same."],
   move: ["Move", "Drag the picture when it is zoomed in."],
 };
-const DEFAULTS = { method: "graph", connected: false, fill_holes: false };
+const DEFAULTS = { method: "graph" };
 
 /** A group of radio buttons, with a title and an explanation unless it is plain. Calls chosen(value). */
 export class Choice {
@@ -38,31 +38,6 @@ export class Choice {
   #choose(value, chosen) {
     this.value = value;
     chosen(value);
-  }
-}
-
-/** Options for the pieces of segments. Calls changed({connected, fill_holes}). */
-class Pieces {
-  constructor(changed) {
-    const box = (name) => h("input", { type: "checkbox", name, on: { change: () => changed(this.value) } });
-    this.connected = box("connected");
-    this.holes = box("fill_holes");
-    this.element = h(
-      "fieldset",
-      { class: "segment-choice segment-pieces" },
-      h("legend", {}, "Pieces"),
-      h("label", {}, this.connected, " Only the connected piece"),
-      h("label", {}, this.holes, " Fill holes"),
-    );
-  }
-
-  get value() {
-    return { connected: this.connected.checked, fill_holes: this.holes.checked };
-  }
-
-  set value({ connected, fill_holes: holes }) {
-    this.connected.checked = connected;
-    this.holes.checked = holes;
   }
 }
 
@@ -108,24 +83,17 @@ export class Settings {
 
   /** Calls changed(). */
   constructor(changed) {
-    const set = (some) => {
-      Object.assign(this.value, some);
+    this.method = new Choice("How segments are found", "method", METHODS, (method) => {
+      this.value.method = method;
       changed();
-    };
-    this.method = new Choice("How segments are found", "method", METHODS, (method) => set({ method }));
-    this.pieces = new Pieces(set);
+    });
     this.element = h("details", { class: "segment-settings" }, h("summary", {}, "Settings"), this.method.element);
   }
 
   /** @param {URLSearchParams} state */
   read(state) {
-    this.value = {
-      method: chosenOf(METHODS, state.get("method")),
-      connected: state.get("connected") === "true",
-      fill_holes: state.get("fill_holes") === "true",
-    };
+    this.value = { method: chosenOf(METHODS, state.get("method")) };
     this.method.value = this.value.method;
-    this.pieces.value = this.value;
   }
 
   /** The parameters of an address. */

@@ -42,7 +42,7 @@ export class WorkArea {
         h("div", { class: "segment-room" }, this.stage.zoom.box),
         h("div", { class: "segment-under" }, this.stage.zoom.controls, this.look.element, this.time),
       ),
-      h("aside", { class: "segment-side card", "aria-label": "Segments and settings" }, this.list.element, this.settings.pieces.element, this.settings.element, this.notes, this.downloads.element),
+      h("aside", { class: "segment-side card", "aria-label": "Segments and settings" }, this.list.element, this.settings.element, this.notes, this.downloads.element),
     );
     this.#setTint(this.look.opacity);
     this.#setMode("point");

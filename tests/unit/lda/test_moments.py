@@ -1,0 +1,169 @@
+"""Moments of word counts against brute force, and against the exact population of short documents."""
+
+from dataclasses import replace
+from itertools import combinations_with_replacement, permutations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from tests.split_samples import jackknife_slices
+
+from mixsearch.core.extraction import extract_by_whitening
+from mixsearch.core.rows import chunk_in_memory
+from mixsearch.lda import fit_lda, read_counts, weight_documents
+
+WORDS = 5
+documents = st.lists(st.lists(st.integers(0, WORDS - 1), min_size=3, max_size=6), min_size=4, max_size=8)
+
+word_weights = st.lists(st.sampled_from([-1.0, 0.0, 1.0, 0.3]), min_size=WORDS, max_size=WORDS)
+
+
+def counted(texts, n_words=WORDS):
+    return np.array([np.bincount(text, minlength=n_words) for text in texts], dtype=float)
+
+
+def brute_force_pairs(text, n_words=WORDS):
+    total = np.zeros((n_words, n_words))
+    for a, b in permutations(text, 2):
+        total[a, b] += 1
+    return total / (len(text) * (len(text) - 1))
+
+
+def brute_force_triples(text, v):
+    total = np.zeros((len(v), len(v)))
+    for a, b, c in permutations(text, 3):
+        total[a, b] += v[c]
+    return total / (len(text) * (len(text) - 1) * (len(text) - 2))
+
+
+def fitted(counts, weights, k=1, *, alpha0=1.0, distinct=True, metric=0.3):
+    """The moments of documents with any weights."""
+    documents = weight_documents(read_counts(chunk_in_memory(sp.csr_array(counts))), distinct=distinct, by_length=False)
+    scale = len(weights) * np.asarray(weights) / np.sum(weights)
+    weighted = documents.map(lambda chunk: replace(chunk, rates=chunk.rates * scale[:, None]))
+    return fit_lda(weighted, k, alpha0=alpha0, distinct=distinct, metric=metric, seed=0)
+
+
+def averages(model, v):
+    """Both contractions of a hint over words, in the frame."""
+    sums = model.sum_words(v)
+    return sums.triples / sums.weight, model.whitener.T @ sums.crossed / sums.weight
+
+
+def in_frame_by_brute_force(model, texts, weights, v):
+    """Both contractions of a hint, from all ordered distinct positions of all documents."""
+    W = model.whitener
+    triples = sum(w * brute_force_triples(text, v) for w, text in zip(weights, texts, strict=True))
+    pairs = sum(w * brute_force_pairs(text) for w, text in zip(weights, texts, strict=True))
+    return W.T @ triples @ W, W.T @ pairs @ v
+
+
+@given(texts=documents, v=word_weights, seed=st.integers(0, 99))
+def test_pairs_and_triples_are_averages_over_ordered_distinct_positions(texts, v, seed):
+    v = np.array(v)
+    weights = np.random.default_rng(seed).uniform(0.5, 1.5, size=len(texts))
+    weights /= weights.sum()
+    model = fitted(counted(texts), weights)
+    triple, pair = in_frame_by_brute_force(model, texts, weights, v)
+    found = averages(model, v)
+    scale = max(1.0, float(np.abs(model.whitener).max()) ** 2)
+    assert_allclose(found[0], triple, atol=1e-12 * scale)
+    assert_allclose(found[1], pair, atol=1e-12 * scale)
+
+
+@given(texts=documents)
+def test_the_frame_whitens_the_second_moment_of_distinct_words(texts):
+    counts, n = counted(texts), len(texts)
+    pairs = sum(brute_force_pairs(text) for text in texts) / n
+    m = sum(np.bincount(text, minlength=WORDS) / len(text) for text in texts) / n
+    A = 2 * pairs - np.outer(m, m)
+    n_positive = int(np.count_nonzero(np.linalg.eigvalsh(A) > 1e-9))
+    model = fitted(counts, np.full(n, 1 / n), k=n_positive)
+    W = model.whitener
+    assert_allclose(W.T @ A @ W, np.eye(W.shape[1]), atol=1e-6)
+    assert_allclose(model.mean, W.T @ m, atol=1e-9 * np.abs(W).max())
+
+
+@given(texts=documents, column=st.integers(0, WORDS - 1))
+def test_the_plug_in_counts_words_with_themselves(texts, column):
+    counts, n = counted(texts), len(texts)
+    assume(counts[:, column].any())  # a word that no document contains is no hint
+    x = counts / counts.sum(axis=1, keepdims=True)
+    model = fitted(counts, np.full(n, 1 / n), distinct=False)
+    W = model.whitener
+    triples, crossed = averages(model, np.eye(WORDS)[column])
+    assert_allclose(triples, W.T @ ((x * x[:, [column]]).T @ x / n) @ W, atol=1e-9 * np.abs(W).max() ** 2)
+    assert_allclose(crossed, W.T @ (x.T @ x[:, column] / n), atol=1e-9 * np.abs(W).max())
+
+
+def population_of_three_word_documents(topics, alpha):
+    """Every document of three words with its probability under LDA, from Dirichlet moments."""
+    k, d = topics.shape
+    a0 = alpha.sum()
+    rising = a0 * (a0 + 1) * (a0 + 2)
+
+    def third_moment_of_shares(i, j, m):
+        total = 1.0
+        for topic in {i, j, m}:
+            times = (i, j, m).count(topic)
+            total *= np.prod([alpha[topic] + step for step in range(times)])
+        return total / rising
+
+    shares = np.array([[[third_moment_of_shares(i, j, m) for m in range(k)] for j in range(k)] for i in range(k)])
+    joint = np.einsum("ijm,ia,jb,mc->abc", shares, topics, topics, topics)
+    texts = list(combinations_with_replacement(range(d), 3))
+    chances = [sum(joint[order] for order in set(permutations(text))) for text in texts]
+    return counted(texts, d), np.array(chances)
+
+
+@pytest.mark.parametrize("metric", [0.0, 0.25, 0.5])
+@given(seed=st.integers(0, 2**32 - 1), k=st.integers(1, 4), d=st.integers(4, 12))
+def test_the_population_of_three_word_documents_gives_the_topic_exactly(metric, seed, k, d):
+    rng = np.random.default_rng(seed)
+    topics = 0.3 * rng.dirichlet(np.ones(d), size=k)
+    topics[np.arange(k), np.arange(k)] += 0.7
+    alpha = rng.uniform(0.1, 1.0, size=k)
+    counts, chances = population_of_three_word_documents(topics, alpha)
+    model = fitted(counts, chances / chances.sum(), k=k, alpha0=float(alpha.sum()), metric=metric)
+    candidates = extract_by_whitening(model.contract(np.eye(d)[0]))
+    assert_allclose(model.frame.unwhiten(candidates.points[:, 0]), topics[0], atol=1e-8)
+    assert candidates.weights[0] == pytest.approx(alpha[0], rel=1e-7)
+
+
+def brute_force_moments(texts, weights, v, alpha0):
+    """m, A and B of section 3.2, (d,), (d, d) and (d, d), from all ordered distinct positions of all documents."""
+    weights = np.array(weights) / np.sum(weights)
+    d, a0 = len(v), alpha0
+    first = sum(w * counted([text], d)[0] / len(text) for w, text in zip(weights, texts, strict=True))
+    pairs = sum(w * brute_force_pairs(text, d) for w, text in zip(weights, texts, strict=True))
+    triples = sum(w * brute_force_triples(text, v) for w, text in zip(weights, texts, strict=True))
+    m, crossed = a0 * first, np.outer(pairs @ v, a0 * first)
+    B = a0 * (a0 + 1) * (a0 + 2) / 2 * triples + (m @ v) * np.outer(m, m)
+    B -= a0 * (a0 + 1) / 2 * ((m @ v) * pairs + crossed + crossed.T)
+    return m, a0 * (a0 + 1) * pairs - np.outer(m, m), B
+
+
+@pytest.mark.parametrize("in_frame", [False, True])
+def test_replicates_are_the_moments_of_the_other_documents(in_frame):
+    rng = np.random.default_rng(4)
+    texts = [rng.integers(0, WORDS, size=rng.integers(3, 7)).tolist() for _ in range(50)]
+    weights = rng.uniform(0.5, 1.5, size=50)
+    model = fitted(counted(texts), weights, k=3, alpha0=0.7)
+    W, k = model.whitener, model.frame.n_components
+    c, direction = rng.normal(size=k), rng.normal(size=k)
+    v = W @ c if in_frame else np.array([0.0, 1.0, 0.0, 0.0, -0.5])
+    found = model.leave_one_out(c) if in_frame else model.replicate(v)
+    outside = model.residual_replicates(direction)
+    blocks = jackknife_slices(50)
+    assert len(found.mean) == outside.shape[1] == len(blocks)
+    for number in (0, 1, len(blocks) - 1):
+        kept = np.delete(np.arange(50), blocks[number])
+        m, A, B = brute_force_moments([texts[i] for i in kept], weights[kept], v, 0.7)
+        scale = float(np.abs(W).max()) ** 3
+        assert_allclose(found.mean[number], W.T @ m, atol=1e-10 * scale)
+        assert_allclose(found.second[number], W.T @ A @ W, atol=1e-10 * scale)
+        assert_allclose(found.hinted[number], W.T @ B @ W, atol=1e-9 * scale)
+        assert_allclose(outside[:, number], A @ W @ direction, atol=1e-10 * scale)
