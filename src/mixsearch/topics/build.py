@@ -19,13 +19,13 @@ from mixsearch.core.rows import chunk_rows
 from mixsearch.core.validation import check_positive_int
 from mixsearch.errors import ArgumentError, RepeatedIdsWarning, SearchError, SearchWarning
 from mixsearch.io.folder import FolderWriter, open_folder, write_folder
-from mixsearch.text.corpus import Corpus
+from mixsearch.text.corpus import Corpus, CountChunk
 from mixsearch.text.count import read_corpus
 from mixsearch.text.options import CorpusOptions
 from mixsearch.topics.fitted_corpus import damp_counts, fit_corpus
 from mixsearch.topics.growth import FACT as GROWTH
 from mixsearch.topics.growth import Growth
-from mixsearch.topics.records import ID, Columns, RecordWriter, make_records
+from mixsearch.topics.records import ID, Columns, make_records, write_records
 from mixsearch.topics.storage import (
     BY_DOCUMENT,
     SEGMENTS,
@@ -166,34 +166,35 @@ def write_index(
 ) -> dict[str, int]:
     """Write the index of a corpus, and return its size; `rows` are those of its documents if they are not counted."""
     d, name = corpus.n_features, name_segment(0)
-    # 1) counts of features by document, with texts, names and columns
-    by_document, records = CountWriter(out, f"{name}/{BY_DOCUMENT}"), RecordWriter(out, name)
-    chunks: list[sp.csc_array] = []
+    others = d + np.flatnonzero(corpus.document_frequencies[d:] >= MIN_DOCUMENTS)
+    # 1) counts by document, with texts, names and columns; those of words that are not features stay in memory
+    by_document = CountWriter(out, f"{name}/{BY_DOCUMENT}")
+    of_others: list[sp.csr_array] = []
     numbers: list[Array] = []
-    n, has_texts, has_names = 0, False, False
-    for chunk in corpus.chunks():
+    has: dict[str, bool] = {}
+
+    def write_counts(chunk: CountChunk) -> pl.DataFrame:
         counts = damp_counts(chunk.counts)
         by_document.append(counts[:, :d])
-        chunks.append(sp.csc_array(counts))
+        of_others.append(sp.csr_array(counts[:, others]))
         numbers.append(np.asarray(chunk.rows) if rows is None else rows[chunk.rows])
-        records.append(make_records(numbers[-1], chunk.texts, chunk.names, chunk.columns))
-        n += len(chunk.rows)
-        has_texts, has_names = chunk.texts is not None, chunk.names is not None
-        on_progress("Storing", n, corpus.n_documents, "documents")
-    records.close()
+        has.update(has_texts=chunk.texts is not None, has_names=chunk.names is not None)
+        on_progress("Storing", sum(map(len, numbers)), corpus.n_documents, "documents")
+        return make_records(numbers[-1], chunk.texts, chunk.names, chunk.columns)
+
+    write_records(out, name, map(write_counts, corpus.chunks()))
+    n = corpus.n_documents
     _check_counts(by_document.n_nonzeros, n)
-    # 2) counts of all words that several documents have, by word
-    frequency = sum((np.diff(chunk.indptr) for chunk in chunks), np.zeros(1, np.int64))
-    columns = np.concatenate([np.arange(d), d + np.flatnonzero(frequency[d:] >= MIN_DOCUMENTS)])
-    on_progress("Listing words", 0, len(columns), "words")
-    write_by_word(out, name, chunks, columns)
-    chunks.clear()
-    words = pl.Series(corpus.words, dtype=pl.String)
-    out.save_texts(WORDS, words.gather(columns))
+    # 2) counts by word: features, and all other words that several documents have
+    on_progress("Listing words", 0, d + len(others), "words")
+    features = by_document.open((n, d))
+    write_by_word(out, name, [features, sp.csr_array(sp.vstack(of_others, "csr"))])
+    of_others.clear()
+    out.save_texts(WORDS, pl.Series(corpus.words, dtype=pl.String).gather(np.append(np.arange(d), others)))
     # 3) the frame, and all documents in it
     on_progress("Fitting topics", 0, None, "passes")
     frame, placed = fit_corpus(
-        chunk_rows(by_document.open((n, d))),
+        chunk_rows(features),
         n_components,
         on_pass=lambda n_passes: on_progress("Fitting topics", n_passes, None, "passes"),
         allocate=lambda array, shape, dtype: out.allocate(f"{name}/placed/{array}", shape, dtype),
@@ -203,13 +204,12 @@ def write_index(
     # 4) facts about the documents, and how to read others
     out.facts[SEGMENTS] = [name]
     out.facts["n_components"] = n_components
-    out.facts[GROWTH] = asdict(Growth(n, expected_new=_expect_new_words(corpus, frequency)))
+    out.facts[GROWTH] = asdict(Growth(n, expected_new=_expect_new_words(corpus)))
     out.facts["corpus"] = {
         "n_rows": corpus.n_documents + corpus.n_dropped if rows is None else int(rows[-1]) + 1,
         "n_characters": corpus.n_characters,
         "n_duplicates": corpus.n_dropped,
-        "has_texts": has_texts,
-        "has_names": has_names,
+        **has,
         "tokens": _describe_tokens(corpus, reading),
         "reading": _describe_reading(corpus, reading),
     }
@@ -217,7 +217,7 @@ def write_index(
         "n_documents": n,
         "n_empty": int(np.count_nonzero(placed.lengths == 0)),
         "n_missing": corpus.n_missing,
-        "n_words": len(columns),
+        "n_words": d + len(others),
         "n_features": d,
         "n_nonzeros": by_document.n_nonzeros,
         "n_components": len(frame.values),
@@ -233,13 +233,13 @@ def _check_counts(n_nonzeros: int, n_documents: int) -> None:
         )
 
 
-def _expect_new_words(corpus: Corpus, frequency: Array) -> float:
+def _expect_new_words(corpus: Corpus) -> float:
     """Estimate the share of words in another document like these that the index would not know.
 
     It would not know a word of any of them without this document if at most one other has it (Good and Turing).
     """
     totals = np.asarray(corpus.word_counts, dtype=np.float64)
-    return float(totals[frequency <= MIN_DOCUMENTS].sum() / max(totals.sum(), 1.0))
+    return float(totals[corpus.document_frequencies <= MIN_DOCUMENTS].sum() / max(totals.sum(), 1.0))
 
 
 def _describe_reading(corpus: Corpus, reading: CorpusOptions | None) -> dict[str, Any] | None:

@@ -47,10 +47,10 @@ def embed_in_plane(units: Array) -> Array:
     low, high = points.min(axis=0), points.max(axis=0)
     points = 0.5 + 0.96 * (points - (low + high) / 2) / max(float((high - low).max()), 1e-12)
     if len(landmarks) == n:
-        return points
+        return np.asarray(points)
     nearest = np.concatenate([(units[part] @ landmarks.T).argmax(axis=1) for part in row_slices(n)])
     step = SPREAD / np.sqrt(len(landmarks))
-    return np.clip(points[nearest] + np.random.default_rng(0).uniform(-step, step, (n, 2)) / 2, 0, 1)
+    return np.asarray(np.clip(points[nearest] + np.random.default_rng(0).uniform(-step, step, (n, 2)) / 2, 0, 1))
 
 
 def _run_tsne(units: Array) -> Array:

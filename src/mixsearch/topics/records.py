@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, lru_cache
 from types import MappingProxyType
@@ -70,30 +70,20 @@ def make_records(
     return pl.DataFrame(listed if texts is None else [*listed, pl.Series(_TEXT, texts, dtype=pl.String)])
 
 
-class RecordWriter:
-    """Writes names, columns and texts of the documents of a segment, chunk by chunk."""
-
-    def __init__(self, out: FolderWriter, segment: str) -> None:
-        self._out, self._segment = out, segment
-        self._frames: list[pl.DataFrame] = []
-        self.n_characters = 0
-
-    def append(self, records: pl.DataFrame) -> None:
-        """Add documents, all with texts, names and columns or all without."""
+def write_records(out: FolderWriter, segment: str, chunks: Iterable[pl.DataFrame]) -> None:
+    """Write the records of a segment, as `make_records` makes them, and describe the columns that are new."""
+    frames = []
+    for records in chunks:
         if _TEXT in records:
-            self._out.save_texts(f"{self._segment}/{TEXTS}", records[_TEXT])
-            self.n_characters += count_characters(records)
-        self._frames.append(records.drop(_TEXT, strict=False))
-
-    def close(self) -> None:
-        """Write the table, and describe the columns that are new."""
-        frame = concat(self._frames)
-        self._out.save_frame(f"{self._segment}/{COLUMNS}", frame)
-        described = self._out.facts.setdefault(COLUMNS, [])
-        known = {ROW, *(column["name"] for column in described)}
-        roles = {summary.name: summary.role for summary in summarize_columns(frame)}
-        columns = [StoredColumn(name, describe_type(kind), roles.get(name)) for name, kind in frame.schema.items()]
-        described += [asdict(column) for column in columns if column.name not in known]
+            out.save_texts(f"{segment}/{TEXTS}", records[_TEXT])
+        frames.append(records.drop(_TEXT, strict=False))
+    frame = concat(frames)
+    out.save_frame(f"{segment}/{COLUMNS}", frame)
+    described = out.facts.setdefault(COLUMNS, [])
+    known = {ROW, *(column["name"] for column in described)}
+    roles = {summary.name: summary.role for summary in summarize_columns(frame)}
+    columns = [StoredColumn(name, describe_type(kind), roles.get(name)) for name, kind in frame.schema.items()]
+    described += [asdict(column) for column in columns if column.name not in known]
 
 
 def count_characters(records: pl.DataFrame) -> int:

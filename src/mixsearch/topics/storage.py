@@ -16,6 +16,7 @@ import polars as pl
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
+from mixsearch.core.rows import even_slices
 from mixsearch.errors import SearchError
 from mixsearch.io.disk import damage_error
 from mixsearch.io.folder import Folder, FolderWriter
@@ -27,7 +28,7 @@ BY_DOCUMENT, BY_WORD = "by_document", "by_word"
 # Counts and their places are numbered by 32 bits.
 MAX_NONZEROS = 2**31 - 1
 # Counts that are moved from rows to columns together.
-_BLOCK_NONZEROS = 4_000_000
+BLOCK_NONZEROS = 4_000_000
 # Indices of up to this many counts are compared with their bounds at once; those of more when they are used.
 _MAX_CHECKED = 1 << 20
 
@@ -88,9 +89,8 @@ def write_frame(out: FolderWriter, frame: TopicFrame) -> None:
 
 def write_segment(out: FolderWriter, name: str, segment: Segment) -> None:
     """Write documents that are in memory."""
-    counts = CountWriter(out, f"{name}/{BY_DOCUMENT}")
-    counts.append(segment.by_document)
-    write_by_word(out, name, [segment.by_word], np.arange(segment.by_word.shape[1]))
+    CountWriter(out, f"{name}/{BY_DOCUMENT}").append(segment.by_document)
+    CountWriter(out, f"{name}/{BY_WORD}").append(segment.by_word)
     for array, values in segment.placed._asdict().items():
         out.save(f"{name}/placed/{array}", values)
     write_rows(out, name, segment.rows, segment.copy_of)
@@ -131,13 +131,12 @@ class CountWriter:
         return counts
 
 
-def write_by_word(out: FolderWriter, name: str, chunks: Sequence[sp.csc_array], columns: Array) -> None:
-    """Write some columns of counts that are in chunks of documents, word by word."""
+def write_by_word(out: FolderWriter, name: str, parts: Sequence[sp.csr_array]) -> None:
+    """Write counts by document, whose columns follow each other in several parts, word by word."""
     writer = CountWriter(out, f"{name}/{BY_WORD}")
-    lengths = sum((np.diff(chunk.indptr).astype(np.int64) for chunk in chunks), np.zeros(1, np.int64))
-    blocks = np.cumsum(lengths[columns]) // _BLOCK_NONZEROS
-    for block in np.split(columns, np.flatnonzero(np.diff(blocks)) + 1):
-        writer.append(sp.csc_array(sp.vstack([chunk[:, block] for chunk in chunks], "csc")))
+    for counts in parts:
+        for columns in even_slices(counts.shape[1], 1 + counts.nnz // BLOCK_NONZEROS):
+            writer.append(sp.csc_array(counts[:, columns]))
 
 
 # ---- Opening --------------------------------------------------------------------------------------------------------

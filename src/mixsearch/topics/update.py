@@ -27,14 +27,14 @@ from mixsearch.io.folder import Folder, FolderWriter, update_folder, write_folde
 from mixsearch.io.tables import concat
 from mixsearch.text.corpus import Corpus, CountChunk
 from mixsearch.text.count import count_documents, read_corpus
-from mixsearch.text.options import CorpusOptions, KeptColumns
+from mixsearch.text.options import CorpusOptions
 from mixsearch.text.read import Documents, has_columns, name_columns
 from mixsearch.topics.build import Built, OnProgress, summarize, write_index
 from mixsearch.topics.fitted_corpus import Segment, damp_counts, place_documents
 from mixsearch.topics.growth import FACT as GROWTH
 from mixsearch.topics.growth import Growth, measure_outside, read_growth
 from mixsearch.topics.index import TopicIndex, open_index
-from mixsearch.topics.records import ID, ROW, RecordWriter, check_schema, count_characters, make_records, read_records
+from mixsearch.topics.records import ID, ROW, check_schema, count_characters, make_records, read_records, write_records
 from mixsearch.topics.storage import SEGMENTS, WORDS, join_segments, name_segment, take_documents, write_segment
 
 Existing = Literal["error", "skip", "replace"]
@@ -114,9 +114,7 @@ class _Changes:
 
     def _write(self, name: str, segment: Segment, records: pl.DataFrame) -> None:
         write_segment(self.out, name, segment)
-        writer = RecordWriter(self.out, name)
-        writer.append(records)
-        writer.close()
+        write_records(self.out, name, [records])
         self.segments = dict(sorted({**self.segments, name: segment}.items(), key=lambda item: int(item[1].rows[0])))
 
     def finish(self, growth: Growth, **changed: Any) -> None:
@@ -203,15 +201,11 @@ def _choose_reading(index: TopicIndex, source: Any, given: CorpusOptions | None)
     options = replace(options, stop_words=None, **{name: value for name, value in places.items() if value is not None})
     if not has_columns(source, options):
         return replace(options, text=None, id=None, keep=None)
-    return replace(options, keep=_choose_columns(index, source, options)) if options.keep == "auto" else options
-
-
-def _choose_columns(index: TopicIndex, source: Any, options: CorpusOptions) -> KeptColumns:
-    """Choose the columns of the index that the documents to add have; others are kept only if they are named."""
-    if (isinstance(source, str) and source == "-") or not index.columns.names:
-        return "auto"  # standard input can be read once
-    there = name_columns(source, options)
-    return [column.name for column in index.columns.kept if column.name in there]
+    if options.keep == "auto" and index.columns.names and not (isinstance(source, str) and source == "-"):
+        # Columns that the index does not have are kept only if they are named. Standard input can be read once.
+        there = name_columns(source, options)
+        options = replace(options, keep=[column.name for column in index.columns.kept if column.name in there])
+    return options
 
 
 def _add_corpus(changes: _Changes, added: Corpus, existing: Existing, on_progress: OnProgress) -> Added:

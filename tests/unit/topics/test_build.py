@@ -13,10 +13,10 @@ from tests.unit.topics.grown_index import OPTIONS, READING, build_reviews, list_
 from mixsearch.errors import collect_warnings
 from mixsearch.text import CorpusOptions, count_texts
 from mixsearch.topics.build import IndexOptions, build_index
-from mixsearch.topics.search import find_topic
 from mixsearch.topics.fitted_corpus import FittedCorpus
 from mixsearch.topics.hint import Hint, Vocabulary, find_terms, read_words
 from mixsearch.topics.index import open_index, verify_index
+from mixsearch.topics.search import find_topic
 
 # Planted topics are small, and some of their words are everywhere.
 pytestmark = pytest.mark.filterwarnings("ignore::mixsearch.errors.WeakHintWarning")

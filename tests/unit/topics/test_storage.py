@@ -10,7 +10,14 @@ from mixsearch.errors import DamagedFolderError
 from mixsearch.io.folder import open_folder, write_folder
 from mixsearch.topics import storage
 from mixsearch.topics.fitted_corpus import FittedCorpus, Segment, damp_counts, place_documents
-from mixsearch.topics.storage import join_segments, open_corpus, take_documents, write_corpus
+from mixsearch.topics.storage import (
+    CountWriter,
+    join_segments,
+    open_corpus,
+    take_documents,
+    write_by_word,
+    write_corpus,
+)
 
 COUNTS = sp.csr_array(make_topics(300, 80, 4, mean_length=30, random_state=0).counts)
 WORDS = [f"wörd {i} 猫" for i in range(80)]
@@ -56,9 +63,17 @@ def test_a_corpus_without_words_stays_without(tmp_path):
     assert open_corpus(open_folder(save(corpus, tmp_path / "corpus"))).words is None
 
 
-def test_counts_that_are_written_in_blocks_are_the_same(tmp_path, monkeypatch):
-    monkeypatch.setattr(storage, "_BLOCK_NONZEROS", 100)
-    assert_same(fit(), open_corpus(open_folder(save(fit(), tmp_path / "corpus"))))
+@pytest.mark.parametrize("size", [100, 10**9])
+def test_counts_that_are_written_in_blocks_of_words_are_the_same(size, tmp_path, monkeypatch):
+    monkeypatch.setattr(storage, "BLOCK_NONZEROS", size)
+    (segment,) = fit().segments
+    counts = sp.csr_array(segment.by_word)
+    with write_folder(tmp_path / "counts") as out:
+        write_by_word(out, "blocks", [counts[:, :60], counts[:, 60:]])
+        CountWriter(out, "whole/by_word").append(segment.by_word)
+    folder = open_folder(tmp_path / "counts")
+    for part in ("data", "indices", "indptr"):
+        assert np.array_equal(folder[f"blocks/by_word/{part}"], folder[f"whole/by_word/{part}"])
 
 
 def test_documents_are_taken_and_joined_as_in_dense_arrays():

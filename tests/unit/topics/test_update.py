@@ -234,9 +234,9 @@ def test_a_reader_keeps_what_it_opened_and_a_second_writer_is_refused(path):
 KILLED = """
 import os, signal, sys
 from mixsearch.io.folder import FolderWriter
-from mixsearch.topics import update
+from mixsearch.topics import update as updates
 FolderWriter.publish = lambda self: os.kill(os.getpid(), signal.SIGKILL)
-getattr(update, sys.argv[1])(sys.argv[2], **eval(sys.argv[3]))
+getattr(updates, sys.argv[1])(sys.argv[2], **eval(sys.argv[3]))
 """
 
 
