@@ -30,12 +30,12 @@ from mixsearch.topics.completion import (
     make_speller,
     split_query,
 )
-from mixsearch.topics.fitted_corpus import damp_counts
+from mixsearch.topics.fitted_corpus import FittedCorpus, damp_counts
 from mixsearch.topics.growth import Growth, read_growth
 from mixsearch.topics.hint import Hint, Vocabulary, find_terms, read_words
 from mixsearch.topics.records import ID, Columns, Document, StoredColumn, open_texts
 from mixsearch.topics.search import check_hint, find_topic
-from mixsearch.topics.storage import SEGMENTS, open_corpus
+from mixsearch.topics.storage import SEGMENTS, check_indices, open_corpus
 from mixsearch.topics.topic import Topic
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ class TopicIndex:
             counts = None if text is None else damp_counts(self._count([text] if isinstance(text, str) else text))
             check_hint(bool(terms) or len(rows) > 0 or counts is not None, np.intersect1d(rows, avoid))
             subset = None if where is None else self.match(where)
-            topic = find_topic(self.corpus, Hint(terms, avoided, rows, avoid, counts, narrower, meaning))
+            topic = find_topic(self._checked_corpus, Hint(terms, avoided, rows, avoid, counts, narrower, meaning))
             return topic if subset is None else topic.within(subset)
 
     def search_many(
@@ -417,6 +417,12 @@ class TopicIndex:
             return counted.to_counts()
 
     # ---- The folder ----
+
+    @cached_property
+    def _checked_corpus(self) -> FittedCorpus:
+        """The corpus, when its indices have been compared with their bounds: before the first search."""
+        check_indices(self.folder, self.corpus)
+        return self.corpus
 
     @property
     def n_rows(self) -> int:

@@ -29,8 +29,8 @@ BY_DOCUMENT, BY_WORD = "by_document", "by_word"
 MAX_NONZEROS = 2**31 - 1
 # Counts that are moved from rows to columns together.
 BLOCK_NONZEROS = 4_000_000
-# Indices of up to this many counts are compared with their bounds at once; those of more when they are used.
-_MAX_CHECKED = 1 << 20
+# Indices of up to this many counts are compared with their bounds at once; those of more before the first search.
+MAX_CHECKED = 1 << 20
 
 
 class StoredWords(Sequence[str]):
@@ -153,18 +153,30 @@ def open_corpus(folder: Folder) -> FittedCorpus:
         raise damage_error(
             "'{path}' is damaged: its arrays do not fit together ({error}).", path=str(folder.path), error=repr(error)
         ) from error
-    n_words = max(segment.by_word.shape[1] for segment in segments)
+    corpus = FittedCorpus(None, frame, segments)
+    if sum(segment.by_word.nnz for segment in segments) <= MAX_CHECKED:
+        check_indices(folder, corpus)
     if WORDS not in folder.tables:
-        return FittedCorpus(None, frame, segments)
+        return corpus
     texts = folder.texts(WORDS)
-    if len(texts) < n_words:
+    if len(texts) < corpus.n_words:
         raise damage_error(
             "'{path}' is damaged: it has {n_found:,} words for {n_words:,} columns.",
             path=str(folder.path),
             n_found=len(texts),
-            n_words=n_words,
+            n_words=corpus.n_words,
         )
     return FittedCorpus(StoredWords(len(texts), lambda: texts.collect((TEXT,))[TEXT]), frame, segments)
+
+
+def check_indices(folder: Folder, corpus: FittedCorpus) -> None:
+    """Raise unless all indices of counts and anchors are within bounds: compiled code trusts them."""
+    for segment in corpus.segments:
+        n, d = segment.by_document.shape
+        nearest, a = np.asarray(segment.placed.nearest), len(corpus.frame.anchors)
+        for indices, n_columns in ((segment.by_document.indices, d), (segment.by_word.indices, n), (nearest, a)):
+            if indices.size and indices.view(np.uint32).max() >= n_columns:  # a negative one is large without its sign
+                raise damage_error("'{path}' is damaged: an index is out of range.", path=str(folder.path))
 
 
 def _open_segment(folder: Folder, name: str) -> Segment:
@@ -193,16 +205,10 @@ def _check_shapes(folder: Folder, names: Sequence[str]) -> None:
         if found.shape != shape or found.dtype.kind != kind:
             raise ValueError(f"{name} holds {found.dtype} of the shape {found.shape}, not {shape}")
     for name in names:
-        n, d = len(folder[f"{name}/rows"]), len(folder["frame/idf"])
-        for group, n_columns in ((BY_DOCUMENT, d), (BY_WORD, n)):
-            starts, indices = folder[f"{name}/{group}/indptr"], folder[f"{name}/{group}/indices"]
+        for group in (BY_DOCUMENT, BY_WORD):
+            starts = folder[f"{name}/{group}/indptr"]
             if starts[0] != 0 or (starts[1:] < starts[:-1]).any():
                 raise ValueError(f"the pointers of {name}/{group} do not rise")
-            if 0 < len(indices) <= _MAX_CHECKED and not 0 <= indices.min() <= indices.max() < n_columns:
-                raise ValueError(f"an index of {name}/{group} is out of range")
-        nearest = folder[f"{name}/placed/nearest"]
-        if 0 < nearest.size <= _MAX_CHECKED and not 0 <= nearest.min() <= nearest.max() < len(folder["frame/anchors"]):
-            raise ValueError(f"an anchor of {name} is out of range")
 
 
 def _list_shapes(folder: Folder, names: Sequence[str]) -> Iterator[tuple[str, tuple[int, ...], str]]:
