@@ -17,7 +17,7 @@ from mixsearch.errors import Option, SearchError
 from mixsearch.io.column_names import make_unknown_error
 from mixsearch.io.disk import damage_error
 from mixsearch.io.folder import Folder, FolderWriter
-from mixsearch.io.parquet import Texts
+from mixsearch.io.parquet import TEXT, Texts
 from mixsearch.io.tables import concat
 from mixsearch.io.types import describe_type
 from mixsearch.io.values import rename_repeated
@@ -96,7 +96,7 @@ def read_records(folder: Folder, segment: str) -> pl.DataFrame:
     records = folder.table(f"{segment}/{COLUMNS}").collect()
     if f"{segment}/{TEXTS}" not in folder.tables:
         return records
-    return records.with_columns(pl.Series(_TEXT, list(folder.texts(f"{segment}/{TEXTS}")), dtype=pl.String))
+    return records.with_columns(folder.texts(f"{segment}/{TEXTS}").collect()[TEXT].alias(_TEXT))
 
 
 def check_schema(known: Mapping[str, pl.DataType], added: Mapping[str, pl.DataType]) -> None:

@@ -41,8 +41,6 @@ Existing = Literal["error", "skip", "replace"]
 # A segment is joined with the one before it unless that has more than this many times as many documents: so each
 # document is written again a number of times that is logarithmic in the number of additions.
 _MERGE_FACTOR = 2
-# Documents whose texts are read together.
-_CHUNK_DOCUMENTS = 1_000
 # Options that say where the texts are.
 _PLACES = ("text", "id", "keep", "format", "encoding", "no_header", "skip_bad_rows", "vocabulary")
 
@@ -78,7 +76,8 @@ class _Changes:
 
     def __init__(self, folder: Folder, out: FolderWriter) -> None:
         self.out, self.index = out, TopicIndex(folder)
-        self.segments = dict(zip(folder.facts[SEGMENTS], self.index.corpus.segments, strict=True))
+        self.segments = dict(zip(folder.facts[SEGMENTS], self.index.corpus.segments, strict=True))  # but rewritten ones
+        self._first_rows = {name: int(segment.rows[0]) for name, segment in self.segments.items()}
         self._stored = set(self.segments)  # those that are as they were
 
     def remove(self, is_removed: Array) -> int:
@@ -88,38 +87,39 @@ class _Changes:
             is_kept, first = ~is_removed[first : first + len(segment.rows)], first + len(segment.rows)
             if is_kept.all():
                 continue
-            records = self._drop(name)
+            self._drop(name)
+            if is_kept.any():
+                self._first_rows[name] = int(segment.rows[is_kept.argmax()])
+                write_segment(self.out, name, take_documents(segment, is_kept))
+            records = read_records(self.index.folder, name)
             n_characters += count_characters(records.filter(~is_kept))
             if is_kept.any():
-                self._write(name, take_documents(segment, is_kept), records.filter(is_kept))
+                write_records(self.out, name, [records.filter(is_kept)])
         return n_characters
 
     def add(self, segment: Segment, records: pl.DataFrame) -> None:
         """Write new documents as a segment, together with small ones before it, but not with those of the fit."""
-        joined, listed, number = [segment], [records], 1 + max(int(name.split("_")[1]) for name in self.segments)
-        for name in sorted(self._stored - {name_segment(0)}, key=list(self.segments).index, reverse=True):
-            before = self.segments[name]
-            if len(before.rows) > _MERGE_FACTOR * sum(len(each.rows) for each in joined):
+        joined, listed = [segment], [records]
+        name = name_segment(1 + max((int(name.split("_")[1]) for name in self._first_rows), default=0))
+        for before in sorted(self._stored - {name_segment(0)}, key=self._first_rows.__getitem__, reverse=True):
+            if len(self.segments[before].rows) > _MERGE_FACTOR * sum(len(each.rows) for each in joined):
                 break
-            joined.insert(0, before)
-            listed.insert(0, self._drop(name))
-        self._write(name_segment(number), join_segments(joined), concat(listed))
+            joined.insert(0, self.segments[before])
+            listed.insert(0, read_records(self.index.folder, before))
+            self._drop(before)
+        self.segments[name] = join_segments(joined)
+        self._first_rows[name] = int(self.segments[name].rows[0])
+        write_segment(self.out, name, self.segments[name])
+        write_records(self.out, name, [concat(listed)])
 
-    def _drop(self, name: str) -> pl.DataFrame:
-        """Leave out a segment, and return its records."""
-        del self.segments[name]
-        self._stored.discard(name)
+    def _drop(self, name: str) -> None:
         self.out.remove(name)
-        return read_records(self.index.folder, name)
-
-    def _write(self, name: str, segment: Segment, records: pl.DataFrame) -> None:
-        write_segment(self.out, name, segment)
-        write_records(self.out, name, [records])
-        self.segments = dict(sorted({**self.segments, name: segment}.items(), key=lambda item: int(item[1].rows[0])))
+        self._stored.discard(name)
+        del self.segments[name], self._first_rows[name]
 
     def finish(self, growth: Growth, **changed: Any) -> None:
         """Write what is known of all documents."""
-        self.out.facts[SEGMENTS] = list(self.segments)
+        self.out.facts[SEGMENTS] = sorted(self._first_rows, key=self._first_rows.__getitem__)
         self.out.facts[GROWTH] = asdict(growth)
         self.out.facts["corpus"] = {**self.index.facts, **changed}
 
@@ -479,7 +479,7 @@ def _read_documents(index: TopicIndex, on_progress: OnProgress) -> Iterator[Docu
     kept = [column.name for column in index.columns.kept]
     columns = index.columns.select(kept) if kept else None
     names = index.columns.read_names() if index.has_names else None
-    for part in row_slices(n, _CHUNK_DOCUMENTS):
+    for part in row_slices(n):
         texts = pl.Series(index.texts.read(np.arange(part.start, part.stop)), dtype=pl.String)
         yield Documents(
             texts,
