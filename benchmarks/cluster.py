@@ -15,13 +15,13 @@ import psutil
 import scipy.sparse as sp
 from distributed import Client, LocalCluster, wait
 from measuring import print_table, seconds, verdict
+from mixsearch.topics.old_lda import BLOCK
 from workloads import draw_corpus
 
 from mixsearch import TopicSearch
 from mixsearch.core.dask import sample_chunks
 from mixsearch.core.eigen import OVERSAMPLING
 from mixsearch.core.rows import SampleChunk
-from mixsearch.topics.old_lda import BLOCK
 
 N_DOCUMENTS, N_WORDS, N_TOPICS, MEAN_LENGTH = 240_000, 10_000, 100, 100.0
 N_BLOCKS = 8

@@ -16,11 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from measuring import print_table
+from mixsearch.topics.local_em import N_NEIGHBOURS, ratios_to_expected
 from scale import BLOCK, MEAN_LENGTH, N_DOCUMENTS, N_TOPICS, N_WORDS
 from threadpoolctl import threadpool_limits
 from workloads import draw_corpus
-
-from mixsearch.topics.local_em import N_NEIGHBOURS, ratios_to_expected
 
 # What a word of medium frequency takes: documents with it, documents in local EM, words with evidence.
 N_WITH_WORD, N_NEAR, N_EVIDENCE = 2000, 320, 7000

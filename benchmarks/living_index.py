@@ -18,9 +18,8 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 from measuring import machine
-from workloads import EVERY_WORD, write_texts
-
 from mixsearch.index import IndexOptions, TopicIndex, add_documents, build_index, open_index
+from workloads import EVERY_WORD, write_texts
 
 
 def draw_counts(n: int, n_words: int, seed: int, length: int = 120) -> sp.csr_array:

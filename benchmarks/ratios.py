@@ -22,11 +22,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from measuring import print_table
+from mixsearch.index import IndexOptions, Query, build_index, describe, open_index
 from threadpoolctl import threadpool_limits
 
 from mixsearch import GaussianSearch, RegressionSearch, SubspaceSearch, TopicSearch, __version__
 from mixsearch.datasets import make_gaussian_mixture, make_mixed_regression, make_subspaces, make_topics
-from mixsearch.index import IndexOptions, Query, build_index, describe, open_index
 from mixsearch.text import CorpusOptions, read_corpus
 
 KEPT = Path(__file__).with_name("ratios.csv")

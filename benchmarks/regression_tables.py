@@ -25,6 +25,7 @@ from joblib import Parallel, delayed
 from labelled_regressions import DEVELOPMENT, KINDS, NO_LABEL, REPORTED, LabelledRegression, find_kind
 from labelled_tables import data_folder
 from measuring import N_THREADS, print_table
+from mixsearch.confidence import posterior_of_all
 from paper_experiments.baselines import em_regressions
 from row_rankings import Rank
 from scipy.stats import multivariate_normal
@@ -35,7 +36,6 @@ from threadpoolctl import threadpool_limits
 
 from mixsearch import RegressionSearch
 from mixsearch._typing import Array
-from mixsearch.confidence import posterior_of_all
 from mixsearch.errors import SearchError
 
 N_EXAMPLES, N_DRAWS, N_QUICK, N_STARTS = (3, 5), 3, 1, 20

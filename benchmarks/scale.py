@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from measuring import peak_memory, print_table, seconds, verdict
+from mixsearch.index import IndexOptions, build_index, open_index
 from workloads import EVERY_WORD, draw_corpus, words_of_all_frequencies, write_texts
 
-from mixsearch.index import IndexOptions, build_index, open_index
 from mixsearch.io.folder import read_manifest
 from mixsearch.lda import BLOCK
 from mixsearch.machine import n_cores

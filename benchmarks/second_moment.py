@@ -9,6 +9,7 @@ from unittest.mock import patch
 
 import numpy as np
 from measuring import N_THREADS, Measured, measure, measure_together, megabytes, print_table, ratio, seconds
+from mixsearch.topics.old_lda import BLOCK
 from scipy.sparse.linalg import LinearOperator, eigsh, lobpcg
 from threadpoolctl import threadpool_limits
 from workloads import newsgroups_workload, sparse_workload
@@ -19,7 +20,6 @@ from mixsearch.core import moments as paths
 from mixsearch.core.eigen import Eigenpairs, top_eigenpairs
 from mixsearch.datasets import make_gaussian_mixture
 from mixsearch.topics import fit as topics_model
-from mixsearch.topics.old_lda import BLOCK
 
 ARRAY, OPERATOR = 10**9, 0
 # A deviation of .5 leaves a wide gap after the k-th eigenvalue, one of 3 next to none.

@@ -14,7 +14,6 @@ from pathlib import Path
 from statistics import median
 
 import numpy as np
-
 from mixsearch.index import IndexOptions, build_index
 
 # Larger ratios than these are too slow.

@@ -12,9 +12,9 @@ from collections.abc import Callable
 
 import numpy as np
 from measuring import print_table, seconds
+from mixsearch.index import TopicIndex, open_index
 from web_demo import demo_index
 
-from mixsearch.index import TopicIndex, open_index
 from mixsearch.machine import on_one_core
 from mixsearch.web.indexes import ServedIndex
 from mixsearch.web.routes.topics import encode_document, encode_documents, encode_topic

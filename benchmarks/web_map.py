@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 from measuring import print_table
+from mixsearch.index import map_topics, open_index
+from mixsearch.index.compare import compute_overlaps
+from mixsearch.index.layout import HEIGHT
+from mixsearch.index.map import NEAR_TOPIC
 from scipy.spatial.distance import pdist
 from scipy.stats import spearmanr
 from web_demo import demo_index
 
 from mixsearch.errors import collect_warnings
-from mixsearch.index import map_topics, open_index
-from mixsearch.index.compare import compute_overlaps
-from mixsearch.index.layout import HEIGHT
-from mixsearch.index.map import NEAR_TOPIC
 
 
 def run(*, quick: bool = False) -> None:

@@ -33,8 +33,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from hostile_requests import MAX_SECONDS, Server
-
 from mixsearch.index import IndexOptions, add_documents, build_index, remove_documents
+
 from mixsearch.io.folder import read_manifest
 from mixsearch.text import CorpusOptions
 

@@ -7,11 +7,11 @@ import subprocess
 import sys
 
 import pytest
+from mixsearch.index import IndexOptions, build_index
 from tests.apps.cli_corpus import invoke
 from tests.every_word import every_word
 
 from mixsearch.cli.console import SafeConsole
-from mixsearch.index import IndexOptions, build_index
 
 EVIL = "\x1b]0;owned\x07\x1b[2J\x9b31m\x7f\r"
 

@@ -5,10 +5,9 @@ import io
 import json
 
 import pytest
+from mixsearch.index import open_index
 from tests.apps.cli_corpus import invoke
 from tests.dated_corpus import YEARS, draw_rows, make_index
-
-from mixsearch.index import open_index
 
 ROWS = draw_rows()
 

@@ -4,9 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.apps.cli_corpus import ALL_WORDS, N_DOCUMENTS, N_TOPICS, Files, invoke, make_files
-
 from mixsearch.index import open_index
+from tests.apps.cli_corpus import ALL_WORDS, N_DOCUMENTS, N_TOPICS, Files, invoke, make_files
 
 KEYS = {
     *("index", "n_documents", "n_short", "n_duplicates", "n_missing", "n_words", "n_nonzeros", "n_components"),

@@ -4,11 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
+from mixsearch.index import open_index
 from tests.apps.cli_corpus import N_DOCUMENTS, N_TOPICS, Files, invoke, make_files, make_index
 
 from mixsearch import TopicSearch, __version__
 from mixsearch.datasets import make_topics
-from mixsearch.index import open_index
 
 
 @pytest.fixture(scope="module")

@@ -2,11 +2,11 @@
 
 import openpyxl
 import pytest
+from mixsearch.index import IndexOptions, build_index
 from tests.unit.index.planted_reviews import make_reviews
 from typer.testing import CliRunner
 
 from mixsearch.cli.app import app
-from mixsearch.index import IndexOptions, build_index
 from mixsearch.text import CorpusOptions
 
 

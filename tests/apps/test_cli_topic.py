@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 from matplotlib.image import imread
+from mixsearch.confidence import verdict_by_confidence
+from mixsearch.index import open_index
 from tests.apps.cli_corpus import N_TOPICS, Files, invoke, make_files, make_index
 from tests.closeness import assert_close
 
 from mixsearch.cli.console import complete_index
-from mixsearch.confidence import verdict_by_confidence
-from mixsearch.index import open_index
 
 KEYS = {
     *("alternative", "is_doubtful", "skipped", "hint", "weight", "separation", "verdict", "verdict_code"),

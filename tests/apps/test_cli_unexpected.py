@@ -8,10 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from mixsearch.index import IndexOptions, build_index
 from tests.apps.cli_corpus import invoke
 from tests.every_word import every_word
-
-from mixsearch.index import IndexOptions, build_index
 
 
 @pytest.fixture(scope="module")

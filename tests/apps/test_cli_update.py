@@ -3,10 +3,9 @@
 import json
 
 import pytest
+from mixsearch.index import open_index
 from tests.apps.cli_corpus import invoke
 from tests.unit.index.update.grown_index import build_reviews, list_subjects, make_reviews, write_reviews
-
-from mixsearch.index import open_index
 
 FIRST, MORE = make_reviews(list_subjects(200), 0), make_reviews(list_subjects(30), 1000)
 

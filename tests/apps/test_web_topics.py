@@ -6,12 +6,12 @@ import json
 import threading
 
 import pytest
+from mixsearch.index import AnswerOptions, Query, answer_queries
 from starlette.testclient import TestClient
 from tests.closeness import assert_close
 from tests.served_corpus import SUBJECTS, draw_texts, open_made
 
 from mixsearch import __version__
-from mixsearch.index import AnswerOptions, Query, answer_queries
 from mixsearch.web import Limits, make_app
 
 FOOD, LAW = SUBJECTS["food"], SUBJECTS["law"]

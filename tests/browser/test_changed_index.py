@@ -4,9 +4,9 @@ import random
 import time
 
 import pytest
+from mixsearch.index import IndexOptions, build_index, open_index
 from playwright.sync_api import expect
 
-from mixsearch.index import IndexOptions, build_index, open_index
 from mixsearch.web.indexes import watch_indexes
 from tests.browser.acting import asked, search, see_topic
 from tests.browser.corpus import SUBJECTS, make_documents, write_documents

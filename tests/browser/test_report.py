@@ -1,8 +1,8 @@
 """A report in a real browser: offline, in light and dark, on paper and on a phone."""
 
 import pytest
-
 from mixsearch.index import IndexOptions, Query, build_index, open_index
+
 from mixsearch.report import make_report, write_report
 from mixsearch.text import CorpusOptions
 from tests.unit.index.planted_reviews import ORDER, make_reviews

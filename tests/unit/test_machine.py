@@ -3,9 +3,9 @@
 import os
 
 import pytest
+from mixsearch.index.build.options import IndexOptions
 
 from mixsearch import machine
-from mixsearch.index.build.options import IndexOptions
 from mixsearch.machine import ASSUMED_BYTES, available_cores, available_memory
 
 

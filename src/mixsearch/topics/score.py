@@ -56,7 +56,6 @@ class Walk(NamedTuple):
 
     at_anchors: Array  # how often it is near each anchor, (a,)
     spread: Array  # of its logarithm, (2,)
-    weight: float
 
 
 class Scores(NamedTuple):
@@ -76,12 +75,12 @@ def score_documents(corpus: FittedCorpus, vectors: Vectors, weights: Array, narr
     # 1) contrasts with the corpus, and the neighbourhood
     first, values = run_pass(corpus, compute_contrast(corpus.frame, vectors, weights), breadth)
     # 2) the walk from the hint documents
-    walk, walked = walk_from(corpus, vectors, weights, breadth)
-    values = standardize(values, first.result) + walk.weight * walked
+    walk, walked = walk_from(corpus, vectors, weights)
+    values = standardize(values, first.result) + TUNING.walk * walked
     spread, n_effective = measure_spread(values), count_effective(weights)
     second, second_weight = None, TUNING.few / (TUNING.few + n_effective)
     # 3) few documents: again with the best ones
-    if n_effective < 10 * TUNING.few:
+    if n_effective < TUNING.max_few:
         n_best = min(TUNING.n_second, len(values))
         best = np.sort(np.argpartition(-values, n_best - 1)[:n_best])
         joined = join_vectors(vectors, corpus.take_vectors(best))
@@ -102,7 +101,7 @@ def finish_scores(frame: TopicFrame, vectors: Vectors, products: Array, scale: A
     """Score documents from their products with the first contrast, standardized by a scale, (q,)."""
     first, walk = scores.first, scores.walk
     values = standardize(finish_pass(frame, vectors, products, scale, first), first.result)
-    values = values + walk.weight * standardize(np.log(vectors.anchors @ walk.at_anchors + FLOOR), walk.spread)
+    values = values + TUNING.walk * standardize(np.log(vectors.anchors @ walk.at_anchors + FLOOR), walk.spread)
     if scores.second is None:
         return values
     products = multiply_vectors(frame, vectors, scores.second.contrast)
@@ -131,7 +130,7 @@ def finish_pass(frame: TopicFrame, vectors: Vectors, products: Array, scale: Arr
     return np.asarray(standardize(total, made.total) + made.smoothing * of_neighbourhood)
 
 
-def walk_from(corpus: FittedCorpus, vectors: Vectors, weights: Array, breadth: float) -> tuple[Walk, Array]:
+def walk_from(corpus: FittedCorpus, vectors: Vectors, weights: Array) -> tuple[Walk, Array]:
     """Compute PageRank from the hint documents, by way of anchors, and its standardized logarithm, (n,)."""
     start = np.maximum(weights, 0)
     near = vectors.anchors.T @ (start / max(start.sum(), 1e-12))
@@ -139,7 +138,7 @@ def walk_from(corpus: FittedCorpus, vectors: Vectors, weights: Array, breadth: f
     at_anchors = np.maximum(corpus.frame.reach @ near, 0) * corpus.n_documents / mass
     logarithm = np.log(corpus.anchors @ at_anchors.astype(np.float32) + FLOOR)
     spread = measure_spread(logarithm)
-    return Walk(at_anchors, spread, TUNING.walk * breadth), standardize(logarithm, spread)
+    return Walk(at_anchors, spread), standardize(logarithm, spread)
 
 
 def count_effective(weights: Array) -> float:

@@ -22,9 +22,10 @@ class Tuning:
     short: float = 0.1  # number of features at which words count half, relative to the median
     smoothing: float = 0.4  # weight of the score of the neighbourhood; larger for broader topics
     walk: float = 0.3  # weight of the walk from hint documents
-    step: float = 2.0  # factor of both weights for each step of `narrower` and `broader`
+    step: float = 2.0  # factor of smoothing for each step of `narrower` and `broader`
     n_second: int = 100  # best documents, which few hint documents are joined by in a second pass
-    few: float = 10.0  # hint documents at which the second pass counts half
+    few: float = 3.0  # hint documents at which the second pass counts half
+    max_few: float = 100.0  # hint documents from which on there is no second pass
     copies: float = 0.25  # by which the score of the second near-copy is lower, of the fourth twice, and so on
     avoid: float = 0.5  # weight of documents to avoid
     max_hint_documents: int = 5_000  # of more, as many at even steps stand for all
@@ -36,7 +37,7 @@ class Tuning:
     min_fraction: float = 0.25  # of left-out documents, above which their number is worth a ratio
     n_sampled: int = 2_000  # documents that stand for the corpus where left-out documents are scored
     strong: float = 0.93  # probability that a left-out document precedes another, from which a match is strong
-    weak: float = 0.85  # and below which it is a reason not to trust the answer
+    weak: float = 0.8  # and below which it is a reason not to trust the answer
     told_recall: float = 0.75  # fraction of left-out documents that the check tells about
     # Words and meanings
     n_best: int = 30  # documents that words are taken from at least, without words in the hint

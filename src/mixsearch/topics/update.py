@@ -42,7 +42,7 @@ Existing = Literal["error", "skip", "replace"]
 # document is written again a number of times that is logarithmic in the number of additions.
 _MERGE_FACTOR = 2
 # Options that say where the texts are.
-_PLACES = ("text", "id", "keep", "format", "encoding", "no_header", "skip_bad_rows", "vocabulary")
+_PLACES = ("text", "id", "keep", "format", "encoding", "no_header", "skip_bad_rows")
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,10 @@ import warnings
 
 import numpy as np
 import pytest
+from mixsearch.confidence import MIN_P_VALUE, trust, verdict, verdict_code, weak_hint
 from numpy.testing import assert_allclose
 
 from mixsearch import GaussianSearch
-from mixsearch.confidence import MIN_P_VALUE, trust, verdict, verdict_code, weak_hint
 from mixsearch.core.extraction import Extraction, extract_with_rehint
 from mixsearch.core.jackknife import compare_scores
 from mixsearch.core.moments import Hinted

@@ -7,13 +7,13 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.image import imread
+from mixsearch.index.groups import GroupedTopic, GroupShare, TopicGroups
 from numpy.testing import assert_allclose
 from sklearn.datasets import load_wine
 from tests.coded import raises
 
 import mixsearch
 from mixsearch.datasets import make_gaussian_mixture, make_landscape, make_mixed_regression, make_topics
-from mixsearch.index.groups import GroupedTopic, GroupShare, TopicGroups
 from mixsearch.show.plots import (
     plot_component,
     plot_groups,

@@ -155,20 +155,6 @@ def test_names_of_any_kind_are_kept_and_repeated_ones_are_noted(tmp_path):
     assert index.documents([2])[0].columns == {"row (2)": 2, "id (2)": "c"}
 
 
-def test_ready_made_counts_make_an_index_without_texts(tmp_path):
-    counts = sp.csr_array(np.random.default_rng(0).poisson(0.3, (50, 20)))
-    sp.save_npz(tmp_path / "counts.npz", counts)
-    index = open_index(build_index(tmp_path / "counts.npz", tmp_path / "index", IndexOptions(n_components=3)).path)
-    assert np.array_equal(index.corpus.segments[0].by_word.toarray() > 0, counts.toarray() > 0)
-    document = index.documents([4])[0]
-    assert (document.name, document.text, document.columns) == (None, None, {})
-    assert index.document_frequency("word3") == np.count_nonzero(counts.toarray()[:, 2])
-    with raises("no_tokenizer"):
-        index.search(text="word3")
-    with raises("no_columns"):
-        index.search("word3", where="stars > 3")
-
-
 def test_words_that_are_not_features_are_found_if_two_documents_have_them(tmp_path):
     texts = ["the sushi", "the tuna", "the goal rare", "the team rare", "the once"] * 10
     texts[4] = "the once only"

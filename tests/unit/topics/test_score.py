@@ -1,7 +1,6 @@
 """Documents as unit tf-idf vectors and their coordinates, against dense linear algebra."""
 
 import numpy as np
-import pytest
 import scipy.sparse as sp
 
 from mixsearch.core.rows import chunk_rows
@@ -12,8 +11,10 @@ from mixsearch.topics.score import (
     multiply_corpus,
     multiply_vectors,
     remove_words,
+    run_pass,
     score_documents,
     score_vectors,
+    walk_from,
 )
 from mixsearch.topics.tuning import TUNING
 
@@ -56,7 +57,7 @@ def test_documents_in_several_segments_are_rated_as_those_of_one():
     contrast = compute_contrast(frame, other, np.full(len(chosen), 1 / 6))
     products = multiply_corpus(several, contrast)
     assert np.allclose(products, multiply_corpus(corpus, contrast), atol=1e-4)
-    assert np.allclose(products[chosen], multiply_vectors(other, contrast), atol=1e-4)
+    assert np.allclose(products[chosen], multiply_vectors(frame, other, contrast), atol=1e-4)
     for word in range(counts.shape[1]):
         assert np.array_equal(several.find_documents(word)[0], np.flatnonzero(counts[:, [word]].toarray()))
 
@@ -74,25 +75,51 @@ def test_documents_without_a_word_are_those_that_never_had_it():
     assert np.allclose(np.linalg.norm(removed.tfidf.toarray(), axis=1), 1, atol=1e-5)
 
 
-def test_the_score_is_the_sum_of_standardized_contrasts_and_of_the_neighbourhood():
+def z(values):
+    return (values - values.mean(axis=0)) / values.std(axis=0)
+
+
+def test_a_pass_adds_standardized_contrasts_and_the_neighbourhood():
     X, frame = dense_tfidf(counts), corpus.frame
     weights = np.zeros(300)
     weights[[3, 5, 8, 13]] = 0.25
     Y = corpus.segments[0].placed.coordinates
-
-    def z(values):
-        return (values - values.mean()) / values.std()
-
-    shrunk = 4 / (4 + TUNING.shrinkage)
-    contrast = (X.T @ weights - X.mean(axis=0)) / np.maximum(X.std(axis=0), 1e-6)
-    total = shrunk * z(X @ contrast) + z(Y @ (Y.T @ weights - Y.mean(axis=0)))
+    broad = Y * (frame.values / frame.values[0]) ** TUNING.power
+    broad /= np.linalg.norm(broad, axis=1, keepdims=True)
+    noise = TUNING.noise * np.mean(X[X > 0] ** 2) / 4
+    spread = (np.maximum(X.var(axis=0), 1e-12) + noise) ** (TUNING.deviation_power / 2)
+    products = [
+        X @ ((X.T @ weights - X.mean(axis=0)) / spread),
+        *(places @ (places.T @ weights - places.mean(axis=0)) for places in (Y, broad)),
+    ]
+    sizes = (X > 0).sum(axis=1)
+    total = z(np.stack(products, axis=1)).sum(axis=1) * sizes / (sizes + TUNING.short * np.median(sizes))
     S = corpus.anchors.toarray()
     smoothed = S @ ((S.T @ total) / S.sum(axis=0))
     documents = np.flatnonzero(weights)
-    scores = score_documents(corpus, corpus.take_vectors(documents), weights[documents])
-    assert np.allclose(scores.values, z(total) + TUNING.smoothing * z(smoothed), atol=1e-3)
-    assert np.allclose(score_vectors(corpus, corpus.take_vectors(np.arange(300)), scores), scores.values, atol=1e-3)
-    assert np.allclose(frame.center, Y.mean(axis=0), atol=1e-5)
+    contrast = compute_contrast(frame, corpus.take_vectors(documents), weights[documents])
+    assert np.allclose(run_pass(corpus, contrast, 1.0)[1], z(total) + TUNING.smoothing * z(smoothed), atol=2e-3)
+
+
+def test_the_walk_is_pagerank_on_the_graph_of_documents_and_anchors():
+    S = corpus.anchors.toarray()
+    links = S.T @ S
+    P = links / links.sum(axis=1, keepdims=True)
+    start = S[[3, 5]].mean(axis=0)
+    visits, at = np.zeros(len(P)), start
+    for _ in range(500):  # a walk that stops with a fixed probability in each step
+        visits, at = visits + (1 - TUNING.stay) * at, TUNING.stay * P.T @ at
+    expected = 300 * visits / S.sum(axis=0)
+    walk, _ = walk_from(corpus, corpus.take_vectors(np.array([3, 5])), np.array([1.0, 1.0]))
+    assert np.allclose(walk.at_anchors, expected, rtol=1e-3, atol=1e-3)
+
+
+def test_other_documents_are_scored_as_those_of_the_corpus():
+    for documents in (np.array([3, 5, 8]), np.arange(0, 300, 2)):  # with a second pass and without
+        weights = np.full(len(documents), 1 / len(documents))
+        scores = score_documents(corpus, corpus.take_vectors(documents), weights)
+        assert (scores.second is None) == (len(documents) > TUNING.max_few)
+        assert np.allclose(score_vectors(corpus, corpus.place(damp_counts(counts)), scores), scores.values, atol=2e-3)
 
 
 def test_a_corpus_in_pieces_has_the_same_frame():
@@ -107,4 +134,4 @@ def test_a_document_without_features_is_nowhere():
     empty = sp.vstack([counts, sp.csr_array((1, counts.shape[1]))])
     fitted = FittedCorpus.fit(empty, n_components=K)
     contrast = compute_contrast(fitted.frame, fitted.take_vectors(np.array([0])), np.ones(1))
-    assert np.array_equal(multiply_corpus(fitted, contrast)[-1], [0, 0])
+    assert np.array_equal(multiply_corpus(fitted, contrast)[-1], [0, 0, 0])

@@ -4,9 +4,9 @@ import re
 from pathlib import PurePosixPath
 
 import pytest
+from mixsearch.confidence import verdict, verdict_by_confidence, verdict_code
 from starlette.testclient import TestClient
 
-from mixsearch.confidence import verdict, verdict_by_confidence, verdict_code
 from mixsearch.image.result import judge_overlap
 from mixsearch.web import make_app
 from mixsearch.web.settings import PAGES, STATIC_FILES
