@@ -18,8 +18,10 @@ from mixsearch._typing import Array, Samples
 from mixsearch.core import moments as paths
 from mixsearch.core.eigen import Eigenpairs, top_eigenpairs
 from mixsearch.datasets import make_gaussian_mixture
+from mixsearch.lda import TUNING
 from mixsearch.topics import fit as topics_model
-from mixsearch.topics.old_lda import BLOCK
+
+BLOCK = TUNING.block
 
 ARRAY, OPERATOR = 10**9, 0
 # A deviation of .5 leaves a wide gap after the k-th eigenvalue, one of 3 next to none.

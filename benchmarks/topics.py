@@ -18,7 +18,9 @@ from mixsearch import TopicSearch
 from mixsearch._typing import Array
 from mixsearch.core.eigen import OVERSAMPLING
 from mixsearch.errors import WeakHintWarning
-from mixsearch.topics.old_lda import BLOCK
+from mixsearch.lda import TUNING
+
+BLOCK = TUNING.block
 
 K = 50
 LDA_ITERATIONS = 3
