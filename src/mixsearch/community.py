@@ -176,7 +176,7 @@ def estimate_rates(degrees: Array, P: Array, neighbors: Array) -> Array:
 def choose_method(n_components: int, closure: float) -> tuple[str, str]:
     """Choose the method by how well communities explain the links, and say why."""
     if not 1 / TUNING.max_closure <= closure <= TUNING.max_closure:
-        times = f"{closure:.1f} times as often as communities explain"
+        times = f"{closure:.1f} times as often as communities alone explain"
         return "pagerank", f"PageRank, since nodes with a common neighbour are linked {times}."
     if n_components == 1:
         return "pagerank", "PageRank, since the links do not show any communities: the examples may not have one."
@@ -264,7 +264,7 @@ class Community:
         first = ", ".join(map(str, self.members[:10]))
         facts = [
             ("members", f"{len(self.members):,} of {len(self.scores):,} nodes: {first}, ..."),
-            ("check", str(self.check)),
+            ("check", str(self.check).replace("rows", "nodes")),
             ("method", self.reason),
             *(("warning", str(warning)) for warning in self.warnings),
         ]

@@ -219,7 +219,7 @@ def segment_by_graph(prepared: PreparedImage, seeds: Seeds, not_seeds: Seeds, st
 
     labels = refined.labels(image, step)
     _mark(labels, seeds, step, np.arange(len(seeds.names)))
-    expected_iou = expect_iou(of_superpixels, superpixels.sizes)
+    expected_iou = expect_iou(of_superpixels, superpixels.sizes) * (1 if seeds.pixels[-1] else tuning.one_seed)
     return _answer(image, seeds, step, labels, expected_iou, compute_probabilities)
 
 

@@ -131,6 +131,7 @@ def test_the_expected_overlap_is_high_if_seeds_tell_and_low_if_they_do_not(wide)
     muddled = wide.segment({"one": (20, 20), "other": (20, 100)}).expected_iou
     assert clear.min() > 0.8
     assert muddled.min() < clear.min() - 0.2
+    assert wide.segment({"left": (20, 60)}).expected_iou.max() < clear.min()  # the rest may be anything
     assert np.isnan(wide.segment(SEEDS, method="paper").expected_iou).all()
 
 
