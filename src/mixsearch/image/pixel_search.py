@@ -34,12 +34,11 @@ def search_centers(image: RasterImage, seeds: Seeds) -> Array:
             ) from error
         results = [search.search(examples=pixels, refine=False) for pixels in examples]
     components = [np.array([result.center, *(other.center for other in result.alternatives)]) for result in results]
-    centers = np.array([component[0] for component in components])
     if len(examples) < len(seeds.names):  # the rest of an image with one seed
         return components[0][:2]
     shared = find_shared(components, examples)
     if shared is None:
-        return centers
+        return np.array([component[0] for component in components])
     warn_user(
         SharedComponentWarning(
             "The seeds of {segment!r} find the component of {other!r}, or are closer to it than to the one that they "
