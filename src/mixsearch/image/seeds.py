@@ -15,8 +15,6 @@ from mixsearch.errors import HintError, Option
 from mixsearch.image.reading import RasterImage
 
 Pixel = tuple[int, int]
-# A pixel (x, y) or several.
-Seed = ArrayLike
 # No image is wider or higher: a longer stroke is a slip.
 MAX_SPAN = 1_000_000
 _TYPED_PIXEL = re.compile(r"(-?\d{1,9}),(-?\d{1,9})")
@@ -111,7 +109,7 @@ def check_seeds(seeds: Any, image: RasterImage) -> Seeds:
     return checked
 
 
-def check_not_seeds(not_seeds: Mapping[str, Seed], seeds: Seeds, image: RasterImage) -> Seeds:
+def check_not_seeds(not_seeds: Mapping[str, ArrayLike], seeds: Seeds, image: RasterImage) -> Seeds:
     """Check that pixels that do not belong to segments lie in the image."""
     for name in not_seeds:
         if name not in seeds.names:

@@ -19,7 +19,7 @@ from mixsearch.image.borders import EdgeFilter, PixelProbabilities
 from mixsearch.image.pixel_search import assign_nearest, search_centers
 from mixsearch.image.reading import RasterImage, read_image
 from mixsearch.image.result import Segmentation
-from mixsearch.image.seeds import Seed, Seeds, check_not_seeds, check_seeds
+from mixsearch.image.seeds import Seeds, check_not_seeds, check_seeds
 from mixsearch.image.superpixels import Superpixels, build_affinity, compute_looks, find_superpixels
 from mixsearch.image.tuning import TUNING, Tuning
 
@@ -36,9 +36,9 @@ TINY = float(np.finfo(np.float64).tiny)
 
 def segment(
     image: str | os.PathLike[str] | PIL.Image.Image | RasterImage | ArrayLike,
-    seeds: Sequence[Seed] | Mapping[str, Seed],
+    seeds: Sequence[ArrayLike] | Mapping[str, ArrayLike],
     *,
-    not_seeds: Mapping[str, Seed] | None = None,
+    not_seeds: Mapping[str, ArrayLike] | None = None,
     method: Method = "graph",
 ) -> Segmentation:
     """Segment an image from one pixel of each segment.
@@ -159,9 +159,9 @@ class PreparedImage:
 
     def segment(
         self,
-        seeds: Sequence[Seed] | Mapping[str, Seed],
+        seeds: Sequence[ArrayLike] | Mapping[str, ArrayLike],
         *,
-        not_seeds: Mapping[str, Seed] | None = None,
+        not_seeds: Mapping[str, ArrayLike] | None = None,
         method: Method = "graph",
         step: int = 1,
     ) -> Segmentation:

@@ -11,6 +11,7 @@ from tests.unit.image.images import assert_same_labels, halves, painted, thirds
 from mixsearch import GaussianSearch, segment
 from mixsearch.image import prepare_image, read_image
 from mixsearch.image import segment as _segment
+from mixsearch.image.pixel_search import find_shared
 from mixsearch.image.segment import collect_known, interpolate
 from mixsearch.image.superpixels import find_superpixels
 from mixsearch.image.tuning import TUNING
@@ -199,6 +200,13 @@ def test_two_seeds_that_find_the_same_component_are_noticed():
         found = segment(picture, [(5, 5), (30, 30)], method="paper")
     assert found.labels[5, 5] == 0
     assert found.labels[30, 30] == 1
+
+
+def test_two_centers_of_one_component_are_noticed_though_each_is_nearest_to_its_seed():
+    one, same, other = np.zeros(3), np.array([0.1, 0, 0]), np.array([0, 5.0, 0])
+    seeds = [np.array([[-1.0, 0, 0]]), np.array([[1.0, 0, 0]])]
+    assert find_shared([np.array([one, other]), np.array([same, other])], seeds) == (1, 0)
+    assert find_shared([np.array([one, other]), np.array([other, one])], [seeds[0], other[None]]) is None
 
 
 @pytest.mark.parametrize(
