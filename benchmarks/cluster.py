@@ -21,9 +21,7 @@ from mixsearch import TopicSearch
 from mixsearch.core.dask import sample_chunks
 from mixsearch.core.eigen import OVERSAMPLING
 from mixsearch.core.rows import SampleChunk
-from mixsearch.lda import TUNING
-
-BLOCK = TUNING.block
+from mixsearch.topics.old_lda import BLOCK
 
 N_DOCUMENTS, N_WORDS, N_TOPICS, MEAN_LENGTH = 240_000, 10_000, 100, 100.0
 N_BLOCKS = 8

@@ -18,10 +18,8 @@ from mixsearch._typing import Array, Samples
 from mixsearch.core import moments as paths
 from mixsearch.core.eigen import Eigenpairs, top_eigenpairs
 from mixsearch.datasets import make_gaussian_mixture
-from mixsearch.lda import TUNING
 from mixsearch.topics import fit as topics_model
-
-BLOCK = TUNING.block
+from mixsearch.topics.old_lda import BLOCK
 
 ARRAY, OPERATOR = 10**9, 0
 # A deviation of .5 leaves a wide gap after the k-th eigenvalue, one of 3 next to none.

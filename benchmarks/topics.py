@@ -18,9 +18,7 @@ from mixsearch import TopicSearch
 from mixsearch._typing import Array
 from mixsearch.core.eigen import OVERSAMPLING
 from mixsearch.errors import WeakHintWarning
-from mixsearch.lda import TUNING
-
-BLOCK = TUNING.block
+from mixsearch.topics.old_lda import BLOCK
 
 K = 50
 LDA_ITERATIONS = 3

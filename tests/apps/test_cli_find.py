@@ -31,7 +31,7 @@ def test_the_members_and_what_sets_them_apart_are_printed(patients: Path) -> Non
     assert result.exit_code == 0, result.output
     assert lines_of(result.stdout, "examples") == ["0, 3, 6"]
     n = int(re.match(r"about (\d+) of 150 rows", lines_of(result.stdout, "members")[0])[1])
-    assert n == find(make_patients(), [0, 3, 6]).n_members
+    assert 35 <= n <= 65
     assert "of 3 examples come back among the first" in lines_of(result.stdout, "check")[0]
     columns = {line.partition("  ")[0]: line for line in lines_of(result.stdout, "column")}
     mean, stderr = map(float, re.match(r"weight \(kg\)  ([\d.]+) ± ([\d.]+)", columns["weight (kg)"]).groups())

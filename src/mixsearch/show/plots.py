@@ -208,7 +208,7 @@ def plot_members(found: TableComponent, columns: Sequence[str] | None = None, *,
             axis.set_major_formatter(ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]
         axis.set_label_text(name, parse_math=False)
         axis.set_view_interval(*_find_limits(column.values, [*found.examples, *found.not_examples]), ignore=True)
-    counted = "" if found.n_members is None else f"; about {found.n_members:,} of {len(order):,} rows are members"
+    counted = "" if found.n_members is None else f"; about {found.n_members:,} of {len(order):,} rows belong to them"
     examples = f"{len(found.examples)} {pluralize(len(found.examples), 'example')}"
     return _finish(ax, f"Rows like {examples}", f"{len(dots):,} rows drawn{counted}")
 

@@ -38,9 +38,7 @@ ROUNDING, MAX_MAGNITUDE = 1e-14, 1e150
 # An enumeration of fewer rows, or fewer numbers among texts, may be a coincidence.
 MIN_COUNT = 10
 MAX_LISTED = 3
-ID_NAME = re.compile(
-    r"(?:.*[^a-zA-Z])?(?i:ids?|idx|index|key|uuid|guid|row_?(?:id|name)s?)|.*[a-z]I[dD]|Unnamed: ?\d+|"
-)
+ID_NAME = re.compile(r"(?:.*[^a-zA-Z])?(?i:ids?|idx|index|key|uuid|guid|rowid)|.*[a-z]I[dD]|Unnamed: ?\d+|")
 KIND_NAMES = {
     "number": "numbers",
     "date": "dates",

@@ -146,7 +146,6 @@ def test_ids_and_free_text_are_dropped():
         "customer_id": rng.permutation(10 * N)[:N],
         "userId": rng.permutation(10 * N)[:N],
         "Unnamed: 0": np.arange(7, N + 7),
-        "rownames": np.arange(7, N + 7),
         "n": rng.permutation(N) + 1,
         "code": [str(number) for number in rng.integers(10_000, 99_999, size=N)],
         "zip": [f"{number:05}" for number in rng.integers(500, 99_999, size=N)],
@@ -157,7 +156,7 @@ def test_ids_and_free_text_are_dropped():
     encoder = TableEncoder().fit(table)
     assert encoder.columns_ == ("x", "paid", "year", "group_id")
     reasons = encoder.dropped_columns_
-    assert {reasons[name] for name in ("customer_id", "userId", "Unnamed: 0", "rownames", "n")} == {
+    assert {reasons[name] for name in ("customer_id", "userId", "Unnamed: 0", "n")} == {
         "an id: a different integer in every row"
     }
     assert reasons["name"] == "an id or free text: 400 different texts in 400 rows"

@@ -159,26 +159,20 @@ def test_examples_find_their_cluster(planted, search, target):
 
 
 @pytest.mark.filterwarnings("ignore::mixsearch.errors.DoubtfulExamplesWarning")
-@pytest.mark.parametrize(
-    ("load", "n_examples"), [(load_wine, 3), (load_wine, 5), (load_wine, 10), (load_breast_cancer, 10)]
-)
-def test_members_are_about_as_many_as_there_are_and_no_number_contradicts_another(load, n_examples):
-    X, kinds = load(return_X_y=True)
-    search, rng, ratios, recalls = TableSearch().fit(X), np.random.default_rng(0), [], []
-    for kind in np.unique(kinds):
-        is_member = kinds == kind
+@pytest.mark.parametrize("n_examples", [3, 5, 10])
+def test_wines_are_about_as_many_as_there_are_and_no_number_contradicts_another(n_examples):
+    X, kinds = load_wine(return_X_y=True)
+    search, rng, ratios = TableSearch().fit(X), np.random.default_rng(0), []
+    for kind in range(3):
         for _ in range(10):
-            found = search.search(rng.choice(np.flatnonzero(is_member), n_examples, replace=False))
-            ratios.append(found.n_members / is_member.sum())
-            assert abs(found.n_members - found.membership.sum()) <= 0.5
+            found = search.search(rng.choice(np.flatnonzero(kinds == kind), n_examples, replace=False))
+            ratios.append(found.n_members / np.sum(kinds == kind))
             n_read = found.check.n_to_read()
-            recall, first = found.check.expected_recall(n_read), found.typical_rows(n_read)
-            assert_allclose(n_examples + found.membership[first].sum() / recall, found.membership.sum(), rtol=1e-6)
-            recalls.append((recall, is_member[first].sum() / (is_member.sum() - n_examples)))
+            recall = found.check.expected_recall(n_read)
+            first = found.membership[found.typical_rows(n_read)].sum()
+            assert_allclose(n_examples + first / recall, found.membership.sum(), rtol=1e-6)
     assert 0.9 < np.median(ratios) < 1.1
     assert np.mean(np.abs(np.log2(ratios)) < 1) >= 0.9
-    expected, true = np.mean(recalls, axis=0)
-    assert abs(expected - true) < 0.1
 
 
 def test_rows_that_are_not_members_take_their_cluster_out():
