@@ -28,13 +28,13 @@ from mixsearch.errors import DoubtfulExamplesWarning, HintError, SearchWarning, 
 from mixsearch.graph.links import Graph, read_graph
 from mixsearch.graph.members import Members, choose_left_out, find_cut, find_members, rank_left_out
 from mixsearch.graph.pagerank import PageRank
+from mixsearch.graph.tuning import TUNING as GRAPH_TUNING
 
 
 @dataclass(frozen=True)
 class Tuning:
     """Chosen on every other graph of benchmarks/communities.py, and reported on the others."""
 
-    restart: float = 0.02  # probability that the random walk returns to an example
     max_closure: float = 1.35  # linked pairs of nodes with a common neighbour over those explained, or inverse
     n_nodes: int = 500  # whose pairs are counted
     max_components: int = 64  # communities that are counted
@@ -334,7 +334,7 @@ class CommunitySearch(BaseEstimator):
         linked, expected = measure_closure(links, np.exp(self._log_posterior))
         self.method_, self.reason_ = choose_method(self.n_components_, linked / max(expected, TINY))
         # 3) personalised PageRank
-        self._pagerank = PageRank(graph.adjacency, TUNING.restart)
+        self._pagerank = PageRank(graph.adjacency, GRAPH_TUNING.restart)
         self.n_features_in_ = len(graph.names)
         return self
 
