@@ -30,11 +30,12 @@ from sklearn.neighbors import kneighbors_graph
 from sklearn.preprocessing import scale
 
 from mixsearch import CommunitySearch
-from mixsearch.community import TUNING, fit_block_model, measure_closure, search_block_model
+from mixsearch.community import fit_block_model, measure_closure, search_block_model
 from mixsearch.datasets import make_communities
 from mixsearch.graph.links import read_graph
 from mixsearch.graph.members import find_members
 from mixsearch.graph.pagerank import PageRank
+from mixsearch.graph.tuning import TUNING
 
 N_EXAMPLES, N_SEARCHES = 3, 6
 METHODS = ("mixsearch", "block model", "PageRank", "Louvain")

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from scipy.optimize import brentq
 
-from mixsearch import GaussianSearch, SubspaceSearch, TopicSearch
+from mixsearch import GaussianSearch, LdaSearch, SubspaceSearch, search_family
 from mixsearch._typing import Array
 from mixsearch.datasets import make_gaussian_mixture, make_hint, make_subspaces, make_topics
 from mixsearch.errors import HintError
@@ -171,14 +171,10 @@ def _gaussians(seed: int) -> Task:
 def _topics(seed: int) -> Task:
     k = 5
     data = make_topics(8000, 500, k, mean_length=100, alpha=0.1, random_state=seed)
-    search = TopicSearch(k, alpha0=0.1 * k, moments="distinct", damping=False).fit(data.counts)
-
-    def find(hint: Array, *, rehint: bool) -> Array:
-        return search.search(hint, choose="largest", project=True, rehint=rehint).center
-
+    family = LdaSearch(k, alpha0=0.1 * k).fit(data.counts)._family
     methods: dict[str, Answer] = {
-        ONCE: lambda hint: find(hint, rehint=False),
-        AGAIN: lambda hint: find(hint, rehint=True),
+        ONCE: lambda hint: search_family(family, hint, rehint=False).center,
+        AGAIN: lambda hint: search_family(family, hint).center,
     }
     return Task(data.topics, methods, data.oracle()[0], _distance)
 

@@ -12,7 +12,7 @@ from matplotlib.ticker import LogLocator, StrMethodFormatter
 from sklearn.cluster import KMeans
 from sklearn.linear_model import RidgeCV
 
-from mixsearch import GaussianSearch, RegressionSearch, SubspaceSearch, TopicSearch
+from mixsearch import GaussianSearch, LdaSearch, RegressionSearch, SubspaceSearch
 from mixsearch._typing import Array
 from mixsearch.datasets import make_gaussian_mixture, make_mixed_regression, make_subspaces, make_topics
 from mixsearch.show.plots import MUTED_COLOR
@@ -134,7 +134,7 @@ def _subspaces(d: int, seed: int) -> Task:
 def _topics(d: int, seed: int) -> Task:
     k = 5
     data = make_topics(4000, d, k, mean_length=200, alpha=0.1, random_state=seed)
-    search = TopicSearch(k, alpha0=0.1 * k, moments="distinct", damping=False).fit(data.counts)
+    search = LdaSearch(k, alpha0=0.1 * k).fit(data.counts)
     everything = tensor_power(compute_third_moment(search), random_state=seed)
 
     def alone(rows: Array) -> Array:
@@ -142,7 +142,7 @@ def _topics(d: int, seed: int) -> Task:
         return np.asarray(words / words.sum())
 
     def find(rows: Array, *, refine: bool) -> Array:
-        return search.search(documents=[int(row) for row in rows], choose="largest", refine=refine).center
+        return search.search(examples=data.counts[rows], refine=refine).center
 
     methods: dict[str, Answer] = {
         ALONE: alone,

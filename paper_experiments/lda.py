@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
 
-from mixsearch import TopicSearch
+from mixsearch import LdaSearch, search_family
 from mixsearch._typing import Array
+from mixsearch.core.family import Preset
 from mixsearch.datasets import make_topics
 from mixsearch.datasets.topics import TopicData
 from paper_experiments.baselines import compute_third_moment, fast_tensor_power, tensor_power
@@ -19,10 +19,7 @@ from paper_experiments.figures import Comparison
 D = 500
 ALPHA = np.array([0.1, 0.15, 0.2, 0.25, 0.3])
 # The moments: the paper's plug-in, or those of different words of a document.
-MOMENTS: dict[str, dict[str, Any]] = {
-    "paper's": {"moments": "plugin", "weights": "uniform", "metric": 0.0},
-    "our": {"moments": "distinct"},
-}
+PRESETS: dict[str, Preset] = {"paper's": "paper", "our": "default"}
 OVER_TPM = Comparison("TPM", "share of the topic", shade="length")
 
 
@@ -47,21 +44,27 @@ def run_errors(case: Case) -> Iterator[Result]:
 def _methods(data: TopicData, case: Case) -> dict[str, Callable[[int], Array]]:
     """Return each method as a function from a labeled word to a topic, (d,)."""
     choice = str(case.setting["moments"])
-    search = TopicSearch(len(ALPHA), alpha0=float(ALPHA.sum()), damping=False, **MOMENTS[choice]).fit(data.counts)
+    search = LdaSearch(len(ALPHA), alpha0=float(ALPHA.sum()), preset=PRESETS[choice]).fit(data.counts)
     third = compute_third_moment(search)
     everything = tensor_power(third, random_state=case.seed)
     hints = np.eye(D)
     is_ours = choice == "our"
+
+    def find(word: int) -> Array:
+        """Contract with the word in the paper's experiment, and with its projection in ours."""
+        found = search_family(search._family, hints[word], rehint=False) if is_ours else search.search(words=word)
+        return found.center
+
     methods: dict[str, Callable[[int], Array]] = {
-        "whitening": lambda word: search.search(words=[word], choose="largest", project=is_ours).center,
+        "whitening": find,
         # The paper minimises |Z|* + λ. The minimum is at 0 for a word as it is, and at the exact λ if the hint is
         # scaled so that the trace of B is just above 1. So this is whitening with another normaliser.
-        "cancellation": lambda word: cancel(search.search(words=[word], choose="largest")),
+        "cancellation": lambda word: cancel(search.search(words=word)),
         "Fast-TPM": lambda word: fast_tensor_power(third, hints[word]).center,
         "TPM": lambda word: everything.find_component(hints[word]).center,
     }
     if is_ours:
-        methods["refined"] = lambda word: search.search(words=[word], choose="largest", refine=True).center
+        methods["refined"] = lambda word: search.search(words=word, refine=True).center
     return methods
 
 
@@ -73,7 +76,7 @@ ERRORS: Experiment = Experiment(
     cases=lambda quick: make_cases(
         [
             {"moments": choice, "length": length, "n": n}
-            for choice in MOMENTS
+            for choice in PRESETS
             for length in (2000, 3000)
             for n in (4000, 6000, 8000)
         ],

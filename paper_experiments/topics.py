@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from itertools import product
 from time import perf_counter
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from mixsearch import TopicSearch
+from mixsearch import LdaSearch, TopicSearch
 from mixsearch._typing import Array
 from mixsearch.core.rows import top_rows
 from mixsearch.show.plots import TEXT_COLOR
@@ -210,9 +209,6 @@ def _cells(rows: Rows, methods: Sequence[str]) -> Iterator[str]:
 K = 100
 # Words of a topic that are scored against the labeled word, against each other, and shown.
 N_SCORED, N_COHERENT, N_SHOWN = 20, 10, 5
-# The paper's estimate: plain frequencies, the topic in which the word is most probable, no EM.
-PAPERS_MOMENTS = {"alpha0": 0.01, "moments": "plugin", "weights": "uniform", "metric": 0.0, "damping": False}
-PAPERS_CHOICE = {"choose": "largest", "refine": False}
 # The authors' programs take the top singular vector, and fit to this share of the documents.
 TRAIN_SHARE = 0.9
 # Anchors occur in at least this many documents, as in the original code; with a labeled word, in a tenth of the
@@ -264,38 +260,32 @@ def _search(corpus: TextCorpus) -> Iterator[Result]:
     n, d = corpus.counts.shape
     yield Result(CORPUS, "documents", n)
     yield Result(CORPUS, "words", d)
-    yield from _whitening(corpus, {}, {WHITENING: {}, MOMENTS: {"refine": False}})
-    yield from _whitening(corpus, PAPERS_MOMENTS, {PAPERS: PAPERS_CHOICE})
+    yield from _whitening(corpus, WHITENING, TopicSearch(K))
+    yield from _whitening(corpus, MOMENTS, LdaSearch(K))
+    yield from _whitening(corpus, PAPERS, LdaSearch(K, preset="paper"))
     train = np.sort(np.random.default_rng(0).choice(n, round(TRAIN_SHARE * n), replace=False))
-    yield from _whitening(corpus, PAPERS_MOMENTS, {AUTHORS: PAPERS_CHOICE}, train)
+    yield from _whitening(corpus, AUTHORS, LdaSearch(K, preset="paper"), train)
     for word, column in corpus.labeled.items():
         yield from _scores(corpus, LIFT, word, (lift := _lift(corpus, column)), lift)
 
 
 def _whitening(
-    corpus: TextCorpus,
-    options: Mapping[str, Any],
-    methods: Mapping[str, Mapping[str, Any]],
-    rows: Array | None = None,
+    corpus: TextCorpus, method: str, search: LdaSearch | TopicSearch, rows: Array | None = None
 ) -> Iterator[Result]:
-    """Fit once, to all documents or to some rows, and search for the labeled words with several options."""
+    """Fit once, to all documents or to some rows, and search for the labeled words."""
     counts = corpus.counts if rows is None else corpus.counts[rows]
 
-    def fit() -> TopicSearch:
-        return TopicSearch(K, **options).fit(counts, vocabulary=corpus.words)
-
-    def answer(method: str, how: Mapping[str, Any]) -> Topics:
-        found = search.search_many(corpus.labeled, by="words", **how)
+    def answer() -> Topics:
+        found = search.search_many(corpus.labeled, by="words")
         if method == AUTHORS:
             found = [max((each, *each.alternatives), key=lambda topic: abs(topic.score)) for each in found]
         return {word: topic.probabilities for word, topic in zip(corpus.labeled, found, strict=True)}
 
-    search, fit_seconds = _shortest(fit)
-    for method, how in methods.items():
-        topics, seconds = _shortest(partial(answer, method, how))
-        yield Result(method, "seconds", fit_seconds, target="fit")
-        yield Result(method, "seconds", seconds, target="words")
-        yield from _judge(corpus, method, topics)
+    _, fit_seconds = _shortest(lambda: search.fit(counts, vocabulary=corpus.words))
+    topics, seconds = _shortest(answer)
+    yield Result(method, "seconds", fit_seconds, target="fit")
+    yield Result(method, "seconds", seconds, target="words")
+    yield from _judge(corpus, method, topics)
 
 
 def _anchor_words(corpus: TextCorpus, method: str, solver: Literal["admm", "exponentiated"]) -> Iterator[Result]:

@@ -17,7 +17,7 @@ from mixsearch.core.moments import sum_cubes, symmetrize
 from mixsearch.core.rows import row_slices
 from mixsearch.core.validation import check_not_orthogonal, hint_from_direction
 from mixsearch.gaussian import GaussianSearch
-from mixsearch.topics.search import TopicSearch
+from mixsearch.lda import LdaSearch
 
 NoiseTerm = Literal["whitened", "identity"]
 
@@ -38,9 +38,9 @@ class ThirdMoment:
 
 
 @singledispatch
-def compute_third_moment(search: GaussianSearch | TopicSearch, *, noise_term: NoiseTerm = "whitened") -> ThirdMoment:
+def compute_third_moment(search: GaussianSearch | LdaSearch, *, noise_term: NoiseTerm = "whitened") -> ThirdMoment:
     """Compute the third moment of the samples of a fitted search, in its frame."""
-    raise TypeError(f"Third moments need a GaussianSearch or TopicSearch, got {type(search).__name__}.")
+    raise TypeError(f"Third moments need a GaussianSearch or an LdaSearch, got {type(search).__name__}.")
 
 
 @compute_third_moment.register
@@ -55,28 +55,16 @@ def _(search: GaussianSearch, *, noise_term: NoiseTerm = "whitened") -> ThirdMom
 
 
 @compute_third_moment.register
-def _(search: TopicSearch) -> ThirdMoment:
+def _(search: LdaSearch) -> ThirdMoment:
     """Return the moment of three words of a document, different ones unless the search uses plug-in moments."""
     check_is_fitted(search)
-    model, a0 = search._family, search._family.alpha0
-    triples = model.chunks.sum(_sum_weighted_cubes)
-    if model.distinct:
-        W = model.whitening_rows(slice(None))
-        repeated = model.own_crossed - 2 / 3 * model.own_triples[:, None] * W
-        triples -= symmetrize(sum_cubes(W, repeated, np.ones(len(W))))
-    m = model.mean
-    shared = symmetrize(np.multiply.outer(np.eye(len(m)), m)) + np.multiply.outer(np.outer(m, m), m)
-    return ThirdMoment(model.frame, a0 * (a0 + 1) * (a0 + 2) / 2 * triples - shared / 2, m, total=a0)
+    family = search._family
+    return ThirdMoment(family.frame, family.tensor(np.eye(family.n_components)), family.mean, total=family.alpha0)
 
 
 def _sum_cubes(chunk: Any) -> Any:
     """Return Σ y⊗y⊗y."""
     return sum_cubes(chunk.projected, chunk.projected, np.ones(len(chunk.projected)))
-
-
-def _sum_weighted_cubes(chunk: Any) -> Any:
-    """Return Σ triple weight y⊗y⊗y."""
-    return sum_cubes(chunk.projected, chunk.projected, chunk.triple_weights)
 
 
 # Smaller changes of all coordinates are rounding errors.

@@ -28,13 +28,13 @@ from mixsearch.errors import DoubtfulExamplesWarning, HintError, SearchWarning, 
 from mixsearch.graph.links import Graph, read_graph
 from mixsearch.graph.members import Members, choose_left_out, find_cut, find_members, rank_left_out
 from mixsearch.graph.pagerank import PageRank
+from mixsearch.graph.tuning import TUNING as GRAPH_TUNING
 
 
 @dataclass(frozen=True)
 class Tuning:
     """Chosen on every other graph of benchmarks/communities.py, and reported on the others."""
 
-    restart: float = 0.02  # probability that the random walk returns to an example
     max_closure: float = 1.35  # linked pairs of nodes with a common neighbour over those explained, or inverse
     n_nodes: int = 500  # whose pairs are counted
     max_components: int = 64  # communities that are counted
@@ -176,7 +176,7 @@ def estimate_rates(degrees: Array, P: Array, neighbors: Array) -> Array:
 def choose_method(n_components: int, closure: float) -> tuple[str, str]:
     """Choose the method by how well communities explain the links, and say why."""
     if not 1 / TUNING.max_closure <= closure <= TUNING.max_closure:
-        times = f"{closure:.1f} times as often as communities explain"
+        times = f"{closure:.1f} times as often as communities alone explain"
         return "pagerank", f"PageRank, since nodes with a common neighbour are linked {times}."
     if n_components == 1:
         return "pagerank", "PageRank, since the links do not show any communities: the examples may not have one."
@@ -264,7 +264,7 @@ class Community:
         first = ", ".join(map(str, self.members[:10]))
         facts = [
             ("members", f"{len(self.members):,} of {len(self.scores):,} nodes: {first}, ..."),
-            ("check", str(self.check)),
+            ("check", str(self.check).replace("rows", "nodes")),
             ("method", self.reason),
             *(("warning", str(warning)) for warning in self.warnings),
         ]
@@ -334,7 +334,7 @@ class CommunitySearch(BaseEstimator):
         linked, expected = measure_closure(links, np.exp(self._log_posterior))
         self.method_, self.reason_ = choose_method(self.n_components_, linked / max(expected, TINY))
         # 3) personalised PageRank
-        self._pagerank = PageRank(graph.adjacency, TUNING.restart)
+        self._pagerank = PageRank(graph.adjacency, GRAPH_TUNING.restart)
         self.n_features_in_ = len(graph.names)
         return self
 

@@ -40,6 +40,7 @@ from mixsearch.core.rows import (
     load_dask,
     top_rows,
 )
+from mixsearch.core.tuning import TUNING as CORE_TUNING
 from mixsearch.core.validation import (
     AUTO,
     as_search_errors,
@@ -148,16 +149,22 @@ def sum_words(chunk: DocumentChunk, rows: slice, W: Array, v: Array, distinct: b
     scores = np.asarray(X @ v, dtype=np.float64)
     sums = X.T @ np.column_stack([by_word, by_pair * scores, by_pair, by_triple * scores])
     first, crossed, pair_repeats, triple_repeats = np.asarray(sums, dtype=np.float64).T
-    pairs, triples = weighted_gram(Y, by_pair), weighted_gram(Y, by_triple * scores)
+    pairs, triples = sum_squares(Y, by_pair), sum_squares(Y, by_triple * scores)
     if distinct:
         words = np.flatnonzero(v)  # of the hint: few, if it is a word
         counts, hint = X if len(words) == len(v) else X[:, words], v[words]
         crossed = crossed - v * pair_repeats
         triple_repeats[words] -= 2 * hint * (counts.T @ by_triple)
         cross = (counts @ (W[words] * hint[:, None])).T @ (Y * by_triple[:, None])
-        pairs = pairs - weighted_gram(W, pair_repeats)
-        triples = triples - cross - cross.T - weighted_gram(W, triple_repeats)
+        pairs = pairs - sum_squares(W, pair_repeats)
+        triples = triples - cross - cross.T - sum_squares(W, triple_repeats)
     return WordSums(float(by_word @ chunk.lengths[rows]), first, crossed, pairs, triples)
+
+
+def sum_squares(Y: Array, weights: Array) -> Array:
+    """Compute Σ wᵢ yᵢyᵢ', (k, k), from the rows with a weight: under a word as the hint they are few."""
+    rows = np.flatnonzero(weights)
+    return weighted_gram(Y[rows], weights[rows])
 
 
 @dataclass(frozen=True, slots=True)
@@ -844,8 +851,8 @@ class LdaSearch(SemiSupervised[LdaFamily]):
             refined = self._mixtures.get("topics", lambda: sample_topics(family)).match(component.center)
             component = replace(component, _refined=refined)
             component = component if refined else add_warnings(component, [not_refined()])
-        # 4) reasons not to trust the answer; a clear lead of words that documents contain is not chance
-        is_clear = words is not None and component.separation >= component._clear_separation
+        # 4) reasons not to trust the answer; a lead of words that documents contain is hardly chance
+        is_clear = words is not None and component.separation >= CORE_TUNING.weak_separation
         return add_warnings(component, [] if is_clear else check_answer(component))
 
     def _whiten(self, X: Samples) -> Array:

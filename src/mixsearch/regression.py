@@ -29,7 +29,6 @@ from mixsearch.core.jackknife import StandardErrors, component_errors, jackknife
 from mixsearch.core.moments import (
     Hinted,
     Replicates,
-    centered_sums,
     rotate,
     sample_mean_of,
     second_moment,
@@ -100,7 +99,7 @@ class Tuning:
 
     max_skewness: float = 0.15  # of x, with which moments are still reliable,
     max_kurtosis: float = 0.1  # and its excess kurtosis,
-    max_chance: float = 3.5  # beyond what this many standard errors explain
+    max_chance: float = 3.0  # beyond what this many standard errors explain
     total_weights: tuple[float, float] = (0.5, 2.0)  # of all components from moments, which are then reliable
     min_start_weight: float = 0.2  # of a component where EM starts, relative to an even weight,
     start_noise: float = 0.05  # and its noise variance, relative to that of y
@@ -183,29 +182,20 @@ def fit_design(chunks: Chunks[SampleChunk]) -> Design:
     return Design(center, float(offset), inverse[:, None] * axes / root, root[:, None] * axes.T * deviations)
 
 
-@dataclass(frozen=True)
-class StandardizedChunk(Chunk):
-    """Standardized samples."""
-
-    samples: Array  # z, (n, r)
-    responses: Array  # t, (n,)
-    original: Samples  # x itself, not a copy, (n, d)
-
-
 class Standardized(NamedTuple):
     """Standardized samples, with the map from the user's."""
 
     design: Design
-    chunks: Chunks[StandardizedChunk]
+    chunks: Chunks[SampleChunk]  # z and t
     power: float  # E[t²]
 
 
 def standardize(chunks: Chunks[SampleChunk], design: Design) -> Standardized:
     """Standardize samples by a design."""
 
-    def convert(chunk: SampleChunk) -> StandardizedChunk:
+    def convert(chunk: SampleChunk) -> SampleChunk:
         responses = np.asarray(chunk.responses, dtype=np.float64) - design.offset
-        return StandardizedChunk(chunk.first, design.standardize(chunk.samples), responses, chunk.samples)
+        return SampleChunk(chunk.first, design.standardize(chunk.samples), responses)
 
     layout = chunks.layout._replace(n_features=design.whitener.shape[1])
     samples = replace(chunks.map(convert), layout=layout)
@@ -218,13 +208,13 @@ def standardize(chunks: Chunks[SampleChunk], design: Design) -> Standardized:
 def find_regression_outliers(chunks: Chunks[SampleChunk]) -> Outliers[Standardized]:
     """Find samples whose x is far from all others, or whose response fits no regression of the others."""
 
-    def measure(chunk: StandardizedChunk) -> Array:
+    def measure(chunk: SampleChunk) -> Array:
         return squared_distances(chunk.samples, np.zeros(chunk.samples.shape[1]))
 
-    def measure_responses(chunk: StandardizedChunk) -> Array:  # a regression may give a large one where x is large
+    def measure_responses(chunk: SampleChunk) -> Array:  # a regression may give a large one where x is large
         return np.asarray(chunk.responses**2 / (1 + measure(chunk) / chunk.samples.shape[1]))
 
-    def find_rows(samples: Chunks[StandardizedChunk]) -> Array:
+    def find_rows(samples: Chunks[SampleChunk]) -> Array:
         isolated = isolated_rows(samples, find_far(samples, measure), np.zeros(samples.n_features))
         return np.union1d(isolated, find_far(samples, measure_responses).rows)
 
@@ -246,8 +236,9 @@ def find_regression_outliers(chunks: Chunks[SampleChunk]) -> Outliers[Standardiz
 class RegressionChunk(Chunk):
     """Samples with their coordinates in the frame."""
 
-    samples: Samples  # x itself, not a copy, (n, d)
+    samples: Array  # z, (n, r)
     responses: Array  # t, (n,)
+    cubes: Array  # f(t) = t³ - 3 E[t²] t, or t³ in the paper, (n,)
     projected: Array  # Y = ZW, (n, k)
     residual: Array  # |z|² outside the signal space, (n,)
 
@@ -267,6 +258,11 @@ class RegressionFamily:
     n_components: int
     is_paper: bool  # no intercepts, x as it is, plain third powers of t
     has_moments: bool = True  # whether moments can separate the components
+
+    @property
+    def linear(self) -> float:
+        """The coefficient of t in f(t): see `correct`."""
+        return 0.0 if self.is_paper else 3 * self.power
 
     @property
     def is_wide(self) -> bool:
@@ -335,22 +331,16 @@ class RegressionFamily:
 
     def read(self, rows: Array) -> RegressionChunk:
         """Return new samples with their coordinates in the frame; y is the last column of `rows`, (n, d + 1)."""
-        samples = StandardizedChunk(
-            0, self.design.standardize(rows[:, :-1]), rows[:, -1] - self.design.offset, rows[:, :-1]
-        )
-        return project_chunk(samples, self.frame)
-
-    def weigh(self, t: Array) -> Array:
-        """Compute f(t), (n,): see `correct`."""
-        return np.asarray(t * (t * t - (0.0 if self.is_paper else 3 * self.power)))
+        samples = SampleChunk(0, self.design.standardize(rows[:, :-1]), rows[:, -1] - self.design.offset)
+        return project_chunk(samples, self.frame, self.linear)
 
     @cached_property
     def third_moments(self) -> tuple[Array, Array]:
         """R(c) for each unit vector c, (k, k, k), and Σ αᵢbᵢ W'μᵢμᵢ'W, (k, k)."""
-        weigh, spread = self.without_samples.weigh, np.diag(self.frame.spread)
+        spread = np.diag(self.frame.spread)
 
         def sum_chunk(chunk: RegressionChunk) -> tuple[Any, ...]:
-            Y, f = chunk.projected, weigh(chunk.responses)
+            Y, f = chunk.projected, chunk.cubes
             return sum_cubes(Y, Y, f), weighted_gram(Y, f), f @ Y, float(f.sum())
 
         third, second, first, total = (sums / self.chunks.n_rows for sums in self.chunks.sum(sum_chunk))
@@ -363,14 +353,7 @@ class RegressionFamily:
 
     def hinted(self, hint: Array) -> Hinted:
         """Contract the third moment with a hint in the frame, (k,)."""
-        weigh = self.without_samples.weigh
-
-        def sum_chunk(chunk: RegressionChunk) -> tuple[Array, Array]:
-            Y, f = chunk.projected, weigh(chunk.responses)
-            return weighted_gram(Y, f * (Y @ hint)), f @ Y
-
-        third, first = (sums / self.chunks.n_rows for sums in self.chunks.sum(sum_chunk))
-        return Hinted(self.correct(third, first, hint, np.diag(self.frame.spread)), self.mean, hint)
+        return Hinted(np.tensordot(hint, self.third_moments[0], axes=1), self.mean, hint)
 
     def correct(self, third: Array, first: Array, hint: Array, identity: Array) -> Array:
         """Subtract the contribution of x from W'E[f(y)⟨x, v⟩xx']W, (k, k), with W'E[f(y)x], (k,), and W'W, (k, k).
@@ -390,11 +373,10 @@ class RegressionFamily:
 
     def leave_one_out(self, hint: Array) -> Replicates:
         """Compute the moments under a hint in the frame, (k,), of all samples but one group, for each group in turn."""
-        weigh = self.without_samples.weigh
 
         def sum_rows(chunk: RegressionChunk, rows: slice) -> tuple[Any, ...]:
             Y, t = chunk.projected[rows].astype(np.float64, copy=False), chunk.responses[rows]
-            energy, squares, f = chunk.residual[rows], t**2, weigh(t)
+            energy, squares, f = chunk.residual[rows], t**2, chunk.cubes[rows]
             powers = np.array([squares.sum(), squares @ energy, energy.sum()])
             second, third = (Y * squares[:, None]).T @ Y, (Y * (f * (Y @ hint))[:, None]).T @ Y
             return len(Y), powers, Y.sum(axis=0), Y.T @ Y, t @ Y, second, f @ Y, third
@@ -443,11 +425,11 @@ class RegressionFamily:
         """Compute A W u, u (k,), of all samples but one of B groups, up to vectors of the signal space: (r, B)."""
         family, n_groups = self.without_samples, self.chunks.n_groups
 
-        def sum_groups(chunk: RegressionChunk) -> Any:
+        def sum_groups(chunk: RegressionChunk) -> Array:
             weights = spread_over_groups(chunk, family.contributions(chunk) @ direction, n_groups)
-            return weighted_sums(chunk.samples, weights)
+            return weighted_sums(chunk.samples, weights).rows
 
-        sums = self.design.whitener.T @ centered_sums(self.design.center, self.chunks.sum(sum_groups))
+        sums = self.chunks.sum(sum_groups)
         return np.asarray((sums.sum(axis=1, keepdims=True) - sums) / (self.chunks.n_rows * (1 - 1 / n_groups)))
 
     def hint_shifts(self, v: Array) -> Array:
@@ -458,22 +440,22 @@ class RegressionFamily:
         W'A v⊥ is 0 for all samples together, where v⊥ is the part of v outside the signal space; without a group it is
         not.
         """
-        family, center = self.without_samples, self.design.center
-        axis = self.design.to_coefficients(self.frame.residual(v[:, None]))
+        family, outside = self.without_samples, self.frame.residual(v[:, None])[:, 0]
 
         def correlate(chunk: RegressionChunk, rows: slice) -> Array:
             piece = chunk.take(rows)
-            return np.asarray(project(piece.samples, axis, center)[:, 0] @ family.contributions(piece))
+            return np.asarray((piece.samples @ outside) @ family.contributions(piece))
 
         return np.array(leave_one_out(self.chunks, correlate)) / (self.chunks.n_rows * (1 - 1 / self.chunks.n_groups))
 
 
-def project_chunk(chunk: StandardizedChunk, frame: Frame) -> RegressionChunk:
-    """Project samples onto the frame."""
-    Y = frame.whiten(chunk.samples).astype(chunk.original.dtype, copy=False)
+def project_chunk(chunk: SampleChunk, frame: Frame, linear: float) -> RegressionChunk:
+    """Project samples onto the frame, with f(t) = t³ - linear t."""
+    t = chunk.responses
+    Y = frame.whiten(chunk.samples).astype(chunk.samples.dtype, copy=False)
     squares = squared_distances(chunk.samples, np.zeros(chunk.samples.shape[1]))
     residual = squares - Y.astype(np.float64) ** 2 @ frame.values
-    return RegressionChunk(chunk.first, chunk.original, chunk.responses, Y, residual)
+    return RegressionChunk(chunk.first, chunk.samples, t, t**3 - linear * t, Y, residual)
 
 
 def fit_regression(
@@ -489,10 +471,21 @@ def fit_regression(
     if standardized is None:
         standardized = standardize(chunks, identity_design(chunks.n_features) if paper else fit_design(chunks))
     design, samples, power = standardized
-    r, has_moments = samples.n_features, n_components <= samples.n_features
+    m = samples.sum(lambda chunk: weighted_sums(chunk.samples, chunk.responses[:, None])).rows / chunks.n_rows
+    r, length, has_moments = samples.n_features, float(np.linalg.norm(m)), n_components <= samples.n_features
+    if not paper and n_components > 1 and power - length**2 <= MIN_UNEXPLAINED * power:
+        raise SearchError(
+            "One regression explains y exactly, so there is nothing for {n_components} to separate. Fit one "
+            "({argument}=1).",
+            code="one_regression",
+            n_components=n_components,
+            argument=Option("n_components"),
+        )
     frame, level = Frame(np.eye(r), np.ones(r)), 0.0
     try:
-        if has_moments:
+        if n_components == 1:  # A = mm', and m = E[yx] has far less noise than a fourth moment
+            frame = frame_from_eigenpairs(np.array([length**2]), m / (length or 1.0))
+        elif has_moments:
             frame, level = fit_frame(samples, power, n_components, paper=paper, seed=seed)
     except RankError:
         if paper or n_components == 1:
@@ -503,35 +496,21 @@ def fit_regression(
         t = chunk.responses
         return np.asarray(np.stack([t, t**2, t**2 * t]) @ chunk.projected.astype(np.float64, copy=False))
 
-    projected = samples.map(project_chunk, frame)
+    projected = samples.map(project_chunk, frame, 0.0 if paper else 3 * power)
     mean, cross_moment, energies = projected.sum(sum_powers) / chunks.n_rows
-    projected = replace(projected, layout=chunks.layout)
     return RegressionFamily(
         frame, design, mean, cross_moment, energies / 3, power, level, projected, n_components, paper, has_moments
     )
 
 
 def fit_frame(
-    chunks: Chunks[StandardizedChunk], power: float, n_components: int, *, paper: bool, seed: int
+    chunks: Chunks[SampleChunk], power: float, n_components: int, *, paper: bool, seed: int
 ) -> tuple[Frame, float]:
     """Find the signal space, and the level τ²/2 above which eigenvalues of E[y²xx']/2 = A + (τ²/2) I are signal.
 
-    The paper takes the smallest eigenvalue for τ²/2. The average of all r - k noise eigenvalues has a smaller error. A
-    single regression has A = mm', and m = E[yx] has far less noise than a fourth moment.
+    The paper takes the smallest eigenvalue for τ²/2. The average of all r - k noise eigenvalues has a smaller error.
     """
     n, r = chunks.n_rows, chunks.n_features
-    m = chunks.sum(lambda chunk: weighted_sums(chunk.samples, chunk.responses[:, None])).rows / n
-    length = float(np.linalg.norm(m))
-    if n_components == 1:
-        return frame_from_eigenpairs(np.array([length**2]), m / (length or 1.0)), 0.0
-    if not paper and power - length**2 <= MIN_UNEXPLAINED * power:
-        raise SearchError(
-            "One regression explains y exactly, so there is nothing for {n_components} to separate. Fit one "
-            "({argument}=1).",
-            code="one_regression",
-            n_components=n_components,
-            argument=Option("n_components"),
-        )
     second = second_moment(chunks, lambda chunk: np.asarray(chunk.responses**2 / (2 * n)))
     values, vectors, _ = top_eigenpairs(second, n_components, seed=seed)
     level = power / 2  # the expectation, if there are no noise eigenvalues
@@ -593,7 +572,6 @@ class RegressionParameters(NamedTuple):
 class RegressionModel:
     """The likelihood of y given x, or of x and y together if every component has its own Gaussian of x."""
 
-    design: Design
     has_intercepts: bool
     min_variance: float  # of the noise
     is_joint: bool = False
@@ -604,9 +582,7 @@ class RegressionModel:
     def read(self, chunk: RegressionChunk) -> FeatureChunk:
         """Return the features of samples."""
         ones = np.ones((chunk.n_rows, int(self.has_intercepts)))
-        return FeatureChunk(
-            chunk.first, np.column_stack([ones, self.design.standardize(chunk.samples), chunk.responses])
-        )
+        return FeatureChunk(chunk.first, np.column_stack([ones, chunk.samples, chunk.responses]))
 
     def log_density(self, chunk: FeatureChunk, params: RegressionParameters) -> Array:
         """Compute log αᵢ + log N(y; ⟨x, βᵢ⟩, σᵢ²), (n, k), and in a joint model + log N(x; mᵢ, Sᵢ)."""
@@ -726,7 +702,7 @@ def moment_regressions(family: RegressionFamily, candidates: Candidates) -> Regr
 def start_em(family: RegressionFamily) -> tuple[RegressionModel, RegressionParameters]:
     """Return the likelihood, and all components as moments show them, none with too little weight or noise."""
     k, power = family.n_components, family.power
-    model = RegressionModel(family.design, not family.is_paper, MIN_NOISE * power)
+    model = RegressionModel(not family.is_paper, MIN_NOISE * power)
     if not family.has_moments:
         subset = thin_rows(family.chunks, k).map(model.read).collect()
         empty = RegressionParameters(np.zeros(k), np.zeros((k, 0)), np.zeros(k))
@@ -750,7 +726,7 @@ def draw_samples(family: RegressionFamily) -> RegressionFamily:
     levels = params.coefficients[:, :first].sum(axis=1)
     t = np.sum(Z * slopes[labels], axis=1) + levels[labels] + np.sqrt(params.variances[labels]) * rng.standard_normal(n)
     residual = 2 * rng.standard_gamma((family.n_coordinates - k) / 2, n)  # chi-squared
-    chunk = RegressionChunk(0, Z, t, Z / np.sqrt(family.frame.values), residual)
+    chunk = RegressionChunk(0, Z, t, t**3 - family.linear * t, Z / np.sqrt(family.frame.values), residual)
     return replace(family, chunks=Chunks(family.chunks.layout._replace(n_rows=n), (chunk,)))
 
 
@@ -1077,8 +1053,8 @@ class RegressionComponent(MixtureComponent):
         if self._examples is None:
             return None
         chunks = self._family.chunks
-        chunk = chunks.thin(-(-chunks.n_rows // MAX_RANKED)).chunk
-        return np.column_stack([np.asarray(chunk.samples), chunk.responses + self._family.design.offset])
+        chunk, design = chunks.thin(-(-chunks.n_rows // MAX_RANKED)).chunk, self._family.design
+        return np.column_stack([design.center + chunk.samples @ design.unwhitener, chunk.responses + design.offset])
 
     # ---- Errors ----
 

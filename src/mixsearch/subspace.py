@@ -25,7 +25,7 @@ from mixsearch.core.estimator import RandomState, SemiSupervised, warn_about_cou
 from mixsearch.core.extraction import Candidates
 from mixsearch.core.family import Preset
 from mixsearch.core.frame import Frame, frame_from_eigenpairs, project
-from mixsearch.core.jackknife import jackknife
+from mixsearch.core.jackknife import Lead, jackknife
 from mixsearch.core.moments import (
     MeasuredSamples,
     WeightedSums,
@@ -421,16 +421,14 @@ class SubspaceModel:
     def random_start(
         self, chunk: SubspaceChunk, params: SubspaceParameters, rng: np.random.Generator
     ) -> SubspaceParameters:
-        """Draw samples far from the subspaces so far; each spans one with those in the most similar directions."""
-        Z, k, r = chunk.coordinates, len(params.weights), self.dim
-        lengths = np.sum(Z**2, axis=1)
-        outside = np.tile(lengths[:, None], k)
+        """Draw samples in other directions than those so far; each spans a subspace with those nearest to it."""
+        lengths = np.linalg.norm(chunk.coordinates, axis=1, keepdims=True)
+        units, k = chunk.coordinates / np.maximum(lengths, TINY), len(params.weights)
+        cosines = np.zeros((len(units), k))
         for i in range(k):
-            chances = np.maximum(outside.min(axis=1), 0) + TINY
-            cosines = (Z @ Z[rng.choice(len(Z), p=chances / chances.sum())]) ** 2 / np.maximum(lengths, TINY)
-            near = Z[np.argsort(-cosines)[: 4 * r]]
-            outside[:, i] = lengths - np.sum((Z @ np.linalg.svd(near, full_matrices=False)[2][:r].T) ** 2, axis=1)
-        resp = np.eye(k)[outside.argmin(axis=1)]
+            chances = np.maximum(1 - cosines.max(axis=1), 0) + TINY
+            cosines[:, i] = (units @ units[rng.choice(len(units), p=chances / chances.sum())]) ** 2
+        resp = np.eye(k)[cosines.argmax(axis=1)]
         return self.m_step(self.statistics(chunk, resp), resp.mean(axis=0))
 
     def scores(self, chunk: SubspaceChunk, params: SubspaceParameters, component: int) -> Array:
@@ -614,11 +612,8 @@ class Subspace(MixtureComponent):
         """The estimate from moments alone, before EM."""
         return replace(super().moment_estimate, _graph=None)
 
-    def _with_rank(self, rank: int) -> Subspace:
-        return replace(super()._with_rank(rank), _graph=None)
-
     def _moment_membership(self, X: Samples) -> Array:
-        if self._graph is not None:
+        if self._graph is not None and self._rank == 0:
             return self._graph.membership(X)
         return posterior(self._family.model, self._family.read(X), self._moments)[:, self._rank]
 
@@ -637,22 +632,15 @@ class Subspace(MixtureComponent):
         return self._family.replicate(scipy.linalg.polar(image)[0])
 
     @cached_property
-    def _lead_error(self) -> float:
-        """The standard error of log(separation), as moments err, where that of the other score is as large."""
+    def _lead(self) -> Lead:
+        """The lead over the other subspaces: as moments err, where the error of the other score is as large."""
         scores = self._points.score(np.linalg.qr(self._refits[0])[0])
-        return float(np.sqrt(2) * jackknife(np.log(np.maximum(scores, TINY))))
-
-    @property
-    def separation_interval(self) -> tuple[float, float]:
-        """A 95% interval of `separation`, from the noise of the subspaces."""
-        factor = float(np.exp(1.96 * self._lead_error))
-        return self.separation / factor, self.separation * factor
-
-    @property
-    def _p_first(self) -> float:
-        """The probability that the hint prefers this subspace on new samples too."""
-        p_first = float(norm.cdf(np.log(max(self.separation, TINY)) / max(self._lead_error, TINY)))
-        return p_first if self._hint is None else min(p_first, 1 - self._family.information_p_value(self._hint))
+        error = float(np.sqrt(2) * jackknife(np.log(np.maximum(scores, TINY))))
+        p_first = float(norm.cdf(np.log(max(self.separation, TINY)) / max(error, TINY)))
+        if self._hint is not None:
+            p_first = min(p_first, 1 - self._family.information_p_value(self._hint))
+        factor = float(np.exp(1.96 * error))
+        return Lead(p_first, (self.separation / factor, self.separation * factor))
 
     def _moment_errors(self) -> Any:
         """Estimate the errors by the jackknife.

@@ -142,7 +142,7 @@ def _describe(found: Community, examples: list[str], n_nodes: int) -> dict[str, 
         "method": found.method,
         "reason": found.reason,
         "n_members": len(found.members),
-        "check": {"sentence": str(found.check), "ranks": [int(rank) for rank in found.check.ranks]},
+        "check": {"sentence": str(found.check).replace("rows", "nodes"), "ranks": list(map(int, found.check.ranks))},
         "is_probability": found.is_probability,
         "typical_nodes": [row for row in best if row["node"] not in examples][:n_nodes],
     }

@@ -34,17 +34,15 @@ def search_centers(image: RasterImage, seeds: Seeds) -> Array:
             ) from error
         results = [search.search(examples=pixels, refine=False) for pixels in examples]
     components = [np.array([result.center, *(other.center for other in result.alternatives)]) for result in results]
-    centers = np.array([component[0] for component in components])
     if len(examples) < len(seeds.names):  # the rest of an image with one seed
         return components[0][:2]
     shared = find_shared(components, examples)
     if shared is None:
-        return centers
+        return np.array([component[0] for component in components])
     warn_user(
         SharedComponentWarning(
-            "The seeds of {segment!r} find the component of {other!r}, or are closer to it than to the one that they "
-            "find. Pixels are assigned to the seed of the nearest color instead. Give more pixels of each segment, or "
-            "use the graph.",
+            "The seeds of {segment!r} and {other!r} do not find two different components of the colors. Pixels are "
+            "assigned to the seed of the nearest color instead. Give more pixels of each segment, or use the graph.",
             segment=seeds.names[shared[0]],
             other=seeds.names[shared[1]],
         )

@@ -133,15 +133,13 @@ class Segmentation:
             for i in range(len(self.names))
         ]
 
-    def overlay(self, opacity: float = 0.5, *, marks: bool = True) -> Array:
+    def overlay(self, opacity: float = 0.5) -> Array:
         """Draw the image with tinted segments, a line along their borders and a cross on each seed.
 
         Parameters
         ----------
         opacity : float, default=0.5
             The opacity of the tint, from 0 to 1.
-        marks : bool, default=True
-            Whether to draw the crosses.
 
         Returns
         -------
@@ -151,7 +149,7 @@ class Segmentation:
             raise ArgumentError(
                 "{argument} must be between 0 and 1, got {value!r}.", argument=Option("opacity"), value=opacity
             )
-        pixels = [pixel for pixels in self.seeds for pixel in pixels] if marks else []
+        pixels = [pixel for pixels in self.seeds for pixel in pixels]
         return draw_overlay(self._image, self.labels, pixels, len(self.names), opacity)
 
     def cut_out(self, segment: int | str) -> Array:
@@ -171,22 +169,20 @@ class Segmentation:
         alpha = gaussian_filter(inside, SOFT_EDGE * np.sqrt(inside.size), mode="nearest", truncate=2.0)
         return np.dstack([self._image.to_uint8(), np.where(self.labels < 0, 0, 255 * alpha + 0.5).astype(np.uint8)])
 
-    def save(self, path: str | os.PathLike[str], *, opacity: float = 0.5) -> Path:
+    def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the overlay to an image file.
 
         Parameters
         ----------
         path : path
             The suffix sets the format: .png, .jpg and so on.
-        opacity : float, default=0.5
-            The opacity of the tint.
 
         Returns
         -------
         Path
             The file written.
         """
-        write_files({Path(path): make_pillow_image(self.overlay(opacity))})
+        write_files({Path(path): make_pillow_image(self.overlay())})
         return Path(path)
 
     def _card(self) -> Card:

@@ -15,8 +15,6 @@ from mixsearch.errors import HintError, Option
 from mixsearch.image.reading import RasterImage
 
 Pixel = tuple[int, int]
-# A pixel (x, y) or several.
-Seed = ArrayLike
 # No image is wider or higher: a longer stroke is a slip.
 MAX_SPAN = 1_000_000
 _TYPED_PIXEL = re.compile(r"(-?\d{1,9}),(-?\d{1,9})")
@@ -111,8 +109,8 @@ def check_seeds(seeds: Any, image: RasterImage) -> Seeds:
     return checked
 
 
-def check_not_seeds(not_seeds: Mapping[str, Seed], seeds: Seeds, image: RasterImage) -> Seeds:
-    """Check pixels that do not belong to segments: they must lie in the image and not be seeds of the same segment."""
+def check_not_seeds(not_seeds: Mapping[str, ArrayLike], seeds: Seeds, image: RasterImage) -> Seeds:
+    """Check that pixels that do not belong to segments lie in the image."""
     for name in not_seeds:
         if name not in seeds.names:
             raise HintError(
@@ -126,15 +124,6 @@ def check_not_seeds(not_seeds: Mapping[str, Seed], seeds: Seeds, image: RasterIm
         seeds.names, tuple(_check_pixels(not_seeds[name]) if name in not_seeds else () for name in seeds.names)
     )
     _check_inside(checked, image)
-    for name, own, others in zip(*seeds, checked.pixels, strict=True):
-        for x, y in set(own) & set(others):
-            raise HintError(
-                "The pixel {x},{y} is both a seed of {name!r} and said not to belong to it.",
-                code="seed_contradicted",
-                x=x,
-                y=y,
-                name=name,
-            )
     return checked
 
 

@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.ndimage import binary_dilation, find_objects, label
 from scipy.special import softmax
 
 from mixsearch._typing import Array
 from mixsearch.errors import ArgumentError, Option
 from mixsearch.graph.pagerank import PageRank
-from mixsearch.image.borders import EdgeFilter, PixelProbabilities, argmax_segments
+from mixsearch.image.borders import EdgeFilter, PixelProbabilities
 from mixsearch.image.pixel_search import assign_nearest, search_centers
 from mixsearch.image.reading import RasterImage, read_image
 from mixsearch.image.result import Segmentation
-from mixsearch.image.seeds import Seed, Seeds, check_not_seeds, check_seeds
+from mixsearch.image.seeds import Seeds, check_not_seeds, check_seeds
 from mixsearch.image.superpixels import Superpixels, build_affinity, compute_looks, find_superpixels
 from mixsearch.image.tuning import TUNING, Tuning
 
@@ -37,9 +36,9 @@ TINY = float(np.finfo(np.float64).tiny)
 
 def segment(
     image: str | os.PathLike[str] | PIL.Image.Image | RasterImage | ArrayLike,
-    seeds: Sequence[Seed] | Mapping[str, Seed],
+    seeds: Sequence[ArrayLike] | Mapping[str, ArrayLike],
     *,
-    not_seeds: Mapping[str, Seed] | None = None,
+    not_seeds: Mapping[str, ArrayLike] | None = None,
     method: Method = "graph",
 ) -> Segmentation:
     """Segment an image from one pixel of each segment.
@@ -106,11 +105,8 @@ def prepare_image(
     >>> import numpy as np
     >>> image = np.random.default_rng(0).normal(0.3, 0.05, (40, 60))
     >>> image[:, 30:] += 0.4
-    >>> prepared = prepare_image(image)
-    >>> for seeds in ({"dark": (5, 5)}, {"dark": (5, 5), "light": (50, 20)}):
-    ...     print(prepared.segment(seeds).names)
+    >>> prepare_image(image).segment({"dark": (5, 5)}).names
     ('dark', 'rest')
-    ('dark', 'light')
     """
     prepared = PreparedImage(read_image(image))
     _ = prepared.graph
@@ -163,9 +159,9 @@ class PreparedImage:
 
     def segment(
         self,
-        seeds: Sequence[Seed] | Mapping[str, Seed],
+        seeds: Sequence[ArrayLike] | Mapping[str, ArrayLike],
         *,
-        not_seeds: Mapping[str, Seed] | None = None,
+        not_seeds: Mapping[str, ArrayLike] | None = None,
         method: Method = "graph",
         step: int = 1,
     ) -> Segmentation:
@@ -204,12 +200,8 @@ def segment_by_graph(prepared: PreparedImage, seeds: Seeds, not_seeds: Seeds, st
     # 2) the probability of each segment at every superpixel, by their similarity to those of the seeds
     indices, targets, covariance = _add_rest(indices, targets, graph)
     of_superpixels = interpolate(covariance, indices, targets, tuning)
-    # 3) pixels: small pieces go, and superpixels with seeds of several segments are split
-    probabilities = of_superpixels.T.astype(np.float32)[:, superpixels.labels]
-    _split_shared(probabilities, superpixels, seeded)
-    clean_pieces(probabilities, seeded, tuning.min_area)
-    # 4) borders along the edges of the full image; seeds keep their labels
-    refined = graph.edge_filter.fit(probabilities)
+    # 3) pixels, with borders along the edges of the full image; seeds keep their labels
+    refined = graph.edge_filter.fit(of_superpixels.T.astype(np.float32)[:, superpixels.labels])
     _exclude(refined, excluded)
 
     def compute_probabilities() -> Array:
@@ -219,7 +211,7 @@ def segment_by_graph(prepared: PreparedImage, seeds: Seeds, not_seeds: Seeds, st
 
     labels = refined.labels(image, step)
     _mark(labels, seeds, step, np.arange(len(seeds.names)))
-    expected_iou = expect_iou(of_superpixels, superpixels.sizes)
+    expected_iou = expect_iou(of_superpixels, superpixels.sizes) * (1 if seeds.pixels[-1] else tuning.one_seed)
     return _answer(image, seeds, step, labels, expected_iou, compute_probabilities)
 
 
@@ -312,40 +304,6 @@ def interpolate(covariance: Array, indices: Array, targets: Array, tuning: Tunin
     allowed = np.maximum(probabilities[indices], TINY) * (targets > 0)
     probabilities[indices] = allowed / allowed.sum(axis=1, keepdims=True)
     return np.asarray(probabilities)
-
-
-def _split_shared(probabilities: Array, superpixels: Superpixels, seeded: list[Array]) -> None:
-    """Assign the pixels of a superpixel with seeds of several segments to the seed of the nearest color."""
-    owners, lab = superpixels.labels.ravel(), superpixels.lab.reshape(-1, 3)
-    pixels, segments = np.concatenate(seeded), np.repeat(np.arange(len(seeded)), list(map(len, seeded)))
-    planes = probabilities.reshape(len(probabilities), -1)
-    for superpixel in np.unique(owners[pixels]):
-        own = owners[pixels] == superpixel
-        if len(np.unique(segments[own])) > 1:
-            inside = np.flatnonzero(owners == superpixel)
-            distances = np.linalg.norm(lab[inside][:, None] - lab[pixels[own]], axis=2)
-            planes[:, inside] = np.eye(len(seeded))[:, segments[own][distances.argmin(axis=1)]]
-
-
-def clean_pieces(probabilities: Array, seeded: list[Array], min_area: float) -> None:
-    """Swap the probabilities of small pieces, (k, h, w), with those of the likeliest segment around, in place."""
-    labels = argmax_segments(probabilities)
-    for i, pixels in enumerate(seeded):
-        numbered, _ = label(labels == i)
-        sizes = np.bincount(numbered.ravel())
-        sizes[0] = 0
-        wanted = np.unique(numbered.ravel()[pixels]) if len(pixels) else [sizes.argmax()]
-        for number, box in enumerate(find_objects(numbered), 1):
-            if number in wanted or sizes[number] >= min_area * labels.size:
-                continue
-            grown = tuple(slice(max(side.start - 1, 0), side.stop + 1) for side in box)
-            inside = numbered[grown] == number
-            around = np.unique(labels[grown][binary_dilation(inside) & ~inside])
-            if len(around):
-                planes = probabilities[(slice(None), *grown)]
-                j = int(around[planes[around][:, inside].mean(axis=1).argmax()])
-                planes[i, inside], planes[j, inside] = planes[j, inside], planes[i, inside].copy()
-                labels[grown][inside] = j
 
 
 def _exclude(refined: PixelProbabilities, excluded: list[Array]) -> None:

@@ -51,7 +51,6 @@ def find_superpixels(image: RasterImage, tuning: Tuning) -> Superpixels:
     lab = rgb2lab(image.to_rgb())
     strength = np.sqrt(sum(gaussian_gradient_magnitude(lab[..., i], 1.0, mode="nearest") ** 2 for i in range(3)))
     labels = watershed(strength, _place_markers(strength, tuning.n_superpixels)).astype(np.int32) - 1
-    n = int(labels.max()) + 1
     one = np.concatenate([labels[:, :-1].ravel(), labels[:-1].ravel()])
     other = np.concatenate([labels[:, 1:].ravel(), labels[1:].ravel()])
     differ, n = one != other, int(labels.max()) + 1

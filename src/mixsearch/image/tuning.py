@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Tuning:
-    """Chosen on the train half of BSDS500 and reported on the val half: benchmarks/segments.py --choices."""
+    """Chosen on the train half of BSDS500 and reported on the val half: benchmarks/segments.py."""
 
     n_superpixels: int = 800  # enough to follow thin parts
     scale: float = 0.02  # width of the neighborhood of coarse color and texture, as a fraction of the image's side
@@ -17,7 +17,7 @@ class Tuning:
     restart: float = 1e-4  # probability that the walk returns to a seed: smaller values reach further
     noise: float = 0.1  # of seeds, in units of their variance: seeds that contradict each other are averaged
     sharpness: float = 8.0  # of the softmax of scores, so that probabilities hold on annotated images
-    min_area: float = 0.0005  # smaller pieces without seeds are removed, as a fraction of the image
+    one_seed: float = 0.77  # true overlap over the expected one from one seed, which says nothing about the rest
     filter_radius: float = 0.01  # half the side of squares in which borders follow luma, of the image's side
     filter_edge: float = 0.05  # difference of luma, as a fraction of white, below which there is no edge
 

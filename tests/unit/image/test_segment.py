@@ -11,6 +11,7 @@ from tests.unit.image.images import assert_same_labels, halves, painted, thirds
 from mixsearch import GaussianSearch, segment
 from mixsearch.image import prepare_image, read_image
 from mixsearch.image import segment as _segment
+from mixsearch.image.pixel_search import find_shared
 from mixsearch.image.segment import collect_known, interpolate
 from mixsearch.image.superpixels import find_superpixels
 from mixsearch.image.tuning import TUNING
@@ -118,8 +119,7 @@ def test_a_pixel_said_not_to_belong_to_a_segment_does_not(wide):
     assert three.labels[100, 20] != 0
     with raises("unknown_segment", name="sky"):
         wide.segment(SEEDS, not_seeds={"sky": (3, 3)})
-    with raises("seed_contradicted", name="left"):
-        wide.segment(SEEDS, not_seeds={"left": (20, 60)})
+    assert wide.segment(SEEDS, not_seeds={"left": (20, 60)}).labels[60, 20] == 0  # a seed keeps its label
 
 
 def test_what_looks_alike_elsewhere_belongs_to_the_segment(wide):
@@ -131,6 +131,7 @@ def test_the_expected_overlap_is_high_if_seeds_tell_and_low_if_they_do_not(wide)
     muddled = wide.segment({"one": (20, 20), "other": (20, 100)}).expected_iou
     assert clear.min() > 0.8
     assert muddled.min() < clear.min() - 0.2
+    assert wide.segment({"left": (20, 60)}).expected_iou.max() < clear.min()  # the rest may be anything
     assert np.isnan(wide.segment(SEEDS, method="paper").expected_iou).all()
 
 
@@ -199,6 +200,13 @@ def test_two_seeds_that_find_the_same_component_are_noticed():
         found = segment(picture, [(5, 5), (30, 30)], method="paper")
     assert found.labels[5, 5] == 0
     assert found.labels[30, 30] == 1
+
+
+def test_two_centers_of_one_component_are_noticed_though_each_is_nearest_to_its_seed():
+    one, same, other = np.zeros(3), np.array([0.1, 0, 0]), np.array([0, 5.0, 0])
+    seeds = [np.array([[-1.0, 0, 0]]), np.array([[1.0, 0, 0]])]
+    assert find_shared([np.array([one, other]), np.array([same, other])], seeds) == (1, 0)
+    assert find_shared([np.array([one, other]), np.array([other, one])], [seeds[0], other[None]]) is None
 
 
 @pytest.mark.parametrize(

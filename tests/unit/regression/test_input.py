@@ -26,6 +26,7 @@ def no_leaks():
         (np.ones((300, 3)), Y, 2, "constant_features"),
         (X, np.ones(300), 2, "constant_response"),
         (X, X @ [1.0, 2, 3], 2, "one_regression"),
+        (X[:, :1], 2 * X[:, 0], 2, "one_regression"),
         (1e160 * X, Y, 2, "too_large"),
         (X, 1e160 * Y, 2, "too_large"),
         (X.astype(np.float32) * np.float32(1e20), Y, 2, "too_large"),
@@ -39,7 +40,7 @@ def test_input_without_an_answer_is_refused(samples, responses, n_components, co
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_numbers_must_be_finite(value):
-    with pytest.raises(ValueError, match="NaN|infinity"):
+    with raises("bad_samples"):
         RegressionSearch(2).fit(np.where(np.arange(3) == 1, value, X), Y)
 
 
