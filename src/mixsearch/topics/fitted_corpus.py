@@ -420,6 +420,11 @@ class FittedCorpus:
         coordinates = np.concatenate([part.coordinates[indices] for part, indices in placed])
         return coordinates, np.concatenate([part.norms[indices] for part, indices in placed])
 
+    def recover_counts(self) -> sp.csr_array:
+        """Return the counts of features before they were damped, (n, d)."""
+        X = sp.csr_array(sp.vstack([segment.by_document for segment in self.segments], "csr"))
+        return sp.csr_array((np.rint(np.exp2(X.data.astype(np.float64)) - 1), X.indices, X.indptr), shape=X.shape)
+
     def split_documents(self, documents: Array) -> list[tuple[Segment, Array, slice]]:
         """Return each segment with those of some documents, which rise, that it has: their indices and positions."""
         ends = np.searchsorted(documents, [rows.stop for rows in self._slices])

@@ -12,13 +12,15 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from mixsearch._typing import Array
-from mixsearch.core.validation import as_search_errors, check_n_components
+from mixsearch.core.family import Preset
+from mixsearch.core.validation import as_search_errors, check_choice, check_n_components
 from mixsearch.errors import HintError, Option, SearchError, SearchWarning, WeakHintWarning, warn_user
 from mixsearch.io.values import is_missing
+from mixsearch.lda import LdaSearch
 from mixsearch.machine import map_parallel
 from mixsearch.topics.fitted_corpus import FittedCorpus, Vectors, damp_counts
 from mixsearch.topics.hint import Hint, Vocabulary, find_terms, mark_documents, read_words, weigh_documents
-from mixsearch.topics.membership import calibrate
+from mixsearch.topics.membership import TopicCheck, calibrate
 from mixsearch.topics.score import join_vectors, score_documents, take_rows
 from mixsearch.topics.topic import Topic, make_topic
 from mixsearch.topics.tuning import TUNING
@@ -53,6 +55,33 @@ def find_topic(corpus: FittedCorpus, hint: Hint) -> Topic:
     # 4) the topic; its component by the third moment is extracted when it is asked for (paper, Algorithm 1)
     warnings = list_warnings(hint, len(documents), calibration.check.match)
     return make_topic(corpus, hint, scores, calibration, (documents, vectors, weights), warnings)
+
+
+def find_lda_topic(corpus: FittedCorpus, hint: Hint, model: LdaSearch, counts: sp.csr_array) -> Topic:
+    """Find the topic of a hint by the paper's model and choices: the share of the component in each document."""
+    if hint.terms:
+        terms = [(term, 1.0) for term in hint.terms] + [(term, -1.0) for term in hint.avoided]
+        columns = {int(c): sign * term.weight for term, sign in terms for part in term.parts for c in part}
+        component = model.search(words=columns)
+    else:
+        component = model.search(
+            examples=counts[hint.documents],
+            not_examples=counts[hint.not_documents] if len(hint.not_documents) else None,
+        )
+    documents, weights = weigh_documents(corpus, hint)
+    shares = component.membership(counts)
+    return Topic(
+        hint,
+        shares,
+        True,
+        TopicCheck(np.empty(0, dtype=np.intp), corpus.n_documents),
+        component.warnings,
+        corpus,
+        shares,
+        None,
+        (documents, corpus.take_vectors(documents), weights),
+        _lda=component,
+    )
 
 
 def choose_meaning(
@@ -107,6 +136,9 @@ class TopicSearch(BaseEstimator):
     ----------
     n_components : int, default=100
         k, the number of eigenvectors of the second moment that documents are compared in.
+    preset : {"default", "paper"}, default="default"
+        "paper" uses the model and the choices of the paper: plug-in moments of LDA, and the share of the component
+        in each document. See `LdaSearch` for its options.
     vectorizer : transformer, optional
         Turns the input of `fit` into counts, such as a `CountVectorizer`; a copy of it is fitted. By default texts are
         counted as in an index: in any language, without stop words, with phrases.
@@ -141,10 +173,12 @@ class TopicSearch(BaseEstimator):
         self,
         n_components: int = TUNING.n_components,
         *,
+        preset: Preset = "default",
         vectorizer: BaseEstimator | None = None,
         random_state: int = 0,
     ) -> None:
         self.n_components = n_components
+        self.preset = preset
         self.vectorizer = vectorizer
         self.random_state = random_state
 
@@ -171,7 +205,12 @@ class TopicSearch(BaseEstimator):
         -------
         self
         """
+        check_choice("preset", self.preset, ("default", "paper"))
         self.corpus_, self.vocabulary_ = self._fit_texts(X) if _are_texts(X) else self._fit_counts(X, vocabulary)
+        if self.preset == "paper":
+            self._counts = self.corpus_.recover_counts()
+            self._model = LdaSearch(self.n_components, preset="paper", random_state=self.random_state)
+            self._model.fit(self._counts)
         self.n_components_ = len(self.corpus_.frame.values)
         if y is not None:
             labels = np.asarray(y)
@@ -255,7 +294,10 @@ class TopicSearch(BaseEstimator):
                 counts = damp_counts(check_counts(self._count(documents), corpus.n_features))
         avoid = np.empty(0, dtype=np.intp) if not_documents is None else np.unique(corpus.find_rows(not_documents))
         check_hint(bool(terms) or len(rows) > 0 or counts is not None, np.intersect1d(rows, avoid))
-        return find_topic(corpus, Hint(terms, avoided, rows, avoid, counts, narrower, meaning))
+        hint = Hint(terms, avoided, rows, avoid, counts, narrower, meaning)
+        if self.preset == "paper":
+            return find_lda_topic(corpus, hint, self._model, self._counts)
+        return find_topic(corpus, hint)
 
     def search_many(
         self, hints: Iterable[Any], *, by: str = "words", n_jobs: int | None = -1, **options: Any

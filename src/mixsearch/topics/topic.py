@@ -13,9 +13,11 @@ from mixsearch._typing import Array, DataFrame
 from mixsearch.audit import Audit, AuditResult
 from mixsearch.core.extraction import extract_by_whitening
 from mixsearch.core.moments import Hinted
+from mixsearch.core.rows import top_rows
 from mixsearch.core.validation import check_positive_int
 from mixsearch.display import Card, pluralize
 from mixsearch.errors import SearchWarning
+from mixsearch.lda import LdaTopic
 from mixsearch.topics.fitted_corpus import FittedCorpus, Vectors, damp_counts
 from mixsearch.topics.hint import Hint, mark_documents
 from mixsearch.topics.membership import Calibration, TopicCheck
@@ -87,9 +89,10 @@ class Topic:
     warnings: tuple[SearchWarning, ...]
     _corpus: FittedCorpus
     _membership: Array  # (n,)
-    _scores: Scores  # what it takes to score other documents
+    _scores: Scores | None  # what it takes to score other documents; None for a topic of the paper's model
     _hint_documents: tuple[Array, Vectors, Array]  # of the corpus: indices, vectors, weights
     _subset: Array | None = field(default=None, kw_only=True)  # which documents are listed and counted, (n,)
+    _lda: LdaTopic | None = field(default=None, kw_only=True)  # with the choices of the paper
 
     # ---- Documents ----
 
@@ -109,6 +112,9 @@ class Topic:
         """
         if counts is None:
             return self._membership
+        if self._scores is None:
+            assert self._lda is not None
+            return np.asarray(self._lda.membership(counts))
         X = damp_counts(counts)
         values = score_vectors(self._corpus, self._corpus.place(X[:, : self._corpus.n_features]), self._scores)
         order = np.argsort(self.scores, kind="stable")
@@ -220,6 +226,8 @@ class Topic:
         list of TopicWord
         """
         check_positive_int("n", n)
+        if self._lda is not None:
+            return self._list_lda_words(n)
         corpus, inside = self._corpus, self._member_counts
         n_inside, frequency = (
             max(float(self.member_weights.sum()), 1e-12),
@@ -233,6 +241,17 @@ class Topic:
                 float(inside[column] / n_inside / (frequency[column] / corpus.n_documents)),
             )
             for column in choose_words(corpus, ranked, inside, n)
+        ]
+
+    def _list_lda_words(self, n: int) -> list[TopicWord]:
+        """Return the words of a topic of the paper's model, with their probabilities."""
+        assert self._lda is not None
+        mean = self._lda._family.word_mean
+        columns = top_rows(self._lda.probabilities, n)
+        p, q = self._lda.probabilities[columns], np.maximum(mean[columns], 1e-12)
+        return [
+            TopicWord(spell(self._corpus, int(c)), float(a), float(a / b))
+            for c, a, b in zip(columns, p, q, strict=True)
         ]
 
     def top_words(self, n: int = 10) -> list[tuple[str, float]]:
@@ -261,6 +280,8 @@ class Topic:
     @cached_property
     def component(self) -> TopicComponent:
         """The component by the third moment, contracted with the hint: one eigenvector (paper, Algorithm 1)."""
+        if self._lda is not None:
+            return TopicComponent(self._lda.probabilities, self._lda.weight, self._lda.separation)
         return extract_component(self._corpus, *self._hint_documents[1:])
 
     # ---- The audit ----

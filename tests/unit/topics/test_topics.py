@@ -5,6 +5,7 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 
+from mixsearch import LdaSearch
 from mixsearch.core.rows import chunk_rows
 from mixsearch.datasets import make_reviews, make_topics
 from mixsearch.errors import HintError, SearchError, UnknownWordError, WeakHintWarning
@@ -253,3 +254,15 @@ def test_scores_do_not_depend_on_how_documents_are_split():
     whole = FittedCorpus.fit(planted.counts, n_components=20)
     assert len(list(chunk_rows(damped, 1_000).enumerate())) > 1
     assert whole.n_documents == 3_000
+
+
+def test_the_preset_of_the_paper_is_its_model():
+    paper = TopicSearch(6, preset="paper").fit(planted.counts, vocabulary=planted.vocabulary)
+    component = LdaSearch(6, preset="paper").fit(planted.counts, vocabulary=planted.vocabulary)
+    for i in (0, 3):
+        topic, expected = paper.search(planted_word(i)), component.search(words=planted_word(i))
+        assert np.allclose(topic.component.probabilities, expected.probabilities, atol=1e-6)
+        assert np.allclose(topic.membership(planted.counts), topic.membership(), atol=1e-6)
+        assert np.allclose(topic.scores, expected.membership(planted.counts), atol=1e-6)
+        assert topic.top_words(1)[0][0] == planted.vocabulary[int(np.argmax(expected.probabilities))]
+    assert planted.shares[[row for row, _ in paper.search(documents=[0, 1, 2]).documents(5)]].shape == (5, 6)
