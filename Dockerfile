@@ -1,7 +1,12 @@
 # The page and its HTTP API, for the indexes in /data:
 #   docker build -t mixsearch . && docker run -p 8000:8000 -v "$PWD/indexes:/data:ro" mixsearch
-FROM python:3.13-slim AS build
+FROM node:22-slim AS page
 COPY . /source
+WORKDIR /source
+RUN npm ci --silent && npm run --silent build
+
+FROM python:3.13-slim AS build
+COPY --from=page /source /source
 RUN python -m venv /app \
  && /app/bin/pip install --no-cache-dir --disable-pip-version-check '/source[web]'
 

@@ -4,6 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 NODE_READY := node_modules/.ready
+NPM := $(BIN)/python tools/npm.py
+PAGE := src/mixsearch/web/static/page.js
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 LOWEST := .venv-lowest
 OTHER_PYTHONS ?= 3.12 3.13 3.14
@@ -14,7 +16,7 @@ WORKERS ?= auto
 BROWSERS := chromium chromium-browser google-chrome google-chrome-stable
 BROWSER = $(or $(MIXSEARCH_CHROMIUM),$(firstword $(foreach name,$(BROWSERS),$(shell command -v $(name) 2> /dev/null))))
 
-.PHONY: demo serve test quick check spelling javascript browser docs sentences lowest pythons bench paper paper-quick peers pictures \
+.PHONY: demo serve page test quick check spelling javascript browser docs sentences lowest pythons bench paper paper-quick peers pictures \
 	wheel dist lock clean
 
 $(READY): requirements/dev.txt pyproject.toml
@@ -25,14 +27,19 @@ $(READY): requirements/dev.txt pyproject.toml
 	-$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib
 	touch $(READY)
 
-$(NODE_READY): package-lock.json
-	npm ci --silent
+$(NODE_READY): package-lock.json | $(READY)
+	$(NPM) ci --silent
 	touch $(NODE_READY)
+
+$(PAGE): $(NODE_READY) package.json $(wildcard src/mixsearch/web/page/*)
+	$(NPM) run --silent build
+
+page: $(PAGE)  ## the page for texts, from TypeScript; by the Node.js of the system, or else of a Python package
 
 demo: $(READY)  ## topics in the docstrings on this machine, one Gaussian, two pictures
 	$(BIN)/mixsearch demo
 
-serve: $(READY)  ## the page, with the docstrings on this machine
+serve: $(READY) page  ## the page, with the docstrings on this machine
 	$(BIN)/mixsearch serve --demo
 
 check: $(READY) spelling javascript  ## style, types, layers, spelling; types as Windows sees them too
@@ -46,14 +53,8 @@ check: $(READY) spelling javascript  ## style, types, layers, spelling; types as
 spelling: $(READY)
 	$(BIN)/codespell
 
-ifeq ($(and $(shell command -v node),$(shell command -v npm)),)
-javascript:  ## style and types of the page's JavaScript
-	@echo "No node and npm here: the page's JavaScript is not checked. Install Node.js 20.19 or newer for that."
-else
-javascript: $(NODE_READY)
-	node_modules/.bin/eslint src/mixsearch/web/static
-	node_modules/.bin/tsc
-endif
+javascript: $(NODE_READY)  ## style and types of the page
+	$(NPM) run --silent check
 
 browser:  ## Chromium, for the tests of the page: root of a Debian gets it, others are told how
 ifeq ($(BROWSER),)
@@ -65,14 +66,14 @@ ifeq ($(BROWSER),)
 	echo "No Chromium: install the package chromium, or name a browser in MIXSEARCH_CHROMIUM"
 endif
 
-test: check browser  ## everything that must hold
+test: check page browser  ## everything that must hold
 	$(BIN)/pytest -n $(WORKERS) --dist loadgroup
 
-quick: $(READY)  ## all tests but the slow ones: at most 90 seconds on two cores
+quick: $(READY) page  ## all tests but the slow ones: at most 90 seconds on two cores
 	@# Compiled tests are kept even where Python is told to write no bytecode: compiling takes longer than many a test.
 	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not slow"
 
-docs: $(READY)  ## the documentation site, with all examples run: build/docs/index.html; about two minutes on two cores
+docs: $(READY) page  ## the documentation site, with all examples run: build/docs/index.html; about two minutes on two cores
 	@# From nothing: pages of names that are gone would stay otherwise.
 	rm -rf docs/generated build/docs
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --builder html docs build/docs
@@ -81,7 +82,7 @@ docs: $(READY)  ## the documentation site, with all examples run: build/docs/ind
 sentences: $(READY)  ## the golden file of all sentences of errors and warnings
 	$(BIN)/python -c "from docs.reference_pages.errors import make_error_page; print(make_error_page(), end='')" > tests/project/sentences.md
 
-lowest: $(READY)  ## the quick tests with the lowest versions that pyproject.toml allows
+lowest: $(READY) page  ## the quick tests with the lowest versions that pyproject.toml allows
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(LOWEST)
 	$(BIN)/uv pip install --quiet --python $(LOWEST) --resolution lowest-direct --editable '.[dev]'
 	@# Old packages meet newer ones that they did not know: what these deprecate is not ours to change.
@@ -89,7 +90,7 @@ lowest: $(READY)  ## the quick tests with the lowest versions that pyproject.tom
 
 pythons: $(OTHER_PYTHONS:%=python-%)  ## the quick tests on other versions of Python, found here or by uv
 
-python-%: $(READY)
+python-%: $(READY) page
 	@# pyenv shows only the version that it is told to use.
 	@PYENV_VERSION=$* $(BIN)/uv venv --quiet --clear --python $* .venv-$* \
 		|| { echo "Python $*: found neither here nor by uv, and left out."; exit 0; }; \
@@ -99,28 +100,28 @@ python-%: $(READY)
 	.venv-$*/bin/python --version; \
 	.venv-$*/bin/pytest -n $(WORKERS) --dist loadgroup -m "not slow"
 
-bench: $(READY)  ## time and accuracy beside the peers, on the same data
+bench: $(READY) page  ## time and accuracy beside the peers, on the same data
 	$(BIN)/python benchmarks/run.py
 
 paper: $(READY)  ## every figure and table of the paper, with baselines
 	$(BIN)/python -m paper_experiments
 
-paper-quick: $(READY)  ## the same with small samples: some minutes
+paper-quick: $(READY) page  ## the same with small samples: some minutes
 	$(BIN)/python -m paper_experiments --quick
 
 peers: $(READY)  ## topics beside other packages, which are installed here; an hour, and only with MIXSEARCH_DATA
 	$(PIP) install --require-hashes -r requirements/peers.txt
 	$(BIN)/python benchmarks/run.py quality
 
-pictures: $(READY) browser  ## every picture in the README and the guides
+pictures: $(READY) page browser  ## every picture in the README and the guides
 	$(BIN)/mixsearch demo --output docs/pictures
 	$(BIN)/python docs/pictures.py
 	$(BIN)/python docs/screenshots.py
 
-wheel: $(READY)  ## dist/mixsearch-*.whl
+wheel: $(READY) page  ## dist/mixsearch-*.whl
 	$(BIN)/python -m build --wheel --no-isolation
 
-dist: $(READY)  ## dist/*.whl and dist/*.tar.gz, checked as the package index would
+dist: $(READY) page  ## dist/*.whl and dist/*.tar.gz, checked as the package index would
 	$(BIN)/python -m build --no-isolation
 	$(PIP) install --require-hashes -r requirements/release.txt
 	$(BIN)/python -m twine check --strict dist/*
@@ -133,4 +134,4 @@ lock: $(READY)  ## renew the pinned versions; releases of the last two weeks are
 		else echo "No npm here: package-lock.json stays as it is."; fi
 
 clean:
-	rm -rf $(VENV) $(VENV)-* node_modules dist build docs/generated mixsearch-demo
+	rm -rf $(VENV) $(VENV)-* node_modules src/mixsearch/web/static/page.* dist build docs/generated mixsearch-demo

@@ -5,6 +5,7 @@ export default [
   {
     ...js.configs.recommended,
     files: ["src/mixsearch/web/static/**/*.js"],
+    ignores: ["src/mixsearch/web/static/page.js"],
     languageOptions: { sourceType: "module", globals: globals.browser },
     linterOptions: { reportUnusedDisableDirectives: "error" },
     rules: {

@@ -180,7 +180,7 @@ def collect_data(index: TopicIndex, topics: Mapping[str, Topic], where: str | No
 
 def make_page(title: str, data: Mapping[str, Any]) -> str:
     """Return the page with its data inside. Nothing but its own script and style is run, whatever the texts hold."""
-    style, script = ((STATIC_FILES / name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
+    style, script = read_page()
     script = script.replace("</script", "<\\/script")
     digest = b64encode(sha256(script.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; base-uri 'none'"
@@ -194,6 +194,19 @@ def make_page(title: str, data: Mapping[str, Any]) -> str:
         f'<body>\n<div id="page"></div>\n<script type="application/json" id="shared-data">{written}</script>\n'
         f'<script type="module">{script}</script>\n</body>\n</html>\n'
     )
+
+
+def read_page() -> tuple[str, str]:
+    """Return the style and the script of the page, which are built together with a wheel."""
+    try:
+        style, script = ((STATIC_FILES / name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
+    except FileNotFoundError as error:
+        raise SearchError(
+            "This installation has no page, since it was built without Node.js. Install a wheel, or run `make page` in "
+            "the sources.",
+            code="page_missing",
+        ) from error
+    return style, script
 
 
 def describe_index(index: TopicIndex, name: str) -> dict[str, Any]:

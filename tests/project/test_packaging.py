@@ -35,9 +35,12 @@ def read_metadata(wheel):
 @pytest.mark.slow
 def test_the_wheel_holds_the_package_and_nothing_else(wheel):
     package = ROOT / "src" / "mixsearch"
-    files = {str(path.relative_to(package.parent)) for path in package.rglob("*") if path.is_file()}
+    files = {path.relative_to(package.parent).as_posix() for path in package.rglob("*") if path.is_file()}
+    is_wanted = re.compile("(?!.*/__pycache__/|mixsearch/web/page/)")
     names = zipfile.ZipFile(wheel).namelist()
-    assert {name for name in files if "__pycache__" not in name} <= set(names)
+    assert {"mixsearch/web/static/page.js", "mixsearch/web/static/page.css", *filter(is_wanted.match, files)} <= set(
+        names
+    )
     assert any(name.endswith("licenses/LICENSE") for name in names)
     assert all(name.startswith(("mixsearch/", f"mixsearch-{mixsearch.__version__}.dist-info/")) for name in names)
 

@@ -152,10 +152,12 @@ def serve(
         from mixsearch import machine
 
         _check_packages()
+        from mixsearch.report import read_page
         from mixsearch.web.processes import start_fork_server
         from mixsearch.web.security import keep_token, make_token
         from mixsearch.web.settings import Access, Limits
 
+        read_page()  # fails now if it is missing
         start_fork_server()  # while indexes are opened
         paths = list(indexes or [])
         if demo:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from threadpoolctl import ThreadpoolController
 
 from mixsearch._typing import Array
 from mixsearch.topics.fitted_corpus import FittedCorpus, Vectors
@@ -139,7 +141,14 @@ def _cluster(X: Array) -> Array:
     from sklearn.cluster import KMeans
 
     kmeans = KMeans(TUNING.n_meanings, n_init=3, random_state=0)
-    return np.asarray(kmeans.fit_predict(np.asarray(X, dtype=np.float32)))
+    with _find_pools().limit(limits=1):  # of so few points, threads wait for each other
+        return np.asarray(kmeans.fit_predict(np.asarray(X, dtype=np.float32)))
+
+
+@cache
+def _find_pools() -> ThreadpoolController:
+    """Return the thread pools of this process, once scikit-learn is loaded. Detecting them takes a while."""
+    return ThreadpoolController()
 
 
 def _merge_clusters(X: Array, labels: Array) -> Array:
