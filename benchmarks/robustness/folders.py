@@ -33,7 +33,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mixsearch import index as api
+from mixsearch import topics as api
 from mixsearch.errors import Coded
 from mixsearch.io import folder as format
 from mixsearch.text import CorpusOptions
@@ -41,8 +41,8 @@ from mixsearch.topics import storage
 
 MAX_SECONDS, MAX_MEMORY = 60, 6 << 30
 READING = CorpusOptions(text="text", id="id", min_df=1, max_df=1.0, stop_words=None)
-OPTIONS = api.IndexOptions(n_components=4, search={"random_state": 0}, overwrite=True)
-QUERIES = [api.Query("sushi1", words={"sushi1": 1.0}), api.Query("a text", text=("train3 train4 train5",))]
+OPTIONS = api.IndexOptions(n_components=4, overwrite=True)
+QUESTIONS = [api.Question("sushi1", "sushi1"), api.Question("a text", text=("train3 train4 train5",))]
 CHANGES = {
     "build": lambda index, source: api.build_index(source, index, OPTIONS, READING),
     "add": api.add_documents,
@@ -70,10 +70,10 @@ def build_example(folder: Path) -> Path:
 def use(index: Path) -> str:
     """Use an index in every way, and return what it shows, rounded, as one text."""
     opened = api.open_index(index)
-    outcomes = api.answer_queries(opened, QUERIES, api.AnswerOptions(n_words=8, n_documents=4), n_jobs=1)
+    outcomes = [api.answer_question(opened, question) for question in QUESTIONS]
     for error in filter(None, (outcome.error for outcome in outcomes)):
         raise error
-    answers = [outcome.answer.as_dict() for outcome in outcomes]
+    answers = [api.describe_topic(opened, outcome.topic, n_words=8, n_documents=4) for outcome in outcomes]
     rows = [document["row"] for answer in answers for document in answer["documents"]]
     documents = [(each.name, each.text, dict(each.columns)) for each in opened.documents(rows)]
     words, matching = [word.word for word in opened.complete_word("s", 5)], int(opened.match("stars >= 2").sum())

@@ -170,13 +170,16 @@ def open_corpus(folder: Folder) -> FittedCorpus:
 
 
 def check_indices(folder: Folder, corpus: FittedCorpus) -> None:
-    """Raise unless all indices of counts and anchors are within bounds: compiled code trusts them."""
+    """Raise unless all indices and coordinates are within bounds: compiled code trusts them."""
     for segment in corpus.segments:
         n, d = segment.by_document.shape
         nearest, a = np.asarray(segment.placed.nearest), len(corpus.frame.anchors)
         for indices, n_columns in ((segment.by_document.indices, d), (segment.by_word.indices, n), (nearest, a)):
             if indices.size and indices.view(np.uint32).max() >= n_columns:  # a negative one is large without its sign
                 raise damage_error("'{path}' is damaged: an index is out of range.", path=str(folder.path))
+        units = segment.placed.coordinates
+        if units.size and not -1.01 <= units.min() <= units.max() <= 1.01:  # nor if one is not a number
+            raise damage_error("'{path}' is damaged: its coordinates are not of length 1.", path=str(folder.path))
 
 
 def _open_segment(folder: Folder, name: str) -> Segment:
