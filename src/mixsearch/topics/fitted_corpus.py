@@ -250,6 +250,7 @@ class Vectors(NamedTuple):
     tfidf: sp.csr_array  # (q, d)
     coordinates: Array  # in the frame, scaled to length 1, (q, k)
     norms: Array  # their lengths before, (q,)
+    broad_norms: Array  # what the leading coordinates have for a length, after they are scaled, (q,)
     anchors: sp.csr_array  # the weights of the nearest anchors, (q, a)
 
 
@@ -405,7 +406,8 @@ class FittedCorpus:
         X, placed = sp.csr_array(counts), place_documents(self.frame, counts)
         weighted = sp.csr_array((X.data * self.frame.idf[X.indices], X.indices, X.indptr), shape=X.shape)
         anchors = _join_anchors(placed.nearest, placed.nearness, len(self.frame.anchors))
-        return Vectors(scale_rows(weighted, placed.lengths), placed.coordinates, placed.norms, anchors)
+        tfidf = scale_rows(weighted, placed.lengths)
+        return Vectors(tfidf, placed.coordinates, placed.norms, placed.broad_norms, anchors)
 
     def take(self, documents: Array) -> sp.csr_array:
         """Return unit tf-idf vectors of some documents, (q, d)."""
@@ -414,11 +416,15 @@ class FittedCorpus:
         weighted = sp.csr_array((X.data * self.frame.idf[X.indices], X.indices, X.indptr), shape=X.shape)
         return scale_rows(weighted, self.lengths[documents])
 
-    def take_coordinates(self, documents: Array) -> tuple[Array, Array]:
-        """Return the unit coordinates of some documents, (q, k), and their lengths before, (q,)."""
+    def take_coordinates(self, documents: Array) -> tuple[Array, Array, Array]:
+        """Return the fine coordinates of some documents, (q, k), their lengths before, (q,), and broad ones, (q,)."""
         placed = [(segment.placed, indices) for segment, indices, _ in self.split_documents(documents)]
         coordinates = np.concatenate([part.coordinates[indices] for part, indices in placed])
-        return coordinates, np.concatenate([part.norms[indices] for part, indices in placed])
+        norms, broad_norms = (
+            np.concatenate([getattr(part, name)[indices] for part, indices in placed])
+            for name in ("norms", "broad_norms")
+        )
+        return coordinates, norms, broad_norms
 
     def recover_counts(self) -> sp.csr_array:
         """Return the counts of features before they were damped, (n, d)."""

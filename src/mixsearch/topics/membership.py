@@ -124,12 +124,12 @@ def score_left_out(corpus: FittedCorpus, vectors: Vectors, weights: Array, score
     fold_of[positive] = np.arange(len(positive)) % n_folds
     values = np.zeros(len(judged))
     for fold in range(n_folds):
-        visible, rows = np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of[judged] == fold)
-        hint, tested = take_rows(vectors, visible), take_rows(bare, rows)
+        visible, rows = np.where(fold_of == fold, 0, weights), np.flatnonzero(fold_of[judged] == fold)
+        tested = take_rows(bare, rows)
         if is_few:
-            values[rows] = score_vectors(corpus, tested, score_documents(corpus, hint, weights[visible]))
+            values[rows] = score_vectors(corpus, tested, score_documents(corpus, vectors, visible))
         else:  # one of many hardly changes the scores of the neighbourhood
-            contrast = compute_contrast(corpus.frame, hint, weights[visible])
+            contrast = compute_contrast(corpus.frame, vectors, visible)
             scale = measure_spread(multiply_vectors(corpus.frame, corpus.sample, contrast))
             products = multiply_vectors(corpus.frame, tested, contrast)
             values[rows] = finish_scores(corpus.frame, tested, products, scale, scores)

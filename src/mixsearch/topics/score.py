@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
+from mixsearch.core.rows import view_rows
 from mixsearch.machine import map_parallel
 from mixsearch.topics.fitted_corpus import (
     FittedCorpus,
@@ -153,8 +154,7 @@ def compute_contrast(frame: TopicFrame, vectors: Vectors, weights: Array) -> Con
     spread = (frame.deviation**2 + noise) ** (TUNING.deviation_power / 2)
     words = (vectors.tfidf.T @ weights - total * frame.mean) / spread
     fine = vectors.coordinates.T @ weights - total * frame.center
-    lengths = measure_broad(frame, vectors.coordinates)
-    leading = vectors.coordinates[:, :b].T @ (weights / np.where(lengths > 0, lengths, np.inf))
+    leading = vectors.coordinates[:, :b].T @ (weights / np.where(vectors.broad_norms > 0, vectors.broad_norms, np.inf))
     broad = leading * frame.scale[:b] - total * frame.broad_center
     return Contrast(words.astype(np.float32), fine.astype(np.float32), broad.astype(np.float32))
 
@@ -171,13 +171,8 @@ def multiply_corpus(corpus: FittedCorpus, contrast: Contrast) -> Array:
     def multiply(rows: tuple[Segment, slice]) -> Array:
         segment, part = rows
         X, placed = segment.by_document, segment.placed
-        pointers = X.indptr[part.start : part.stop + 1]
-        inside = slice(int(pointers[0]), int(pointers[-1]))
-        counts = sp.csr_array(
-            (X.data[inside], X.indices[inside], pointers - pointers[0]), shape=(len(pointers) - 1, X.shape[1])
-        )
         lengths, broad_norms = placed.lengths[part], placed.broad_norms[part]
-        words = (counts @ weighted) / np.where(lengths > 0, lengths, np.inf)
+        words = (view_rows(X, part) @ weighted) / np.where(lengths > 0, lengths, np.inf)
         products = placed.coordinates[part] @ places
         return np.column_stack([words, products[:, 0], products[:, 1] / np.where(broad_norms > 0, broad_norms, np.inf)])
 
@@ -186,8 +181,8 @@ def multiply_corpus(corpus: FittedCorpus, contrast: Contrast) -> Array:
 
 def multiply_vectors(frame: TopicFrame, vectors: Vectors, contrast: Contrast) -> Array:
     """Return the products of some documents with a contrast, (q, 3), as `multiply_corpus` does for all."""
-    b, lengths = len(frame.broad_center), measure_broad(frame, vectors.coordinates)
-    broad = vectors.coordinates[:, :b] @ (frame.scale[:b] * contrast.broad) / np.where(lengths > 0, lengths, np.inf)
+    b, norms = len(frame.broad_center), vectors.broad_norms
+    broad = vectors.coordinates[:, :b] @ (frame.scale[:b] * contrast.broad) / np.where(norms > 0, norms, np.inf)
     return np.column_stack([vectors.tfidf @ contrast.words, vectors.coordinates @ contrast.fine, broad])
 
 
@@ -196,13 +191,13 @@ def join_vectors(first: Vectors, second: Vectors) -> Vectors:
     tfidf, anchors = (
         sp.csr_array(sp.vstack(pair, "csr")) for pair in ((first.tfidf, second.tfidf), (first.anchors, second.anchors))
     )
-    coordinates = np.concatenate([first.coordinates, second.coordinates])
-    return Vectors(tfidf, coordinates, np.concatenate([first.norms, second.norms]), anchors)
+    places = (np.concatenate(pair) for pair in zip(first[1:4], second[1:4], strict=True))
+    return Vectors(tfidf, *places, anchors)
 
 
 def take_rows(vectors: Vectors, rows: Array) -> Vectors:
     """Return some of the documents."""
-    return Vectors(vectors.tfidf[rows], vectors.coordinates[rows], vectors.norms[rows], vectors.anchors[rows])
+    return Vectors(*(values[rows] for values in vectors))
 
 
 def remove_words(frame: TopicFrame, vectors: Vectors, columns: Array) -> Vectors:
@@ -222,7 +217,7 @@ def remove_words(frame: TopicFrame, vectors: Vectors, columns: Array) -> Vectors
     nearest, nearness = find_anchors(frame, units)
     n, m = nearest.shape
     anchors = sp.csr_array((nearness.ravel(), nearest.ravel(), np.arange(0, n * m + 1, m)), shape=vectors.anchors.shape)
-    return Vectors(scale_rows(remainder, lengths), units, norms, anchors)
+    return Vectors(scale_rows(remainder, lengths), units, norms, measure_broad(frame, units), anchors)
 
 
 def standardize(values: Array, scale: Array) -> Array:

@@ -32,7 +32,7 @@ class Tuning:
     # Membership and its check
     n_folds: int = 5  # of hint documents; each of a few is a fold of its own
     max_listed: int = 10  # documents that count as a few
-    max_judged: int = 500  # hint documents that are left out in turn
+    max_judged: int = 300  # hint documents that are left out in turn
     min_judged: int = 3  # with fewer, membership is a rank
     min_fraction: float = 0.25  # of left-out documents, above which their number is worth a ratio
     n_sampled: int = 2_000  # documents that stand for the corpus where left-out documents are scored
