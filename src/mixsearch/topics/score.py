@@ -197,7 +197,8 @@ def join_vectors(first: Vectors, second: Vectors) -> Vectors:
 
 def take_rows(vectors: Vectors, rows: Array) -> Vectors:
     """Return some of the documents."""
-    return Vectors(*(values[rows] for values in vectors))
+    tfidf, coordinates, norms, broad_norms, anchors = vectors
+    return Vectors(tfidf[rows], coordinates[rows], norms[rows], broad_norms[rows], anchors[rows])
 
 
 def remove_words(frame: TopicFrame, vectors: Vectors, columns: Array) -> Vectors:
