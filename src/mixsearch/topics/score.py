@@ -8,7 +8,7 @@ documents over anchors to it. Few hint documents are joined by the best of a fir
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -188,11 +188,11 @@ def multiply_vectors(frame: TopicFrame, vectors: Vectors, contrast: Contrast) ->
 
 def join_vectors(first: Vectors, second: Vectors) -> Vectors:
     """Return the documents of both."""
-    tfidf, anchors = (
-        sp.csr_array(sp.vstack(pair, "csr")) for pair in ((first.tfidf, second.tfidf), (first.anchors, second.anchors))
-    )
-    places = (np.concatenate(pair) for pair in zip(first[1:4], second[1:4], strict=True))
-    return Vectors(tfidf, *places, anchors)
+    joined: list[Any] = [
+        sp.csr_array(sp.vstack(pair, "csr")) if sp.issparse(pair[0]) else np.concatenate(pair)
+        for pair in zip(first, second, strict=True)
+    ]
+    return Vectors(*joined)
 
 
 def take_rows(vectors: Vectors, rows: Array) -> Vectors:

@@ -28,7 +28,7 @@ class Tuning:
     max_few: float = 100.0  # hint documents from which on there is no second pass
     copies: float = 0.25  # by which the score of the second near-copy is lower, of the fourth twice, and so on
     avoid: float = 0.5  # weight of documents to avoid
-    max_hint_documents: int = 5_000  # of more, as many at even steps stand for all
+    max_hint_documents: int = 2_000  # of more, as many at even steps stand for all
     # Membership and its check
     n_folds: int = 5  # of hint documents; each of a few is a fold of its own
     max_listed: int = 10  # documents that count as a few
