@@ -43,10 +43,8 @@ if TYPE_CHECKING:
 
 # Frequent words in the contents of an index.
 _N_FREQUENT = 10
-# What is known of the corpus of a saved search: a folder that `TopicSearch.save` wrote, not `build_index`.
-_SAVED_SEARCH: Mapping[str, Any] = dict.fromkeys(["n_rows", "n_characters", "tokens", "reading"]) | dict.fromkeys(
-    ["n_duplicates", "has_texts", "has_names"], 0
-)
+# What an index knows of its corpus.
+_FACTS = {"n_rows", "n_characters", "tokens", "reading", "n_duplicates", "has_texts", "has_names"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,8 +124,8 @@ class TopicIndex:
         self.folder, self.path = folder, folder.path
         self.generation, self.created = folder.generation, folder.manifest.created
         self.corpus = open_corpus(folder)
-        self.facts: Mapping[str, Any] = folder.facts.get("corpus", _SAVED_SEARCH)
-        if not isinstance(self.facts, dict | Mapping) or not self.facts.keys() >= _SAVED_SEARCH.keys():
+        self.facts: Mapping[str, Any] = folder.facts.get("corpus", {})
+        if not isinstance(self.facts, Mapping) or not self.facts.keys() >= _FACTS:
             raise damage_error("'{path}' is damaged: it does not describe its corpus.", path=str(self.path))
         self.has_texts, self.has_names = bool(self.facts["has_texts"]), bool(self.facts["has_names"])
         self.columns = Columns(folder, folder.facts[SEGMENTS], has_names=self.has_names)

@@ -8,7 +8,7 @@ documents over anchors to it. Few hint documents are joined by the best of a fir
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -188,11 +188,13 @@ def multiply_vectors(frame: TopicFrame, vectors: Vectors, contrast: Contrast) ->
 
 def join_vectors(first: Vectors, second: Vectors) -> Vectors:
     """Return the documents of both."""
-    joined: list[Any] = [
-        sp.csr_array(sp.vstack(pair, "csr")) if sp.issparse(pair[0]) else np.concatenate(pair)
-        for pair in zip(first, second, strict=True)
-    ]
-    return Vectors(*joined)
+    return Vectors(
+        sp.csr_array(sp.vstack([first.tfidf, second.tfidf], "csr")),
+        np.concatenate([first.coordinates, second.coordinates]),
+        np.concatenate([first.norms, second.norms]),
+        np.concatenate([first.broad_norms, second.broad_norms]),
+        sp.csr_array(sp.vstack([first.anchors, second.anchors], "csr")),
+    )
 
 
 def take_rows(vectors: Vectors, rows: Array) -> Vectors:
