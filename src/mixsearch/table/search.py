@@ -217,7 +217,7 @@ class TableSearch(ClassifierMixin, BaseEstimator):
         table = self._check_table(X, reset=False)
         if not hasattr(self, "found_"):
             raise SearchError("The table was fitted without labels. Pass y to fit.", code="no_labels")
-        return self._smooth(table, self.found_._members.membership) - 0.5
+        return self._rows.smooth(self._encoder.transform(table), self.found_._members.membership) - 0.5
 
     def place_rows(self, max_rows: int) -> tuple[Array, Array]:
         """Return some rows, (q,), and their coordinates along the two principal axes of the table, (q, 2).
@@ -238,9 +238,6 @@ class TableSearch(ClassifierMixin, BaseEstimator):
         _, axes = np.linalg.eigh(X.T @ X)
         plane = X @ axes[:, ::-1][:, :2]
         return rows, np.hstack([plane, np.zeros((len(rows), 2 - plane.shape[1]))])
-
-    def _smooth(self, table: Any, values: Array) -> Array:
-        return self._rows.smooth(self._encoder.transform(table), values)
 
     def _check_table(self, table: Any, *, reset: bool) -> Any:
         """Check a table as scikit-learn does, and return an array or a data frame of Polars."""
