@@ -33,7 +33,7 @@ from mixsearch import TableSearch
 from mixsearch._typing import Array
 from mixsearch.datasets import make_gaussian_mixture
 from mixsearch.errors import collect_warnings
-from mixsearch.table import TableEncoder
+from mixsearch.table.encoding import TableEncoder
 
 N_EXAMPLES, MAX_ROWS, MAX_CLASSES = (1, 3, 5, 10), 2_000, 4
 RARE = ("cover", "skin", "shuttle", "Wilt", "SpamBase")
