@@ -41,7 +41,6 @@ from mixsearch.core.rows import (
     load_dask,
     top_rows,
 )
-from mixsearch.core.tuning import TUNING as CORE_TUNING
 from mixsearch.core.validation import (
     AUTO,
     as_search_errors,
@@ -858,9 +857,10 @@ class LdaSearch(SemiSupervised[LdaFamily]):
             refined = self._mixtures.get("topics", lambda: sample_topics(family)).match(component.center)
             component = replace(component, _refined=refined)
             component = component if refined else add_warnings(component, [not_refined()])
-        # 4) reasons not to trust the answer; a lead of words that documents contain is hardly chance
-        is_clear = words is not None and component.separation >= CORE_TUNING.weak_separation
-        return add_warnings(component, [] if is_clear else check_answer(component))
+        # 4) reasons not to trust the answer; for words that documents contain, their lead alone: no jackknife
+        judged: Any = component
+        judged = judged if words is None else replace(judged, _family=None)
+        return add_warnings(component, check_answer(judged))
 
     def _whiten(self, X: Samples) -> Array:
         counts = check_counts(X)
