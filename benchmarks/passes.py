@@ -92,8 +92,7 @@ def _counting(name: str) -> Callable[..., Any]:
     plain = getattr(DaskChunks, name)
 
     def counting(self: Any, *arguments: Any) -> Any:
-        if name != "persist" or self.changes:
-            _PASSES[name] += 1
+        _PASSES[name] += 1
         return plain(self, *arguments)
 
     return counting

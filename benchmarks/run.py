@@ -24,10 +24,8 @@ import regression_tables
 import scale
 import second_moment
 import segments
-import small_tables
 import subspace_tables
 import table_files
-import table_scale
 import tables
 import timelines
 import topic_sizes
@@ -58,9 +56,7 @@ BENCHMARKS = {
     "trust": trust,
     "tables": tables,
     "table_files": table_files,
-    "table_scale": table_scale,
     "regression_tables": regression_tables,
-    "small_tables": small_tables,
     "subspace_tables": subspace_tables,
     "quality": quality,
     "verdict": verdict,
@@ -94,8 +90,6 @@ ON_REQUEST = (
     "trust",
     "tables",
     "table_files",
-    "table_scale",
-    "small_tables",
     "quality",
     "segments",
     "reading",

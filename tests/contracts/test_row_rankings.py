@@ -17,11 +17,8 @@ DATA = Path(os.environ.get("MIXSEARCH_DATA", Path(__file__).parents[3] / "shared
 BASELINES = DATA.parent / "tools" / "table_baselines.py"
 THEIR_NAMES = {
     "nearest example": "nearest example",
-    "mean of examples": "distance to the mean of the examples",
-    "Mahalanobis, shrunk": "Mahalanobis of the examples, shrunk",
     "PU logistic": "PU logistic regression",
     "random walk": "random walk on a neighbour graph",
-    "mixture by BIC": "GaussianMixture, k and shape by BIC",
 }
 
 

@@ -16,7 +16,7 @@ from rich.text import Text
 
 from mixsearch.cli.render import print_facts
 from mixsearch.display import give_or_take, plain_number
-from mixsearch.table.component import TableComponent, describe_count, describe_membership, list_names
+from mixsearch.table.component import TableComponent, describe_count, describe_membership, describe_rows, list_names
 from mixsearch.table.differences import ColumnDifference
 
 _BAR = 12
@@ -30,8 +30,8 @@ _MAX_LETTERS = 24  # of a value
 
 def print_members(console: Console, found: TableComponent, n_rows: int, seconds: float) -> None:
     """Print an answer and, on a terminal, how long the search took."""
-    rows = found.describe_rows(found.typical_rows(n_rows).tolist())
-    examples = list_names(found.describe_rows(found.examples))
+    rows = describe_rows(found, found.typical_rows(n_rows).tolist())
+    examples = list_names(describe_rows(found, found.examples))
     if not console.is_terminal:
         print_facts(console, _lines(found, rows, examples))
         return
@@ -62,7 +62,7 @@ def _lines(found: TableComponent, rows: Sequence[dict[str, Any]], examples: str)
     """Yield the name of a fact and the fact, one for each line."""
     yield "examples", examples
     if found.not_examples:
-        yield "not examples", list_names(found.describe_rows(found.not_examples))
+        yield "not examples", list_names(describe_rows(found, found.not_examples))
     yield from _facts(found)
     for each in _list_apart(found)[:_MAX_COLUMNS]:
         members, others = _format_difference(each)

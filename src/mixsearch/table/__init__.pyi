@@ -1,4 +1,3 @@
-from .encoding import TableEncoder
 from .tables import read_table, write_table
 
-__all__ = ["TableEncoder", "read_table", "write_table"]
+__all__ = ["read_table", "write_table"]

@@ -240,44 +240,16 @@ class TableComponent:
             "ranks": list(map(int, self.check.ranks)),
             "differences": [each._asdict() for each in self.differences()],
             "missing": list(map(str, self.missing_apart())),
-            **{name: self.describe_rows(positions, id) for name, positions in rows.items()},
+            **{name: describe_rows(self, positions, id) for name, positions in rows.items()},
             "columns": list(self._search.columns_),
             "dropped_columns": self._search.dropped_columns_,
         }
         plain: dict[str, Any] = json.loads(to_json(fields))
         return plain
 
-    def describe_rows(self, rows: Sequence[int], id: str | None = None) -> list[dict[str, Any]]:
-        """Return rows of the table with their names and memberships.
-
-        Parameters
-        ----------
-        rows : sequence of int
-            Their positions.
-        id : str, optional
-            The column that names the rows. Default: that of the fit.
-
-        Returns
-        -------
-        list of dict
-            With `row`, its position, `id`, None without an id column, `membership` and `values`.
-        """
-        id = id or self._search._id
-        if id is not None:
-            find_columns(open_table(self.table), [id])
-        return [
-            {
-                "row": int(row),
-                "id": None if id is None else values[id],
-                "membership": float(self.membership[row]),
-                "values": values,
-            }
-            for row, values in zip(rows, get_rows(self.table, rows), strict=True)
-        ]
-
     def _card(self) -> Card:
         columns = [each for each in self.differences()[:10] if each.effect]
-        listed = list_names(self.describe_rows(self.examples))
+        listed = list_names(describe_rows(self, self.examples))
         missing = "; ".join(map(str, self.missing_apart()[:MAX_LISTED]))
         return Card(
             title=f"Rows like {listed or 'the given ones'}",
@@ -296,6 +268,22 @@ class TableComponent:
 
     def _repr_html_(self) -> str:
         return self._card().html()
+
+
+def describe_rows(found: TableComponent, rows: Sequence[int], id: str | None = None) -> list[dict[str, Any]]:
+    """Describe rows by their position, name (that of the fit's id column by default), membership and values."""
+    id = id or found._search._id
+    if id is not None:
+        find_columns(open_table(found.table), [id])
+    return [
+        {
+            "row": int(row),
+            "id": None if id is None else values[id],
+            "membership": float(found.membership[row]),
+            "values": values,
+        }
+        for row, values in zip(rows, get_rows(found.table, rows), strict=True)
+    ]
 
 
 def list_names(rows: Sequence[dict[str, Any]]) -> str:

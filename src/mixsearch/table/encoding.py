@@ -9,7 +9,6 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
 from mixsearch._typing import Array
 from mixsearch.core.validation import check_positive_int
@@ -105,25 +104,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     missing value is neutral: it has the median, or the mean of the indicators. Ids, free text and constant columns are
     left out. Text of which at least 95% are numbers is read as numbers; other values count as missing.
 
-    Parameters
-    ----------
-    max_categories : int
-        A column of text with more different values is left out.
-
-    Attributes
-    ----------
-    columns_ : tuple of str
-        The columns in use.
-    dropped_columns_ : dict from str to str
-        The other columns, each with the reason.
-    feature_names_ : tuple of str
-        Such as "area" and "city=Rome".
-
-    Examples
-    --------
-    >>> encoder = TableEncoder().fit({"area": [50.0, 70.0, 90.0, 70.0], "city": ["Rome", "Oslo", "Oslo", "Rome"]})
-    >>> encoder.feature_names_
-    ('area', 'city=Oslo', 'city=Rome')
+    `columns_` are the columns in use, `dropped_columns_` the others, each with the reason.
     """
 
     def __init__(self, max_categories: int = 20) -> None:
@@ -138,26 +119,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         without: Iterable[Any] = (),
         id: str | None = None,
     ) -> Self:
-        """Find the columns to use, their kinds and their scales.
-
-        Parameters
-        ----------
-        table : array-like of shape (n, p), DataFrame, pyarrow.Table or mapping from names to columns
-            At least two rows. It is not changed.
-        y : None
-            Ignored.
-        columns : iterable of str, optional
-            Use only these; integers that look like ids are then used too. For an array, their indices.
-        without : iterable of str, optional
-            Leave these out.
-        id : str, optional
-            The column that names the rows. It is not used.
-
-        Returns
-        -------
-        TableEncoder
-            The encoder itself.
-        """
+        """Find the columns to use, their kinds and their scales."""
         check_positive_int("max_categories", self.max_categories)
         opened = open_table(table)
         if opened.n_rows < 2:
@@ -196,52 +158,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, table: Any) -> Array:
-        """Compute the features of the rows of a table.
-
-        Parameters
-        ----------
-        table : array-like of shape (n, p), DataFrame, pyarrow.Table or mapping from names to columns
-            With the columns of the fit, in any order; an array has the same columns in the same order.
-
-        Returns
-        -------
-        ndarray of shape (n, n_features)
-        """
-        check_is_fitted(self)
+        """Compute the features of the rows of a table with the columns of the fit, (n, n_features)."""
         opened = open_table(table)
         indices = self._find_fitted(opened)
         return np.hstack([each.encode(opened.get(j)) for each, j in zip(self._features.values(), indices, strict=True)])
 
-    def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """Return the names of the features.
-
-        Parameters
-        ----------
-        input_features : None
-            Ignored.
-
-        Returns
-        -------
-        ndarray of str
-        """
-        check_is_fitted(self)
-        return np.array(self.feature_names_, dtype=object)
-
     def get_column(self, table: Any, name: str) -> Column:
-        """Return one column of a table as the fit read it: text of which nearly all is numbers becomes numbers.
-
-        Parameters
-        ----------
-        table : array-like of shape (n, p), DataFrame, pyarrow.Table or mapping from names to columns
-            The table.
-        name : str
-            The name of the column.
-
-        Returns
-        -------
-        Column
-        """
-        check_is_fitted(self)
+        """Return one column of a table as the fit read it: text of which nearly all is numbers becomes numbers."""
         opened = open_table(table)
         column = opened.get(find_columns(opened, [name])[0])
         return self._features[name].read(column) if name in self._features else column

@@ -43,29 +43,28 @@ def find_rows(values: Iterable[Any], wanted: Iterable[Any]) -> Array:
             n_missing=len(missing),
             n_wanted=len(rows),
             n_rows=n_values,
-            missing=", ".join(missing[:_MAX_LISTED]) + (", ..." if len(missing) > _MAX_LISTED else ""),
+            missing=_list_some(missing),
             missing_ids=missing,
             first=", ".join(first),
         )
     repeated = [each for each, found in rows.items() if len(found) > 1]
     if repeated:
-        warn_user(_repeated_ids(repeated, sum(len(rows[each]) for each in repeated)))
+        warn_user(
+            RepeatedIdsWarning(
+                "{n_ids:,} "
+                + pluralize(len(repeated), "id names", "ids name")
+                + " {n_rows:,} rows, and all of these are taken: {listed}. To mean one row only, give its number.",
+                n_ids=len(repeated),
+                n_rows=sum(len(rows[each]) for each in repeated),
+                listed=_list_some(repeated),
+                ids=repeated,
+            )
+        )
     return np.array([index for found in rows.values() for index in found], dtype=np.intp)
 
 
-def _repeated_ids(ids: Sequence[str], n_rows: int) -> RepeatedIdsWarning:
-    listed = ", ".join(ids[:_MAX_LISTED]) + (", ..." if len(ids) > _MAX_LISTED else "")
-    return RepeatedIdsWarning(
-        "{n_ids:,} of the ids given name {n_rows:,} rows, and all of these are taken: {listed}. Give the number of a "
-        "row to mean only that one."
-        if len(ids) > 1
-        else "The id {listed} names {n_rows:,} rows, and all of them are taken. Give the number of a row to mean only "
-        "that one.",
-        n_ids=len(ids),
-        n_rows=n_rows,
-        listed=listed,
-        ids=list(ids),
-    )
+def _list_some(ids: Sequence[str]) -> str:
+    return ", ".join(ids[:_MAX_LISTED]) + (", ..." if len(ids) > _MAX_LISTED else "")
 
 
 def check_positions(argument: str, positions: Array, n_rows: int) -> Array:
@@ -96,20 +95,11 @@ def _spell(value: Any) -> str:
     return str(value).strip()
 
 
-def draw_uniform(first: int, n: int) -> Array:
-    """Return a pseudo-random number from 0 to 1 for each of n positions from the first on, by SplitMix64."""
-    mixed = np.arange(first + 1, first + n + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.asarray((mixed ^ (mixed >> np.uint64(31))) / 2.0**64)
-
-
 def spread_rows(n_rows: int, max_rows: int) -> Array:
-    """Return the positions of at most a number of rows: a random one of each run of rows of the same length.
+    """Draw the positions of at most a number of rows: a random one of each run of rows of the same length.
 
     Every tenth row would be of one kind where a kind comes back every five rows, as hours of a day do.
     """
     step = -(-n_rows // max_rows)
     starts = np.arange(0, n_rows, step)
-    lengths = np.minimum(step, n_rows - starts)
-    return np.asarray(starts + (draw_uniform(0, len(starts)) * lengths).astype(np.intp))
+    return starts + np.random.default_rng(0).integers(np.minimum(step, n_rows - starts))

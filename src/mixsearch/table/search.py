@@ -20,7 +20,7 @@ from mixsearch.io.frames import is_frame
 from mixsearch.table.component import TableComponent
 from mixsearch.table.encoding import TableEncoder
 from mixsearch.table.fit import fit_rows
-from mixsearch.table.rows import check_positions, find_rows, spread_rows
+from mixsearch.table.rows import check_positions, find_rows
 from mixsearch.table.tables import get_values, open_table, read_table
 
 RowsLike: TypeAlias = int | str | Iterable[int] | Iterable[str] | TableLike
@@ -217,30 +217,7 @@ class TableSearch(ClassifierMixin, BaseEstimator):
         table = self._check_table(X, reset=False)
         if not hasattr(self, "found_"):
             raise SearchError("The table was fitted without labels. Pass y to fit.", code="no_labels")
-        return self._smooth(table, self.found_._members.membership) - 0.5
-
-    def place_rows(self, max_rows: int) -> tuple[Array, Array]:
-        """Return some rows, (q,), and their coordinates along the two principal axes of the table, (q, 2).
-
-        Parameters
-        ----------
-        max_rows : int
-            At most so many rows, evenly spread.
-
-        Returns
-        -------
-        tuple of two arrays
-        """
-        check_is_fitted(self)
-        rows = spread_rows(len(self._rows.node_of_row), max_rows)
-        X = self._rows.features[self._rows.node_of_row[rows]]
-        X = X - X.mean(axis=0)
-        _, axes = np.linalg.eigh(X.T @ X)
-        plane = X @ axes[:, ::-1][:, :2]
-        return rows, np.hstack([plane, np.zeros((len(rows), 2 - plane.shape[1]))])
-
-    def _smooth(self, table: Any, values: Array) -> Array:
-        return self._rows.smooth(self._encoder.transform(table), values)
+        return self._rows.smooth(self._encoder.transform(table), self.found_._members.membership) - 0.5
 
     def _check_table(self, table: Any, *, reset: bool) -> Any:
         """Check a table as scikit-learn does, and return an array or a data frame of Polars."""

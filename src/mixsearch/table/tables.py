@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mixsearch._typing import Array, TableLike
 from mixsearch.core.rows import is_dask
 from mixsearch.errors import Option, SearchError
 from mixsearch.io.column_names import list_names, suggest_name
@@ -18,8 +17,6 @@ from mixsearch.io.tables import read_table as read_table
 from mixsearch.io.tables import write_table as write_table
 from mixsearch.io.types import limit_dates, map_columns
 from mixsearch.table.columns import Column, convert
-
-_BOOLEANS = {"False", "True"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +92,6 @@ def find_columns(table: Table, columns: Iterable[Any], argument: str = "columns"
     return list(dict.fromkeys(indices))
 
 
-def name_columns(n_columns: int) -> tuple[str, ...]:
-    """Return the names of the columns of an array, which has none."""
-    return tuple(f"x{j}" for j in range(n_columns))
-
-
 def _open_array(table: Any) -> Table:
     try:
         is_array = isinstance(table, list | tuple) or hasattr(table, "__array__")
@@ -115,41 +107,5 @@ def _open_array(table: Any) -> Table:
             code="not_a_table",
             found=type(table).__name__ if array is None else f"an array of {array.ndim} dimensions",
         )
-    columns = dict(zip(name_columns(array.shape[1]), array.T, strict=True))
+    columns = {f"x{j}": column for j, column in enumerate(array.T)}
     return Table(to_polars(columns), is_named=False)
-
-
-def get_numbers(table: TableLike, columns: Iterable[Any], argument: str = "columns") -> Array:
-    """Return columns of numbers."""
-    opened = open_table(table)
-    names = list(columns)
-    if not names:
-        raise SearchError("{argument} names no column.", code="no_columns", argument=Option(argument))
-    found = {opened.names[j]: opened.get(j) for j in find_columns(opened, names)}
-    wrong = [name for name, column in found.items() if not _is_numeric(column)]
-    if wrong:
-        raise SearchError(
-            "{argument} needs columns of numbers, but {columns} {verb} not numeric.",
-            code="not_numbers",
-            argument=Option(argument),
-            columns=", ".join(map(repr, wrong)),
-            verb="is" if len(wrong) == 1 else "are",
-        )
-    return np.column_stack([_to_numbers(column) for column in found.values()])
-
-
-def list_numeric_columns(table: TableLike) -> list[str]:
-    """Return the names of the columns of numbers."""
-    opened = open_table(table)
-    return [name for j, name in enumerate(opened.names) if _is_numeric(opened.get(j))]
-
-
-def _is_numeric(column: Column) -> bool:
-    return column.kind == "number" or (column.kind == "category" and set(column.levels) <= _BOOLEANS)
-
-
-def _to_numbers(column: Column) -> Array:
-    values = column.values
-    if column.kind == "category":
-        values = np.array([float(level == "True") for level in column.levels])[values]
-    return np.where(column.missing, np.nan, values).astype(np.float64)

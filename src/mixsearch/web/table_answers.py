@@ -11,6 +11,7 @@ from mixsearch._typing import Array
 from mixsearch.errors import SearchError, SearchWarning
 from mixsearch.io.values import to_json
 from mixsearch.table.component import TableComponent
+from mixsearch.table.fit import place_rows
 from mixsearch.table.rows import check_positions, get_rows, spread_rows
 from mixsearch.table.tables import get_column
 from mixsearch.web.table_schemas import FitRequest, MembersRequest
@@ -40,7 +41,7 @@ def _read_axis(table: Any, name: str) -> Array:
 def describe_frame(store: TableStore, key: str, request: FitRequest) -> dict[str, Any]:
     """Return rows in the plane of the two principal axes of the columns in use."""
     search, _ = store.fit(key, request.columns, request.without)
-    (rows, plane), _ = store.find(key, request, lambda: search.place_rows(MAX_POINTS))
+    (rows, plane), _ = store.find(key, request, lambda: place_rows(search._rows, MAX_POINTS))
     return {
         "rows": rows.tolist(),
         "x": plane[:, 0],

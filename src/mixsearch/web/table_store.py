@@ -40,9 +40,8 @@ class OpenTable:
     @cached_property
     def info(self) -> TableInfo:
         """The contents of the table."""
-        from mixsearch.table.tables import get_column, list_numeric_columns
+        from mixsearch.table.tables import get_column
 
-        numeric = set(list_numeric_columns(self.table))
         columns = {name: get_column(self.table, name) for name in self.table.columns}
         return TableInfo(
             table=self.key,
@@ -50,7 +49,7 @@ class OpenTable:
             n_rows=self.table.height,
             columns=[
                 TableColumn(
-                    name=name, kind=column.kind, is_numeric=name in numeric, n_missing=int(column.missing.sum())
+                    name=name, kind=column.kind, is_numeric=column.kind == "number", n_missing=int(column.missing.sum())
                 )
                 for name, column in columns.items()
             ],

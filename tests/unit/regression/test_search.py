@@ -52,6 +52,14 @@ def test_examples_are_pairs(examples, code):
         search.search(examples=examples)
 
 
+@pytest.mark.parametrize("seed", [2, 3, 4])
+def test_normal_features_are_not_reported_however_many(seed):
+    """Tested where directions were chosen, they look heavy-tailed."""
+    lines = make_mixed_regression(6000, 120, 2, random_state=seed)
+    found = RegressionSearch(2).fit(lines.X, lines.y).search(lines.centers[0])
+    assert "misfit" not in [warning.code for warning in found.warnings]
+
+
 @pytest.mark.slow
 def test_coefficients_that_cancel_are_reported():
     rng = np.random.default_rng(0)

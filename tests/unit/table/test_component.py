@@ -8,6 +8,7 @@ import pytest
 from tests.unit.table.planted import group_of_row, make_patients
 
 from mixsearch import TableSearch
+from mixsearch.table.fit import place_rows
 
 NAMES = ["area", "price", "city"]
 
@@ -128,7 +129,7 @@ def test_membership_of_few_examples_is_called_a_rank(search):
 
 
 def test_rows_in_the_plane_of_two_axes(planted, search):
-    rows, plane = search.place_rows(100)
+    rows, plane = place_rows(search._rows, 100)
     assert len(rows) <= 100
     assert plane.shape == (len(rows), 2)
     centers = [plane[planted[1][rows] == target].mean(axis=0) for target in range(3)]

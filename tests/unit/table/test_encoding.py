@@ -6,12 +6,10 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose
-from sklearn.decomposition import PCA
-from sklearn.pipeline import make_pipeline
 from tests.coded import raises, warns
 
 from mixsearch.errors import SearchError
-from mixsearch.table import TableEncoder
+from mixsearch.table.encoding import TableEncoder
 
 N = 400
 
@@ -89,12 +87,6 @@ def test_missing_categories_and_unknown_ones_are_neutral():
     encoder = TableEncoder().fit({"city": ["Rome", None, "Oslo", "Rome", float("nan"), "Oslo"]})
     assert encoder.feature_names_ == ("city=Oslo", "city=Rome")
     assert not encoder.transform({"city": [None, "Lima"]}).any()
-
-
-def test_the_encoder_is_a_transformer_of_scikit_learn():
-    pipeline = make_pipeline(TableEncoder(), PCA(2)).set_output(transform="pandas")
-    assert list(pipeline[:1].fit_transform(pd.DataFrame(make_columns())).columns)[:2] == ["area", "rooms"]
-    assert pipeline.fit_transform(pd.DataFrame(make_columns())).shape == (N, 2)
 
 
 def test_dates_and_times_with_a_zone_are_numbers_of_days():

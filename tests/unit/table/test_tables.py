@@ -4,13 +4,10 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from numpy.testing import assert_array_equal
 from tests.coded import raises, warns
 
-from mixsearch.errors import SearchError
 from mixsearch.io.frames import add_columns
 from mixsearch.table.rows import find_rows, get_rows
-from mixsearch.table.tables import get_numbers, list_numeric_columns
 
 X = np.random.default_rng(0).normal(size=(30, 2))
 MORE = {"membership": np.linspace(0, 1, 30), "is_member": np.arange(30) > 12}
@@ -59,20 +56,6 @@ TABLE = pa.table(
         "rate": [1.5, float("inf"), float("nan")],
     }
 )
-
-
-@pytest.mark.parametrize("table", [TABLE, TABLE.to_pandas(), TABLE.to_pydict()])
-def test_numbers_and_booleans_are_numbers_and_what_is_not_finite_is_missing(table):
-    nan = np.nan
-    assert_array_equal(get_numbers(table, ["rate", "new", "area"]), [[1.5, 1, 50], [nan, nan, nan], [nan, 0, 70]])
-    assert list_numeric_columns(table) == ["area", "new", "rate"]
-
-
-@pytest.mark.parametrize(("columns", "code"), [(["area", "city"], "not_numbers"), ([], "no_columns")])
-def test_columns_that_are_no_numbers_are_refused(columns, code):
-    with pytest.raises(SearchError) as raised:
-        get_numbers(TABLE, columns, "x")
-    assert raised.value.code == code
 
 
 @pytest.mark.parametrize("table", [TABLE, TABLE.to_pandas(), TABLE.to_pydict()])
