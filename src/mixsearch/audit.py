@@ -33,8 +33,7 @@ class Tuning:
     min_stratum: int = 8  # rows; the list is halved into strata as long as the first one has as many
     highest: float = 6.0  # logit of the highest share
     step: float = 0.25  # distance of the levels of logits
-    slopes: tuple[float, ...] = (0.0, 0.5, 1.0, 2.0, 4.0)  # decrease of the logit from stratum to stratum
-    flat: float = 0.5  # probability of the first slope; the others have the same
+    slopes: tuple[float, ...] = (0.0, 0.5, 1.0, 2.0, 4.0)  # falls of the logit per stratum, all as likely
     stay: float = 0.5  # probability that the slope is that of the stratum before
     jump: float = 0.02  # probability that a share has nothing to do with that of the stratum before
     worthless: float = 0.1  # probability that the score says nothing: the share never falls
@@ -416,8 +415,7 @@ class _ShareChain:
         levels = np.arange(TUNING.highest, -np.log(n_rows) - 2, -TUNING.step)  # down to a seventh of a row among all
         slopes = (0.0, *TUNING.slopes)  # the first one is that of a worthless score, and never changes
         n_levels, n_slopes = len(levels), len(slopes)
-        others = (1 - TUNING.flat) / (n_slopes - 2)
-        slope = np.array([0, TUNING.flat, *[others] * (n_slopes - 2)])
+        slope = np.array([0, *[1 / (n_slopes - 1)] * (n_slopes - 1)])
         next_slope = TUNING.stay * np.eye(n_slopes) + (1 - TUNING.stay) * slope
         next_slope[0] = np.arange(n_slopes) == 0
         shares = 1 / (1 + np.exp(-levels))
