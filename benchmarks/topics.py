@@ -20,6 +20,8 @@ from mixsearch.core.eigen import OVERSAMPLING
 from mixsearch.errors import WeakHintWarning
 from mixsearch.lda import TUNING
 
+BLOCK = TUNING.block
+
 K = 50
 LDA_ITERATIONS = 3
 FIT_LIMIT = 2.0
@@ -29,7 +31,7 @@ SEARCH_LIMIT = 15.0
 def run(*, quick: bool = False) -> None:
     counts = newsgroups_workload(quick=quick)
     floats, rng = counts.astype(np.float64), np.random.default_rng(0)
-    Q, wide = (rng.standard_normal((counts.shape[1], width)) for width in (TUNING.block, K + OVERSAMPLING))
+    Q, wide = (rng.standard_normal((counts.shape[1], width)) for width in (BLOCK, K + OVERSAMPLING))
     with threadpool_limits(N_THREADS):
         fit, pair, wide_pair = measure_together(
             {
@@ -44,7 +46,7 @@ def run(*, quick: bool = False) -> None:
         svd = measure(lambda: TruncatedSVD(K, random_state=0).fit(floats), 1)
         lda = measure(lambda: LatentDirichletAllocation(K, max_iter=LDA_ITERATIONS, random_state=0).fit(counts), 0)
     products = {
-        f"X.T @ (X @ Q), Q of {TUNING.block} columns": pair,
+        f"X.T @ (X @ Q), Q of {BLOCK} columns": pair,
         f"X.T @ (X @ Q), Q of {K + OVERSAMPLING} columns": wide_pair,
     }
     peers = {"TruncatedSVD.fit": svd, f"LDA.fit, {LDA_ITERATIONS} iterations, one core": lda}
@@ -55,7 +57,7 @@ def run(*, quick: bool = False) -> None:
         return
     print()
     passes = fit.result._family.n_applications
-    for width, each in ((K + OVERSAMPLING, wide_pair), (TUNING.block, pair)):
+    for width, each in ((K + OVERSAMPLING, wide_pair), (BLOCK, pair)):
         cost = fit.seconds / (passes * each.seconds)
         print(verdict(f"fit / (applications x pair of {width} columns)", cost, FIT_LIMIT))
     for name in ("median", "95th percentile", "the most frequent word"):
@@ -74,9 +76,7 @@ def _print_fit(counts: sp.csr_array, fit: Measured, others: dict[str, Measured])
             for name, cost in work.items()
         ],
     )
-    print(
-        f"\n- operator applications of the fit: {passes}, {TUNING.block} columns each; topics: {fit.result.n_components_}"
-    )
+    print(f"\n- operator applications of the fit: {passes}, {BLOCK} columns each; topics: {fit.result.n_components_}")
 
 
 def _search_times(search: TopicSearch, words: Array, closer: bool) -> Array:
