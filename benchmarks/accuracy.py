@@ -11,7 +11,7 @@ import numpy as np
 from measuring import N_THREADS, print_table
 from threadpoolctl import threadpool_limits
 
-from mixsearch import GaussianSearch, RegressionSearch, SubspaceSearch, TopicSearch
+from mixsearch import GaussianSearch, LdaSearch, RegressionSearch, SubspaceSearch
 from mixsearch._typing import Array
 from mixsearch.datasets import make_gaussian_mixture, make_hint, make_mixed_regression, make_subspaces, make_topics
 from mixsearch.errors import WeakHintWarning
@@ -57,17 +57,14 @@ def topics(seed: int) -> Iterator[Outcome]:
     # A count of mean lθ'μ has a variance in proportion to l: dividing by its root makes least squares the right fit.
     root = np.sqrt(lengths)[:, None]
     oracle = np.linalg.lstsq(data.shares * root, data.counts.toarray() / root, rcond=None)[0]
-    plain: dict[str, Any] = {"weights": "uniform", "metric": 0}
-    methods: dict[str, tuple[dict[str, Any], bool]] = {
-        "default moments, project=True": ({}, True),
-        "default moments": ({}, False),
-        "plain weights and metric": (plain, False),
-        "the paper's: plug-in": (plain | {"moments": "plugin"}, False),
+    methods: dict[str, dict[str, Any]] = {
+        "default": {},
+        "plain weights and metric": {"preset": "paper", "moments": "distinct"},
+        "the paper's: plug-in": {"preset": "paper"},
     }
-    for name, (options, project) in methods.items():
-        search = TopicSearch(5, alpha0=1.0, damping=False, **options).fit(data.counts)
-        hints = [{"words": data.labelled_word(i), "choose": "largest", "project": project} for i in range(5)]
-        found = [search.search(**hint).center for hint in hints]
+    for name, options in methods.items():
+        search = LdaSearch(5, alpha0=1.0, **options).fit(data.counts)
+        found = [search.search(words=data.labelled_word(i)).center for i in range(5)]
         yield from _compare(name, found, oracle, data.topics, _distance)
 
 

@@ -23,6 +23,8 @@ from mixsearch.core.eigen import OVERSAMPLING
 from mixsearch.core.rows import SampleChunk
 from mixsearch.lda import TUNING
 
+BLOCK = TUNING.block
+
 N_DOCUMENTS, N_WORDS, N_TOPICS, MEAN_LENGTH = 240_000, 10_000, 100, 100.0
 N_BLOCKS = 8
 REPEATS = 3
@@ -53,7 +55,7 @@ def run(*, quick: bool = False) -> None:
             if n_workers == 2:
                 moved[2, "half"] = _traffic(client, _fit_there(client, part))
                 alone, together = _bare_products(client, counts)
-                empty = [_empty_pass(client, size) for size in (1, N_WORDS // smaller * TUNING.block)]
+                empty = [_empty_pass(client, size) for size in (1, N_WORDS // smaller * BLOCK)]
     d, nnz = counts.shape[1], counts.nnz
     title = f"TopicSearch({N_TOPICS}) of {counts.shape[0]:,} documents, {d:,} words, {nnz:,} non-zeros"
     rows = [
@@ -80,9 +82,7 @@ def run(*, quick: bool = False) -> None:
     )
     print()
     print(f"- a pass that computes nothing: {seconds(empty[0])}; with vectors there and back {seconds(empty[1])}")
-    print(
-        f"- two workers over one, for products with {TUNING.block} vectors alone: {2 * alone / together:.2f} x at most"
-    )
+    print(f"- two workers over one, for products with {BLOCK} vectors alone: {2 * alone / together:.2f} x at most")
     print(f"- one pass: {1e6 * N_BLOCKS * alone / nnz:.3f} s for a million non-zeros, on one core")
     print(verdict("Dask over memory, the same 2 threads", threads / memory, 1.3, " x"))
     print(verdict("1 worker over 2 workers", spent[1] / spent[2], 1.6, " x", at_least=True))
@@ -119,7 +119,7 @@ def _bare_products(client: Client, counts: sp.csr_array) -> tuple[float, float]:
 
 
 def _products(X: sp.csr_array) -> float:
-    Q = np.ones((X.shape[1], TUNING.block), dtype=X.dtype)
+    Q = np.ones((X.shape[1], BLOCK), dtype=X.dtype)
     start = time.perf_counter()
     for _ in range(N_PRODUCTS):
         _ = X.T @ (X @ Q)

@@ -23,7 +23,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 from threadpoolctl import threadpool_limits
 
-from mixsearch import GaussianSearch, RegressionSearch, SubspaceSearch, TopicSearch
+from mixsearch import GaussianSearch, LdaSearch, RegressionSearch, SubspaceSearch
 from mixsearch._typing import Array
 from mixsearch.datasets import make_gaussian_mixture, make_mixed_regression, make_subspaces, make_topics
 from mixsearch.errors import DroppedDocumentsWarning, FewerComponentsWarning, UnlikelyMixtureWarning
@@ -104,7 +104,7 @@ def topics(n: int, d: int, k: int, length: int, alpha: float) -> Case:
         return (make_topics(n, d, k, mean_length=length, alpha=alpha, random_state=seed).counts,)
 
     title = f"{n:,} documents of {length} words, d={d}, k={k}, α={alpha:g}"
-    return Case(title, k, draw, partial(TopicSearch, alpha0=k * alpha, damping=False))
+    return Case(title, k, draw, partial(LdaSearch, alpha0=k * alpha))
 
 
 FAMILIES: dict[str, list[Case]] = {
@@ -238,8 +238,8 @@ def _count(search: Callable[[int | str], Any], samples: tuple[Any, ...]) -> Coun
 def _one_corpus(name: str) -> tuple[str, ...]:
     corpus = load_corpus(name)
     with threadpool_limits(1):
-        _count(TopicSearch, (corpus.counts[:200],))  # what the first call loads is not part of any time
-        counted = _count(TopicSearch, (corpus.counts,))
+        _count(LdaSearch, (corpus.counts[:200],))  # what the first call loads is not part of any time
+        counted = _count(LdaSearch, (corpus.counts,))
     sizes = [*corpus.counts.shape, len(set(corpus.labels)), counted.number]
     return name, *[f"{size:,}" for size in sizes], *_times([counted])
 
@@ -265,7 +265,7 @@ def _print_outcomes(title: str, cases: Sequence[Case], by_case: Sequence[Sequenc
 def _print_corpora(rows: Sequence[tuple[str, ...]]) -> None:
     columns = ("corpus", "documents", "words", "groups", "topics counted", "auto fit", "plain fit", "ratio")
     if rows:
-        print_table("Text, TopicSearch as it is by default", columns, rows)
+        print_table("Text, LdaSearch", columns, rows)
     else:
         print("\n(No corpus is here: set MIXSEARCH_DATA to the folder that holds them.)")
 

@@ -18,7 +18,7 @@ import numpy as np
 from measuring import print_table, run_seeds
 from workloads import draw_regressions, draw_shaped_gaussians, draw_subspaces
 
-from mixsearch import GaussianSearch, RegressionSearch, SubspaceSearch, TopicSearch
+from mixsearch import GaussianSearch, LdaSearch, RegressionSearch, SubspaceSearch
 from mixsearch._typing import Array
 from mixsearch.datasets import make_gaussian_mixture, make_hint, make_topics
 from mixsearch.gaussian import COVARIANCES, Covariance
@@ -87,8 +87,7 @@ def subspaces(*scales: tuple[float, ...]) -> Callable[[int], Asked]:
 def topics(concentration: float) -> Callable[[int], Asked]:
     def topic(seed: int) -> Asked:
         data = make_topics(2_000, 60, 3, mean_length=50, alpha=0.3, concentration=concentration, random_state=seed)
-        search = TopicSearch(3, alpha0=0.9, damping=False).fit(data.counts)
-        ask = partial(search.search, words=data.labelled_word(0), choose="largest")
+        ask = partial(LdaSearch(3, alpha0=0.9).fit(data.counts).search, words=data.labelled_word(0))
         return Asked(ask, data.topics[0], data.alpha[0] / data.alpha.sum())
 
     return topic

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from measuring import print_table
 
-from mixsearch import GaussianSearch, RegressionSearch, SubspaceSearch, TopicSearch
+from mixsearch import GaussianSearch, LdaSearch, RegressionSearch, SubspaceSearch
 from mixsearch.core.dask import DaskChunks
 from mixsearch.datasets import make_gaussian_mixture, make_mixed_regression, make_subspaces, make_topics
 
@@ -31,7 +31,7 @@ def run(*, quick: bool = False) -> None:
     ):
         warnings.simplefilter("ignore")
         columns = {"Gaussians": _gaussians(n), "regressions": _regressions(n), "subspaces": _subspaces(n)}
-        columns |= {"topics, damped": _topics(n, damping=True), "topics, LDA": _topics(n, damping=False)}
+        columns |= {"topics, LDA": _topics(n)}
     rows = [(question, *(str(passes[i]) for passes in columns.values())) for i, question in enumerate(QUESTIONS)]
     print_table("Passes over the samples, likelihood steps among them", ("", *columns), rows)
 
@@ -72,9 +72,9 @@ def _subspaces(n: int) -> list[int]:
     return _ask(lambda: SubspaceSearch(4, dim=2).fit(_cut(data.X)), *data.X[:2])
 
 
-def _topics(n: int, *, damping: bool) -> list[int]:
+def _topics(n: int) -> list[int]:
     data = make_topics(n, 500, 6, mean_length=60, random_state=0)
-    search = TopicSearch(6, alpha0=float(data.alpha.sum()), damping=damping)
+    search = LdaSearch(6, alpha0=float(data.alpha.sum()))
     counts = _cut(sp.csr_array(data.counts, dtype=np.float64))
     return _ask(lambda: search.fit(counts, vocabulary=data.vocabulary), *data.topics[:2])
 

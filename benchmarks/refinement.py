@@ -21,7 +21,7 @@ from sklearn.mixture import GaussianMixture
 from threadpoolctl import threadpool_limits
 from workloads import draw_shaped_gaussians
 
-from mixsearch import GaussianSearch, RegressionSearch, SubspaceSearch, TopicSearch
+from mixsearch import GaussianSearch, LdaSearch, RegressionSearch, SubspaceSearch
 from mixsearch._typing import Array
 from mixsearch.datasets import make_gaussian_mixture, make_hint, make_mixed_regression, make_subspaces, make_topics
 from mixsearch.errors import SearchWarning
@@ -149,8 +149,8 @@ def topics(seed: int, quick: bool) -> Mixture:
     )
     weights = np.ones(data.counts.shape[0])
     return Mixture(
-        fit=lambda: TopicSearch(5, alpha0=1.0, damping=False).fit(data.counts),
-        hints=[{"words": data.labelled_word(i), "choose": "largest"} for i in range(5)],
+        fit=lambda: LdaSearch(5, alpha0=1.0).fit(data.counts),
+        hints=[{"words": data.labelled_word(i)} for i in range(5)],
         truth=data.topics,
         oracle=data.oracle,
         mle=lambda: floors.topic_gibbs(data, CONCENTRATION, seed),

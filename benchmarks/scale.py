@@ -21,8 +21,10 @@ from mixsearch.index import IndexOptions, build_index, open_index
 from workloads import EVERY_WORD, draw_corpus, words_of_all_frequencies, write_texts
 
 from mixsearch.io.folder import read_manifest
-from mixsearch.lda import BLOCK
+from mixsearch.lda import TUNING
 from mixsearch.machine import n_cores
+
+BLOCK = TUNING.block
 
 N_DOCUMENTS, N_WORDS, N_TOPICS, MEAN_LENGTH = 300_000, 100_000, 100, 330.0
 PARTS = (8, 4, 2, 1)

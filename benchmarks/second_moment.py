@@ -22,6 +22,8 @@ from mixsearch.datasets import make_gaussian_mixture
 from mixsearch.lda import TUNING
 from mixsearch.topics import fit as topics_model
 
+BLOCK = TUNING.block
+
 ARRAY, OPERATOR = 10**9, 0
 # A deviation of .5 leaves a wide gap after the k-th eigenvalue, one of 3 next to none.
 DEVIATIONS = (0.5, 3.0)
@@ -106,7 +108,7 @@ def _compare_solvers(quick: bool) -> None:
     for tol in (1e-3, 1e-6):
         solvers: dict[str, Callable[[LinearOperator], tuple[Array, Array]]] = {
             "block Lanczos": lambda A, tol=tol: top_eigenpairs(A, k, tol=tol)[:2],
-            "block Lanczos, narrow": lambda A, tol=tol: top_eigenpairs(A, k, tol=tol, block=TUNING.block)[:2],
+            "block Lanczos, narrow": lambda A, tol=tol: top_eigenpairs(A, k, tol=tol, block=BLOCK)[:2],
             "eigsh": lambda A, tol=tol: eigsh(A, k, which="LA", tol=tol, v0=start[:, 0]),
             "lobpcg": lambda A, tol=tol: lobpcg(A, start, tol=tol * last, maxiter=60),
         }

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from sklearn.datasets import load_wine
 
-from mixsearch import GaussianSearch, RegressionSearch, SubspaceSearch, TopicSearch, find, segment
+from mixsearch import GaussianSearch, LdaSearch, RegressionSearch, SubspaceSearch, find, segment
 from mixsearch._typing import Array
 from mixsearch.datasets import (
     load_docstrings,
@@ -52,8 +52,7 @@ def gaussian_errors(n: int, seed: int) -> Errors:
 
 def topic_errors(n: int, seed: int) -> Errors:
     data = make_topics(n, 40, 3, mean_length=30, alpha=0.3, random_state=seed)
-    search = TopicSearch(3, alpha0=0.9, damping=False).fit(data.counts)
-    found = search.search(words=[data.labelled_word(0)], choose="largest", project=True, refine=True)
+    found = LdaSearch(3, alpha0=0.9).fit(data.counts).search(words=data.labelled_word(0), refine=True)
     lengths = np.maximum(np.asarray(data.counts.sum(axis=1), dtype=float), 1)
     root = np.sqrt(lengths)[:, None]
     oracle = np.linalg.lstsq(data.shares * root, data.counts.toarray() / root, rcond=None)[0][0]
