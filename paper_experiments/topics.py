@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from mixsearch import LdaSearch, TopicSearch
+from mixsearch import LdaSearch, Topic, TopicSearch
 from mixsearch._typing import Array
 from mixsearch.core.rows import top_rows
 from mixsearch.show.plots import TEXT_COLOR
@@ -279,7 +279,8 @@ def _whitening(
         found = search.search_many(corpus.labeled, by="words")
         if method == AUTHORS:
             found = [max((each, *each.alternatives), key=lambda topic: abs(topic.score)) for each in found]
-        return {word: topic.probabilities for word, topic in zip(corpus.labeled, found, strict=True)}
+        components = [topic.component if isinstance(topic, Topic) else topic for topic in found]
+        return {word: component.probabilities for word, component in zip(corpus.labeled, components, strict=True)}
 
     _, fit_seconds = _shortest(lambda: search.fit(counts, vocabulary=corpus.words))
     topics, seconds = _shortest(answer)
