@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 import numpy as np
-from mixsearch.index import IndexOptions, TopicIndex, build_index, open_index
 
+from mixsearch.topics import IndexOptions, TopicIndex, build_index, open_index
 from tests.every_word import every_word
 from tests.served_corpus import LANGUAGE, SUBJECTS
 

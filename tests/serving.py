@@ -13,8 +13,8 @@ from typing import Any
 from urllib.parse import urlencode, urljoin
 
 import uvicorn
-from mixsearch.index import TopicIndex
 
+from mixsearch.topics import TopicIndex
 from mixsearch.web.app import make_app
 from mixsearch.web.server import listen, make_server, make_url
 from mixsearch.web.settings import Access, Limits

@@ -7,11 +7,11 @@ import subprocess
 import sys
 
 import pytest
-from mixsearch.index import IndexOptions, build_index
 from tests.apps.cli_corpus import invoke
 from tests.every_word import every_word
 
 from mixsearch.cli.console import SafeConsole
+from mixsearch.topics import IndexOptions, build_index
 
 EVIL = "\x1b]0;owned\x07\x1b[2J\x9b31m\x7f\r"
 
@@ -25,7 +25,7 @@ def index(tmp_path_factory):
     return path
 
 
-@pytest.mark.parametrize("options", [(), ("--csv",), ("--json",)])
+@pytest.mark.parametrize("options", [(), ("--json",)])
 def test_control_characters_of_documents_are_not_printed(index, options):
     result = invoke("topic", index, "fish", *options)
     assert result.exit_code == 0

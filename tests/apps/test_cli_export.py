@@ -1,53 +1,71 @@
-"""`mixsearch export`."""
+"""`mixsearch export` and `mixsearch report`."""
 
 import polars as pl
 import pytest
-from mixsearch.index import IndexOptions, build_index
-from tests.unit.index.planted_reviews import make_reviews
-from typer.testing import CliRunner
+from tests.apps.cli_corpus import invoke
+from tests.dated_corpus import draw_rows, make_index
 
-from mixsearch.cli.app import app
-from mixsearch.text import CorpusOptions
+from mixsearch.topics import open_index
+
+ROWS = draw_rows()
 
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory):
-    path = tmp_path_factory.mktemp("label") / "r.index"
-    build_index(make_reviews(), path, IndexOptions(n_components=3), CorpusOptions(text="text", id="key"))
-    return path
+    return make_index(tmp_path_factory.mktemp("export"))
 
 
-def run(*arguments, code=0, **options):
-    result = CliRunner().invoke(app, list(map(str, arguments)), **options)
+@pytest.fixture
+def _page(tmp_path, monkeypatch):
+    """A page without a script: what it does is tested in a browser."""
+    for name in ("page.css", "page.js"):
+        (tmp_path / name).write_text("")
+    monkeypatch.setattr("mixsearch.report.STATIC_FILES", tmp_path)
+
+
+def run(*arguments, code=0):
+    result = invoke(*arguments)
     assert result.exit_code == code, result.output
     return result
 
 
 def test_the_documents_are_written_with_or_without_texts(index, tmp_path):
-    run("export", index, "-o", tmp_path / "documents.parquet")
+    assert f"{len(ROWS)} documents" in run("export", index, "-o", tmp_path / "documents.parquet").stderr
     run("export", index, "--no-text", "-o", tmp_path / "documents.csv")
     frame, without = pl.read_parquet(tmp_path / "documents.parquet"), pl.read_csv(tmp_path / "documents.csv")
     assert frame.columns == [*without.columns, "text"]
-    assert frame["text"].to_list() == make_reviews()["text"].tolist()
+    assert frame["text"].to_list() == [row["text"] for row in ROWS]
 
 
-def test_hints_become_columns(index, tmp_path):
-    hints = tmp_path / "hints.txt"
-    hints.write_text("# things\nfood: sushi rice\ntaxi\n", encoding="utf-8")
-    result = run("export", index, "--hints", hints, "-o", tmp_path / "labelled.parquet")
-    assert "240 documents" in result.stderr
-    frame = pl.read_parquet(tmp_path / "labelled.parquet")
-    assert frame.columns[-6:] == ["food", "food about", "food verdict", "taxi", "taxi about", "taxi verdict"]
-    assert frame.filter(pl.col("food about"))["row"].to_list() == list(range(0, 240, 3))
-    assert "text" not in frame.columns
+def test_hints_become_columns_of_membership(index, tmp_path):
+    hints, output = tmp_path / "hints.txt", tmp_path / "labelled.parquet"
+    hints.write_text("# things\nfood: sushi rice\njudge\n", encoding="utf-8")
+    run("export", index, "--hints", hints, "-o", output)
+    frame, topic = pl.read_parquet(output), open_index(index).search("judge")
+    assert {"food", "judge"} <= set(frame.columns)
+    assert frame["judge"].sum() == pytest.approx(topic.n_members)
 
 
 def test_a_bad_topic_does_not_stop_the_others(index, tmp_path):
-    result = run(
-        "export", index, "--topics", "sushi,xyzzy", "--topics", "taxi", "--text", "-o", tmp_path / "a.csv", code=1
-    )
+    result = run("export", index, "--topics", "sushi,xyzzy", "--topics", "judge", "-o", tmp_path / "a.csv", code=1)
     assert "xyzzy: " in result.stderr
-    assert {"text", "sushi about", "taxi about"} <= set(pl.read_csv(tmp_path / "a.csv").columns)
-    run("export", index, "--topics", "xyzzy", "-o", tmp_path / "b.csv", code=1)
+    assert {"sushi", "judge"} <= set(pl.read_csv(tmp_path / "a.csv").columns)
     run("export", index, "--topics", "sushi", "--hints", tmp_path / "x", "-o", tmp_path / "b.csv", code=2)
     assert not (tmp_path / "b.csv").exists()
+
+
+@pytest.mark.usefixtures("_page")
+def test_a_report_is_one_file_and_a_bad_hint_does_not_stop_the_others(index, tmp_path):
+    arguments = ("sushi", "xyzzy", "--title", "My <topics>", "--by", "shop", "--where", "year >= 2020")
+    result = run("report", index, *arguments, "-o", tmp_path / "a.html", code=1)
+    assert "No document contains 'xyzzy'." in result.stderr
+    assert "1 topic" in result.stderr
+    assert "<title>My &lt;topics&gt;" in (tmp_path / "a.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.usefixtures("_page")
+def test_a_report_that_cannot_be_made_is_an_error(index, tmp_path):
+    assert ".html" in run("report", index, "sushi", "-o", tmp_path / "a.pdf", code=1).stderr
+    assert "xyzzy" in run("report", index, "xyzzy", "-o", tmp_path / "a.html", code=1).stderr
+    run("report", index, "-o", tmp_path / "a.html", code=2)
+    assert not (tmp_path / "a.html").exists()

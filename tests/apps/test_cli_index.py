@@ -4,12 +4,13 @@ import json
 from pathlib import Path
 
 import pytest
-from mixsearch.index import open_index
-from tests.apps.cli_corpus import ALL_WORDS, N_DOCUMENTS, N_TOPICS, Files, invoke, make_files
+from tests.apps.cli_corpus import ALL_WORDS, N_DOCUMENTS, Files, invoke, make_files
+
+from mixsearch.topics import open_index
 
 KEYS = {
-    *("index", "n_documents", "n_short", "n_duplicates", "n_missing", "n_words", "n_nonzeros", "n_components"),
-    *("n_bytes", "columns", "bytes_per_document", "seconds", "warnings", "next"),
+    *("index", "n_documents", "n_empty", "n_duplicates", "n_missing", "n_words", "n_features", "n_nonzeros"),
+    *("n_components", "n_bytes", "columns", "bytes_per_document", "seconds", "warnings", "next"),
 }
 
 
@@ -29,7 +30,7 @@ def test_the_summary_says_what_was_indexed_and_what_to_type_next(files: Files) -
     result = invoke("index", files.jsonl, "--text", "review", *ALL_WORDS)
     assert result.exit_code == 0, result.output
     facts = {line.split(maxsplit=1)[0]: line.split(maxsplit=1)[1] for line in result.stdout.splitlines()}
-    assert (facts["index"], facts["documents"], facts["topics"]) == ("reviews.index", f"{N_DOCUMENTS}", f"{N_TOPICS}")
+    assert (facts["index"], facts["documents"]) == ("reviews.index", f"{N_DOCUMENTS}")
     assert invoke(*facts["next"].split()[1:]).exit_code == 0
 
 
@@ -53,7 +54,7 @@ def test_json_has_every_number_and_nothing_else_is_on_standard_output(files: Fil
     result = invoke("index", files.jsonl, "-o", tmp_path / "i", "--id", "key", *ALL_WORDS, "--json")
     printed = json.loads(result.stdout)
     assert set(printed) == KEYS
-    assert printed["n_documents"] + printed["n_short"] == N_DOCUMENTS
+    assert printed["n_documents"] == N_DOCUMENTS
     (warning,) = printed["warnings"]
     assert (warning["code"], warning["fields"]["argument"]) == ("text_column_guessed", "text")
     assert "--text" in warning["message"]
@@ -67,20 +68,20 @@ def test_options_of_reading_reach_the_index(tmp_path: Path) -> None:
     result = invoke(
         *("index", table, "-o", path, "--text", "title", "--text", "body", "--stop-words", "en"),
         *("--no-keep-texts", "--drop-duplicates", "--min-df", "1"),
-        *("--max-df", "1.0", "-k", "2", "--memory", "500MB", "--alpha0", "0.1", "--json"),
+        *("--max-df", "1.0", "-k", "2", "--json"),
     )
     assert result.exit_code == 0, result.output
     printed = json.loads(result.stdout)
     assert (printed["n_documents"], printed["n_duplicates"]) == (3, 57)
     index = open_index(path)
-    assert {"alpha", "gamma", "beta1"} <= set(index.vocabulary)
-    assert not {"b", "the"} & set(index.vocabulary)
+    words = index.corpus.words
+    assert {"alpha", "gamma", "beta1"} <= {*words}
+    assert "b" not in words
     assert index.documents([0])[0].text is None
-    assert index.topics.alpha0 == 0.1
 
 
 def test_columns_to_keep_are_found_named_or_none(files: Files, tmp_path: Path) -> None:
-    for keep, names in (("auto", ["id", "stars"]), ("stars, key", ["id", "stars", "key"]), ("none", [])):
+    for keep, names in (("auto", ["id", "stars"]), ("stars, key", ["id", "stars", "key"]), ("none", ["id"])):
         arguments = ("index", files.csv, "--text", "review", "--keep", keep, "--overwrite", "-o", tmp_path / "i")
         printed = json.loads(invoke(*arguments, *ALL_WORDS, "--json").stdout)
         assert [column["name"] for column in printed["columns"]] == names
@@ -100,7 +101,6 @@ def test_an_index_is_replaced_only_when_asked(files: Files, tmp_path: Path) -> N
     [
         (("--text", "reviw"), "column_missing", {"column": "reviw", "suggestion": "review"}),
         (("--text", "review", "--min-df", "601"), "no_words_left", {"min_df": 601, "max_df": 0.3, "n_documents": 600}),
-        (("--text", "review", "--alpha0", "-1"), "bad_argument", {"argument": "alpha0", "value": -1}),
     ],
 )
 def test_what_cannot_be_indexed_is_an_error_with_a_code(
@@ -124,7 +124,7 @@ def test_an_error_is_json_too_and_names_files_as_they_were_typed(tmp_path: Path)
         assert result.exit_code == 1
 
 
-@pytest.mark.parametrize("options", [("--min-df", "five"), ("--memory", "0"), ("--n-components", "0")])
+@pytest.mark.parametrize("options", [("--min-df", "five"), ("--n-components", "0")])
 def test_a_wrong_command_ends_with_code_2(files: Files, options: tuple[str, ...]) -> None:
     assert invoke("index", files.jsonl, *options).exit_code == 2
 

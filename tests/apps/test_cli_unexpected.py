@@ -8,9 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from mixsearch.index import IndexOptions, build_index
 from tests.apps.cli_corpus import invoke
 from tests.every_word import every_word
+
+from mixsearch.topics import IndexOptions, build_index
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +27,7 @@ def fail(monkeypatch, error):
     def raise_error(*_args, **_options):
         raise error
 
-    monkeypatch.setattr("mixsearch.index.open_index", raise_error)
+    monkeypatch.setattr("mixsearch.cli.topic.open_index", raise_error)
 
 
 def test_a_bug_is_a_sentence_that_names_the_file_with_the_traceback(index, monkeypatch):

@@ -1,143 +1,236 @@
-"""Topics over HTTP: the JSON that the page shows agrees with the library."""
+"""Topics over HTTP: each resource agrees with the library, and errors have codes."""
 
 import csv
 import io
 import json
+import struct
 import threading
 
 import pytest
-from mixsearch.index import AnswerOptions, Query, answer_queries
 from starlette.testclient import TestClient
 from tests.closeness import assert_close
-from tests.served_corpus import SUBJECTS, draw_texts, open_made
+from tests.dated_corpus import YEARS, draw_rows, open_made
+from tests.served_corpus import SUBJECTS
 
 from mixsearch import __version__
+from mixsearch.topics import describe_topic, list_topics
 from mixsearch.web import Limits, make_app
 
-FOOD, LAW = SUBJECTS["food"], SUBJECTS["law"]
+ROWS = draw_rows()
+API = "/api/indexes/dated"
 
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory):
-    return open_made(tmp_path_factory.mktemp("served"))
+    return open_made(tmp_path_factory.mktemp("dated"))
 
 
 @pytest.fixture(scope="module")
 def client(index):
-    app = make_app({"texts": index, "again": index}, limits=Limits(timeout=120))
+    app = make_app({"dated": index, "again": index}, limits=Limits(timeout=120))
     with TestClient(app, base_url="http://localhost") as client:
         yield client
 
 
-def get_json(client, path, status=200, **params):
-    answer = client.get(f"/api/indexes/texts{path}", params=params)
+def get(client, path, status=200, **params):
+    answer = client.get(f"{API}{path}", params=params or None)
     assert answer.status_code == status, answer.text
-    return answer.json()
+    return answer
 
 
-def search(index, words, narrower=0.0, **options):
-    query = Query(" ".join(words), words=words, narrower=narrower)
-    (outcome,) = answer_queries(index, [query], AnswerOptions(**{"n_words": 15, "n_documents": 10, **options}))
-    return json.loads(json.dumps(outcome.as_dict()))
+def get_json(client, path, status=200, **params):
+    return get(client, path, status, **params).json()
+
+
+# ---- The server and its indexes ----
 
 
 def test_the_server_tells_its_version_its_limits_and_its_indexes(client, index):
     health = client.get("/api/health").json()
-    assert (health["status"], health["version"], health["indexes"]) == ("ok", __version__, ["texts", "again"])
-    settings = client.get("/api/settings").json()
-    assert settings["max_upload"] == Limits().max_upload
-    (first, second) = client.get("/api/indexes").json()["indexes"]
-    assert first == {**second, "name": "texts"} == get_json(client, "")
-    assert (first["n_documents"], first["n_words"]) == (index.n_documents, len(index.vocabulary))
-    assert set(first["distinctive_words"]) <= set(index.vocabulary)
+    assert (health["status"], health["version"], health["indexes"]) == ("ok", __version__, ["dated", "again"])
+    assert client.get("/api/settings").json()["max_upload"] == Limits().max_upload
+    first, second = client.get("/api/indexes").json()["indexes"]
+    assert first == {**second, "name": "dated"} == get_json(client, "")
+    assert (first["n_documents"], first["has_texts"]) == (index.n_documents, True)
 
 
-def test_openapi_describes_every_operation_and_every_field(client):
+def test_openapi_describes_every_operation_and_parameter(client):
     described = client.get("/api/openapi.json").json()
-    operations = [each for path in described["paths"].values() for each in path.values()]
+    operations = [operation for path in described["paths"].values() for operation in path.values()]
     assert all(operation["description"] for operation in operations)
-    answer = described["components"]["schemas"]["Answer"]
-    assert set(answer["properties"]) == set(get_json(client, "/topic", q="sushi"))
-    assert [name for name, each in answer["properties"].items() if not each.get("description")] == []
     parameters = [parameter for operation in operations for parameter in operation.get("parameters", [])]
     assert [parameter["name"] for parameter in parameters if not parameter.get("description")] == []
 
 
-def test_a_topic_is_what_the_library_finds(client, index):
-    assert_close(get_json(client, "/topic", q="sushi"), search(index, {"sushi": 1.0}))
-    options = {"n_words": 4, "n_documents": 2, "words_by": "probability", "errors": True, "narrower": -1}
-    wanted = search(index, {"sushi": 1.0, "court": -2.0}, **options)
-    assert_close(get_json(client, "/topic", q="sushi -court^2", **options), {**wanted, "hint": "sushi -court^2"})
+# ---- A topic ----
+
+
+def test_a_topic_is_that_of_the_library(client, index):
+    answer = get_json(client, "/topic", q="sushi -court", narrower=-1, n_words=4, n_documents=2)
+    topic = index.search("sushi -court", narrower=-1)
+    assert_close(answer, describe_topic(index, topic, name="sushi -court", n_words=4, n_documents=2))
+    assert get(client, "/topic", q="sushi").headers["ETag"] == f'"{index.generation}"'
 
 
 def test_documents_and_texts_are_hints_too(client):
-    like = get_json(client, "/topic", documents=[0, 3], n_words=5)
-    assert {word["word"] for word in like["words"]} & set(FOOD)
-    answer = client.post("/api/indexes/texts/topic", params={"n_words": 5}, json={"text": [" ".join(LAW)]}).json()
-    assert {word["word"] for word in answer["words"]} <= set(LAW)
-    marked = get_json(client, "/topic", q="sushi", documents=[0], not_documents=[3], n_documents=50)
-    assert 3 not in [each["row"] for each in marked["documents"]]
+    food, law = (next(i for i, row in enumerate(ROWS) if f"on {name}" in row["title"]) for name in ("food", "law"))
+    words = {word["word"] for word in get_json(client, "/topic", documents=[food])["words"]}
+    assert words & {*SUBJECTS["food"]}
+    answer = client.post(f"{API}/topic", params={"n_words": 5}, json={"text": [" ".join(SUBJECTS["law"])]}).json()
+    assert {word["word"] for word in answer["words"]} <= {*SUBJECTS["law"]}
+    marked = get_json(client, "/topic", q="sushi", documents=[food], not_documents=[law], n_documents=100)
+    assert law not in [document["row"] for document in marked["documents"]]
+
+
+def test_documents_are_filtered_and_continue_page_by_page(client, index):
+    filtered = get_json(client, "/topic", q="judge", where="year <= 2016", n_documents=20)
+    assert filtered["n_documents"] == sum(row["year"] <= 2016 for row in ROWS)
+    for document in filtered["documents"]:
+        row = ROWS[document["row"]]
+        assert row["year"] <= 2016
+        assert (document["title"], document["link"]) == (row["title"], row["url"])
+        assert document["columns"] == {name: row[name] for name in document["columns"]}
+    pages = [get_json(client, "/topic", q="sushi", skip=skip)["documents"] for skip in (0, 10)]
+    rows = [document["row"] for page in pages for document in page]
+    assert rows == [row for row, _ in index.search("sushi").documents(20)]
+
+
+def test_all_members_are_a_table_without_formulas(client, index):
+    answer = get(client, "/topic.csv", q="-court sushi")
+    assert answer.headers["content-type"].startswith("text/csv")
+    assert 'filename="dated--court-sushi.csv"' in answer.headers["content-disposition"]
+    rows = list(csv.DictReader(io.StringIO(answer.text)))
+    topic = index.search("-court sushi")
+    assert [int(row["row"]) for row in rows[:50]] == [row for row, _ in topic.documents(50)]
+    assert sum(float(row["membership"]) for row in rows) == pytest.approx(topic.n_members)
+
+
+# ---- Words, documents, groups ----
 
 
 def test_words_are_completed_as_one_types(client):
     assert get_json(client, "/topic", q="sushi cou", complete=True)["hint"] == "sushi court"
     words = get_json(client, "/words", prefix="c", n=3)["words"]
-    assert all(each["word"].startswith("c") and each["n_documents"] > 0 for each in words)
+    assert all(word["word"].startswith("c") and word["n_documents"] > 0 for word in words)
     assert get_json(client, "/words", prefix="zz") == {"words": []}
+    assert {word["word"] for word in get_json(client, "/words")["words"]} & {*sum(SUBJECTS.values(), [])} set().union(*SUBJECTS.values())
 
 
-def test_documents_go_on_page_by_page_and_come_as_text(client, index):
-    whole = search(index, {"sushi": 1.0}, n_documents=20)["documents"]
-    pages = [get_json(client, "/topic/documents", q="sushi", skip_documents=start) for start in (0, 10)]
-    assert_close([document for page in pages for document in page["documents"]], whole)
-    last = get_json(client, "/topic/documents", q="sushi", skip_documents=index.n_documents - 3)
-    assert (len(last["documents"]), last["more"]) == (3, False)
-    document = get_json(client, "/documents/0")
-    assert document["text"] == draw_texts()[0].replace("\ud83c", "\ufffd")
-    assert (document["name"], document["is_cut"]) == ("d0 <b>", False)
-
-
-def test_a_long_document_is_cut(client, monkeypatch):
+def test_a_document_has_its_text_and_columns(client, monkeypatch):
+    document = get_json(client, "/documents/3")
+    assert (document["text"], document["is_cut"]) == (ROWS[3]["text"], False)
+    assert document["columns"]["shop"] == ROWS[3]["shop"]
     monkeypatch.setattr("mixsearch.web.routes.topics.MAX_TEXT", 10)
-    document = get_json(client, "/documents/2")
-    assert document["is_cut"]
-    assert len(document["text"]) == 10
+    assert get_json(client, "/documents/3")["text"] == ROWS[3]["text"][:10]
 
 
-def test_a_table_has_what_the_answer_has_and_no_formula(client):
-    answer = client.get("/api/indexes/texts/topic.csv", params={"q": "-court sushi"})
-    assert answer.headers["content-type"].startswith("text/csv")
-    assert 'filename="texts-topic--court-sushi.csv"' in answer.headers["content-disposition"]
-    rows = list(csv.DictReader(io.StringIO(answer.text)))
-    assert {row["hint"] for row in rows} == {"'-court sushi"}
-    words = [(row["item"], float(row["value"])) for row in rows if row["kind"] == "word"]
-    found = get_json(client, "/topic", q="-court sushi")["words"]
-    assert words == [(word["word"], word["probability"]) for word in found]
+def test_groups_are_those_of_the_library(client, index):
+    params = {"topic": ["q=sushi", "q=judge"], "over": "year", "where": "shop = 'Rome'"}
+    wanted = index.group(["sushi", "judge"], over="year", where="shop = 'Rome'").to_dict()
+    assert_close(get_json(client, "/groups", **params), json.loads(json.dumps(wanted)))
 
 
-def test_a_map_of_documents_is_binary_numbers(client, index):
-    body = client.get("/api/indexes/texts/overview/documents", params={"words": ["sushi", "court"]}).content
-    n = int.from_bytes(body[:4], "little")
-    assert n == index.n_documents
-    assert len(body) == 4 + n * (4 + 2 + 2 + 1)
-    assert set(body[-n:]) <= {0, 1, 255}
+def test_groups_are_periods_ranges_and_pairs_of_two_columns(client):
+    assert get_json(client, "/groups", topic="q=sushi", over="date", every="month")["every"] == "month"
+    assert get_json(client, "/groups", topic="q=sushi", over="year", every=5)["kind"] == "range"
+    both = get_json(client, "/groups", topic="q=sushi", over="year", by="shop")
+    (topic,) = both["topics"]
+    assert {(group["label"], group["series"]) for group in topic["groups"]} == {
+        (str(year), shop) for year in YEARS for shop in ("Rome", "Oslo")
+    }
+    assert sum(group["n_members"] for group in topic["groups"]) == pytest.approx(topic["n_members"])
+
+
+# ---- Overview, map, audit, saved searches, the page to share ----
+
+
+def test_an_overview_lists_the_largest_topics(client, index):
+    topics = get_json(client, "/overview", n=3)["topics"]
+    assert [topic["hint"] for topic in topics] == [topic.hints[0] for topic in list_topics(index, 30)[:3]]
+    assert all(topic["share"] == pytest.approx(topic["n_members"] / index.n_documents) for topic in topics)
+
+
+def test_a_map_has_a_place_a_row_and_a_membership_per_document(client, index):
+    body = get(client, "/map").content
+    (n,) = struct.unpack_from("<I", body)
+    assert (n, len(body)) == (index.n_documents, 4 + n * (4 + 2 + 2))
+    rows = struct.unpack_from(f"<{n}I", body, 4)
+    levels, topic = get(client, "/map/topic", q="sushi").content, index.search("sushi")
+    wanted = dict(zip(index.corpus.rows.tolist(), topic.membership().tolist(), strict=True))
+    assert [level / 255 for level in levels] == pytest.approx([wanted[row] for row in rows], abs=0.002)
+    labels = get_json(client, "/map/labels")["labels"]
+    assert labels
+    assert all(0 <= label["x"] <= 1 and 0 <= label["y"] <= 1 for label in labels)
+
+
+def test_judged_documents_estimate_the_answer(client):
+    def post(judgements):
+        body = {"judgements": judgements, "n": 10}
+        return client.post(f"{API}/audit", params={"q": "sushi"}, json=body).json()
+
+    first = post({})
+    assert (first["n_judged"], first["precision"], len(first["next"])) == (0, None, 10)
+    second = post({str(row): "on food" in ROWS[row]["title"] for row in first["next"]})
+    assert second["n_judged"] == 10
+    assert not {*first["next"]} & {*second["next"]}
+    estimate, low, high = second["precision"]
+    assert low <= estimate <= high
+    assert second["sentence"]
+
+
+def test_saved_searches_are_kept_beside_the_index(client, index):
+    assert get_json(client, "/saved") == {"saved": []}
+    saved = {"saved": [{"name": "Fish", "state": "?t=q%3Dsushi"}]}
+    assert client.put(f"{API}/saved", json=saved).status_code == 204
+    assert get_json(client, "/saved") == saved
+    assert client.put(f"{API}/saved", json={"saved": saved["saved"] * 201}).status_code == 400
+    index.path.with_name(f"{index.path.name}.saved.json").write_text("nonsense")
+    assert get_json(client, "/saved") == {"saved": []}
+
+
+def test_a_page_to_share_has_its_data_inside(client, tmp_path, monkeypatch):
+    for name in ("page.css", "page.js"):  # what they do is tested in a browser
+        (tmp_path / name).write_text("")
+    monkeypatch.setattr("mixsearch.report.STATIC_FILES", tmp_path)
+    answer = get(client, "/share.html", state="?t=q%3Dsushi&t=q%3Djudge%26narrower%3D1&by=shop")
+    assert 'filename="dated.html"' in answer.headers["content-disposition"]
+    assert "default-src 'none'" in answer.text
+    assert '"q=judge&narrower=1"' in answer.text
+
+
+# ---- Errors ----
 
 
 @pytest.mark.parametrize(
     ("path", "status", "code"),
     [
-        ("indexes/texts/topic?q=sushy", 422, "unknown_word"),
-        ("indexes/texts/topic?q=sushi&narrower=5", 422, "bad_argument"),
-        ("indexes/texts/topic?q=sushi&colour=red", 422, "bad_argument"),
-        ("indexes/texts/documents/999999", 404, "not_found"),
-        ("indexes/other/topic?q=sushi", 404, "not_found"),
-        ("nothing", 404, "not_found"),
+        ("/topic?q=sushy", 422, "unknown_word"),
+        ("/topic?q=sushi&narrower=5", 422, "bad_argument"),
+        ("/topic?q=sushi&colour=red", 422, "bad_argument"),
+        ("/topic?q=judge&where=yeer > 3", 422, "unknown_column"),
+        ("/topic?documents=99999", 422, "unknown_row"),
+        ("/topic.csv?q=sushy", 422, "unknown_word"),
+        ("/documents/999999", 404, "not_found"),
+        ("/groups?topic=q=judge", 422, "one_column_needed"),
+        ("/groups?topic=q=judge%26narrower=nine&over=year", 422, "bad_argument"),
+        ("/groups?topic=q=judge&over=shop", 422, "not_ordered"),
+        ("/overview?n=0", 422, "bad_argument"),
+        ("/map/topic?q=sushy", 422, "unknown_word"),
+        ("/share.html?state=?t=q%3Dzzz", 422, "unknown_word"),
+        ("/share.html?state=", 422, "no_hints"),
+        ("x/topic?q=sushi", 404, "not_found"),
+        ("/nothing", 404, "not_found"),
     ],
 )
 def test_errors_have_one_shape(client, path, status, code):
-    answer = client.get(f"/api/{path}")
-    assert (answer.status_code, answer.json()["error"]["code"]) == (status, code)
-    assert set(answer.json()["error"]) == {"code", "message", "fields", "word", "suggestions"}
+    error = get_json(client, path, status)["error"]
+    assert error["code"] == code
+    assert {"code", "message", "fields"} <= {*error}
+
+
+def test_an_answer_about_another_state_of_the_index_is_refused(client):
+    answer = client.get(f"{API}/documents/3", headers={"If-Match": '"another"'})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (412, "index_changed")
 
 
 @pytest.mark.parametrize(
@@ -149,28 +242,28 @@ def test_errors_have_one_shape(client, path, status, code):
     ],
 )
 def test_a_body_that_cannot_be_read_is_an_error(index, body, status, code):
-    app = make_app({"texts": index}, limits=Limits(max_body=2000))
+    app = make_app({"dated": index}, limits=Limits(max_body=2000))
     with TestClient(app, base_url="http://localhost") as client:
-        answer = client.post("/api/indexes/texts/topic", content=body, headers={"content-type": "application/json"})
+        answer = client.post(f"{API}/topic", content=body, headers={"content-type": "application/json"})
     assert (answer.status_code, answer.json()["error"]["code"]) == (status, code)
 
 
-def test_an_error_that_nobody_foresaw_tells_nothing_of_the_inside(index, monkeypatch):
-    def fail(*_):
+def test_an_unexpected_error_reveals_nothing(index, monkeypatch):
+    def fail(*_, **__):
         raise RuntimeError("secret")
 
-    monkeypatch.setattr("mixsearch.index.TopicIndex.find", fail)
-    with TestClient(make_app({"texts": index}), base_url="http://localhost", raise_server_exceptions=False) as client:
-        answer = client.get("/api/indexes/texts/topic?q=sushi")
+    monkeypatch.setattr("mixsearch.topics.TopicIndex.search", fail)
+    with TestClient(make_app({"dated": index}), base_url="http://localhost", raise_server_exceptions=False) as client:
+        answer = client.get(f"{API}/topic?q=sushi")
     assert (answer.status_code, answer.json()["error"]["code"]) == (500, "internal")
     assert "secret" not in answer.text
 
 
-def test_a_question_that_takes_too_long_is_given_up(index, monkeypatch):
+def test_a_search_that_takes_too_long_is_stopped(index, monkeypatch):
     go_on = threading.Event()
-    monkeypatch.setattr("mixsearch.index.TopicIndex.find", lambda *_: go_on.wait())
-    app = make_app({"texts": index}, limits=Limits(timeout=0.2))
+    monkeypatch.setattr("mixsearch.topics.TopicIndex.search", lambda *_, **__: go_on.wait())
+    app = make_app({"dated": index}, limits=Limits(timeout=0.2))
     with TestClient(app, base_url="http://localhost") as client:
-        answer = client.get("/api/indexes/texts/topic?q=sushi")
+        answer = client.get(f"{API}/topic?q=sushi")
         go_on.set()
     assert (answer.status_code, answer.json()["error"]["code"]) == (503, "too_slow")

@@ -8,11 +8,11 @@ import threading
 import time
 
 import pytest
-from mixsearch.index import add_documents, refresh_index
 from starlette.testclient import TestClient
 from tests.served_corpus import draw_texts, open_made
 from tests.serving import serve
 
+from mixsearch.topics import add_documents, refresh_index
 from mixsearch.web import Limits, make_app
 from mixsearch.web.indexes import ServedIndex, reopen_if_changed, verify, watch_indexes
 

@@ -7,13 +7,13 @@ import signal
 from contextlib import suppress
 
 import pytest
-from mixsearch.index import add_documents, open_index
 from starlette.testclient import TestClient
 from tests.apps.test_web_watch import write_more
 from tests.closeness import assert_close
 from tests.coded import raises
 from tests.served_corpus import open_made
 
+from mixsearch.topics import add_documents, open_index
 from mixsearch.web import Limits, indexes, make_app
 from mixsearch.web.errors import APIError
 from mixsearch.web.indexes import ReplacedIndexError, ServedIndex, call_with_index

@@ -7,11 +7,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from mixsearch.index import IndexOptions, build_index
 from tests.every_word import every_word
 
 import mixsearch
 from mixsearch.cli.commands import COMMANDS
+from mixsearch.topics import IndexOptions, build_index
 
 # Packages and modules that take longer to import than a topic to find.
 HEAVY = {"sklearn", "pandas", "matplotlib", "joblib", "dask", "scipy.stats", "scipy.optimize"}

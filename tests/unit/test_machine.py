@@ -3,10 +3,10 @@
 import os
 
 import pytest
-from mixsearch.index.build.options import IndexOptions
 
 from mixsearch import machine
 from mixsearch.machine import ASSUMED_BYTES, available_cores, available_memory
+from mixsearch.topics.build import IndexOptions
 
 
 @pytest.fixture(autouse=True)

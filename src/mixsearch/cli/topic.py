@@ -87,7 +87,9 @@ def topic(
     each: Annotated[bool, typer.Option("--each", help="Search for each WORD separately.")] = False,
     text: Annotated[
         list[str] | None,
-        typer.Option(metavar="TEXT", help="A text about the topic; repeat for several.", rich_help_panel=_HINTS),
+        typer.Option(
+            "--text", metavar="TEXT", help="A text about the topic; repeat for several.", rich_help_panel=_HINTS
+        ),
     ] = None,
     documents: Annotated[
         list[int] | None,

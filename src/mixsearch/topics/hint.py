@@ -89,13 +89,6 @@ def read_words(words: Any) -> list[Words]:
         )
     for item in items:
         _check_weight(item.text, item.weight)
-    wanted, avoided = ({item.text for item in items if item.is_avoided is each} for each in (False, True))
-    for word in wanted & avoided:
-        raise HintError(
-            "{word!r} is both wanted and to be avoided. Leave out one of the two.",
-            code="contradicting_words",
-            word=word,
-        )
     return items
 
 
@@ -227,6 +220,14 @@ def find_terms(words: Sequence[Words], vocabulary: Vocabulary) -> tuple[tuple[Te
             (avoided if item.is_avoided else terms).append(term)
         elif not item.is_avoided:
             raise _make_unknown_error(item.text, vocabulary)
+    columns = {tuple(np.concatenate(term.parts)) for term in avoided}
+    for term in terms:
+        if tuple(np.concatenate(term.parts)) in columns:
+            raise HintError(
+                "{word!r} is both wanted and to be avoided. Leave out one of the two.",
+                code="contradicting_words",
+                word=term.text,
+            )
     return tuple(terms), tuple(avoided)
 
 

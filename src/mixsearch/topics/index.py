@@ -259,7 +259,8 @@ class TopicIndex:
             topics = name_topics([self.search(topic) if isinstance(topic, str) else topic for topic in listed])
         named = {name: self.search(topic) if isinstance(topic, str) else topic for name, topic in topics.items()}
         over, by = (None if name is None else self.columns.require(name) for name in (over, by))
-        columns = self.columns.take(np.arange(self.n_documents), [name for name in (over, by) if name is not None])
+        names = [name for name in (over, by) if name is not None]
+        columns = self.columns.take(np.arange(self.n_documents), names) if names else pl.DataFrame()
         are_years = any(column.name == over and column.role == "date" for column in self.columns.described)
         subset = None if where is None else self.match(where)
         return group_topics(

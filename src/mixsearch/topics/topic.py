@@ -229,10 +229,8 @@ class Topic:
         if self._lda is not None:
             return self._list_lda_words(n)
         corpus, inside = self._corpus, self._member_counts
-        n_inside, frequency = (
-            max(float(self.member_weights.sum()), 1e-12),
-            corpus.document_frequency[: corpus.n_features],
-        )
+        n_inside = max(float(self._word_weights.sum()), 1e-12)
+        frequency = corpus.document_frequency[: corpus.n_features]
         ranked = rank_words(inside, n_inside, frequency, corpus.n_documents, TUNING.min_lift)
         return [
             TopicWord(
@@ -362,7 +360,8 @@ class Topic:
             is_phrase = " " in self.hint.terms[0].text
             what = ("the phrase" if is_phrase else "the word") if len(self.hint.terms) == 1 else "one of the words"
             parts.append(f"{self.n_containing:,} {contain} {what}")
-        return f"{'; '.join([*parts, MATCHES[self.check.match]])}."
+        sentence = "; ".join([*parts, MATCHES[self.check.match]])
+        return f"{sentence[0].upper()}{sentence[1:]}."
 
     def _card(self) -> Card:
         words = self.words(10)

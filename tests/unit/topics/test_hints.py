@@ -58,7 +58,6 @@ def test_a_query_has_words_phrases_weights_and_words_to_avoid():
         ("sushi^0", "weight_out_of_range"),
         ("-sushi", "no_words"),
         ("", "no_words"),
-        ("sushi -sushi", "contradicting_words"),
         (["sushi", 2.5], "bad_word"),
         ({"sushi": float("nan")}, "weight_out_of_range"),
         ([f"word{i}" for i in range(65)], "too_many_words"),
@@ -68,6 +67,12 @@ def test_bad_queries_are_errors(query, code):
     with pytest.raises(HintError) as error:
         read_words(query)
     assert error.value.code == code
+
+
+def test_a_word_cannot_be_wanted_and_avoided_however_it_is_spelled():
+    with pytest.raises(HintError) as error:
+        find('sql injection -"sql injection"')
+    assert error.value.code == "contradicting_words"
 
 
 def test_words_side_by_side_are_a_phrase_that_the_vocabulary_knows():

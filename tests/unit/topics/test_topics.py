@@ -266,3 +266,11 @@ def test_the_preset_of_the_paper_is_its_model():
         assert np.allclose(topic.scores, expected.membership(planted.counts), atol=1e-6)
         assert topic.top_words(1)[0][0] == planted.vocabulary[int(np.argmax(expected.probabilities))]
     assert planted.shares[[row for row, _ in paper.search(documents=[0, 1, 2]).documents(5)]].shape == (5, 6)
+
+
+def test_a_topic_of_one_document_has_words_of_documents_like_it():
+    row = next(i for i, text in enumerate(reviews.text) if "sushi" in text)
+    topic = search.search(documents=[row])
+    words = [word for word, _ in topic.top_words(5)]
+    assert len(words) == 5
+    assert all(0 < share <= 1 for _, share in topic.top_words(20))
