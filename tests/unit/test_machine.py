@@ -6,7 +6,6 @@ import pytest
 
 from mixsearch import machine
 from mixsearch.machine import ASSUMED_BYTES, available_cores, available_memory
-from mixsearch.topics.build import IndexOptions
 
 
 @pytest.fixture(autouse=True)
@@ -30,7 +29,6 @@ def test_the_limit_of_a_container_counts_and_that_of_those_around_it(groups, pla
     write(groups / "groups/jobs/mine/memory.max", "max\n")
     write(groups / place, "600000\n")
     assert available_memory() == 600_000
-    assert IndexOptions().memory_part == 75_000
 
 
 @pytest.mark.parametrize(("quota", "n_cores"), [("150000 100000", 2), ("20000 100000", 1), ("max 100000", 8)])

@@ -5,7 +5,7 @@ from numpy.testing import assert_allclose
 from tests.coded import raises
 
 from mixsearch.core.validation import check_one_hint, hint_from_direction
-from mixsearch.topics.hint import mean_frequencies
+from mixsearch.lda import mean_frequencies
 
 
 @pytest.mark.parametrize(

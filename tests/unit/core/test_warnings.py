@@ -1,9 +1,7 @@
-import math
 import warnings
 
 import numpy as np
 import pytest
-from mixsearch.confidence import MIN_P_VALUE, trust, verdict, verdict_code, weak_hint
 from numpy.testing import assert_allclose
 
 from mixsearch import GaussianSearch
@@ -16,12 +14,6 @@ from mixsearch.datasets import make_gaussian_mixture, make_hint
 def hint_scoring(centers, scores):
     """Return the shortest direction under which the centers have these scores."""
     return np.linalg.pinv(centers) @ scores
-
-
-def test_a_test_that_a_right_answer_passes_costs_no_confidence() -> None:
-    assert trust(1.0) == trust(MIN_P_VALUE) == 1
-    assert trust(MIN_P_VALUE / 4) == pytest.approx(0.25)
-    assert trust(0.0) == 0
 
 
 @pytest.mark.filterwarnings("ignore::mixsearch.WeakHintWarning")
@@ -101,23 +93,3 @@ def test_with_exact_moments_the_second_contraction_changes_nothing(order) -> Non
     assert rehint is not None
     assert_allclose(found.scores, scores, atol=1e-12)
     assert_allclose(found.weights, weights, atol=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("separation", "code", "words"),
-    [
-        (math.inf, "clear", "clear match"),
-        (1.5, "distinct", "good match"),
-        (1.2, "close", "match, but the runner-up is close"),
-        (1.0, "ambiguous", "weak match: the runner-up is about as good"),
-        (0.4, "behind", "no match: another component fits the hint better"),
-    ],
-)
-def test_a_larger_lead_gets_a_more_confident_verdict(separation: float, code: str, words: str) -> None:
-    assert verdict(separation) == words
-    assert verdict_code(separation) == code
-
-
-def test_a_weak_hint_has_its_separation_and_confidence_as_fields() -> None:
-    assert weak_hint(1.02).fields == {"separation": 1.02}
-    assert weak_hint(0.88, 0.94).fields == {"separation": 0.88, "confidence": 0.94}

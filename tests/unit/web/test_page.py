@@ -4,16 +4,11 @@ import re
 from pathlib import PurePosixPath
 
 import pytest
-from mixsearch.confidence import verdict, verdict_by_confidence, verdict_code
 from starlette.testclient import TestClient
 
-from mixsearch.image.result import judge_overlap
 from mixsearch.web import make_app
-from mixsearch.web.settings import PAGES, STATIC_FILES
+from mixsearch.web.settings import FILE_PAGES, STATIC_FILES
 
-SEPARATIONS = (10.0, 2.0, 1.2, 1.05, 0.5)
-CONFIDENCES = (0.9, 0.6, 0.3, 0.1)
-EXPECTED_IOUS = (0.9, 0.7, 0.2)
 MODULES = {file.relative_to(STATIC_FILES).as_posix(): file.read_text() for file in STATIC_FILES.rglob("*.js")}
 
 
@@ -44,9 +39,9 @@ def test_imports_of_modules_point_one_way():
 
 
 def test_pages_name_every_module_that_their_views_wait_for(client):
-    for path in PAGES:
+    for path in FILE_PAGES:
         linked = re.findall(r'rel="modulepreload" href="static/([^"]+)"', client.get(path).text)
-        view = path.strip("/") or "topics"
+        view = path.strip("/")
         waiting, needed = ["main.js", next(t for _, t in list_imports("main.js") if t.startswith(f"{view}/"))], set()
         while waiting:
             name = waiting.pop()
@@ -72,31 +67,12 @@ def test_no_other_file_is_sent(client, path):
     assert (answer.status_code, answer.json()["error"]["code"]) == (404, "not_found")
 
 
-def test_only_the_view_of_topics_begins_with_a_search_box(client):
-    assert 'id="query"' in client.get("/").text
-    assert 'id="query"' not in client.get("/segment").text
-
-
 @pytest.mark.parametrize(("path", "up"), [("/nothing", "./"), ("/a/b/<script>", "../../")])
 def test_an_unknown_address_is_a_page_for_people_and_an_error_for_programs(client, path, up):
     page = client.get(path, headers={"accept": "text/html,*/*"})
     assert page.status_code == 404
     assert f'href="{up}static/style.css"' in page.text
-    assert f'href="{up}overview"' in page.text
+    assert f'href="{up}segment"' in page.text
     assert "<script>" not in page.text.replace('<script src="', "")
     assert client.get(path).json()["error"]["code"] == "not_found"
     assert client.get("/api/nothing", headers={"accept": "text/html"}).json()["error"]["code"] == "not_found"
-
-
-def test_the_page_has_words_for_every_verdict():
-    script = (STATIC_FILES / "shared" / "wording.js").read_text()
-    maps = re.findall(r"^const (BADGES\w*) = {\n(.*?)^};$", script, re.MULTILINE | re.DOTALL)
-    by_name = {name: dict(re.findall(r'^  (\w+): "(.*)",$', lines, re.MULTILINE)) for name, lines in maps}
-    badges = by_name["BADGES"]
-    assert list(by_name["BADGES_BY_CONFIDENCE"]) == [verdict_by_confidence(each)[0] for each in CONFIDENCES]
-    segments = [judge_overlap(iou) for iou in EXPECTED_IOUS]
-    assert list(badges) == [*(verdict_code(separation) for separation in SEPARATIONS), *(code for code, _ in segments)]
-    for separation in SEPARATIONS:
-        assert verdict(separation).startswith(badges[verdict_code(separation)])
-    for code, sentence in segments:
-        assert sentence.startswith(badges[code])
