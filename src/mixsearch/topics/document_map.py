@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from scipy.spatial import cKDTree
 from threadpoolctl import ThreadpoolController
 
 from mixsearch._typing import Array
@@ -13,9 +14,10 @@ from mixsearch.topics.fitted_corpus import FittedCorpus
 
 # Of a larger corpus, as many documents at even steps.
 MAX_POINTS = 100_000
-# Documents at even steps that t-SNE lays out. Each other one is near the landmark that it is most like, in this part
-# of the distance between landmarks: points between several of them are not nearer to their like (by less than .005).
-MAX_LANDMARKS, SPREAD = 1_000, 0.6
+# Documents at even steps that t-SNE lays out. Each other one is near the landmark that it is most like, at this part
+# of the distance to the nearest landmarks: points between several of them are not nearer to their like (by less than
+# .005).
+MAX_LANDMARKS, N_NEAR, SPREAD = 1_000, 4, 0.6
 PERPLEXITY, N_ITER = 30.0, 500
 
 
@@ -45,7 +47,7 @@ def embed_in_plane(units: Array) -> Array:
     landmarks = units[np.linspace(0, n - 1, min(n, MAX_LANDMARKS)).astype(np.intp)]
     points = _run_tsne(landmarks) if len(landmarks) > 4 else np.eye(len(landmarks), 2)
     low, high = points.min(axis=0), points.max(axis=0)
-    points = 0.5 + 0.96 * (points - (low + high) / 2) / max(float((high - low).max()), 1e-12)
+    points = 0.5 + 0.96 * (points - (low + high) / 2) / np.maximum(high - low, 1e-12)  # as the canvas is wide and high
     if len(landmarks) == n:
         return np.asarray(points)
     nearest = np.concatenate([(units[part] @ landmarks.T).argmax(axis=1) for part in row_slices(n)])

@@ -12,6 +12,8 @@ const LETTER = 7; // width of a letter of the labels
 const MAX_NAME = 22;
 const MAX_BARS = 20;
 const N_TICKS = 4;
+const MIN_DOCUMENTS = 10; // of a first or last period that is drawn, and a part of the largest period
+const MIN_PERIOD = 0.005;
 const MIN_PART = 0.1; // of the mean number of documents, below which a group does not set the scale
 
 interface Props {
@@ -21,17 +23,18 @@ interface Props {
   onSelect: (label: string | null) => void;
 }
 
-export function Chart({ groups, names, selection, onSelect }: Props) {
+export function Chart({ groups: all, names, selection, onSelect }: Props) {
+  const groups = all.over === null ? all : trim(all);
   const isOrdered = groups.over !== null;
   const column = groups.over ?? groups.by ?? "";
   const missing = groups.n_missing > 0 ? ` ${plural(groups.n_missing, "document has", "documents have")} no ${column}.` : "";
   return (
     <section class="card chart" aria-labelledby="chart-title">
       <h2 id="chart-title">
-        {isOrdered ? "Over time" : "By group"}: share of the documents of each {column}
+        How much is about {names.length > 1 ? "each" : "it"}, by {column}
       </h2>
       <p class="muted small">
-        {isOrdered ? "Point at a period for its numbers; click it for its documents." : "Click a group for its documents."}
+        Share of the documents. {isOrdered ? "Point at a period for its numbers; click it for its documents." : "Click a group for its documents."}
         {missing}
       </p>
       {isOrdered ? (
@@ -108,7 +111,7 @@ function Lines({ groups, names, selection, onSelect }: Props) {
             <g key={tick}>
               <line class="grid" x1={EDGE.left} x2={width - right} y1={y(tick)} y2={y(tick)} />
               <text class="tick end" x={EDGE.left - 8} y={y(tick) + 4}>
-                {percent(tick)}
+                {top < 0.04 ? `${(100 * tick).toFixed(1)}%` : `${Math.round(100 * tick)}%`}
               </text>
             </g>
           ))}
@@ -192,6 +195,16 @@ function Bars({ groups, names, selection, onSelect }: Props) {
       {order.length > MAX_BARS ? <p class="muted small">The {MAX_BARS} groups with the largest shares, of {order.length}.</p> : null}
     </>
   );
+}
+
+/** Leave out the first and the last periods, in which there is hardly a document. */
+function trim(groups: Groups): Groups {
+  const sizes = groups.topics[0]?.groups.map(({ n_documents: n }) => n) ?? [];
+  const least = Math.max(MIN_DOCUMENTS, MIN_PERIOD * Math.max(...sizes, 0));
+  const isLarge = (n: number) => n >= Math.min(least, Math.max(...sizes, 0));
+  const [start, end] = [Math.max(sizes.findIndex(isLarge), 0), sizes.findLastIndex(isLarge) + 1];
+  const topics = groups.topics.map((topic) => ({ ...topic, groups: topic.groups.slice(start, end) }));
+  return { ...groups, topics, starts: groups.starts?.slice(start, end) ?? null };
 }
 
 /** The upper end of the scale: a round share above those of all groups that are not tiny. */

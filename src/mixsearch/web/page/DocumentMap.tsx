@@ -54,9 +54,10 @@ export function DocumentMap({ index, generation, chips, onCircle, onOpen, onErro
     return () => observer.disconnect();
   }, []);
 
+  const theme = useTheme();
   useEffect(() => {
-    if (canvas.current && points && width > 0) paint(canvas.current, points, members, labels, circle);
-  });
+    if (canvas.current && points && width > 0) paint(canvas.current, points, members, labels);
+  }, [points, members, labels, width, theme]);
 
   const placeOf = (event: PointerEvent): Place => {
     const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
@@ -81,11 +82,11 @@ export function DocumentMap({ index, generation, chips, onCircle, onOpen, onErro
       <p class="muted small">
         Near each other: about the same. {shared ? "" : "Draw a line around some to add them as a topic; click one to read it."}
       </p>
-      <canvas
+      <div class="plane">
+        <canvas
         ref={canvas}
         role="img"
         aria-label={`Map of ${points?.rows.length ?? 0} documents; those of the topics are coloured.`}
-        style={{ height: `${HEIGHT}px` }}
         onPointerDown={(event) => {
           event.currentTarget.setPointerCapture(event.pointerId);
           setCircle([placeOf(event)]);
@@ -94,14 +95,36 @@ export function DocumentMap({ index, generation, chips, onCircle, onOpen, onErro
           if (circle.length > 0) setCircle([...circle, placeOf(event)]);
         }}
         onPointerUp={finish}
+        onPointerCancel={() => setCircle([])}
       />
+        <svg aria-hidden="true">
+          <polyline class="circle" points={circle.join(" ")} />
+        </svg>
+      </div>
       {points === null ? <p class="muted small">Placing the documents …</p> : null}
     </section>
   );
 }
 
-/** Draw all points, the labels and the line around some. */
-function paint(canvas: HTMLCanvasElement, { x, y }: MapPoints, members: Uint8Array[], labels: MapLabel[], circle: Place[]): void {
+/** How often the colours have changed. */
+function useTheme(): number {
+  const [n, setN] = useState(0);
+  useEffect(() => {
+    const change = () => setN((before) => before + 1);
+    const observer = new MutationObserver(change);
+    const dark = matchMedia("(prefers-color-scheme: dark)");
+    observer.observe(document.documentElement, { attributeFilter: ["data-theme"] });
+    dark.addEventListener("change", change);
+    return () => {
+      observer.disconnect();
+      dark.removeEventListener("change", change);
+    };
+  }, []);
+  return n;
+}
+
+/** Draw all points and the labels. */
+function paint(canvas: HTMLCanvasElement, { x, y }: MapPoints, members: Uint8Array[], labels: MapLabel[]): void {
   const ratio = window.devicePixelRatio || 1;
   const [width, height] = [canvas.clientWidth, canvas.clientHeight];
   canvas.width = width * ratio;
@@ -128,13 +151,6 @@ function paint(canvas: HTMLCanvasElement, { x, y }: MapPoints, members: Uint8Arr
   for (const { word, x: left, y: top } of apart(labels, width, height)) {
     context.strokeText(word, left, top);
     context.fillText(word, left, top);
-  }
-  if (circle.length > 1) {
-    context.strokeStyle = style.getPropertyValue("--accent");
-    context.lineWidth = 2;
-    context.beginPath();
-    circle.forEach(([left, top]) => context.lineTo(left, top));
-    context.stroke();
   }
 }
 

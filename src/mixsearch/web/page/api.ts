@@ -4,6 +4,7 @@ import { keyOf, queryOf, type Chip } from "./state";
 import type { Audit, FullDocument, Groups, IndexInfo, ListedTopic, MapLabel, MapPoints, SavedSearch, Topic } from "./types";
 
 const NO_CONNECTION = "The server does not answer. It may have been stopped: start it again, and the page goes on by itself.";
+const RETRY_MILLISECONDS = 1000;
 
 export class ApiError extends Error {
   constructor(
@@ -36,18 +37,42 @@ function readShared(): SharedData | null {
 /** The data of a shared file; null where a server answers. */
 export const shared = readShared();
 
+/** What the page does when the server is gone or back, and when an index has changed. */
+export const listeners = { onConnection: (_problem: Error | null) => {}, onChange: () => {} };
+const tags = new Map<string, string>();
+
 async function request(path: string, options: RequestInit = {}): Promise<Response> {
-  let response: Response;
-  try {
-    response = await fetch(path, { credentials: "same-origin", ...options });
-  } catch (error) {
-    if (isAbort(error)) throw error;
-    throw new ApiError("no_connection", NO_CONNECTION);
+  const response = await fetchPatiently(path, options);
+  if (response.ok) {
+    const [index, tag] = [/^api\/indexes\/[^/]+/.exec(path)?.[0], response.headers.get("ETag")];
+    if (index !== undefined && tag !== null) {
+      const isChanged = (tags.get(index) ?? tag) !== tag;
+      tags.set(index, tag);
+      if (isChanged) listeners.onChange();
+    }
+    return response;
   }
-  if (response.ok) return response;
   const body = (await response.json().catch(() => null)) as { error?: { code: string; message: string; fields?: Record<string, unknown> } } | null;
   if (body?.error?.code === "unauthorized") location.reload(); // the server then says how to sign in
   throw new ApiError(body?.error?.code ?? "failed", body?.error?.message ?? `The server refused this (status ${response.status}).`, body?.error?.fields);
+}
+
+/** Fetch; what only reads is asked for again until the server answers. */
+async function fetchPatiently(path: string, options: RequestInit): Promise<Response> {
+  for (let isFirst = true; ; isFirst = false) {
+    try {
+      const response = await fetch(path, { credentials: "same-origin", ...options });
+      if (!isFirst) listeners.onConnection(null);
+      return response;
+    } catch (error) {
+      const problem = new ApiError("no_connection", NO_CONNECTION);
+      if (isAbort(error)) throw error;
+      if (options.method !== undefined) throw problem;
+      listeners.onConnection(problem);
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MILLISECONDS));
+      options.signal?.throwIfAborted();
+    }
+  }
 }
 
 async function get<T>(path: string, query: URLSearchParams = new URLSearchParams(), signal?: AbortSignal): Promise<T> {

@@ -2,19 +2,20 @@
 
 import { render } from "preact";
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { ApiError, fetchGroups, fetchIndexes, fetchOverview, fetchTopic, isAbort, shared } from "./api";
+import { ApiError, fetchGroups, fetchIndexes, fetchOverview, fetchTopic, isAbort, listeners, shared } from "./api";
 import { Chart } from "./Chart";
 import { DocumentDialog } from "./DocumentDialog";
 import { DocumentMap } from "./DocumentMap";
 import { columnsOf, FilterLine } from "./FilterLine";
 import { SearchBox } from "./SearchBox";
-import { keyOf, makeChip, MAX_CHIPS, nameOf, quoted, readState, writeState, type Chip, type State } from "./state";
+import { keyOf, makeChip, MAX_CHIPS, nameOf, quoteColumn, quoteValue, readState, writeState, type Chip, type Selection, type State } from "./state";
 import { TopicPanel } from "./TopicPanel";
 import type { Groups, IndexInfo, Topic } from "./types";
 
 const PAGE = 10;
 const N_START = 5;
 const THEMES = ["auto", "light", "dark"];
+const REST = ["other", "other values"]; // what the server calls the values that are no group of their own
 
 /** The state of the page, which is its address. */
 function useAddress(): [State, (change: Partial<State>, push?: boolean) => void, (search: string) => void] {
@@ -44,10 +45,11 @@ function useAddress(): [State, (change: Partial<State>, push?: boolean) => void,
 /** Fetch again when something changes; the result before stays until the next is there. */
 function useFetched<T>(fetchIt: ((signal: AbortSignal) => Promise<T>) | null, keys: unknown[], onError: (error: unknown) => void): [T | null, boolean] {
   const [fetched, setFetched] = useState<T | null>(null);
-  const [isPending, setPending] = useState(false);
+  const [isPending, setPending] = useState(fetchIt !== null);
   useEffect(() => {
     if (fetchIt === null) {
       setFetched(null);
+      setPending(false);
       return undefined;
     }
     const controller = new AbortController();
@@ -71,46 +73,39 @@ function useFetched<T>(fetchIt: ((signal: AbortSignal) => Promise<T>) | null, ke
 }
 
 function App() {
-  const [state, navigate, open] = useAddress();
+  const [address, navigate, open] = useAddress();
   const [indexes, setIndexes] = useState<IndexInfo[] | null>(null);
   const [draft, setDraft] = useState("");
   const [problem, setProblem] = useState<Error | null>(null);
   const [reading, setReading] = useState<number | null>(null);
-  const showError = useCallback((error: unknown) => setProblem(error instanceof Error ? error : new Error(String(error))), []);
+  const [unread, setUnread] = useState<Error | null>(null); // why a topic was not found
+  const [connection, setConnection] = useState<Error | null>(null);
+  const showError = useCallback((error: unknown) => setProblem(toError(error)), []);
 
   useEffect(() => {
-    fetchIndexes().then(setIndexes, showError);
+    const load = () => fetchIndexes().then(setIndexes, showError);
+    Object.assign(listeners, { onConnection: setConnection, onChange: load });
+    void load();
   }, []);
-  const info = indexes?.find(({ name }) => name === state.index) ?? indexes?.[0] ?? null;
+  const info = indexes?.find(({ name }) => name === address.index) ?? indexes?.[0] ?? null;
 
-  // The start is the same page with the largest topics drawn.
-  const isEmpty = state.chips.length === 0;
-  useEffect(() => {
-    if (info && isEmpty && !shared && draft === "") {
-      fetchOverview(info.name).then((topics) => {
-        const chips = topics.slice(0, N_START).map(({ hint }) => makeChip(hint.includes(" ") ? `"${hint}"` : hint));
-        if (chips.length > 0 && readState(location.search).chips.length === 0) navigate({ chips, selected: 0 }, false);
-      }, showError);
-    }
-  }, [info?.name, isEmpty]);
+  // The start is the same page with large topics drawn, which the first topic of one's own replaces.
+  const isEmpty = address.chips.length === 0;
+  const [listed, isStarting] = useFetched(
+    info && isEmpty && !shared ? () => fetchOverview(info.name) : null,
+    [info?.name, info?.generation, isEmpty],
+    showError,
+  );
+  const state = useMemo(() => {
+    const chips = isEmpty ? (listed ?? []).slice(0, N_START).map(({ hint }) => makeChip(phrase(hint))) : address.chips;
+    return { ...address, chips, selected: Math.max(Math.min(address.selected, chips.length - 1), 0) };
+  }, [address, listed, isEmpty]);
 
   const drafted = draft.trim().length > 1 ? makeChip(draft.trim()) : null;
   const chip = drafted ?? state.chips[state.selected] ?? null;
   const [nDocuments, setNDocuments] = useState(PAGE);
   const chipKey = chip ? keyOf(chip) : "";
-  const where = useWhere(info, state, navigate);
-  useEffect(() => {
-    setNDocuments(PAGE);
-    setProblem(null);
-  }, [chipKey, where]);
-
-  const [topic, isPending] = useFetched<Topic>(
-    info && chip ? (signal) => fetchTopic(info.name, chip, { where, nDocuments, complete: drafted !== null, group: state.group }, signal) : null,
-    [info?.name, info?.generation, chipKey, where, nDocuments, drafted !== null, state.group?.label],
-    showError,
-  );
-
-  const chips = useMemo(() => (drafted && state.chips.length < MAX_CHIPS ? [...state.chips] : state.chips), [state.chips, drafted !== null]);
+  const chips = state.chips;
   const column = state.by ?? info?.over ?? info?.by ?? null;
   const isOrdered = info?.columns.find(({ name }) => name === column)?.role === "date";
   const [groups] = useFetched<Groups>(
@@ -118,17 +113,27 @@ function App() {
     [info?.name, info?.generation, column, state.filter, chips.map(keyOf).join("\n")],
     showError,
   );
-  useGroups.current = groups;
+  // Null as long as the ends of the period that was clicked are not known.
+  const where = state.group === null || shared ? state.filter : groups && conditionOf(state.group, state.filter, groups, info);
+  useEffect(() => {
+    setNDocuments(PAGE);
+    setProblem(null);
+    setUnread(null);
+  }, [chipKey, where]);
+
+  const [topic, isPending] = useFetched<Topic>(
+    info && chip && where !== null ? (signal) => fetchTopic(info.name, chip, { where, nDocuments, complete: drafted !== null, group: state.group }, signal) : null,
+    [info?.name, info?.generation, chipKey, where, nDocuments, drafted !== null, state.group?.label],
+    (error) => setUnread(toError(error)),
+  );
 
   useEffect(() => {
     const name = chip ? nameOf(chip) : (info?.name ?? "");
     document.title = name ? `${name} · mixsearch` : "mixsearch";
   }, [chipKey, info?.name]);
 
-  if (indexes !== null && info === null) return <NothingServed />;
-  if (info === null) return <Problem error={problem} onClose={() => setProblem(null)} />;
   const change = (changed: Chip) => {
-    const chipsNow = drafted ? [...state.chips, changed] : state.chips.map((each, i) => (i === state.selected ? changed : each));
+    const chipsNow = drafted ? [...address.chips, changed] : chips.map((each, i) => (i === state.selected ? changed : each));
     setDraft("");
     navigate({ chips: chipsNow, selected: drafted ? chipsNow.length - 1 : state.selected });
   };
@@ -136,13 +141,46 @@ function App() {
     setDraft("");
     const existing = state.chips.findIndex((each) => keyOf(each) === keyOf(added));
     if (existing >= 0) navigate({ selected: existing });
-    else if (state.chips.length < MAX_CHIPS) navigate({ chips: [...state.chips, added], selected: state.chips.length });
+    else if (address.chips.length < MAX_CHIPS) navigate({ chips: [...address.chips, added], selected: address.chips.length });
     else showError(new Error(`At most ${MAX_CHIPS} topics are shown. Remove one first.`));
   };
+  const onCircle = useRef(add);
+  onCircle.current = add;
   const remove = (i: number) => {
     const rest = state.chips.filter((_, j) => j !== i);
     navigate({ chips: rest, selected: Math.max(Math.min(state.selected - (i < state.selected ? 1 : 0), rest.length - 1), 0), group: null });
   };
+  // Neither changes while one types.
+  const chart = useMemo(
+    () =>
+      groups && groups.topics.length === chips.length ? (
+        <Chart
+          groups={groups}
+          names={chips.map(nameOf)}
+          selection={state.group}
+          onSelect={(label) => navigate({ group: label === null || column === null ? null : { column, label } })}
+        />
+      ) : info && columnsOf(info).length === 0 ? (
+        <p class="card muted">The documents have no dates or categories, so there is no chart.</p>
+      ) : null,
+    [groups, chips, state.group, column, info],
+  );
+  const map = useMemo(
+    () =>
+      info && !isStarting ? (
+        <DocumentMap
+          index={info.name}
+          generation={info.generation}
+          chips={chips}
+          onCircle={(rows) => onCircle.current({ ...makeChip(""), documents: rows })}
+          onOpen={setReading}
+          onError={showError}
+        />
+      ) : null,
+    [info, chips, isStarting],
+  );
+  if (indexes !== null && info === null) return <NothingServed />;
+  if (info === null) return <Problem error={connection ?? problem} />;
   const words = [...(topic?.words.map(({ word }) => word) ?? []), ...(chip?.q.split(/[\s"]+/) ?? [])].filter((word) => word && !word.startsWith("-"));
   return (
     <>
@@ -160,44 +198,39 @@ function App() {
         onRemove={remove}
       />
       <FilterLine indexes={indexes ?? []} info={info} state={state} chip={state.chips[state.selected] ?? null} onChange={navigate} onOpen={open} onError={showError} />
-      <Problem error={problem} onClose={() => setProblem(null)} onWord={(word) => setDraft(word)} />
+      <Problem
+        error={connection ?? (problem?.message === unread?.message ? null : problem)}
+        onClose={connection ? undefined : () => setProblem(null)}
+      />
       <div class="columns" aria-busy={isPending}>
         <div class="overview">
-          {groups && groups.topics.length > 0 && chips.length > 0 ? (
-            <Chart
-              groups={groups}
-              names={chips.map(nameOf)}
-              selection={state.group}
-              onSelect={(label) => navigate({ group: label === null || column === null ? null : { column, label } })}
-            />
-          ) : columnsOf(info).length === 0 ? (
-            <p class="card muted">The documents have no dates or categories, so there is no chart.</p>
-          ) : null}
-          <DocumentMap
-            index={info.name}
-            generation={info.generation}
-            chips={state.chips}
-            onCircle={(rows) => add({ ...makeChip(""), documents: rows })}
-            onOpen={setReading}
-            onError={showError}
-          />
+          {chart}
+          {map}
         </div>
         {topic && chip ? (
           <TopicPanel
             index={info.name}
             chip={chip}
-            position={drafted ? state.chips.length : state.selected}
+            position={drafted ? address.chips.length : state.selected}
             topic={topic}
             hasMore={topic.documents.length >= nDocuments && nDocuments < 100}
             isDraft={drafted !== null}
             onMore={() => setNDocuments(Math.min(nDocuments + PAGE, 100))}
             onOpen={({ row }) => setReading(row)}
             onChange={change}
-            onAdd={(word) => add(makeChip(word.includes(" ") ? `"${word}"` : word))}
+            onAdd={(word) => add(makeChip(phrase(word)))}
             onError={showError}
           />
         ) : (
-          <section class="card topic muted">{isPending || isEmpty ? "Searching …" : "Nothing found."}</section>
+          <section class="card topic muted">
+            {unread ? (
+              <Problem error={unread} onWord={setDraft} />
+            ) : isPending || isStarting ? (
+              "Searching …"
+            ) : (
+              "Type a word to find the documents about it."
+            )}
+          </section>
         )}
       </div>
       {reading === null ? null : (
@@ -219,31 +252,44 @@ function App() {
   );
 }
 
-/** The groups that are drawn, which know where a period begins and ends. */
-const useGroups: { current: Groups | null } = { current: null };
-
 /** The condition on documents: the filter and the group that was clicked. */
-function useWhere(info: IndexInfo | null, state: State, navigate: (change: Partial<State>, push?: boolean) => void): string {
-  const { group, filter } = state;
-  useEffect(() => {
-    if (info && group && !info.columns.some(({ name }) => name === group.column)) navigate({ group: null }, false);
-  }, [info?.name, group?.column]);
-  if (!info || !group || shared) return filter;
-  const condition = conditionOf(group.column, group.label, useGroups.current);
-  return [filter && `(${filter})`, condition].filter(Boolean).join(" and ");
+function conditionOf({ column, label }: Selection, filter: string, groups: Groups, info: IndexInfo | null): string {
+  const name = quoteColumn(column);
+  const i = groups.topics[0]?.groups.findIndex((group) => group.label === label) ?? -1;
+  const [start, end] = [groups.starts?.[i], groups.starts?.[i + 1]];
+  const isWhole = info?.columns.find((each) => each.name === column)?.kind.includes("int"); // such numbers are years
+  const write = (date: string) => (isWhole ? date.slice(0, 4) : date);
+  const condition =
+    groups.kind === "period" && start
+      ? `${name} >= ${write(start)}${end ? ` and ${name} < ${write(end)}` : ""}`
+      : groups.kind === "range"
+        ? rangeOf(name, label)
+        : groups.kind === "number"
+          ? `${name} = ${label}`
+          : REST.includes(label)
+            ? `${name} not in (${(groups.topics[0]?.groups ?? []).map((group) => quoteValue(group.label)).join(", ")})`
+            : `${name} = ${quoteValue(label)}`;
+  return filter ? `(${filter}) and ${condition}` : condition;
 }
 
-function conditionOf(column: string, label: string, groups: Groups | null): string {
-  const i = groups?.topics[0]?.groups.findIndex((group) => group.label === label) ?? -1;
-  const start = groups?.starts?.[i];
-  if (groups?.kind === "period" && start) {
-    const end = groups.starts?.[i + 1];
-    return end ? `${column} >= ${start} and ${column} < ${end}` : `${column} >= ${start}`;
-  }
-  return groups?.kind === "number" ? `${column} = ${label}` : `${column} = ${quoted(label)}`;
+/** The condition of a range of numbers, from its label: "under 2", "2 to <4", "4 or more". */
+function rangeOf(name: string, label: string): string {
+  const [, under, from, to, least] = /^(?:under (.+)|(.+) to <(.+)|(.+) or more)$/.exec(label) ?? [];
+  if (under !== undefined) return `${name} < ${under}`;
+  if (least !== undefined) return `${name} >= ${least}`;
+  return from === undefined ? `${name} is not missing` : `${name} >= ${from} and ${name} < ${to}`;
 }
 
-function Problem({ error, onClose, onWord }: { error: Error | null; onClose: () => void; onWord?: (word: string) => void }) {
+/** A word as one types it: several that belong together in quotes. */
+function phrase(word: string): string {
+  return word.includes(" ") ? `"${word}"` : word;
+}
+
+function toError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}
+
+function Problem({ error, onClose, onWord }: { error: Error | null; onClose?: () => void; onWord?: (word: string) => void }) {
   if (!error) return null;
   const suggestions = error instanceof ApiError && Array.isArray(error.fields.suggestions) ? (error.fields.suggestions as string[]) : [];
   return (
@@ -258,9 +304,11 @@ function Problem({ error, onClose, onWord }: { error: Error | null; onClose: () 
             ))
           : null}
       </p>
-      <button type="button" aria-label="Close" onClick={onClose}>
-        ×
-      </button>
+      {onClose ? (
+        <button type="button" aria-label="Close" onClick={onClose}>
+          ×
+        </button>
+      ) : null}
     </div>
   );
 }

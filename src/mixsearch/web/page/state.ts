@@ -75,7 +75,7 @@ export function readState(search: string): State {
     chips: chips.slice(0, MAX_CHIPS),
     filter: query.get("where") ?? "",
     by: query.get("by"),
-    selected: Math.min(Math.max(Number(query.get("selected")) || 0, 0), Math.max(chips.length - 1, 0)),
+    selected: Math.max(Number(query.get("selected")) || 0, 0),
     group: column === null || label === null ? null : { column, label },
   };
 }
@@ -95,7 +95,12 @@ export function writeState(state: State): string {
   return written ? `?${written}` : "";
 }
 
-/** Quote a value for a filter. */
-export function quoted(value: string): string {
-  return `"${value.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
+/** Write a value for a filter. */
+export function quoteValue(value: string): string {
+  return `"${value.replaceAll('"', '""')}"`;
+}
+
+/** Write the name of a column for a filter. */
+export function quoteColumn(name: string): string {
+  return /^[a-z_]\w*$/i.test(name) && !/^(and|or|not)$/i.test(name) ? name : `\`${name.replaceAll("`", "``")}\``;
 }

@@ -287,8 +287,9 @@ def encode_audit(index: ServedIndex, request: TopicRequest, judgements: Judgemen
 
 
 def encode_overview(index: ServedIndex, n: int) -> bytes:
-    """Return the largest topics as JSON."""
-    topics = list_topics(index.index, max(4 * n, 30))[:n]
+    """Return the largest topics as JSON, those first that are strong."""
+    largest = list_topics(index.index, max(4 * n, 30))
+    topics = sorted(largest, key=lambda topic: topic.match != "strong")[:n]
     total = index.index.n_documents
     listed = [
         {"hint": topic.hints[0], "words": topic.words, "n_members": topic.n_members, "share": topic.n_members / total}
