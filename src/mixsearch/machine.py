@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, suppress
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from functools import cache, cached_property
 from pathlib import Path
 from threading import Lock
@@ -171,8 +171,10 @@ def map_parallel(function: Callable[[T], U], values: Iterable[T], n_jobs: int | 
     with one_blas_thread:
         if n_threads == 1:
             return list(map(function, tasks))
+        # Every task has the caller's context: who collects its warnings.
+        contexts = [copy_context() for _ in tasks]
         with ThreadPoolExecutor(n_threads) as pool:
-            return list(pool.map(function, tasks))
+            return list(pool.map(lambda context, task: context.run(function, task), contexts, tasks))
 
 
 def map_in_order(function: Callable[[T], U], items: Iterable[T], n_threads: int) -> Generator[U, None, None]:

@@ -1,37 +1,44 @@
-"""What a person does with the page of topics, and what they see."""
+"""What a person does with the page for texts, and what they see."""
 
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import urlencode
 
 from playwright.sync_api import expect
 
-# What the topic that is shown was found by.
-HINT = "#topic .eyebrow b"
+
+def address_of(*hints, **more):
+    """Return the address of topics of some words."""
+    return f"./?{urlencode([('t', urlencode({'q': hint})) for hint in hints] + list(more.items()))}"
 
 
-def search(page, query, **more):
-    """Open the topic of some words."""
-    page.goto(f"./?{urlencode({'q': query, **more})}")
-    see_topic(page, query)
+def open_topics(page, *hints, **more):
+    """Open the topics of some words."""
+    page.goto(address_of(*hints, **more))
+    see_topic(page, hints[0])
+    expect(page.locator(".chip")).to_have_count(len(hints))
 
 
 def see_topic(page, hint):
     """Wait until the topic of a hint is shown."""
-    expect(page.locator(HINT)).to_have_text(hint)
-    expect(page.locator("#answer")).not_to_have_attribute("aria-busy", "true")
-    expect(page.locator("#answer .is-waiting")).to_have_count(0)
+    expect(page.locator("#topic-title")).to_have_text(hint)
+    expect(page.locator(".columns")).to_have_attribute("aria-busy", "false")
 
 
-def words_shown(page):
-    return page.locator(".word-row[data-word]").evaluate_all("rows => rows.map((row) => row.dataset.word)")
+def see_all(page):
+    """Wait until the chart and the map are drawn too."""
+    expect(page.locator(".lines svg, .bars")).to_be_visible()
+    expect(page.locator(".plane canvas[data-drawn]")).to_be_visible()
 
 
-def asked(page):
-    """Return the query in the address."""
-    return {name: value for name, value in parse_qsl(urlsplit(page.url).query) if name != "index"}
+def commit(page, hint):
+    """Type a hint, and make it a chip."""
+    page.locator("#query").fill(hint)
+    see_topic(page, hint)
+    page.locator("#query").press("Enter")
 
 
-def row_of(page, word):
-    return page.locator(f'.word-row[data-word="{word}"]')
+def titles(page):
+    """Return the titles of the documents that are listed."""
+    return page.locator(".documents .title").all_inner_texts()
 
 
 # The page begins to listen for files a moment after it is shown; it says that it does under a dragged one.

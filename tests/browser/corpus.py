@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 import numpy as np
-from mixsearch.index import IndexOptions, TopicIndex, build_index, open_index
 
+from mixsearch.topics import IndexOptions, TopicIndex, build_index, open_index
 from tests.every_word import every_word
 
 # The likeliest words come first. Mate is a word of chess and of sailing alike.
@@ -25,6 +25,7 @@ SUBJECTS = {
 }
 COMMON = """day good time people small early year often little long begin work hand keep make today always together
     first another"""
+PLACES = ("Rome", 'the "old" town')
 N_DOCUMENTS = 400
 MEAN_LENGTH = 45
 
@@ -64,16 +65,26 @@ def make_documents(subjects: dict[str, str], n: int, seed: int = 0) -> list[dict
             *_draw(rng, COMMON.split(), int(rng.poisson(0.2 * MEAN_LENGTH))),
         ]
         rng.shuffle(words)
-        documents.append({"name": f"{list(subjects)[subject]} {number}", "text": " ".join(words).capitalize() + "."})
+        # Chess becomes more frequent: it is left out of most of the early years.
+        year = 2023 if subject == 4 and number % 4 else 2018 + number // len(subjects) % 6
+        facts = {"date": f"{year}-05-0{1 + number % 9}", "place": PLACES[int(subject > 1)]}
+        name = f"{list(subjects)[subject]} {number}"
+        documents.append({"name": name, "text": " ".join(words).capitalize() + ".", **facts})
     return documents
 
 
 def odd_documents() -> list[dict[str, str]]:
     """Texts that are markup, or very long."""
+    facts = {"date": "2021-05-01", "place": "Rome"}
     return [
-        {"name": ODD_NAME, "text": ODD_TEXT},
-        {"name": "אוניה ⚓", "text": ODD_TEXT.replace("captain", "captain sailor")},
-        {"name": "A long night", "text": LONG_TEXT},
+        {"name": ODD_NAME, "text": ODD_TEXT, **facts},
+        {
+            "name": "אוניה ⚓",
+            "text": ODD_TEXT.replace("captain", "captain sailor"),
+            "date": "2021-05-01",
+            "place": "Rome",
+        },
+        {"name": "A long night", "text": LONG_TEXT, **facts},
     ]
 
 

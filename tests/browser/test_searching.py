@@ -1,157 +1,202 @@
-"""Searching: the box, its completions, changes by click and key, and saved topics."""
+"""Journeys on the page for texts."""
 
 import re
 
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.acting import asked, row_of, search, see_topic, words_shown
+from tests.browser.acting import address_of, commit, open_topics, see_all, see_topic, titles
+from tests.browser.corpus import LONG_TEXT, ODD_NAME
+from tests.browser.looking import COUNT_COLORED, FIND_WIDER
 
 pytestmark = pytest.mark.xdist_group("browser")
 
 
-def test_the_start_leads_to_a_topic_and_an_empty_box_back(page, serving):
+def test_the_start_is_the_page_with_topics_drawn(page):
     page.goto("./")
-    entries = page.locator(".entry")
-    words = serving.get("api/indexes/hobbies")["distinctive_words"]
-    expect(entries).to_have_count(len(words))
-    assert entries.evaluate_all("all => all.map((each) => each.dataset.word)") == words
-    expect(page.locator(".entry-share").first).to_contain_text("%")
-    example = page.locator(".example-topic")
-    word = example.locator("q").inner_text()
-    example.get_by_role("button", name=f"Open the topic of {word}").click()
-    see_topic(page, word)
-    page.get_by_role("button", name="Clear the search").click()
-    expect(page.locator(".welcome")).to_contain_text("403 documents")
-    expect(page.locator("#query")).to_be_focused()
-    entries.first.click()
-    see_topic(page, words[0])
+    see_all(page)
+    chips = page.locator(".chip")
+    assert 3 <= chips.count() <= 5
+    expect(page.locator(".lines .name")).to_have_count(chips.count())
+    expect(page.locator("#topic-title")).to_have_text(chips.first.locator(".chip-name").inner_text())
+    expect(page.locator(".documents li")).to_have_count(10)
+    assert page.locator(".plane canvas").evaluate(COUNT_COLORED) > 100
 
 
-def test_the_answer_follows_each_key(page, serving):
+def test_topics_are_typed_compared_and_removed(page):
     page.goto("./")
-    box = page.locator("#query")
-    box.press("t")
-    box.press("e")
-    see_topic(page, "telescope")  # the most frequent word that begins so
-    expect(page.get_by_role("listbox")).to_be_visible()
-    listed, title = (page.locator(each).bounding_box() for each in ("#completions", "#topic-title"))
-    assert listed["y"] + listed["height"] <= title["y"]  # the answer stays in view
-    box.press_sequentially("lescope")
-    box.press("Enter")
-    see_topic(page, "telescope")
-    expect(page.get_by_role("listbox")).to_be_hidden()
-    answer = serving.get("api/indexes/hobbies/topic", q="telescope")
-    by_share = sorted(answer["words"], key=lambda each: -each["probability"])
-    assert words_shown(page) == [each["word"] for each in by_share]
-    expect(page.locator("#topic-title")).to_contain_text("star, galaxy")
-    expect(page.locator("#topic .verdict")).to_contain_text("about it")
-    expect(page.locator(".whisker")).to_have_count(len(by_share))
-    expect(page.locator("#confidence")).to_contain_text("%")
-    assert asked(page) == {"q": "telescope"}
-
-
-def test_a_word_is_completed_by_keys_alone(page):
-    page.goto("./")
-    box = page.locator("#query")
-    box.press_sequentially("oven -g")
-    options = page.locator("#completions").get_by_role("option")
-    expect(options.first).to_contain_text("document")
-    box.press("ArrowDown")
-    first = options.first.locator(".completion").inner_text()
-    expect(options.first).to_have_attribute("aria-selected", "true")
-    expect(box).to_have_attribute("aria-activedescendant", options.first.get_attribute("id"))
-    box.press("Enter")
-    expect(box).to_have_value(f"oven -{first} ")
-    expect(page.get_by_role("listbox")).to_be_hidden()
-    see_topic(page, f"oven -{first}")
-
-
-def test_misspelt_words_offer_others(page):
-    page.goto("./?q=telescopw")
-    trouble = page.locator("#trouble")
-    expect(trouble).to_contain_text("is not among the")
-    trouble.get_by_role("button", name="telescope").click()
-    see_topic(page, "telescope")
-    expect(page.locator("#query")).to_have_value("telescope")
-    search(page, "oven telescopw")
-    page.get_by_role("list", name="Notes").get_by_role("button", name="telescope").click()
-    see_topic(page, "oven telescope")
-    expect(page.locator(".skipped")).to_have_count(0)
-
-
-def test_words_of_an_answer_are_added_and_excluded(page):
-    search(page, "mate")
-    row_of(page, "anchor").locator(".word-name").click()
-    see_topic(page, "mate anchor")
-    row_of(page, "anchor").locator(".word-name").click()
-    see_topic(page, "mate")
-    row_of(page, "harbour").locator(".word-name").click(modifiers=["Shift"])
-    see_topic(page, "mate -harbour")
-    expect(page.locator("#topic-title")).to_contain_text("chess")
-    assert asked(page) == {"q": "mate -harbour"}
-    plus = page.get_by_role("button", name="Add pawn to the search")
-    plus.focus()
-    plus.press("Enter")
-    see_topic(page, "mate -harbour pawn")
-    # The focus stays in the answer, so that one can go on.
-    assert page.evaluate("document.getElementById('answer').contains(document.activeElement)")
-
-
-def test_another_reading_is_one_click_away(page, open_page):
-    search(page, "mate")
-    first = page.locator("#topic-title").inner_text()
-    shares = page.locator(".alternatives").inner_text().replace("under 1%", "0%")
-    assert sum(int(share) for share in re.findall(r"(\d+)%", shares)) == 100
-    page.locator(".alternative", has_text="chess, pawn").click()
-    expect(page.locator("#topic-title")).to_contain_text("chess")
-    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    page.locator("#copy-link").click()
-    expect(page.locator("#copy-link")).to_have_text("Copied")
-    other = open_page()
-    other.goto(page.evaluate("navigator.clipboard.readText()"))
-    expect(other.locator("#topic-title")).to_contain_text("chess")
-    page.locator("#first-reading").click()
-    expect(page.locator("#topic-title")).to_have_text(first)
-    assert "alternative" not in asked(page)
-
-
-def test_a_late_answer_never_covers_a_newer_one(page):
-    page.route("**/topic?*q=oven*", lambda _route: None)  # no answer comes
-    page.goto("./")
-    with page.expect_request("**/topic?*q=oven*"):
-        page.locator("#query").fill("oven")
-    with page.expect_event("requestfailed", lambda request: "q=oven" in request.url):
-        page.locator("#query").fill("pawn")
+    commit(page, "oven")
+    expect(page.locator(".chip")).to_have_count(1)  # instead of those of the start
+    commit(page, "pawn")
+    expect(page.locator(".chip-name")).to_have_text(["oven", "pawn"])
+    expect(page.locator(".lines .name")).to_have_count(2)
+    expect(page.locator(".sentence")).to_have_text(re.compile("About [0-9]+ of 403 documents .*: this is it"))
+    assert all(title.startswith("chess") for title in titles(page)[:5])
+    page.go_back()
+    see_topic(page, "oven")
+    page.go_forward()
     see_topic(page, "pawn")
+    page.get_by_role("button", name="Remove pawn").click()
+    see_topic(page, "oven")
+    expect(page).to_have_url(re.compile(re.escape(address_of("oven")[2:])))
 
 
-def test_the_other_index_is_asked_the_same(page):
-    search(page, "violin oven")
-    page.get_by_label("Index", exact=True).select_option("tiny")
-    expect(page.locator("#topic-title")).to_contain_text("violin")
-    assert "index=tiny" in page.url
+def test_a_period_or_group_that_is_clicked_shows_its_documents(page):
+    open_topics(page, "pawn", "oven")
+    see_all(page)
+    box = page.locator(".lines svg").bounding_box()
+    last = page.locator(".lines .dot").nth(5).bounding_box()
+    page.mouse.move(last["x"] + 3, box["y"] + 60)
+    expect(page.locator(".readout")).to_contain_text("2023: pawn")
+    page.mouse.click(last["x"] + 3, box["y"] + 60)
+    expect(page.locator(".tag")).to_have_text("2023 ×")
+    expect(page.locator(".documents time")).to_have_text([re.compile("2023-")] * 10)
+    page.get_by_label("Column of the chart").select_option("place")
+    page.locator(".group").filter(has_text="old").click()
+    expect(page.locator(".tag")).to_have_text('the "old" town ×')
+    expect(page.locator(".sentence")).to_contain_text("of 240 documents")
     page.reload()
-    expect(page.get_by_label("Index", exact=True)).to_have_value("tiny")
-    page.goto("./?index=hobbies&documents=402")
-    expect(page.locator("#topic")).to_be_visible()
-    page.get_by_label("Index", exact=True).select_option("tiny")
-    expect(page.locator(".welcome")).to_be_visible()  # its documents are others
-    assert asked(page) == {}
+    expect(page.locator(".sentence")).to_contain_text("of 240 documents")
+    page.locator(".tag").click()
+    expect(page.locator(".sentence")).to_contain_text("of 403 documents")
 
 
-def test_a_topic_is_saved_named_and_annotated(page):
-    page.goto("./?q=mate&documents=4")
-    see_topic(page, "mate")
-    page.locator("#save-topic").click()
-    page.get_by_label("Name of the topic").fill("At sea")
-    page.get_by_label("Notes on the topic").fill("Look at <b>keel</b> too")
-    page.locator(".saved-form").get_by_role("button", name="Save").click()
-    search(page, "oven")
-    page.locator("#saved .step", has_text="At sea").click()
-    see_topic(page, "mate")
-    expect(page.locator(".like-chip")).to_have_count(1)
-    expect(page.locator("#save-topic")).to_have_text("Saved")
-    expect(page.locator("#saved .note")).to_have_text("Look at <b>keel</b> too")
-    page.get_by_role("button", name="Remove At sea").click()
-    expect(page.locator("#saved")).to_be_hidden()
+def test_documents_that_are_circled_on_the_map_make_a_topic(page):
+    open_topics(page, "oven")
+    see_all(page)
+    box = page.locator(".plane canvas").bounding_box()
+    right, bottom = box["x"] + box["width"] - 2, box["y"] + box["height"] - 2
+    middle = (box["x"] + right) / 2
+    page.mouse.move(box["x"] + 2, box["y"] + 2)
+    page.mouse.down()
+    for x, y in ((middle, box["y"] + 2), (middle, bottom), (box["x"] + 2, bottom), (box["x"] + 2, box["y"] + 40)):
+        page.mouse.move(x, y, steps=4)
+    page.mouse.up()
+    expect(page.locator(".chip-name").nth(1)).to_have_text(re.compile("like [0-9]+ documents"))
+    see_topic(page, page.locator(".chip-name").nth(1).inner_text())
+    expect(page.locator(".documents li")).to_have_count(10)
+
+
+def test_marks_are_applied_together_and_ten_of_them_say_how_many(page):
+    open_topics(page, "mate")
+    names = titles(page)
+    page.locator(".documents .title").first.focus()
+    for name in names:
+        page.keyboard.press("y" if name.startswith("chess") else "n")
+    expect(page.locator(".sentence")).to_have_text(
+        re.compile("By 10 judged documents: [0-9]+ .[0-9]+ to [0-9]+. of 403")
+    )
+    assert titles(page) == names  # the list stays where it is
+    page.get_by_role("button", name="Apply 10 marks").click()
+    expect(page).to_have_url(re.compile("documents"))
+    expect(page.locator(".columns")).to_have_attribute("aria-busy", "false")
+    expect(page.locator("#topic-title")).to_contain_text("mate, like")
+    assert [title for title in titles(page) if not title.startswith("chess")] == []
+
+
+def test_documents_are_read_one_after_the_other(page):
+    open_topics(page, "sail")
+    first, second = page.locator(".documents .title").all()[:2]
+    first.click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_role("heading")).to_have_text(first.inner_text())
+    expect(dialog.locator("mark").first).to_be_visible()
+    page.keyboard.press("ArrowRight")
+    expect(dialog.get_by_role("heading")).to_have_text(second.inner_text())
+    page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+    open_topics(page, "sail", where=f"name = '{ODD_NAME}'")
+    page.locator(".documents .title").click()
+    expect(dialog.locator(".text")).to_contain_text("<script>window.pwned=1</script>")
+    page.keyboard.press("Escape")
+    open_topics(page, "telescope", where="name = 'A long night'")
+    page.locator(".documents .title").click()
+    assert len(dialog.locator(".text").inner_text()) > 0.9 * min(len(LONG_TEXT), 200_000)
+    assert page.evaluate("window.pwned") is None
+
+
+def test_a_search_is_saved_beside_the_index_and_downloaded(page, open_page):
+    open_topics(page, "oven", "pawn", by="place")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("button", name="Forget")).to_be_visible()
+    other = open_page()
+    other.goto("./")
+    other.get_by_label("Saved searches").select_option("oven, pawn")
+    expect(other.locator(".chip-name")).to_have_text(["oven", "pawn"])
+    expect(other.get_by_label("Column of the chart")).to_have_value("place")
+    with other.expect_download() as download:
+        other.get_by_role("link", name="Documents as CSV").click()
+    assert len(download.value.path().read_text().splitlines()) == 404
+    other.get_by_role("button", name="Forget").click()
+    expect(other.get_by_label("Saved searches")).to_have_count(0)
+
+
+def test_a_shared_file_works_without_the_server(page, chromium, tmp_path):
+    open_topics(page, "oven", "pawn")
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Share as HTML").click()
+    download.value.save_as(tmp_path / "shared.html")
+    context = chromium.new_context(offline=True)
+    faults = []
+    alone = context.new_page()
+    alone.on("console", lambda message: faults.append(message.text))
+    alone.on("pageerror", lambda error: faults.append(str(error)))
+    alone.goto((tmp_path / "shared.html").as_uri())
+    see_topic(alone, "oven")
+    see_all(alone)
+    alone.get_by_role("button", name="pawn", exact=True).first.click()
+    see_topic(alone, "pawn")
+    assert titles(alone)[0].startswith("chess")
+    alone.get_by_label("Column of the chart").select_option("place")
+    alone.locator(".group").first.click()
+    expect(alone.locator(".tag")).to_be_visible()
+    alone.locator(".documents .title").first.click()
+    expect(alone.get_by_role("dialog").locator(".text")).not_to_be_empty()
+    context.close()
+    assert faults == []
+
+
+def test_what_cannot_be_read_says_why(page):
+    page.goto("./")
+    page.locator("#query").fill("telescopw")
+    alert = page.get_by_role("alert")
+    expect(alert).to_contain_text("telescopw")
+    alert.get_by_role("button", name="telescope").click()
+    see_topic(page, "telescope")
+    page.locator("#query").press("Enter")
+    box = page.get_by_label("Filter of the documents")
+    box.fill("place = ")
+    box.press("Enter")
+    expect(alert.first).to_contain_text("expected a value")
+    box.fill("place = 'Rome'")
+    box.press("Enter")
+    expect(page.locator(".sentence")).to_contain_text("of 163 documents")
+    expect(alert).to_have_count(0)
+    page.goto("./?t=q%3Doven%26narrower%3Dabc&t=x&by=none&selected=-3&index=none")
+    see_topic(page, "oven")
+
+
+def test_keys_alone_do_it_on_a_narrow_page(open_page):
+    page = open_page(viewport={"width": 320, "height": 640})
+    page.goto("./")
+    see_all(page)
+    assert page.evaluate(FIND_WIDER, 320) == []
+    page.keyboard.press("/")
+    page.keyboard.type("pawn")
+    see_topic(page, "pawn")
+    page.keyboard.press("Enter")
+    expect(page.locator(".chip-name")).to_have_text(["pawn"])
+    page.locator(".lines").focus()
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Enter")
+    expect(page.locator(".tag")).to_have_text("2023 ×")
+    page.locator(".documents .title").first.focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator(".documents .title").nth(1)).to_be_focused()
+    page.keyboard.press("y")
+    page.get_by_role("button", name="Apply 1 mark").press("Enter")
+    expect(page.locator("#topic-title")).to_contain_text("pawn, like document")
+    assert page.evaluate(FIND_WIDER, 320) == []

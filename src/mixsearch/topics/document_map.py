@@ -51,8 +51,9 @@ def embed_in_plane(units: Array) -> Array:
     if len(landmarks) == n:
         return np.asarray(points)
     nearest = np.concatenate([(units[part] @ landmarks.T).argmax(axis=1) for part in row_slices(n)])
-    step = SPREAD / np.sqrt(len(landmarks))
-    return np.asarray(np.clip(points[nearest] + np.random.default_rng(0).uniform(-step, step, (n, 2)) / 2, 0, 1))
+    gaps = np.asarray(cKDTree(points).query(points, k=N_NEAR + 1)[0]).mean(axis=1)  # each is at distance 0 to itself
+    steps = SPREAD * gaps[nearest, None] * np.random.default_rng(0).standard_normal((n, 2))
+    return np.asarray(np.clip(points[nearest] + steps, 0, 1))
 
 
 def _run_tsne(units: Array) -> Array:

@@ -208,16 +208,24 @@ class Workers:
             # A task of its own: the first caller may leave while others wait.
             call = self.call(index, make, *arguments, slow=slow, affinity=affinity)
             pending = self._pending[key] = _Pending(asyncio.create_task(call))
+            pending.task.add_done_callback(partial(self._keep, key))
         pending.n_waiting += 1
         try:
-            answer = await asyncio.shield(pending.task)
-            self._answers.put(key, answer)
-            return answer
+            return await asyncio.shield(pending.task)
         finally:
             pending.n_waiting -= 1
-            if not pending.n_waiting:
-                pending.task.cancel()  # unless it is done, nobody waits for it any more
+            # A short one that nobody waits for any more ends; who asks again for a long one finds it done.
+            if not pending.n_waiting and not slow and self._pending.get(key) is pending:
+                pending.task.cancel()
                 del self._pending[key]
+
+    def _keep(self, key: Hashable, task: asyncio.Task[bytes]) -> None:
+        """Cache the answer of a task."""
+        pending = self._pending.get(key)
+        if pending is not None and pending.task is task:
+            del self._pending[key]
+        if not task.cancelled() and task.exception() is None:
+            self._answers.put(key, task.result())
 
     def close(self) -> None:
         """Accept no further calls."""

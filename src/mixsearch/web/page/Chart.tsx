@@ -6,14 +6,14 @@ import { percent, plural, whole } from "./format";
 import type { Selection } from "./state";
 import type { Group, Groups } from "./types";
 
-const HEIGHT = 300;
+const HEIGHT = 280;
 const EDGE = { left: 46, top: 12, bottom: 26 };
 const LETTER = 7; // width of a letter of the labels
 const MAX_NAME = 22;
 const MAX_BARS = 20;
 const N_TICKS = 4;
 const MIN_DOCUMENTS = 10; // of a first or last period that is drawn, and a part of the largest period
-const MIN_PERIOD = 0.005;
+const MIN_PERIOD = 0.02;
 const MIN_PART = 0.1; // of the mean number of documents, below which a group does not set the scale
 
 interface Props {

@@ -8,7 +8,7 @@ import type { MapLabel, MapPoints } from "./types";
 const LARGEST = 65535;
 const IS_MEMBER = 128; // of 255
 const MAX_MARKED = 50;
-const HEIGHT = 420;
+const HEIGHT = 380;
 const MIN_CIRCLE = 6; // points of a line that is drawn around documents
 
 interface Props {
@@ -152,13 +152,15 @@ function paint(canvas: HTMLCanvasElement, { x, y }: MapPoints, members: Uint8Arr
     context.strokeText(word, left, top);
     context.fillText(word, left, top);
   }
+  canvas.dataset.drawn = "";
 }
 
 /** The labels that do not cover each other, those of larger topics first, in pixels. */
 function apart(labels: MapLabel[], width: number, height: number): MapLabel[] {
   const placed: MapLabel[] = [];
   for (const { word, x, y } of labels) {
-    const label = { word, x: x * width, y: y * height };
+    const half = 4 * word.length + 2; // about, in pixels
+    const label = { word, x: Math.min(Math.max(x * width, half), width - half), y: Math.min(Math.max(y * height, 14), height - 6) };
     const room = (other: MapLabel) => Math.abs(other.y - label.y) > 18 || Math.abs(other.x - label.x) > 4 * (other.word.length + word.length) + 8;
     if (placed.every(room)) placed.push(label);
   }

@@ -5,6 +5,8 @@ import type { Audit, FullDocument, Groups, IndexInfo, ListedTopic, MapLabel, Map
 
 const NO_CONNECTION = "The server does not answer. It may have been stopped: start it again, and the page goes on by itself.";
 const RETRY_MILLISECONDS = 1000;
+const BUSY = 503; // what the server says that has too much to do
+const MAX_TRIES = 5;
 
 export class ApiError extends Error {
   constructor(
@@ -59,19 +61,19 @@ async function request(path: string, options: RequestInit = {}): Promise<Respons
 
 /** Fetch; what only reads is asked for again until the server answers. */
 async function fetchPatiently(path: string, options: RequestInit): Promise<Response> {
-  for (let isFirst = true; ; isFirst = false) {
+  for (let tries = 0; ; ) {
     try {
       const response = await fetch(path, { credentials: "same-origin", ...options });
-      if (!isFirst) listeners.onConnection(null);
-      return response;
+      listeners.onConnection(null);
+      if (response.status !== BUSY || options.method !== undefined || tries++ >= MAX_TRIES) return response;
     } catch (error) {
       const problem = new ApiError("no_connection", NO_CONNECTION);
       if (isAbort(error)) throw error;
       if (options.method !== undefined) throw problem;
       listeners.onConnection(problem);
-      await new Promise((resolve) => setTimeout(resolve, RETRY_MILLISECONDS));
-      options.signal?.throwIfAborted();
     }
+    await new Promise((resolve) => setTimeout(resolve, RETRY_MILLISECONDS));
+    options.signal?.throwIfAborted();
   }
 }
 

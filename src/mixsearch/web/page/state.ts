@@ -49,7 +49,8 @@ export function keyOf(chip: Chip): string {
 export function nameOf(chip: Chip): string {
   const n = chip.documents.length;
   const marked = n === 1 ? `like document ${chip.documents[0]}` : `like ${n} documents`;
-  const name = chip.q && n ? `${chip.q}, ${marked}` : chip.q || marked;
+  const words = chip.q.replace(/^"([^"]*)"$/, "$1");
+  const name = words && n ? `${words}, ${marked}` : words || marked;
   return chip.meaning === null ? name : `${name} (meaning ${chip.meaning + 1})`;
 }
 

@@ -288,7 +288,7 @@ def encode_audit(index: ServedIndex, request: TopicRequest, judgements: Judgemen
 
 def encode_overview(index: ServedIndex, n: int) -> bytes:
     """Return the largest topics as JSON, those first that are strong."""
-    largest = list_topics(index.index, max(4 * n, 30))
+    largest = list_topics(index.index, 4 * n)
     topics = sorted(largest, key=lambda topic: topic.match != "strong")[:n]
     total = index.index.n_documents
     listed = [
