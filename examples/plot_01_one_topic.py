@@ -2,39 +2,37 @@
 One topic in your reviews
 =========================
 
-You have three thousand reviews and care about one thing in them. Which words does it use, how much of the corpus is about it, and
-which reviews are most about it? One word is enough to find out.
+You have three thousand reviews and care about one thing in them. Which words does it use, how many reviews are about it, and
+which ones most of all? One word is enough to find out.
 """
 
-from pathlib import Path
-from tempfile import mkdtemp
-
+from mixsearch import TopicSearch
 from mixsearch.datasets import make_reviews
-from mixsearch.index import IndexOptions, build_index, open_index
 from mixsearch.show.plots import plot_topic
-from mixsearch.text import CorpusOptions
 
 reviews = make_reviews(3_000, random_state=0)
 print(reviews.text[0])
 
 # %%
-# Build an index once. A path to a CSV, Parquet or Excel file works in place of the columns.
+# Fit once, on any list of texts; then ask as often as you like.
 
-path = Path(mkdtemp()) / "reviews.index"
-build_index(reviews.to_columns(), path, IndexOptions(n_components=12), CorpusOptions(text="text"))
-index = open_index(path)
-
-# %%
-# Then ask as often as you like. An answer takes milliseconds.
-
-topic = index.search("sushi")
+search = TopicSearch().fit(reviews.text)
+topic = search.search("sushi")
 figure = plot_topic(topic).figure
 figure
 
 # %%
-# How many reviews are about it, and which most of all?
+# About how many reviews are about it, how sure is that, and which most of all?
 
-count = topic.document_count
-print(f"{count.n} reviews are about it (95% interval {count.low} to {count.high}); confidence {topic.confidence:.0%}")
-for row, share in topic.documents(3):
-    print(f"{share:.0%}  {reviews.text[row][:90]}")
+print(topic.sentence)
+print(topic.check)
+for row, membership in topic.documents(3):
+    print(f"{membership:.0%}  {reviews.text[row][:90]}")
+
+# %%
+# "About" becomes a number with an interval when you judge some reviews. Here the truth is known.
+
+is_about = reviews.shares[:, reviews.subjects.index("sushi")] > 0.3
+judged = topic.judge({int(row): bool(is_about[row]) for row in topic.audit(30)})
+n, low, high = judged.n_members
+print(f"{n:.0f} reviews ({low:.0f} to {high:.0f}); in truth {is_about.sum()}")

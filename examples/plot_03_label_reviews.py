@@ -2,8 +2,8 @@
 Reviews labelled into a table
 =============================
 
-How much of each review is about each of a few topics? Name the topics, one word or more each, and get a table: ready for a
-pivot table, a regression or a dashboard.
+Which reviews are about each of a few topics? Name the topics, one word or more each, and get a table: ready for a pivot table,
+a regression or a dashboard.
 """
 
 from pathlib import Path
@@ -13,21 +13,18 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from mixsearch.datasets import make_reviews
-from mixsearch.index import IndexOptions, Query, answer_queries, build_index, label_documents, open_index
-from mixsearch.text import CorpusOptions
+from mixsearch.topics import build_index, frame_documents, open_index
 
 path = Path(mkdtemp()) / "reviews.index"
-reviews = make_reviews(3_000, random_state=0).to_columns()
-build_index(reviews, path, IndexOptions(n_components=12), CorpusOptions(text="text"))
+build_index(make_reviews(3_000, random_state=0).to_columns(), path)
 index = open_index(path)
 
 # %%
-# Three columns per topic: its share of the review, whether the review is about it, and the verdict on the topic. The shares
-# of a review add up to at most 1. The same on the command line: `mixsearch export reviews.index --topics sushi,parking`.
+# A column for each topic: the probability that the review is about it. The same on the command line:
+# `mixsearch export reviews.index --topics sushi,parking -o labelled.csv`.
 
-hints = {"food": ["sushi"], "waiters": ["waiter", "staff"], "cars": ["parking"]}
-queries = [Query(name, dict.fromkeys(words, 1.0)) for name, words in hints.items()]
-labelled = pl.concat(label_documents(index, answer_queries(index, queries)))
+hints = {"food": "sushi", "waiters": "waiter staff", "cars": "parking"}
+labelled = frame_documents(index, {name: index.search(words) for name, words in hints.items()})
 labelled.columns
 
 # %%
@@ -39,6 +36,6 @@ axes = figure.subplots()
 stars = means["stars"].to_numpy()
 for position, name in enumerate(hints):
     axes.bar(stars + 0.25 * (position - 1), means[name], width=0.25, label=name)
-axes.set(xlabel="stars", ylabel="mean share of a review", xticks=stars)
+axes.set(xlabel="stars", ylabel="share of the reviews", xticks=stars)
 axes.legend(frameon=False)
 figure

@@ -33,14 +33,13 @@ counts = csr_array(np.stack([rng.multinomial(rng.poisson(300) + 20, profiles[kin
 search = TopicSearch(n_components=N_TYPES).fit(counts, vocabulary=genes)
 found = search.search(words="type4-marker0")
 print("genes:", ", ".join(gene for gene, _ in found.top_words(10)))
-print(f"{found.weight:.1%} of the counts; confidence {found.confidence:.0%}")
+print(found.sentence)
 
 # %%
-# The share of the type in every cell, by the true type.
+# The score of every cell, by its true type.
 
-shares = found.membership(counts)
 figure = Figure(figsize=(6, 3.2), layout="constrained")
 axes = figure.subplots()
-axes.boxplot([shares[cell_type == kind] for kind in range(N_TYPES)], tick_labels=range(N_TYPES))
-axes.set(xlabel="true cell type", ylabel="share found from one marker of type 4")
+axes.boxplot([found.scores[cell_type == kind] for kind in range(N_TYPES)], tick_labels=range(N_TYPES))
+axes.set(xlabel="true cell type", ylabel="score from one marker of type 4")
 figure

@@ -10,7 +10,7 @@ import polars as pl
 
 from mixsearch._typing import Array
 
-# Chosen on four corpora: see docs/decisions/phrases.md.
+# Chosen on four corpora: see docs/decisions.md.
 _MIN_NPMI = 0.35
 _MIN_DOCUMENTS, _MIN_DOCUMENT_SHARE = 5, 1e-4
 # Phrases per feature, at most.

@@ -89,6 +89,16 @@ def answer_question(index: TopicIndex, question: Question) -> Answer:
     Returns
     -------
     Answer
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> from mixsearch.datasets import make_reviews
+    >>> from mixsearch.topics import Question, answer_question, build_index, open_index
+    >>> built = build_index(make_reviews(500, random_state=0).text, mkdtemp() + "/reviews.index")
+    >>> index = open_index(built.path)
+    >>> answer_question(index, Question("fish", "sushi tuna")).topic.check.match
+    'strong'
     """
     start = perf_counter()
     hint = {name: value for name, value in vars(question).items() if name != "name" and value is not None}
@@ -116,6 +126,17 @@ def answer_questions(index: TopicIndex, questions: Sequence[Question]) -> list[A
     -------
     list of Answer
         In the order of the questions.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> from mixsearch.datasets import make_reviews
+    >>> from mixsearch.topics import Question, answer_questions, build_index, open_index
+    >>> built = build_index(make_reviews(500, random_state=0).text, mkdtemp() + "/reviews.index")
+    >>> index = open_index(built.path)
+    >>> answers = answer_questions(index, [Question("fish", "sushi tuna"), Question("bikes", "zeppelin")])
+    >>> answers[1].error.code
+    'unknown_word'
     """
     return map_parallel(lambda question: answer_question(index, question), questions, n_jobs=-1)
 
@@ -152,6 +173,16 @@ def describe_topic(
     dict
         With hint, read_as, sentence, n_documents, n_members, share, n_containing, match, check, words, alternatives,
         documents and warnings.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> from mixsearch.datasets import make_reviews
+    >>> from mixsearch.topics import describe_topic, build_index, open_index
+    >>> built = build_index(make_reviews(500, random_state=0).text, mkdtemp() + "/reviews.index")
+    >>> index = open_index(built.path)
+    >>> describe_topic(index, index.search("sushi"))["n_containing"] == index.document_frequency("sushi")
+    True
     """
     words = topic.words(n_words) if n_words else []
     return {
@@ -268,6 +299,16 @@ def frame_documents(
     -------
     polars.DataFrame
         With row, id if documents have names, the columns that were kept, and the topics.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> from mixsearch.datasets import make_reviews
+    >>> from mixsearch.topics import frame_documents, build_index, open_index
+    >>> built = build_index(make_reviews(500, random_state=0).text, mkdtemp() + "/reviews.index")
+    >>> index = open_index(built.path)
+    >>> frame_documents(index, {"fish": index.search("sushi")}).columns
+    ['row', 'fish']
     """
     import polars as pl
 
