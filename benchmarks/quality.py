@@ -2,8 +2,8 @@
 
 - AP: mean average precision of ranking all documents for a label, from one word, or from 3 or 5 documents of the label.
 - first 10: the fraction of the first ten documents that have the label.
-- strong: how often a strong match has the label in half of its first 50 documents, and how many of those answers that do
-  are strong.
+- strong: how often a strong match has the label in half of its first 50 documents, and how many of those that
+  do are strong.
 - months: error of the shape of shares over eight groups of known proportions, and that of counting the word.
 """
 

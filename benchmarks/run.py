@@ -7,98 +7,50 @@ import time
 
 import accuracy
 import audit
-import choices
-import cluster
 import counting
-import filters
 import gaussian
-import group_shares
 import interval_coverage
-import marked_documents
 import one_example
 import passes
 import quality
 import reading
 import refinement
 import regression_tables
-import scale
-import second_moment
 import segments
 import subspace_tables
 import table_files
 import tables
-import timelines
-import topic_sizes
-import topics
-import trust
-import verdict
-import web_cost
-import web_load
-import web_map
-import web_memory
-import web_points
-import web_start
-import web_typing
 from measuring import N_THREADS, machine
 from threadpoolctl import threadpool_limits
 
 BENCHMARKS = {
     "gaussian": gaussian,
-    "topics": topics,
-    "second_moment": second_moment,
     "accuracy": accuracy,
-    "choices": choices,
     "refinement": refinement,
     "one_example": one_example,
     "coverage": interval_coverage,
     "audit": audit,
     "counting": counting,
-    "trust": trust,
     "tables": tables,
     "table_files": table_files,
     "regression_tables": regression_tables,
     "subspace_tables": subspace_tables,
     "quality": quality,
-    "verdict": verdict,
-    "topic_sizes": topic_sizes,
     "segments": segments,
-    "timelines": timelines,
     "reading": reading,
-    "scale": scale,
-    "cluster": cluster,
     "passes": passes,
-    "filters": filters,
-    "group_shares": group_shares,
-    "web_cost": web_cost,
-    "web_load": web_load,
-    "web_typing": web_typing,
-    "web_map": web_map,
-    "web_memory": web_memory,
-    "marked_documents": marked_documents,
-    "web_points": web_points,
-    "web_start": web_start,
 }
 # These take minutes or longer, or need other packages: only where they are named.
 ON_REQUEST = (
-    "group_shares",
-    "verdict",
-    "topic_sizes",
     "refinement",
     "one_example",
     "coverage",
     "counting",
-    "trust",
     "tables",
     "table_files",
     "quality",
     "segments",
     "reading",
-    "scale",
-    "web_load",
-    "web_map",
-    "web_points",
-    "web_typing",
-    "marked_documents",
 )
 
 

@@ -14,7 +14,8 @@ from pathlib import Path
 from statistics import median
 
 import numpy as np
-from mixsearch.index import IndexOptions, build_index
+
+from mixsearch.topics import IndexOptions, build_index
 
 # Larger ratios than these are too slow.
 GOALS = {"import mixsearch": 2.0, "--help": 3.0, "completion": 3.0, "topic": 8.0}

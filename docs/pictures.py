@@ -1,9 +1,7 @@
-"""Draw the pictures of the guides: topics, errors, segments, members, a pass of a fit. Takes two minutes."""
+"""Draw the pictures of the guides: errors, segments, members, a pass of a fit. Takes two minutes."""
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -17,7 +15,6 @@ from sklearn.datasets import load_wine
 from mixsearch import GaussianSearch, LdaSearch, RegressionSearch, SubspaceSearch, find, segment
 from mixsearch._typing import Array
 from mixsearch.datasets import (
-    load_docstrings,
     make_gaussian_mixture,
     make_hint,
     make_landscape,
@@ -25,14 +22,11 @@ from mixsearch.datasets import (
     make_subspaces,
     make_topics,
 )
-from mixsearch.index import build_index, open_index
-from mixsearch.show.plots import plot_members, plot_topic
-from mixsearch.text import CorpusOptions, count_texts
+from mixsearch.show.plots import plot_members
 
 FOLDER = Path(__file__).parent / "pictures"
 SIZES = 2 ** np.arange(10, 17)
 SEEDS = range(5)
-WORDS = ("socket", "fourier", "widget", "email", "polynomial", "thread")
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
 
 
@@ -106,22 +100,6 @@ def draw_rates() -> Figure:
     return figure
 
 
-def draw_topics() -> Figure:
-    """Topics in the docstrings of this installation."""
-    docstrings, folder = load_docstrings(), Path(tempfile.mkdtemp())
-    reading = CorpusOptions(stop_words="en", min_df=5, max_df=0.3)
-    try:
-        with count_texts(docstrings.texts, reading) as corpus:
-            build_index(corpus, folder / "docstrings.index", reading=reading)
-        index = open_index(folder / "docstrings.index")
-        figure = Figure(figsize=(12, 6.5), layout="constrained")
-        for axes, topic in zip(figure.subplots(2, 3).flat, index.search_many(WORDS), strict=True):
-            plot_topic(topic, 8, ax=axes)
-        return figure
-    finally:
-        shutil.rmtree(folder)
-
-
 def draw_segments() -> Figure:
     """A landscape drawn at random, and its segments by the paper's search and by the graph."""
     data = make_landscape(random_state=2)
@@ -179,7 +157,6 @@ def _box(axes: Any, corner: tuple[float, float], size: tuple[float, float], text
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
     drawings = {
-        "six_topics": draw_topics,
         "rates": draw_rates,
         "segments": draw_segments,
         "members": draw_members,

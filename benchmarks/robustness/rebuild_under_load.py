@@ -33,10 +33,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from hostile_requests import MAX_SECONDS, Server
-from mixsearch.index import IndexOptions, add_documents, build_index, remove_documents
 
 from mixsearch.io.folder import read_manifest
 from mixsearch.text import CorpusOptions
+from mixsearch.topics import IndexOptions, add_documents, build_index, remove_documents
 
 CORPORA = {"alpha": ("sushi", "train", "music"), "beta": ("court", "goal", "rain")}
 N_DOCUMENTS, N_ADDED, N_FORMS = 240, 40, 12
@@ -216,7 +216,7 @@ class Client(threading.Thread):
         if found.documents:
             listed = self._rng.choice(found.documents)
             yield self._get(DOCUMENT, f"documents/{listed.row}", found.generation)._replace(opened=listed)
-            yield self._get(MORE, f"topic/documents?q={word}&skip_documents={N_LISTED}", found.generation)
+            yield self._get(MORE, f"topic?q={word}&skip={N_LISTED}", found.generation)
 
     def _get(self, kind: str, path: str, generation: str = "") -> Observed:
         """Return an answer of the state that another one was of, or of any state."""

@@ -156,15 +156,6 @@ def test_the_readme_compares_by_figures_of_the_pages_that_it_links_to():
         assert [each for each in figures if not re.search(rf"(?<![\d.]){re.escape(each)}(?!\d)", text)] == [], cells
 
 
-def test_the_readme_s_results_are_what_its_comments_say():
-    *_, own_model = blocks(ROOT / "README.md")
-    namespace = {}
-    exec(own_model, namespace)
-    found = namespace["found"]
-    assert found.center == pytest.approx([2, 0, 1])
-    assert found.weight == pytest.approx(0.3)
-
-
 def test_the_notation_names_what_exists():
     from mixsearch.core.component import Component
     from mixsearch.core.family import Family

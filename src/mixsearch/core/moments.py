@@ -76,7 +76,7 @@ if TYPE_CHECKING:
     from scipy.sparse.linalg import LinearOperator
 
 # Up to here the d x d array beats products with blocks of vectors, for dense and for sparse samples
-# (benchmarks/second_moment.py).
+# (measured before release 1.0.0, on 10 to 3,000 features).
 DENSE_LIMIT, SPARSE_LIMIT = 1000, 300
 
 Weigh = Callable[[Any], Array]
