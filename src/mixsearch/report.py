@@ -27,6 +27,8 @@ from mixsearch.topics.topic import Topic
 if TYPE_CHECKING:
     from mixsearch.topics.index import TopicIndex
 
+__all__ = ["Report", "make_report"]
+
 STATIC_FILES = Path(__file__).parent / "web" / "static"
 GROUPED_ROLES = ("date", "category", "number")
 N_DOCUMENTS = 100  # of each topic, that the page can list

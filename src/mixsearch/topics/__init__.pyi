@@ -1,9 +1,7 @@
 from .answers import Answer, Question, answer_question, answer_questions, describe_topic, frame_documents
 from .build import Built, IndexOptions, build_index
-from .fitted_corpus import FittedCorpus
 from .groups import TopicGroups
 from .growth import Growth
-from .hint import Vocabulary
 from .index import TopicIndex, open_index, verify_index
 from .membership import TopicCheck
 from .overview import list_topics
@@ -14,7 +12,6 @@ from .words import Meaning, TopicWord
 __all__ = [
     "Answer",
     "Built",
-    "FittedCorpus",
     "Growth",
     "IndexOptions",
     "Meaning",
@@ -24,7 +21,6 @@ __all__ = [
     "TopicGroups",
     "TopicIndex",
     "TopicWord",
-    "Vocabulary",
     "add_documents",
     "answer_question",
     "answer_questions",

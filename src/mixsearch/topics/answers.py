@@ -67,7 +67,21 @@ class Question:
 
 @dataclass(frozen=True)
 class Answer:
-    """The topic of a question, or the error that explains why there is none."""
+    """The topic of a question, or the error that explains why there is none.
+
+    Parameters
+    ----------
+    question : Question
+        What was asked.
+    topic : Topic or None
+        What was found.
+    warnings : tuple of SearchWarning
+        Reasons not to trust the topic.
+    error : SearchError or None
+        Why there is no topic.
+    seconds : float
+        How long the search took.
+    """
 
     question: Question
     topic: Topic | None = None

@@ -76,12 +76,28 @@ class IndexOptions:
 
 @dataclass(frozen=True)
 class Built:
-    """The summary of an index that was built."""
+    """The summary of an index that was built.
+
+    Parameters
+    ----------
+    path : Path
+        Where the index is.
+    n_documents, n_empty, n_missing, n_duplicates : int
+        Documents of the index; those without features; rows without a text; near copies that were found.
+    n_words, n_features, n_nonzeros : int
+        Words that can be searched; those that compare documents; their counts that are not zero.
+    n_components : int
+        Eigenvectors that documents are compared in.
+    n_bytes : int
+        The size of the folder.
+    notes : tuple of SearchWarning
+        What was skipped or left out.
+    """
 
     path: Path
     n_documents: int
-    n_empty: int  # documents without features
-    n_missing: int  # rows without a text
+    n_empty: int
+    n_missing: int
     n_duplicates: int
     n_words: int
     n_features: int

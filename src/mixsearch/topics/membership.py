@@ -57,7 +57,17 @@ class TopicCheck(NamedTuple):
         return "strong" if self.precedence >= TUNING.strong else "weak" if self.precedence < TUNING.weak else "fair"
 
     def recall(self, n: int) -> float:
-        """Return the fraction of left-out documents among the first n."""
+        """Return the fraction of left-out documents among the first n.
+
+        Parameters
+        ----------
+        n : int
+            How many documents are read.
+
+        Returns
+        -------
+        float
+        """
         return float(np.mean(self.ranks <= n)) if len(self.ranks) else float("nan")
 
     def __str__(self) -> str:
