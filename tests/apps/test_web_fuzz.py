@@ -40,7 +40,7 @@ KNOWN = {
     "q": st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join),
     "topic": st.lists(st.sampled_from(QUESTIONS), min_size=1, max_size=3),
     "seed": st.lists(st.sampled_from(SEEDS), min_size=1, max_size=3, unique=True),
-    "words": st.lists(st.sampled_from(WORDS), min_size=1, max_size=4),
+    "state": st.sampled_from(["?t=q%3Dsushi", "t=q%3Dzzz&by=nothing", ""]),
     "examples": st.lists(st.integers(0, 177), min_size=1, max_size=4),
     "columns": st.lists(st.sampled_from(COLUMNS), max_size=3, unique=True),
     "x": st.sampled_from(COLUMNS),

@@ -71,8 +71,8 @@ ROUTES = [
     "/topic?q=rice",
     "/words?prefix=s",
     "/documents/3",
-    "/overview?words=sushi",
-    "/overview/documents",
+    "/overview",
+    "/map",
 ]
 
 

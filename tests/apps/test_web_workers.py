@@ -22,12 +22,11 @@ from mixsearch.web.workers import Workers
 pytestmark = pytest.mark.slow
 
 PATHS = [
-    "topic?q=sushi&errors=true",
-    "topic?q=court&confidence=true",
+    "topic?q=sushi",
+    "topic?q=goal&skip=5",
     "topic?q=sushy",
-    "topic/documents?q=goal&skip_documents=5",
     "documents/99999",
-    "overview?words=sushi&words=goal",
+    "overview",
 ]
 
 

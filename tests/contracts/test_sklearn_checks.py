@@ -19,7 +19,6 @@ from mixsearch import GaussianSearch, LdaSearch, RegressionSearch, SubspaceSearc
         GaussianSearch(n_components="auto"),
         GaussianSearch(covariance="full"),
         GaussianSearch(n_components=2, covariance="full"),
-        TopicSearch(n_components="auto"),
         RegressionSearch(n_components="auto"),
         SubspaceSearch(n_components=1, self_expression=True),
     ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -68,8 +67,8 @@ def index_docstrings(console: Console, folder: Path) -> Path:
 
 
 def name_program() -> str:
-    """Return the name of this program, or its path if the shell would not find it."""
-    return "mixsearch" if shutil.which("mixsearch") else sys.argv[0]
+    """Return the name of this program, or how to run it as a module if the shell would not find it."""
+    return "mixsearch" if shutil.which("mixsearch") else "python -m mixsearch"
 
 
 def measure(work: Callable[[], Result]) -> tuple[Result, float]:

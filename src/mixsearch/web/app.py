@@ -70,9 +70,8 @@ def make_app(
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         workers.warm_up()
-        # For the first phrase of an index that would take longer than a search.
         served = list(app.state.indexes.values())
-        warming = asyncio.create_task(asyncio.to_thread(lambda: [each.index.spell("of the phrase") for each in served]))
+        warming = asyncio.create_task(asyncio.to_thread(lambda: [index.warm_up() for index in served]))
         watch = asyncio.create_task(watch_indexes(app.state.indexes))
         yield
         warming.cancel()

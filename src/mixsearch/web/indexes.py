@@ -85,6 +85,12 @@ class ServedIndex:
             self.set_damage(error)
             raise
 
+    def warm_up(self) -> None:
+        """Read the vocabulary, which would take longer than the first search."""
+        with suppress(StorageError):
+            self.check()
+            self.index.spell("of the phrase")
+
     def set_damage(self, damage: DamagedFolderError) -> None:
         """Search this state no more, if the damage is not that of a newer one."""
         if self._find_generation() != self.generation:

@@ -49,7 +49,7 @@ def test_other_sites_get_nothing(site):
 
 def test_other_sites_may_link_to_the_pages_only():
     link = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}
-    for page in ("/", "/overview", "/segment"):
+    for page in ("/", "/table", "/segment"):
         assert client().get(page, headers=link).status_code == 200
     assert code(client().get("/api/health", headers=link)) == "forbidden"
     assert code(client().post("/", headers=link)) == "forbidden"
@@ -73,7 +73,7 @@ def test_every_answer_says_what_a_page_may_do(path):
 
 def test_without_the_token_there_is_a_form_and_nothing_else():
     visitor = client(Access(token=TOKEN))
-    for page in ("/", "/overview", "/segment"):
+    for page in ("/", "/table", "/segment"):
         asked = visitor.get(page)
         assert asked.status_code == 401
         assert '<form method="post">' in asked.text
@@ -91,9 +91,9 @@ def test_only_the_token_opens(shown):
 
 def test_a_link_with_the_token_leaves_a_cookie_and_no_token_in_the_address():
     visitor = client(Access(token=TOKEN))
-    sent = visitor.get("/overview", params={"words": "a b", "token": TOKEN})
+    sent = visitor.get("/table", params={"words": "a b", "token": TOKEN})
     assert sent.status_code == 303
-    assert sent.headers["location"] == "./overview?words=a+b"
+    assert sent.headers["location"] == "./table?words=a+b"
     cookie = sent.headers["set-cookie"].lower()
     assert "httponly" in cookie
     assert "samesite=lax" in cookie
@@ -116,7 +116,7 @@ def test_the_form_takes_the_token():
     visitor = client(Access(token=TOKEN))
     assert visitor.post("/", data={"token": "wrong"}).status_code == 401
     assert visitor.get("/api/health").status_code == 401
-    assert visitor.post("/overview?words=a", data={"token": TOKEN}).headers["location"] == "./overview?words=a"
+    assert visitor.post("/table?words=a", data={"token": TOKEN}).headers["location"] == "./table?words=a"
     assert visitor.get("/api/health").status_code == 200
 
 
@@ -163,8 +163,8 @@ def test_an_app_may_be_mounted_under_a_prefix():
     visitor = TestClient(around, base_url="http://127.0.0.1", follow_redirects=False)
     assert visitor.get("/search/static/style.css").status_code == 200
     link = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}
-    assert visitor.get("/search/overview", headers=link).status_code == 401
-    assert visitor.get("/search/overview", params={"token": TOKEN}).headers["location"] == "./overview"
+    assert visitor.get("/search/table", headers=link).status_code == 401
+    assert visitor.get("/search/table", params={"token": TOKEN}).headers["location"] == "./table"
     assert visitor.get("/search/api/health").status_code == 200
 
 
