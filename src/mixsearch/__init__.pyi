@@ -15,8 +15,8 @@ from .regression import RegressionComponent, RegressionSearch
 from .subspace import Subspace, SubspaceErrors, SubspaceSearch
 from .table.component import TableComponent
 from .table.search import TableSearch, find
-from .topics.search import TopicSearch
 from .topics.topic import Topic
+from .topics.topic_search import TopicSearch
 
 __version__: str
 

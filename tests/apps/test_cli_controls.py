@@ -30,6 +30,7 @@ def test_control_characters_of_documents_are_not_printed(index, options):
     result = invoke("topic", index, "fish", *options)
     assert result.exit_code == 0
     assert "wasabi" in result.stdout
+    assert "None" not in result.stdout
     assert not set(result.stdout + result.stderr) & set("\x1b\x07\x9b\x7f")
 
 

@@ -27,7 +27,7 @@ def fail(monkeypatch, error):
     def raise_error(*_args, **_options):
         raise error
 
-    monkeypatch.setattr("mixsearch.cli.topic.open_index", raise_error)
+    monkeypatch.setattr("mixsearch.topics.index.open_index", raise_error)
 
 
 def test_a_bug_is_a_sentence_that_names_the_file_with_the_traceback(index, monkeypatch):

@@ -30,8 +30,8 @@ from mixsearch.errors import Option, SearchError
 from mixsearch.gaussian import GaussianComponent, GaussianSearch
 from mixsearch.image.files import make_pillow_image
 from mixsearch.table import write_table
-from mixsearch.topics.search import TopicSearch
 from mixsearch.topics.topic import Topic
+from mixsearch.topics.topic_search import TopicSearch
 
 DEFAULT_WORDS = ("socket", "email", "fourier", "eigenvalues", "clustering", "random")
 

@@ -7,12 +7,14 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from mixsearch.errors import SearchError
-from mixsearch.topics.answers import Question
+
+if TYPE_CHECKING:
+    from mixsearch.topics.answers import Question
 
 _NAMED = re.compile(r"([^:\"]+):\s+(\S.*)")
 _MAX_TITLE = 40
@@ -57,6 +59,8 @@ class TypedHints:
 
 def read_questions(typed: TypedHints, **search: Any) -> list[Question]:
     """Return the questions of a command, with what they have in common."""
+    from mixsearch.topics.answers import Question
+
     if typed.hints is not None:
         return [Question(name, query, **search) for name, query in _parse_lines(typed.hints)]
     if typed.texts:

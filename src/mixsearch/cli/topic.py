@@ -27,18 +27,9 @@ from mixsearch.cli.console import (
 )
 from mixsearch.cli.queries import TypedHints, read_questions
 from mixsearch.display import pluralize
-from mixsearch.topics.answers import (
-    Answer,
-    answer_questions,
-    describe_topic,
-    find_words,
-    frame_documents,
-    name_answers,
-)
-from mixsearch.topics.index import open_index
-from mixsearch.topics.topic import format_about
 
 if TYPE_CHECKING:
+    from mixsearch.topics.answers import Answer
     from mixsearch.topics.groups import GroupedTopic, TopicGroups
 
 _HINTS, _SEARCH, _GROUPS, _OUTPUT = "Other hints", "Search", "Groups of documents", "Output"
@@ -177,6 +168,10 @@ def topic(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.", rich_help_panel=_OUTPUT)] = False,
 ) -> None:
     """Find the topic that a hint means."""
+    # Here, so that help and completion need no numbers.
+    from mixsearch.topics.answers import answer_questions, describe_topic, frame_documents, name_answers
+    from mixsearch.topics.index import open_index
+
     is_grouped = over is not None or by is not None
     if every is not None and not is_grouped:
         raise typer.BadParameter("--every needs --over or --by.")
@@ -301,8 +296,10 @@ def _capitalize(sentence: str) -> str:
 
 def _list_document(document: dict[str, Any], words: Iterable[str]) -> Text:
     """Return one line of a document: its row, name and date, and the part of the text that shows why."""
-    label = document["title"] or document["name"]
-    date = f" ({document['date']})" if document["date"] else ""
+    from mixsearch.topics.answers import find_words
+
+    label = document["title"] or document["name"] or ""
+    date = f" ({document['date']})" if label and document["date"] else document["date"] or ""
     line = Text.assemble((f"{document['row']:>7} ", "dim"), (f"{label}{date}  " if label or date else "", "bold"))
     snippet = document["snippet"]
     if snippet:
@@ -327,6 +324,8 @@ def print_groups(console: Console, groups: TopicGroups) -> None:
 
 
 def _make_table(grouped: GroupedTopic, groups: TopicGroups) -> Table:
+    from mixsearch.topics.topic import format_about
+
     title = Text.assemble((grouped.hint, "bold"), f"  about {format_about(grouped.n_members)} documents")
     table = Table(box=None, padding=(0, 2, 0, 0), title=title, title_justify="left", header_style="dim")
     table.add_column(str(groups.over or groups.by))

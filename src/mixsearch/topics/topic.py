@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
@@ -17,13 +17,15 @@ from mixsearch.core.rows import top_rows
 from mixsearch.core.validation import check_positive_int
 from mixsearch.display import Card, pluralize
 from mixsearch.errors import SearchWarning
-from mixsearch.lda import LdaTopic
 from mixsearch.topics.fitted_corpus import FittedCorpus, Vectors, damp_counts
 from mixsearch.topics.hint import Hint, mark_documents
 from mixsearch.topics.membership import Calibration, TopicCheck
 from mixsearch.topics.score import Scores, score_vectors
 from mixsearch.topics.tuning import TUNING
 from mixsearch.topics.words import Meaning, TopicWord, choose_words, count_members, find_meanings, rank_words, spell
+
+if TYPE_CHECKING:
+    from mixsearch.lda import LdaTopic
 
 
 class TopicComponent(NamedTuple):

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from threadpoolctl import ThreadpoolController
 
 from mixsearch._typing import Array
 from mixsearch.topics.fitted_corpus import FittedCorpus, Vectors
@@ -138,17 +136,13 @@ def find_meanings(corpus: FittedCorpus, documents: Array, vectors: Vectors, colu
 
 
 def _cluster(X: Array) -> Array:
-    from sklearn.cluster import KMeans
+    """Return the best labels of three runs of k-means."""
+    from scipy.cluster.vq import kmeans2, vq
 
-    kmeans = KMeans(TUNING.n_meanings, n_init=3, random_state=0)
-    with _find_pools().limit(limits=1):  # of so few points, threads wait for each other
-        return np.asarray(kmeans.fit_predict(np.asarray(X, dtype=np.float32)))
-
-
-@cache
-def _find_pools() -> ThreadpoolController:
-    """Return the thread pools of this process, once scikit-learn is loaded. Detecting them takes a while."""
-    return ThreadpoolController()
+    points, rng = np.asarray(X, dtype=np.float64), np.random.default_rng(0)
+    runs = [kmeans2(points, TUNING.n_meanings, minit="++", seed=rng, missing="warn") for _ in range(3)]
+    centers = min((centers for centers, _ in runs), key=lambda centers: float(np.square(vq(points, centers)[1]).sum()))
+    return np.asarray(vq(points, centers)[0])
 
 
 def _merge_clusters(X: Array, labels: Array) -> Array:

@@ -12,8 +12,8 @@ from mixsearch.errors import HintError, SearchError, UnknownWordError, WeakHintW
 from mixsearch.topics.fitted_corpus import FittedCorpus, damp_counts
 from mixsearch.topics.groups import group_topics, name_topics
 from mixsearch.topics.membership import TopicCheck, estimate_curve
-from mixsearch.topics.search import TopicSearch
 from mixsearch.topics.topic import format_about
+from mixsearch.topics.topic_search import TopicSearch
 
 reviews = make_reviews(2_000, random_state=0)
 search = TopicSearch(n_components=30).fit(reviews.text)

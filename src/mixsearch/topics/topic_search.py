@@ -1,0 +1,338 @@
+"""`TopicSearch`: fit a corpus once, then ask for the topic of any word or document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.validation import check_array, check_is_fitted
+
+from mixsearch.core.family import Preset
+from mixsearch.core.validation import as_search_errors, check_choice, check_n_components
+from mixsearch.errors import HintError, SearchError
+from mixsearch.io.values import is_missing
+from mixsearch.lda import LdaSearch
+from mixsearch.machine import map_parallel
+from mixsearch.topics.fitted_corpus import FittedCorpus, damp_counts
+from mixsearch.topics.hint import Hint, Vocabulary, find_terms, read_words, weigh_documents
+from mixsearch.topics.membership import TopicCheck
+from mixsearch.topics.search import check_hint, find_topic
+from mixsearch.topics.topic import Topic
+from mixsearch.topics.tuning import TUNING
+
+# Products of three larger counts are beyond the precision of sums.
+MAX_COUNT = 2**31 - 1
+
+
+def find_lda_topic(corpus: FittedCorpus, hint: Hint, model: LdaSearch, counts: sp.csr_array) -> Topic:
+    """Find the topic of a hint by the paper's model and choices: the share of the component in each document."""
+    if hint.terms:
+        terms = [(term, 1.0) for term in hint.terms] + [(term, -1.0) for term in hint.avoided]
+        columns = {int(c): sign * term.weight for term, sign in terms for part in term.parts for c in part}
+        component = model.search(words=columns)
+    else:
+        component = model.search(
+            examples=counts[hint.documents],
+            not_examples=counts[hint.not_documents] if len(hint.not_documents) else None,
+        )
+    documents, weights = weigh_documents(corpus, hint)
+    shares = component.membership(counts)
+    return Topic(
+        hint,
+        shares,
+        True,
+        TopicCheck(np.empty(0, dtype=np.intp), corpus.n_documents),
+        component.warnings,
+        corpus,
+        shares,
+        None,
+        (documents, corpus.take_vectors(documents), weights),
+        _lda=component,
+    )
+
+
+class TopicSearch(BaseEstimator):
+    """Find one topic of a corpus from a word, several words or a few documents.
+
+    Parameters
+    ----------
+    n_components : int, default=100
+        k, the number of eigenvectors of the second moment that documents are compared in.
+    preset : {"default", "paper"}, default="default"
+        "paper" uses the model and the choices of the paper: plug-in moments of LDA, and the share of the component
+        in each document. See `LdaSearch` for its options.
+    vectorizer : transformer, optional
+        Turns the input of `fit` into counts, such as a `CountVectorizer`; a copy of it is fitted. By default texts are
+        counted as in an index: in any language, without stop words, with phrases.
+    random_state : int, default=0
+        Seed of the eigensolver's starting block, and of the choice of anchors.
+
+    Attributes
+    ----------
+    corpus_ : FittedCorpus
+        The fitted corpus.
+    vocabulary_ : Vocabulary
+        Its words.
+    vectorizer_ : transformer
+        The fitted vectorizer, if one was given.
+
+    References
+    ----------
+    A. Ray, J. Neeman, S. Sanghavi and S. Shakkottai, "The Search Problem in Mixture Models", Journal of Machine
+    Learning Research 18, 2018.
+
+    Examples
+    --------
+    >>> from mixsearch import TopicSearch
+    >>> from mixsearch.datasets import make_reviews
+    >>> search = TopicSearch().fit(make_reviews(1000, random_state=0).text)
+    >>> topic = search.search("sushi")
+    >>> topic.check.match
+    'strong'
+    """
+
+    def __init__(
+        self,
+        n_components: int = TUNING.n_components,
+        *,
+        preset: Preset = "default",
+        vectorizer: BaseEstimator | None = None,
+        random_state: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.preset = preset
+        self.vectorizer = vectorizer
+        self.random_state = random_state
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        vocabulary: Iterable[str] | Mapping[str, int] | None = None,
+    ) -> Self:
+        """Fit the corpus. With labels, also find the topic of the known documents.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, d), or sequence of str
+            Word counts, one row per document; or texts, which are counted. None and NaN are documents without words.
+        y : array of shape (n,), optional
+            1 for known documents of the topic, 0 for documents that are not about it, -1 for unlabelled ones. If given,
+            the topic found is in `topic_`.
+        vocabulary : sequence of str, or mapping of str to int, optional
+            The words, one per column, or the column of each word. By default the column names if X is a data frame.
+
+        Returns
+        -------
+        self
+        """
+        check_choice("preset", self.preset, ("default", "paper"))
+        self.corpus_, self.vocabulary_ = self._fit_texts(X) if _are_texts(X) else self._fit_counts(X, vocabulary)
+        if self.preset == "paper":
+            self._counts = self.corpus_.recover_counts()
+            self._model = LdaSearch(self.n_components, preset="paper", random_state=self.random_state)
+            self._model.fit(self._counts)
+        self.n_components_ = len(self.corpus_.frame.values)
+        if y is not None:
+            labels = np.asarray(y)
+            if not np.any(labels == 1):
+                raise HintError("No label is 1, so no document of the topic is known.", code="no_examples")
+            positive, negative = np.flatnonzero(labels == 1), np.flatnonzero(labels == 0)
+            self.topic_ = self.search(documents=positive, not_documents=negative)
+        return self
+
+    def _fit_texts(self, X: Iterable[str | None]) -> tuple[FittedCorpus, Vocabulary]:
+        from mixsearch.text.count import count_texts
+
+        texts = ["" if is_missing(text) else text for text in X]
+        if self.vectorizer is not None:
+            self.vectorizer_ = clone(self.vectorizer)
+            counts = self.vectorizer_.fit_transform(texts)
+            return self._fit_counts(counts, self.vectorizer_.get_feature_names_out())
+        with count_texts(texts) as counted:
+            chunks = list(counted.chunks())
+            counts, rows = sp.vstack([chunk.counts for chunk in chunks], "csr"), [chunk.rows for chunk in chunks]
+            corpus = FittedCorpus.fit(
+                check_counts(counts),
+                counted.words,
+                n_components=check_n_components(self.n_components),
+                n_features=counted.n_features,
+                copy_of=counted.copy_of,
+                rows=np.concatenate(rows),
+                seed=self.random_state,
+            )
+            return corpus, Vocabulary(counted.words, corpus.document_frequency, split_question)
+
+    def _fit_counts(self, X: Any, names: Any) -> tuple[FittedCorpus, Vocabulary]:
+        if self.vectorizer is not None and not hasattr(self, "vectorizer_"):
+            self.vectorizer_ = clone(self.vectorizer)
+            X, names = self.vectorizer_.fit_transform(X), self.vectorizer_.get_feature_names_out()
+        names = getattr(X, "columns", None) if names is None else names
+        counts = check_counts(validate_counts(X))
+        words = None if names is None else check_vocabulary(names, counts.shape[1])
+        corpus = FittedCorpus.fit(
+            counts, words, n_components=check_n_components(self.n_components), seed=self.random_state
+        )
+        return corpus, Vocabulary(words, corpus.document_frequency)
+
+    def search(
+        self,
+        words: Any = None,
+        *,
+        documents: Any = None,
+        not_documents: Any = None,
+        narrower: float = 0.0,
+        meaning: int | None = None,
+    ) -> Topic:
+        """Find the topic of a hint.
+
+        Parameters
+        ----------
+        words : str, int, sequence of them, or mapping of str to float, optional
+            Words as in a search box, such as ``sushi^2 "happy hour" encrypt* -pizza``; a list of words or numbers of
+            columns; or words with weights, negative for words that no member contains.
+        documents : sequence of int, or array or sparse matrix of shape (q, d), optional
+            Rows of documents about the topic, or word counts of other documents.
+        not_documents : sequence of int, optional
+            Rows of documents that are not about the topic.
+        narrower : float, default=0
+            Steps towards a narrower topic; negative for a broader one.
+        meaning : int, optional
+            Which of the `alternatives` of an answer to the same hint to search for.
+
+        Returns
+        -------
+        Topic
+        """
+        check_is_fitted(self)
+        corpus = self.corpus_
+        terms, avoided = ((), ()) if words is None else find_terms(read_words(words), self.vocabulary_)
+        rows, counts = np.empty(0, dtype=np.intp), None
+        if documents is not None:
+            if is_rows(documents):
+                rows = np.unique(corpus.find_rows(documents))
+            else:
+                counts = damp_counts(check_counts(self._count(documents), corpus.n_features))
+        avoid = np.empty(0, dtype=np.intp) if not_documents is None else np.unique(corpus.find_rows(not_documents))
+        check_hint(bool(terms) or len(rows) > 0 or counts is not None, np.intersect1d(rows, avoid))
+        hint = Hint(terms, avoided, rows, avoid, counts, narrower, meaning)
+        if self.preset == "paper":
+            return find_lda_topic(corpus, hint, self._model, self._counts)
+        return find_topic(corpus, hint)
+
+    def search_many(
+        self, hints: Iterable[Any], *, by: str = "words", n_jobs: int | None = -1, **options: Any
+    ) -> list[Topic]:
+        """Find a topic for each of several hints, in parallel threads.
+
+        Parameters
+        ----------
+        hints : iterable
+            One value per search.
+        by : str, default="words"
+            The argument of `search` that takes each value.
+        n_jobs : int, default=-1
+            Number of threads; -1 uses all cores.
+        **options
+            Further arguments of every `search`.
+
+        Returns
+        -------
+        list of Topic
+            In the order of the hints.
+        """
+        return map_parallel(lambda hint: self.search(**{by: hint}, **options), hints, n_jobs)
+
+    def _count(self, documents: Any) -> Any:
+        """Count texts that are given as documents; counts stay as they are."""
+        if not _are_texts(documents):
+            return documents
+        from mixsearch.text.count import count_texts
+
+        if hasattr(self, "vectorizer_"):
+            return self.vectorizer_.transform(documents)
+        with count_texts(list(documents), known=(self.corpus_.words or ())[: self.corpus_.n_features]) as counted:
+            return counted.to_counts()
+
+
+def _are_texts(X: Any) -> bool:
+    """Return whether the rows of X are texts."""
+    if isinstance(X, str):
+        raise SearchError("X is one string. Give a list of texts, one per document.", code="one_string")
+    if sp.issparse(X) or (hasattr(X, "dtype") and getattr(X.dtype, "kind", "O") not in "OUT") or hasattr(X, "columns"):
+        return False
+    first = next((text for text in X if not is_missing(text)), None)
+    return isinstance(first, str)
+
+
+def is_rows(documents: Any) -> bool:
+    """Return whether documents are given by their rows."""
+    return not sp.issparse(documents) and np.ndim(documents) <= 1 and np.asarray(documents).dtype.kind in "iu"
+
+
+def split_question(text: str) -> list[str]:
+    """Split a word or phrase of a question as texts are split by default."""
+    from mixsearch.text.options import CorpusOptions
+    from mixsearch.text.tokens import normalize_text, split_words
+
+    options = CorpusOptions()
+    return split_words(normalize_text(text), options)
+
+
+def validate_counts(X: Any) -> sp.csr_array:
+    """Return word counts as a sparse matrix of numbers that are finite."""
+    with as_search_errors():
+        return sp.csr_array(check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32, np.int32, np.int64]))
+
+
+def check_counts(X: Any, n_features: int | None = None) -> sp.csr_array:
+    """Check word counts, and store each word of a document once."""
+    counts = sp.csr_array(X)
+    if n_features is not None and counts.shape[1] < n_features:
+        raise SearchError(
+            "The documents have {n_columns} columns, but the fit had {n_words} words.",
+            code="wrong_columns",
+            n_columns=counts.shape[1],
+            n_words=n_features,
+        )
+    if not counts.has_canonical_format or not counts.data.all():
+        counts = counts.copy()
+        counts.sum_duplicates()
+        counts.eliminate_zeros()
+    low, high = counts.data.min(initial=0), counts.data.max(initial=0)
+    if low < 0 or high > MAX_COUNT:
+        raise SearchError(
+            "Word counts must be from 0 to {maximum:,}, got {value:g}.",
+            code="bad_counts",
+            maximum=MAX_COUNT,
+            value=float(low if low < 0 else high),
+        )
+    if np.count_nonzero(np.diff(counts.indptr)) < 2:
+        n = int(np.count_nonzero(np.diff(counts.indptr)))
+        if n_features is None:
+            raise SearchError("A corpus needs at least 2 documents with words, got {n}.", code="too_few_documents", n=n)
+    return counts
+
+
+def check_vocabulary(vocabulary: Iterable[str] | Mapping[str, int], n_columns: int) -> list[str]:
+    """Return the words in the order of the columns, from a list of them or from a mapping of words to columns."""
+    if isinstance(vocabulary, str):
+        raise SearchError("The vocabulary is one string. Give a list of words, one per column.", code="bad_vocabulary")
+    if isinstance(vocabulary, Mapping):  # such as CountVectorizer.vocabulary_: word -> column
+        vocabulary = sorted(vocabulary, key=vocabulary.__getitem__)
+    words = [str(word) for word in vocabulary]
+    if len(words) != n_columns or len(set(words)) != n_columns:
+        raise SearchError(
+            "The vocabulary must have one word for each of the {n_columns:,} columns, each once; it has {n_words:,} "
+            "({n_distinct:,} different ones).",
+            code="bad_vocabulary",
+            n_columns=n_columns,
+            n_words=len(words),
+            n_distinct=len(set(words)),
+        )
+    return words
