@@ -66,7 +66,7 @@ def make_documents(subjects: dict[str, str], n: int, seed: int = 0) -> list[dict
         ]
         rng.shuffle(words)
         # Chess becomes more frequent: it is left out of most of the early years.
-        year = 2023 if subject == 4 and number % 4 else 2018 + number // len(subjects) % 6
+        year = 2023 if subject == 4 and number % 4 else 2004 + number // len(subjects) % 20
         facts = {"date": f"{year}-05-0{1 + number % 9}", "place": PLACES[int(subject > 1)]}
         name = f"{list(subjects)[subject]} {number}"
         documents.append({"name": name, "text": " ".join(words).capitalize() + ".", **facts})

@@ -7,7 +7,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from mixsearch.web import make_app
-from mixsearch.web.settings import FILE_PAGES, STATIC_FILES
+from mixsearch.web.settings import STATIC_FILES
 
 MODULES = {file.relative_to(STATIC_FILES).as_posix(): file.read_text() for file in STATIC_FILES.rglob("*.js")}
 
@@ -36,19 +36,6 @@ def test_imports_of_modules_point_one_way():
     assert [
         (name, target) for name, target in imports if name in allowed and folder_of.get(target) not in allowed[name]
     ] == []
-
-
-def test_pages_name_every_module_that_their_views_wait_for(client):
-    for path in FILE_PAGES:
-        linked = re.findall(r'rel="modulepreload" href="static/([^"]+)"', client.get(path).text)
-        view = path.strip("/")
-        waiting, needed = ["main.js", next(t for _, t in list_imports("main.js") if t.startswith(f"{view}/"))], set()
-        while waiting:
-            name = waiting.pop()
-            if name not in needed:
-                needed.add(name)
-                waiting += [target for kind, target in list_imports(name) if kind == "from"]
-        assert sorted(linked) == sorted(needed), path
 
 
 def test_files_are_compressed_and_not_sent_again(client):

@@ -8,8 +8,9 @@ import type { Group, Groups } from "./types";
 
 const HEIGHT = 280;
 const EDGE = { left: 46, top: 12, bottom: 26 };
-const LETTER = 7; // width of a letter of the labels
+const LETTER = 7.5; // width of a letter of the labels
 const MAX_NAME = 22;
+const NUMBER_WIDTH = 60; // beside the name, in pixels
 const MAX_BARS = 20;
 const N_TICKS = 4;
 const MIN_DOCUMENTS = 10; // of a first or last period that is drawn, and a part of the largest period
@@ -62,8 +63,10 @@ function Lines({ groups, names, selection, onSelect }: Props) {
   const [frame, width] = useWidth();
   const [hovered, setHovered] = useState<number | null>(null);
   const labels = groups.topics[0]?.groups.map(({ label }) => label) ?? [];
-  const shown = names.map((name) => (name.length > MAX_NAME ? `${name.slice(0, MAX_NAME - 1)}…` : name));
-  const right = Math.min(Math.max(...shown.map(({ length }) => length), 4) * LETTER + 60, width / 3);
+  const longest = Math.min(Math.max(...names.map(({ length }) => length), 4), MAX_NAME);
+  const right = Math.min(longest * LETTER + NUMBER_WIDTH, 0.4 * width);
+  const fitting = Math.max(Math.floor((right - NUMBER_WIDTH) / LETTER), 1);
+  const shown = names.map((name) => (name.length > fitting ? `${name.slice(0, fitting - 1)}…` : name));
   const inner = Math.max(width - EDGE.left - right, 1);
   const tall = HEIGHT - EDGE.top - EDGE.bottom;
   const top = scaleOf(groups);

@@ -5,6 +5,7 @@ import { fetchWords, shared } from "./api";
 import { MAX_CHIPS, nameOf, type Chip } from "./state";
 
 const MAX_QUERY = 1000;
+const N_WORDS = 8; // that the server lists at most: fewer are all there are
 
 interface Props {
   index: string;
@@ -21,6 +22,7 @@ export function SearchBox({ index, chips, selected, draft, onInput, onCommit, on
   const input = useRef<HTMLInputElement>(null);
   const [words, setWords] = useState<string[]>([]);
   const [active, setActive] = useState(-1);
+  const last = useRef<{ before: string; completions: string[] }>({ before: "", completions: [] });
 
   useEffect(() => {
     setActive(-1);
@@ -29,9 +31,18 @@ export function SearchBox({ index, chips, selected, draft, onInput, onCommit, on
       setWords([]);
       return undefined;
     }
+    const show = (completions: string[]) => setWords(completions.filter((word) => word !== prefix));
+    const { before, completions } = last.current;
+    if (before && prefix.startsWith(before) && completions.length < N_WORDS) {
+      show(completions.filter((word) => word.startsWith(prefix)));
+      return undefined;
+    }
     const controller = new AbortController();
     fetchWords(index, prefix, controller.signal)
-      .then((completions) => setWords(completions.map(({ word }) => word).filter((word) => word !== prefix)))
+      .then((fetched) => {
+        last.current = { before: prefix, completions: fetched.map(({ word }) => word) };
+        show(last.current.completions);
+      })
       .catch(() => setWords([]));
     return () => controller.abort();
   }, [index, draft]);
