@@ -122,7 +122,7 @@ class Vocabulary:
         self,
         words: Sequence[str] | None,
         document_frequency: Array,
-        spell: Callable[[str], Sequence[str]] = lambda word: word.split(),
+        spell: Callable[[str], Sequence[str]] = str.split,
     ) -> None:
         self.words, self.document_frequency, self._spell = words, document_frequency, spell
 

@@ -146,6 +146,11 @@ class TopicSearch(BaseEstimator):
             self.topic_ = self.search(documents=positive, not_documents=negative)
         return self
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = tags.input_tags.positive_only = tags.input_tags.string = True
+        return tags
+
     def _fit_texts(self, X: Iterable[str | None]) -> tuple[FittedCorpus, Vocabulary]:
         from mixsearch.text.count import count_texts
 
@@ -174,6 +179,7 @@ class TopicSearch(BaseEstimator):
             X, names = self.vectorizer_.fit_transform(X), self.vectorizer_.get_feature_names_out()
         names = getattr(X, "columns", None) if names is None else names
         counts = check_counts(validate_counts(X))
+        self.n_features_in_ = counts.shape[1]
         words = None if names is None else check_vocabulary(names, counts.shape[1])
         corpus = FittedCorpus.fit(
             counts, words, n_components=check_n_components(self.n_components), seed=self.random_state
@@ -287,7 +293,8 @@ def split_question(text: str) -> list[str]:
 def validate_counts(X: Any) -> sp.csr_array:
     """Return word counts as a sparse matrix of numbers that are finite."""
     with as_search_errors():
-        return sp.csr_array(check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32, np.int32, np.int64]))
+        dtypes = [np.float64, np.float32, np.int32, np.int64]
+        return sp.csr_array(check_array(X, accept_sparse="csr", dtype=dtypes, ensure_min_samples=2))
 
 
 def check_counts(X: Any, n_features: int | None = None) -> sp.csr_array:
@@ -307,7 +314,9 @@ def check_counts(X: Any, n_features: int | None = None) -> sp.csr_array:
     low, high = counts.data.min(initial=0), counts.data.max(initial=0)
     if low < 0 or high > MAX_COUNT:
         raise SearchError(
-            "Word counts must be from 0 to {maximum:,}, got {value:g}.",
+            "Negative values in data: word counts must be from 0 to {maximum:,}, got {value:g}."
+            if low < 0
+            else "Word counts must be from 0 to {maximum:,}, got {value:g}.",
             code="bad_counts",
             maximum=MAX_COUNT,
             value=float(low if low < 0 else high),
