@@ -4,11 +4,6 @@ const NO_CONNECTION = "The server does not answer. It may have been stopped: sta
 const NO_ANSWER = "The server sent an invalid answer. Try again.";
 
 const SIGNED_OUT = "unauthorized";
-/** The code of an answer to If-Match: the index is no longer in the state that was asked for. */
-export const INDEX_CHANGED = "index_changed";
-
-/** @type {WeakMap<object, string | null>} The entity tag of each answer. */
-const tags = new WeakMap();
 
 export class ApiError extends Error {
   /**
@@ -51,23 +46,6 @@ export function queryOf(params) {
 }
 
 /**
- * Return an API path below an index.
- * @param {{name: string}} index
- * @param {string} rest
- */
-export function pathOf(index, rest) {
-  return `api/indexes/${encodeURIComponent(index.name)}/${rest}`;
-}
-
-/**
- * Return the state of the index that an answer is of: rows of documents mean others in another state.
- * @param {object} answer
- */
-export function tagOf(answer) {
-  return tags.get(answer) ?? null;
-}
-
-/**
  * Ask about one state of an index, if a tag is given, or for an answer that the browser has not kept.
  * @typedef {{signal?: AbortSignal, tag?: string | null, isFresh?: boolean}} Asking
  */
@@ -75,11 +53,6 @@ export function tagOf(answer) {
 /** @param {string} path @param {object} [params] @param {Asking} [asking] */
 export function get(path, params = {}, asking = {}) {
   return request(url(path, params), optionsOf(asking));
-}
-
-/** Return the bytes of an address. @param {string} path @param {object} [params] @param {Asking} [asking] @returns {Promise<ArrayBuffer>} */
-export function getBytes(path, params = {}, asking = {}) {
-  return request(url(path, params), optionsOf(asking), (response) => response.arrayBuffer());
 }
 
 /** @param {Asking} asking @returns {RequestInit} */
@@ -148,7 +121,6 @@ async function request(address, options, read = parsed) {
   if (body?.error?.code === SIGNED_OUT) location.reload(); // the server then asks for its token, and leads back here
   if (!response.ok) throw failureOf(response.status, body);
   if (body === undefined) throw new ApiError(response.status, "bad_answer", NO_ANSWER);
-  if (body instanceof Object) tags.set(body, response.headers.get("ETag"));
   return body;
 }
 

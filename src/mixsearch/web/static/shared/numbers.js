@@ -11,17 +11,6 @@ export function percent(share) {
   return `${(100 * share).toFixed(decimals(share))}%`;
 }
 
-/** Format a fraction as a whole percentage. */
-export function roughly(share) {
-  return share < 0.005 ? "under 1%" : `${Math.round(100 * share)}%`;
-}
-
-/** Format the standard error of a percentage with the same number of decimals. */
-export function giveOrTake(share, stderr) {
-  const rounded = (100 * stderr).toFixed(decimals(share));
-  return `± ${Number(rounded) > 0 ? rounded : Number((100 * stderr).toPrecision(1))}`;
-}
-
 function decimals(share) {
   const size = Math.abs(100 * share);
   if (size === 0 || size >= 9.95) return 0;
@@ -31,11 +20,6 @@ function decimals(share) {
 /** Format a number of things. */
 export function whole(n) {
   return Math.round(n).toLocaleString("en");
-}
-
-/** Format a factor with two digits. */
-export function times(x) {
-  return `${x >= 9.5 ? Math.round(x).toLocaleString("en") : Number(x.toPrecision(2))}×`;
 }
 
 /** Format a probability as a whole percentage, never 0% or 100%. */
@@ -55,12 +39,3 @@ export function bytes(n) {
   return `${Number((n / 1000 ** power).toPrecision(3))} ${units[power]}`;
 }
 
-/** Return fractions that add up to 1 as whole percentages that add up to 100. */
-export function wholePercents(shares) {
-  const exact = shares.map((share) => 100 * share);
-  const whole100 = exact.map(Math.floor);
-  const missing = Math.round(exact.reduce((a, b) => a + b, 0)) - whole100.reduce((a, b) => a + b, 0);
-  const byRemainder = exact.map((_, i) => i).sort((a, b) => exact[b] - whole100[b] - (exact[a] - whole100[a]));
-  for (const i of byRemainder.slice(0, Math.max(missing, 0))) whole100[i] += 1;
-  return whole100;
-}
