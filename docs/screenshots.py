@@ -36,13 +36,14 @@ def show_segments(page: Page) -> None:
     seeds = [("seed", f"{name}:{pixels}") for name, pixels in SEEDS.items()]
     page.goto(f"segment?{urlencode([('picture', 'example'), *seeds])}")
     page.locator(".segment-time", has_text="segments").wait_for()
-    page.wait_for_function("document.querySelector('.segment-image').naturalWidth > 0")
+    page.wait_for_load_state("networkidle")
     page.locator(".segment-stage").hover(position={"x": 300, "y": 300})  # tints the segment there
 
 
 def show_table(page: Page) -> None:
     page.goto("table?table=example&examples=3&examples=8&examples=40&not_examples=100")
-    page.locator(".table-path.found").wait_for(state="attached")
+    page.get_by_text("when left out").first.wait_for()
+    page.wait_for_load_state("networkidle")
 
 
 PICTURES: dict[str, Callable[[Page], None]] = {
