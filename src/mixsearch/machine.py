@@ -8,7 +8,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, ContextDecorator, contextmanager, suppress
 from contextvars import ContextVar, copy_context
 from functools import cache, cached_property
 from pathlib import Path
@@ -109,7 +109,7 @@ T = TypeVar("T")
 U = TypeVar("U")
 
 
-class OneBlasThread:
+class OneBlasThread(ContextDecorator):
     """Process-wide limit of BLAS to one thread. Reentrant and shared: the first user sets it, the last one lifts it."""
 
     def __init__(self) -> None:

@@ -236,8 +236,8 @@ def encode_places(index: TopicIndex, places: DocumentPoints) -> bytes:
 
 def encode_membership(topic: Topic, places: DocumentPoints) -> bytes:
     """Encode the membership of the documents of a map as bytes, from 0 to 255."""
-    membership: Array = topic.membership()[places.documents]
-    return np.round(255 * membership).astype(np.uint8).tobytes()
+    weights: Array = topic.member_weights[places.documents]
+    return np.round(255 * weights).astype(np.uint8).tobytes()
 
 
 def list_labels(index: TopicIndex, places: DocumentPoints) -> list[dict[str, Any]]:

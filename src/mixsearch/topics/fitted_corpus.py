@@ -18,13 +18,18 @@ from mixsearch._typing import Array
 from mixsearch.core.eigen import top_eigenpairs
 from mixsearch.core.moments import multiply_gram_chunks, rescale, symmetric_operator
 from mixsearch.core.rows import RowChunks, chunk_rows, row_slices, sum_chunks
-from mixsearch.errors import HintError
+from mixsearch.core.validation import as_search_errors
+from mixsearch.errors import HintError, SearchError
 from mixsearch.machine import n_cores, one_blas_thread
 from mixsearch.topics.tuning import TUNING
 
 # Eigenvectors whose residual is this part of their eigenvalue rank documents as exact ones do.
 _EIGEN_TOL, _BLOCK = 1e-2, 20
 _TINY = 1e-12
+# Products of three larger counts are beyond the precision of sums.
+MAX_COUNT = 2**31 - 1
+# Documents that are multiplied together: their coordinates fit into the cache of a core.
+CHUNK_DOCUMENTS = 2_048
 
 # From a name, a shape and a type to an array, for instance on disk.
 Allocate = Callable[[str, tuple[int, ...], Any], Array]
@@ -73,15 +78,47 @@ class Segment:
     rows: Array  # of the input, (n,)
 
 
-def damp(counts: Array) -> Array:
-    """Return log2(1 + c): real text repeats words more often than the model allows."""
-    return np.asarray(np.log2(1.0 + counts), dtype=np.float32)
+def check_counts(X: Any, min_documents: int = 0) -> sp.csr_array:
+    """Check word counts, and store each word of a document once."""
+    from sklearn.utils.validation import check_array  # which a search for words need not wait for
+
+    with as_search_errors():
+        dtypes = [np.float64, np.float32, np.int32, np.int64]
+        checked = check_array(X, accept_sparse="csr", dtype=dtypes, ensure_min_samples=max(min_documents, 1))
+    counts = sp.csr_array(checked)
+    if counts.nnz < 2**31 and counts.indices.dtype != np.int32:  # half of the bytes that every search reads
+        places = (counts.indices.astype(np.int32), counts.indptr.astype(np.int32))
+        counts = sp.csr_array((counts.data, *places), shape=counts.shape)
+    if not counts.has_canonical_format or not counts.data.all():
+        counts = counts.copy()
+        counts.sum_duplicates()
+        counts.eliminate_zeros()
+    low, high = counts.data.min(initial=0), counts.data.max(initial=0)
+    if low < 0 or high > MAX_COUNT:
+        raise SearchError(
+            "Negative values in data: word counts must be from 0 to {maximum:,}, got {value:g}."
+            if low < 0
+            else "Word counts must be from 0 to {maximum:,}, got {value:g}.",
+            code="bad_counts",
+            maximum=MAX_COUNT,
+            value=float(low if low < 0 else high),
+        )
+    n = int(np.count_nonzero(np.diff(counts.indptr)))
+    if n < min_documents:
+        raise SearchError("A corpus needs at least 2 documents with words, got {n}.", code="too_few_documents", n=n)
+    return counts
 
 
 def damp_counts(counts: Any) -> sp.csr_array:
-    """Return damped word counts."""
+    """Return log2(1 + c) of word counts: real text repeats words more often than the model allows."""
     X = sp.csr_array(counts)
-    return sp.csr_array((damp(X.data), X.indices, X.indptr), shape=X.shape)
+    return sp.csr_array((np.log2(1.0 + X.data).astype(np.float32), X.indices, X.indptr), shape=X.shape)
+
+
+def recover_counts(damped: Any) -> sp.csr_array:
+    """Return word counts before they were damped."""
+    X = sp.csr_array(damped)
+    return sp.csr_array((np.rint(np.exp2(X.data.astype(np.float64)) - 1), X.indices, X.indptr), shape=X.shape)
 
 
 def fit_corpus(
@@ -144,7 +181,7 @@ def fit_corpus(
             array[rows] = values
         center += chunk.coordinates.sum(axis=0)
         broad_center += (_invert(chunk.broad_norms) @ chunk.coordinates[:, :b]) * frame.scale[:b]
-        A = _join_anchors(chunk.nearest, chunk.nearness, a)
+        A = join_anchors(chunk.nearest, chunk.nearness, a)
         links += (A.T @ A).toarray()
     return (
         replace(
@@ -173,10 +210,11 @@ def _compute_reach(links: Array) -> Array:
     return np.asarray((1 - stay) * np.linalg.inv(np.eye(len(links)) - stay * step.T), dtype=np.float32)
 
 
-def _join_anchors(nearest: Array, nearness: Array, n_anchors: int) -> sp.csr_array:
+def join_anchors(nearest: Array, nearness: Array, n_anchors: int) -> sp.csr_array:
     """Return the weights of anchors in each document as a sparse matrix, (n, a)."""
     n, m = nearest.shape
-    return sp.csr_array((nearness.ravel(), nearest.ravel(), np.arange(0, n * m + 1, m)), shape=(n, n_anchors))
+    starts = np.arange(0, n * m + 1, m, dtype=np.int32 if n * m < 2**31 else np.int64)
+    return sp.csr_array((nearness.ravel(), nearest.ravel(), starts), shape=(n, n_anchors))
 
 
 def place_documents(frame: TopicFrame, counts: sp.csr_array) -> Placed:
@@ -346,7 +384,7 @@ class FittedCorpus:
         """The weights of anchors in each document, (n, a); rows sum to one."""
         nearest = self._join(lambda segment: segment.placed.nearest)
         nearness = self._join(lambda segment: segment.placed.nearness)
-        return _join_anchors(nearest, nearness, len(self.frame.anchors))
+        return join_anchors(nearest, nearness, len(self.frame.anchors))
 
     @cached_property
     def anchor_mass(self) -> Array:
@@ -364,9 +402,13 @@ class FittedCorpus:
         documents = np.flatnonzero(self.lengths)
         return self.take_vectors(documents[:: -(-len(documents) // TUNING.n_sampled) or 1])
 
-    def split_rows(self) -> list[tuple[Segment, slice]]:
-        """Return all documents in chunks: rows of segments."""
-        return [(segment, rows) for segment in self.segments for rows in row_slices(segment.by_document.shape[0])]
+    def split_rows(self) -> list[tuple[Segment, slice, slice]]:
+        """Return all documents in chunks: segments, the rows in them, and the documents of the corpus."""
+        return [
+            (segment, rows, slice(documents.start + rows.start, documents.start + rows.stop))
+            for segment, documents in zip(self.segments, self._slices, strict=True)
+            for rows in row_slices(segment.by_document.shape[0], CHUNK_DOCUMENTS)
+        ]
 
     def _join(self, get: Callable[[Segment], Array]) -> Array:
         parts = [np.asarray(get(segment)) for segment in self.segments]
@@ -374,7 +416,10 @@ class FittedCorpus:
 
     def find_rows(self, rows: Sequence[int]) -> Array:
         """Return the documents of rows of the input, as indices in the corpus."""
-        wanted = np.asarray(rows, dtype=np.int64).reshape(-1)
+        given = np.asarray(rows).reshape(-1)
+        if len(given) and given.dtype.kind not in "iu":
+            raise HintError("Rows of documents must be integers, got {row!r}.", code="bad_row", row=given.tolist()[0])
+        wanted = given.astype(np.int64)
         indices = np.minimum(np.searchsorted(self.rows, wanted), self.n_documents - 1)
         missing = wanted[self.rows[indices] != wanted]
         if len(missing):
@@ -405,7 +450,7 @@ class FittedCorpus:
         """Return other documents, of damped counts of features, as unit vectors."""
         X, placed = sp.csr_array(counts), place_documents(self.frame, counts)
         weighted = sp.csr_array((X.data * self.frame.idf[X.indices], X.indices, X.indptr), shape=X.shape)
-        anchors = _join_anchors(placed.nearest, placed.nearness, len(self.frame.anchors))
+        anchors = join_anchors(placed.nearest, placed.nearness, len(self.frame.anchors))
         tfidf = scale_rows(weighted, placed.lengths)
         return Vectors(tfidf, placed.coordinates, placed.norms, placed.broad_norms, anchors)
 
@@ -426,10 +471,17 @@ class FittedCorpus:
         )
         return coordinates, norms, broad_norms
 
-    def recover_counts(self) -> sp.csr_array:
-        """Return the counts of features before they were damped, (n, d)."""
-        X = sp.csr_array(sp.vstack([segment.by_document for segment in self.segments], "csr"))
-        return sp.csr_array((np.rint(np.exp2(X.data.astype(np.float64)) - 1), X.indices, X.indptr), shape=X.shape)
+    def read_counts(self, X: Any) -> sp.csr_array:
+        """Check the word counts of other documents, and return the damped ones of features, (q, d)."""
+        counts = check_counts(X)
+        if counts.shape[1] not in (self.n_features, self.n_words):
+            raise SearchError(
+                "The documents have {n_columns:,} columns, but the fit had {n_words:,} words.",
+                code="wrong_columns",
+                n_columns=counts.shape[1],
+                n_words=self.n_words,
+            )
+        return damp_counts(counts[:, : self.n_features])
 
     def split_documents(self, documents: Array) -> list[tuple[Segment, Array, slice]]:
         """Return each segment with those of some documents, which rise, that it has: their indices and positions."""

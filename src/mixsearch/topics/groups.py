@@ -158,7 +158,8 @@ def group_topics(
     sizes = np.bincount(chosen, minlength=n_groups)
     # 2) sums of membership
     grouped = []
-    for name, topic in topics.items():
+    for name, answer in topics.items():
+        topic = answer if subset is None else answer.within(subset)
         weights = topic.member_weights
         members = np.bincount(chosen, weights[is_counted], n_groups)
         containing = np.bincount(chosen, topic.contains[is_counted], n_groups) if topic.hint.terms else None
@@ -173,8 +174,7 @@ def group_topics(
             )
             for i in range(n_groups)
         )
-        total = float(weights.sum() if subset is None else weights[subset].sum())
-        grouped.append(GroupedTopic(name, total, groups))
+        grouped.append(GroupedTopic(name, float(weights.sum()), groups))
     n_all = len(codes) if subset is None else int(np.count_nonzero(subset))
     starts = None if first.kind != "period" or first.edges is None else tuple(map(str, first.edges[:-1].tolist()))
     return TopicGroups(over, by, first.kind, first.every, where, n_all - len(chosen), starts, tuple(grouped))

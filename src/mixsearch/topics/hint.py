@@ -73,7 +73,7 @@ def read_words(words: Any) -> list[Words]:
     elif isinstance(words, Mapping):
         items = [Words(str(word), abs(_check_weight(word, value)), value < 0) for word, value in words.items()]
     else:
-        several = [words] if isinstance(words, Integral) else list(words)
+        several = list(words) if isinstance(words, Iterable) else [words]
         for word in several:
             if not isinstance(word, str | Integral):
                 raise HintError("Words must be strings or column numbers, got {word!r}.", code="bad_word", word=word)

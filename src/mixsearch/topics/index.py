@@ -176,7 +176,7 @@ class TopicIndex:
             given = ([] if listed is None else listed for listed in (documents, not_documents))
             rows, avoid = (np.unique(self.corpus.find_rows(listed)).astype(np.intp) for listed in given)
             counts = None if text is None else damp_counts(self._count([text] if isinstance(text, str) else text))
-            check_hint(bool(terms) or len(rows) > 0 or counts is not None, np.intersect1d(rows, avoid))
+            check_hint(bool(terms) or len(rows) > 0 or counts is not None, np.intersect1d(rows, avoid), narrower)
             subset = None if where is None else self.match(where)
             topic = find_topic(self._checked_corpus, Hint(terms, avoided, rows, avoid, counts, narrower, meaning))
             return topic if subset is None else topic.within(subset)
@@ -474,25 +474,26 @@ class TopicIndex:
                 growth=read_growth(self.folder.facts, self.n_documents),
             )
 
-    def show(self, *hints: str, height: int = 640, **options: Any) -> Any:
+    def show(self, *hints: str, **options: Any) -> Any:
         """Show topics in a notebook: one page with their words, documents, timelines and warnings.
 
         Parameters
         ----------
         *hints : str
-            One for each topic, as in a search box: "sushi -burger". By default, words to start with.
-        height : int, default=640
-            The height of the frame, in pixels.
+            One for each topic, as in a search box: "sushi -burger".
         **options
-            Further arguments of `mixsearch.report.make_report`, such as over, by and where.
+            Further arguments of `make_report`, such as by and where.
 
         Returns
         -------
-        ShownReport
-            The page is in it, and works without a server: its `html` can be written to a file.
+        Report
+            The page works without a server, and can be written to a file.
         """
+        from mixsearch.topics.answers import Question
+
         # Reports are made of indexes, so their module is found only when one is wanted.
-        return import_module("mixsearch.report.write").show_topics(self, hints, height=height, **options)
+        make_report = import_module("mixsearch.report").make_report
+        return make_report(self, [Question(hint, hint) for hint in hints], **options)
 
     @contextmanager
     def explain_failures(self) -> Iterator[None]:

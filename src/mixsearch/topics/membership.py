@@ -72,6 +72,8 @@ class TopicCheck(NamedTuple):
 
     def __str__(self) -> str:
         q = len(self.ranks)
+        if not self.n_documents:
+            return "no check: no other documents are left to compare with"
         if q < 2:
             return "no check: it needs two documents"
         n = _round_up(int(self.ranks[min(int(TUNING.told_recall * q), q - 1)]))
@@ -110,13 +112,15 @@ def calibrate(
     `vectors` and `weights` are those of the hint, `columns` its words, and `is_given` marks the documents of the corpus
     that it has, by words or as examples, (n,).
     """
-    left_out = score_left_out(corpus, vectors, weights, scores, columns)
     background = -np.sort(-scores.values[~is_given])
+    m = len(background)
+    left_out = score_left_out(corpus, vectors, weights, scores, columns) if m else np.empty(0)
     ranks = 1 + np.searchsorted(-background, np.sort(-left_out), side="left")
-    check = TopicCheck(np.minimum(ranks, max(len(background), 1)), max(len(background), 1), len(columns) > 0)
-    if len(left_out) < TUNING.min_judged or not len(background):
-        order = np.argsort(np.argsort(scores.values, kind="stable"), kind="stable")
-        return Calibration((order + 0.5) / len(order), False, check)
+    check = TopicCheck(np.minimum(ranks, m), m, len(columns) > 0)
+    if len(left_out) < TUNING.min_judged:
+        ascending = np.sort(scores.values)
+        before, upto = (np.searchsorted(ascending, scores.values, side=side) for side in ("left", "right"))
+        return Calibration((before + upto) / (2 * corpus.n_documents), False, check)
     levels, membership = estimate_curve(background, -np.sort(-scores.values[is_given]), check)
     return Calibration(np.interp(scores.values, levels, membership), True, check)
 

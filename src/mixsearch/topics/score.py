@@ -22,6 +22,7 @@ from mixsearch.topics.fitted_corpus import (
     TopicFrame,
     Vectors,
     find_anchors,
+    join_anchors,
     measure_broad,
     scale_rows,
     to_units,
@@ -163,20 +164,20 @@ def multiply_corpus(corpus: FittedCorpus, contrast: Contrast) -> Array:
     """Return the products of all documents with a contrast: in words, fine and broad coordinates, (n, 3)."""
     frame = corpus.frame
     weighted, b = frame.idf * contrast.words, len(frame.broad_center)
-    places = np.column_stack(
-        [contrast.fine, np.append(frame.scale[:b] * contrast.broad, np.zeros(len(frame.values) - b))]
-    )
-    places = places.astype(np.float32)
+    broad = frame.scale[:b] * contrast.broad
+    products = np.empty((3, corpus.n_documents), np.float32)  # one kind after the other: sums of each are fast
 
-    def multiply(rows: tuple[Segment, slice]) -> Array:
-        segment, part = rows
-        X, placed = segment.by_document, segment.placed
-        lengths, broad_norms = placed.lengths[part], placed.broad_norms[part]
-        words = (view_rows(X, part) @ weighted) / np.where(lengths > 0, lengths, np.inf)
-        products = placed.coordinates[part] @ places
-        return np.column_stack([words, products[:, 0], products[:, 1] / np.where(broad_norms > 0, broad_norms, np.inf)])
+    def multiply(rows: tuple[Segment, slice, slice]) -> None:
+        segment, inside, documents = rows
+        placed = segment.placed
+        lengths, norms, coordinates = placed.lengths[inside], placed.broad_norms[inside], placed.coordinates[inside]
+        words = view_rows(segment.by_document, inside) @ weighted
+        products[0, documents] = words / np.where(lengths > 0, lengths, np.inf)
+        products[1, documents] = coordinates @ contrast.fine
+        products[2, documents] = (coordinates[:, :b] @ broad) / np.where(norms > 0, norms, np.inf)
 
-    return np.concatenate(map_parallel(multiply, corpus.split_rows(), n_jobs=-1))
+    map_parallel(multiply, corpus.split_rows(), n_jobs=-1)
+    return products.T
 
 
 def multiply_vectors(frame: TopicFrame, vectors: Vectors, contrast: Contrast) -> Array:
@@ -218,8 +219,7 @@ def remove_words(frame: TopicFrame, vectors: Vectors, columns: Array) -> Vectors
     coordinates = vectors.coordinates * vectors.norms[:, None] - removed[:, columns] @ frame.basis[columns]
     units, norms = to_units(coordinates / np.where(lengths > 0, lengths, np.inf)[:, None])
     nearest, nearness = find_anchors(frame, units)
-    n, m = nearest.shape
-    anchors = sp.csr_array((nearness.ravel(), nearest.ravel(), np.arange(0, n * m + 1, m)), shape=vectors.anchors.shape)
+    anchors = join_anchors(nearest, nearness, vectors.anchors.shape[1])
     return Vectors(scale_rows(remainder, lengths), units, norms, measure_broad(frame, units), anchors)
 
 

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from numbers import Real
+
 import numpy as np
 
 from mixsearch._typing import Array
-from mixsearch.errors import HintError, Option, SearchWarning, WeakHintWarning, warn_user
+from mixsearch.errors import ArgumentError, HintError, Option, SearchWarning, WeakHintWarning, warn_user
+from mixsearch.machine import one_blas_thread
 from mixsearch.topics.fitted_corpus import FittedCorpus, Vectors
 from mixsearch.topics.hint import Hint, mark_documents, weigh_documents
-from mixsearch.topics.membership import calibrate
+from mixsearch.topics.membership import TopicCheck, calibrate
 from mixsearch.topics.score import join_vectors, score_documents, take_rows
 from mixsearch.topics.topic import Topic, make_topic
 from mixsearch.topics.words import find_meanings
 
+# Steps towards a narrower or broader topic, at most.
+MAX_STEPS = 3
 
+
+@one_blas_thread  # of matrices this small, threads wait for each other
 def find_topic(corpus: FittedCorpus, hint: Hint) -> Topic:
     """Find the topic of a hint: which documents belong to it, and what distinguishes their words."""
     # 1) the hint as a distribution over documents: those that contain the words, and those marked
@@ -22,10 +29,10 @@ def find_topic(corpus: FittedCorpus, hint: Hint) -> Topic:
     if hint.meaning is not None:
         documents, vectors, weights = choose_meaning(corpus, hint, documents, vectors, weights)
     if hint.counts is not None:
-        n = hint.counts.shape[0]
-        vectors = join_vectors(vectors, corpus.place(hint.counts))
-        weights = np.append(weights, np.full(n, 1 / n))
-    if not len(weights) or not np.any(weights > 0):
+        given = hint.counts[np.diff(hint.counts.indptr) > 0]
+        vectors = join_vectors(vectors, corpus.place(given))
+        weights = np.append(weights, np.full(given.shape[0], 1 / max(given.shape[0], 1)))
+    if not np.any(weights > 0):
         raise HintError(
             "The documents of the hint contain no word of the vocabulary. Give documents with words of it.",
             code="empty_documents",
@@ -37,7 +44,7 @@ def find_topic(corpus: FittedCorpus, hint: Hint) -> Topic:
     is_given[documents] = True
     calibration = calibrate(corpus, vectors, weights, scores, hint.columns, is_given)
     # 4) the topic; its component by the third moment is extracted when it is asked for (paper, Algorithm 1)
-    warnings = list_warnings(hint, len(documents), calibration.check.match)
+    warnings = list_warnings(hint, len(documents), calibration.check)
     return make_topic(corpus, hint, scores, calibration, (documents, vectors, weights), warnings)
 
 
@@ -57,10 +64,18 @@ def choose_meaning(
     return documents[rows], take_rows(vectors, rows), weights[rows] / max(weights[rows].sum(), 1e-12)
 
 
-def list_warnings(hint: Hint, n_documents: int, match: str | None) -> list[SearchWarning]:
+def list_warnings(hint: Hint, n_documents: int, check: TopicCheck) -> list[SearchWarning]:
     """List the reasons not to trust an answer, and issue them."""
     warnings: list[SearchWarning] = []
-    if hint.terms and match is None:
+    if hint.terms and not check.n_documents:
+        warnings.append(
+            WeakHintWarning(
+                "All documents contain {words}, so that none are left to compare with. Choose a rarer word.",
+                code="common_hint",
+                words=hint.words,
+            )
+        )
+    elif hint.terms and check.match is None:
         warnings.append(
             WeakHintWarning(
                 "Only {n_documents} documents contain {words}: too few to check what else belongs to the topic. Add "
@@ -73,7 +88,7 @@ def list_warnings(hint: Hint, n_documents: int, match: str | None) -> list[Searc
                 words=hint.words,
             )
         )
-    if match == "weak":
+    if check.match == "weak":
         warnings.append(
             WeakHintWarning(
                 "The documents of the hint have little else in common, so it may not have a topic of its own. Add a "
@@ -86,8 +101,15 @@ def list_warnings(hint: Hint, n_documents: int, match: str | None) -> list[Searc
     return warnings
 
 
-def check_hint(is_given: bool, both: Array) -> None:
-    """Reject a hint without words and documents, and documents that are both about the topic and not."""
+def check_hint(is_given: bool, both: Array, narrower: float) -> None:
+    """Reject a hint without words and documents, documents that are both about the topic and not, and far steps."""
+    if not (isinstance(narrower, Real) and abs(narrower) <= MAX_STEPS):
+        raise ArgumentError(
+            "{argument} must be from -{maximum} to {maximum}, got {value!r}.",
+            argument=Option("narrower"),
+            maximum=MAX_STEPS,
+            value=narrower,
+        )
     if not is_given:
         raise HintError(
             "A search needs words or documents. Give {words} or {documents}.",

@@ -61,6 +61,9 @@ class StoredWords(Sequence[str]):
     def __iter__(self) -> Iterator[str]:
         return iter(self._list)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return list, (self._list,)  # a pickle has no folder to read from
+
 
 # ---- Writing --------------------------------------------------------------------------------------------------------
 

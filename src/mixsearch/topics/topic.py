@@ -16,8 +16,8 @@ from mixsearch.core.moments import Hinted
 from mixsearch.core.rows import top_rows
 from mixsearch.core.validation import check_positive_int
 from mixsearch.display import Card, pluralize
-from mixsearch.errors import SearchWarning
-from mixsearch.topics.fitted_corpus import FittedCorpus, Vectors, damp_counts
+from mixsearch.errors import HintError, SearchWarning
+from mixsearch.topics.fitted_corpus import FittedCorpus, Vectors
 from mixsearch.topics.hint import Hint, mark_documents
 from mixsearch.topics.membership import Calibration, TopicCheck
 from mixsearch.topics.score import Scores, score_vectors
@@ -50,7 +50,7 @@ MATCHES = {
     "strong": "a strong match",
     "fair": "a fair match",
     "weak": "an uncertain match",
-    None: "too few documents for a check",
+    None: "not checked",
 }
 
 
@@ -117,8 +117,7 @@ class Topic:
         if self._scores is None:
             assert self._lda is not None
             return np.asarray(self._lda.membership(counts))
-        X = damp_counts(counts)
-        values = score_vectors(self._corpus, self._corpus.place(X[:, : self._corpus.n_features]), self._scores)
+        values = score_vectors(self._corpus, self._corpus.place(self._corpus.read_counts(counts)), self._scores)
         order = np.argsort(self.scores, kind="stable")
         return np.interp(values, self.scores[order], self._membership[order])
 
@@ -359,9 +358,7 @@ class Topic:
             parts.append(f"About {n} of {total:,} {pluralize(total, 'document')}")
         if self.n_containing is not None:
             contain = pluralize(self.n_containing, "contains", "contain")
-            is_phrase = " " in self.hint.terms[0].text
-            what = ("the phrase" if is_phrase else "the word") if len(self.hint.terms) == 1 else "one of the words"
-            parts.append(f"{self.n_containing:,} {contain} {what}")
+            parts.append(f"{self.n_containing:,} {contain} {name_words(self.hint)}")
         sentence = "; ".join([*parts, MATCHES[self.check.match]])
         return f"{sentence[0].upper()}{sentence[1:]}."
 
@@ -385,6 +382,16 @@ class Topic:
         return self._card().html()
 
 
+def name_words(hint: Hint) -> str:
+    """Name what the documents of a hint contain."""
+    first = hint.terms[0]
+    if len(hint.terms) > 1 or any(len(part) > 1 for part in first.parts):
+        return "one of the words"
+    if len(first.parts) > 1:
+        return "all of the words"
+    return "the phrase" if " " in first.text else "the word"
+
+
 def format_about(n: float) -> str:
     """Format a number of documents to two digits."""
     digits = len(str(int(n)))
@@ -403,6 +410,8 @@ def make_topic(
     values, membership = scores.values.astype(np.float64), calibration.membership.copy()
     excluded = mark_documents(corpus, hint.avoided)
     excluded[hint.not_documents] = True
+    if excluded.all():
+        raise HintError("Every document is to be avoided. Avoid fewer words or documents.", code="all_avoided")
     values[excluded], membership[excluded] = values.min() - 1, 0
     values[hint.documents], membership[hint.documents] = values.max() + 1e-9, 1
     return Topic(

@@ -9,34 +9,39 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from mixsearch.core.family import Preset
 from mixsearch.core.validation import as_search_errors, check_choice, check_n_components
-from mixsearch.errors import HintError, SearchError
+from mixsearch.errors import ArgumentError, HintError, Option, SearchError
 from mixsearch.io.values import is_missing
 from mixsearch.lda import LdaSearch
 from mixsearch.machine import map_parallel
-from mixsearch.topics.fitted_corpus import FittedCorpus, damp_counts
+from mixsearch.topics.fitted_corpus import FittedCorpus, check_counts, recover_counts
 from mixsearch.topics.hint import Hint, Vocabulary, find_terms, read_words, weigh_documents
 from mixsearch.topics.membership import TopicCheck
 from mixsearch.topics.search import check_hint, find_topic
 from mixsearch.topics.topic import Topic
 from mixsearch.topics.tuning import TUNING
 
-# Products of three larger counts are beyond the precision of sums.
-MAX_COUNT = 2**31 - 1
-
 
 def find_lda_topic(corpus: FittedCorpus, hint: Hint, model: LdaSearch, counts: sp.csr_array) -> Topic:
     """Find the topic of a hint by the paper's model and choices: the share of the component in each document."""
+    if hint.narrower or hint.meaning is not None:
+        raise ArgumentError(
+            "The preset 'paper' has neither {narrower} nor {meaning}. Leave them out.",
+            code="not_in_preset",
+            narrower=Option("narrower"),
+            meaning=Option("meaning"),
+        )
     if hint.terms:
         terms = [(term, 1.0) for term in hint.terms] + [(term, -1.0) for term in hint.avoided]
         columns = {int(c): sign * term.weight for term, sign in terms for part in term.parts for c in part}
         component = model.search(words=columns)
     else:
+        given = [] if hint.counts is None else [recover_counts(hint.counts)]
         component = model.search(
-            examples=counts[hint.documents],
+            examples=sp.csr_array(sp.vstack([counts[hint.documents], *given], "csr")),
             not_examples=counts[hint.not_documents] if len(hint.not_documents) else None,
         )
     documents, weights = weigh_documents(corpus, hint)
@@ -134,15 +139,23 @@ class TopicSearch(BaseEstimator):
         check_choice("preset", self.preset, ("default", "paper"))
         self.corpus_, self.vocabulary_ = self._fit_texts(X) if _are_texts(X) else self._fit_counts(X, vocabulary)
         if self.preset == "paper":
-            self._counts = self.corpus_.recover_counts()
+            segments = self.corpus_.segments
+            self._counts = recover_counts(sp.vstack([segment.by_document for segment in segments], "csr"))
             self._model = LdaSearch(self.n_components, preset="paper", random_state=self.random_state)
             self._model.fit(self._counts)
         self.n_components_ = len(self.corpus_.frame.values)
         if y is not None:
             labels = np.asarray(y)
-            if not np.any(labels == 1):
-                raise HintError("No label is 1, so no document of the topic is known.", code="no_examples")
+            if labels.shape != (self.corpus_.n_documents,):
+                raise HintError(
+                    "y must have one label for each of the {n_documents:,} documents, got shape {shape}.",
+                    code="bad_labels",
+                    n_documents=self.corpus_.n_documents,
+                    shape=labels.shape,
+                )
             positive, negative = np.flatnonzero(labels == 1), np.flatnonzero(labels == 0)
+            if not len(positive):
+                raise HintError("No label is 1, so no document of the topic is known.", code="no_examples")
             self.topic_ = self.search(documents=positive, not_documents=negative)
         return self
 
@@ -163,7 +176,7 @@ class TopicSearch(BaseEstimator):
             chunks = list(counted.chunks())
             counts, rows = sp.vstack([chunk.counts for chunk in chunks], "csr"), [chunk.rows for chunk in chunks]
             corpus = FittedCorpus.fit(
-                check_counts(counts),
+                check_counts(counts, min_documents=2),
                 counted.words,
                 n_components=check_n_components(self.n_components),
                 n_features=counted.n_features,
@@ -178,7 +191,7 @@ class TopicSearch(BaseEstimator):
             self.vectorizer_ = clone(self.vectorizer)
             X, names = self.vectorizer_.fit_transform(X), self.vectorizer_.get_feature_names_out()
         names = getattr(X, "columns", None) if names is None else names
-        counts = check_counts(validate_counts(X))
+        counts = check_counts(X, min_documents=2)
         self.n_features_in_ = counts.shape[1]
         words = None if names is None else check_vocabulary(names, counts.shape[1])
         corpus = FittedCorpus.fit(
@@ -223,9 +236,9 @@ class TopicSearch(BaseEstimator):
             if is_rows(documents):
                 rows = np.unique(corpus.find_rows(documents))
             else:
-                counts = damp_counts(check_counts(self._count(documents), corpus.n_features))
+                counts = corpus.read_counts(self._count(documents))
         avoid = np.empty(0, dtype=np.intp) if not_documents is None else np.unique(corpus.find_rows(not_documents))
-        check_hint(bool(terms) or len(rows) > 0 or counts is not None, np.intersect1d(rows, avoid))
+        check_hint(bool(terms) or len(rows) > 0 or counts is not None, np.intersect1d(rows, avoid), narrower)
         hint = Hint(terms, avoided, rows, avoid, counts, narrower, meaning)
         if self.preset == "paper":
             return find_lda_topic(corpus, hint, self._model, self._counts)
@@ -260,9 +273,10 @@ class TopicSearch(BaseEstimator):
             return documents
         from mixsearch.text.count import count_texts
 
+        texts = ["" if is_missing(text) else text for text in documents]
         if hasattr(self, "vectorizer_"):
-            return self.vectorizer_.transform(documents)
-        with count_texts(list(documents), known=(self.corpus_.words or ())[: self.corpus_.n_features]) as counted:
+            return self.vectorizer_.transform(texts)
+        with count_texts(texts, known=(self.corpus_.words or ())[: self.corpus_.n_features]) as counted:
             return counted.to_counts()
 
 
@@ -273,12 +287,13 @@ def _are_texts(X: Any) -> bool:
     if sp.issparse(X) or (hasattr(X, "dtype") and getattr(X.dtype, "kind", "O") not in "OUT") or hasattr(X, "columns"):
         return False
     first = next((text for text in X if not is_missing(text)), None)
-    return isinstance(first, str)
+    return first is None or isinstance(first, str)
 
 
 def is_rows(documents: Any) -> bool:
-    """Return whether documents are given by their rows."""
-    return not sp.issparse(documents) and np.ndim(documents) <= 1 and np.asarray(documents).dtype.kind in "iu"
+    """Return whether documents are given by numbers, which are their rows."""
+    with as_search_errors():  # rows of several lengths
+        return not sp.issparse(documents) and np.ndim(documents) <= 1 and np.asarray(documents).dtype.kind in "biuf"
 
 
 def split_question(text: str) -> list[str]:
@@ -288,44 +303,6 @@ def split_question(text: str) -> list[str]:
 
     options = CorpusOptions()
     return split_words(normalize_text(text), options)
-
-
-def validate_counts(X: Any) -> sp.csr_array:
-    """Return word counts as a sparse matrix of numbers that are finite."""
-    with as_search_errors():
-        dtypes = [np.float64, np.float32, np.int32, np.int64]
-        return sp.csr_array(check_array(X, accept_sparse="csr", dtype=dtypes, ensure_min_samples=2))
-
-
-def check_counts(X: Any, n_features: int | None = None) -> sp.csr_array:
-    """Check word counts, and store each word of a document once."""
-    counts = sp.csr_array(X)
-    if n_features is not None and counts.shape[1] < n_features:
-        raise SearchError(
-            "The documents have {n_columns} columns, but the fit had {n_words} words.",
-            code="wrong_columns",
-            n_columns=counts.shape[1],
-            n_words=n_features,
-        )
-    if not counts.has_canonical_format or not counts.data.all():
-        counts = counts.copy()
-        counts.sum_duplicates()
-        counts.eliminate_zeros()
-    low, high = counts.data.min(initial=0), counts.data.max(initial=0)
-    if low < 0 or high > MAX_COUNT:
-        raise SearchError(
-            "Negative values in data: word counts must be from 0 to {maximum:,}, got {value:g}."
-            if low < 0
-            else "Word counts must be from 0 to {maximum:,}, got {value:g}.",
-            code="bad_counts",
-            maximum=MAX_COUNT,
-            value=float(low if low < 0 else high),
-        )
-    if np.count_nonzero(np.diff(counts.indptr)) < 2:
-        n = int(np.count_nonzero(np.diff(counts.indptr)))
-        if n_features is None:
-            raise SearchError("A corpus needs at least 2 documents with words, got {n}.", code="too_few_documents", n=n)
-    return counts
 
 
 def check_vocabulary(vocabulary: Iterable[str] | Mapping[str, int], n_columns: int) -> list[str]:
