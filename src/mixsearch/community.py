@@ -223,6 +223,15 @@ class Community:
         The method and why it was used, as a sentence.
     warnings : tuple of SearchWarning
         Reasons not to trust the answer.
+
+    Examples
+    --------
+    >>> from mixsearch import CommunitySearch
+    >>> from mixsearch.datasets import make_communities
+    >>> data = make_communities(500, 2, mean_degree=20, signal=4.0, random_state=0)
+    >>> community = CommunitySearch(2).fit(data.adjacency).search(examples=data.known(0, 3))
+    >>> community.membership.shape
+    (500,)
     """
 
     scores: Array

@@ -38,12 +38,12 @@ def test_the_community_of_the_nodes_is_found(links):
 
 def test_memberships_are_written(links, tmp_path):
     out = tmp_path / "members.csv"
-    result = invoke("community", links, "--examples", known(2), "-o", out, "--n-nodes", "2")
+    result = invoke("community", links, "--examples", known(2), "-o", out)
     assert result.exit_code == 0, result.output
     written = read_table(out)
     nodes = np.array([int(name[1:]) for name in written["node"]])
     assert np.mean(written["is_member"].to_numpy() == (DATA.labels[nodes] == 2)) > 0.95
-    assert sum(line.startswith("node") for line in result.stdout.splitlines()) == 2
+    assert sum(line.startswith("node") for line in result.stdout.splitlines()) == 10
     assert "come back among the first" in result.stdout
 
 

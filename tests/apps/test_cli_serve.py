@@ -94,12 +94,12 @@ def test_a_token_is_made_and_kept_beside_the_index(index, runs):
 
 
 def test_options_reach_the_server(index, runs):
-    options = "--max-upload 0.1 --max-pixels 0.01 --timeout 5 --workers 3 --port 9000 --no-open --allow-host A.example"
+    options = "--timeout 5 --workers 3 --port 9000 --no-open --allow-host A.example"
     assert invoke("serve", f"food={index}", *options.split(), "--token", "long enough").exit_code == 0
     assert invoke("serve", "--no-token", "--host", "0.0.0.0").exit_code == 0
     (opened, limits, access, *address), (_, _, unprotected, *_) = runs
     assert list(opened) == ["food"]
-    assert (limits.max_upload, limits.max_pixels, limits.timeout, limits.workers) == (100_000, 10_000, 5, 3)
+    assert (limits.timeout, limits.workers) == (5, 3)
     assert (access.token, access.hosts) == ("long enough", ("127.0.0.1", "a.example"))
     assert address == ["127.0.0.1", 9000, False]
     assert (unprotected.token, unprotected.files) == (None, False)

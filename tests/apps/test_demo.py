@@ -23,7 +23,7 @@ def invoke(*arguments: str) -> Result:
 
 
 def test_the_demo_shows_topics_and_a_gaussian_and_draws_them(tmp_path: Path) -> None:
-    shown = invoke("demo", "Logger", "logegr", "event loop", *SMALL, "--n-words", "5", "--output", str(tmp_path))
+    shown = invoke("demo", "Logger", "logegr", "event loop", *SMALL, "--output", str(tmp_path))
     assert shown.exit_code == 0, shown.output
     panel = shown.output.partition("─ Logger ")[2].partition(" ms ")[0]
     assert "handler" in panel

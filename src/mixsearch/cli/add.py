@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -20,9 +20,7 @@ from mixsearch.cli.console import (
 from mixsearch.cli.index_report import report_built
 from mixsearch.cli.progress import show_progress
 from mixsearch.cli.render import describe_growth, print_facts
-from mixsearch.cli.units import parse_keep
 from mixsearch.display import pluralize
-from mixsearch.text.options import CorpusOptions
 from mixsearch.topics.update import Added, Existing, add_documents, refresh_index
 
 HELP = """Add documents to an index. They can be searched at once.
@@ -52,21 +50,6 @@ def add(
         typer.Argument(metavar="SOURCE", help="Files, a folder, a quoted pattern, or - for standard input."),
     ] = None,
     existing: Annotated[Existing, typer.Option(help="What to do with documents whose ids the index has.")] = "error",
-    text: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COLUMN", help="Column with the text. Default: as when the index was made."),
-    ] = None,
-    id: Annotated[
-        str | None,
-        typer.Option("--id", metavar="COLUMN", help="Column with the ids. Default: as when the index was made."),
-    ] = None,
-    keep: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN,...|auto|none", help="Columns to keep. Default: as when the index was made."),
-    ] = None,
-    skip_bad_rows: Annotated[
-        bool, typer.Option("--skip-bad-rows", help="Leave out rows that cannot be read, and name the first of them.")
-    ] = False,
     refit: Annotated[bool, typer.Option("--refit", help="Fit the index again, after documents are added.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
@@ -75,16 +58,9 @@ def add(
         raise typer.BadParameter("Give files to add, or --refit.")
     with report_errors(as_json=as_json, stopped="Stopped. The index is unchanged."):
         if source:
-            given: dict[str, Any] = {name: value for name, value in {"text": text or None, "id": id}.items() if value}
-            if skip_bad_rows:
-                given["skip_bad_rows"] = True
-            if keep is not None:
-                given["keep"] = parse_keep(keep)
-            # Without options, everything is as when the index was made.
-            reading = CorpusOptions(**given) if given else None
             with show_progress() as on_progress:
                 documents = source[0] if len(source) == 1 else source
-                added = add_documents(path, documents, reading, existing=existing, on_progress=on_progress)
+                added = add_documents(path, documents, existing=existing, on_progress=on_progress)
             if not refit or not as_json:
                 _print(added, as_json=as_json, is_refitted=refit)
         if refit:

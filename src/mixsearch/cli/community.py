@@ -19,13 +19,11 @@ from mixsearch.cli.console import (
 )
 from mixsearch.cli.render import print_facts
 from mixsearch.cli.table_options import (
-    OUTPUT,
     READING,
     JsonOption,
     NComponentsOption,
     NoHeaderOption,
     OutputOption,
-    SkipBadRowsOption,
     TableArgument,
 )
 from mixsearch.cli.table_rows import split_list
@@ -35,6 +33,8 @@ from mixsearch.errors import SearchError
 from mixsearch.graph.links import Graph, read_links
 from mixsearch.io.tables import read_table, write_table
 from mixsearch.table.tables import get_values
+
+N_LISTED = 10  # typical nodes
 
 HELP = """Find the community of a graph that a few nodes belong to.
 
@@ -84,11 +84,7 @@ def community(
     ] = None,
     n_components: NComponentsOption = "auto",
     no_header: NoHeaderOption = False,
-    skip_bad_rows: SkipBadRowsOption = False,
     output: OutputOption = None,
-    n_nodes: Annotated[
-        int, typer.Option(min=0, metavar="N", help="Number of typical nodes to show.", rich_help_panel=OUTPUT)
-    ] = 10,
     as_json: JsonOption = False,
 ) -> None:
     """Find the community of a graph that a few nodes belong to."""
@@ -96,7 +92,7 @@ def community(
         check_output(output, table)
         positive, negative = split_list(examples), split_list(not_examples or ())
         with record_warnings() as warned, stderr_console().status("Finding communities"):
-            opened = read_table(table, no_header=no_header, skip_bad_rows=skip_bad_rows)
+            opened = read_table(table, no_header=no_header)
             graph = _read_graph(opened, source, target, weight)
             search: Any = CommunitySearch(n_components)  # type: ignore[arg-type]
             found = search.fit(graph).search(positive, negative)
@@ -107,7 +103,7 @@ def community(
             "examples": positive,
             "not_examples": negative,
             "n_components": search.n_components_,
-            **_describe(found, positive, n_nodes),
+            **_describe(found, positive),
         }
         if output is not None:
             write_table(found.to_frame(), output)
@@ -134,17 +130,17 @@ def _read_graph(opened: Any, source: str | None, target: str | None, weight: str
     return read_links(names[0], names[1], None if weight is None else get_values(opened, weight))
 
 
-def _describe(found: Community, examples: list[str], n_nodes: int) -> dict[str, Any]:
+def _describe(found: Community, examples: list[str]) -> dict[str, Any]:
     """Return the answer as JSON has it."""
     frame = found.to_frame().sort("score", descending=True, maintain_order=True)
-    best = frame.select("node", "membership").head(n_nodes + len(examples)).to_dicts()
+    best = frame.select("node", "membership").head(N_LISTED + len(examples)).to_dicts()
     return {
         "method": found.method,
         "reason": found.reason,
         "n_members": len(found.members),
         "check": {"sentence": str(found.check).replace("rows", "nodes"), "ranks": list(map(int, found.check.ranks))},
         "is_probability": found.is_probability,
-        "typical_nodes": [row for row in best if row["node"] not in examples][:n_nodes],
+        "typical_nodes": [row for row in best if row["node"] not in examples][:N_LISTED],
     }
 
 

@@ -57,7 +57,6 @@ class DemoOptions:
 
     hints: tuple[str, ...]  # each a word, or several separated by blanks
     output: Path
-    n_words: int
     packages: tuple[str, ...] | None
 
 
@@ -80,7 +79,6 @@ def demo(
             help="Folder for the figures and example files; created if missing.",
         ),
     ] = Path("mixsearch-demo"),
-    n_words: Annotated[int, typer.Option(min=1, metavar="N", help="Number of words to show of each topic.")] = 10,
     packages: Annotated[
         str | None,
         typer.Option(
@@ -107,7 +105,7 @@ def demo(
         if export is not None:
             export_docstrings(console, export, chosen)
             return
-        options = DemoOptions(tuple(words or DEFAULT_WORDS), output, n_words, chosen)
+        options = DemoOptions(tuple(words or DEFAULT_WORDS), output, chosen)
         with _prepare_folder(output):
             _run(console, options)
 
@@ -115,7 +113,7 @@ def demo(
 def _run(console: Console, options: DemoOptions) -> None:
     console.print(f"[bold]mixsearch {__version__}[/]: one component of a mixture from a small hint")
     _heading(console, "Topics in the docstrings of this Python installation")
-    topics = show_topics(console, options.hints, options.n_words, options.packages)
+    topics = show_topics(console, options.hints, options.packages)
     _heading(console, "One Gaussian of ten, from one labelled sample")
     data, found = show_gaussian(console)
     _write_figures(console, options.output, topics, data, found)
@@ -190,9 +188,7 @@ def _write_examples(console: Console, folder: Path) -> None:
         console.print(f"  {program} {escape(command)}", soft_wrap=True, highlight=False)
 
 
-def show_topics(
-    console: Console, hints: Sequence[str], n_words: int, packages: Sequence[str] | None
-) -> dict[str, Topic]:
+def show_topics(console: Console, hints: Sequence[str], packages: Sequence[str] | None) -> dict[str, Topic]:
     """Print the topic of each hint, a word or several with blanks between them; return the topics by hint."""
     corpus = read_docstrings(console, packages)
     search, seconds = measure(lambda: TopicSearch().fit(corpus.texts))
@@ -207,19 +203,19 @@ def show_topics(
         except SearchError as error:
             print_line(console, f"[yellow]{escape(describe(error))}[/]")
             continue
-        console.print(_panel(hint, topic, corpus.names, n_words, seconds))
+        console.print(_panel(hint, topic, corpus.names, seconds))
         topics[hint] = topic
     if not topics:
         raise SearchError("None of the words occurs in the docstrings. Try a suggested word.", code="unknown_word")
     return topics
 
 
-def _panel(hint: str, topic: Topic, names: Sequence[str], n_words: int, seconds: float) -> Panel:
+def _panel(hint: str, topic: Topic, names: Sequence[str], seconds: float) -> Panel:
     facts = Table.grid(padding=(0, 2))
     facts.add_column(style="dim", no_wrap=True)
     facts.add_column(overflow="fold")
     facts.add_row("", topic.sentence)
-    facts.add_row("words", escape(", ".join(word.word for word in topic.words(n_words))))
+    facts.add_row("words", escape(", ".join(word.word for word in topic.words())))
     if topic.alternatives:
         facts.add_row("meanings", escape("; ".join(map(str, topic.alternatives))))
     for line, (row, _) in enumerate(topic.documents(_N_DOCUMENTS)):

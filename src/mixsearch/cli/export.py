@@ -25,7 +25,6 @@ membership of each document.
 Examples:
 
   mixsearch export reviews.index -o documents.parquet
-  mixsearch export reviews.index --no-text -o columns.csv
   mixsearch export reviews.index --topics sushi,pizza -o labelled.xlsx
   mixsearch export reviews.index --hints topics.txt -o labelled.parquet
 
@@ -46,7 +45,6 @@ def export(
         typer.Option(metavar="WORDS", help="Words separated by commas; each is the hint of one topic."),
     ] = None,
     hints: HintsOption = None,
-    text: Annotated[bool, typer.Option("--text/--no-text", help="Write the texts too.")] = True,
 ) -> None:
     """Write the documents of an index to a table."""
     words = split_list(topics or ())
@@ -55,7 +53,7 @@ def export(
         index = open_index(path)
         answers = [] if typed is None else answer_questions(index, read_questions(typed))
         print_messages(answers)
-        write_table(frame_documents(index, name_answers(answers), text=text), output)
+        write_table(frame_documents(index, name_answers(answers), text=True), output)
         stderr_console().print(f"Written: {output}, {index.n_documents:,} documents", markup=False, soft_wrap=True)
         if any(answer.error is not None for answer in answers):
             raise typer.Exit(EXIT_ERROR)

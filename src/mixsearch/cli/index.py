@@ -98,10 +98,6 @@ def index(
         ),
     ] = None,
     encoding: Annotated[str, typer.Option(help="Encoding of text files.", rich_help_panel=_READING)] = "utf-8",
-    no_header: Annotated[
-        bool,
-        typer.Option("--no-header", help="The first row of CSV or Excel is data.", rich_help_panel=_READING),
-    ] = False,
     skip_bad_rows: Annotated[
         bool,
         typer.Option(
@@ -161,12 +157,6 @@ def index(
             rich_help_panel=_WORDS,
         ),
     ] = True,
-    token_pattern: Annotated[
-        str | None,
-        typer.Option(
-            metavar="REGEX", help="Pattern of a word. Default: two or more letters or digits.", rich_help_panel=_WORDS
-        ),
-    ] = None,
 ) -> None:
     """Build an index of texts."""
     with report_errors(as_json=as_json, stopped="Stopped. No index was written; an existing one is unchanged."):
@@ -177,7 +167,6 @@ def index(
             keep=parse_keep(keep),
             format=format,
             encoding=encoding,
-            no_header=no_header,
             skip_bad_rows=skip_bad_rows,
             drop_duplicates=drop_duplicates,
             keep_texts=keep_texts,
@@ -185,6 +174,5 @@ def index(
             max_df=max_df,
             stop_words=None if stop_words == "none" else stop_words,
             phrases=phrases,
-            token_pattern=token_pattern,
         )
         run_index(source, output, options, reading, as_json=as_json)

@@ -35,7 +35,6 @@ def report(
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The file to write: .html.")],
     words: EachWordArgument = None,
     hints: HintsOption = None,
-    title: Annotated[str | None, typer.Option(help="The title. Default: the name of the index.")] = None,
     by: Annotated[
         str | None,
         typer.Option(metavar="COLUMN", help="The column of the chart. Default: the first one of dates."),
@@ -49,7 +48,7 @@ def report(
     typed = TypedHints(words or (), hints=hints, each=bool(words))
     with report_errors():
         index, questions = open_index(path), read_questions(typed)
-        made = make_report(index, questions, title=title, by=by, where=where)
+        made = make_report(index, questions, by=by, where=where)
         made.write(output)
         print_messages(made.failed)
         topics = f"{len(made.names):,} {pluralize(len(made.names), 'topic')}"

@@ -132,16 +132,6 @@ def serve(
     timeout: Annotated[
         float, typer.Option(min=0.1, metavar="SECONDS", help="Time limit of a request.", rich_help_panel=_LIMITS)
     ] = 20.0,
-    max_upload: Annotated[
-        float, typer.Option(min=0.1, metavar="MB", help="Largest image file.", rich_help_panel=_LIMITS)
-    ] = 25.0,
-    max_file: Annotated[
-        float,
-        typer.Option(min=0.1, metavar="MB", help="Largest file with texts or a table.", rich_help_panel=_LIMITS),
-    ] = 500.0,
-    max_pixels: Annotated[
-        float, typer.Option(min=0.01, metavar="MILLIONS", help="Largest image.", rich_help_panel=_LIMITS)
-    ] = 24.0,
 ) -> None:
     """Open a page to search topics and to segment images."""
     if token is not None and no_token:
@@ -175,9 +165,6 @@ def serve(
         limits = Limits(
             workers=machine.n_cores() if workers is None else workers,
             timeout=timeout,
-            max_upload=round(max_upload * 1e6),
-            max_file=round(max_file * 1e6),
-            max_pixels=round(max_pixels * 1e6),
         )
         access = Access(
             token=token,
