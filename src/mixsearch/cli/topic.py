@@ -315,8 +315,17 @@ _BAR = 24
 
 def print_groups(console: Console, groups: TopicGroups) -> None:
     """Print how many documents of each group belong to topics."""
+    from mixsearch.topics.topic import format_about
+
+    is_crossed = groups.by is not None and groups.over is not None
     for grouped in groups.topics:
-        console.print(_make_table(grouped, groups) if groups.by is None or groups.over is None else _cross(grouped))
+        what = (
+            "share of the documents of each group"
+            if is_crossed
+            else f"about {format_about(grouped.n_members)} documents"
+        )
+        console.print(Text.assemble((grouped.hint, "bold"), f"  {what}"), soft_wrap=True)
+        console.print(_cross(grouped) if is_crossed else _make_table(grouped, groups))
     if groups.n_missing:
         documents = pluralize(groups.n_missing, "document has", "documents have")
         columns = " or ".join(repr(column) for column in (groups.over, groups.by) if column is not None)
@@ -326,8 +335,7 @@ def print_groups(console: Console, groups: TopicGroups) -> None:
 def _make_table(grouped: GroupedTopic, groups: TopicGroups) -> Table:
     from mixsearch.topics.topic import format_about
 
-    title = Text.assemble((grouped.hint, "bold"), f"  about {format_about(grouped.n_members)} documents")
-    table = Table(box=None, padding=(0, 2, 0, 0), title=title, title_justify="left", header_style="dim")
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column(str(groups.over or groups.by))
     for header in ("documents", "about it", "share", "with the words"):
         table.add_column(header, justify="right")
@@ -345,8 +353,7 @@ def _make_table(grouped: GroupedTopic, groups: TopicGroups) -> Table:
 def _cross(grouped: GroupedTopic) -> Table:
     """Return a table of shares: groups of one column down, of the other across."""
     series = list(dict.fromkeys(str(group.series) for group in grouped.groups))
-    title = Text.assemble((grouped.hint, "bold"), "  share of the documents of each group")
-    table = Table(box=None, padding=(0, 2, 0, 0), title=title, title_justify="left", header_style="dim")
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column("")
     for name in series:
         table.add_column(Text(name), justify="right")

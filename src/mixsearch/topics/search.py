@@ -55,7 +55,9 @@ def choose_meaning(
     meanings = find_meanings(corpus, documents, vectors, hint.columns)
     if not 0 <= (hint.meaning or 0) < len(meanings):
         raise HintError(
-            "Meaning {meaning} does not exist: the hint has {n_meanings} of them, counted from 0.",
+            "Meaning {meaning} does not exist: the hint has {n_meanings} of them, counted from 0."
+            if meanings
+            else "The hint has only one meaning, so meaning {meaning} does not exist.",
             code="no_such_meaning",
             meaning=hint.meaning,
             n_meanings=len(meanings),
