@@ -298,7 +298,7 @@ class Topic:
         array of int, shape (n,)
             Rows of documents that were not drawn before, in random order.
         """
-        return self._corpus.rows[self._audit.draw(n)]
+        return self._corpus.rows[self._listed[self._audit.draw(n)]]
 
     def judge(self, judgements: Mapping[int, bool | None]) -> AuditResult:
         """Estimate precision, recall and the number of members from all judgements so far.
@@ -313,25 +313,32 @@ class Topic:
         AuditResult
             Of the documents that `documents` lists first, as many as are members.
         """
-        indices = self._corpus.find_rows(list(judgements))
-        return self._audit.judge(dict(zip(indices.tolist(), judgements.values(), strict=True)))
+        documents = self._corpus.find_rows(list(judgements))
+        is_listed = np.isin(documents, self._listed)
+        if not is_listed.all():
+            raise HintError(
+                "The document in row {row} does not match the filter of this answer. Judge documents that do.",
+                code="unknown_row",
+                row=list(judgements)[int(is_listed.argmin())],
+            )
+        positions = np.searchsorted(self._listed, documents)
+        return self._audit.judge(dict(zip(positions.tolist(), judgements.values(), strict=True)))
+
+    @cached_property
+    def _listed(self) -> Array:
+        """The documents that are listed, rising, as indices in the corpus."""
+        return np.arange(len(self.scores)) if self._subset is None else np.flatnonzero(self._subset)
 
     @cached_property
     def _audit(self) -> Audit:
-        return self.start_audit()
-
-    def start_audit(self) -> Audit:
-        """Start an audit without judgements, of documents by their indices in the corpus.
-
-        Returns
-        -------
-        Audit
-        """
-        n_listed = min(max(round(float(self.member_weights.sum())), 1), len(self.scores))
-        known = dict.fromkeys(self.hint.documents.tolist(), True) | dict.fromkeys(
-            self.hint.not_documents.tolist(), False
-        )
-        return Audit(self.scores, n_listed, known=known)
+        """The audit of the documents that are listed, by their positions among these."""
+        n_members = min(max(round(float(self.member_weights.sum())), 1), len(self._listed))
+        judged = {
+            int(position): is_member
+            for documents, is_member in ((self.hint.documents, True), (self.hint.not_documents, False))
+            for position in np.flatnonzero(np.isin(self._listed, documents))
+        }
+        return Audit(self.scores[self._listed], n_members, known=judged)
 
     # ---- Display ----
 

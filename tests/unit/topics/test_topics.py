@@ -1,5 +1,7 @@
 """Topics: one score, one membership, and every number that follows from them."""
 
+import pickle
+
 import numpy as np
 import polars as pl
 import pytest
@@ -8,7 +10,7 @@ import scipy.sparse as sp
 from mixsearch import LdaSearch
 from mixsearch.core.rows import chunk_rows
 from mixsearch.datasets import make_reviews, make_topics
-from mixsearch.errors import HintError, SearchError, UnknownWordError, WeakHintWarning
+from mixsearch.errors import ArgumentError, HintError, SearchError, UnknownWordError, WeakHintWarning
 from mixsearch.topics.fitted_corpus import FittedCorpus, damp_counts
 from mixsearch.topics.groups import group_topics, name_topics
 from mixsearch.topics.membership import TopicCheck, estimate_curve
@@ -172,6 +174,34 @@ def test_an_audit_counts_the_members():
     assert result.n_members.low <= is_about.sum() <= result.n_members.high
     with pytest.raises(HintError):
         topic.judge({10_000: True})
+    every_third = topic.within(np.arange(3_000) % 3 == 0)
+    drawn = every_third.audit(40)
+    assert np.all(drawn % 3 == 0)
+    result = every_third.judge({row: bool(is_about[row]) for row in drawn.tolist()})
+    assert result.n_rows == every_third.n_documents == 1_000
+    assert result.n_listed == round(every_third.n_members)
+    assert result.n_members.low <= is_about[::3].sum() <= result.n_members.high
+    with pytest.raises(HintError, match="does not match the filter"):
+        every_third.judge({1: True})
+
+
+def test_odd_hints_are_errors_and_ties_have_one_membership():
+    for documents in ([1.5], [float("nan")], np.arange(2_000) < 3, ["寿司"], [None], [""], []):
+        with pytest.raises(HintError):
+            search.search(documents=documents)
+    for narrower in (4, float("nan"), "x"):
+        with pytest.raises(ArgumentError):
+            search.search("sushi", narrower=narrower)
+    copies = TopicSearch().fit(np.vstack([np.eye(6), np.zeros((4, 6)), np.eye(6)]))
+    with pytest.warns(WeakHintWarning):
+        topic = copies.search(0)
+    assert len(set(topic.membership()[6:10])) == 1
+    with pytest.warns(WeakHintWarning, match="All documents contain 0"):
+        topic = TopicSearch().fit([[1, 1], [2, 1], [3, 0], [1, 2]]).search(0)
+    assert topic.check.match is None
+    with pytest.raises(SearchError):
+        model.search(planted_word(0)).membership(np.ones((1, 3)))
+    assert np.array_equal(pickle.loads(pickle.dumps(topic)).membership(), topic.membership())
 
 
 def test_the_curve_of_membership_is_concave_and_sums_to_the_members():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Annotated, Any
 from urllib.parse import parse_qs, quote
 
@@ -273,12 +274,9 @@ def encode_groups(index: ServedIndex, request: GroupsRequest, topics: Topics) ->
 
 def encode_audit(index: ServedIndex, request: TopicRequest, judgements: Judgements) -> bytes:
     """Return what judged documents say, and the next to judge, as JSON."""
-    audit = find(index, request).start_audit()
-    corpus = index.index.corpus
-    rows, answers = list(judgements.judgements), list(judgements.judgements.values())
-    judged = dict(zip(corpus.find_rows(rows).tolist(), answers, strict=True))
-    result = audit.judge(judged) if judged else None
-    following = corpus.rows[audit.draw(judgements.n)].tolist() if judgements.n else []
+    topic = replace(find(index, request))  # without the judgements of others
+    result = topic.judge(judgements.judgements) if judgements.judgements else None
+    following = topic.audit(judgements.n).tolist() if judgements.n else []
     numbers = {
         name: None if result is None else list(getattr(result, name)) for name in ("n_members", "precision", "recall")
     }
