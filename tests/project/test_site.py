@@ -26,7 +26,7 @@ QUERIES = {
     "refine": "refinement",
     "GaussianSearch": "generated/api/mixsearch.GaussianSearch",
     "docker": "install",
-    "excel": "reports",
+    "excel": "topics",
     "community": "communities",
     "embeddings": "tables",
     "filter": "columns",
