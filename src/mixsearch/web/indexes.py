@@ -33,8 +33,6 @@ from mixsearch.web.errors import APIError
 from mixsearch.web.processes import process_context
 from mixsearch.web.schemas import IndexInfo
 
-# Words to start with, for an empty prefix.
-_MAX_STARTERS = 100
 # A topic of a large index takes some megabytes.
 _N_TOPICS = 16
 _MAX_NAME = 80
@@ -118,10 +116,8 @@ class ServedIndex:
         return answer.topic
 
     def complete_word(self, prefix: str, n: int) -> list[CorpusWord]:
-        """Return words that start with a prefix; for an empty one, words to start with."""
-        if prefix:
-            return self.index.complete_word(prefix, n)
-        return self._starters[:n]
+        """Return words that start with a prefix."""
+        return self.index.complete_word(prefix, n)
 
     @property
     def info(self) -> IndexInfo:
@@ -137,11 +133,6 @@ class ServedIndex:
     def document_points(self) -> DocumentPoints:
         """The documents in the plane, computed once."""
         return place_in_plane(self.index.corpus)
-
-    @cached_property
-    def _starters(self) -> list[CorpusWord]:
-        self.check()
-        return self.index.starters(_MAX_STARTERS)
 
 
 def choose_index(indexes: Mapping[str, ServedIndex], name: str) -> ServedIndex:

@@ -67,6 +67,14 @@ class TopicRequest(BaseModel):
     skip: int = Field(0, ge=0, le=MAX_SKIPPED, description="Number of the best documents to leave out.")
 
 
+class MapRequest(TopicRequest):
+    """A hint, or several topics."""
+
+    topic: tuple[str, ...] = Field(
+        (), max_length=MAX_TOPICS, description="Several topics instead, each a query string: q=sushi&narrower=1"
+    )
+
+
 class Judgements(BaseModel):
     """Judged documents, and how many more to draw."""
 

@@ -1,7 +1,7 @@
 // All documents in the plane: those of the topics in their colours, the others grey. Circle some to add a topic.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { fetchLabels, fetchMap, fetchMembership, shared } from "./api";
+import { fetchLabels, fetchMap, fetchMemberships, shared } from "./api";
 import { keyOf, type Chip } from "./state";
 import type { MapLabel, MapPoints } from "./types";
 
@@ -27,6 +27,7 @@ export function DocumentMap({ index, generation, chips, onCircle, onOpen, onErro
   const [points, setPoints] = useState<MapPoints | null>(null);
   const [labels, setLabels] = useState<MapLabel[]>([]);
   const [members, setMembers] = useState<Uint8Array[]>([]);
+  const known = useRef(new Map<string, Uint8Array>()); // memberships by the state of the index and the topic
   const [width, setWidth] = useState(0);
   const [circle, setCircle] = useState<Place[]>([]);
   const keys = chips.map(keyOf).join("\n");
@@ -38,12 +39,20 @@ export function DocumentMap({ index, generation, chips, onCircle, onOpen, onErro
   }, [index, generation]);
 
   useEffect(() => {
+    const wanted = chips.map(keyOf);
+    const show = () => setMembers(wanted.map((key) => known.current.get(`${generation} ${key}`) ?? new Uint8Array()));
+    const missing = wanted.filter((key) => !known.current.has(`${generation} ${key}`));
+    show();
+    if (missing.length === 0) return undefined;
     const controller = new AbortController();
-    Promise.all(chips.map((chip) => fetchMembership(index, chip, controller.signal).catch(() => new Uint8Array())))
-      .then((fetched) => {
-        if (!controller.signal.aborted) setMembers(fetched);
-      })
-      .catch(() => setMembers([]));
+    const keep = (key: string, membership: Uint8Array | undefined) => {
+      if (membership) known.current.set(`${generation} ${key}`, membership);
+    };
+    fetchMemberships(index, missing, controller.signal)
+      .then((fetched) => missing.forEach((key, i) => keep(key, fetched[i])))
+      // One of them may not be found, which the panel says: the others are shown.
+      .catch(() => Promise.allSettled(missing.map(async (key) => keep(key, (await fetchMemberships(index, [key], controller.signal))[0]))))
+      .then(() => controller.signal.aborted || show());
     return () => controller.abort();
   }, [index, generation, keys]);
 

@@ -164,10 +164,16 @@ export async function fetchMap(index: string): Promise<MapPoints> {
   };
 }
 
-export async function fetchMembership(index: string, chip: Chip, signal?: AbortSignal): Promise<Uint8Array> {
-  if (shared) return new Uint8Array(decode(shared.memberships[keyOf(chip)] ?? ""));
-  const response = await request(`${pathOf(index, "map/topic")}?${keyOf(chip)}`, { signal });
-  return new Uint8Array(await response.arrayBuffer());
+/** The membership of the documents of the map in some topics, by their keys. */
+export async function fetchMemberships(index: string, keys: string[], signal?: AbortSignal): Promise<Uint8Array[]> {
+  if (shared) {
+    const { memberships } = shared;
+    return keys.map((key) => new Uint8Array(decode(memberships[key] ?? "")));
+  }
+  const query = new URLSearchParams(keys.map((key) => ["topic", key]));
+  const bytes = await (await request(`${pathOf(index, "map/topic")}?${query}`, { signal })).arrayBuffer();
+  const n = bytes.byteLength / keys.length;
+  return keys.map((_, i) => new Uint8Array(bytes, i * n, n));
 }
 
 export async function fetchLabels(index: string): Promise<MapLabel[]> {

@@ -91,11 +91,20 @@ function App() {
 
   // The start is the same page with large topics drawn, which the first topic of one's own replaces.
   const isEmpty = address.chips.length === 0;
-  const [listed, isStarting] = useFetched(
-    info && isEmpty && !shared ? () => fetchOverview(info.name) : null,
+  const findLargest = async (name: string) => {
+    try {
+      return await fetchOverview(name);
+    } catch (error) {
+      showError(error);
+      return [];
+    }
+  };
+  const [listed] = useFetched(
+    info && isEmpty && !shared ? () => findLargest(info.name) : null,
     [info?.name, info?.generation, isEmpty],
     showError,
   );
+  const isStarting = isEmpty && !shared && listed === null;
   const state = useMemo(() => {
     const chips = isEmpty ? (listed ?? []).slice(0, N_START).map(({ hint }) => makeChip(phrase(hint))) : address.chips;
     return { ...address, chips, selected: Math.max(Math.min(address.selected, chips.length - 1), 0) };

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import Callable, Sequence
@@ -31,6 +32,7 @@ from mixsearch.web.schemas import (
     IndexInfo,
     IndexList,
     Judgements,
+    MapRequest,
     SavedList,
     TextHint,
     TopicRequest,
@@ -89,10 +91,10 @@ async def get_index(index: Index) -> IndexInfo:
 @router.get("/{index}/words", response_model=WordList)
 async def complete_word(
     index: Index,
-    prefix: Annotated[str, QueryParameter(max_length=200, description="The first letters.")] = "",
+    prefix: Annotated[str, QueryParameter(min_length=1, max_length=200, description="The first letters.")],
     n: Annotated[int, QueryParameter(ge=1, le=100, description="Maximum number of words.")] = 8,
 ) -> Response:
-    """Return words that start with a prefix, the most frequent first; without a prefix, words to start with."""
+    """Return words that start with a prefix, the most frequent first."""
     # In the event loop: a lookup takes less time than handing it to a thread.
     words = [vars(word) for word in index.complete_word(prefix, n)]
     return make_json_response(encode_json({"words": words}), index)
@@ -161,10 +163,11 @@ async def map_documents(index: Index, workers: Pools) -> Response:
 
 
 @router.get("/{index}/map/topic", response_class=Response, responses=_BINARY)
-async def map_topic(index: Index, request: TopicParameters, workers: Pools) -> Response:
-    """Return the membership of the documents of the map in a topic, as uint8 from 0 to 255."""
-    body = await _answer(workers, index, encode_mapped_topic, request)
-    return Response(body, media_type="application/octet-stream", headers=make_headers(index))
+async def map_topic(index: Index, request: Annotated[MapRequest, QueryParameter()], workers: Pools) -> Response:
+    """Return the membership of the documents of the map in one topic after the other, as uint8 from 0 to 255."""
+    topics = [parse_topic_request(topic) for topic in request.topic] or [request]
+    bodies = await asyncio.gather(*(_answer(workers, index, encode_mapped_topic, topic) for topic in topics))
+    return Response(b"".join(bodies), media_type="application/octet-stream", headers=make_headers(index))
 
 
 @router.get("/{index}/map/labels")
