@@ -7,7 +7,7 @@ A search box holds words, phrases in quotes, patterns, weights and words to avoi
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import translate
 from functools import cached_property, reduce
@@ -116,6 +116,8 @@ class Vocabulary:
         The number of documents that contain each word.
     spell : callable, optional
         From a word as it is typed to its words as the texts were split: one, or several of a phrase.
+    stop_words : collection of str, optional
+        Words that do not count beside others.
     """
 
     def __init__(
@@ -123,8 +125,10 @@ class Vocabulary:
         words: Sequence[str] | None,
         document_frequency: Array,
         spell: Callable[[str], Sequence[str]] = str.split,
+        stop_words: Collection[str] = (),
     ) -> None:
         self.words, self.document_frequency, self._spell = words, document_frequency, spell
+        self.stop_words = frozenset(stop_words)
 
     @cached_property
     def columns(self) -> dict[str, int]:
@@ -213,7 +217,7 @@ def find_terms(words: Sequence[Words], vocabulary: Vocabulary) -> tuple[tuple[Te
     """Look up the words of a hint: return those that documents contain, and those to avoid."""
     terms: list[Term] = []
     avoided: list[Term] = []
-    for item in join_phrases(words, vocabulary):
+    for item in drop_stop_words(join_phrases(words, vocabulary), vocabulary):
         parts = [_find_columns(word, item.text, vocabulary) for word in _split(item.text, vocabulary)]
         term = Term(item.text, item.weight, tuple(part for part in parts if part is not None))
         if term.parts:
@@ -229,6 +233,12 @@ def find_terms(words: Sequence[Words], vocabulary: Vocabulary) -> tuple[tuple[Te
                 word=term.text,
             )
     return tuple(terms), tuple(avoided)
+
+
+def drop_stop_words(words: Sequence[Words], vocabulary: Vocabulary) -> Sequence[Words]:
+    """Leave out wanted stop words beside others: most documents with a word of "how to edit video" only have "to"."""
+    content = [item for item in words if item.is_avoided or item.text.lower() not in vocabulary.stop_words]
+    return words if all(item.is_avoided for item in content) else content
 
 
 def join_phrases(words: Sequence[Words], vocabulary: Vocabulary) -> list[Words]:

@@ -312,7 +312,10 @@ class TopicIndex:
     @cached_property
     def vocabulary(self) -> Vocabulary:
         """The words, and how many documents contain each."""
-        return Vocabulary(self.corpus.words, self.corpus.document_frequency, lambda word: self._speller(word))
+        stop_words = (self.facts["tokens"] or {}).get("stop_words") or ()
+        return Vocabulary(
+            self.corpus.words, self.corpus.document_frequency, lambda word: self._speller(word), stop_words
+        )
 
     @cached_property
     def _speller(self) -> Any:

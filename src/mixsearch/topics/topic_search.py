@@ -184,7 +184,7 @@ class TopicSearch(BaseEstimator):
                 rows=np.concatenate(rows),
                 seed=self.random_state,
             )
-            return corpus, Vocabulary(counted.words, corpus.document_frequency, split_question)
+            return corpus, Vocabulary(counted.words, corpus.document_frequency, split_question, counted.stop_words)
 
     def _fit_counts(self, X: Any, names: Any) -> tuple[FittedCorpus, Vocabulary]:
         if self.vectorizer is not None and not hasattr(self, "vectorizer_"):

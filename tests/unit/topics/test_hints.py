@@ -134,3 +134,15 @@ def test_columns_stand_for_words_without_a_vocabulary():
         with pytest.raises(UnknownWordError) as error:
             find_terms(read_words(word), unnamed)
         assert error.value.code == code
+
+
+def test_stop_words_do_not_count_beside_other_words():
+    vocabulary = Vocabulary(["to", "edit", "video"], np.array([90, 4, 5]), stop_words=["to"])
+    for query, words in (
+        ("to edit video", "edit video"),
+        ("To Video", "Video"),
+        ("to", "to"),
+        ("to -video", "to -video"),
+    ):
+        terms, avoided = find_terms(read_words(query), vocabulary)
+        assert Hint(terms, avoided).words == words
