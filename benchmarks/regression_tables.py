@@ -25,7 +25,6 @@ from joblib import Parallel, delayed
 from labelled_regressions import DEVELOPMENT, KINDS, NO_LABEL, REPORTED, LabelledRegression, find_kind
 from labelled_tables import data_folder
 from measuring import N_THREADS, print_table
-from mixsearch.confidence import posterior_of_all
 from paper_experiments.baselines import em_regressions
 from row_rankings import Rank
 from scipy.stats import multivariate_normal
@@ -51,7 +50,8 @@ class PeerFit(NamedTuple):
 
     def rank(self, rows: Array) -> Array:
         """Return the memberships of all samples in the component of some of them."""
-        index = int(np.argmax(posterior_of_all(self.logs[rows], self.log_weights)))
+        # The component counts once, not for each of its rows.
+        index = int(np.argmax(self.logs[rows].sum(axis=0) - (len(rows) - 1) * self.log_weights))
         return np.asarray(np.exp(self.logs[:, index] - np.logaddexp.reduce(self.logs, axis=1)))
 
 
