@@ -22,7 +22,6 @@ import reading
 import refinement
 import regression_tables
 import scale
-import second_moment
 import segments
 import subspace_tables
 import table_files
@@ -45,7 +44,6 @@ from threadpoolctl import threadpool_limits
 BENCHMARKS = {
     "gaussian": gaussian,
     "topics": topics,
-    "second_moment": second_moment,
     "accuracy": accuracy,
     "choices": choices,
     "refinement": refinement,

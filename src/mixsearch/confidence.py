@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import betaincc
 
 from mixsearch._typing import Array
-from mixsearch.core.component import Component, format_interval
+from mixsearch.core.component import Component
 from mixsearch.core.extraction import DOUBTFUL_SEPARATION
 from mixsearch.display import plain_chance, plain_number, pluralize
 from mixsearch.errors import DoubtfulExamplesWarning, WeakHintWarning
@@ -266,12 +266,12 @@ class ConfidentComponent(Component):
     @cached_property
     def _hint_confidence(self) -> float:
         """The probability that the hint prefers this component, which its lead is about, times the trust in it."""
-        return self._trust * self._p_first
+        return self._trust * self.p_first
 
     def _trust_facts(self) -> list[tuple[str, str]]:
         if self._family.chunks.is_detached:
             return super()._trust_facts()
         return [
             ("confidence", plain_chance(self.confidence)),
-            ("separation", format_interval(self.separation, self.separation_interval)),
+            ("separation", plain_number(self.separation)),
         ]

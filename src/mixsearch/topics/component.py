@@ -14,7 +14,7 @@ from mixsearch._typing import Array, DataFrame, SamplesLike
 from mixsearch.confidence import ConfidentComponent, ExampleFit, confidence_without_model, separation_in_words
 from mixsearch.core.jackknife import StandardErrors
 from mixsearch.core.moments import Replicates
-from mixsearch.core.rows import is_dask, load_dask, top_rows
+from mixsearch.core.rows import top_rows
 from mixsearch.core.validation import check_choice, check_positive_int, check_samples
 from mixsearch.display import Card, plain_number
 from mixsearch.machine import one_blas_thread
@@ -394,17 +394,14 @@ class Topic(ConfidentComponent):
 
         Parameters
         ----------
-        X : array, sparse matrix or Dask array of shape (n, d)
+        X : array or sparse matrix of shape (n, d)
             Word counts.
 
         Returns
         -------
         array of shape (n,)
-            In [0, 1]; 0 for a document without words. A lazy Dask array if X is one.
+            In [0, 1]; 0 for a document without words.
         """
-        if is_dask(X):
-            rows: Array = load_dask().map_rows(self.membership, X, len(self.center))
-            return rows
         return self._shares_in(as_counts(check_samples(X, len(self.center), self._feature_names), self._damping))
 
     def _shares_in(self, counts: sp.csr_array) -> Array:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from mixsearch._typing import Array, Samples, SamplesLike
+from mixsearch._typing import Samples, SamplesLike
 from mixsearch.core.estimator import RandomState, SemiSupervised, warn_about_count
 from mixsearch.core.extraction import Extraction
 from mixsearch.core.family import Preset
@@ -21,7 +21,7 @@ from mixsearch.core.validation import AUTO, check_n_components
 from mixsearch.display import pluralize
 from mixsearch.errors import FewerComponentsWarning, SearchError, warn_user
 from mixsearch.topics.component import Topic
-from mixsearch.topics.counts import MIN_WORDS, as_counts, check_counts, damp_counts, drop_short_documents
+from mixsearch.topics.counts import MIN_WORDS, check_counts, damp_counts, drop_short_documents
 from mixsearch.topics.documents import PlacedFamily, place_corpus
 from mixsearch.topics.fitted import FittedTopics, open_fitted
 from mixsearch.topics.marked import MarkedDocuments
@@ -310,12 +310,6 @@ class TopicSearch(FittedTopics, SemiSupervised[PlacedFamily]):
     def _search_examples(self, members: Samples) -> Topic:
         how, options = Extraction(choose=self._default_choose), self._check_refinement(None, 0.0, None)
         return self._make_query(self._family, how, options).search_documents(MarkedDocuments(sp.csr_array(members)))
-
-    def _whiten(self, X: Samples) -> Array:
-        counts = as_counts(X, self._options.damping)
-        lengths = np.asarray(counts.sum(axis=1))
-        Y = self._family.frame.whiten(counts) / np.where(lengths > 0, lengths, 1)[:, None]
-        return np.asarray(Y, dtype=X.dtype)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
