@@ -50,7 +50,7 @@ def _ask(fit: Callable[[], Any], *hints: Any, **how: Any) -> list[int]:
     count(lambda: search.search(hints[0], refine=False, **how))
     found = answers[1]
     count(lambda: found.stderr)
-    count(lambda: found.separation_interval)
+    count(lambda: found.p_first)
     for hint in hints[:2]:
         count(lambda hint=hint: search.search(hint, refine=True, **how))
     count(lambda: answers[-1].stderr)

@@ -33,5 +33,4 @@ figure
 # The data are generated, so we can count how many samples were assigned correctly.
 
 members = found.membership(data.X) > 0.5
-low, high = found.separation_interval
-print(f"{np.mean(members == (data.labels == 4)):.1%} right; the cluster leads by a factor of {low:.1f} to {high:.1f}")
+print(f"{np.mean(members == (data.labels == 4)):.1%} right; the cluster leads by a factor of {found.separation:.1f}")

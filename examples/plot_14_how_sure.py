@@ -27,21 +27,22 @@ with warnings.catch_warnings():
     for mix in mixes:
         found = search.search((1 - mix) * data.centers[0] + mix * data.centers[1])
         nearest.append(int(np.argmin(np.linalg.norm(data.centers - found.center, axis=1))))
-        leads.append((found.separation, *found.separation_interval))
+        leads.append((found.separation, found.p_first))
         is_weak.append(bool(found.warnings))
 
 # %%
-# Bars are 95% intervals of the lead over the runner-up, and 1 is a tie. A ring marks an answer with a warning.
+# Above, the lead over the runner-up, where 1 is a tie; below, the probability that the component comes first on new
+# samples too. A ring marks an answer with a warning.
 
-figure = Figure(figsize=(6, 3.2), layout="constrained")
-axes = figure.subplots()
-lead, low, high = np.array(leads).T
-for component in (0, 1):
-    here = np.array(nearest) == component
-    bars = np.maximum([(lead - low)[here], (high - lead)[here]], 0)
-    axes.errorbar(mixes[here], lead[here], bars, fmt="o", label=f"component {component} found", elinewidth=0.8)
-axes.plot(mixes[is_weak], lead[is_weak], "o", markersize=12, fillstyle="none", color="black", label="with a warning")
-axes.axhline(1, color="gray", linewidth=0.8)
-axes.set(xlabel="hint, from center 0 to center 1", ylabel="lead over the runner-up", ylim=(0, 5))
-axes.legend()
+figure = Figure(figsize=(6, 5), layout="constrained")
+above, below = figure.subplots(2, sharex=True)
+for axes, values in zip((above, below), np.array(leads).T, strict=True):
+    for component in (0, 1):
+        here = np.array(nearest) == component
+        axes.plot(mixes[here], values[here], "o", label=f"component {component} found")
+    axes.plot(mixes[is_weak], values[is_weak], "o", markersize=12, fillstyle="none", color="black", label="warning")
+above.axhline(1, color="gray", linewidth=0.8)
+above.set(ylabel="lead over the runner-up", ylim=(0, 5))
+below.set(xlabel="hint, from center 0 to center 1", ylabel="probability of coming first")
+above.legend()
 figure

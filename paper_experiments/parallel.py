@@ -34,7 +34,7 @@ def run_times(case: Case) -> Iterator[Result]:
     hints = [make_hint(data.centers, target, gamma=GAMMA, random_state=case.seed) for target in range(k)]
     search = GaussianSearch(k).fit(data.X)
     with limit_threads():
-        found, spent = time_call(lambda: [each.center for each in search.search_many(hints, n_jobs=1)])
+        found, spent = time_call(lambda: [search.search(hint).center for hint in hints])
         everything, power = time_call(lambda: tensor_power(compute_third_moment(search), random_state=case.seed))
     chosen = [everything.find_component(hint).center for hint in hints]
     for method, centers, seconds in (("whitening", found, spent), ("TPM", chosen, power)):

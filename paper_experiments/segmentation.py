@@ -113,7 +113,7 @@ def _search_as_printed(image: RasterImage, seeds: Seeds) -> Array:
     """Use the color of the pixel as the hint, as printed in the paper. Two seeds may find the same component."""
     try:
         search = GaussianSearch(len(seeds), preset="paper").fit(image.to_rgb().reshape(-1, 3))
-        found = search.search_many(_take(image, seeds))
+        found = [search.search(color) for color in _take(image, seeds)]
     except SearchError:  # too few directions, or a component without weight: one segment
         return np.zeros((image.height, image.width), dtype=np.int16)
     return assign_nearest(image, np.array([each.center for each in found]))

@@ -276,7 +276,7 @@ def _whitening(
     counts = corpus.counts if rows is None else corpus.counts[rows]
 
     def answer() -> Topics:
-        found = search.search_many(corpus.labeled, by="words")
+        found = [search.search(words=word) for word in corpus.labeled]
         if method == AUTHORS:
             found = [max((each, *each.alternatives), key=lambda topic: abs(topic.score)) for each in found]
         components = [topic.component if isinstance(topic, Topic) else topic for topic in found]

@@ -787,6 +787,3 @@ class GaussianSearch(MixtureSearch[GaussianFamily], SemiSupervised[GaussianFamil
 
     def _complete(self, model: Any, rows: Chunks[Any], fit: Fit[Gaussians]) -> RefinedMixture[Gaussians]:
         return complete_mixture(self._family, model, rows, fit)
-
-    def _whiten(self, X: Samples) -> Array:
-        return np.asarray(self._family.frame.whiten(X), dtype=X.dtype)

@@ -36,9 +36,7 @@ from mixsearch.core.rows import (
     Chunks,
     SampleChunk,
     chunk_rows,
-    is_dask,
     leave_one_out,
-    load_dask,
     top_rows,
 )
 from mixsearch.core.validation import (
@@ -638,21 +636,18 @@ class LdaTopic(Component):
 
         Parameters
         ----------
-        X : array, sparse matrix or Dask array of shape (n, d)
+        X : array or sparse matrix of shape (n, d)
             Word counts.
 
         Returns
         -------
         array of shape (n,)
-            In [0, 1]; 0 for a document without words. A lazy Dask array if X is one.
+            In [0, 1]; 0 for a document without words.
 
         Notes
         -----
         Before refinement by θ₁ = α₁⟨W'μ₁, W'x⟩ from the word frequencies x, which is unbiased until it is clipped.
         """
-        if is_dask(X):
-            lazy: Array = load_dask().map_rows(self.membership, X, len(self.center))
-            return lazy
         counts = check_counts(check_samples(X, len(self.center), self._feature_names))
         if self._refined is not None:
             return self._refined.infer_shares(counts)[:, 0]
@@ -861,11 +856,6 @@ class LdaSearch(SemiSupervised[LdaFamily]):
         judged: Any = component
         judged = judged if words is None else replace(judged, _family=None)
         return add_warnings(component, check_answer(judged))
-
-    def _whiten(self, X: Samples) -> Array:
-        counts = check_counts(X)
-        Y = self._family.frame.whiten(counts) / np.maximum(count_words(counts), 1)[:, None]
-        return np.asarray(Y, dtype=X.dtype)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -25,7 +25,7 @@ from mixsearch.core.estimator import RandomState
 from mixsearch.core.extraction import Candidates, Extraction, all_components, extract_with_rehint
 from mixsearch.core.family import Preset
 from mixsearch.core.frame import Frame, frame_from_eigenpairs, project
-from mixsearch.core.jackknife import StandardErrors, component_errors, jackknife, replicate_component
+from mixsearch.core.jackknife import StandardErrors, component_errors
 from mixsearch.core.moments import (
     Hinted,
     Replicates,
@@ -114,7 +114,6 @@ class Tuning:
     left_out_iter: int = 2  # iterations of EM after an example is left out
     min_membership: float = 1e-3  # of a left-out example: a single one must not decide
     max_counted: int = 5  # regressions that BIC compares
-    n_drawn: int = 200_000  # samples that show the error of a weight by moments (benchmarks/interval_coverage.py)
 
 
 TUNING = Tuning()
@@ -731,18 +730,6 @@ def start_em(family: RegressionFamily) -> tuple[RegressionModel, RegressionParam
     return model, RegressionParameters(weights / weights.sum(), coefficients, variances)
 
 
-def draw_samples(family: RegressionFamily) -> RegressionFamily:
-    """Return the fit of samples that are drawn from the mixture where EM starts, in the frame."""
-    params, (n, k), rng = start_em(family)[1], (TUNING.n_drawn, family.n_components), np.random.default_rng(0)
-    first, labels = int(not family.is_paper), rng.choice(k, n, p=params.weights)
-    Z, slopes = rng.standard_normal((n, k)), params.coefficients[:, first:] @ family.frame.basis
-    levels = params.coefficients[:, :first].sum(axis=1)
-    t = np.sum(Z * slopes[labels], axis=1) + levels[labels] + np.sqrt(params.variances[labels]) * rng.standard_normal(n)
-    residual = 2 * rng.standard_gamma((family.n_coordinates - k) / 2, n)  # chi-squared
-    chunk = RegressionChunk(0, Z, t, t**3 - family.linear * t, Z / np.sqrt(family.frame.values), residual)
-    return replace(family, chunks=Chunks(family.chunks.layout._replace(n_rows=n), (chunk,)))
-
-
 def fit_regressions(family: RegressionFamily, options: EMOptions) -> tuple[RegressionModel, Any, Any]:
     """Fit the whole mixture by EM; return the model, the samples as it sees them, and the fit.
 
@@ -976,28 +963,18 @@ class RegressionComponent(MixtureComponent):
         self._family.check_moments()
         return super().moment_estimate
 
-    @property
-    def separation_interval(self) -> tuple[float, float]:
-        """A 95% interval of `separation`, from the noise of the scores."""
-        self._family.check_moments()
-        return super().separation_interval
-
     def predict(self, X: SamplesLike) -> Array:
         """Compute ⟨x, center⟩ + intercept for each sample.
 
         Parameters
         ----------
-        X : array or Dask array of shape (n, d)
+        X : array of shape (n, d)
             Samples with the features of the fit.
 
         Returns
         -------
         array of shape (n,)
-            A lazy Dask array if X is one.
         """
-        if is_dask(X):
-            rows: Array = load_dask().map_rows(self.predict, X, len(self.center))
-            return rows
         return np.asarray(check_samples(X, len(self.center), self._feature_names) @ self.center) + self.intercept
 
     def membership(self, X: SamplesLike, y: ArrayLike) -> Array:  # type: ignore[override]
@@ -1005,24 +982,20 @@ class RegressionComponent(MixtureComponent):
 
         Parameters
         ----------
-        X : array or Dask array of shape (n, d)
+        X : array of shape (n, d)
             Samples with the features of the fit.
-        y : array or Dask array of shape (n,)
+        y : array of shape (n,)
             Their responses.
 
         Returns
         -------
         array of shape (n,)
-            A lazy Dask array if X is one.
 
         Notes
         -----
         Before refinement, y under the other components is one Gaussian, whose mean and variance at x follow from the
         moments of all samples less those of this component.
         """
-        if is_dask(X):
-            lazy: Array = load_dask().map_rows(self.membership, X, len(self.center), y=y)
-            return lazy
         chunk = self._family.read(join_responses(X, y, len(self.center), self._feature_names))
         if self._refined is None:
             return self._moment_membership(chunk)
@@ -1083,26 +1056,6 @@ class RegressionComponent(MixtureComponent):
         """The variance that comes from the covariance of x."""
         slopes = self._family.design.to_slopes(self.center)
         return float(slopes @ slopes) * float(self._hint @ self._hint) / self._family.chunks.n_rows
-
-    def _moment_errors(self) -> StandardErrors:
-        """Estimate the errors by the jackknife, that of the weight from samples of the mixture that moments show.
-
-        Notes
-        -----
-        The variance of a sixth moment is one of order twelve. Real samples rarely have the few values that make most of
-        it, and have too small an estimate whenever the weight is too small as well.
-        """
-        errors, family, k = super()._moment_errors(), self._family, len(self.scores)
-        if k == 1:
-            return errors
-        hint = self._hinted.hint if self._rehint is None or self._rank else self._rehint
-        drawn, axes = draw_samples(family), self._rivals
-        scores = np.sum((family.hinted(hint).matrix @ axes) * axes, axis=0)
-        base = np.eye(k), (axes * scores) @ axes.T, family.mean
-        replicates = zip(base, drawn.leave_one_out(hint), strict=True)
-        moved = Replicates(*(value + each - each.mean(axis=0) for value, each in replicates))
-        weights = replicate_component(moved, axes[:, self._rival_index])[1]
-        return errors._replace(weight=float(jackknife(weights)) * np.sqrt(drawn.chunks.n_rows / family.chunks.n_rows))
 
     def _refined_errors(self, refined: RefinedMixture[Any]) -> StandardErrors:
         model, first = refined.model, int(not self._family.is_paper)
@@ -1379,9 +1332,6 @@ class RegressionSearch(MixtureSearch[RegressionFamily]):
             mixture = self._choose_by_examples(mixture, component._examples, negative, options)
         slopes = self._family.design.to_slopes(mixture.centers.T)
         return order_by_hint(component, mixture, self._family.frame.whiten(slopes.T).T)
-
-    def _whiten(self, X: Samples) -> Array:
-        return np.asarray(self._family.frame.whiten(self._family.design.standardize(X)), dtype=X.dtype)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -25,7 +25,7 @@ from mixsearch.core.estimator import RandomState, SemiSupervised, warn_about_cou
 from mixsearch.core.extraction import Candidates
 from mixsearch.core.family import Preset
 from mixsearch.core.frame import Frame, frame_from_eigenpairs, project
-from mixsearch.core.jackknife import Lead, jackknife
+from mixsearch.core.jackknife import jackknife
 from mixsearch.core.moments import (
     MeasuredSamples,
     WeightedSums,
@@ -632,15 +632,17 @@ class Subspace(MixtureComponent):
         return self._family.replicate(scipy.linalg.polar(image)[0])
 
     @cached_property
-    def _lead(self) -> Lead:
-        """The lead over the other subspaces: as moments err, where the error of the other score is as large."""
+    def p_first(self) -> float:
+        """The probability that the hint prefers this subspace on new samples too.
+
+        As moments err, where the error of the other score is as large.
+        """
         scores = self._points.score(np.linalg.qr(self._refits[0])[0])
         error = float(np.sqrt(2) * jackknife(np.log(np.maximum(scores, TINY))))
         p_first = float(norm.cdf(np.log(max(self.separation, TINY)) / max(error, TINY)))
         if self._hint is not None:
             p_first = min(p_first, 1 - self._family.information_p_value(self._hint))
-        factor = float(np.exp(1.96 * error))
-        return Lead(p_first, (self.separation / factor, self.separation * factor))
+        return p_first
 
     def _moment_errors(self) -> Any:
         """Estimate the errors by the jackknife.
@@ -871,9 +873,6 @@ class SubspaceSearch(MixtureSearch[Any], SemiSupervised[Any]):
         ordered = SubspaceParameters(*(values[mixture.order] for values in mixture.params))
         candidates = to_candidates(component._points, ordered)
         return replace(component, _refined=mixture, _candidates=candidates, _moment_candidates=component._candidates)
-
-    def _whiten(self, X: Samples) -> Array:
-        return np.asarray(self._family.read(X).coordinates / self._family.root, dtype=X.dtype)
 
 
 def to_candidates(hint: Hint, params: SubspaceParameters) -> Candidates:

@@ -164,13 +164,13 @@ def check_lead(found: Any) -> list[WeakHintWarning]:
     if found._family is None:  # from moments alone: nobody knows their noise
         is_weak = found.separation < TUNING.weak_separation
         return [WeakHintWarning(sentence + ".", separation=found.separation)] if is_weak else []
-    if found._p_first >= 1 - TUNING.max_lost:
+    if found.p_first >= 1 - TUNING.max_lost:
         return []
     return [
         WeakHintWarning(
             sentence + ", where 1 is a tie, and would lead on other samples with a probability of {percent:.0f}%. Look "
             "at `alternatives`, or give a more specific hint: a direction in which components differ, or examples.",
             separation=found.separation,
-            percent=100 * found._p_first,
+            percent=100 * found.p_first,
         )
     ]

@@ -8,14 +8,15 @@ from functools import cached_property
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
+from scipy.special import ndtr
 
 from mixsearch._typing import Array
 from mixsearch.core.check import Check, leave_out_each
 from mixsearch.core.extraction import Candidates, separate_directions
 from mixsearch.core.frame import Frame
-from mixsearch.core.jackknife import Lead, StandardErrors, compare_scores, component_errors, estimate_lead
+from mixsearch.core.jackknife import StandardErrors, component_errors, estimate_p_first
 from mixsearch.core.moments import Replicates
-from mixsearch.display import Card, plain_number
+from mixsearch.display import Card, plain_chance, plain_number
 from mixsearch.errors import SearchError, SearchWarning, warn_user
 
 # Components further behind than this many have no chance to come first.
@@ -49,8 +50,8 @@ class Component:
         The estimate before EM, after a search with ``refine=True``.
     stderr : tuple of arrays
         Standard errors; a 95% interval is 1.96 of them to each side.
-    separation_interval : (float, float)
-        A 95% interval of `separation`.
+    p_first : float
+        The probability that the hint prefers this component on new samples too.
     check : Check
         Where examples rank among all samples when they are left out.
     warnings : tuple of SearchWarning
@@ -64,8 +65,7 @@ class Component:
     >>> found = GaussianSearch(n_components=4).fit(data.X).search(examples=data.X[data.labels == 2][:3])
     >>> found.center.shape, len(found.scores), len(found.alternatives)
     ((30,), 4, 3)
-    >>> low, high = found.separation_interval
-    >>> bool(low < found.separation < high), found.warnings
+    >>> bool(found.p_first > 0.99), found.warnings
     (True, ())
     """
 
@@ -192,29 +192,21 @@ class Component:
         chunks = self._family.chunks
         return None if self._examples is None else chunks.thin(-(-chunks.n_rows // MAX_RANKED)).chunk.samples
 
-    @property
-    def _p_first(self) -> float:
-        """The probability that the hint prefers this component on new samples too."""
-        return self._lead.p_first
-
-    @property
-    def separation_interval(self) -> tuple[float, float]:
-        """A 95% interval of `separation`, from the noise of the scores.
-
-        `separation` itself tends to its upper end: noise drives the two largest scores apart.
-        """
-        return self._lead.interval
-
     @cached_property
-    def _lead(self) -> Lead:
-        """The lead over the other components, from the errors of the answer or, after examples, of moments."""
+    def p_first(self) -> float:
+        """The probability that the hint prefers this component on new samples too.
+
+        From the errors of the answer or, after examples, of moments. `separation` alone says less: noise drives the two
+        largest scores apart.
+        """
         v = self._hint_in_features
         if self._refined is not None and v is not None and len(self.scores) > 1:
             other = self.alternatives[0]
             variances = [np.sum((v * each.stderr.center) ** 2) + each._hint_variance for each in (self, other)]
-            return compare_scores(float(self.center @ v), float(other.center @ v), np.diag(variances))
+            error = np.sqrt(max(sum(variances), np.finfo(np.float64).tiny))
+            return float(ndtr((self.center - other.center) @ v / error))
         replicates, shifts, index = self._replicates, self._hint_shifts(), self._rival_index
-        return estimate_lead(self._hinted, replicates, self._rivals, index, self._choose, shifts)
+        return estimate_p_first(self._hinted, replicates, self._rivals, index, self._choose, shifts)
 
     @property
     def _hint_in_features(self) -> Array | None:
@@ -255,7 +247,8 @@ class Component:
         """Return the rows of the card that say how far to trust the answer."""
         if self._family is None or self._family.chunks.is_detached:
             return [("separation", plain_number(self.separation))]
-        facts = [("separation", format_interval(self.separation, self.separation_interval))]
+        first = f"{plain_number(self.separation)} (comes first on new samples: {plain_chance(self.p_first)})"
+        facts = [("separation", first)]
         if self._search is not None and self._examples is not None:
             facts.append(("check", str(self.check)))
         return facts
@@ -283,12 +276,6 @@ class Component:
 
     def _repr_html_(self) -> str:
         return self._card_with_warnings().html()
-
-
-def format_interval(value: float, interval: tuple[float, float]) -> str:
-    """Return a value with its 95% interval."""
-    low, high = map(plain_number, interval)
-    return f"{plain_number(value)} (95% interval {low} to {high})"
 
 
 def _format_center(center: Array) -> str:

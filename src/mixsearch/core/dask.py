@@ -8,8 +8,6 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from functools import partial
-from io import BytesIO
 from typing import Any
 
 import cloudpickle
@@ -190,43 +188,3 @@ def _inspect(chunk: SampleChunk) -> tuple[bool, tuple[int, int | None] | None]:
     if y is not None and not np.isfinite(y).all():
         return is_sparse, (chunk.first + int(np.flatnonzero(~np.isfinite(y))[0]), None)
     return is_sparse, None
-
-
-def map_rows(
-    function: Callable[..., Any], X: Any, n_features: int, *, y: Any = None, n_columns: int | None = None
-) -> da.Array:
-    """Apply a function to every block of rows, lazily."""
-    X = check_array(X)
-    if X.shape[1] != n_features:
-        raise SearchError(
-            "X has {n_features} features, but the fit has {needed}.",
-            code="wrong_features",
-            n_features=X.shape[1],
-            needed=n_features,
-        )
-    dtype = float_dtype(X)
-    work = partial(_call_on_rows, _pickle_without_samples(function), dtype)
-    arrays = [X] if y is None else [X, check_responses(y, X)[:, None]]
-    if n_columns is None:
-        return da.map_blocks(work, *arrays, dtype=np.float64, drop_axis=1, meta=np.empty(0))
-    return da.map_blocks(
-        work, *arrays, dtype=dtype, chunks=(X.chunks[0], (n_columns,)), meta=np.empty((0, 0), dtype=dtype)
-    )
-
-
-def _call_on_rows(pickled: bytes, dtype: Any, block: Any, responses: Any = None) -> Any:
-    samples = _as_rows(block, dtype)
-    return pickle.loads(pickled)(*((samples,) if responses is None else (samples, responses.ravel())))
-
-
-class _PicklerWithoutSamples(cloudpickle.Pickler):  # type: ignore[misc]
-    """Leaves out the samples of a fit, which are not needed to score others."""
-
-    def reducer_override(self, obj: Any) -> Any:
-        return (Chunks, (obj.layout, ())) if isinstance(obj, Chunks) else super().reducer_override(obj)
-
-
-def _pickle_without_samples(function: Callable[..., Any]) -> bytes:
-    buffer = BytesIO()
-    _PicklerWithoutSamples(buffer).dump(function)
-    return buffer.getvalue()

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, ClassVar, Generic, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils import ClassifierTags, check_random_state  # type: ignore[attr-defined]  # old stubs
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from mixsearch._typing import Array, Samples, SamplesLike
 from mixsearch.core.family import F, Preset
@@ -35,7 +35,6 @@ from mixsearch.errors import (
     SearchError,
     warn_user,
 )
-from mixsearch.machine import map_parallel
 
 # With fewer samples "auto" counts nothing.
 MIN_SAMPLES = 6
@@ -43,7 +42,7 @@ MIN_SAMPLES = 6
 RandomState = int | np.random.RandomState | None
 
 
-class BaseSearch(Generic[F], ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, metaclass=ABCMeta):
+class BaseSearch(Generic[F], BaseEstimator, metaclass=ABCMeta):
     """A mixture that is fitted without a hint and searched with any number of hints."""
 
     n_components: int | Literal["auto"]
@@ -54,53 +53,6 @@ class BaseSearch(Generic[F], ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     n_features_in_: int
     _moment_power: ClassVar[int] = 3  # the highest power of samples in a moment with its hint; 0: any
     search: Callable[..., Any]
-
-    def search_many(
-        self, hints: Iterable[Any], *, by: str = "hint", n_jobs: int | None = -1, **options: Any
-    ) -> list[Any]:
-        """Find a component for each of several hints, in parallel threads.
-
-        Parameters
-        ----------
-        hints : iterable
-            One value per search.
-        by : str, default="hint"
-            The argument of `search` that takes each value, such as ``"examples"``.
-        n_jobs : int, default=-1
-            Number of threads; -1 uses all cores. Each search runs on one core.
-        **options
-            Further arguments of every `search`.
-
-        Returns
-        -------
-        list
-            The components, in the order of the hints.
-        """
-        check_is_fitted(self)
-        return map_parallel(lambda hint: self.search(**{by: hint}, **options), hints, n_jobs)
-
-    def transform(self, X: SamplesLike) -> Array:
-        """Return the coordinates of samples in the frame, where the second moment of the mixture is the identity.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or Dask array of shape (n, d)
-            Samples.
-
-        Returns
-        -------
-        array of shape (n, k)
-            A lazy Dask array if X is one.
-        """
-        check_is_fitted(self)
-        if is_dask(X):
-            rows: Array = load_dask().map_rows(self._whiten, X, self.n_features_in_, n_columns=self._n_features_out)
-            return rows
-        return self._whiten(self._check_rows(X, reset=False))
-
-    @abstractmethod
-    def _whiten(self, X: Samples) -> Array:
-        """Return the coordinates of checked samples."""
 
     def _check_rows(self, X: Any, *, reset: bool) -> Samples:
         X = X.compute() if is_dask(X) else X  # a few examples
@@ -164,10 +116,6 @@ class BaseSearch(Generic[F], ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         return self.spectrum_.n_components
 
     @property
-    def _n_features_out(self) -> int:
-        return self._family.frame.n_components
-
-    @property
     def n_components_(self) -> int:
         """The number of components of the fit."""
         return self._family.n_components
@@ -182,7 +130,6 @@ class BaseSearch(Generic[F], ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
 

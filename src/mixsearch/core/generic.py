@@ -76,7 +76,7 @@ def search_family(family: Family, hint: ArrayLike, *, rehint: bool = True) -> Co
     Returns
     -------
     Component
-        With `center`, `weight`, `separation`, `separation_interval`, `alternatives` and `stderr`.
+        With `center`, `weight`, `separation`, `p_first`, `alternatives` and `stderr`.
 
     Examples
     --------

@@ -81,17 +81,10 @@ def component_errors(
     return StandardErrors(jackknife(to_features(centers).T), float(jackknife(weights)))
 
 
-class Lead(NamedTuple):
-    """How sure it is that one component comes before the others under a hint."""
-
-    p_first: float  # the probability that it comes first on new samples too
-    interval: tuple[float, float]  # 95% interval of its factor over the best other one
-
-
-def estimate_lead(
+def estimate_p_first(
     hinted: Hinted, replicates: Replicates, axes: Array, index: int, choose: str, hint_shifts: Array | None = None
-) -> Lead:
-    """Judge the lead of one of several components, whose directions uᵢ are the columns of `axes`, (k, q).
+) -> float:
+    """Estimate the probability that one of several components, with directions `axes`, (k, q), leads on new samples.
 
     Notes
     -----
@@ -100,35 +93,13 @@ def estimate_lead(
     normal, and the jackknife tells their covariance.
     """
     if axes.shape[1] == 1:
-        return Lead(1.0, (np.inf, np.inf))
+        return 1.0
     matrices, means, _ = whitened(replicates)
     scores, overlaps = np.sum((hinted.matrix @ axes) * axes, axis=0), hinted.mean @ axes
     varied = np.sum((matrices @ axes) * axes, axis=1)
     if hint_shifts is not None:  # ⟨μᵢ, v⟩ = ⟨W'μᵢ, c⟩, with W'μᵢ = uᵢ / √αᵢ
         varied = varied + hint_shifts @ axes / np.where(overlaps == 0, np.inf, overlaps)
     preferences, varied = prefer(scores, overlaps**2, choose), prefer(varied, (means @ axes) ** 2, choose)
-    others: Any = np.delete(np.arange(len(preferences)), index)
-    leads = []
-    for other in others:
-        covariance = (len(varied) - 1) * np.cov(varied[:, [index, other]].T, bias=True)
-        leads.append(compare_scores(float(preferences[index]), float(preferences[other]), covariance))
-    return Lead(min(lead.p_first for lead in leads), leads[int(np.argmax(preferences[others]))].interval)
-
-
-def compare_scores(one: float, other: float, covariance: Array) -> Lead:
-    """Judge the lead of one score over another from their covariance, (2, 2).
-
-    The interval holds every factor r for which one - r other is within 1.96 standard errors of zero (Fieller).
-    """
-    error = float(np.sqrt(max(covariance[0, 0] - 2 * covariance[0, 1] + covariance[1, 1], np.finfo(np.float64).tiny)))
-    p_first = float(ndtr((one - other) / error))
-    if one <= 0 < other:
-        return Lead(p_first, (0.0, 0.0))
-    if one < 0:  # both are negative: the one nearer to zero leads
-        one, other, covariance = -other, -one, covariance[::-1, ::-1]
-    (v11, v12), (_, v22) = 1.96**2 * covariance
-    a, b, c = other**2 - v22, one * other - v12, one**2 - v11
-    root = float(np.sqrt(max(b**2 - a * c, 0.0)))
-    if a > 0:
-        return Lead(p_first, ((b - root) / a, (b + root) / a) if other > 0 else (np.inf, np.inf))
-    return Lead(p_first, ((b - root) / a if c > 0 and a < 0 else 0.0, np.inf))
+    leads: Any = preferences[index] - np.delete(preferences, index)
+    variances = (len(varied) - 1) * np.var(varied[:, [index]] - np.delete(varied, index, axis=1), axis=0)
+    return float(ndtr(leads / np.sqrt(np.maximum(variances, np.finfo(np.float64).tiny))).min())

@@ -75,8 +75,7 @@ class Replicates(NamedTuple):
 if TYPE_CHECKING:
     from scipy.sparse.linalg import LinearOperator
 
-# Up to here the d x d array beats products with blocks of vectors, for dense and for sparse samples
-# (measured before release 1.0.0, on 10 to 3,000 features).
+# Up to here the d x d array beats products with blocks of vectors, for dense and for sparse samples.
 DENSE_LIMIT, SPARSE_LIMIT = 1000, 300
 
 Weigh = Callable[[Any], Array]

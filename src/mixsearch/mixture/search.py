@@ -19,7 +19,7 @@ from mixsearch.core.component import Component
 from mixsearch.core.estimator import BaseSearch
 from mixsearch.core.extraction import Candidates, prefer
 from mixsearch.core.family import F
-from mixsearch.core.rows import Chunks, is_dask, load_dask
+from mixsearch.core.rows import Chunks
 from mixsearch.core.validation import check_samples
 from mixsearch.errors import SearchWarning
 from mixsearch.mixture.check import check_fit, choose_component, hold_examples
@@ -119,22 +119,18 @@ class MixtureComponent(Component):
 
         Parameters
         ----------
-        X : array, sparse matrix or Dask array of shape (n, d)
+        X : array or sparse matrix of shape (n, d)
             Samples with the features of the fit.
 
         Returns
         -------
         array of shape (n,)
-            A lazy Dask array if X is one.
 
         Notes
         -----
         Before refinement, the other components are one Gaussian in the signal space, whose mean and covariance follow
         from the moments of all samples less those of this component.
         """
-        if is_dask(X):
-            lazy: Array = load_dask().map_rows(self.membership, X, len(self.center))
-            return lazy
         samples = check_samples(X, len(self.center), self._feature_names)
         if len(self.scores) == 1:
             return np.ones(samples.shape[0])

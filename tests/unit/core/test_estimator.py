@@ -66,62 +66,31 @@ def test_every_answer_carries_what_is_promised(case):
 
 @pytest.mark.parametrize("case", CASES)
 def test_a_pickled_search_gives_the_same_answer(case):
-    search, hint, X = case()
+    search, hint, _ = case()
     again = pickle.loads(pickle.dumps(search))
     assert_allclose(parameter(again.search(**hint)), parameter(search.search(**hint)))
-    assert_allclose(again.transform(X), search.transform(X))
     found = search.search(**hint)
     assert_allclose(parameter(pickle.loads(pickle.dumps(found))), parameter(found))
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_a_clone_is_unfitted_and_says_so(case):
-    search, hint, X = case()
+    search, hint, _ = case()
     fresh = clone(search)
     assert fresh.get_params() == search.get_params()
-    for call in (lambda: fresh.search(**hint), lambda: fresh.transform(X), lambda: fresh.search_many([1])):
-        with pytest.raises(NotFittedError, match="not fitted yet"):
-            call()
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_search_many_keeps_the_order_and_equals_one_search_at_a_time(case):
-    search, hint, _ = case()
-    for n_jobs in (1, 2):
-        ((by, value),) = hint.items()
-        many = search.search_many([value] * 3, by=by, n_jobs=n_jobs)
-        assert len(many) == 3
-        for found in many:
-            assert_allclose(parameter(found), parameter(search.search(**hint)), atol=1e-12)
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_transform_whitens_and_names_its_columns_for_pandas(case):
-    search, _, X = case()
-    Y = search.set_output(transform="pandas").transform(X)
-    assert isinstance(Y, pd.DataFrame)
-    k = search._family.frame.n_components
-    assert list(Y.columns) == [f"{type(search).__name__.lower()}{i}" for i in range(k)]
-
-
-def test_frame_coordinates_have_the_identity_as_second_moment_less_the_noise():
-    search, _, X = gaussian_case()
-    Y = search.transform(X)
-    noise = search.noise_variance_ * search._family.frame.spread
-    assert_allclose(Y.T @ Y / len(Y), np.eye(4) + np.diag(noise), atol=1e-10)
-    assert_allclose(Y[:, 0], 1)
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        fresh.search(**hint)
 
 
 @pytest.mark.filterwarnings("ignore::mixsearch.errors.UnlikelyMixtureWarning")  # scaled features are not spherical
 def test_searches_sit_in_pipelines():
     pipeline = make_pipeline(StandardScaler(), PCA(8), GaussianSearch(4)).fit(gaussian.X)
-    assert pipeline.transform(gaussian.X).shape == (1000, 4)
     scaled = pipeline[:-1].transform(gaussian.X)
     found = pipeline[-1].search(examples=scaled[gaussian.labels == 1][:3])
     assert roc_auc_score(gaussian.labels == 1, found.membership(scaled)) > 0.99
     texts = ["red green red blue", "green green red", "sun moon star sun", "moon star star"] * 5
     pipeline = make_pipeline(CountVectorizer(), LdaSearch(2)).fit(texts)
-    assert pipeline.transform(texts).shape == (20, 2)
+    assert pipeline[-1].search(words=0).membership(pipeline[0].transform(texts)).shape == (20,)
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -161,15 +130,15 @@ def test_labels_without_a_member_are_refused():
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_nan_and_infinity_are_refused_at_fit_and_after(case, bad):
-    search, _, X = case()
+    search, hint, X = case()
     broken = (X.toarray() if sp.issparse(X) else X).astype(float).copy()
     broken[3, 1] = bad
     word = "NaN" if np.isnan(bad) else "infinity"
     args = (regression.y,) if isinstance(search, RegressionSearch) else ()
     with pytest.raises(ValueError, match=f"Input X contains {word}"):
         clone(search).fit(broken, *args)
-    with pytest.raises(ValueError, match=f"Input X contains {word}"):
-        search.transform(broken)
+    with pytest.raises(ValueError, match=f"contains {word}"):
+        search.search(**hint).membership(broken, *args)
 
 
 @pytest.mark.parametrize(

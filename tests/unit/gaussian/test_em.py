@@ -105,8 +105,6 @@ def test_answers_do_not_depend_on_what_was_asked_before(overlapping):
     forward = [there.search(hint, refine=True).center for hint in hints]
     backward = [back.search(hint, refine=True).center for hint in hints[::-1]][::-1]
     assert_allclose(forward, backward)
-    many = there.search_many(hints, refine=True)
-    assert_allclose([found.center for found in many], forward)
 
 
 @pytest.mark.filterwarnings("ignore::mixsearch.WeakHintWarning")
