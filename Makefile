@@ -34,7 +34,7 @@ $(NODE_READY): package-lock.json | $(READY)
 $(PAGE): $(NODE_READY) package.json $(wildcard src/mixsearch/web/page/*)
 	$(NPM) run --silent build
 
-page: $(PAGE)  ## the page for texts, from TypeScript; by the Node.js of the system, or else of a Python package
+page: $(PAGE)  ## the pages, from TypeScript; by the Node.js of the system, or else of a Python package
 
 demo: $(READY)  ## topics in the docstrings on this machine, one Gaussian, two pictures
 	$(BIN)/mixsearch demo
@@ -134,4 +134,4 @@ lock: $(READY)  ## renew the pinned versions; releases of the last two weeks are
 		else echo "No npm here: package-lock.json stays as it is."; fi
 
 clean:
-	rm -rf $(VENV) $(VENV)-* node_modules src/mixsearch/web/static/page.* dist build docs/generated mixsearch-demo
+	rm -rf $(VENV) $(VENV)-* node_modules src/mixsearch/web/static/*.js src/mixsearch/web/static/*.css dist build docs/generated mixsearch-demo

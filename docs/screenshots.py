@@ -35,9 +35,8 @@ def show_topics(page: Page) -> None:
 def show_segments(page: Page) -> None:
     seeds = [("seed", f"{name}:{pixels}") for name, pixels in SEEDS.items()]
     page.goto(f"segment?{urlencode([('picture', 'example'), *seeds])}")
-    page.locator(".segment-time", has_text="segments").wait_for()
+    page.locator(".outlines path").first.wait_for(state="attached")
     page.wait_for_load_state("networkidle")
-    page.locator(".segment-stage").hover(position={"x": 300, "y": 300})  # tints the segment there
 
 
 def show_table(page: Page) -> None:

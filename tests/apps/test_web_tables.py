@@ -1,4 +1,4 @@
-"""Tables over HTTP: rows in a plane; members, lines and subspaces of planted tables; files; what is rejected."""
+"""Tables over HTTP: rows, points and members of a planted table; files; what is rejected."""
 
 import csv
 import io
@@ -75,12 +75,30 @@ def test_points_are_the_values_of_two_columns(client, clouds):
     refused(client, clouds, "/points", 422, "unknown_column", x="width", y="nothing")
 
 
-def test_the_frame_sets_the_clouds_apart(client, clouds):
-    frame = ask(client, clouds, "/frame", columns=["width", "height"])
-    assert frame["columns"] == ["width", "height"]
-    assert "width" not in ask(client, clouds, "/frame", without=["width"])["columns"]
-    first, second = np.split(np.array(frame["x"]), [60])
-    assert (first.max() < second.min()) or (second.max() < first.min())
+def test_rows_come_a_page_at_a_time_filtered_and_sorted(client, clouds):
+    first = ask(client, clouds, "/rows", n_rows=100)
+    rest = ask(client, clouds, "/rows", n_rows=100, skip=100)
+    assert [each["row"] for each in first["rows"] + rest["rows"]] == list(range(150))
+    values = [each["values"] for each in first["rows"] + rest["rows"]]
+    widest = ask(client, clouds, "/rows", sort_by="width", descending=True, n_rows=3)["rows"]
+    assert [each["values"]["width"] for each in widest] == sorted((each["width"] for each in values), reverse=True)[:3]
+    romans = ask(client, clouds, "/rows", where='city = "Rome" and width > 4')
+    assert romans["n_matching"] == sum(each["city"] == "Rome" and each["width"] > 4 for each in values)
+    assert {each["values"]["city"] for each in romans["rows"]} == {"Rome"}
+    assert ask(client, clouds, "/rows", where="width > 1000") == {"n_matching": 0, "rows": []}
+    cities = [each["values"]["city"] for each in ask(client, clouds, "/rows", sort_by="city", skip=100)["rows"]]
+    assert cities == [None] * 50
+
+
+def test_rows_are_sorted_by_likeness_or_by_doubt(client, clouds):
+    question = {"examples": [3, 8, 17, 29, 40, 51], "columns": ["width", "height"]}
+    alike = ask(client, clouds, "/rows", **question)["rows"]
+    memberships = [each["membership"] for each in alike]
+    assert memberships == sorted(memberships, reverse=True)
+    assert max(each["row"] for each in alike) < 60
+    doubtful = ask(client, clouds, "/rows", **question, doubtful=True)["rows"]
+    doubts = [abs(each["membership"] - 0.5) for each in doubtful]
+    assert doubts == sorted(doubts)
 
 
 def test_examples_find_their_cloud(client, clouds):
@@ -116,13 +134,19 @@ def test_the_labelled_table_has_all_columns_and_three_more(client, clouds):
 def test_the_example_is_always_there(client):
     assert ask(client, "example")["n_rows"] == 178
     assert ask(client, "example", "/members", examples=[3, 8])["answer"]["n_table_rows"] == 178
-    assert ask(client, "example", "/rows", row=[2])["rows"][0]["values"]["alcohol"] == 13.16
+    assert ask(client, "example", "/rows", skip=2)["rows"][0]["values"]["alcohol"] == 13.16
 
 
 def test_what_cannot_be_answered_is_a_code(client, clouds):
     refused(client, "nothing", "", 410, "gone")
     refused(client, clouds, "/members", 422, "row_out_of_range", examples=[150])
     refused(client, clouds, "/members", 422, "bad_argument")
-    refused(client, clouds, "/rows", 422, "row_out_of_range", row=[150])
+    refused(client, clouds, "/rows", 422, "row_out_of_range", examples=[150])
+    refused(client, clouds, "/rows", 422, "unknown_column", sort_by="nothing")
+    refused(client, clouds, "/rows", 422, "filter_syntax", where="width >> 3")
+    lists = client.post("/api/files", params={"name": "lists.jsonl"}, content=b'{"v": [1, 2]}\n{"v": [3, 4]}\n').json()[
+        "file"
+    ]
+    refused(client, lists, "/rows", 422, "not_sortable", sort_by="v")
     wide = bring(client, {"a": range(150_000), "b": range(150_000)})
     refused(client, wide, "", 422, "table_too_large")

@@ -47,7 +47,7 @@ _DROP = """async ([name, text]) => {
     files.items.add(new File([text], name));
     const send = (kind) =>
         document.body.dispatchEvent(new DragEvent(kind, {dataTransfer: files, bubbles: true, cancelable: true}));
-    const isHeard = () => document.body.classList.contains("is-dropping");
+    const isHeard = () => document.querySelector("main.is-over") !== null;
     for (let frame = 0; frame < 1800 && !isHeard(); frame++) {
         send("dragenter");
         await new Promise(requestAnimationFrame);

@@ -29,7 +29,8 @@ def test_a_server_without_an_index_still_cuts_pictures(open_page):
         page.goto("./")
         expect(page.locator("#view")).to_contain_text("mixsearch serve reviews.csv")
         page.goto("segment")
-        expect(page.get_by_role("button", name="Try the example")).to_be_visible()
+        page.get_by_role("link", name="a picture").click()
+        expect(page.locator(".stage img")).to_have_js_property("naturalWidth", 720)
         assert page.goto("a/b/c").status == 404
         page.watch.faults.clear()  # the status was the test's own
 

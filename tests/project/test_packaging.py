@@ -38,9 +38,8 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel):
     files = {path.relative_to(package.parent).as_posix() for path in package.rglob("*") if path.is_file()}
     is_wanted = re.compile("(?!.*/__pycache__/|mixsearch/web/page/)")
     names = zipfile.ZipFile(wheel).namelist()
-    assert {"mixsearch/web/static/page.js", "mixsearch/web/static/page.css", *filter(is_wanted.match, files)} <= set(
-        names
-    )
+    built = {f"mixsearch/web/static/{page}.{kind}" for page in ("page", "files") for kind in ("js", "css")}
+    assert built | set(filter(is_wanted.match, files)) <= set(names)
     assert any(name.endswith("licenses/LICENSE") for name in names)
     assert all(name.startswith(("mixsearch/", f"mixsearch-{mixsearch.__version__}.dist-info/")) for name in names)
 

@@ -1,4 +1,4 @@
-"""The pages: one for texts, which is built from web/page, and one for files."""
+"""The pages: one for texts and one for files, both built from web/page."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def add_pages(app: FastAPI) -> None:
     router = APIRouter()
     router.add_api_route(HOME, _send_home, include_in_schema=False)
     for path in FILE_PAGES:
-        router.add_api_route(path, _send_file_page, include_in_schema=False)
+        router.add_api_route(path, _send_page, include_in_schema=False)
     app.include_router(router)
     app.mount(STATIC, StaticFiles(directory=STATIC_FILES))
 
@@ -39,7 +39,7 @@ async def _send_home() -> HTMLResponse:
     return HTMLResponse(_read("index.html"))
 
 
-async def _send_file_page() -> HTMLResponse:
+async def _send_page() -> HTMLResponse:
     return HTMLResponse(_read("files.html"))
 
 

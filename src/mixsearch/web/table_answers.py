@@ -6,15 +6,16 @@ import json
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from mixsearch._typing import Array
 from mixsearch.errors import SearchError, SearchWarning
+from mixsearch.io.filters import Filter
 from mixsearch.io.values import to_json
 from mixsearch.table.component import TableComponent
-from mixsearch.table.fit import place_rows
-from mixsearch.table.rows import check_positions, get_rows, spread_rows
-from mixsearch.table.tables import get_column
-from mixsearch.web.table_schemas import FitRequest, MembersRequest
+from mixsearch.table.rows import get_rows, spread_rows
+from mixsearch.table.tables import Table, find_columns, get_column, open_table
+from mixsearch.web.table_schemas import MembersRequest, RowsRequest
 from mixsearch.web.table_store import TableStore
 
 # Rows that are drawn: the same in every answer about a table.
@@ -38,25 +39,40 @@ def _read_axis(table: Any, name: str) -> Array:
     return np.where(column.missing, np.nan, column.values.astype(np.float64))
 
 
-def describe_frame(store: TableStore, key: str, request: FitRequest) -> dict[str, Any]:
-    """Return rows in the plane of the two principal axes of the columns in use."""
-    search, _ = store.fit(key, request.columns, request.without)
-    (rows, plane), _ = store.find(key, request, lambda: place_rows(search._rows, MAX_POINTS))
+def list_page(store: TableStore, key: str, request: RowsRequest) -> dict[str, Any]:
+    """Return a page of rows with their values, as JSON has them."""
+    table = store.open(key).table
+    frame = open_table(table).frame
+    membership = None
+    if request.examples:
+        wanted = {name: getattr(request, name) for name in ("columns", "without", "examples", "not_examples")}
+        component, _ = find_members(store, key, MembersRequest(**wanted))
+        membership = component.membership
+    if request.sort_by is not None:
+        order = _sort(frame, request.sort_by, descending=request.descending)
+    elif membership is not None:
+        order = np.argsort(np.abs(membership - 0.5) if request.doubtful else -component.scores, kind="stable")
+    else:
+        order = np.arange(table.height)
+    if request.where:
+        order = order[Filter(request.where).mask(frame)[order]]
+    rows = order[request.skip : request.skip + request.n_rows].tolist()
+    values: list[dict[str, Any]] = json.loads(to_json(get_rows(table, rows)))
     return {
-        "rows": rows.tolist(),
-        "x": plane[:, 0],
-        "y": plane[:, 1],
-        "columns": list(search.columns_),
-        "dropped_columns": dict(search.dropped_columns_),
+        "n_matching": len(order),
+        "rows": [
+            {"row": row, "membership": None if membership is None else float(membership[row]), "values": item}
+            for row, item in zip(rows, values, strict=True)
+        ],
     }
 
 
-def list_values(store: TableStore, key: str, rows: list[int]) -> dict[str, Any]:
-    """Return rows with their values, as JSON has them."""
-    table = store.open(key).table
-    positions = check_positions("row", np.array(rows), table.height)
-    values: list[dict[str, Any]] = json.loads(to_json(get_rows(table, positions)))
-    return {"rows": [{"row": row, "values": each} for row, each in zip(rows, values, strict=True)]}
+def _sort(frame: pl.DataFrame, name: str, *, descending: bool) -> Array:
+    """Return all rows sorted by a column, those without a value last, (n,)."""
+    values = frame[:, find_columns(Table(frame), [name])[0]]
+    if values.dtype.is_nested():
+        raise SearchError("Rows cannot be sorted by {column}: it has lists.", code="not_sortable", column=repr(name))
+    return values.arg_sort(descending=descending, nulls_last=True).to_numpy()
 
 
 def find_members(store: TableStore, key: str, request: MembersRequest) -> tuple[TableComponent, list[SearchWarning]]:

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from mixsearch.web.schemas import MAX_COLUMN_LENGTH, AnswerWarning
+from mixsearch.web.schemas import MAX_COLUMN_LENGTH, MAX_FILTER_LENGTH, AnswerWarning
 
 MAX_EXAMPLES, MAX_COLUMNS, MAX_SHOWN_ROWS = 1000, 1000, 100
 
@@ -33,6 +33,21 @@ class MembersRequest(FitRequest):
     )
     id: ColumnName | None = Field(default=None, description="The column that names the rows.")
     n_rows: int = Field(default=10, ge=0, le=MAX_SHOWN_ROWS, description="Number of typical rows.")
+
+
+class RowsRequest(FitRequest):
+    """A page of the rows of a table: filtered, and sorted by a column or by likeness to the examples."""
+
+    examples: tuple[RowNumber, ...] = Field(default=(), max_length=MAX_EXAMPLES, description="Rows that are members.")
+    not_examples: tuple[RowNumber, ...] = Field(
+        default=(), max_length=MAX_EXAMPLES, description="Rows that are not members."
+    )
+    where: str | None = Field(default=None, max_length=MAX_FILTER_LENGTH, description="A filter: age >= 30")
+    sort_by: ColumnName | None = Field(default=None, description="A column. Default: likeness to the examples, if any.")
+    descending: bool = Field(default=False, description="Largest values first.")
+    doubtful: bool = Field(default=False, description="Without sort_by: rows first that are as likely as not members.")
+    skip: int = Field(default=0, ge=0, le=2**53, description="Number of the first rows to leave out.")
+    n_rows: int = Field(default=50, ge=1, le=MAX_SHOWN_ROWS, description="Number of rows.")
 
 
 class TableColumn(BaseModel):
@@ -62,17 +77,19 @@ class TablePoints(BaseModel):
     y: list[float | None]
 
 
-class TableFrame(TablePoints):
-    """Rows in the plane of the two principal axes of the columns in use."""
+class TableRow(BaseModel):
+    """A row of a table with its values."""
 
-    columns: list[str] = Field(description="The columns in use.")
-    dropped_columns: dict[str, str] = Field(description="The other columns, each with the reason.")
+    row: int
+    membership: float | None = Field(description="null without examples.")
+    values: dict[str, Any]
 
 
 class TableRows(BaseModel):
-    """Rows of a table with their values."""
+    """A page of rows."""
 
-    rows: list[dict[str, Any]]
+    n_matching: int = Field(description="Rows that match the filter.")
+    rows: list[TableRow]
 
 
 class MembersAnswer(BaseModel):

@@ -1,15 +1,12 @@
-"""What the page's scripts and the server must agree on."""
+"""The pages and their files."""
 
 import re
-from pathlib import PurePosixPath
 
 import pytest
 from starlette.testclient import TestClient
 
 from mixsearch.web import make_app
-from mixsearch.web.settings import STATIC_FILES
-
-MODULES = {file.relative_to(STATIC_FILES).as_posix(): file.read_text() for file in STATIC_FILES.rglob("*.js")}
+from mixsearch.web.settings import PAGES, STATIC_FILES
 
 
 @pytest.fixture(scope="module")
@@ -17,34 +14,21 @@ def client():
     return TestClient(make_app({}), base_url="http://localhost")
 
 
-def list_imports(name):
-    """The modules that a module imports, and those that it loads when they are needed."""
-    folder = PurePosixPath(name).parent
-    for kind, address in re.findall(r'(from |import\()"(\.{1,2}/[^"]+)"', MODULES[name]):
-        parts = []
-        for part in (folder / address).parts:
-            parts = parts[:-1] if part == ".." else [*parts, part]
-        yield kind.strip(), "/".join(parts)
-
-
-def test_imports_of_modules_point_one_way():
-    """A view imports itself and shared modules, shared modules import no view, and only the shell imports views."""
-    imports = [(name, target) for name in MODULES for _, target in list_imports(name)]
-    assert [each for each in imports if each[1] not in MODULES] == []
-    folder_of = {name: PurePosixPath(name).parts[0] for name in MODULES if "/" in name}
-    allowed = {name: ("shared", folder) for name, folder in folder_of.items()}
-    assert [
-        (name, target) for name, target in imports if name in allowed and folder_of.get(target) not in allowed[name]
-    ] == []
+def test_pages_are_there_with_their_files(client):
+    for path in PAGES:
+        page = client.get(path).text
+        files = re.findall(r'(?:src|href)="(static/[^"]+)"', page)
+        assert len(files) == 3, path
+        assert all(client.get(f"/{file}").status_code == 200 for file in files), path
 
 
 def test_files_are_compressed_and_not_sent_again(client):
-    packed = client.get("/static/main.js", headers={"accept-encoding": "gzip"})
+    packed = client.get("/static/page.js", headers={"accept-encoding": "gzip"})
     assert packed.headers["content-encoding"] == "gzip"
     assert packed.headers["content-type"].startswith("text/javascript")
     assert packed.headers["cache-control"] == "no-cache"
-    assert packed.content == (STATIC_FILES / "main.js").read_bytes()
-    again = client.get("/static/main.js", headers={"if-none-match": packed.headers["etag"]})
+    assert packed.content == (STATIC_FILES / "page.js").read_bytes()
+    again = client.get("/static/page.js", headers={"if-none-match": packed.headers["etag"]})
     assert (again.status_code, again.content) == (304, b"")
 
 
@@ -58,8 +42,8 @@ def test_no_other_file_is_sent(client, path):
 def test_an_unknown_address_is_a_page_for_people_and_an_error_for_programs(client, path, up):
     page = client.get(path, headers={"accept": "text/html,*/*"})
     assert page.status_code == 404
-    assert f'href="{up}static/style.css"' in page.text
-    assert f'href="{up}segment"' in page.text
-    assert "<script>" not in page.text.replace('<script src="', "")
+    assert f'href="{up}static/page.css"' in page.text
+    assert f'href="{up}open"' in page.text
+    assert "<script>" not in page.text
     assert client.get(path).json()["error"]["code"] == "not_found"
     assert client.get("/api/nothing", headers={"accept": "text/html"}).json()["error"]["code"] == "not_found"

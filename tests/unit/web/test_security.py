@@ -43,7 +43,7 @@ def test_a_name_can_be_allowed():
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site"])
 def test_other_sites_get_nothing(site):
-    for path in ("/api/health", "/static/main.js", "/"):
+    for path in ("/api/health", "/static/page.js", "/"):
         assert code(client().get(path, headers={"sec-fetch-site": site})) == "forbidden"
 
 
@@ -62,7 +62,7 @@ def test_only_the_own_origin_is_answered(origin):
     assert client().get("/api/health", headers=ours).is_success
 
 
-@pytest.mark.parametrize("path", ["/", "/api/health", "/static/main.js", "/nothing"])
+@pytest.mark.parametrize("path", ["/", "/api/health", "/static/page.js", "/nothing"])
 def test_every_answer_says_what_a_page_may_do(path):
     headers = client().get(path).headers
     for name, value in SECURITY_HEADERS.items():
@@ -80,7 +80,7 @@ def test_without_the_token_there_is_a_form_and_nothing_else():
     for path in ("/api/health", "/api/openapi.json", "/api/indexes"):
         assert code(visitor.get(path)) == "unauthorized"
     assert code(visitor.post("/api/pictures", content=b"x")) == "unauthorized"
-    assert visitor.get("/static/style.css").status_code == 200
+    assert visitor.get("/static/page.css").status_code == 200
 
 
 @pytest.mark.parametrize("shown", ["Bearer wrong", "Bearer", "", f"Basic {TOKEN}", "Bearer ключ".encode()])
@@ -161,7 +161,7 @@ def test_an_app_may_be_mounted_under_a_prefix():
     around = Starlette()
     around.mount("/search", make_app({}, access=Access(token=TOKEN)))
     visitor = TestClient(around, base_url="http://127.0.0.1", follow_redirects=False)
-    assert visitor.get("/search/static/style.css").status_code == 200
+    assert visitor.get("/search/static/page.css").status_code == 200
     link = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}
     assert visitor.get("/search/table", headers=link).status_code == 401
     assert visitor.get("/search/table", params={"token": TOKEN}).headers["location"] == "./table"

@@ -3,7 +3,7 @@
 import { keyOf, queryOf, type Chip } from "./state";
 import type { Audit, FullDocument, Groups, IndexInfo, ListedTopic, MapLabel, MapPoints, SavedSearch, Topic } from "./types";
 
-const NO_CONNECTION = "The server does not answer. It may have been stopped: start it again, and the page goes on by itself.";
+export const NO_CONNECTION = "The server does not answer. It may have been stopped: start it again, and the page goes on by itself.";
 const RETRY_MILLISECONDS = 1000;
 const BUSY = 503; // what the server says that has too much to do
 const MAX_TRIES = 5;
@@ -77,13 +77,13 @@ async function fetchPatiently(path: string, options: RequestInit): Promise<Respo
   }
 }
 
-async function get<T>(path: string, query: URLSearchParams = new URLSearchParams(), signal?: AbortSignal): Promise<T> {
+export async function get<T>(path: string, query: URLSearchParams = new URLSearchParams(), signal?: AbortSignal): Promise<T> {
   const written = query.toString();
   const response = await request(written ? `${path}?${written}` : path, { signal });
   return (await response.json()) as T;
 }
 
-async function send(method: string, path: string, body: unknown): Promise<Response> {
+export async function send(method: string, path: string, body: unknown): Promise<Response> {
   return request(path, { method, headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
 }
 

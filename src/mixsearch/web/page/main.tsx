@@ -9,12 +9,12 @@ import { DocumentMap } from "./DocumentMap";
 import { columnsOf, FilterLine } from "./FilterLine";
 import { SearchBox } from "./SearchBox";
 import { keyOf, makeChip, MAX_CHIPS, nameOf, quoteColumn, quoteValue, readState, writeState, type Chip, type Selection, type State } from "./state";
+import { ThemeButton } from "./ThemeButton";
 import { TopicPanel } from "./TopicPanel";
 import type { Groups, IndexInfo, Topic } from "./types";
 
 const PAGE = 10;
 const N_START = 5;
-const THEMES = ["auto", "light", "dark"];
 const REST = ["other", "other values"]; // what the server calls the values that are no group of their own
 
 /** The state of the page, which is its address. */
@@ -334,33 +334,6 @@ function NothingServed() {
         Or open a table, a picture or a file of texts <a href="open">here</a>.
       </p>
     </section>
-  );
-}
-
-function ThemeButton() {
-  const stored = () => {
-    try {
-      return localStorage.getItem("theme") ?? "auto";
-    } catch {
-      return "auto";
-    }
-  };
-  const [theme, setTheme] = useState(stored);
-  const button = useRef<HTMLButtonElement>(null);
-  useEffect(() => {
-    if (theme === "auto") delete document.documentElement.dataset.theme;
-    else document.documentElement.dataset.theme = theme;
-    try {
-      localStorage.setItem("theme", theme);
-    } catch {
-      // a browser that stores nothing
-    }
-  }, [theme]);
-  const next = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] ?? "auto";
-  return (
-    <button ref={button} type="button" title={`Change to ${next}`} onClick={() => setTheme(next)}>
-      Theme: {theme}
-    </button>
   );
 }
 

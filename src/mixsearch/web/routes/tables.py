@@ -14,12 +14,9 @@ from mixsearch.web.files import strip_suffixes
 from mixsearch.web.routes.topics import encode_json, make_csv_response, make_json_response
 from mixsearch.web.schemas import MAX_COLUMN_LENGTH
 from mixsearch.web.table_schemas import (
-    MAX_SHOWN_ROWS,
-    FitRequest,
     MembersAnswer,
     MembersRequest,
-    RowNumber,
-    TableFrame,
+    RowsRequest,
     TableInfo,
     TablePoints,
     TableRows,
@@ -68,18 +65,10 @@ def _add_rows(router: APIRouter, store: TableStore, pool: WorkerPool) -> None:
         """Return rows in the plane of two columns."""
         return await _send(pool, lambda answers: answers.describe_points(store, table, x, y))
 
-    @router.get("/frame", response_model=TableFrame)
-    async def get_frame(table: Key, request: Annotated[FitRequest, Query()]) -> Response:
-        """Return rows in the plane of the two principal axes of the columns in use."""
-        return await _send(pool, lambda answers: answers.describe_frame(store, table, request))
-
     @router.get("/rows", response_model=TableRows)
-    async def list_rows(
-        table: Key,
-        row: Annotated[list[RowNumber], Query(min_length=1, max_length=MAX_SHOWN_ROWS, description="Rows, from 0.")],
-    ) -> Response:
-        """Return rows with their values."""
-        return await _send(pool, lambda answers: answers.list_values(store, table, row))
+    async def list_rows(table: Key, request: Annotated[RowsRequest, Query()]) -> Response:
+        """Return rows with their values: filtered, sorted, a page at a time."""
+        return await _send(pool, lambda answers: answers.list_page(store, table, request))
 
 
 def _add_answers(router: APIRouter, store: TableStore, pool: WorkerPool) -> None:

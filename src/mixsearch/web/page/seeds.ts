@@ -1,0 +1,70 @@
+// The seeds of the segments of a picture; every change makes a new list, so that it can be undone.
+
+export type Pixel = [number, number];
+
+export interface Segment {
+  name: string; // as typed
+  pixels: Pixel[];
+  notPixels: Pixel[];
+}
+
+/** Where a click goes: to a segment, or to a new one. */
+export interface Target {
+  segment: number | null;
+  isNot: boolean;
+}
+
+export function nameOf(segments: Segment[], segment: Segment): string {
+  return segment.name.trim() || `segment ${segments.indexOf(segment) + 1}`;
+}
+
+/** Put a seed, unless there is one already. */
+export function clicked(segments: Segment[], pixel: Pixel, { segment, isNot }: Target): Segment[] {
+  if (segments.some(({ pixels, notPixels }) => [...pixels, ...notPixels].some((each) => isSame(each, pixel)))) return segments;
+  if (segment === null || !segments[segment]) return [...segments, { name: "", pixels: [pixel], notPixels: [] }];
+  const extend = (each: Segment) => (isNot ? { ...each, notPixels: [...each.notPixels, pixel] } : { ...each, pixels: [...each.pixels, pixel] });
+  return segments.map((each, i) => (i === segment ? extend(each) : each));
+}
+
+/** Remove a seed, and its segment if it has no other. */
+export function withoutPixel(segments: Segment[], index: number, pixel: Pixel): Segment[] {
+  const without = (pixels: Pixel[]) => pixels.filter((each) => !isSame(each, pixel));
+  return segments
+    .map((each, i) => (i === index ? { ...each, pixels: without(each.pixels), notPixels: without(each.notPixels) } : each))
+    .filter(({ pixels }) => pixels.length > 0);
+}
+
+/** What is sent to the server. */
+export function requestOf(segments: Segment[]): { seeds: string[]; not_seeds: string[] } {
+  const write = (segment: Segment, pixels: Pixel[]) => `${nameOf(segments, segment)}:${pixels.map((pixel) => pixel.join(",")).join("+")}`;
+  return {
+    seeds: segments.map((segment) => write(segment, segment.pixels)),
+    not_seeds: segments.filter(({ notPixels }) => notPixels.length > 0).map((segment) => write(segment, segment.notPixels)),
+  };
+}
+
+/** The parameters of the address of a picture with its seeds. */
+export function writeSegments(picture: string, segments: Segment[]): URLSearchParams {
+  const { seeds, not_seeds: notSeeds } = requestOf(segments);
+  return new URLSearchParams([["picture", picture], ...seeds.map((text) => ["seed", text]), ...notSeeds.map((text) => ["not", text])]);
+}
+
+/** Read seeds from an address; what is invalid is ignored. */
+export function readSegments(params: URLSearchParams): Segment[] {
+  const notPixels = new Map(params.getAll("not").map(readSeeds));
+  return params
+    .getAll("seed")
+    .map(readSeeds)
+    .map(([name, pixels]) => ({ name: /^(segment \d+)?$/.test(name) ? "" : name, pixels, notPixels: notPixels.get(name) ?? [] }))
+    .filter(({ pixels }) => pixels.length > 0);
+}
+
+function readSeeds(text: string): [string, Pixel[]] {
+  const end = Math.max(text.lastIndexOf(":"), 0);
+  const pixels = [...text.slice(end).matchAll(/(\d{1,9}),(\d{1,9})/g)].map(([, x, y]): Pixel => [Number(x), Number(y)]);
+  return [text.slice(0, end).trim(), pixels];
+}
+
+function isSame([x1, y1]: Pixel, [x2, y2]: Pixel): boolean {
+  return x1 === x2 && y1 === y2;
+}

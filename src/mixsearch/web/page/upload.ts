@@ -1,0 +1,63 @@
+// Files that are sent to the server, with progress, and pictures that are shrunk first if the server would refuse them.
+
+import { ApiError, NO_CONNECTION } from "./api";
+
+const SHRUNK_QUALITY = 0.92;
+
+export interface Settings {
+  accepts_files: boolean;
+  max_file: number;
+  file_suffixes: string[];
+  max_upload: number;
+  max_pixels: number;
+  max_name_length: number;
+  image_formats: string[];
+}
+
+export interface Size {
+  width: number;
+  height: number;
+}
+
+/** Send a file; fetch does not report how much of it has been sent. */
+export function upload<T>(address: string, file: Blob, signal: AbortSignal, onProgress: (done: number) => void = () => {}): Promise<T> {
+  const sending = new XMLHttpRequest();
+  return new Promise((resolve, reject) => {
+    sending.open("POST", address);
+    sending.responseType = "json";
+    sending.upload.addEventListener("progress", ({ loaded }) => onProgress(loaded));
+    sending.addEventListener("load", () => {
+      const error = sending.response?.error;
+      if (sending.status < 300 && sending.response) resolve(sending.response as T);
+      else reject(new ApiError(error?.code ?? "failed", error?.message ?? `The server refused this (status ${sending.status}).`, error?.fields));
+    });
+    sending.addEventListener("error", () => reject(new ApiError("no_connection", NO_CONNECTION)));
+    sending.addEventListener("abort", () => reject(new DOMException("The upload was cancelled.", "AbortError")));
+    signal.addEventListener("abort", () => sending.abort());
+    sending.send(file);
+  });
+}
+
+/** Whether a file is a picture, by its type or its name. */
+export function isPicture(file: File, formats: string[]): boolean {
+  const suffix = file.name.split(".").pop()?.toUpperCase() ?? "";
+  return file.type.startsWith("image/") || [...formats, "JPG", "TIF"].includes(suffix);
+}
+
+/** The size at which the server takes a picture. */
+export function fittedSize({ width, height }: Size, { max_pixels: most }: Settings): Size {
+  const scale = Math.min(Math.sqrt(most / (width * height)), 1);
+  return { width: Math.floor(width * scale), height: Math.floor(height * scale) };
+}
+
+/** The picture as the server takes it: a photo beyond its limits is shrunk here. */
+export async function fitted(file: Blob, settings: Settings): Promise<Blob> {
+  const image = await createImageBitmap(file).catch(() => null);
+  if (image === null) return file; // the server says what is wrong with it
+  const size = fittedSize(image, settings);
+  if (size.width === image.width && file.size <= settings.max_upload) return file;
+  const canvas = Object.assign(document.createElement("canvas"), size);
+  canvas.getContext("2d")?.drawImage(image, 0, 0, size.width, size.height);
+  image.close();
+  return (await new Promise<Blob | null>((resolve) => canvas.toBlob(resolve, "image/jpeg", SHRUNK_QUALITY))) ?? file;
+}
