@@ -232,6 +232,7 @@ function App() {
           />
         ) : (
           <section class="card topic muted">
+            <h1 dir="auto">{chip ? nameOf(chip) : info.name}</h1>
             {unread ? (
               <Problem error={unread} onWord={setDraft} />
             ) : isPending || isStarting ? (
