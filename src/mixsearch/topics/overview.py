@@ -70,17 +70,17 @@ def list_topics(index: TopicIndex, n: int = 30) -> list[ListedTopic]:
     with collect_warnings():  # what is listed has a check of its own
         topics = index.search_many([[word] for word in words])
     # The same topic from several words: the first one stands for all.
-    found: list[ListedTopic] = []
+    listed: list[ListedTopic] = []
     for word, topic in zip(words, topics, strict=True):
         if not topic.n_members:
             continue
-        same = [i for i, other in enumerate(found) if _is_same(topic, other.topic)]
+        same = [i for i, other in enumerate(listed) if _is_same(topic, other.topic)]
         if same:
-            found[same[0]] = replace(found[same[0]], hints=(*found[same[0]].hints, word))
+            listed[same[0]] = replace(listed[same[0]], hints=(*listed[same[0]].hints, word))
         else:
             described = tuple(each.word for each in topic.words(N_WORDS))
-            found.append(ListedTopic((word,), described, topic.n_members, topic.check.match, topic))
-    return sorted(found, key=lambda each: -each.n_members)
+            listed.append(ListedTopic((word,), described, topic.n_members, topic.check.match, topic))
+    return sorted(listed, key=lambda each: -each.n_members)
 
 
 def _is_same(one: Topic, other: Topic) -> bool:

@@ -68,17 +68,6 @@ class StoredWords(Sequence[str]):
 # ---- Writing --------------------------------------------------------------------------------------------------------
 
 
-def write_corpus(out: FolderWriter, corpus: FittedCorpus) -> None:
-    """Write a fitted corpus that is in memory."""
-    write_frame(out, corpus.frame)
-    if corpus.words is not None:
-        out.save_texts(WORDS, corpus.words)
-    names = [name_segment(i) for i in range(len(corpus.segments))]
-    for name, segment in zip(names, corpus.segments, strict=True):
-        write_segment(out, name, segment)
-    out.facts[SEGMENTS] = names
-
-
 def name_segment(number: int) -> str:
     """Return the group of files of a segment."""
     return f"segment_{number}"
@@ -207,9 +196,9 @@ def _open_sparse(kind: Any, read: Callable[[str], Array], shape: tuple[int, int]
 def _check_shapes(folder: Folder, names: Sequence[str]) -> None:
     """Raise unless shapes and types agree and pointers rise: compiled code trusts them."""
     for name, shape, kind in _list_shapes(folder, names):
-        found = folder[name]
-        if found.shape != shape or found.dtype.kind != kind:
-            raise ValueError(f"{name} holds {found.dtype} of the shape {found.shape}, not {shape}")
+        array = folder[name]
+        if array.shape != shape or array.dtype.kind != kind:
+            raise ValueError(f"{name} holds {array.dtype} of the shape {array.shape}, not {shape}")
     for name in names:
         for group in (BY_DOCUMENT, BY_WORD):
             starts = folder[f"{name}/{group}/indptr"]
@@ -249,19 +238,19 @@ def _list_shapes(folder: Folder, names: Sequence[str]) -> Iterator[tuple[str, tu
 
 def take_documents(segment: Segment, is_kept: Array) -> Segment:
     """Return the documents of a segment that a mask marks, (n,)."""
-    kept = np.flatnonzero(is_kept)
+    rows = np.flatnonzero(is_kept)
     X = segment.by_word
     inside = is_kept[X.indices]
     starts = np.concatenate([[0], np.cumsum(inside, dtype=np.int32)])[X.indptr]
     indices = (np.cumsum(is_kept, dtype=np.int32) - 1)[X.indices[inside]]
     # Of near copies, the first one that is left is what the others repeat.
-    _, firsts, numbers = np.unique(segment.copy_of[kept], return_index=True, return_inverse=True)
+    _, firsts, numbers = np.unique(segment.copy_of[rows], return_index=True, return_inverse=True)
     return Segment(
-        by_document=segment.by_document[kept],
-        by_word=sp.csc_array((X.data[inside], indices, starts), shape=(len(kept), X.shape[1])),
-        placed=Placed(*(values[kept] for values in segment.placed)),
+        by_document=segment.by_document[rows],
+        by_word=sp.csc_array((X.data[inside], indices, starts), shape=(len(rows), X.shape[1])),
+        placed=Placed(*(values[rows] for values in segment.placed)),
         copy_of=firsts[numbers].astype(np.int32),
-        rows=segment.rows[kept],
+        rows=segment.rows[rows],
     )
 
 

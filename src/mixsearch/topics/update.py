@@ -257,15 +257,15 @@ def _add_corpus(changes: _Changes, added: Corpus, existing: Existing, on_progres
     )
 
 
-def _join_words(known: Sequence[str], added: Corpus) -> tuple[pl.Series, Array]:
-    """Return known words and then those that only a corpus has, and the column of each word of the corpus."""
-    stored = pl.DataFrame({"word": pl.Series(known, dtype=pl.String)}).with_row_index("column")
-    others = pl.DataFrame({"word": pl.Series(added.words[added.n_features :], dtype=pl.String)})
-    columns = others.join(stored, on="word", how="left", maintain_order="left")["column"]
-    found, is_new = columns.fill_null(0).to_numpy().astype(np.int32), columns.is_null().to_numpy()
-    found[is_new] = len(known) + np.arange(np.count_nonzero(is_new))
-    words = pl.concat([stored["word"], others["word"].filter(columns.is_null())])
-    return words, np.concatenate([np.arange(added.n_features, dtype=np.int32), found])
+def _join_words(words: Sequence[str], added: Corpus) -> tuple[pl.Series, Array]:
+    """Return the words of an index and then those that only a corpus has, and the column of each word of the corpus."""
+    stored = pl.DataFrame({"word": pl.Series(words, dtype=pl.String)}).with_row_index("column")
+    further = pl.DataFrame({"word": pl.Series(added.words[added.n_features :], dtype=pl.String)})
+    columns = further.join(stored, on="word", how="left", maintain_order="left")["column"]
+    numbers, is_new = columns.fill_null(0).to_numpy().astype(np.int32), columns.is_null().to_numpy()
+    numbers[is_new] = len(words) + np.arange(np.count_nonzero(is_new))
+    joined = pl.concat([stored["word"], further["word"].filter(columns.is_null())])
+    return joined, np.concatenate([np.arange(added.n_features, dtype=np.int32), numbers])
 
 
 def _make_records(index: TopicIndex, chunk: CountChunk) -> pl.DataFrame:
@@ -291,26 +291,26 @@ def _compare_names(index: TopicIndex, records: pl.DataFrame, existing: Existing)
     if not index.has_names:
         return every, none
     names, stored = records[ID], index.columns.read_names()
-    is_known = names.is_in(stored.filter(stored != "").implode())
-    known = names.filter(is_known)
-    if not len(known):
+    is_stored = names.is_in(stored.filter(stored != "").implode())
+    repeated = names.filter(is_stored)
+    if not len(repeated):
         return every, none
     if existing == "error":
         raise SearchError(
             "{n_existing:,} of the documents to add "
-            + pluralize(len(known), "is", "are")
+            + pluralize(len(repeated), "is", "are")
             + " in the index '{path}' already"
-            + (": {name!r}." if len(known) == 1 else ", the first one is {name!r}.")
+            + (": {name!r}." if len(repeated) == 1 else ", the first one is {name!r}.")
             + " Set {argument} to 'skip' or 'replace'.",
             code="documents_exist",
-            n_existing=len(known),
+            n_existing=len(repeated),
             path=str(index.path),
-            name=known[0],
+            name=repeated[0],
             argument=Option("existing"),
         )
     if existing == "skip":
-        return (~is_known).to_numpy(), none
-    return every, stored.is_in(known.implode()).to_numpy()
+        return (~is_stored).to_numpy(), none
+    return every, stored.is_in(repeated.implode()).to_numpy()
 
 
 # ---- Removing -------------------------------------------------------------------------------------------------------

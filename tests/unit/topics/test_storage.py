@@ -11,12 +11,15 @@ from mixsearch.io.folder import open_folder, write_folder
 from mixsearch.topics import storage
 from mixsearch.topics.fitted_corpus import FittedCorpus, Segment, damp_counts, place_documents
 from mixsearch.topics.storage import (
+    SEGMENTS,
     CountWriter,
     join_segments,
+    name_segment,
     open_corpus,
     take_documents,
     write_by_word,
-    write_corpus,
+    write_frame,
+    write_segment,
 )
 
 COUNTS = sp.csr_array(make_topics(300, 80, 4, mean_length=30, random_state=0).counts)
@@ -30,7 +33,12 @@ def fit(counts=COUNTS, n_features=60):
 
 def save(corpus, path):
     with write_folder(path) as out:
-        write_corpus(out, corpus)
+        write_frame(out, corpus.frame)
+        if corpus.words is not None:
+            out.save_texts(storage.WORDS, corpus.words)
+        for i, segment in enumerate(corpus.segments):
+            write_segment(out, name_segment(i), segment)
+        out.facts[SEGMENTS] = [name_segment(i) for i in range(len(corpus.segments))]
     return path
 
 
