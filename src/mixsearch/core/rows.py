@@ -148,12 +148,12 @@ class Chunks(Generic[S]):
     def map_sum(self, step: Callable[..., tuple[T, Sums]], *shared: Any) -> tuple[Chunks[T], Sums]:
         """Apply a function to every chunk that returns a chunk and sums, in one pass."""
         both = self.map(step, *shared)
-        return both.map(_first_of), both.sum(_second_of)
+        return both.map(lambda pair: pair[0]), both.sum(lambda pair: pair[1])
 
     @property
     def chunk(self) -> S:
         """All rows in one chunk of this process. With Dask, they must be few."""
-        chunks = self.gather(_itself)
+        chunks = self.gather(lambda chunk: chunk)
         joined: S = type(chunks[0]).joined(chunks)
         return joined
 
@@ -210,18 +210,6 @@ class Chunks(Generic[S]):
                 code="samples_detached",
                 n_samples=self.n_rows,
             )
-
-
-def _itself(value: Any) -> Any:
-    return value
-
-
-def _first_of(pair: Any) -> Any:
-    return pair[0]
-
-
-def _second_of(pair: Any) -> Any:
-    return pair[1]
 
 
 def _indices_of(chunk: Chunk, rows: Any) -> Any:
