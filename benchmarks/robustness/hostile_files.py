@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 
 N_ROWS = 60
-_INDEX = ("index", "-o", "out.index", "--overwrite", "-k", "2", "--memory", "100MB", "--min-df", "1", "--max-df", "1.0")
-_TABLE = ("find", "--like", "0,3,6")
+_INDEX = ("index", "-o", "out.index", "--overwrite", "-k", "2", "--min-df", "1", "--max-df", "1.0")
+_TABLE = ("find", "--examples", "0,3,6")
 _TEXTS = (_INDEX,)
 _TABLES = (_INDEX, _TABLE)
 # The commands that read a file, by its suffix.

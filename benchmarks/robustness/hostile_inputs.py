@@ -29,7 +29,7 @@ READ, SENTENCE, TRACEBACK, CRASH, HANG, MEMORY = "read", "sentence", "traceback"
 BAD = (TRACEBACK, CRASH, HANG, MEMORY)
 # Of CPU time, and of a process that waits for ever.
 MAX_SECONDS, MAX_WAIT = 60, 900
-# Above what this process has itself when it forks: --memory 100MB, and what decoders of one document take.
+# Above what this process has itself when it forks: what decoders of one document take.
 MAX_BYTES = 600 << 20
 
 _TOKENS = (
@@ -102,6 +102,8 @@ def observe(arguments: list[str], folder: Path) -> Outcome:
         return Outcome(MEMORY, f"{grown >> 20} MB: {last}")
     if os.WEXITSTATUS(status) == 0:
         return Outcome(READ)
+    if os.WEXITSTATUS(status) == 2:
+        return Outcome(TRACEBACK, f"the command itself is wrong: {text[-200:]}")
     return Outcome(SENTENCE, last) if last else Outcome(TRACEBACK, "no sentence")
 
 

@@ -77,7 +77,7 @@ def make_writers(folder: Path) -> dict[str, Writer]:
     pixels[:, 80:] = 200
     Image.fromarray(pixels + rng.integers(0, 20, pixels.shape, dtype=np.uint8)).save(folder / "photo.png")
     segment = ["segment", "photo.png", "--seed", "left=20,60", "--seed", "right=140,60"]
-    found = ["table.csv", "--like", "0,2,4"]
+    found = ["table.csv", "--examples", "0,2,4"]
     n_nodes = len({end for edge in edges for end in edge})
     return {
         "export": Writer(["export", "whole.index", "-o", "x.csv"], "x.csv", is_table(400)),
