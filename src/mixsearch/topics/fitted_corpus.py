@@ -29,7 +29,7 @@ _TINY = 1e-12
 # Products of three larger counts are beyond the precision of sums.
 MAX_COUNT = 2**31 - 1
 # Documents that are multiplied together: their coordinates fit into the cache of a core.
-CHUNK_DOCUMENTS = 2_048
+CHUNK_DOCUMENTS = 8_192
 
 # From a name, a shape and a type to an array, for instance on disk.
 Allocate = Callable[[str, tuple[int, ...], Any], Array]

@@ -154,6 +154,13 @@ class Topic:
         order = np.argsort(-self.scores, kind="stable")
         return order if self._subset is None else order[self._subset[order]]
 
+    def _find_best(self, n: int) -> Array:
+        """Return the best documents that are listed, without sorting the others."""
+        if self._subset is None:
+            return top_rows(self.scores, n)
+        listed = np.flatnonzero(self._subset)
+        return listed[top_rows(self.scores[listed], n)]
+
     def documents(self, n: int = 10, *, skip: int = 0) -> list[tuple[int, float]]:
         """Return the documents that are most about the topic.
 
@@ -170,7 +177,7 @@ class Topic:
             The row of each in the input, and its membership.
         """
         check_positive_int("n", n)
-        best = self.order[skip : skip + n]
+        best = self._find_best(skip + n)[skip:]
         return list(zip(self._corpus.rows[best].tolist(), self._membership[best].tolist(), strict=True))
 
     def within(self, subset: Array) -> Self:
@@ -193,7 +200,7 @@ class Topic:
         weights = self._membership
         if not self.is_probability:
             weights = np.zeros(len(weights))
-            weights[self.order[: max(2 * len(self._hint_documents[0]), TUNING.max_listed)]] = 1
+            weights[self._find_best(max(2 * len(self._hint_documents[0]), TUNING.max_listed))] = 1
         return weights if self._subset is None else np.where(self._subset, weights, 0)
 
     # ---- Words ----
@@ -211,7 +218,7 @@ class Topic:
         weights = self.member_weights
         if not self.hint.terms:
             weights = weights.copy()
-            weights[self.order[: TUNING.n_best]] = 1
+            weights[self._find_best(TUNING.n_best)] = 1
         return weights
 
     def words(self, n: int = 10) -> list[TopicWord]:
