@@ -164,7 +164,10 @@ def check_lead(found: Any) -> list[WeakHintWarning]:
     if found._family is None:  # from moments alone: nobody knows their noise
         is_weak = found.separation < TUNING.weak_separation
         return [WeakHintWarning(sentence + ".", separation=found.separation)] if is_weak else []
-    if found.p_first >= 1 - TUNING.max_lost:
+    # What is sure by moments is sure after EM too, whose errors take as long as EM.
+    has_moments = found._refined is not None and getattr(found._family, "has_moments", True)
+    estimates = [found.moment_estimate, found] if has_moments else [found]
+    if any(estimate.p_first >= 1 - TUNING.max_lost for estimate in estimates):
         return []
     return [
         WeakHintWarning(
