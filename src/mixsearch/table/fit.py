@@ -54,16 +54,6 @@ class FittedRows:
         return np.asarray(np.sum(weights * values[nodes], axis=1) / weights.sum(axis=1))
 
 
-def place_rows(fitted: FittedRows, max_rows: int) -> tuple[Array, Array]:
-    """Draw at most a number of rows, (q,), and compute their coordinates along two principal axes, (q, 2)."""
-    rows = spread_rows(len(fitted.node_of_row), max_rows)
-    X = fitted.features[fitted.node_of_row[rows]]
-    X = X - X.mean(axis=0)
-    _, axes = np.linalg.eigh(X.T @ X)
-    plane = X @ axes[:, ::-1][:, :2]
-    return rows, np.hstack([plane, np.zeros((len(rows), 2 - plane.shape[1]))])
-
-
 def fit_rows(encoded: Array) -> FittedRows:
     """Fit a mixture to encoded rows, and connect them with their neighbours."""
     n = len(encoded)

@@ -8,7 +8,6 @@ import pytest
 from tests.unit.table.planted import group_of_row, make_patients
 
 from mixsearch import TableSearch
-from mixsearch.table.fit import place_rows
 
 NAMES = ["area", "price", "city"]
 
@@ -126,14 +125,6 @@ def test_membership_of_few_examples_is_called_a_rank(search):
     assert found.predict().sum() == 1
     assert "no check: it needs two examples" in repr(found)
     assert "ranked" in repr(found)
-
-
-def test_rows_in_the_plane_of_two_axes(planted, search):
-    rows, plane = place_rows(search._rows, 100)
-    assert len(rows) <= 100
-    assert plane.shape == (len(rows), 2)
-    centers = [plane[planted[1][rows] == target].mean(axis=0) for target in range(3)]
-    assert min(np.linalg.norm(centers[i] - centers[j]) for i, j in ((0, 1), (0, 2), (1, 2))) > 1
 
 
 def test_the_frame_has_the_columns_of_the_answer(planted, found):
