@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -67,8 +68,10 @@ def index_docstrings(console: Console, folder: Path) -> Path:
 
 
 def name_program() -> str:
-    """Return the name of this program, or how to run it as a module if the shell would not find it."""
-    return "mixsearch" if shutil.which("mixsearch") else "python -m mixsearch"
+    """Return the name of this program, or its path if the shell would not find it."""
+    if shutil.which("mixsearch"):
+        return "mixsearch"
+    return f"{sys.executable} -m mixsearch" if sys.argv[0].endswith("__main__.py") else sys.argv[0]
 
 
 def measure(work: Callable[[], Result]) -> tuple[Result, float]:
