@@ -26,7 +26,7 @@ from threadpoolctl import threadpool_limits
 from mixsearch import GaussianSearch, LdaSearch, RegressionSearch, SubspaceSearch
 from mixsearch._typing import Array
 from mixsearch.datasets import make_gaussian_mixture, make_mixed_regression, make_subspaces, make_topics
-from mixsearch.errors import DroppedDocumentsWarning, FewerComponentsWarning, UnlikelyMixtureWarning
+from mixsearch.errors import DroppedDocumentsWarning, UnlikelyMixtureWarning
 
 FIRST_SEED = 1000
 N_RUNS = 16
@@ -226,7 +226,7 @@ def _one_run(case: Case, i: int) -> Outcome:
 
 def _count(search: Callable[[int | str], Any], samples: tuple[Any, ...]) -> Counted:
     with warnings.catch_warnings():
-        for expected in (DroppedDocumentsWarning, FewerComponentsWarning, UnlikelyMixtureWarning):
+        for expected in (DroppedDocumentsWarning, UnlikelyMixtureWarning):
             warnings.simplefilter("ignore", expected)
         start = time.process_time()
         number = search("auto").fit(*samples).n_components_

@@ -119,12 +119,6 @@ class AuditError(SearchError):
     code = "bad_judgement"
 
 
-class SparseError(SearchError, TypeError):
-    """X is sparse, but the options need it dense."""
-
-    code = "sparse_input"
-
-
 class BinaryFileError(SearchError):
     """A file is binary, and not in a format with texts or tables that can be read."""
 
@@ -151,17 +145,6 @@ class UnknownWordError(HintError):
     def suggestions(self) -> tuple[str, ...]:
         """Words of the vocabulary with a similar spelling."""
         return tuple(self.fields.get("suggestions", ()))
-
-
-class DroppedWordError(UnknownWordError):
-    """A word of the hint is in the texts, but not a feature: it is too common, too rare or a stop word."""
-
-    code = "word_dropped"
-
-    @property
-    def reason(self) -> str:
-        """Why: "too_common", "too_rare", "beyond_max_words" or "stop_word"."""
-        return str(self.fields["reason"])
 
 
 class RankError(SearchError):
@@ -250,33 +233,10 @@ class SearchWarning(Coded, UserWarning):
     code = "note"
 
 
-class SkippedWordsWarning(SearchWarning):
-    """Some words of the hint are not features; the search used the others."""
-
-    code = "skipped_words"
-
-    @property
-    def suggestions(self) -> dict[str, tuple[str, ...]]:
-        """Each skipped word, with words of a similar spelling."""
-        return dict(self.fields.get("suggestions", {}))
-
-    @property
-    def reasons(self) -> dict[str, tuple[str, str]]:
-        """Each skipped word, with the code and the sentence of the reason."""
-        codes, messages = self.fields.get("codes", {}), self.fields.get("messages", {})
-        return {word: (codes[word], messages[word]) for word in codes}
-
-
 class WeakHintWarning(SearchWarning):
     """The hint does not single out one component: the runner-up fits it about as well."""
 
     code = "weak_hint"
-
-
-class DroppedWordWarning(WeakHintWarning):
-    """A word of the hint is not a feature; the answer comes from the documents that contain it."""
-
-    code = "word_dropped"
 
 
 class DoubtfulExamplesWarning(SearchWarning):
@@ -307,12 +267,6 @@ class RepeatedIdsWarning(SearchWarning):
     """Some ids name several rows or documents, and stand for all of them."""
 
     code = "repeated_ids"
-
-
-class FewerComponentsWarning(SearchWarning):
-    """The data support fewer components than requested, and the fit uses those."""
-
-    code = "fewer_components"
 
 
 class DroppedDocumentsWarning(SearchWarning):

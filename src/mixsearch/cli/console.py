@@ -98,11 +98,6 @@ def stderr_console() -> Console:
     return SafeConsole(stderr=True, highlight=False)
 
 
-def print_text(text: str) -> None:
-    """Print a text that ends its last line itself, such as CSV."""
-    typer.echo(show_controls(text), nl=False)
-
-
 def print_error(sentence: str) -> None:
     """Print one sentence in red."""
     stderr_console().print(Text(sentence, style="red"), soft_wrap=True)

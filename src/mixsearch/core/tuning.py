@@ -9,11 +9,11 @@ from dataclasses import dataclass
 class Tuning:
     """Chosen on generated mixtures; reported by the planted warnings of tests/statistical on other seeds."""
 
-    # Warnings about a hint (benchmarks/choices.py)
+    # Warnings about a hint
     max_lost: float = 0.04  # probability that a lead is lost on new samples, above which the hint is weak
     weak_separation: float = 1.1  # lead below which a hint of moments without samples is weak
     min_second: float = 0.05  # smallest eigenvalue of A without a group of the jackknife: it is near 1
-    # Outliers (benchmarks/choices.py)
+    # Outliers
     min_samples: int = 100  # with fewer samples nobody can say what is far
     tail: float = 0.01  # share of the samples that gives the scale, and the breakdown point
     min_tail: int = 3  # the least number of samples that give it
