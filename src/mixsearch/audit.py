@@ -23,7 +23,7 @@ from mixsearch.core.validation import check_positive_int
 from mixsearch.errors import ArgumentError, AuditError, Option
 
 # More groups than this are not a summary.
-MAX_GROUPS = 50
+MAX_GROUPS = 200
 
 
 @dataclass(frozen=True)
@@ -89,6 +89,24 @@ class AuditResult:
     n_members: Estimate
     _split: Callable[[Any], dict[Hashable, AuditResult]] = field(repr=False, compare=False)
 
+    @property
+    def share(self) -> Estimate:
+        """The fraction of all rows that are members."""
+        return Estimate(*(end / max(self.n_rows, 1) for end in self.n_members))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as JSON has it.
+
+        Returns
+        -------
+        dict
+            With n_judged, n_listed and n_rows; and precision, recall, n_members and share, each with estimate, low and
+            high, the ends of a 95% interval.
+        """
+        counts = {name: getattr(self, name) for name in ("n_judged", "n_listed", "n_rows")}
+        names = ("precision", "recall", "n_members", "share")
+        return counts | {name: getattr(self, name)._asdict() for name in names}
+
     def by(self, column: str | ArrayLike) -> dict[Hashable, AuditResult]:
         """Estimate the same for each group of rows.
 
@@ -134,6 +152,11 @@ class Audit:
     random_state : int, default=0
         Seed of the order in which the rows of a stratum are judged. The same seed draws the same rows again.
 
+    Attributes
+    ----------
+    result : AuditResult or None
+        What the judgements so far say.
+
     Examples
     --------
     >>> import numpy as np
@@ -166,6 +189,7 @@ class Audit:
                 given=n_listed,
             )
         self.n_rows, self.n_listed = n, n_listed
+        self.result: AuditResult | None = None
         self._get_column, self._seed = get_column, random_state
         self._judgements: dict[int, bool | None] = {}  # None for rows drawn and not judged
         self._known = {self._check_row(row): bool(is_member) for row, is_member in (known or {}).items()}
@@ -240,7 +264,8 @@ class Audit:
             raise AuditError("No row is judged yet. Judge at least one as yes or no.", code="nothing_judged")
         posterior = self._draw_posterior()
         split = partial(self._summarize_groups, posterior)
-        return self._describe(posterior.hidden, posterior.certain, self._size_strata(), split)
+        self.result = self._describe(posterior.hidden, posterior.certain, self._size_strata(), split)
+        return self.result
 
     def _check_row(self, row: Any) -> int:
         is_number = isinstance(row, int | np.integer) and not isinstance(row, bool)

@@ -17,7 +17,7 @@ from mixsearch.topics import open_index
 ROWS = draw_rows()
 KEYS = {
     *("hint", "read_as", "sentence", "n_documents", "n_members", "about", "share", "n_containing", "match", "check"),
-    *("words", "alternatives", "documents", "warnings"),
+    *("words", "alternatives", "documents", "warnings", "audit"),
 }
 
 

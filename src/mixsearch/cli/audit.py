@@ -52,10 +52,8 @@ def list_audit(file: Path | None, result: AuditResult | None, groups: Mapping[An
 
 def describe_audit(result: AuditResult, groups: Mapping[Any, AuditResult]) -> dict[str, Any]:
     """Describe a result, and those of groups, as plain data for JSON."""
-    counts = {name: getattr(result, name) for name in ("n_judged", "n_listed", "n_rows")}
-    estimates = {name: getattr(result, name)._asdict() for name in ("precision", "recall", "n_members")}
-    by = {str(name): describe_audit(part, {}) for name, part in groups.items()}
-    return counts | estimates | ({"by": by} if by else {})
+    by = {str(name): part.to_dict() for name, part in groups.items()}
+    return result.to_dict() | ({"by": by} if by else {})
 
 
 def _write_judgements(file: Path, frame: pl.DataFrame, judgements: dict[int, bool | None], id: str | None) -> None:

@@ -186,7 +186,7 @@ def describe_topic(
     -------
     dict
         With hint, read_as, sentence, n_documents, n_members, share, n_containing, match, check, words, alternatives,
-        documents and warnings.
+        documents, warnings and audit: what `Topic.judge` said last, as `AuditResult.to_dict` returns it, or None.
 
     Examples
     --------
@@ -214,6 +214,7 @@ def describe_topic(
         "alternatives": [{"words": list(each.words), "share": each.share} for each in topic.alternatives],
         "documents": list_documents(index, topic, n_documents, skip, [word.word for word in words]),
         "warnings": [warning.as_dict() for warning in topic.warnings],
+        "audit": topic.audited and topic.audited.to_dict(),
     }
 
 

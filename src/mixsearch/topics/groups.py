@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mixsearch._typing import Array, DataFrame
+from mixsearch.audit import MAX_GROUPS
 from mixsearch.errors import ArgumentError, HintError, Option
 from mixsearch.topics.topic import Topic
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 # Whole numbers in this range are years if the column is one of dates.
 _FIRST_YEAR, _LAST_YEAR = 1, 9999
+# Judged documents from which on groups have intervals.
+_MIN_JUDGED = 10
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,10 @@ class TopicGroup:
         n_members / n_documents; None for a group without documents.
     n_containing : int or None
         How many of them contain words of the hint; None for a hint without words.
+    n_judged : int
+        How many of them were judged.
+    estimate, low, high : float or None
+        The share of members by all judgements of `Topic.judge`, with a 95% interval; None with fewer than ten.
     """
 
     label: str
@@ -47,6 +54,10 @@ class TopicGroup:
     n_members: float
     share: float | None
     n_containing: int | None
+    n_judged: int = 0
+    estimate: float | None = None
+    low: float | None = None
+    high: float | None = None
 
 
 @dataclass(frozen=True)
@@ -156,13 +167,15 @@ def group_topics(
     chosen = codes[is_counted]
     n_groups = len(first.labels) * len(series)
     sizes = np.bincount(chosen, minlength=n_groups)
-    # 2) sums of membership
+    # 2) sums of membership, and intervals from judged documents
     grouped = []
     for name, answer in topics.items():
         topic = answer if subset is None else answer.within(subset)
         weights = topic.member_weights
         members = np.bincount(chosen, weights[is_counted], n_groups)
         containing = np.bincount(chosen, topic.contains[is_counted], n_groups) if topic.hint.terms else None
+        is_audited = answer.audited and answer.audited.n_judged >= _MIN_JUDGED and n_groups < MAX_GROUPS
+        audited = answer.audit_groups(np.where(is_counted, codes, -1)) if is_audited else {}
         groups = tuple(
             TopicGroup(
                 label=first.labels[i // len(series)],
@@ -171,6 +184,7 @@ def group_topics(
                 n_members=float(members[i]),
                 share=float(members[i] / sizes[i]) if sizes[i] else None,
                 n_containing=None if containing is None else int(containing[i]),
+                **({"n_judged": audited[i].n_judged} | audited[i].share._asdict() if i in audited else {}),
             )
             for i in range(n_groups)
         )

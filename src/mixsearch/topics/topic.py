@@ -16,7 +16,7 @@ from mixsearch.core.moments import Hinted
 from mixsearch.core.rows import top_rows
 from mixsearch.core.validation import check_positive_int
 from mixsearch.display import Card, pluralize
-from mixsearch.errors import HintError, SearchWarning
+from mixsearch.errors import AuditError, HintError, SearchWarning
 from mixsearch.topics.fitted_corpus import FittedCorpus, Vectors
 from mixsearch.topics.hint import Hint, mark_documents
 from mixsearch.topics.membership import Calibration, TopicCheck
@@ -329,7 +329,38 @@ class Topic:
                 row=list(judgements)[int(is_listed.argmin())],
             )
         positions = np.searchsorted(self._listed, documents)
-        return self._audit.judge(dict(zip(positions.tolist(), judgements.values(), strict=True)))
+        try:
+            return self._audit.judge(dict(zip(positions.tolist(), judgements.values(), strict=True)))
+        except AuditError as error:
+            if "row" in error.fields:  # the audit numbers the listed documents
+                error.fields["row"] = int(self._corpus.rows[self._listed[error.fields["row"]]])
+                error.args = (error.describe(),)
+            raise
+
+    @property
+    def audited(self) -> AuditResult | None:
+        """What the judgements so far say; None before the first. Groups of this topic have intervals by it."""
+        audit: Audit | None = self.__dict__.get("_audit")  # not made before it is needed: it sorts all documents
+        return None if audit is None else audit.result
+
+    def audit_groups(self, group: Array) -> dict[Any, AuditResult]:
+        """Return what the judgements so far say of groups of documents.
+
+        Parameters
+        ----------
+        group : array of int, shape (n,)
+            The number of the group of each document; -1 for one without a group.
+
+        Returns
+        -------
+        dict
+            From the number of a group to its result. Empty without judgements, and if documents with a group are not
+            listed.
+        """
+        is_listed = np.ones(len(group), dtype=bool) if self._subset is None else self._subset
+        if self.audited is None or np.any((group >= 0) & ~is_listed):
+            return {}
+        return self.audited.by(group[self._listed])
 
     @cached_property
     def _listed(self) -> Array:

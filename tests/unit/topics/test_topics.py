@@ -8,10 +8,8 @@ import pytest
 import scipy.sparse as sp
 
 from mixsearch import LdaSearch
-from mixsearch.core.rows import chunk_rows
 from mixsearch.datasets import make_reviews, make_topics
-from mixsearch.errors import ArgumentError, HintError, SearchError, UnknownWordError, WeakHintWarning
-from mixsearch.topics.fitted_corpus import FittedCorpus, damp_counts
+from mixsearch.errors import ArgumentError, AuditError, HintError, SearchError, UnknownWordError, WeakHintWarning
 from mixsearch.topics.groups import group_topics, name_topics
 from mixsearch.topics.membership import TopicCheck, estimate_curve
 from mixsearch.topics.topic import format_about
@@ -183,6 +181,32 @@ def test_an_audit_counts_the_members():
     assert result.n_members.low <= is_about[::3].sum() <= result.n_members.high
     with pytest.raises(HintError, match="does not match the filter"):
         every_third.judge({1: True})
+    row = int(drawn[0])
+    with pytest.raises(AuditError, match=f"Row {row} is judged"):
+        every_third.judge({row: not is_about[row]})
+
+
+def test_groups_have_intervals_from_ten_judgements_on():
+    frame, is_about = (
+        pl.DataFrame({"city": reviews.to_columns()["city"]}),
+        reviews.shares[:, reviews.subjects.index("sushi")] > 0.5,
+    )
+    topic = search.search("sushi")
+    in_rome = frame["city"].to_numpy() == "Rome"
+    for n in (9, 60):
+        topic.judge({row: bool(is_about[row]) for row in topic.audit(n).tolist()})
+        groups = group_topics({"sushi": topic}, frame, by="city").topics[0].groups
+        assert all((group.low is None) == (n < 10) for group in groups)
+    assert sum(group.n_judged for group in groups) == 69
+    for group in groups:
+        assert group.low <= is_about[frame["city"].to_numpy() == group.label].mean() <= group.high
+        assert group.low <= group.estimate <= group.high
+    filtered = group_topics({"sushi": topic}, frame, by="city", subset=in_rome).topics[0].groups
+    assert [group.low is None for group in filtered] == [group.label != "Rome" for group in filtered]
+    # Judgements of some documents say nothing about others.
+    part = topic.within(in_rome)
+    part.judge({row: bool(is_about[row]) for row in part.audit(20).tolist()})
+    assert {group.low for group in group_topics({"sushi": part}, frame, by="city").topics[0].groups} == {None}
 
 
 def test_odd_hints_are_errors_and_ties_have_one_membership():
@@ -277,13 +301,6 @@ def test_labels_are_a_hint():
 def test_many_hints_are_searched_at_once():
     several = search.search_many(["sushi", "pizza"])
     assert np.allclose(several[1].scores, search.search("pizza").scores, atol=1e-3)
-
-
-def test_scores_do_not_depend_on_how_documents_are_split():
-    damped = damp_counts(planted.counts)
-    whole = FittedCorpus.fit(planted.counts, n_components=20)
-    assert len(list(chunk_rows(damped, 1_000).enumerate())) > 1
-    assert whole.n_documents == 3_000
 
 
 def test_the_preset_of_the_paper_is_its_model():
