@@ -162,7 +162,7 @@ def _gaussians(seed: int) -> Task:
     data = make_gaussian_mixture(8000, 500, k, deviation=0.7, weights=np.full(k, 1 / k), random_state=seed)
     search = GaussianSearch(k).fit(data.X)
     methods: dict[str, Answer] = {
-        ONCE: lambda hint: search.search(hint, rehint=False).center,
+        ONCE: lambda hint: search_family(search._family, hint, rehint=False).center,
         AGAIN: lambda hint: search.search(hint).center,
     }
     return Task(data.centers, methods, data.oracle()[0], _distance)
@@ -264,7 +264,7 @@ def run_random(case: Case) -> Iterator[Result]:
     directions = {"hint": make_hint(data.centers, 0, gamma=0.7), "random direction": rng.standard_normal(d)}
     for name, direction in directions.items():
         for when, rehint in (("once", False), ("again", True)):
-            center = search.search(direction, rehint=rehint).center
+            center = search_family(search._family, direction, rehint=rehint).center
             nearest = int(np.argmin(np.linalg.norm(data.centers - center, axis=1)))
             yield Result(f"{name}, {when}", "error", _distance(center, data.centers[nearest]))
     yield Result("oracle", "error", _distance(oracle[0], data.centers[0]))

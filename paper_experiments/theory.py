@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, StrMethodFormatter
 
-from mixsearch import GaussianSearch, LdaSearch, RegressionSearch, SubspaceSearch
+from mixsearch import GaussianSearch, LdaSearch, RegressionSearch, SubspaceSearch, search_family
 from mixsearch._typing import Array
 from mixsearch.datasets import make_gaussian_mixture, make_hint, make_mixed_regression, make_subspaces, make_topics
 from mixsearch.paper.algorithms import cancellation, whitening
@@ -113,13 +113,15 @@ def _by_components(value: float, rng: np.random.RandomState) -> float:
 
 def _by_features(value: float, rng: np.random.RandomState) -> float:
     data = make_gaussian_mixture(8000, int(value), K, deviation=1.0, weights=np.full(K, 1 / K), random_state=rng)
-    found = GaussianSearch(K).fit(data.X).search(make_hint(data.centers, gamma=0.9), rehint=False)
+    family = GaussianSearch(K).fit(data.X)._family
+    found = search_family(family, make_hint(data.centers, gamma=0.9), rehint=False)
     return float(np.linalg.norm(found.center - data.centers[0]))
 
 
 def _by_samples(value: float, rng: np.random.RandomState) -> float:
     data = make_gaussian_mixture(int(value), D, K, deviation=1.0, weights=np.full(K, 1 / K), random_state=rng)
-    found = GaussianSearch(K).fit(data.X).search(make_hint(data.centers, gamma=0.9), rehint=False)
+    family = GaussianSearch(K).fit(data.X)._family
+    found = search_family(family, make_hint(data.centers, gamma=0.9), rehint=False)
     return float(np.linalg.norm(found.center - data.centers[0]))
 
 

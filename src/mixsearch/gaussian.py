@@ -19,13 +19,10 @@ from mixsearch._typing import Array, Samples, SamplesLike
 from mixsearch.core.component import add_warnings
 from mixsearch.core.eigen import OVERSAMPLING, top_eigenpairs
 from mixsearch.core.estimator import RandomState, SemiSupervised
-from mixsearch.core.extraction import (
-    Extraction,
-    all_components,
-    extract_with_rehint,
-)
+from mixsearch.core.extraction import all_components
 from mixsearch.core.family import Preset
 from mixsearch.core.frame import Frame, frame_from_eigenpairs, project
+from mixsearch.core.generic import find_component
 from mixsearch.core.jackknife import StandardErrors
 from mixsearch.core.moments import (
     Hinted,
@@ -73,7 +70,6 @@ from mixsearch.errors import SearchWarning, warn_user
 from mixsearch.mixture.check import test_rows
 from mixsearch.mixture.em import (
     Fit,
-    check_em_options,
     clip_weight,
     draw_start,
     log_normal,
@@ -714,9 +710,6 @@ class GaussianSearch(MixtureSearch[GaussianFamily], SemiSupervised[GaussianFamil
         examples: SamplesLike | None = None,
         not_examples: SamplesLike | None = None,
         refine: bool = False,
-        tol: float = 0.01,
-        max_iter: int | None = None,
-        rehint: bool | None = None,
     ) -> GaussianComponent:
         """Find the component that a hint means.
 
@@ -732,21 +725,12 @@ class GaussianSearch(MixtureSearch[GaussianFamily], SemiSupervised[GaussianFamil
         refine : bool, default=False
             Refine the estimate by EM of the whole mixture, started from the moments of all components. The answer's
             `moment_estimate` is the one before. Examples that the mixture contradicts are held in their component.
-        tol : float, default=0.01
-            Stop EM when an iteration raises the total log-likelihood by less than this, in nats. Estimates then change
-            by far less than their standard errors.
-        max_iter : int, optional
-            Maximum number of EM iterations, 100 by default.
-        rehint : bool, optional
-            If the lead is small, contract the moments again with the component found as the hint, which removes what
-            noise mixes into it of the runner-up; by default unless ``preset="paper"``.
 
         Returns
         -------
         GaussianComponent
         """
-        extraction = Extraction(rehint=not self._is_paper() if rehint is None else rehint)
-        options = check_em_options(refine, tol, max_iter)
+        check_choice("refine", refine, (True, False))
         check_is_fitted(self)
         # 1) the hint: a direction, or where the examples lie relative to the other samples
         family = self._family
@@ -760,26 +744,21 @@ class GaussianSearch(MixtureSearch[GaussianFamily], SemiSupervised[GaussianFamil
         if family.n_components > 1:
             check_not_orthogonal(family.frame, v, scale=float(np.linalg.norm(v)))
         # 2) the third moment contracted with the hint, and one eigenvector (Algorithm 1)
-        hinted = family.hinted(family.frame.project_hint(v) if c is None else c)
-        candidates, again = extract_with_rehint(family.hinted, hinted, extraction)
-        component = GaussianComponent(
-            family.frame,
-            candidates,
-            _family=family,
-            _hinted=hinted,
-            _rehint=again,
+        component = find_component(
+            GaussianComponent,
+            family,
+            family.frame.project_hint(v) if c is None else c,
+            rehint=not self._is_paper(),
             _hint=v if positive is None else None,
             _examples=positive,
-            _search=partial(
-                self.search, not_examples=not_examples, refine=refine, tol=tol, max_iter=max_iter, rehint=rehint
-            ),
+            _search=partial(self.search, not_examples=not_examples, refine=refine),
             _feature_names=self._get_feature_names(),
+            _warnings=family.warnings,  # which the fit has issued
         )
         # 3) optionally, maximum likelihood from there
-        if options is not None:
-            component = self._refine(component, negative, options)
+        if refine:
+            component = self._refine(component, negative)
         # 4) reasons not to trust the answer
-        component = replace(component, _warnings=family.warnings)  # which the fit has issued
         return add_warnings(component, find_warnings(component))
 
     def _start_em(self) -> tuple[MixtureModel[Gaussians], list[Gaussians]]:

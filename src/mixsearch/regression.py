@@ -22,9 +22,10 @@ from mixsearch.core.check import MAX_DISAGREEMENT, MAX_LEFT_OUT
 from mixsearch.core.component import MAX_RANKED, add_warnings
 from mixsearch.core.eigen import top_eigenpairs
 from mixsearch.core.estimator import RandomState
-from mixsearch.core.extraction import Candidates, Extraction, all_components, extract_with_rehint
+from mixsearch.core.extraction import Candidates, all_components
 from mixsearch.core.family import Preset
 from mixsearch.core.frame import Frame, frame_from_eigenpairs, project
+from mixsearch.core.generic import find_component
 from mixsearch.core.jackknife import StandardErrors, component_errors
 from mixsearch.core.moments import (
     Hinted,
@@ -55,6 +56,7 @@ from mixsearch.core.validation import (
     AUTO,
     FLOAT_DTYPES,
     as_search_errors,
+    check_choice,
     check_magnitude,
     check_n_components,
     check_n_samples,
@@ -66,10 +68,8 @@ from mixsearch.display import Card, plain_number
 from mixsearch.errors import HintError, Option, RankError, SearchError, UnlikelyMixtureWarning, warn_user
 from mixsearch.mixture.check import hold_examples, test_rows
 from mixsearch.mixture.em import (
-    EMOptions,
     Fit,
     Held,
-    check_em_options,
     clip_weight,
     draw_start,
     em_step,
@@ -730,7 +730,7 @@ def start_em(family: RegressionFamily) -> tuple[RegressionModel, RegressionParam
     return model, RegressionParameters(weights / weights.sum(), coefficients, variances)
 
 
-def fit_regressions(family: RegressionFamily, options: EMOptions) -> tuple[RegressionModel, Any, Any]:
+def fit_regressions(family: RegressionFamily) -> tuple[RegressionModel, Any, Any]:
     """Fit the whole mixture by EM; return the model, the samples as it sees them, and the fit.
 
     Starts are drawn at random too if moments are unreliable, or samples are few: then the likelihood has many maxima.
@@ -740,19 +740,19 @@ def fit_regressions(family: RegressionFamily, options: EMOptions) -> tuple[Regre
     subset = thin_rows(rows, family.n_components)
     restart = not family.has_moments or family.misfit is not None or rows.n_rows <= EM.min_subset
     if not family.is_wide:
-        return model, rows, fit_mixture(model, rows, [start], options, restart=restart)
+        return model, rows, fit_mixture(model, rows, [start], restart=restart)
     if restart:
-        start = fit_mixture(model, subset.collect(), [start], options, restart=True).params
+        start = fit_mixture(model, subset.collect(), [start], restart=True).params
     rough = rows.thin(max(rows.n_rows // TUNING.n_rough, 1))
-    start = climb(model, rough, start, options._replace(tol=1.0)).params
-    return model, rows, climb(model, rows, start, options)
+    start = climb(model, rough, start, tol=1.0).params
+    return model, rows, climb(model, rows, start)
 
 
 def climb(
     model: RegressionModel,
     rows: Chunks[FeatureChunk],
     start: RegressionParameters,
-    options: EMOptions,
+    tol: float = EM.tol,
 ) -> Fit[RegressionParameters]:
     """Run EM for many features, with M-steps that cost n q instead of n q².
 
@@ -760,13 +760,13 @@ def climb(
     stands for the weighted products of features. Where that lowers the likelihood, EM goes on with the products.
     """
     params, following, history = start, start, [-np.inf]
-    while len(history) <= options.max_iter + 1:
+    while len(history) <= EM.max_iter + 1:
         step = replace(model, anchor=following.coefficients)
         beyond, log_likelihood = em_step(step, rows, following)
         if not log_likelihood >= history[-1]:
-            return run_em(model, rows, params, options)
+            return run_em(model, rows, params, tol=tol)
         params, following, history = following, beyond, [*history, log_likelihood]
-        if history[-1] - history[-2] < options.tol:
+        if history[-1] - history[-2] < tol:
             break
     return Fit(params, tuple(history[1:]))
 
@@ -812,10 +812,8 @@ def count_regressions(fit: Callable[[int], RegressionFamily]) -> int:
         family = fit(k)
         model, start = start_em(family)
         rows = thin_rows(family.chunks, 1).map(model.read).collect()
-        if family.is_wide:  # lines through that many samples are never those of one component
-            mixture = run_em(model, rows, start, EMOptions())
-        else:
-            mixture = fit_mixture(model, rows, [start], EMOptions(), restart=True)
+        # In many dimensions, lines through that many samples are never those of one component.
+        mixture = run_em(model, rows, start) if family.is_wide else fit_mixture(model, rows, [start], restart=True)
         n_parameters = k * (mixture.params.coefficients.shape[1] + 2) - 1
         values.append(mixture.log_likelihood - 0.5 * n_parameters * np.log(rows.n_rows))
         if values[-1] < values[-2] or mixture.params.variances.max() <= 2 * model.min_variance:
@@ -844,7 +842,6 @@ def fit_gaussians(
     rows: Chunks[FeatureChunk],
     held: Held,
     index: int,
-    options: EMOptions,
 ) -> Fit[RegressionParameters]:
     """Fit a joint model with examples held, from the lines and from samples near the examples and near others."""
     features, k, rng = rows.chunk.features, len(lines.weights), np.random.default_rng(0)
@@ -854,7 +851,7 @@ def fit_gaussians(
         centers = features[rng.choice(rows.n_rows, size=k, replace=False)]
         centers[index] = held.chunk.features[held.allowed[:, index]].mean(axis=0)
         starts.append(start_near(model, rows.chunk, features / units, centers / units))
-    return fit_mixture(model, rows, starts, options, held)
+    return fit_mixture(model, rows, starts, held)
 
 
 def measure_lift(
@@ -870,7 +867,7 @@ def measure_lift(
     for row in positive[:: -(-len(positive) // MAX_LEFT_OUT)]:
         others = np.arange(len(held.allowed)) != row
         remaining = Held(held.chunk.take(others), held.allowed[others])
-        fit = run_em(model, rows, params, EMOptions(TUNING.left_out_iter), remaining)
+        fit = run_em(model, rows, params, remaining, max_iter=TUNING.left_out_iter)
         membership = posterior(model, held.chunk.take([row]), fit.params)[0, index]
         logs.append(np.log(max(membership, TUNING.min_membership)))
     return float(np.mean(logs) - np.log(params.weights[index]))
@@ -1204,9 +1201,6 @@ class RegressionSearch(MixtureSearch[RegressionFamily]):
         examples: tuple[SamplesLike, ArrayLike] | None = None,
         not_examples: tuple[SamplesLike, ArrayLike] | None = None,
         refine: bool = False,
-        tol: float = 0.01,
-        max_iter: int | None = None,
-        rehint: bool | None = None,
     ) -> RegressionComponent:
         """Find the regression that a hint means.
 
@@ -1224,23 +1218,15 @@ class RegressionSearch(MixtureSearch[RegressionFamily]):
             need normal X and also estimates the noise of y. The answer's `moment_estimate` is the one before. Examples
             that the mixture contradicts are held in their component. If X depends on the component, examples are
             always held, and each component also gets a Gaussian of X if that predicts left-out examples better.
-        tol : float, default=0.01
-            Stop EM when an iteration raises the total log-likelihood by less than this, in nats.
-        max_iter : int, optional
-            Maximum number of EM iterations, 100 by default.
-        rehint : bool, optional
-            If the lead is small, contract the moments again with the component found as the hint, which removes what
-            noise mixes into it of the runner-up; by default unless ``preset="paper"``.
 
         Returns
         -------
         RegressionComponent
         """
-        extraction = Extraction(rehint=not self._is_paper() if rehint is None else rehint)
-        options = check_em_options(refine, tol, max_iter)
+        check_choice("refine", refine, (True, False))
         check_is_fitted(self)
         family = self._family
-        if options is None:
+        if not refine:
             family.check_moments()
         # 1) the hint: coefficients, or those of the examples
         positive: Any
@@ -1255,28 +1241,21 @@ class RegressionSearch(MixtureSearch[RegressionFamily]):
             c = hint_from_examples(family, positive)
             c = c if negative is None else c - hint_from_examples(family, negative)
         # 2) the third moment contracted with the hint, and one eigenvector (Algorithm 1)
-        hinted = family.hinted(c)
-        candidates, again = Candidates(*(np.zeros((1, 0)), *[np.zeros(0)] * 3)), None
-        if family.has_moments:
-            candidates, again = extract_with_rehint(family.hinted, hinted, extraction)
-        component = RegressionComponent(
-            family.frame,
-            candidates,
-            _family=family,
-            _hinted=hinted,
-            _rehint=again,
+        component = find_component(
+            RegressionComponent,
+            family,
+            c,
+            rehint=not family.is_paper,
             _hint=v,
             _examples=positive,
-            _search=partial(
-                self._search_again, not_examples=not_examples, refine=refine, tol=tol, max_iter=max_iter, rehint=rehint
-            ),
+            _search=partial(self._search_again, not_examples=not_examples, refine=refine),
             _feature_names=self._get_feature_names(),
         )
         # 3) optionally, maximum likelihood from there
-        if options is not None:
-            component = self._refine(component, negative, options)
+        if refine:
+            component = self._refine(component, negative)
         # 4) reasons not to trust the answer
-        unreliable = [] if options is not None or family.misfit is None else [family.misfit]
+        unreliable = [] if refine or family.misfit is None else [family.misfit]
         return add_warnings(component, [*unreliable, *find_warnings(component)])
 
     def _search_again(self, *, examples: Array, **options: Any) -> RegressionComponent:
@@ -1290,19 +1269,17 @@ class RegressionSearch(MixtureSearch[RegressionFamily]):
     def _complete(self, model: Any, rows: Chunks[Any], fit: Fit[RegressionParameters]) -> RefinedMixture[Any]:
         return complete_mixture(self._family, model, rows, fit)
 
-    def _fit_mixture(self, options: EMOptions) -> RefinedMixture[Any]:
-        return self._complete(*fit_regressions(self._family, options))
+    def _fit_mixture(self) -> RefinedMixture[Any]:
+        return self._complete(*fit_regressions(self._family))
 
-    def _choose_by_examples(
-        self, mixture: Any, positive: Any, negative: Any, options: EMOptions
-    ) -> RefinedMixture[Any]:
+    def _choose_by_examples(self, mixture: Any, positive: Any, negative: Any) -> RefinedMixture[Any]:
         """Choose the component, and give each a Gaussian of x where that predicts left-out examples better."""
         # 1) the component under which the examples are likeliest; an outlier among them must not choose it
         family, model, joint = self._family, mixture.model, replace(mixture.model, is_joint=True)
         pairs: list[Any] = [positive] if negative is None else [positive, negative]
         near = [is_near(model, self._read(model, rows), mixture.params) for rows in pairs]
         pairs = [rows[mask] if mask.any() else rows for rows, mask in zip(pairs, near, strict=True)]
-        lines = super()._choose_by_examples(mixture, pairs[0], None if negative is None else pairs[1], options)
+        lines = super()._choose_by_examples(mixture, pairs[0], None if negative is None else pairs[1])
         # 2) only where x may depend on the component
         if family.n_components == 1 or family.is_paper or family.is_wide:
             return lines
@@ -1316,20 +1293,20 @@ class RegressionSearch(MixtureSearch[RegressionFamily]):
         held: Any = hold_examples(
             chunks, [model.log_density(chunk, lines.params) for chunk in chunks], index, always=True
         )
-        fit = fit_gaussians(joint, lines.params, subset, held, index, options)
+        fit = fit_gaussians(joint, lines.params, subset, held, index)
         gain = measure_lift(joint, fit.params, subset, held, index) - measure_lift(
             model, lines.params, subset, held, index
         )
         if gain <= TUNING.min_gain:
             return lines
         # 4) the same on all samples
-        fit = fit if subset.n_rows == rows.n_rows else run_em(joint, rows, fit.params, options, held)
+        fit = fit if subset.n_rows == rows.n_rows else run_em(joint, rows, fit.params, held)
         return self._complete(joint, rows, fit)._replace(order=lines.order)
 
-    def _refine(self, component: Any, negative: Samples | None, options: EMOptions) -> Any:
-        mixture = self._get_mixture(options)
+    def _refine(self, component: Any, negative: Samples | None) -> Any:
+        mixture = self._get_mixture()
         if component._examples is not None:
-            mixture = self._choose_by_examples(mixture, component._examples, negative, options)
+            mixture = self._choose_by_examples(mixture, component._examples, negative)
         slopes = self._family.design.to_slopes(mixture.centers.T)
         return order_by_hint(component, mixture, self._family.frame.whiten(slopes.T).T)
 

@@ -50,7 +50,7 @@ from mixsearch.display import Card, plain_number
 from mixsearch.errors import HintError
 from mixsearch.graph.self_expression import ExpressedMembers, SelfExpression
 from mixsearch.mixture.check import test_rows
-from mixsearch.mixture.em import EMOptions, Fit, check_em_options, posterior
+from mixsearch.mixture.em import Fit, posterior
 from mixsearch.mixture.errors import estimate_covariance
 from mixsearch.mixture.search import (
     MixtureCache,
@@ -792,8 +792,6 @@ class SubspaceSearch(MixtureSearch[Any], SemiSupervised[Any]):
         examples: SamplesLike | None = None,
         not_examples: SamplesLike | None = None,
         refine: bool = False,
-        tol: float = 0.01,
-        max_iter: int | None = None,
     ) -> Subspace:
         """Find the subspace that a hint means.
 
@@ -810,17 +808,12 @@ class SubspaceSearch(MixtureSearch[Any], SemiSupervised[Any]):
         refine : bool, default=False
             Refine the estimate by EM of the whole mixture, started from the moments of all subspaces. The answer's
             `moment_estimate` is the one before. Examples that the mixture contradicts are held in their subspace.
-        tol : float, default=0.01
-            Stop EM when an iteration raises the total log-likelihood by less than this, in nats. Estimates then change
-            by far less than their standard errors.
-        max_iter : int, optional
-            Maximum number of EM iterations, 100 by default.
 
         Returns
         -------
         Subspace
         """
-        options = check_em_options(refine, tol, max_iter)
+        check_choice("refine", refine, (True, False))
         check_is_fitted(self)
         # 1) the hint: points in the span of all subspaces
         family = self._family
@@ -843,15 +836,15 @@ class SubspaceSearch(MixtureSearch[Any], SemiSupervised[Any]):
             _points=points,
             _hint=v,
             _examples=positive,
-            _search=partial(self.search, not_examples=not_examples, refine=refine, tol=tol, max_iter=max_iter),
+            _search=partial(self.search, not_examples=not_examples, refine=refine),
             _feature_names=self._get_feature_names(),
         )
         # 3) optionally, members by self-expression, or maximum likelihood from there
-        if options is not None and self.self_expression and v is None:
+        if refine and self.self_expression and v is None:
             expression = self._mixtures.get("self-expression", lambda: SelfExpression.of_chunks(family.chunks))
             return replace(component, _graph=expression.find_members(positive, away))
-        if options is not None:
-            component = self._refine(component, negative, options)
+        if refine:
+            component = self._refine(component, negative)
         # 4) reasons not to trust the answer
         return add_warnings(component, find_warnings(component))
 
@@ -863,10 +856,10 @@ class SubspaceSearch(MixtureSearch[Any], SemiSupervised[Any]):
     def _complete(self, model: Any, rows: Chunks[Any], fit: Fit[SubspaceParameters]) -> RefinedMixture[Any]:
         return complete_mixture(self._family, model, rows, fit)
 
-    def _refine(self, component: Any, negative: Samples | None, options: EMOptions) -> Any:
-        mixture = self._get_mixture(options)
+    def _refine(self, component: Any, negative: Samples | None) -> Any:
+        mixture = self._get_mixture()
         if component._examples is not None:
-            mixture = self._choose_by_examples(mixture, component._examples, negative, options)
+            mixture = self._choose_by_examples(mixture, component._examples, negative)
         else:
             scores = component._points.score(mixture.params.bases)
             mixture = mixture._replace(order=np.argsort(-scores, kind="stable"))

@@ -79,11 +79,11 @@ def test_the_order_of_the_samples_does_not_matter(seed):
     assert_allclose(other.center, one.center, atol=1e-10)
 
 
-@pytest.mark.parametrize("rehint", [True, False])
+@pytest.mark.parametrize("preset", ["default", "paper"])
 @given(scale=st.floats(1e-3, 1e3))
-def test_the_length_of_the_hint_does_not_matter(rehint, scale):
-    search = GaussianSearch(3).fit(gaussian.X)
-    one, other = (search.search(factor * gaussian.centers[0], rehint=rehint) for factor in (1.0, scale))
+def test_the_length_of_the_hint_does_not_matter(preset, scale):
+    search = GaussianSearch(3, preset=preset).fit(gaussian.X)
+    one, other = (search.search(factor * gaussian.centers[0]) for factor in (1.0, scale))
     assert_allclose(other.center, one.center, atol=1e-5)
     assert other.separation == pytest.approx(one.separation)
 

@@ -159,7 +159,7 @@ def test_gaussian_search_is_whitening(gaussians):
     data, search, v = gaussians
     _, A, _ = gaussian.moments(data.X, v, 3)
     m, A, B = gaussian.moments(data.X, project(v, A, 3), 3)
-    found = search.search(v, refine=False, rehint=False)
+    found = search.search(v, refine=False)
     assert_equal((found.center, found.weight), whitening(A, B, m, 3), 1e-10)
     assert_equal((found.center, found.weight), cancellation(A, B, m, 3, projected=True), 1e-10)
 
@@ -178,7 +178,7 @@ def test_regression_search():
     _, A, _ = regression.moments(data.X, data.y, v)
     m, A, B = regression.moments(data.X, data.y, project(v, A, 2))
     search = RegressionSearch(2, preset="paper").fit(data.X, data.y)
-    found = search.search(v, refine=False, rehint=False)
+    found = search.search(v, refine=False)
     assert_equal((found.center, found.weight), whitening(A, B, m, 2), 1e-10)
     assert_equal((found.center, found.weight), cancellation(A, B, m, 2, projected=True), 1e-10)
 

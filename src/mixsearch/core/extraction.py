@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -60,15 +59,10 @@ def _ratio(mine: float, other: float) -> float:
     return float("inf") if mine > other else 0.0
 
 
-class Extraction(NamedTuple):
-    """How a component is extracted from the hinted moments."""
-
-    choose: str = "largest"  # the component of the largest score ⟨μᵢ, v⟩; or "share": of the largest share αᵢ⟨μᵢ, v⟩²
-    rehint: bool = False  # contract again with the component found as the hint, if its lead is small
-
-
 def extract_by_whitening(hinted: Hinted, choose: str = "largest") -> Candidates:
     """Recover all components of a hinted frame, the one that the hint means first.
+
+    By `choose`, that is the one of the largest score ⟨μᵢ, v⟩, or of the largest share αᵢ⟨μᵢ, v⟩².
 
     Notes
     -----
@@ -95,15 +89,10 @@ def prefer(scores: Array, weights: Array, choose: str) -> Array:
     return np.asarray(np.sqrt(weights) * scores) if choose == "share" else scores
 
 
-class Extracted(NamedTuple):
-    """Candidates, and the direction of the frame that the moments were contracted with again, if they were."""
-
-    candidates: Candidates
-    rehint: Array | None = None
-
-
-def extract_with_rehint(contract: Callable[[Array], Hinted], hinted: Hinted, options: Extraction) -> Extracted:
+def extract_with_rehint(contract: Callable[[Array], Hinted], hinted: Hinted) -> tuple[Candidates, Array | None]:
     """Recover the component that the hint means; if its lead is small, use it as the hint and recover it again.
+
+    Returns all components, and the hint of the second contraction, (k,), if there was one.
 
     Notes
     -----
@@ -111,25 +100,17 @@ def extract_with_rehint(contract: Callable[[Array], Hinted], hinted: Hinted, opt
     first component scores 1/√α₁ and all others 0: the lead of the user's hint no longer matters. It still decides which
     of the components is meant.
     """
-    candidates = extract_by_whitening(hinted, options.choose)
-    if not options.rehint or len(candidates.scores) < 2 or candidates.separation(0) >= DOUBTFUL_SEPARATION:
-        return Extracted(candidates)
+    candidates = extract_by_whitening(hinted)
+    if len(candidates.scores) < 2 or candidates.separation(0) >= DOUBTFUL_SEPARATION:
+        return candidates, None
     R = (hinted.matrix + hinted.matrix.T) / 2
     first = _contract_again(contract, candidates.points[:, 0])
     rest = _complement_eigenvectors(R, first)
     second = _contract_again(contract, rest[:, 0])
-    found = [candidates_along(hinted, u, options.choose) for u in (first, second)]
-    best = int(found[1].preference[0] > found[0].preference[0])
-    return Extracted(found[best], (first, second)[best])
-
-
-def candidates_along(hinted: Hinted, direction: Array, choose: str) -> Candidates:
-    """Return a component of a known direction as the first candidate, with the scores of all under a hint."""
-    R, u = (hinted.matrix + hinted.matrix.T) / 2, direction / np.linalg.norm(direction)
+    u = max(first, second, key=lambda direction: float(direction @ R @ direction))
     U = np.column_stack([u, _complement_eigenvectors(R, u)])
     scores = np.einsum("ai,ab,bi->i", U, R, U)
-    preference = prefer(scores, (U.T @ hinted.mean) ** 2, choose)
-    return _candidates(hinted, U, scores, preference, np.append(0, 1 + np.argsort(-preference[1:], kind="stable")))
+    return _candidates(hinted, U, scores, scores, np.append(0, 1 + np.argsort(-scores[1:], kind="stable"))), u
 
 
 def _contract_again(contract: Callable[[Array], Hinted], direction: Array) -> Array:

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
+from mixsearch._typing import Array
 from mixsearch.core.check import check_lead
-from mixsearch.core.component import Component, add_warnings
+from mixsearch.core.component import C, Component, add_warnings
 from mixsearch.core.eigen import top_eigenpairs
-from mixsearch.core.extraction import Extraction, extract_by_whitening, extract_with_rehint
+from mixsearch.core.extraction import Candidates, extract_by_whitening, extract_with_rehint
 from mixsearch.core.family import Family
 from mixsearch.core.frame import frame_from_eigenpairs
 from mixsearch.core.moments import Hinted, Moments
@@ -92,10 +93,21 @@ def search_family(family: Family, hint: ArrayLike, *, rehint: bool = True) -> Co
     """
     v = hint_from_direction(hint, len(family.frame.basis))
     check_not_orthogonal(family.frame, v, scale=float(np.linalg.norm(v)))
-    hinted = family.hinted(family.frame.project_hint(v))
-    candidates, again = extract_with_rehint(family.hinted, hinted, Extraction(rehint=rehint))
-    found = Component(family.frame, candidates, _family=family, _hinted=hinted, _rehint=again)
+    found = find_component(Component, family, family.frame.project_hint(v), rehint=rehint)
     return add_warnings(found, check_lead(found))
+
+
+def find_component(kind: type[C], family: Any, hint: Array, *, rehint: bool, **fields: Any) -> C:
+    """Contract the third moment with a hint in the frame, (k,), and return the component that it means (Algorithm 1).
+
+    `fields` are those of its kind.
+    """
+    hinted = family.hinted(hint)
+    if not getattr(family, "has_moments", True):  # only the likelihood separates its components
+        extracted: tuple[Candidates, Array | None] = Candidates(np.zeros((1, 0)), *[np.zeros(0)] * 3), None
+    else:
+        extracted = extract_with_rehint(family.hinted, hinted) if rehint else (extract_by_whitening(hinted), None)
+    return kind(family.frame, extracted[0], _family=family, _hinted=hinted, _rehint=extracted[1], **fields)
 
 
 def _as_matrix(part: Any) -> Any:

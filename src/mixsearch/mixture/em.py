@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Real
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -12,8 +11,7 @@ from scipy.special import expit, logit
 
 from mixsearch._typing import Array
 from mixsearch.core.rows import CACHED_ROWS, Chunk, Chunks, row_slices, sum_chunks
-from mixsearch.core.validation import check_positive_int
-from mixsearch.errors import ArgumentError, NotRefinedWarning, Option
+from mixsearch.errors import NotRefinedWarning
 from mixsearch.mixture.tuning import TUNING
 
 
@@ -57,13 +55,6 @@ class Model(Protocol[P]):
         """Compute the information about a component's parameters if memberships were known, (p, p)."""
 
 
-class EMOptions(NamedTuple):
-    """When to stop."""
-
-    max_iter: int = TUNING.max_iter
-    tol: float = 0.01  # nats that an iteration must gain in the log-likelihood of all rows
-
-
 class Held(NamedTuple):
     """Examples whose component is known, at least in part."""
 
@@ -83,26 +74,6 @@ class Fit(NamedTuple, Generic[P]):
         return self.log_likelihoods[-1]
 
 
-def check_em_options(
-    refine: Any, tol: Any, max_iter: Any, *, default_max_iter: int = TUNING.max_iter
-) -> EMOptions | None:
-    """Check the options of a search: None without refinement."""
-    if not isinstance(refine, bool | np.bool_):
-        raise ArgumentError(
-            "{argument} must be True or False, got {value!r}. Limit the iterations with {limit}.",
-            argument=Option("refine"),
-            value=refine,
-            limit=Option("max_iter"),
-        )
-    if not (isinstance(tol, Real) and float(tol) >= 0):
-        raise ArgumentError(
-            "{argument} must be a non-negative number of nats, got {value!r}.", argument=Option("tol"), value=tol
-        )
-    if max_iter is not None:
-        check_positive_int("max_iter", max_iter)
-    return EMOptions(default_max_iter if max_iter is None else int(max_iter), float(tol)) if refine else None
-
-
 def not_refined() -> NotRefinedWarning:
     """Return the warning that the answer is the moment estimate although refinement was requested."""
     return NotRefinedWarning(
@@ -115,7 +86,6 @@ def fit_mixture(
     model: Model[P],
     rows: Chunks[Any],
     starts: Sequence[P],
-    options: EMOptions,
     held: Held | None = None,
     *,
     restart: bool = False,
@@ -123,26 +93,22 @@ def fit_mixture(
     """Fit a mixture by EM: on a subset of the rows from every start, then on all rows from the likeliest.
 
     Starts drawn at random join those given (from moments, from examples) if the likeliest of these does not fit the
-    rows: if it does, they would lead to the same maximum. With `restart` they join in any case. A limited number of
-    iterations stays near the given starts.
+    rows: if it does, they would lead to the same maximum. With `restart` they join in any case.
     """
     from mixsearch.mixture.check import fit_p_values
 
     k = len(starts[0].weights)
     subset = thin_rows(rows, k).collect()
-    fits = [run_em(model, subset, start, options, held) for start in starts]
+    fits = [run_em(model, subset, start, held) for start in starts]
     best = max(fits, key=lambda fit: fit.log_likelihood)
     is_empty = best.params.weights.min() * subset.n_rows < 1
-    is_limited = k == 1 or options.max_iter < TUNING.max_iter
     is_doubtful = restart or is_empty
-    if not is_limited and (
-        is_doubtful or k * fit_p_values(model, subset.chunk, best.params).min() < TUNING.restart_p_value
-    ):
+    if k > 1 and (is_doubtful or k * fit_p_values(model, subset.chunk, best.params).min() < TUNING.restart_p_value):
         rng = np.random.default_rng(0)  # the same answer every time
         drawn = (model.random_start(subset.chunk, best.params, rng) for _ in range(TUNING.n_random_starts))
-        fits = [best, *(run_em(model, subset, start, options, held) for start in drawn)]
+        fits = [best, *(run_em(model, subset, start, held) for start in drawn)]
         best = max(fits, key=lambda fit: fit.log_likelihood)
-    return best if subset.n_rows == rows.n_rows else run_em(model, rows, best.params, options, held)
+    return best if subset.n_rows == rows.n_rows else run_em(model, rows, best.params, held)
 
 
 def thin_rows(rows: Chunks[Any], n_components: int) -> Chunks[Any]:
@@ -151,7 +117,15 @@ def thin_rows(rows: Chunks[Any], n_components: int) -> Chunks[Any]:
     return rows.thin(max(rows.n_rows // n_needed, 1))
 
 
-def run_em(model: Model[P], rows: Chunks[Any], start: P, options: EMOptions, held: Held | None = None) -> Fit[P]:
+def run_em(
+    model: Model[P],
+    rows: Chunks[Any],
+    start: P,
+    held: Held | None = None,
+    *,
+    max_iter: int = TUNING.max_iter,
+    tol: float = TUNING.tol,
+) -> Fit[P]:
     """Run EM from a start until an iteration gains less than the tolerance.
 
     The log-likelihood of the last parameters costs one more E-step. An iteration that lowers it, by rounding or by a
@@ -159,13 +133,13 @@ def run_em(model: Model[P], rows: Chunks[Any], start: P, options: EMOptions, hel
     """
     params, (following, log_likelihood) = start, em_step(model, rows, start, held)
     history = [log_likelihood]
-    while len(history) <= options.max_iter:
+    while len(history) <= max_iter:
         beyond, log_likelihood = em_step(model, rows, following, held)
         if not log_likelihood >= history[-1]:
             break
         params, following = following, beyond
         history.append(log_likelihood)
-        if history[-1] - history[-2] < options.tol:
+        if history[-1] - history[-2] < tol:
             break
     return Fit(params, tuple(history))
 

@@ -23,7 +23,7 @@ from mixsearch.core.rows import Chunks
 from mixsearch.core.validation import check_samples
 from mixsearch.errors import SearchWarning
 from mixsearch.mixture.check import check_fit, choose_component, hold_examples
-from mixsearch.mixture.em import EMOptions, Fit, Model, P, fit_mixture, posterior, run_em
+from mixsearch.mixture.em import Fit, Model, P, fit_mixture, posterior, run_em
 
 T = TypeVar("T")
 
@@ -167,16 +167,16 @@ class MixtureSearch(BaseSearch[F]):
     def _complete(self, model: Any, rows: Chunks[Any], fit: Fit[Any]) -> RefinedMixture[Any]:
         """Return a fitted mixture with its centers in all features, and the test of its fit."""
 
-    def _get_mixture(self, options: EMOptions) -> RefinedMixture[Any]:
-        """Return the whole mixture, which the first use of these options fits. No hint enters."""
-        mixture: RefinedMixture[Any] = self._mixtures.get(options, lambda: self._fit_mixture(options))
+    def _get_mixture(self) -> RefinedMixture[Any]:
+        """Return the whole mixture, which the first use fits. No hint enters."""
+        mixture: RefinedMixture[Any] = self._mixtures.get("mixture", self._fit_mixture)
         return mixture
 
-    def _fit_mixture(self, options: EMOptions) -> RefinedMixture[Any]:
+    def _fit_mixture(self) -> RefinedMixture[Any]:
         """Fit the whole mixture."""
         model, starts = self._start_em()
         rows = self._read_rows(model)
-        return self._complete(model, rows, fit_mixture(model, rows, starts, options))
+        return self._complete(model, rows, fit_mixture(model, rows, starts))
 
     def _read_rows(self, model: MixtureModel[Any]) -> Chunks[Any]:
         """Return the samples of the fit as the model takes them."""
@@ -187,15 +187,15 @@ class MixtureSearch(BaseSearch[F]):
         family: Any = self._family
         return model.read(family.read(X))
 
-    def _refine(self, component: Any, negative: Samples | None, options: EMOptions) -> Any:
+    def _refine(self, component: Any, negative: Samples | None) -> Any:
         """Choose the component of the fitted mixture that the hint means, and hold examples that it contradicts."""
-        mixture = self._get_mixture(options)
+        mixture = self._get_mixture()
         if component._examples is not None:
-            mixture = self._choose_by_examples(mixture, component._examples, negative, options)
+            mixture = self._choose_by_examples(mixture, component._examples, negative)
         return order_by_hint(component, mixture, self._family.frame.whiten(mixture.centers).T)
 
     def _choose_by_examples(
-        self, mixture: RefinedMixture[Any], positive: Samples, negative: Samples | None, options: EMOptions
+        self, mixture: RefinedMixture[Any], positive: Samples, negative: Samples | None
     ) -> RefinedMixture[Any]:
         """Order the components by the likelihood of the examples, and hold examples that the mixture contradicts."""
         model, params = mixture.model, mixture.params
@@ -205,7 +205,7 @@ class MixtureSearch(BaseSearch[F]):
         held = hold_examples(chunks, joint, int(order[0]))
         if held is not None:
             rows = self._read_rows(model)
-            mixture = self._complete(model, rows, run_em(model, rows, params, options, held))
+            mixture = self._complete(model, rows, run_em(model, rows, params, held))
         return mixture._replace(order=order)
 
     @available_if(lambda self: not self.__sklearn_tags__().target_tags.required)
@@ -222,7 +222,7 @@ class MixtureSearch(BaseSearch[F]):
         array of shape (n,)
         """
         check_is_fitted(self)
-        mixture = self._get_mixture(EMOptions())
+        mixture = self._get_mixture()
         rows = self._read(mixture.model, self._check_some(X))
         return np.asarray(np.logaddexp.reduce(mixture.model.log_density(rows, mixture.params), axis=1))
 

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mixsearch import GaussianSearch
-from mixsearch.core.extraction import Extraction, extract_with_rehint
+from mixsearch.core.extraction import extract_with_rehint
 from mixsearch.core.moments import Hinted
 from mixsearch.datasets import make_gaussian_mixture
 
@@ -60,7 +60,7 @@ def test_with_exact_moments_the_second_contraction_changes_nothing(order) -> Non
     def contract(hint):
         return Hinted(np.diag(hint / overlaps), overlaps, hint)
 
-    found, rehint = extract_with_rehint(contract, hinted, Extraction(rehint=True))
+    found, rehint = extract_with_rehint(contract, hinted)
     assert rehint is not None
     assert_allclose(found.scores, scores, atol=1e-12)
     assert_allclose(found.weights, weights, atol=1e-12)

@@ -24,7 +24,7 @@ def search(overlapping):
 
 @pytest.mark.parametrize("target", [0, 3])
 def test_steps_reach_the_maximum_of_the_likelihood(overlapping, search, target):
-    found = search.search(make_hint(overlapping.centers, target), refine=True, tol=1e-6)
+    found = search.search(make_hint(overlapping.centers, target), refine=True)
     peer = GaussianMixture(
         4, covariance_type="spherical", means_init=overlapping.centers, tol=1e-10, max_iter=2000, reg_covar=0
     ).fit(overlapping.X)
@@ -57,7 +57,7 @@ def test_components_of_different_variance_come_out_as_the_likeliest_ones(largest
     weights, centers, variances = em_from_truth(data.X, data.weights, data.centers, deviations**2)
     search = GaussianSearch(3, preset=preset).fit(data.X)
     for target in range(3):
-        found = search.search(examples=data.X[data.labels == target][:5], refine=True, tol=1e-5)
+        found = search.search(examples=data.X[data.labels == target][:5], refine=True)
         error, best = (np.linalg.norm(center - data.centers[target]) for center in (found.center, centers[target]))
         assert error < 1.02 * best
         assert found.weight == pytest.approx(weights[target], abs=1e-3)

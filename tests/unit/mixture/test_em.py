@@ -9,7 +9,7 @@ from tests.unit.gaussian.shaped import CENTERS, WEIGHTS, draw
 
 from mixsearch.core.rows import Chunks, Layout, SampleChunk, chunk_in_memory
 from mixsearch.gaussian import FeatureChunk, Gaussians, ShapedModel, SphericalModel
-from mixsearch.mixture.em import EMOptions, Held, em_step, responsibilities, run_em
+from mixsearch.mixture.em import Held, em_step, responsibilities, run_em
 from mixsearch.mixture.errors import estimate_covariance, invert_information
 
 N, D, OVERLAP = 400, 4, 1.6
@@ -37,7 +37,7 @@ def make_model(name, X):
 def fitted(request):
     data = draw(request.param, n=N, overlap=OVERLAP)
     model, rows, start = make_model(request.param, data.X)
-    return data.X, model, rows, run_em(model, rows, start, EMOptions(tol=1e-10, max_iter=1000)).params
+    return data.X, model, rows, run_em(model, rows, start, tol=1e-10, max_iter=1000).params
 
 
 def covariances_of(model, params):
@@ -61,7 +61,7 @@ def test_the_likelihood_never_falls_from_any_start(name, seed):
     X = draw(name, n=N, overlap=OVERLAP, seed=seed).X
     model, rows, start = make_model(name, X)
     start = model.random_start(rows.chunk, start, np.random.default_rng(seed))
-    fit = run_em(model, rows, start, EMOptions(tol=1e-9))
+    fit = run_em(model, rows, start, tol=1e-9)
     assert len(fit.log_likelihoods) > 3
     assert np.all(np.diff(fit.log_likelihoods) >= 0)
     before, after = (

@@ -10,6 +10,7 @@ from tests.split_samples import jackknife_slices
 
 from mixsearch import RegressionSearch
 from mixsearch.datasets import make_mixed_regression
+from mixsearch.mixture.em import run_em
 
 
 def log_densities(X, y, coefficients, deviations, weights):
@@ -60,20 +61,20 @@ def best(normal):
 @pytest.mark.parametrize("target", [0, 2])
 def test_refinement_ends_at_the_maximum_of_the_likelihood(normal, best, target):
     search, (coefficients, deviations, weights, objective) = normal[2], best
-    found = search.search(CENTERS[target], refine=True, tol=1e-8)
-    assert_allclose(found.center, coefficients[target, :-1], atol=1e-4)
-    assert found.intercept == pytest.approx(coefficients[target, -1], abs=1e-4)
-    assert found.noise_variance == pytest.approx(deviations[target] ** 2, rel=1e-3)
-    assert found.weight == pytest.approx(weights[target], abs=1e-4)
-    assert found._refined.fit.log_likelihood == pytest.approx(objective, abs=1e-3)
+    found = search.search(CENTERS[target], refine=True)
+    assert np.all(np.abs(found.center - coefficients[target, :-1]) < 0.05 * found.stderr.center)
+    assert found.intercept == pytest.approx(coefficients[target, -1], abs=1e-3)
+    assert found.noise_variance == pytest.approx(deviations[target] ** 2, rel=5e-3)
+    assert found.weight == pytest.approx(weights[target], abs=0.05 * found.stderr.weight)
+    assert found._refined.fit.log_likelihood == pytest.approx(objective, abs=0.01)
 
 
 def test_refined_members_are_those_of_the_whole_mixture(normal, best):
     (X, y, search), (coefficients, deviations, weights, _) = normal, best
     logs = log_densities(np.column_stack([X, np.ones(len(y))]), y, coefficients, deviations, weights)
     expected = np.exp(logs - logsumexp(logs, axis=1, keepdims=True))[:, 2]
-    found = search.search(CENTERS[2], refine=True, tol=1e-8)
-    assert_allclose(found.membership(X, y), expected, atol=1e-3)
+    found = search.search(CENTERS[2], refine=True)
+    assert_allclose(found.membership(X, y), expected, atol=5e-3)
     assert_allclose(found.predict(X[:9]), X[:9] @ found.center + found.intercept)
 
 
@@ -105,17 +106,16 @@ def test_refinement_is_as_likely_as_em_from_twenty_random_starts(kind):
         X = rng.exponential(size=(400, d)) if kind == "skewed" else rng.standard_normal((400, d))
         centers = 2 * rng.standard_normal((2, d))
         y, _ = draw(rng, X, centers, np.array([0.5, -0.5]), np.array([0.3, 0.3]), [0.4, 0.6])
-        found = RegressionSearch(2).fit(X, y).search(centers[0], refine=True, tol=1e-4)
+        found = RegressionSearch(2).fit(X, y).search(centers[0], refine=True)
         better.append(found._refined.fit.log_likelihood > max(run_random_em(X, y, 2, i) for i in range(20)) - 1)
     assert np.mean(better) >= 5 / 6
 
 
-@pytest.mark.filterwarnings("ignore::mixsearch.errors.UnlikelyMixtureWarning")  # after two steps nothing fits
 def test_no_step_lowers_the_likelihood_and_their_number_is_bounded(normal):
     _, _, search = normal
+    model, starts = search._start_em()
     for max_iter in (1, 2, 50):
-        found = search.search(CENTERS[0], refine=True, tol=0, max_iter=max_iter)
-        history = found._refined.fit.log_likelihoods
+        history = run_em(model, search._read_rows(model), starts[0], max_iter=max_iter, tol=0).log_likelihoods
         assert np.all(np.diff(history) >= 0)
         assert 2 <= len(history) <= max_iter + 1
 
@@ -130,7 +130,7 @@ def test_a_design_far_from_normal_biases_moments_but_not_the_likelihood():
     coefficients, *_ = maximum_likelihood(X, y, *truth)
     few = np.flatnonzero(labels == 0)[:60]
     search = RegressionSearch(2).fit(X, y)
-    found = search.search(examples=(X[few], y[few]), refine=True, tol=1e-6)
+    found = search.search(examples=(X[few], y[few]), refine=True)
     assert_allclose(found.center, coefficients[0, :5], atol=2e-3)
     assert found.intercept == pytest.approx(coefficients[0, 5], abs=1e-2)
     error = np.abs(found.center - truth[0][0]).max()
@@ -169,10 +169,10 @@ def test_standard_errors_are_those_of_fits_without_one_group(refine):
     data = make_mixed_regression(6000, 4, 2, deviation=0.3, intercept=0.5, random_state=4)
     X = data.X @ (np.eye(4) + 0.2) + 2.0
     v = np.linalg.solve(np.eye(4) + 0.2, data.centers[0])
-    found = RegressionSearch(2).fit(X, data.y).search(v, refine=refine, tol=1e-6)
+    found = RegressionSearch(2).fit(X, data.y).search(v, refine=refine)
     refits = []
     for rows in jackknife_slices(len(X)):
-        part = RegressionSearch(2).fit(*without(rows, X, data.y)).search(v, refine=refine, tol=1e-6)
+        part = RegressionSearch(2).fit(*without(rows, X, data.y)).search(v, refine=refine)
         refits.append([*part.center, part.weight])
     spread = np.sqrt((len(refits) - 1) * np.var(refits, axis=0))
     ratios = np.append(found.stderr.center, found.stderr.weight) / spread
@@ -214,7 +214,7 @@ def test_many_features_are_refined_to_the_maximum_of_the_likelihood(kind):
     truth = (centers, INTERCEPTS[:2], DEVIATIONS[:2], np.array([0.4, 0.6]))
     y, _ = draw(rng, X, *truth)
     coefficients, _, weights, objective = maximum_likelihood(X, y, *truth)
-    found = RegressionSearch(2).fit(X, y).search(centers[0], refine=True, tol=1e-4)
+    found = RegressionSearch(2).fit(X, y).search(centers[0], refine=True)
     assert found._refined.fit.log_likelihood == pytest.approx(objective, abs=0.05)
     assert_allclose(found.center, coefficients[0, :-1], atol=1e-3)
     assert found.weight == pytest.approx(weights[0], abs=1e-3)
