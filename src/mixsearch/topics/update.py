@@ -357,7 +357,7 @@ def remove_documents(
     >>> built = build_index(reviews, mkdtemp() + "/reviews.index", IndexOptions(n_components=12))
     >>> removed = remove_documents(built.path, where="stars = 1")
     >>> removed.n_documents, removed.n_all
-    (16, 484)
+    (20, 480)
     """
     selections = {"where": where, "ids": ids, "rows": rows}
     given: dict[str, Any] = {name: value for name, value in selections.items() if value is not None}

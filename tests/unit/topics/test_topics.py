@@ -158,7 +158,8 @@ def test_narrower_topics_follow_the_words_and_broader_ones_the_neighbourhood():
 
 
 def test_near_copies_do_not_fill_the_first_page():
-    texts = ["sushi rolls with tuna and rice every night in the harbour"] * 200 + list(reviews.text)
+    about_sushi = [text for text, share in zip(reviews.text, reviews.shares[:, 0], strict=True) if share == 1]
+    texts = [next(text for text in about_sushi if "sushi" in text)] * 200 + list(reviews.text)
     texts = [f"{text} {i % 7}" for i, text in enumerate(texts)]
     topic = TopicSearch(n_components=30).fit(texts).search("sushi")
     rows = [row for row, _ in topic.documents(10)]
