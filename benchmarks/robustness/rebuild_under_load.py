@@ -138,7 +138,7 @@ class Writer:
 
     def remove(self) -> None:
         """Remove the first documents, after some were added."""
-        remove_documents(self.index, rows=range(N_ADDED))
+        remove_documents(self.index, where=f"row < {N_ADDED}")
         self._record("shrunk", range(N_ADDED, N_DOCUMENTS + N_ADDED))
 
     def delete_and_restore(self, server: Server) -> None:

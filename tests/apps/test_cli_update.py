@@ -48,15 +48,14 @@ def test_new_words_lead_to_the_advice_to_refit_and_a_refit_learns_them(path, tmp
     assert run("info", path).stderr == ""
 
 
-def test_documents_are_removed_by_condition_id_and_row(path, tmp_path):
+def test_documents_are_removed_by_condition_and_id(path):
     run("remove", path, "--where", "stars = 5")
     opened = open_index(path)
     first, second = list(opened.names())[:2]
-    (tmp_path / "ids.txt").write_text(f"{second}\n\nnobody\n")
-    answer = json.loads(run("remove", path, "--id", first, "--ids-from", tmp_path / "ids.txt", "--json").stdout)
+    answer = json.loads(run("remove", path, "--id", first, "--id", second, "--id", "nobody", "--json").stdout)
     assert (answer["n_documents"], answer["n_all"]) == (2, opened.n_documents - 2)
     assert [note["code"] for note in answer["warnings"]] == ["unknown_ids"]
     row = int(open_index(path).corpus.rows[0])
-    run("remove", path, "--row", row)
-    run("remove", path, "--row", row, code=1)
+    run("remove", path, "--where", f"row = {row}")
+    run("remove", path, "--where", f"row = {row}", code=1)
     run("remove", path, code=1)

@@ -46,7 +46,6 @@ _OTHER_NAMES = {
     "seeds": "--seed",
     "hosts": "--allow-host",
     "ids": "--id",
-    "rows": "--row",
     # With values. Many commands read a folder, and few write one.
     "overwrite=True": "the command that made it, such as mixsearch index, and --overwrite",
 }

@@ -63,9 +63,7 @@ def _list_facts(contents: Contents, *, verified: bool) -> Iterator[tuple[str, st
     if growth.n_added or growth.n_removed:
         fitted = f"{growth.n_fitted:,} {pluralize(growth.n_fitted, 'document')}"
         yield "changes", f"{growth.n_added:,} added, {growth.n_removed:,} removed since the fit to {fitted}"
-    letters = f", {contents.n_characters:,} characters" if contents.n_characters else ""
-    texts = "kept" if contents.has_texts else "not kept"
-    yield "texts", f"{texts}{letters}; names {'kept' if contents.has_names else 'not kept'}"
+    yield "texts", f"{'kept' if contents.has_texts else 'not kept'}; names {'kept' if contents.has_names else 'not kept'}"
     reading = contents.reading
     yield "reading", "unknown: built from counts, or with a tokenizer" if reading is None else _join_options(reading)
     yield "size", f"{format_bytes(contents.n_bytes)}, {contents.n_bytes / contents.n_documents:,.0f} bytes per document"

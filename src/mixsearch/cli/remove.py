@@ -24,8 +24,7 @@ Examples:
 
   mixsearch remove reviews.index --where "date < 2020-01-01"
   mixsearch remove reviews.index --id r17 --id r4711
-  mixsearch remove reviews.index --ids-from withdrawn.txt
-  mixsearch remove reviews.index --row 12 --row 40
+  mixsearch remove reviews.index --where "row in (12, 40)"
 
 With --json, an error is also printed as JSON on standard output:
 {"error": {"code": ..., "message": ..., "fields": {...}}}
@@ -40,19 +39,11 @@ def remove(
         str | None, typer.Option(metavar="CONDITION", help="A condition on columns, such as 'stars <= 2'.")
     ] = None,
     id: Annotated[list[str] | None, typer.Option("--id", metavar="ID", help="A document; repeat for several.")] = None,
-    ids_from: Annotated[
-        typer.FileText | None, typer.Option(metavar="FILE", help="A file with one id per line; - is standard input.")
-    ] = None,
-    row: Annotated[
-        list[int] | None, typer.Option("--row", metavar="N", help="A row, counted from 0; repeat for several.")
-    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
     """Remove documents from an index."""
     with report_errors(as_json=as_json, stopped="Stopped. The index is unchanged."):
-        ids = [*(id or []), *([line.strip() for line in ids_from if line.strip()] if ids_from is not None else [])]
-        has_ids = id is not None or ids_from is not None
-        removed = remove_documents(path, where=where, ids=ids if has_ids else None, rows=row or None)
+        removed = remove_documents(path, where=where, ids=id)
         if as_json:
             notes = [describe_for_json(note) for note in removed.notes]
             counts = {"n_documents": removed.n_documents, "n_all": removed.n_all}

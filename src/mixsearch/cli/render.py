@@ -45,7 +45,6 @@ def describe_growth(growth: Growth, path: Path) -> list[str]:
         return []
     changed = growth.n_added + growth.n_removed
     reasons = {
-        "outside": "the added documents have a topic that the index cannot represent",
         "new_words": f"{growth.new_words:.0%} of the words of the added texts are new to the index",
         "changed": f"{changed:,} {pluralize(changed, 'document was', 'documents were')} added or removed since the "
         f"index was fitted to {growth.n_fitted:,}",

@@ -330,8 +330,7 @@ def frame_documents(
     from mixsearch.io.values import rename_repeated
 
     every = np.arange(index.n_documents)
-    rows = pl.Series("row", index.corpus.rows)
-    columns = index.columns.take(every).get_columns() if index.columns.names else [rows]
+    columns = index.columns.take(every).get_columns()
     columns += [pl.Series(name, topic.membership()) for name, topic in topics.items()]
     if text and index.has_texts:
         columns.append(pl.Series("text", [str(value) for value in index.texts.read(every)]))

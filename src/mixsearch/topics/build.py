@@ -223,7 +223,6 @@ def write_index(
     out.facts[GROWTH] = asdict(Growth(n, expected_new=_expect_new_words(corpus)))
     out.facts["corpus"] = {
         "n_rows": corpus.n_documents + corpus.n_dropped if rows is None else int(rows[-1]) + 1,
-        "n_characters": corpus.n_characters,
         "n_duplicates": corpus.n_dropped,
         **has,
         "tokens": _describe_tokens(corpus, reading),

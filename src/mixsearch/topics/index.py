@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 # Frequent words in the contents of an index.
 _N_FREQUENT = 10
 # What an index knows of its corpus.
-_FACTS = {"n_rows", "n_characters", "tokens", "reading", "n_duplicates", "has_texts", "has_names"}
+_FACTS = {"n_rows", "tokens", "reading", "n_duplicates", "has_texts", "has_names"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +62,6 @@ class Contents:
     n_features: int
     n_nonzeros: int
     n_components: int
-    n_characters: int | None
     has_texts: bool
     has_names: bool
     reading: dict[str, Any] | None
@@ -429,8 +428,7 @@ class TopicIndex:
     @property
     def n_rows(self) -> int:
         """The number of rows that were ever read, with those of documents that were left out or removed."""
-        known = self.facts["n_rows"]
-        return int(self.corpus.rows[-1]) + 1 if known is None else int(known)
+        return int(self.facts["n_rows"])
 
     @property
     def reading(self) -> CorpusOptions | None:
@@ -465,7 +463,6 @@ class TopicIndex:
                 n_features=corpus.n_features,
                 n_nonzeros=sum(int(segment.by_document.nnz) for segment in corpus.segments),
                 n_components=self.n_components,
-                n_characters=facts["n_characters"],
                 has_texts=self.has_texts,
                 has_names=self.has_names,
                 reading=facts["reading"],

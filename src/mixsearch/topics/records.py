@@ -80,15 +80,10 @@ def write_records(out: FolderWriter, segment: str, chunks: Iterable[pl.DataFrame
     frame = concat(frames)
     out.save_frame(f"{segment}/{COLUMNS}", frame)
     described = out.facts.setdefault(COLUMNS, [])
-    known = {ROW, *(column["name"] for column in described)}
+    names = {ROW, *(column["name"] for column in described)}
     roles = {summary.name: summary.role for summary in summarize_columns(frame)}
     columns = [StoredColumn(name, describe_type(kind), roles.get(name)) for name, kind in frame.schema.items()]
-    described += [asdict(column) for column in columns if column.name not in known]
-
-
-def count_characters(records: pl.DataFrame) -> int:
-    """Count the characters of the texts of documents."""
-    return int(records[_TEXT].str.len_chars().sum()) if _TEXT in records else 0
+    described += [asdict(column) for column in columns if column.name not in names]
 
 
 def read_records(folder: Folder, segment: str) -> pl.DataFrame:
@@ -99,18 +94,18 @@ def read_records(folder: Folder, segment: str) -> pl.DataFrame:
     return records.with_columns(folder.texts(f"{segment}/{TEXTS}").collect()[TEXT].alias(_TEXT))
 
 
-def check_schema(known: Mapping[str, pl.DataType], added: Mapping[str, pl.DataType]) -> None:
+def check_schema(stored: Mapping[str, pl.DataType], added: Mapping[str, pl.DataType]) -> None:
     """Raise if columns of documents to add have types that those of the index cannot take."""
     for name, kind in added.items():
-        found, stored = describe_type(kind), describe_type(known.get(name, kind))
-        if stored != found and "null" not in (stored, found) and not any({stored, found} <= kinds for kinds in _ALIKE):
+        types = {describe_type(kind), describe_type(stored.get(name, kind))}
+        if len(types - {"null"}) > 1 and not any(types <= kinds for kinds in _ALIKE):
             raise SearchError(
-                "Column {column!r} holds {found} in the documents to add, but {known} in the index. Convert it, or "
+                "Column {column!r} holds {found} in the documents to add, but {stored} in the index. Convert it, or "
                 "leave it out.",
                 code="column_type_changed",
                 column=name,
-                found=found,
-                known=stored,
+                found=describe_type(kind),
+                stored=describe_type(stored[name]),
             )
 
 
@@ -141,7 +136,7 @@ class Columns:
     @property
     def names(self) -> list[str]:
         """The names of the columns, that of the rows too."""
-        return [ROW, *(column.name for column in self.described)] if self.described else []
+        return [ROW, *(column.name for column in self.described)]
 
     @property
     def kept(self) -> list[StoredColumn]:
@@ -199,12 +194,6 @@ class Columns:
         return self.take(documents, names).to_dicts() if names else [{} for _ in documents]
 
     def _read_all(self, names: list[str] | None) -> pl.DataFrame:
-        if not self.described:
-            raise SearchError(
-                "The index '{path}' has no columns other than the texts. Build it again from a table with columns.",
-                code="no_columns",
-                path=str(self._folder.path),
-            )
         return _choose_columns(concat([self._read(segment, names) for segment in self._segments]), names or self.names)
 
     def _read(self, segment: str, names: list[str] | None, documents: Array | None = None) -> pl.DataFrame:

@@ -22,7 +22,6 @@ from mixsearch.core.validation import check_choice
 from mixsearch.display import pluralize
 from mixsearch.errors import Option, SearchError, SearchWarning
 from mixsearch.io.column_names import list_names
-from mixsearch.io.filters import Filter
 from mixsearch.io.folder import Folder, FolderWriter, update_folder, write_folder
 from mixsearch.io.tables import concat
 from mixsearch.text.corpus import Corpus, CountChunk
@@ -32,9 +31,9 @@ from mixsearch.text.read import Documents, has_columns, name_columns
 from mixsearch.topics.build import Built, OnProgress, summarize, write_index
 from mixsearch.topics.fitted_corpus import Segment, damp_counts, place_documents
 from mixsearch.topics.growth import FACT as GROWTH
-from mixsearch.topics.growth import Growth, measure_outside, read_growth
+from mixsearch.topics.growth import Growth, read_growth
 from mixsearch.topics.index import TopicIndex, open_index
-from mixsearch.topics.records import ID, ROW, check_schema, count_characters, make_records, read_records, write_records
+from mixsearch.topics.records import ID, ROW, check_schema, make_records, read_records, write_records
 from mixsearch.topics.storage import SEGMENTS, WORDS, join_segments, name_segment, take_documents, write_segment
 
 Existing = Literal["error", "skip", "replace"]
@@ -80,22 +79,18 @@ class _Changes:
         self._first_rows = {name: int(segment.rows[0]) for name, segment in self.segments.items()}
         self._stored = set(self.segments)  # those that are as they were
 
-    def remove(self, is_removed: Array) -> int:
-        """Write the segments that hold documents of a mask again without them; return how many characters they had."""
-        first, n_characters = 0, 0
+    def remove(self, is_removed: Array) -> None:
+        """Write the segments that hold documents of a mask again without them."""
+        first = 0
         for name, segment in list(self.segments.items()):
-            is_kept, first = ~is_removed[first : first + len(segment.rows)], first + len(segment.rows)
-            if is_kept.all():
+            is_left, first = ~is_removed[first : first + len(segment.rows)], first + len(segment.rows)
+            if is_left.all():
                 continue
             self._drop(name)
-            if is_kept.any():
-                self._first_rows[name] = int(segment.rows[is_kept.argmax()])
-                write_segment(self.out, name, take_documents(segment, is_kept))
-            records = read_records(self.index.folder, name)
-            n_characters += count_characters(records.filter(~is_kept))
-            if is_kept.any():
-                write_records(self.out, name, [records.filter(is_kept)])
-        return n_characters
+            if is_left.any():
+                self._first_rows[name] = int(segment.rows[is_left.argmax()])
+                write_segment(self.out, name, take_documents(segment, is_left))
+                write_records(self.out, name, [read_records(self.index.folder, name).filter(is_left)])
 
     def add(self, segment: Segment, records: pl.DataFrame) -> None:
         """Write new documents as a segment, together with small ones before it, but not with those of the fit."""
@@ -201,7 +196,7 @@ def _choose_reading(index: TopicIndex, source: Any, given: CorpusOptions | None)
     options = replace(options, stop_words=None, **{name: value for name, value in places.items() if value is not None})
     if not has_columns(source, options):
         return replace(options, text=None, id=None, keep=None)
-    if options.keep == "auto" and index.columns.names and not (isinstance(source, str) and source == "-"):
+    if options.keep == "auto" and not (isinstance(source, str) and source == "-"):
         # Columns that the index does not have are kept only if they are named. Standard input can be read once.
         there = name_columns(source, options)
         options = replace(options, keep=[column.name for column in index.columns.kept if column.name in there])
@@ -227,7 +222,7 @@ def _add_corpus(changes: _Changes, added: Corpus, existing: Existing, on_progres
     n_new, n_replaced = len(segment.rows), int(np.count_nonzero(replaced))
     # 3) written as a segment, in place of those that they replace
     on_progress("Adding", 0, n_new, "documents")
-    n_characters = (facts["n_characters"] or 0) - changes.remove(replaced) + count_characters(records)
+    changes.remove(replaced)
     if n_new:
         changes.add(segment, records)
         changes.out.save_texts(WORDS, words)
@@ -238,12 +233,10 @@ def _add_corpus(changes: _Changes, added: Corpus, existing: Existing, on_progres
     if n_new:
         share = n_new / growth.n_added
         unknown = float(totals[is_unknown].sum() / max(totals.sum(), 1))
-        segments = [each for name, each in changes.segments.items() if name != name_segment(0)]
-        outside = measure_outside(index.corpus.frame, segments, n_all)
-        growth = replace(growth, outside=outside, new_words=growth.new_words * (1 - share) + unknown * share)
+        growth = replace(growth, new_words=growth.new_words * (1 - share) + unknown * share)
     n_duplicates = facts["n_duplicates"] + added.n_dropped
     n_rows = index.n_rows + added.n_documents + added.n_dropped
-    changes.finish(growth, n_rows=n_rows, n_duplicates=n_duplicates, n_characters=n_characters)
+    changes.finish(growth, n_rows=n_rows, n_duplicates=n_duplicates)
     return Added(
         path=index.path,
         n_documents=n_new,
@@ -317,26 +310,20 @@ def _compare_names(index: TopicIndex, records: pl.DataFrame, existing: Existing)
 
 
 def remove_documents(
-    path: str | os.PathLike[str],
-    *,
-    where: str | None = None,
-    ids: Iterable[str] | None = None,
-    rows: Iterable[int] | None = None,
+    path: str | os.PathLike[str], *, where: str | None = None, ids: Iterable[str] | None = None
 ) -> Removed:
     """Remove documents from an index, with their texts, names and columns.
 
-    Exactly one of `where`, `ids` and `rows` is given.
+    Exactly one of `where` and `ids` is given.
 
     Parameters
     ----------
     path : path
         The folder of the index.
     where : str, optional
-        A condition on columns, such as ``"date < 2020-01-01"``.
+        A condition on columns, such as ``"date < 2020-01-01"`` or ``"row in (3, 17)"``.
     ids : iterable of str, optional
         Names of documents.
-    rows : iterable of int, optional
-        Rows of documents.
 
     Returns
     -------
@@ -357,19 +344,21 @@ def remove_documents(
     >>> built = build_index(reviews, mkdtemp() + "/reviews.index", IndexOptions(n_components=12))
     >>> removed = remove_documents(built.path, where="stars = 1")
     >>> removed.n_documents, removed.n_all
-    (20, 480)
+    (16, 484)
     """
-    selections = {"where": where, "ids": ids, "rows": rows}
-    given: dict[str, Any] = {name: value for name, value in selections.items() if value is not None}
-    if len(given) != 1:
+    if (where is None) == (ids is None):
         raise SearchError(
-            "Removing needs exactly one of where, ids and rows, got {given}.",
+            "Give either {where} or {ids}, the documents to remove.",
             code="one_selection_needed",
-            given=" and ".join(given) or "none",
+            where=Option("where"),
+            ids=Option("ids"),
         )
     with update_folder(path) as (folder, out):
-        changes = _Changes(folder, out)
-        is_removed, unknown = _select_documents(changes.index, **given)
+        changes, notes = _Changes(folder, out), list[SearchWarning]()
+        if where is not None:
+            is_removed = changes.index.match(where)
+        else:
+            is_removed = _find_names(changes.index, {str(each) for each in ids or ()}, notes)
         n_removed = int(np.count_nonzero(is_removed))
         n_left = changes.index.n_documents - n_removed
         if not n_removed:
@@ -382,43 +371,33 @@ def remove_documents(
                 code="too_few_documents",
                 n_documents=n_removed,
             )
-        n_characters = changes.index.facts["n_characters"]
-        n_gone = changes.remove(is_removed)
+        changes.remove(is_removed)
         growth = read_growth(folder.facts, changes.index.n_documents)
         growth = replace(growth, n_removed=growth.n_removed + n_removed)
-        changes.finish(growth, n_characters=None if n_characters is None else n_characters - n_gone)
-    return Removed(Path(path), n_removed, n_left, growth, _note_unknown(next(iter(given)), unknown))
+        changes.finish(growth)
+    return Removed(Path(path), n_removed, n_left, growth, tuple(notes))
 
 
-def _select_documents(
-    index: TopicIndex,
-    where: str | None = None,
-    ids: Iterable[str] | None = None,
-    rows: Iterable[int] | None = None,
-) -> tuple[Array, list[Any]]:
-    """Return which documents of an index are selected, (n,), and the ids or rows that it does not have."""
-    if where is not None:
-        condition = Filter(where)
-        return condition.mask(index.columns.select(condition.columns)), []
-    if ids is None:
-        wanted = {int(row) for row in rows or ()}
-        return np.isin(index.corpus.rows, list(wanted)), sorted(wanted.difference(index.corpus.rows.tolist()))
+def _find_names(index: TopicIndex, wanted: set[str], notes: list[SearchWarning]) -> Array:
+    """Return which documents have one of some names, (n,), and note the names that none has."""
     if not index.has_names:
         raise SearchError(
-            "The documents of '{path}' have no ids. Remove them by rows or by a condition on columns.",
+            "The documents of '{path}' have no ids. Remove them by a condition on columns, such as row = 3.",
             code="no_ids",
             path=str(index.path),
         )
-    names, listed = list(index.names()), {str(each) for each in ids}
-    return np.fromiter((name in listed for name in names), bool, len(names)), sorted(listed.difference(names))
-
-
-def _note_unknown(kind: str, unknown: Sequence[Any]) -> tuple[SearchWarning, ...]:
-    """Return the note that the index does not have some of the ids or rows, if so."""
-    noun = pluralize(len(unknown), f"{kind[:-1]} is", f"{kind} are")
-    sentence, listed = "{n_unknown:,} " + noun + " not in the index: {listed}.", list_names([str(i) for i in unknown])
-    note = SearchWarning(sentence, code=f"unknown_{kind}", n_unknown=len(unknown), listed=listed)
-    return (note,) if unknown else ()
+    names = index.columns.read_names()
+    unknown = sorted(wanted.difference(names))
+    if unknown:
+        notes.append(
+            SearchWarning(
+                "{n_unknown:,} " + pluralize(len(unknown), "id is", "ids are") + " not in the index: {listed}.",
+                code="unknown_ids",
+                n_unknown=len(unknown),
+                listed=list_names(unknown),
+            )
+        )
+    return names.is_in(list(wanted)).to_numpy()
 
 
 # ---- Fitting again --------------------------------------------------------------------------------------------------
@@ -475,15 +454,14 @@ def refresh_index(path: str | os.PathLike[str], *, on_progress: OnProgress | Non
 
 def _read_documents(index: TopicIndex, on_progress: OnProgress) -> Iterator[Documents]:
     """Iterate over the stored documents, in chunks."""
-    n = index.n_documents
-    kept = [column.name for column in index.columns.kept]
-    columns = index.columns.select(kept) if kept else None
+    chosen = [column.name for column in index.columns.kept]
+    columns = index.columns.select(chosen) if chosen else None
     names = index.columns.read_names() if index.has_names else None
-    for part in row_slices(n):
+    for part in row_slices(index.n_documents):
         texts = pl.Series(index.texts.read(np.arange(part.start, part.stop)), dtype=pl.String)
         yield Documents(
             texts,
             None if names is None else names[part],
             None if columns is None else columns[part],
         )
-        on_progress("Reading", part.stop, n, "documents")
+        on_progress("Reading", part.stop, index.n_documents, "documents")

@@ -102,7 +102,6 @@ def test_several_hints_are_searched_at_once(index):
 def test_contents_describe_the_index(index):
     contents = index.contents()
     assert (contents.n_documents, contents.n_components) == (300, 3)
-    assert contents.n_characters == TEXTS.str.len_chars().sum()
     assert contents.n_bytes == sum(contents.bytes_of_files.values())
     assert contents.frequent_words[0].n_documents == max(index.corpus.document_frequency[: contents.n_features])
     assert contents.as_dict()["growth"]["needs_refresh"] is False
