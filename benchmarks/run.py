@@ -8,15 +8,16 @@ import time
 import accuracy
 import audit
 import counting
-import gaussian
 import interval_coverage
 import one_example
 import passes
 import quality
+import ratios
 import reading
 import refinement
 import regression_tables
 import segments
+import speed
 import subspace_tables
 import table_files
 import tables
@@ -24,7 +25,8 @@ from measuring import N_THREADS, machine
 from threadpoolctl import threadpool_limits
 
 BENCHMARKS = {
-    "gaussian": gaussian,
+    "speed": speed,
+    "ratios": ratios,
     "accuracy": accuracy,
     "refinement": refinement,
     "one_example": one_example,
@@ -42,6 +44,7 @@ BENCHMARKS = {
 }
 # These take minutes or longer, or need other packages: only where they are named.
 ON_REQUEST = (
+    "ratios",
     "refinement",
     "one_example",
     "coverage",
