@@ -63,7 +63,8 @@ def _list_facts(contents: Contents, *, verified: bool) -> Iterator[tuple[str, st
     if growth.n_added or growth.n_removed:
         fitted = f"{growth.n_fitted:,} {pluralize(growth.n_fitted, 'document')}"
         yield "changes", f"{growth.n_added:,} added, {growth.n_removed:,} removed since the fit to {fitted}"
-    yield "texts", f"{'kept' if contents.has_texts else 'not kept'}; names {'kept' if contents.has_names else 'not kept'}"
+    texts, names = ("kept" if has else "not kept" for has in (contents.has_texts, contents.has_names))
+    yield "texts", f"{texts}; names {names}"
     reading = contents.reading
     yield "reading", "unknown: built from counts, or with a tokenizer" if reading is None else _join_options(reading)
     yield "size", f"{format_bytes(contents.n_bytes)}, {contents.n_bytes / contents.n_documents:,.0f} bytes per document"
