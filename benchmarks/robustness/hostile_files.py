@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 N_ROWS = 60
-_INDEX = ("index", "-o", "out.index", "--overwrite", "-k", "2", "--min-df", "1", "--max-df", "1.0")
+_INDEX = ("index", "-o", "out.index", "--overwrite", "-k", "2", "--min-df", "1")
 _TABLE = ("find", "--examples", "0,3,6")
 _TEXTS = (_INDEX,)
 _TABLES = (_INDEX, _TABLE)
@@ -209,7 +209,6 @@ CRAFTED: dict[str, Callable[[Path], list[str]]] = {
     "value of 40 MB in CSV": _texts("value.csv", _CSV + b'"' + b"sushi1 rice fish\n" * 2_400_000 + b'",1\n'),
     "value of 40 MB in a JSON array": _texts("line.json", b'[{"text": "' + b"sushi1 rice fish " * 2_400_000 + b'"}]'),
     "array of JSON that never ends": _texts("endless.json", b"[" + b'{"text": "' + b"a" * 40_000_000),
-    "file of 40 MB": _texts("file.txt", b"sushi1 rice fish\n" * 2_400_000, "--format", "files"),
     "gz of zeros": _bomb("zeros.txt.gz", b"\0", 1 << 30),
     "gz of one letter": _bomb("letters.txt.gz", b"a", 1 << 30),
     "gz of short lines": _bomb("lines.txt.gz", b"sushi1 rice fish\n", 1 << 30),

@@ -286,7 +286,7 @@ class CommunitySearch(BaseEstimator):
     Parameters
     ----------
     n_components : int or "auto", default="auto"
-        Number of communities. "auto" counts those that the links can show.
+        Number of communities; auto counts those that the links can show.
 
     Attributes
     ----------

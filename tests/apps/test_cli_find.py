@@ -27,7 +27,7 @@ def lines_of(output: str, name: str) -> list[str]:
 
 
 def test_the_members_and_what_sets_them_apart_are_printed(patients: Path) -> None:
-    result = invoke("find", patients, "--examples", "0,3", "--examples", "6", "--n-rows", "4")
+    result = invoke("find", patients, "--examples", "0,3", "--examples", "6")
     assert result.exit_code == 0, result.output
     assert lines_of(result.stdout, "examples") == ["0, 3, 6"]
     n = int(re.match(r"about (\d+) of 150 rows", lines_of(result.stdout, "members")[0])[1])
@@ -39,7 +39,7 @@ def test_the_members_and_what_sets_them_apart_are_printed(patients: Path) -> Non
     assert "(others north " in columns["ward"]
     assert columns["admitted"].startswith("admitted  2024-01-")
     rows = [int(line.split()[0]) for line in lines_of(result.stdout, "row")]
-    assert len(rows) == 4
+    assert len(rows) == 10
     assert not group_of_row()[rows].any()
     assert "country: constant" in lines_of(result.stdout, "left out")
 
@@ -121,7 +121,7 @@ def test_a_terminal_shows_as_many_columns_as_fit(width: int) -> None:
     table = make_patients().append_column("membership", [pa.array(["[b]old[/b]"] * 150)])
     answer = TableSearch().fit(table, id="patient").search([0, 3])
     console = Console(force_terminal=True, width=width, color_system=None, file=io.StringIO(), highlight=False)
-    print_members(console, answer, 2, 0.01)
+    print_members(console, answer, 0.01)
     assert isinstance(console.file, io.StringIO)
     text = console.file.getvalue()
     assert "Rows like P-0, P-3" in text

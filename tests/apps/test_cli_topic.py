@@ -51,11 +51,11 @@ def test_people_read_a_sentence_words_on_one_line_and_documents_that_show_why(in
 
 
 def test_json_has_the_numbers_of_the_library(index):
-    answer, topic = run_json(index, "sushi", "--n-words", 6, "--n-documents", 3), open_index(index).search("sushi")
+    answer, topic = run_json(index, "sushi", "--n-documents", 3), open_index(index).search("sushi")
     assert set(answer) == KEYS
     assert answer["n_members"] == pytest.approx(topic.n_members)
     assert answer["sentence"] == topic.sentence
-    assert [word["word"] for word in answer["words"]] == [word.word for word in topic.words(6)]
+    assert [word["word"] for word in answer["words"]] == [word.word for word in topic.words(10)]
     assert [document["row"] for document in answer["documents"]] == [row for row, _ in topic.documents(3)]
     assert {*answer["documents"][0]} == {"row", "name", "membership", "snippet", "title", "link", "date", "columns"}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,19 +41,13 @@ def audit_file(found: Any, frame: pl.DataFrame, file: Path, n: int, id: str | No
     return result
 
 
-def list_audit(file: Path | None, result: AuditResult | None, groups: Mapping[Any, AuditResult]) -> list[str]:
+def list_audit(file: Path | None, result: AuditResult | None) -> list[str]:
     """List the lines that say how an audit stands."""
     if file is None:
         return []
     if result is None:
         return [f"Rows to judge are in {file}: write yes or no in its column {MEMBER!r}, and run the command again."]
-    return [f"{result}.", *(f"  {name}: {part}." for name, part in groups.items())]
-
-
-def describe_audit(result: AuditResult, groups: Mapping[Any, AuditResult]) -> dict[str, Any]:
-    """Describe a result, and those of groups, as plain data for JSON."""
-    by = {str(name): part.to_dict() for name, part in groups.items()}
-    return result.to_dict() | ({"by": by} if by else {})
+    return [f"{result}."]
 
 
 def _write_judgements(file: Path, frame: pl.DataFrame, judgements: dict[int, bool | None], id: str | None) -> None:

@@ -9,6 +9,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from mixsearch.cli.console import report_errors
+from mixsearch.cli.options import expand_options
 
 # The commands in the order of the help, each with the first line of the HELP of its module.
 COMMANDS = {
@@ -33,7 +34,7 @@ def load_command(name: str) -> Any:
     """Import a command, with its options."""
     module = import_module(f"mixsearch.cli.{name}")
     alone = typer.Typer(add_completion=False, rich_markup_mode="rich")
-    alone.command(name, help=module.HELP)(getattr(module, name))
+    alone.command(name, help=module.HELP)(expand_options(getattr(module, name)))
     return typer.main.get_command(alone)
 
 

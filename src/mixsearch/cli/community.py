@@ -17,21 +17,21 @@ from mixsearch.cli.console import (
     stderr_console,
     stdout_console,
 )
+from mixsearch.cli.options import split_list
 from mixsearch.cli.render import print_facts
 from mixsearch.cli.table_options import (
     READING,
     JsonOption,
-    NComponentsOption,
     NoHeaderOption,
     OutputOption,
     TableArgument,
 )
-from mixsearch.cli.table_rows import split_list
 from mixsearch.community import Community, CommunitySearch
 from mixsearch.display import plain_chance
 from mixsearch.errors import SearchError
 from mixsearch.graph.links import Graph, read_links
 from mixsearch.io.tables import read_table, write_table
+from mixsearch.options import CommunityOptions
 from mixsearch.table.tables import get_values
 
 N_LISTED = 10  # typical nodes
@@ -82,7 +82,8 @@ def community(
     weight: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="The column of weights.", rich_help_panel=READING)
     ] = None,
-    n_components: NComponentsOption = "auto",
+    *,
+    search: CommunityOptions,
     no_header: NoHeaderOption = False,
     output: OutputOption = None,
     as_json: JsonOption = False,
@@ -90,19 +91,19 @@ def community(
     """Find the community of a graph that a few nodes belong to."""
     with report_errors(as_json=as_json):
         check_output(output, table)
-        positive, negative = split_list(examples), split_list(not_examples or ())
+        positive, negative = list(split_list(examples)), list(split_list(not_examples or ()))
         with record_warnings() as warned, stderr_console().status("Finding communities"):
             opened = read_table(table, no_header=no_header)
             graph = _read_graph(opened, source, target, weight)
-            search: Any = CommunitySearch(n_components)  # type: ignore[arg-type]
-            found = search.fit(graph).search(positive, negative)
+            fitted = CommunitySearch(search.n_components).fit(graph)
+            found = fitted.search(positive, negative)
         answer = {
             "table": str(table),
             "n_nodes": len(graph.names),
             "n_links": graph.n_links,
             "examples": positive,
             "not_examples": negative,
-            "n_components": search.n_components_,
+            "n_components": fitted.n_components_,
             **_describe(found, positive),
         }
         if output is not None:

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from mixsearch.cli.console import EXIT_ERROR, IndexArgument, report_errors, stderr_console
+from mixsearch.cli.options import split_list
 from mixsearch.cli.queries import HintsOption, TypedHints, read_questions
-from mixsearch.cli.table_rows import split_list
 from mixsearch.cli.topic import print_messages
 from mixsearch.io.tables import write_table
 from mixsearch.topics.answers import answer_questions, frame_documents, name_answers

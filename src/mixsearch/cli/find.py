@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from mixsearch.cli.audit import audit_file, describe_audit, list_audit
+from mixsearch.cli.audit import audit_file, list_audit
 from mixsearch.cli.console import (
     check_output,
     describe,
@@ -23,23 +23,19 @@ from mixsearch.cli.console import (
     write_figure,
 )
 from mixsearch.cli.members import print_members
+from mixsearch.cli.options import split_list
 from mixsearch.cli.table_options import (
-    AuditByOption,
     AuditOption,
-    ColumnsOption,
-    IdOption,
     JsonOption,
     NAuditOption,
     NoHeaderOption,
-    NRowsOption,
     OutputOption,
     PlotOption,
-    SkipBadRowsOption,
     TableArgument,
-    WithoutOption,
 )
-from mixsearch.cli.table_rows import parse_rows, split_list
+from mixsearch.cli.table_rows import parse_rows
 from mixsearch.io.tables import read_table, write_table
+from mixsearch.options import TableOptions
 from mixsearch.table.component import TableComponent
 from mixsearch.table.search import TableSearch
 
@@ -87,21 +83,17 @@ def find(
     not_examples: Annotated[
         list[str] | None, typer.Option("--not-examples", metavar="ROWS", help="Rows that are not members.")
     ] = None,
-    id: IdOption = None,
-    columns: ColumnsOption = None,
-    without: WithoutOption = None,
+    *,
+    search: TableOptions,
     no_header: NoHeaderOption = False,
-    skip_bad_rows: SkipBadRowsOption = False,
     output: OutputOption = None,
-    n_rows: NRowsOption = 10,
     as_json: JsonOption = False,
     plot: PlotOption = None,
     audit: AuditOption = None,
     n_audit: NAuditOption = 40,
-    audit_by: AuditByOption = None,
 ) -> None:
     """Find the rows of a table that are like a few of them."""
-    search = TableSearch()
+    id = search.id
     positive, negative = split_list(examples), split_list(not_examples or ())
     with report_errors(as_json=as_json):
         check_output(output, table)
@@ -109,33 +101,26 @@ def find(
             load_plots()
         with record_warnings() as warned:
             with stderr_console().status("Fitting the table"):
-                search.fit(
-                    read_table(table, no_header=no_header, skip_bad_rows=skip_bad_rows),
-                    columns=split_list(columns) if columns else None,
-                    without=split_list(without or ()),
-                    id=id,
-                )
+                frame = read_table(table, no_header=no_header)
+                fitted = TableSearch().fit(frame, **vars(search))
             start = time.perf_counter()
-            found = search.search(
-                parse_rows(search.table_, positive, id), not_examples=parse_rows(search.table_, negative, id)
-            )
+            found = fitted.search(parse_rows(frame, positive, id), not_examples=parse_rows(frame, negative, id))
             seconds = time.perf_counter() - start
-        audited = None if audit is None else audit_file(found, search.table_, audit, n_audit, id)
-        groups = audited.by(audit_by) if audited and audit_by else {}
-        written = _write(found, output, plot, id)
+        audited = None if audit is None else audit_file(found, frame, audit, n_audit, id)
+        written = _write(found, output, plot)
         if as_json:
             notes = [describe_for_json(warning) for warning in warned]
-            described = audited and describe_audit(audited, groups)
-            answer = {"table": str(table), **found.as_dict(n_rows)}
+            described = audited and audited.to_dict()
+            answer = {"table": str(table), **found.as_dict()}
             print_json(answer | {"warnings": notes, "written": written, "audit": described})
         else:
-            print_members(stdout_console(), found, n_rows, seconds)
-            for line in list_audit(audit, audited, groups):
+            print_members(stdout_console(), found, seconds)
+            for line in list_audit(audit, audited):
                 stdout_console().print(line, markup=False, soft_wrap=True)
         print_notes(map(describe, warned))
 
 
-def _write(found: TableComponent, output: Path | None, plot: Path | None, id: str | None) -> list[str]:
+def _write(found: TableComponent, output: Path | None, plot: Path | None) -> list[str]:
     """Write the requested files, and return their paths."""
     written = []
     if output is not None:

@@ -22,15 +22,16 @@ from mixsearch.table.differences import ColumnDifference
 _BAR = 12
 _FRAME = 4  # characters of the panel beside its content
 _GAP = 2
+_N_ROWS = 10
 _MAX_COLUMNS = 10
 _MAX_LEVELS = 2
 _MAX_VALUES = 6  # of a row
 _MAX_LETTERS = 24  # of a value
 
 
-def print_members(console: Console, found: TableComponent, n_rows: int, seconds: float) -> None:
+def print_members(console: Console, found: TableComponent, seconds: float) -> None:
     """Print an answer and, on a terminal, how long the search took."""
-    rows = describe_rows(found, found.typical_rows(n_rows).tolist())
+    rows = describe_rows(found, found.typical_rows(_N_ROWS).tolist())
     examples = list_names(describe_rows(found, found.examples))
     if not console.is_terminal:
         print_facts(console, _lines(found, rows, examples))

@@ -5,16 +5,14 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from mixsearch.errors import SearchError
-
-if TYPE_CHECKING:
-    from mixsearch.topics.answers import Question
+from mixsearch.options import Question, SearchOptions
 
 _NAMED = re.compile(r"([^:\"]+):\s+(\S.*)")
 _MAX_TITLE = 40
@@ -37,8 +35,7 @@ class TypedHints:
     words: Sequence[str] = ()
     avoid: Sequence[str] = ()
     texts: Sequence[str] = ()
-    documents: Sequence[int] = ()
-    not_documents: Sequence[int] = ()
+    search: SearchOptions = field(default_factory=SearchOptions)
     hints: Path | None = None
     each: bool = False
 
@@ -46,7 +43,7 @@ class TypedHints:
         given = {
             "words": bool(self.words),
             "--text": bool(self.texts),
-            "--documents": bool(self.documents),
+            "--documents": bool(self.search.documents),
             "--hints": self.hints is not None,
         }
         kinds = [name for name, is_given in given.items() if is_given]
@@ -57,25 +54,20 @@ class TypedHints:
             raise typer.BadParameter(f"--not and --each need words, got {kinds[0]}.")
 
 
-def read_questions(typed: TypedHints, **search: Any) -> list[Question]:
-    """Return the questions of a command, with what they have in common."""
-    from mixsearch.topics.answers import Question
-
+def read_questions(typed: TypedHints) -> list[Question]:
+    """Return the questions of a command."""
+    options = vars(typed.search)
     if typed.hints is not None:
-        return [Question(name, query, **search) for name, query in _parse_lines(typed.hints)]
+        return [Question(name, query, **options) for name, query in _parse_lines(typed.hints)]
     if typed.texts:
-        return [Question(_shorten(typed.texts[0]), text=tuple(typed.texts), **search)]
-    marked: dict[str, Any] = {
-        "documents": tuple(typed.documents) or None,
-        "not_documents": tuple(typed.not_documents) or None,
-    }
+        return [Question(_shorten(typed.texts[0]), text=tuple(typed.texts), **options)]
     if not typed.words:
-        return [Question(f"document {', '.join(map(str, typed.documents))}", **marked, **search)]
+        return [Question(f"document {', '.join(map(str, typed.search.documents))}", **options)]
     avoid = [f"-{quote(word.removeprefix('-'))}" for word in typed.avoid]
     hints = [[word] for word in typed.words] if typed.each else [typed.words]
     queries = [" ".join([*map(quote, hint), *avoid]) for hint in hints]
     names = [hint[0] if len(hint) == 1 and not avoid else query for hint, query in zip(hints, queries, strict=True)]
-    return [Question(name, query, **marked, **search) for name, query in zip(names, queries, strict=True)]
+    return [Question(name, query, **options) for name, query in zip(names, queries, strict=True)]
 
 
 def quote(word: str) -> str:

@@ -7,13 +7,8 @@ from typing import Annotated
 
 import typer
 
-from mixsearch.cli.units import parse_components
+READING, OUTPUT = "Reading", "Output"
 
-SEARCH, READING, OUTPUT = "Search", "Reading", "Output"
-
-IdOption = Annotated[
-    str | None, typer.Option("--id", metavar="COLUMN", help="The column that names the rows.", rich_help_panel=SEARCH)
-]
 TableArgument = Annotated[
     Path,
     typer.Argument(
@@ -23,20 +18,6 @@ TableArgument = Annotated[
 ]
 NoHeaderOption = Annotated[
     bool, typer.Option("--no-header", help="The first row of CSV or Excel is data.", rich_help_panel=READING)
-]
-SkipBadRowsOption = Annotated[
-    bool,
-    typer.Option("--skip-bad-rows", help="Skip rows that cannot be read, and count them.", rich_help_panel=READING),
-]
-ColumnsOption = Annotated[
-    list[str] | None, typer.Option("--columns", metavar="NAMES", help="Use only these columns.", rich_help_panel=SEARCH)
-]
-WithoutOption = Annotated[
-    list[str] | None,
-    typer.Option("--without", metavar="NAMES", help="Leave out these columns.", rich_help_panel=SEARCH),
-]
-NRowsOption = Annotated[
-    int, typer.Option(min=0, metavar="N", help="Number of typical rows to show.", rich_help_panel=OUTPUT)
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.", rich_help_panel=OUTPUT)]
 PlotOption = Annotated[
@@ -49,9 +30,6 @@ AuditOption = Annotated[
 NAuditOption = Annotated[
     int, typer.Option(min=1, metavar="N", help="Number of rows in the file of --audit.", rich_help_panel=OUTPUT)
 ]
-AuditByOption = Annotated[
-    str | None, typer.Option(metavar="COLUMN", help="Audit each value of a column, too.", rich_help_panel=OUTPUT)
-]
 OutputOption = Annotated[
     Path | None,
     typer.Option(
@@ -60,16 +38,5 @@ OutputOption = Annotated[
         metavar="FILE",
         help="Write a table with the memberships: .csv, .parquet, .jsonl and others.",
         rich_help_panel=OUTPUT,
-    ),
-]
-NComponentsOption = Annotated[
-    str,
-    typer.Option(
-        "--n-components",
-        "-k",
-        metavar="N",
-        help="Number of components, or auto.",
-        parser=parse_components,
-        rich_help_panel=SEARCH,
     ),
 ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,12 +11,6 @@ import typer
 from mixsearch._typing import Array
 from mixsearch.table.rows import find_rows
 from mixsearch.table.tables import get_values
-
-
-def split_list(typed: Sequence[str]) -> list[str]:
-    """Return the values of lists that are separated by commas; double quotes protect a comma."""
-    lists = csv.reader(typed, skipinitialspace=True)
-    return list(dict.fromkeys(value.strip() for each in lists for value in each if value.strip()))
 
 
 def parse_rows(table: Any, typed: Sequence[str], id: str | None) -> Array:

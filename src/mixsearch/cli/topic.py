@@ -27,12 +27,13 @@ from mixsearch.cli.console import (
 )
 from mixsearch.cli.queries import TypedHints, read_questions
 from mixsearch.display import pluralize
+from mixsearch.options import GroupOptions, SearchOptions
 
 if TYPE_CHECKING:
     from mixsearch.topics.answers import Answer
     from mixsearch.topics.groups import GroupedTopic, TopicGroups
 
-_HINTS, _SEARCH, _GROUPS, _OUTPUT = "Other hints", "Search", "Groups of documents", "Output"
+_HINTS, _OUTPUT = "Other hints", "Output"
 
 HELP = """Find the topic that a hint means, with its words and documents.
 
@@ -82,18 +83,6 @@ def topic(
             "--text", metavar="TEXT", help="A text about the topic; repeat for several.", rich_help_panel=_HINTS
         ),
     ] = None,
-    documents: Annotated[
-        list[int] | None,
-        typer.Option(
-            metavar="ROW", help="Row of a document about the topic; repeat for several.", rich_help_panel=_HINTS
-        ),
-    ] = None,
-    not_documents: Annotated[
-        list[int] | None,
-        typer.Option(
-            metavar="ROW", help="Row of a document that is not about it; repeat for several.", rich_help_panel=_HINTS
-        ),
-    ] = None,
     hints: Annotated[
         Path | None,
         typer.Option(
@@ -102,52 +91,9 @@ def topic(
             rich_help_panel=_HINTS,
         ),
     ] = None,
-    narrower: Annotated[
-        float,
-        typer.Option(
-            min=-3,
-            max=3,
-            metavar="N",
-            help="Steps towards a narrower topic; negative for a broader one.",
-            rich_help_panel=_SEARCH,
-        ),
-    ] = 0,
-    meaning: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            metavar="N",
-            help="Search for one of the other meanings of the hint, by its number.",
-            rich_help_panel=_SEARCH,
-        ),
-    ] = None,
-    where: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILTER",
-            help='List and count only documents whose columns match, such as "stars <= 2 and date >= 2024-01-01".',
-            rich_help_panel=_SEARCH,
-        ),
-    ] = None,
-    over: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="Count over a column of dates or numbers.", rich_help_panel=_GROUPS),
-    ] = None,
-    by: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="Count by the values of a column.", rich_help_panel=_GROUPS),
-    ] = None,
-    every: Annotated[
-        str | None,
-        typer.Option(
-            metavar="PERIOD",
-            help="year, quarter, month, week or day for dates; a width for numbers. Default: from the values.",
-            rich_help_panel=_GROUPS,
-        ),
-    ] = None,
-    n_words: Annotated[
-        int, typer.Option(min=0, metavar="N", help="Number of words to show.", rich_help_panel=_OUTPUT)
-    ] = 10,
+    *,
+    search: SearchOptions,
+    groups: GroupOptions,
     n_documents: Annotated[
         int, typer.Option(min=0, metavar="N", help="Number of documents to show.", rich_help_panel=_OUTPUT)
     ] = 5,
@@ -172,31 +118,29 @@ def topic(
     from mixsearch.topics.answers import answer_questions, describe_topic, frame_documents, name_answers
     from mixsearch.topics.index import open_index
 
-    is_grouped = over is not None or by is not None
-    if every is not None and not is_grouped:
+    is_grouped = groups.over is not None or groups.by is not None
+    if groups.every is not None and not is_grouped:
         raise typer.BadParameter("--every needs --over or --by.")
     is_each = each or (is_grouped and bool(words))
-    typed = TypedHints(words or (), avoid or (), text or (), documents or (), not_documents or (), hints, is_each)
+    typed = TypedHints(words or (), avoid or (), text or (), search, hints, is_each)
     with report_errors(as_json=as_json):
         if plot is not None:
             load_plots()
         index = open_index(path)
-        questions = read_questions(typed, narrower=narrower, meaning=meaning, where=where)
+        questions = read_questions(typed)
         answers = answer_questions(index, questions)
         failed = [answer.error for answer in answers if answer.error is not None]
         if len(failed) == len(answers) and (is_grouped or len(answers) == 1) and hints is None:
             raise failed[0]
         if is_grouped:
-            groups = index.group(name_answers(answers), over=over, by=by, every=read_every(every), where=where)
-            print_json(groups.to_dict()) if as_json else print_groups(stdout_console(), groups)
-            frame, draw = groups.to_frame, lambda plots: plots.plot_groups(groups)
+            grouped = index.group(name_answers(answers), **vars(groups), where=search.where)
+            print_json(grouped.to_dict()) if as_json else print_groups(stdout_console(), grouped)
+            frame, draw = grouped.to_frame, lambda plots: plots.plot_groups(grouped)
         else:
             described = [
                 _describe_error(answer)
                 if answer.topic is None
-                else describe_topic(
-                    index, answer.topic, name=answer.question.name, n_words=n_words, n_documents=n_documents
-                )
+                else describe_topic(index, answer.topic, name=answer.question.name, n_documents=n_documents)
                 for answer in answers
             ]
             if as_json:
@@ -213,14 +157,6 @@ def topic(
             write_figure(draw, plot)
         if failed:
             raise typer.Exit(EXIT_ERROR)
-
-
-def read_every(every: str | None) -> str | float | None:
-    """Return the width of ranges as a number, or the name of a period unchanged."""
-    try:
-        return None if every is None else float(every)
-    except ValueError:
-        return every
 
 
 def _describe_error(answer: Answer) -> dict[str, Any]:

@@ -118,7 +118,8 @@ class TableSearch(ClassifierMixin, BaseEstimator):
         table = self._check_table(X, reset=True)
         labels = None if y is None else _read_labels(y, len(table) if isinstance(table, np.ndarray) else table.height)
         encoder = TableEncoder(self.max_categories)
-        encoder.fit(table, columns=columns, without=without, id=id)
+        chosen = None if columns is None else tuple(columns) or None
+        encoder.fit(table, columns=chosen, without=without, id=id)
         self._encoder, self._id = encoder, id
         self._rows = fit_rows(encoder.transform(table))
         self.table_ = X

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 
 from mixsearch.errors import ArgumentError, Option
 from mixsearch.io.files import FORMATS, Format
 from mixsearch.machine import available_cores
+from mixsearch.options import option
 
-KeptColumns = Sequence[str] | Literal["auto"] | None
+KeptColumns = str | Sequence[str] | None  # names, or "auto"
 
 # Measured on mixed texts: a chunk while its words are found, in times its characters.
 _BYTES_PER_CHARACTER, _MAX_THREADS = 30, 8
@@ -32,12 +33,12 @@ class CorpusOptions:
     Parameters
     ----------
     text : str or sequence of str, optional
-        Column that holds the text. Several columns are joined by line breaks. By default the only column of strings,
-        or the one called text, body, content, abstract, review, description or message.
+        Column with the text; several are joined by line breaks. By default the only column of strings, or the one
+        called text, body, content, abstract, review, description or message.
     id : str, optional
-        Column that names the documents. By default a column of unique short texts, such as id or title.
-    keep : sequence of str, "auto" or None, default="auto"
-        Columns to keep with the text. "auto" keeps up to 50 columns of at most 300 characters on average.
+        Column that names the documents. By default one of unique short texts, such as id or title.
+    keep : str, sequence of str, "auto" or None, default="auto"
+        Columns to keep for filters, groups and lists. auto keeps up to 50 columns of at most 300 characters on average.
     format : str, optional
         One of `FORMATS`. By default the suffixes of the files decide.
     encoding : str
@@ -45,23 +46,25 @@ class CorpusOptions:
     no_header : bool
         Whether the first row of CSV, TSV and Excel is data. Columns are then called "column 1", "column 2" and so on.
     skip_bad_rows : bool
-        Whether to skip rows of CSV, TSV and JSON that cannot be read, and to count them. By default they are errors.
+        Skip rows of CSV, TSV and JSON that cannot be read, and count them. By default they are errors.
     token_pattern : str, optional
         Regular expression, as in Rust, that matches one word of a text in lower case. By default words are runs of at
         least two letters, combining marks and digits with at least one letter. Hyphens join them, and the parts are
         counted, too (zero-day, cve-2022-0001). Of scripts without spaces (Chinese, Japanese, Thai, Lao, Khmer,
         Burmese), overlapping pairs of characters are counted.
     stop_words : str or sequence of str, optional
-        Words that are not features: "auto", the code of a language such as "en", or the words. "auto" takes the
-        frequent stop words of the languages that occur in the texts.
+        Words that are not features: a language such as en, or the words. auto takes the frequent stop words of the
+        languages that occur in the texts.
     phrases : bool
         Whether to count pairs of adjacent words that mean more than their parts, such as "machine translation".
-    min_df, max_df : int or float, optional
-        Smallest and largest number of documents of a feature. A float is a share of all documents. By default features
-        are in at least 5 documents and at most 0.3 of them, fewer and more in a corpus of less than 500 and of less
-        than 34 documents. At most 100,000 words, the most frequent ones, are features.
+    min_df : int or float, optional
+        Number of documents that have a feature at least; 0.01 is a share of them. By default 5, fewer in a small
+        corpus. At most 100,000 words, the most frequent ones, are features.
+    max_df : int or float, optional
+        Largest number of documents of a feature. A float is a share of all documents. By default 0.3, more in a corpus
+        of less than 34 documents.
     drop_duplicates : bool
-        Leave out documents that repeat an earlier one: they have at least 0.8 of their words in common.
+        Leave out documents that repeat an earlier one. They have at least 0.8 of their words in common.
     keep_texts : bool
         Whether to keep the texts together with the counts.
     memory : int
@@ -77,19 +80,25 @@ class CorpusOptions:
     ['a', 'good', 'run', "runner's"]
     """
 
-    text: str | Sequence[str] | None = None
-    id: str | None = None
-    keep: KeptColumns = "auto"
+    text: str | Sequence[str] | None = option(
+        None, "Column with the text; several are joined by line breaks.", metavar="COLUMN"
+    )
+    id: str | None = option(None, "Column that names the documents.", metavar="COLUMN")
+    keep: KeptColumns = option("auto", "Columns to keep for filters, groups and lists.", metavar="COLUMN,...|auto|none")
     format: Format | None = None
-    encoding: str = "utf-8"
+    encoding: str = option("utf-8", "Encoding of text files.")
     no_header: bool = False
-    skip_bad_rows: bool = False
+    skip_bad_rows: bool = option(False, "Skip rows of CSV, TSV and JSON that cannot be read, and count them.")
     token_pattern: str | None = None
-    stop_words: str | Sequence[str] | None = "auto"
+    stop_words: str | Sequence[str] | None = option(
+        "auto", "Words that are not features: a language such as en, or the words.", metavar="auto|none|LANGUAGE"
+    )
     phrases: bool = True
-    min_df: int | float | None = None
+    min_df: int | float | None = option(
+        None, "Number of documents that have a feature at least; 0.01 is a share of them.", metavar="N"
+    )
     max_df: int | float | None = None
-    drop_duplicates: bool = False
+    drop_duplicates: bool = option(False, "Leave out documents that repeat an earlier one.")
     keep_texts: bool = True
     memory: int = 256_000_000
 
@@ -104,7 +113,7 @@ class CorpusOptions:
             raise _make_error("memory", self.memory, "{argument} must be a positive integer, got {value!r}.")
         _check_encoding(self.encoding)
         if isinstance(self.keep, str) and self.keep != "auto":
-            raise _make_error("keep", self.keep, "{argument} must be a list of columns, 'auto' or None, got {value!r}.")
+            object.__setattr__(self, "keep", (self.keep,))
         if self.token_pattern is not None:
             _check_pattern(self.token_pattern)
 
@@ -161,8 +170,9 @@ def _make_error(name: str, value: object, sentence: str, **fields: Any) -> Argum
     return ArgumentError(sentence, argument=Option(name), value=value, **fields)
 
 
-def _check_frequency(name: str, value: int | float | None) -> None:
-    if value is None or (0 <= value <= 1 if isinstance(value, float) else value >= 1 and not isinstance(value, bool)):
+def _check_frequency(name: str, value: Any) -> None:
+    is_count = isinstance(value, int) and not isinstance(value, bool) and value >= 1
+    if value is None or is_count or (isinstance(value, float) and 0 <= value <= 1):
         return
     raise _make_error(
         name,

@@ -13,6 +13,7 @@ import numpy as np
 from mixsearch._typing import Array
 from mixsearch.errors import SearchError, SearchWarning, StorageError, collect_warnings
 from mixsearch.machine import map_parallel
+from mixsearch.options import Question as Question
 from mixsearch.topics.groups import make_unique
 from mixsearch.topics.records import to_plain
 from mixsearch.topics.topic import Topic, format_about
@@ -26,43 +27,6 @@ if TYPE_CHECKING:
 _UNSPACED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U000323af"
 _LETTER = re.compile(rf"[^\W{_UNSPACED}]")
 SNIPPET_LENGTH = 160
-
-
-@dataclass(frozen=True)
-class Question:
-    """A hint under a name, and how to search with it; the fields are those of `TopicIndex.search`.
-
-    Parameters
-    ----------
-    name : str
-        What the answer is called.
-    words : str, optional
-        Words, as in a search box.
-    text : tuple of str, optional
-        Texts about the topic.
-    documents, not_documents : tuple of int
-        Rows of documents that are about the topic, and of documents that are not.
-    narrower : float, default=0
-        Steps towards a narrower topic; negative for a broader one.
-    meaning : int, optional
-        Which of the meanings of the hint to search for.
-    where : str, optional
-        A filter of the documents that are listed and counted.
-
-    Examples
-    --------
-    >>> from mixsearch.topics import Question
-    >>> question = Question("fish", "sushi tuna -wine", where="stars <= 2")
-    """
-
-    name: str
-    words: str | None = None
-    text: tuple[str, ...] | None = None
-    documents: tuple[int, ...] | None = None
-    not_documents: tuple[int, ...] | None = None
-    narrower: float = 0.0
-    meaning: int | None = None
-    where: str | None = None
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from mixsearch.core.rows import chunk_rows
 from mixsearch.core.validation import check_positive_int
 from mixsearch.errors import ArgumentError, RepeatedIdsWarning, SearchError, SearchWarning
 from mixsearch.io.folder import FolderWriter, open_folder, write_folder
+from mixsearch.options import option
 from mixsearch.text.corpus import Corpus, CountChunk
 from mixsearch.text.count import read_corpus
 from mixsearch.text.options import CorpusOptions
@@ -57,9 +58,9 @@ class IndexOptions:
     Parameters
     ----------
     n_components : int, default=100
-        The number of eigenvectors that documents are compared in; fewer in a small corpus.
+        Number of eigenvectors that documents are compared in; fewer in a small corpus.
     overwrite : bool, default=False
-        Replace an index that exists already.
+        Replace an existing index.
 
     Examples
     --------
@@ -67,8 +68,14 @@ class IndexOptions:
     >>> options = IndexOptions(n_components=50, overwrite=True)
     """
 
-    n_components: int = TUNING.n_components
-    overwrite: bool = False
+    n_components: int = option(
+        TUNING.n_components,
+        "Number of eigenvectors that documents are compared in; fewer in a small corpus.",
+        ge=1,
+        metavar="N",
+        flag="k",
+    )
+    overwrite: bool = option(False, "Replace an existing index.")
 
     def __post_init__(self) -> None:
         check_positive_int("n_components", self.n_components)

@@ -159,12 +159,11 @@ class TopicIndex:
         not_documents : sequence of int, optional
             Rows of documents that are not about the topic. They are not listed.
         where : str, optional
-            A filter, such as ``stars <= 2 and date >= 2024-01-01``: the topic lists and counts only documents that
-            match.
+            A filter of the documents to list and count, such as ``stars <= 2 and date >= 2024-01-01``.
         narrower : float, default=0
             Steps towards a narrower topic; negative for a broader one.
         meaning : int, optional
-            Which of the `alternatives` of an answer to the same hint to search for.
+            Which of the other meanings of the hint to search for: one of the `alternatives` of its answer.
 
         Returns
         -------
@@ -243,7 +242,7 @@ class TopicIndex:
         by : str, optional
             A column of any kind, whose values are the groups.
         every : {"year", "quarter", "month", "week", "day"} or float, optional
-            For dates, the period; for numbers, the width of the ranges. By default from the values.
+            year, quarter, month, week or day for dates; a width for numbers. By default from the values.
         where : str, optional
             A filter of the documents.
 

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from numbers import Real
-
 import numpy as np
 
 from mixsearch._typing import Array
-from mixsearch.errors import ArgumentError, HintError, Option, SearchWarning, WeakHintWarning, warn_user
+from mixsearch.errors import HintError, Option, SearchWarning, WeakHintWarning, warn_user
 from mixsearch.machine import one_blas_thread
+from mixsearch.options import SearchOptions, check_range
 from mixsearch.topics.fitted_corpus import FittedCorpus, Vectors
 from mixsearch.topics.hint import Hint, mark_documents, weigh_documents
 from mixsearch.topics.membership import TopicCheck, calibrate
 from mixsearch.topics.score import join_vectors, score_documents, take_rows
 from mixsearch.topics.topic import Topic, make_topic
 from mixsearch.topics.words import find_meanings
-
-# Steps towards a narrower or broader topic, at most.
-MAX_STEPS = 3
 
 
 @one_blas_thread  # of matrices this small, threads wait for each other
@@ -105,13 +101,7 @@ def list_warnings(hint: Hint, n_documents: int, check: TopicCheck) -> list[Searc
 
 def check_hint(is_given: bool, both: Array, narrower: float) -> None:
     """Reject a hint without words and documents, documents that are both about the topic and not, and far steps."""
-    if not (isinstance(narrower, Real) and abs(narrower) <= MAX_STEPS):
-        raise ArgumentError(
-            "{argument} must be from -{maximum} to {maximum}, got {value!r}.",
-            argument=Option("narrower"),
-            maximum=MAX_STEPS,
-            value=narrower,
-        )
+    check_range(SearchOptions, "narrower", narrower)
     if not is_given:
         raise HintError(
             "A search needs words or documents. Give {words} or {documents}.",

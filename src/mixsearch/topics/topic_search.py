@@ -222,7 +222,7 @@ class TopicSearch(BaseEstimator):
         narrower : float, default=0
             Steps towards a narrower topic; negative for a broader one.
         meaning : int, optional
-            Which of the `alternatives` of an answer to the same hint to search for.
+            Which of the other meanings of the hint to search for: one of the `alternatives` of its answer.
 
         Returns
         -------

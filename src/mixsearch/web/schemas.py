@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from collections.abc import Container
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 from urllib.parse import parse_qs
 
 from fastapi.exceptions import RequestValidationError
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
+from mixsearch.options import GroupOptions, SearchOptions, list_options
 from mixsearch.topics.completion import CorpusWord
 from mixsearch.topics.records import StoredColumn
 from mixsearch.web.errors import ErrorDetail
@@ -19,10 +21,8 @@ MAX_JUDGED, MAX_SAVED, MAX_STATE = 1000, 200, 5000
 MAX_DOCUMENTS, MAX_TEXTS, MAX_SKIPPED = 100, 100, 1000
 MAX_INDEX_NAME = 60
 MAX_TEXT_COLUMNS = 20
-# Up to the largest integer that every JSON reader keeps exact. Older versions of FastAPI describe a parameter of a path
-# only by a `Path`, so the facts serve both.
-ROW: dict[str, Any] = {"ge": 0, "le": 2**53, "description": "The row of a document in the indexed files, from 0."}
-Row = Annotated[int, Field(**ROW)]
+# The largest integer that every JSON reader keeps exact.
+MAX_INTEGER = 2**53
 # The body of a request that uploads a file.
 RAW_BODY: dict[str, Any] = {
     "requestBody": {
@@ -40,26 +40,33 @@ class AnswerWarning(BaseModel):
     fields: dict[str, Any]
 
 
-class TopicRequest(BaseModel):
-    """A hint, given as words or documents, and how much of the topic to list."""
+def make_request(options: type[Any], *, max_items: int, leave_out: Container[str] = ()) -> Any:
+    """Return a request with a field for each option: its default, range and help."""
+    kinds = get_type_hints(options)
+    made: dict[str, Any] = {}
+    for each, facts in list_options(options):
+        kind: Any = kinds[each.name]
+        limits: dict[str, Any] = {"ge": facts.ge, "le": facts.le}
+        if get_origin(kind) is tuple:
+            item: Any = get_args(kind)[0]
+            limits = {"max_length": MAX_COLUMN_LENGTH} if item is str else {"ge": facts.ge, "le": MAX_INTEGER}
+            kind, limits = tuple[Annotated[item, Field(**limits)], ...], {"max_length": max_items}
+        elif kind == str | None:
+            limits = {"max_length": MAX_FILTER_LENGTH}
+        elif kind == float | str | None:
+            limits = {"union_mode": "left_to_right"}
+        if each.name not in leave_out:
+            made[each.name] = (kind, Field(each.default, description=facts.help, **limits))
+    return create_model(f"{options.__name__}Request", __config__=ConfigDict(extra="forbid", frozen=True), **made)
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+
+class TopicRequest(make_request(SearchOptions, max_items=MAX_DOCUMENTS)):  # type: ignore[misc]
+    """A hint, given as words or documents, and how much of the topic to list."""
 
     q: str | None = Field(
         None,
         max_length=MAX_QUERY_LENGTH,
         description='Words as in a search box: sushi -burger "new york" sushi^2 encrypt*',
-    )
-    documents: tuple[Row, ...] = Field((), max_length=MAX_DOCUMENTS, description="Rows of documents about the topic.")
-    not_documents: tuple[Row, ...] = Field(
-        (), max_length=MAX_DOCUMENTS, description="Rows of documents that are not about the topic."
-    )
-    narrower: float = Field(0, ge=-3, le=3, description="Steps towards a narrower topic; negative for a broader one.")
-    meaning: int | None = Field(None, ge=0, le=100, description="Which of the meanings of the hint to search for.")
-    where: str | None = Field(
-        None,
-        max_length=MAX_FILTER_LENGTH,
-        description="List and count only documents whose columns match: stars <= 2 and date >= 2024-01-01",
     )
     complete: bool = Field(False, description="Complete the last word of q if it is not a word yet.")
     n_words: int = Field(7, ge=0, le=200, description="Number of words.")
@@ -109,20 +116,11 @@ class TextHint(BaseModel):
     text: list[str] = Field(min_length=1, max_length=MAX_TEXTS)
 
 
-class GroupsRequest(BaseModel):
+class GroupsRequest(make_request(GroupOptions, max_items=1)):  # type: ignore[misc]
     """Topics, and the column whose values make the groups of documents."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     topic: tuple[str, ...] = Field(
         min_length=1, max_length=MAX_TOPICS, description="Each is a query string of /topic: q=sushi&narrower=1"
-    )
-    over: str | None = Field(None, max_length=MAX_COLUMN_LENGTH, description="A column of dates or numbers.")
-    by: str | None = Field(None, max_length=MAX_COLUMN_LENGTH, description="A column of any kind.")
-    every: float | str | None = Field(
-        None,
-        union_mode="left_to_right",
-        description="year, quarter, month, week or day for dates; a width for numbers.",
     )
     where: str | None = Field(None, max_length=MAX_FILTER_LENGTH, description="A filter of the documents.")
 
@@ -258,9 +256,10 @@ def parse_topic_request(query_string: str) -> TopicRequest:
     """Read a request from a query string: one address can hold several such strings."""
     given = parse_qs(query_string, keep_blank_values=True)
     try:
-        return TopicRequest.model_validate(
+        request: TopicRequest = TopicRequest.model_validate(
             {name: values if name.endswith("documents") else values[-1] for name, values in given.items()}
         )
+        return request
     except ValidationError as error:
         problems = [{**each, "loc": ("query", "topic", *each["loc"])} for each in error.errors()]
         raise RequestValidationError(problems) from error

@@ -4,38 +4,28 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
-from mixsearch.web.schemas import MAX_COLUMN_LENGTH, MAX_FILTER_LENGTH, AnswerWarning
+from mixsearch.options import TableOptions
+from mixsearch.web.schemas import MAX_COLUMN_LENGTH, MAX_FILTER_LENGTH, MAX_INTEGER, AnswerWarning, make_request
 
 MAX_EXAMPLES, MAX_COLUMNS, MAX_SHOWN_ROWS = 1000, 1000, 100
 
-RowNumber = Annotated[int, Field(ge=0, le=2**53, description="A row of the table, from 0.")]
+RowNumber = Annotated[int, Field(ge=0, le=MAX_INTEGER, description="A row of the table, from 0.")]
 ColumnName = Annotated[str, Field(max_length=MAX_COLUMN_LENGTH)]
-Columns = Annotated[tuple[ColumnName, ...], Field(max_length=MAX_COLUMNS)]
 
 
-class FitRequest(BaseModel):
-    """Columns of a table to use, and columns to leave out."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    columns: Columns = Field(default=(), description="Use only these columns. Default: all that can be used.")
-    without: Columns = Field(default=(), description="Leave out these columns.")
-
-
-class MembersRequest(FitRequest):
+class MembersRequest(make_request(TableOptions, max_items=MAX_COLUMNS)):  # type: ignore[misc]
     """Rows that are members, and rows that are not."""
 
     examples: tuple[RowNumber, ...] = Field(min_length=1, max_length=MAX_EXAMPLES, description="Rows that are members.")
     not_examples: tuple[RowNumber, ...] = Field(
         default=(), max_length=MAX_EXAMPLES, description="Rows that are not members."
     )
-    id: ColumnName | None = Field(default=None, description="The column that names the rows.")
     n_rows: int = Field(default=10, ge=0, le=MAX_SHOWN_ROWS, description="Number of typical rows.")
 
 
-class RowsRequest(FitRequest):
+class RowsRequest(make_request(TableOptions, max_items=MAX_COLUMNS, leave_out=("id",))):  # type: ignore[misc]
     """A page of the rows of a table: filtered, and sorted by a column or by likeness to the examples."""
 
     examples: tuple[RowNumber, ...] = Field(default=(), max_length=MAX_EXAMPLES, description="Rows that are members.")
@@ -46,7 +36,7 @@ class RowsRequest(FitRequest):
     sort_by: ColumnName | None = Field(default=None, description="A column. Default: likeness to the examples, if any.")
     descending: bool = Field(default=False, description="Largest values first.")
     doubtful: bool = Field(default=False, description="Without sort_by: rows first that are as likely as not members.")
-    skip: int = Field(default=0, ge=0, le=2**53, description="Number of the first rows to leave out.")
+    skip: int = Field(default=0, ge=0, le=MAX_INTEGER, description="Number of the first rows to leave out.")
     n_rows: int = Field(default=50, ge=1, le=MAX_SHOWN_ROWS, description="Number of rows.")
 
 

@@ -15,18 +15,19 @@ from fastapi import Query as QueryParameter
 
 from mixsearch.errors import SearchError, StorageError
 from mixsearch.io.disk import explain_os_errors, write_atomically
+from mixsearch.options import Question, SearchOptions, list_options
 from mixsearch.report import encode_membership, encode_places, list_labels, make_report
-from mixsearch.topics.answers import Question, describe_columns, describe_topic, frame_documents
+from mixsearch.topics.answers import describe_columns, describe_topic, frame_documents
 from mixsearch.topics.groups import TopicGroups, make_unique
 from mixsearch.topics.overview import list_topics
 from mixsearch.topics.topic import Topic
 from mixsearch.web.errors import RESPONSES, APIError
 from mixsearch.web.indexes import ServedIndex, check_tag, choose_index
 from mixsearch.web.schemas import (
+    MAX_INTEGER,
     MAX_SAVED,
     MAX_STATE,
     MAX_TOPICS,
-    ROW,
     FullDocument,
     GroupsRequest,
     IndexInfo,
@@ -74,6 +75,7 @@ Pools = Annotated[Workers, Depends(_get_workers)]
 TopicParameters = Annotated[TopicRequest, QueryParameter()]
 GroupParameters = Annotated[GroupsRequest, QueryParameter()]
 Topics = tuple[TopicRequest, ...]
+Row = Annotated[int, Path(ge=0, le=MAX_INTEGER, description="The row of a document in the indexed files, from 0.")]
 
 
 @router.get("")
@@ -129,7 +131,7 @@ async def group_documents(index: Index, request: GroupParameters, workers: Pools
 
 
 @router.get("/{index}/documents/{row}", response_model=FullDocument)
-async def get_document(index: Index, row: Annotated[int, Path(**ROW)], workers: Pools) -> Response:
+async def get_document(index: Index, row: Row, workers: Pools) -> Response:
     """Return one document."""
     # By a worker: a fault of the disk costs one answer there, and the server here.
     return make_json_response(await workers.call(index, encode_document, row), index)
@@ -215,7 +217,8 @@ def complete_request(index: ServedIndex, request: TopicRequest) -> TopicRequest:
     """Return the request with its last word completed, if it asks for that."""
     if not request.complete or request.q is None:
         return request
-    return request.model_copy(update={"q": index.index.complete_query(request.q), "complete": False})
+    completed: TopicRequest = request.model_copy(update={"q": index.index.complete_query(request.q), "complete": False})
+    return completed
 
 
 def make_question(request: TopicRequest, texts: Sequence[str] = ()) -> Question:
@@ -224,11 +227,7 @@ def make_question(request: TopicRequest, texts: Sequence[str] = ()) -> Question:
         _name_question(request, texts),
         words=request.q or None,
         text=tuple(texts) or None,
-        documents=request.documents or None,
-        not_documents=request.not_documents or None,
-        narrower=request.narrower,
-        meaning=request.meaning,
-        where=request.where or None,
+        **{each.name: getattr(request, each.name) for each, _ in list_options(SearchOptions)},
     )
 
 
