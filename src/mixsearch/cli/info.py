@@ -65,8 +65,7 @@ def _list_facts(contents: Contents, *, verified: bool) -> Iterator[tuple[str, st
         yield "changes", f"{growth.n_added:,} added, {growth.n_removed:,} removed since the fit to {fitted}"
     texts, names = ("kept" if has else "not kept" for has in (contents.has_texts, contents.has_names))
     yield "texts", f"{texts}; names {names}"
-    reading = contents.reading
-    yield "reading", "unknown: built from counts, or with a tokenizer" if reading is None else _join_options(reading)
+    yield "reading", _join_options(contents.reading)
     yield "size", f"{format_bytes(contents.n_bytes)}, {contents.n_bytes / contents.n_documents:,.0f} bytes per document"
     files = sorted(contents.bytes_of_files.items(), key=lambda item: -item[1])
     yield "files", ", ".join(f"{name} {format_bytes(size)}" for name, size in files)

@@ -44,20 +44,6 @@ class CountChunk:
     texts: list[str] | None
     columns: pl.DataFrame | None = None
 
-    def take_contents(self, indices: Array) -> tuple[Array, list[str] | None, list[str] | None, pl.DataFrame | None]:
-        """Return rows, names, texts and columns of some of the documents, without their counts."""
-        return (
-            np.asarray(self.rows)[indices],
-            None if self.names is None else [self.names[i] for i in indices],
-            None if self.texts is None else [self.texts[i] for i in indices],
-            None if self.columns is None else self.columns[indices],
-        )
-
-    def take(self, indices: Array) -> CountChunk:
-        """Return some of the documents."""
-        rows, names, texts, columns = self.take_contents(indices)
-        return CountChunk(self.counts[indices], rows, names, texts, columns)
-
 
 class Spool:
     """Chunks of documents on disk, in order: contents, counts, tokens in their order. `close` removes them."""
@@ -213,11 +199,6 @@ class Corpus:
     def vocabulary(self) -> list[str]:
         """The features, in alphabetical order."""
         return self.words[: self.n_features]
-
-    @property
-    def n_nonzeros(self) -> int:
-        """Number of non-zero counts of features in all documents."""
-        return int(self.document_frequencies[: self.n_features].sum())
 
     @property
     def n_dropped(self) -> int:

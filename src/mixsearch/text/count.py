@@ -41,7 +41,7 @@ def read_corpus(
     source: Source | TableLike,
     options: CorpusOptions | None = None,
     *,
-    known: Sequence[str] | None = None,
+    features: Sequence[str] | None = None,
     on_progress: OnProgress | None = None,
 ) -> Corpus:
     r"""Read files, a data frame or texts, count their words, and store the counts on disk.
@@ -55,7 +55,7 @@ def read_corpus(
         array, a list, a generator. A list of strings is read as paths if one is a file or none contains a space.
     options : CorpusOptions, optional
         How to read and count.
-    known : sequence of str, optional
+    features : sequence of str, optional
         The features, whatever the frequencies of the words are.
     on_progress : callable, optional
         Called as ``on_progress(bytes_done, bytes_total)`` after each chunk, in stored bytes of the files. The total
@@ -90,11 +90,11 @@ def read_corpus(
     options = options or CorpusOptions()
     if is_frame(source):
         reader = SourceReader(options, TABLE)
-        return _count_words(reader.read_frame(source), reader, known)
+        return _count_words(reader.read_frame(source), reader, features)
     if are_texts(source):
         reader = SourceReader(options)
         reader.check_no_columns()
-        return _count_words(reader.read_strings(source), reader, known)  # type: ignore[arg-type]
+        return _count_words(reader.read_strings(source), reader, features)  # type: ignore[arg-type]
     sources = find_files(source, options.format, options.named_columns)
     reader = SourceReader(options, describe_source(source))
 
@@ -102,15 +102,14 @@ def read_corpus(
         if on_progress is not None:
             on_progress(min(reader.n_bytes, sources.n_bytes), sources.n_bytes)
 
-    return _count_words(reader.read_files(sources), reader, known, report)
+    return _count_words(reader.read_files(sources), reader, features, report)
 
 
 def count_texts(
     texts: Iterable[str | None],
     options: CorpusOptions | None = None,
     *,
-    names: Iterable[str] | None = None,
-    known: Sequence[str] | None = None,
+    features: Sequence[str] | None = None,
 ) -> Corpus:
     """Count the words of strings, as `read_corpus` does for files.
 
@@ -120,9 +119,7 @@ def count_texts(
         One per document. It is read once, so it can be a generator.
     options : CorpusOptions, optional
         How to count.
-    names : iterable of str, optional
-        One per document.
-    known : sequence of str, optional
+    features : sequence of str, optional
         The features, whatever the frequencies of the words are.
 
     Returns
@@ -140,7 +137,7 @@ def count_texts(
     if isinstance(texts, str):
         raise TypeError("texts must be an iterable of strings, got a single string: pass [text], or read_corpus(path).")
     reader = SourceReader(options or CorpusOptions())
-    return _count_words(reader.read_strings(texts, names), reader, known)
+    return _count_words(reader.read_strings(texts), reader, features)
 
 
 def count_documents(chunks: Iterable[Documents], options: CorpusOptions) -> Corpus:
@@ -151,10 +148,10 @@ def count_documents(chunks: Iterable[Documents], options: CorpusOptions) -> Corp
 def _count_words(
     chunks: Iterable[Documents],
     reader: SourceReader,
-    known: Sequence[str] | None,
+    features: Sequence[str] | None,
     report: Callable[[], None] = lambda: None,
 ) -> Corpus:
-    """Count texts, and choose the features by their frequencies unless they are known."""
+    """Count texts, and choose the features by their frequencies unless they are given."""
     options = reader.options
     with _open_spool() as spool:
         # 1) tokens, numbered as they come; their counts go to disk
@@ -168,7 +165,7 @@ def _count_words(
         # 3) the words that each token is counted as, and their frequencies
         table = _tabulate_words(stored.tokens, options, spool)
         # 4) features and phrases, by their frequencies
-        stop_words, names = _choose_features(table, options, spool) if known is None else ([], known)
+        stop_words, names = _choose_features(table, options, spool) if features is None else ([], features)
         # 5) counts by columns: features, and after them all other words
         columns = None if stored.columns is None else find_types(stored.columns, reader.reading.readings)
         return Corpus(

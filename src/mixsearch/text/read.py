@@ -107,15 +107,11 @@ class SourceReader:
         for piece in _cut(frame, columns, self.options.chunk_bytes):
             yield _load_frame(piece, columns)
 
-    def read_strings(self, texts: Iterable[Any], names: Iterable[Any] | None = None) -> Iterator[Documents]:
+    def read_strings(self, texts: Iterable[Any]) -> Iterator[Documents]:
         """Read documents that are strings already, or missing."""
         if not isinstance(texts, pl.Series) and hasattr(texts, "to_pylist"):
             texts = texts.to_pylist()  # an array of Arrow
-        pairs = ((text, None) for text in texts) if names is None else zip(texts, names, strict=True)
-        return self._read_pairs(
-            (None if is_missing(text) else _join(text), None if names is None else to_text(name or ""))
-            for text, name in pairs
-        )
+        return self._read_pairs((None if is_missing(text) else _join(text), None) for text in texts)
 
     def _read_pairs(self, pairs: Iterable[tuple[str | None, str | None]]) -> Iterator[Documents]:
         """Read texts with their names."""

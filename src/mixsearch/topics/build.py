@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
-from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -122,18 +121,18 @@ def build_index(
     *,
     on_progress: OnProgress | None = None,
 ) -> Built:
-    """Index the texts or counts of files, of a data frame or of a list.
+    """Index the texts of files, of a data frame or of a list.
 
     Parameters
     ----------
-    source : path, URL, sequence of them, data frame, iterable of str, or Corpus
-        What to index, as `read_corpus` takes it, or what it returned.
+    source : path, URL, sequence of them, data frame, or iterable of str
+        What to index, as `read_corpus` takes it.
     output : path
         The folder of the index. It is written completely or not at all.
     options : IndexOptions, optional
         How to fit.
     reading : CorpusOptions, optional
-        How to read and count. For a Corpus, the options it was read with: they are needed for texts as hints.
+        How to read and count.
     on_progress : callable, optional
         Called with the step of the work, units done, units in all (None if unknown), and the name of the unit.
 
@@ -152,17 +151,13 @@ def build_index(
     >>> built.n_documents
     500
     """
-    options, report = options or IndexOptions(), on_progress or (lambda *_: None)
+    options, reading = options or IndexOptions(), reading or CorpusOptions()
+    report = on_progress or (lambda *_: None)
     _check_path(os.fspath(output))
-    with ExitStack() as stack:
-        out = stack.enter_context(write_folder(output, overwrite=options.overwrite))
-        if isinstance(source, Corpus):
-            corpus = source
-        else:
-            reading = reading or CorpusOptions()
-            corpus = stack.enter_context(
-                read_corpus(source, reading, on_progress=lambda done, total: report("Reading", done, total, "bytes"))
-            )
+    with (
+        write_folder(output, overwrite=options.overwrite) as out,
+        read_corpus(source, reading, on_progress=lambda done, total: report("Reading", done, total, "bytes")) as corpus,
+    ):
         counted = write_index(out, corpus, options.n_components, reading, report)
     return summarize(Path(output), corpus, counted)
 
@@ -183,7 +178,7 @@ def write_index(
     out: FolderWriter,
     corpus: Corpus,
     n_components: int,
-    reading: CorpusOptions | None,
+    reading: CorpusOptions,
     on_progress: OnProgress,
     rows: Array | None = None,
 ) -> dict[str, int]:
@@ -232,7 +227,7 @@ def write_index(
         "n_rows": corpus.n_documents + corpus.n_dropped if rows is None else int(rows[-1]) + 1,
         "n_duplicates": corpus.n_dropped,
         **has,
-        "tokens": _describe_tokens(corpus, reading),
+        "tokens": {name: getattr(reading, name) for name in _OF_TOKENS} | {"stop_words": list(corpus.stop_words)},
         "reading": _describe_reading(corpus, reading),
     }
     return {
@@ -264,21 +259,12 @@ def _expect_new_words(corpus: Corpus) -> float:
     return float(totals[corpus.document_frequencies <= MIN_DOCUMENTS].sum() / max(totals.sum(), 1.0))
 
 
-def _describe_reading(corpus: Corpus, reading: CorpusOptions | None) -> dict[str, Any] | None:
-    """Describe how to read and count further documents; None if that is unknown."""
-    if reading is None:
-        return None
+def _describe_reading(corpus: Corpus, reading: CorpusOptions) -> dict[str, Any]:
+    """Describe how to read and count further documents."""
     stored = {name: value for name, value in asdict(reading).items() if name not in _NOT_STORED}
     if reading.stop_words is not None and reading.stop_words != "auto":
         stored["stop_words"] = list(corpus.stop_words)  # a file of them may be gone later
     return stored
-
-
-def _describe_tokens(corpus: Corpus, reading: CorpusOptions | None) -> dict[str, Any] | None:
-    """Describe how to split a text into words; None if that is unknown."""
-    if reading is None:
-        return None
-    return {**{name: getattr(reading, name) for name in _OF_TOKENS}, "stop_words": list(corpus.stop_words)}
 
 
 def summarize(path: Path, corpus: Corpus, counted: dict[str, int]) -> Built:

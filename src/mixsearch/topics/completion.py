@@ -39,12 +39,10 @@ class CorpusWord:
 # ---- Spelling and completion ----------------------------------------------------------------------------------------
 
 
-def make_speller(tokens: Mapping[str, Any] | None, is_known: Callable[[str], bool]) -> Callable[[str], list[str]]:
+def make_speller(tokens: Mapping[str, Any], is_known: Callable[[str], bool]) -> Callable[[str], list[str]]:
     """Return a function from a word or phrase as it is typed to its words as the texts were split."""
-    if tokens is None:
-        return lambda text: text.split()
     options = CorpusOptions(**{**tokens, "min_df": 1, "max_df": 1.0})
-    stop_words = set(tokens["stop_words"] or ()) if not isinstance(tokens["stop_words"], str) else set()
+    stop_words = set(tokens["stop_words"])
 
     @lru_cache(_N_SPELLED)
     def spell(text: str) -> tuple[str, ...]:

@@ -5,22 +5,21 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
-from mixsearch.errors import Coded, SearchError
+from mixsearch.errors import Coded
 from mixsearch.io.disk import damage_error
 from mixsearch.io.folder import Folder, open_folder
-from mixsearch.machine import map_parallel
 from mixsearch.text.options import CorpusOptions
 from mixsearch.topics.completion import (
     CorpusWord,
@@ -64,7 +63,7 @@ class Contents:
     n_components: int
     has_texts: bool
     has_names: bool
-    reading: dict[str, Any] | None
+    reading: dict[str, Any]
     bytes_of_files: dict[str, int]
     n_bytes: int
     frequent_words: list[CorpusWord]
@@ -179,34 +178,6 @@ class TopicIndex:
             topic = find_topic(self._checked_corpus, Hint(terms, avoided, rows, avoid, counts, narrower, meaning))
             return topic if subset is None else topic.within(subset)
 
-    def search_many(
-        self,
-        hints: Iterable[Any],
-        *,
-        by: Literal["words", "text", "documents"] = "words",
-        n_jobs: int | None = -1,
-        **options: Any,
-    ) -> list[Topic]:
-        """Find a topic for each of several hints, in parallel threads.
-
-        Parameters
-        ----------
-        hints : iterable
-            One value per search.
-        by : {"words", "text", "documents"}, default="words"
-            The argument of `search` that takes each value.
-        n_jobs : int, default=-1
-            The number of threads; -1 for one per core.
-        **options
-            Further arguments of every `search`.
-
-        Returns
-        -------
-        list of Topic
-            In the order of the hints.
-        """
-        return map_parallel(lambda hint: self.search(**{by: hint}, **options), hints, n_jobs)
-
     def match(self, where: str) -> Array:
         """Return which documents match a filter.
 
@@ -307,10 +278,15 @@ class TopicIndex:
 
     # ---- Words ----
 
+    @property
+    def words(self) -> Sequence[str]:
+        """The words of all documents: first the features, which compare them."""
+        return self.corpus.words or ()
+
     @cached_property
     def vocabulary(self) -> Vocabulary:
         """The words, and how many documents contain each."""
-        stop_words = (self.facts["tokens"] or {}).get("stop_words") or ()
+        stop_words = self.facts["tokens"]["stop_words"]
         return Vocabulary(
             self.corpus.words, self.corpus.document_frequency, lambda word: self._speller(word), stop_words
         )
@@ -362,13 +338,11 @@ class TopicIndex:
         -------
         list of CorpusWord
         """
-        if self.corpus.words is None:
-            return []
         return complete_word(self._word_series, self.corpus.document_frequency, self.spell(prefix), n)
 
     @cached_property
     def _word_series(self) -> pl.Series:
-        return pl.Series(self.corpus.words, dtype=pl.String)
+        return pl.Series(self.words, dtype=pl.String)
 
     def complete_query(self, query: str) -> str:
         """Complete the last word of a query if it is not a word yet.
@@ -398,22 +372,17 @@ class TopicIndex:
         Returns
         -------
         list of CorpusWord
-            The most distinctive words first; none if the index has no vocabulary.
+            The most distinctive words first.
         """
-        return [] if self.corpus.words is None else choose_starters(self.corpus, self.corpus.words, n)
+        return choose_starters(self.corpus, self.words, n)
 
     def _count(self, texts: Sequence[str]) -> sp.csr_array:
         """Count the features in other texts, (q, d)."""
-        tokens = self.facts["tokens"]
-        if tokens is None or self.corpus.words is None:
-            raise SearchError(
-                "This index cannot split a text into words: it was made from ready counts or with a custom "
-                "tokenizer. Give words or rows of documents.",
-                code="no_tokenizer",
-            )
         from mixsearch.text.count import count_texts  # with readers of all formats, which words need not wait for
 
-        with count_texts(texts, CorpusOptions(**tokens), known=self.corpus.words[: self.corpus.n_features]) as counted:
+        with count_texts(
+            texts, CorpusOptions(**self.facts["tokens"]), features=self.words[: self.corpus.n_features]
+        ) as counted:
             return counted.to_counts()
 
     # ---- The folder ----
@@ -430,10 +399,9 @@ class TopicIndex:
         return int(self.facts["n_rows"])
 
     @property
-    def reading(self) -> CorpusOptions | None:
-        """How the texts were read and counted; None if that is not known."""
-        stored = self.facts["reading"]
-        return None if stored is None else CorpusOptions(**stored)
+    def reading(self) -> CorpusOptions:
+        """How the texts were read and counted."""
+        return CorpusOptions(**self.facts["reading"])
 
     def contents(self) -> Contents:
         """Describe the contents of the index, how it was built, and its size.
@@ -449,7 +417,7 @@ class TopicIndex:
         corpus, facts = self.corpus, self.facts
         with self.explain_failures():
             frequency = corpus.document_frequency[: corpus.n_features]
-            frequent = [] if corpus.words is None else np.argsort(-frequency, kind="stable")[:_N_FREQUENT].tolist()
+            frequent = np.argsort(-frequency, kind="stable")[:_N_FREQUENT].tolist()
             return Contents(
                 path=str(self.path),
                 created=self.created,

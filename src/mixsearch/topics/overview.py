@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from mixsearch.errors import collect_warnings
+from mixsearch.machine import map_parallel
 from mixsearch.topics.index import TopicIndex
 from mixsearch.topics.topic import Topic
 
@@ -68,7 +69,7 @@ def list_topics(index: TopicIndex, n: int = 30) -> list[ListedTopic]:
     """
     words = [starter.word for starter in index.starters(n)]
     with collect_warnings():  # what is listed has a check of its own
-        topics = index.search_many([[word] for word in words])
+        topics = map_parallel(lambda word: index.search([word]), words, n_jobs=-1)
     # The same topic from several words: the first one stands for all.
     listed: list[ListedTopic] = []
     for word, topic in zip(words, topics, strict=True):

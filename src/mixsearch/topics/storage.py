@@ -141,16 +141,14 @@ def open_corpus(folder: Folder) -> FittedCorpus:
         frame = TopicFrame(**{field.name: folder[f"frame/{field.name}"] for field in fields(TopicFrame)})
         _check_shapes(folder, names)
         segments = [_open_segment(folder, name) for name in names]
+        texts = folder.texts(WORDS)
     except (IndexError, KeyError, TypeError, ValueError) as error:
         raise damage_error(
             "'{path}' is damaged: its arrays do not fit together ({error}).", path=str(folder.path), error=repr(error)
         ) from error
-    corpus = FittedCorpus(None, frame, segments)
+    corpus = FittedCorpus(StoredWords(len(texts), lambda: texts.collect((TEXT,))[TEXT]), frame, segments)
     if sum(segment.by_word.nnz for segment in segments) <= MAX_CHECKED:
         check_indices(folder, corpus)
-    if WORDS not in folder.tables:
-        return corpus
-    texts = folder.texts(WORDS)
     if len(texts) < corpus.n_words:
         raise damage_error(
             "'{path}' is damaged: it has {n_found:,} words for {n_words:,} columns.",
@@ -158,7 +156,7 @@ def open_corpus(folder: Folder) -> FittedCorpus:
             n_found=len(texts),
             n_words=corpus.n_words,
         )
-    return FittedCorpus(StoredWords(len(texts), lambda: texts.collect((TEXT,))[TEXT]), frame, segments)
+    return corpus
 
 
 def check_indices(folder: Folder, corpus: FittedCorpus) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from mixsearch.core.family import Preset
@@ -16,7 +16,6 @@ from mixsearch.core.validation import as_search_errors, check_choice, check_n_co
 from mixsearch.errors import ArgumentError, HintError, Option, SearchError
 from mixsearch.io.values import is_missing
 from mixsearch.lda import LdaSearch
-from mixsearch.machine import map_parallel
 from mixsearch.topics.fitted_corpus import FittedCorpus, check_counts, recover_counts
 from mixsearch.topics.hint import Hint, Vocabulary, find_terms, read_words, weigh_documents
 from mixsearch.topics.membership import TopicCheck
@@ -70,9 +69,6 @@ class TopicSearch(BaseEstimator):
     preset : {"default", "paper"}, default="default"
         "paper" uses the model and the choices of the paper: plug-in moments of LDA, and the share of the component
         in each document. See `LdaSearch` for its options.
-    vectorizer : transformer, optional
-        Turns the input of `fit` into counts, such as a `CountVectorizer`; a copy of it is fitted. By default texts are
-        counted as in an index: in any language, without stop words, with phrases.
     random_state : int, default=0
         Seed of the eigensolver's starting block, and of the choice of anchors.
 
@@ -82,8 +78,6 @@ class TopicSearch(BaseEstimator):
         The fitted corpus.
     vocabulary_ : Vocabulary
         Its words.
-    vectorizer_ : transformer
-        The fitted vectorizer, if one was given.
 
     References
     ----------
@@ -105,12 +99,10 @@ class TopicSearch(BaseEstimator):
         n_components: int = TUNING.n_components,
         *,
         preset: Preset = "default",
-        vectorizer: BaseEstimator | None = None,
         random_state: int = 0,
     ) -> None:
         self.n_components = n_components
         self.preset = preset
-        self.vectorizer = vectorizer
         self.random_state = random_state
 
     def fit(
@@ -125,7 +117,8 @@ class TopicSearch(BaseEstimator):
         Parameters
         ----------
         X : array or sparse matrix of shape (n, d), or sequence of str
-            Word counts, one row per document; or texts, which are counted. None and NaN are documents without words.
+            Word counts, one row per document; or texts, which are counted as in an index: in any language, without stop
+            words, with phrases. None and NaN are documents without words.
         y : array of shape (n,), optional
             1 for known documents of the topic, 0 for documents that are not about it, -1 for unlabelled ones. If given,
             the topic found is in `topic_`.
@@ -168,10 +161,6 @@ class TopicSearch(BaseEstimator):
         from mixsearch.text.count import count_texts
 
         texts = ["" if is_missing(text) else text for text in X]
-        if self.vectorizer is not None:
-            self.vectorizer_ = clone(self.vectorizer)
-            counts = self.vectorizer_.fit_transform(texts)
-            return self._fit_counts(counts, self.vectorizer_.get_feature_names_out())
         with count_texts(texts) as counted:
             chunks = list(counted.chunks())
             counts, rows = sp.vstack([chunk.counts for chunk in chunks], "csr"), [chunk.rows for chunk in chunks]
@@ -187,9 +176,6 @@ class TopicSearch(BaseEstimator):
             return corpus, Vocabulary(counted.words, corpus.document_frequency, split_question, counted.stop_words)
 
     def _fit_counts(self, X: Any, names: Any) -> tuple[FittedCorpus, Vocabulary]:
-        if self.vectorizer is not None and not hasattr(self, "vectorizer_"):
-            self.vectorizer_ = clone(self.vectorizer)
-            X, names = self.vectorizer_.fit_transform(X), self.vectorizer_.get_feature_names_out()
         names = getattr(X, "columns", None) if names is None else names
         counts = check_counts(X, min_documents=2)
         self.n_features_in_ = counts.shape[1]
@@ -244,29 +230,6 @@ class TopicSearch(BaseEstimator):
             return find_lda_topic(corpus, hint, self._model, self._counts)
         return find_topic(corpus, hint)
 
-    def search_many(
-        self, hints: Iterable[Any], *, by: str = "words", n_jobs: int | None = -1, **options: Any
-    ) -> list[Topic]:
-        """Find a topic for each of several hints, in parallel threads.
-
-        Parameters
-        ----------
-        hints : iterable
-            One value per search.
-        by : str, default="words"
-            The argument of `search` that takes each value.
-        n_jobs : int, default=-1
-            Number of threads; -1 uses all cores.
-        **options
-            Further arguments of every `search`.
-
-        Returns
-        -------
-        list of Topic
-            In the order of the hints.
-        """
-        return map_parallel(lambda hint: self.search(**{by: hint}, **options), hints, n_jobs)
-
     def _count(self, documents: Any) -> Any:
         """Count texts that are given as documents; counts stay as they are."""
         if not _are_texts(documents):
@@ -274,9 +237,7 @@ class TopicSearch(BaseEstimator):
         from mixsearch.text.count import count_texts
 
         texts = ["" if is_missing(text) else text for text in documents]
-        if hasattr(self, "vectorizer_"):
-            return self.vectorizer_.transform(texts)
-        with count_texts(texts, known=(self.corpus_.words or ())[: self.corpus_.n_features]) as counted:
+        with count_texts(texts, features=(self.corpus_.words or ())[: self.corpus_.n_features]) as counted:
             return counted.to_counts()
 
 

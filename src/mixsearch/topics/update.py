@@ -171,11 +171,10 @@ def add_documents(
     report = on_progress or (lambda *_: None)
     with update_folder(path) as (folder, out):
         changes = _Changes(folder, out)
-        corpus, options = changes.index.corpus, _choose_reading(changes.index, source, reading)
         with read_corpus(
             source,
-            options,
-            known=list(corpus.words or ())[: corpus.n_features],
+            _choose_reading(changes.index, source, reading),
+            features=changes.index.words[: changes.index.corpus.n_features],
             on_progress=lambda done, total: report("Reading", done, total, "bytes"),
         ) as added:
             return _add_corpus(changes, added, existing, report)
@@ -183,17 +182,11 @@ def add_documents(
 
 def _choose_reading(index: TopicIndex, source: Any, given: CorpusOptions | None) -> CorpusOptions:
     """Choose how to read and count documents for an index."""
-    if index.corpus.words is None:
-        raise SearchError(
-            "The index '{path}' has no vocabulary, so no other documents can be counted for it. Build it again.",
-            code="no_vocabulary",
-            path=str(index.path),
-        )
-    stored = index.reading
-    options = stored or given or CorpusOptions()
     places = {} if given is None else {name: getattr(given, name) for name in _PLACES}
     # All words are counted: which are features is known.
-    options = replace(options, stop_words=None, **{name: value for name, value in places.items() if value is not None})
+    options = replace(
+        index.reading, stop_words=None, **{name: value for name, value in places.items() if value is not None}
+    )
     if not has_columns(source, options):
         return replace(options, text=None, id=None, keep=None)
     if options.keep == "auto" and not (isinstance(source, str) and source == "-"):
@@ -206,8 +199,8 @@ def _choose_reading(index: TopicIndex, source: Any, given: CorpusOptions | None)
 def _add_corpus(changes: _Changes, added: Corpus, existing: Existing, on_progress: OnProgress) -> Added:
     index, facts = changes.index, changes.index.facts
     # 1) counts over the words of the index and then new ones, which may be in one document: others may come later
-    words, column_of = _join_words(index.corpus.words or (), added)
-    is_unknown = column_of >= len(index.corpus.words or ())
+    words, column_of = _join_words(index.words, added)
+    is_unknown = column_of >= len(index.words)
     parts, listed, totals = [], [], np.zeros(len(column_of))
     for chunk in added.chunks():
         X = chunk.counts
@@ -344,7 +337,7 @@ def remove_documents(
     >>> built = build_index(reviews, mkdtemp() + "/reviews.index", IndexOptions(n_components=12))
     >>> removed = remove_documents(built.path, where="stars = 1")
     >>> removed.n_documents, removed.n_all
-    (16, 484)
+    (20, 480)
     """
     if (where is None) == (ids is None):
         raise SearchError(
@@ -438,16 +431,15 @@ def refresh_index(path: str | os.PathLike[str], *, on_progress: OnProgress | Non
     report = on_progress or (lambda *_: None)
     with write_folder(path, overwrite=True) as out:
         index = open_index(path)
-        reading = index.reading
-        if reading is None or not index.has_texts:
+        if not index.has_texts:
             raise SearchError(
                 "The index '{path}' cannot be refreshed: it holds no texts. Build it again from the files.",
                 code="cannot_refresh",
                 path=str(index.path),
             )
-        with count_documents(_read_documents(index, report), reading) as corpus:
+        with count_documents(_read_documents(index, report), index.reading) as corpus:
             n_components = index.folder.facts["n_components"]
-            counted = write_index(out, corpus, n_components, reading, report, index.corpus.rows)
+            counted = write_index(out, corpus, n_components, index.reading, report, index.corpus.rows)
         out.facts["corpus"]["n_rows"] = index.n_rows
     return summarize(Path(path), corpus, counted)
 

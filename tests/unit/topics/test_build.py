@@ -14,6 +14,7 @@ from mixsearch.errors import DamagedFolderError, collect_warnings
 from mixsearch.io import folder
 from mixsearch.text import CorpusOptions, count_texts
 from mixsearch.topics import storage
+from mixsearch.topics.answers import Question, answer_questions
 from mixsearch.topics.build import IndexOptions, build_index
 from mixsearch.topics.fitted_corpus import FittedCorpus
 from mixsearch.topics.hint import Hint, Vocabulary, find_terms, read_words
@@ -95,8 +96,8 @@ def test_texts_and_documents_are_hints(index):
 
 
 def test_several_hints_are_searched_at_once(index):
-    found = index.search_many([[0, 3], [1, 4]], by="documents")
-    assert [topic.documents(1)[0][0] % 3 for topic in found] == [0, 1]
+    found = answer_questions(index, [Question("food", documents=(0, 3)), Question("sport", documents=(1, 4))])
+    assert [answer.topic.documents(1)[0][0] % 3 for answer in found] == [0, 1]
 
 
 def test_contents_describe_the_index(index):

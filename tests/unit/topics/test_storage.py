@@ -34,8 +34,7 @@ def fit(counts=COUNTS, n_features=60):
 def save(corpus, path):
     with write_folder(path) as out:
         write_frame(out, corpus.frame)
-        if corpus.words is not None:
-            out.save_texts(storage.WORDS, corpus.words)
+        out.save_texts(storage.WORDS, corpus.words)
         for i, segment in enumerate(corpus.segments):
             write_segment(out, name_segment(i), segment)
         out.facts[SEGMENTS] = [name_segment(i) for i in range(len(corpus.segments))]
@@ -64,11 +63,6 @@ def test_a_corpus_that_is_opened_equals_the_one_in_memory(tmp_path):
     assert_same(corpus, opened)
     assert np.array_equal(opened.document_frequency, (COUNTS > 0).sum(axis=0))
     assert opened.words[3:5] == WORDS[3:5]
-
-
-def test_a_corpus_without_words_stays_without(tmp_path):
-    corpus = FittedCorpus.fit(COUNTS, n_components=5)
-    assert open_corpus(open_folder(save(corpus, tmp_path / "corpus"))).words is None
 
 
 @pytest.mark.parametrize("size", [100, 10**9])

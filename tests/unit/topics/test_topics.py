@@ -299,11 +299,6 @@ def test_labels_are_a_hint():
         TopicSearch().fit(planted.counts, np.full(3_000, -1))
 
 
-def test_many_hints_are_searched_at_once():
-    several = search.search_many(["sushi", "pizza"])
-    assert np.allclose(several[1].scores, search.search("pizza").scores, atol=1e-3)
-
-
 def test_the_preset_of_the_paper_is_its_model():
     paper = TopicSearch(6, preset="paper").fit(planted.counts, vocabulary=planted.vocabulary)
     component = LdaSearch(6, preset="paper").fit(planted.counts, vocabulary=planted.vocabulary)
