@@ -281,12 +281,6 @@ class UnlikelyMixtureWarning(SearchWarning):
     code = "unlikely_mixture"
 
 
-class NotRefinedWarning(SearchWarning):
-    """EM moved away from the component found; the moment estimate is returned."""
-
-    code = "not_refined"
-
-
 class SharedComponentWarning(SearchWarning):
     """Hints for different components found the same one."""
 

@@ -1,7 +1,7 @@
 """Latent Dirichlet allocation (LDA): find one topic of word counts from a word, a direction or a few documents.
 
 The model (paper, section 3.2): the words of a document are drawn from Σ θᵢμᵢ, with θ from a Dirichlet distribution of
-parameters α₁..α_k that sum to α₀. Moments first, then the fit, α₀, refinement by Gibbs sampling, the answer and the
+parameters α₁..α_k that sum to α₀. Moments first, then the fit, refinement by Gibbs sampling, the answer and the
 estimator. `mixsearch.paper.lda` has the same moments in plain NumPy.
 """
 
@@ -17,7 +17,6 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
-from scipy.optimize import minimize_scalar
 from sklearn.decomposition import non_negative_factorization  # type: ignore[attr-defined]  # old stubs
 from sklearn.utils.validation import check_is_fitted, check_non_negative  # type: ignore[attr-defined]  # old stubs
 
@@ -29,13 +28,12 @@ from mixsearch.core.estimator import RandomState, SemiSupervised
 from mixsearch.core.extraction import all_components, extract_by_whitening
 from mixsearch.core.family import Preset
 from mixsearch.core.frame import Frame, count_above, frame_from_eigenpairs
-from mixsearch.core.jackknife import StandardErrors, jackknife
+from mixsearch.core.jackknife import StandardErrors
 from mixsearch.core.moments import Hinted, Replicates, rescale, second_moment, weighted_gram, weighted_sums
 from mixsearch.core.rows import (
     Chunk,
     Chunks,
     SampleChunk,
-    chunk_rows,
     leave_one_out,
     top_rows,
 )
@@ -65,7 +63,6 @@ from mixsearch.errors import (
     warn_user,
 )
 from mixsearch.machine import one_blas_thread
-from mixsearch.mixture.em import not_refined
 from mixsearch.mixture.search import MixtureCache
 
 
@@ -78,14 +75,11 @@ class Tuning:
     eigen_tol: float = 1e-2  # residual of eigenvectors, relative to each eigenvalue
     n_beyond: int = 10  # directions beyond the signal space that are compared with the noise
     noise_ratio: float = 3.0  # noise reaches up to 1.5 times as far up as down, a topic six times or more
-    n_contractions: int = 6  # that "auto" compares for α₀,
-    alpha0_range: tuple[float, float] = (1e-2, 1e2)  # in this range
-    n_sweeps: int = 48  # of Gibbs sampling
-    held: float = 1 / 6  # share of the sweeps in which topics stay those of the moments,
-    dropped: float = 1 / 6  # and share of those after them that are not averaged
+    n_dropped: int = 16  # sweeps of Gibbs sampling
+    n_sweeps: int = 32  # that are averaged after them
     min_weight: float = 0.1  # that a topic starts with, relative to an even one
-    smoothing: float = 1e-4  # weight of the corpus in the topics at the start: no word is impossible
-    beta_range: tuple[float, float] = (0.01, 1.0)  # of the Dirichlet parameter of words in topics
+    smoothing: float = 1e-4  # probability of a word in a topic at the start, relative to the corpus: none is impossible
+    beta: float = 0.1  # Dirichlet parameter of words in topics
     share_iter: int = 50  # iterations that find the shares of topics in a document
 
 
@@ -367,49 +361,6 @@ def find_missing(n_components: int, n_signal: int) -> tuple[SearchWarning, ...]:
     return (UnlikelyMixtureWarning(sentence, code="component_count", **facts),)
 
 
-# ---- The sum of the Dirichlet parameters ----------------------------------------------------------------------------
-
-
-def estimate_alpha0(family: LdaFamily) -> tuple[float, float]:
-    """Estimate the sum of the Dirichlet parameters, with its standard error.
-
-    Notes
-    -----
-    With the right α₀, and only then, the whitened B of all hints have the same eigenvectors: they commute. So α₀ is
-    where the commutators of a few are smallest. Pairs alone do not determine it: m'A⁺m = α₀ for every α₀. Nor do two
-    topics: all symmetric matrices with W'm as an eigenvector commute in the plane.
-    """
-    k, W = family.n_components, family.whitener
-    if k < 3:
-        raise SearchError(
-            "{argument}='auto' needs at least {minimum} topics, and this fit has {n_components}: with fewer, every "
-            "value fits. Pass {argument} as a number.",
-            code="alpha0_not_identified",
-            argument=Option("alpha0"),
-            minimum=3,
-            n_components=k,
-        )
-    hints = W @ np.linalg.qr(np.random.default_rng(0).standard_normal((k, k)))[0][:, : TUNING.n_contractions]
-
-    def measure_commutators(log: float, sums: Sequence[WordSums]) -> float:
-        moments = [each.moments(W, v, float(np.exp(log))) for each, v in zip(sums, hints.T, strict=True)]
-        values, vectors = np.linalg.eigh(moments[0][1])
-        root = vectors / np.sqrt(np.maximum(values, 1e-12 * values[-1]))  # a wrong sum makes values negative
-        whitened = [root.T @ B @ root for _, _, B in moments]
-        products = np.array([one @ other for i, one in enumerate(whitened) for other in whitened[:i]])
-        return float(np.log(np.sum((products - products.transpose(0, 2, 1)) ** 2) / np.sum(products**2)))
-
-    def minimize(sums: Sequence[WordSums]) -> float:
-        steps = np.log(np.geomspace(*TUNING.alpha0_range, 25))
-        best = int(np.argmin([measure_commutators(step, sums) for step in steps]))
-        bounds = (float(steps[max(best - 1, 0)]), float(steps[min(best + 1, len(steps) - 1)]))
-        return float(minimize_scalar(measure_commutators, bounds=bounds, args=(sums,), method="bounded").x)
-
-    alpha0 = float(np.exp(minimize([family.sum_words(v) for v in hints.T])))
-    replicates = zip(*(family.sum_words_without(v) for v in hints.T), strict=True)
-    return alpha0, alpha0 * float(jackknife(np.array([minimize(group) for group in replicates])))
-
-
 # ---- Refinement by Gibbs sampling -----------------------------------------------------------------------------------
 
 
@@ -424,29 +375,25 @@ class SampledChunk(Chunk):
 class SampledTopics(NamedTuple):
     """The posterior of all topics."""
 
-    start: Array  # moment estimates, (d, k)
-    topics: Array  # posterior means, (d, k)
-    errors: Array  # posterior standard deviations, (d, k)
-    prior: Array  # α, (k,)
+    topics: Array  # means, (d, k)
+    errors: Array  # standard deviations, (d, k)
+
+    def nearest(self, center: Array) -> SampledTopics:
+        """Put the topic that is nearest to a moment estimate, (d,), first."""
+        first = int(np.argmax(np.maximum(center, 0) @ self.topics / np.linalg.norm(self.topics, axis=0)))
+        order = np.append(first, np.delete(np.arange(self.topics.shape[1]), first))
+        return SampledTopics(*(values[:, order] for values in self))
 
     @property
     def center(self) -> Array:
         """The first topic, (d,)."""
         return self.topics[:, 0].copy()
 
-    def match(self, center: Array) -> SampledTopics | None:
-        """Put the topic of a moment estimate, (d,), first; None if sampling makes another topic of it."""
-        before, after = (
-            int(np.argmax(np.maximum(center, 0) @ T / np.linalg.norm(T, axis=0))) for T in (self.start, self.topics)
-        )
-        order = np.append(after, np.delete(np.arange(len(self.prior)), after))
-        return SampledTopics(*(values[..., order] for values in self)) if before == after else None
-
     def infer_shares(self, counts: sp.csr_array) -> Array:
         """Estimate the likeliest shares of all topics in documents, (n, k); 0 in those without words."""
-        k, H = len(self.prior), np.ascontiguousarray(self.topics.T, dtype=counts.dtype)
+        H = np.ascontiguousarray(self.topics.T, dtype=counts.dtype)
         options = {"solver": "mu", "beta_loss": "kullback-leibler", "tol": 0, "max_iter": TUNING.share_iter}
-        words = non_negative_factorization(counts, None, H, k, update_H=False, **options)[0]
+        words = non_negative_factorization(counts, None, H, len(H), update_H=False, **options)[0]
         return np.asarray(words / np.maximum(count_words(counts), 1)[:, None])
 
 
@@ -456,40 +403,31 @@ def sample_topics(family: LdaFamily) -> SampledTopics:
     Notes
     -----
     One sweep of the Gibbs sampler draws the topic of each word given θ and μ, then θ ~ Dirichlet(α + words of each
-    topic in the document) and μ ~ Dirichlet(β + counts of each word in the topic). In the first sweeps μ stays that of
-    the moments: θ at the start is rough, and would lead it astray. α is that of the moments, and β that of topics as
-    concentrated as theirs: E Σ μ(w)² = (β + 1) / (dβ + 1). The standard error is the deviation of the posterior, given
-    the counts of a sweep and between sweeps. ρ, the part of the latter that is left in a mean over all sweeps, as its
-    halves show, counts twice: sweeps vary less than the posterior, and their mean is not that of the posterior.
+    topic in the document) and μ ~ Dirichlet(β + counts of each word in the topic). In the first half of the sweeps that
+    are not averaged, μ stays that of the moments: θ at the start is rough, and would lead it astray. The variance of
+    the posterior is that given the counts of a sweep and that between sweeps. The latter counts twice: sweeps depend on
+    each other, so that their mean errs by about as much.
     """
-    rng, n_sweeps = np.random.default_rng(0), TUNING.n_sweeps
+    rng = np.random.default_rng(0)
     # 1) all topics as the third moment shows them, and linear estimates of their shares in documents
-    start, prior, chunks = start_sampling(family)
-    squares = float(np.mean(np.sum(start**2, axis=0)))
-    beta = np.clip((1 - squares) / max(len(start) * squares - 1, MIN_PROBABILITY), *TUNING.beta_range)
-    n_held = int(TUNING.held * n_sweeps)
-    n_dropped = n_held + int(TUNING.dropped * (n_sweeps - n_held))
-    topics, n_averaged = start, n_sweeps - n_dropped
-    halves, total_squares, variances = np.zeros((2, *start.shape)), np.zeros_like(start), np.zeros_like(start)
+    topics, prior, chunks = start_sampling(family)
+    total, squares, variances = np.zeros((3, *topics.shape))
     # 2) sweeps over all words
-    for sweep in range(n_sweeps):
+    for sweep in range(TUNING.n_dropped + TUNING.n_sweeps):
         chunks, counts = chunks.map_sum(sample_words, topics, prior, int(rng.integers(2**32)))
-        if sweep < n_held:
-            continue
-        counts = counts + beta
-        lengths = counts.sum(axis=0)
-        if sweep >= n_dropped:
+        counts += TUNING.beta
+        if sweep >= TUNING.n_dropped:
+            lengths = counts.sum(axis=0)
             mean = counts / lengths
-            halves[2 * (sweep - n_dropped) // n_averaged] += mean
-            total_squares += mean**2
+            total += mean
+            squares += mean**2
             variances += mean * (1 - mean) / (lengths + 1)
-        topics = draw_dirichlet(rng, counts, axis=0)
-    # 3) posterior means and standard errors
-    topics = halves.sum(axis=0) / n_averaged
-    between = np.maximum(total_squares / n_averaged - topics**2, 0)
-    gaps = (halves[1] - halves[0]) / n_averaged
-    rho = np.minimum(np.sum(gaps**2, axis=0) / np.maximum(between.sum(axis=0), MIN_PROBABILITY), 0.5)
-    return SampledTopics(start, topics, np.sqrt(variances / n_averaged + between * (1 + rho) / (1 - rho)), prior)
+        if sweep >= TUNING.n_dropped // 2:
+            topics = draw_dirichlet(rng, counts, axis=0)
+    # 3) the mean and the deviation of the posterior
+    mean = total / TUNING.n_sweeps
+    between = np.maximum(squares / TUNING.n_sweeps - mean**2, 0)
+    return SampledTopics(mean, np.sqrt(variances / TUNING.n_sweeps + 2 * between))
 
 
 def start_sampling(family: LdaFamily) -> tuple[Array, Array, Chunks[SampledChunk]]:
@@ -500,9 +438,7 @@ def start_sampling(family: LdaFamily) -> tuple[Array, Array, Chunks[SampledChunk
     points, weights = candidates.points, candidates.weights
     prior = np.maximum(weights / weights.sum(), TUNING.min_weight / family.n_components)
     prior *= family.alpha0 / prior.sum()
-    topics = np.maximum(family.frame.unwhiten(points).astype(np.float64), 0)
-    topics /= np.maximum(topics.sum(axis=0), 1e-12)
-    topics += TUNING.smoothing * (family.word_mean + 1e-9)[:, None]
+    topics = np.maximum(family.frame.unwhiten(points).astype(np.float64), TUNING.smoothing * family.word_mean[:, None])
 
     def start(chunk: DocumentChunk) -> SampledChunk:
         linear = np.asarray(chunk.projected @ (points * weights), dtype=np.float64)
@@ -515,12 +451,14 @@ def start_sampling(family: LdaFamily) -> tuple[Array, Array, Chunks[SampledChunk
 def sample_words(chunk: SampledChunk, topics: Array, prior: Array, seed: int) -> tuple[SampledChunk, Array]:
     """Draw the topic of each word and then the shares of each document; sum the words of each topic, (d, k)."""
     rng = np.random.default_rng([seed, chunk.first])
-    (n, k), d, blocks = chunk.shares.shape, len(topics), chunk_rows(chunk.samples, SWEPT_COUNTS)
+    (n, k), d, X = chunk.shares.shape, len(topics), chunk.samples
     by_document, by_word = np.zeros((n, k)), np.zeros((d, k))
-    for index, block in blocks.enumerate():
-        X, times = blocks.read(index), blocks.read(index).data.astype(np.intp)
-        documents = np.repeat(np.arange(block.start, block.stop), np.diff(X.indptr))
-        rows, words = np.repeat(documents, times), np.repeat(X.indices.astype(np.intp), times)
+    size = max(SWEPT_COUNTS * n // max(X.nnz, 1), 1)
+    for start in range(0, n, size):
+        block = X[start : start + size]
+        times = block.data.astype(np.intp)
+        rows = np.repeat(np.repeat(np.arange(block.shape[0]), np.diff(block.indptr)), times) + start
+        words = np.repeat(block.indices.astype(np.intp), times)
         # In loops over topics, which are few: the draw is the number of topics whose chances sum to no more than a
         # random part of all.
         columns = zip(chunk.shares.T.astype(np.float32), topics.T.astype(np.float32), strict=True)
@@ -583,7 +521,7 @@ class LdaTopic(Component):
     _family: LdaFamily = field(kw_only=True)
     _words: Array = field(kw_only=True)  # the hint over words, (d,)
     _vocabulary: Sequence[str] | None = field(kw_only=True)
-    _refined: SampledTopics | None = field(default=None, kw_only=True)  # this topic is the first one
+    _refined: SampledTopics | None = field(default=None, kw_only=True)  # with this topic as the first one
 
     @cached_property
     def probabilities(self) -> Array:
@@ -673,9 +611,8 @@ class LdaSearch(SemiSupervised[LdaFamily]):
     ----------
     n_components : int or "auto", default=2
         k, the number of topics. "auto" counts the directions that stand out from the noise, and needs whole counts.
-    alpha0 : float or "auto", default=0.01
-        The sum of the Dirichlet parameters: near 0, documents have one topic; above 1, they mix many. "auto" estimates
-        it from whole counts at the cost of a second fit, and needs three topics at least.
+    alpha0 : float, default=0.01
+        The sum of the Dirichlet parameters: near 0, documents have one topic; above 1, they mix many.
     preset : {"default", "paper"}, default="default"
         "paper" makes the paper's choices: plug-in moments, the same weight for each document, no metric, and the topic
         of the largest score. By default documents count by their length, words are measured in units of their frequency
@@ -691,8 +628,6 @@ class LdaSearch(SemiSupervised[LdaFamily]):
     ----------
     n_components_ : int
         The number of topics of the fit.
-    alpha0_, alpha0_stderr_ : float
-        The sum of the Dirichlet parameters, and the standard error of its estimate; 0 if it was given.
     vocabulary_ : list of str or None
         The words, one per column.
     component_ : LdaTopic
@@ -718,7 +653,7 @@ class LdaSearch(SemiSupervised[LdaFamily]):
         self,
         n_components: int | Literal["auto"] = 2,
         *,
-        alpha0: float | Literal["auto"] = 0.01,
+        alpha0: float = 0.01,
         preset: Preset = "default",
         moments: Literal["distinct", "plugin"] | None = None,
         random_state: RandomState = 0,
@@ -763,9 +698,9 @@ class LdaSearch(SemiSupervised[LdaFamily]):
         minimum, is_paper = check_n_components(self.n_components), self._is_paper()
         alpha0: Any = self.alpha0
         check_choice("moments", self.moments, (None, "distinct", "plugin"))
-        if alpha0 != AUTO and not (isinstance(alpha0, Real) and 1e-6 <= float(alpha0) <= 1e6):
+        if not (isinstance(alpha0, Real) and 1e-6 <= float(alpha0) <= 1e6):
             raise ArgumentError(
-                "{argument} must be a number from 1e-6 to 1e6 or 'auto', got {value!r}.",
+                "{argument} must be a number from 1e-6 to 1e6, got {value!r}.",
                 argument=Option("alpha0"),
                 value=alpha0,
             )
@@ -774,15 +709,13 @@ class LdaSearch(SemiSupervised[LdaFamily]):
         counts = read_counts(chunks)
         is_plugin = self.moments == "plugin" or (is_paper and self.moments is None)
         distinct = not is_plugin and not has_fractions(counts)
-        for name, value in (("moments", self.moments), ("alpha0", alpha0), ("n_components", self.n_components)):
+        for name, value in (("moments", self.moments), ("n_components", self.n_components)):
             if value in (AUTO, "distinct") and not distinct:
                 raise needs_whole_counts(name)
         documents = weight_documents(counts, distinct=distinct, by_length=not is_paper)
         k, metric = None if self.n_components == AUTO else minimum, 0.0 if is_paper else TUNING.metric
-        fit = partial(fit_lda, documents, k, distinct=distinct, metric=metric)
-        rough = fit(alpha0=1.0, seed=self._draw_seed()) if alpha0 == AUTO else None
-        self.alpha0_, self.alpha0_stderr_ = estimate_alpha0(rough) if rough else (float(alpha0), 0.0)
-        self._family = fit(alpha0=self.alpha0_, seed=self._draw_seed())
+        seed = self._draw_seed()
+        self._family = fit_lda(documents, k, alpha0=float(alpha0), distinct=distinct, metric=metric, seed=seed)
         self._mixtures = MixtureCache[SampledTopics]()
         for warning in self._family.warnings:
             warn_user(warning)
@@ -849,9 +782,8 @@ class LdaSearch(SemiSupervised[LdaFamily]):
         )
         # 3) optionally, the posterior given all documents
         if refine:
-            refined = self._mixtures.get("topics", lambda: sample_topics(family)).match(component.center)
-            component = replace(component, _refined=refined)
-            component = component if refined else add_warnings(component, [not_refined()])
+            sampled = self._mixtures.get("topics", lambda: sample_topics(family))
+            component = replace(component, _refined=sampled.nearest(component.center))
         # 4) reasons not to trust the answer; for words that documents contain, their lead alone: no jackknife
         judged: Any = component
         judged = judged if words is None else replace(judged, _family=None)

@@ -11,7 +11,6 @@ from scipy.special import expit, logit
 
 from mixsearch._typing import Array
 from mixsearch.core.rows import CACHED_ROWS, Chunk, Chunks, row_slices, sum_chunks
-from mixsearch.errors import NotRefinedWarning
 from mixsearch.mixture.tuning import TUNING
 
 
@@ -72,14 +71,6 @@ class Fit(NamedTuple, Generic[P]):
     def log_likelihood(self) -> float:
         """The log-likelihood of all rows."""
         return self.log_likelihoods[-1]
-
-
-def not_refined() -> NotRefinedWarning:
-    """Return the warning that the answer is the moment estimate although refinement was requested."""
-    return NotRefinedWarning(
-        "EM leaves the component of the hint too few samples, so the moment estimate is returned. The component may "
-        "overlap with another one, or be noise."
-    )
 
 
 def fit_mixture(

@@ -9,12 +9,12 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import gammaln
-from tests.coded import raises, warns
+from tests.coded import raises
 from tests.split_samples import split_chunk
 
 from mixsearch import LdaSearch, lda
 from mixsearch.datasets import make_topics
-from mixsearch.lda import SampledChunk, sample_topics, sample_words
+from mixsearch.lda import SampledChunk, sample_words
 
 
 @cache
@@ -101,22 +101,6 @@ def test_a_refined_topic_is_a_distribution_with_a_share_of_each_document():
     assert np.corrcoef(shares, data.shares[:, 0])[0, 1] > 0.97
     assert np.corrcoef(found.moment_estimate.membership(data.counts), data.shares[:, 0])[0, 1] > 0.95
     assert found.membership(np.zeros((1, 60)))[0] == 0
-
-
-def test_where_the_sampler_leads_to_another_topic_the_moment_estimate_stands(monkeypatch):
-    data = drawn()
-    search = LdaSearch(3, alpha0=0.9).fit(data.counts)
-    word = data.labelled_word(0)
-
-    def swap_topics(family):
-        sampled = sample_topics(family)
-        return sampled._replace(topics=sampled.topics[:, [1, 2, 0]])
-
-    monkeypatch.setattr(lda, "sample_topics", swap_topics)
-    with warns("not_refined"):
-        found = search.search(words=word, refine=True)
-    assert found._refined is None
-    assert_allclose(found.center, search.search(words=word).center)
 
 
 @pytest.mark.parametrize("n_components", [1, 2])

@@ -111,6 +111,18 @@ def test_counts_that_cannot_be_fitted(counts, code):
         LdaSearch(1, moments="distinct").fit(counts)
 
 
+@pytest.mark.parametrize("alpha0", [0, -1, np.nan, np.inf, 1e300, "one"])
+def test_the_sum_of_parameters_is_a_positive_number_of_moderate_size(alpha0):
+    with raises("bad_argument", argument="alpha0"):
+        LdaSearch(2, alpha0=alpha0).fit(np.ones((4, 3)))
+
+
+def test_counting_topics_needs_moments_of_different_words():
+    for options, factor in (({"moments": "plugin"}, 1.0), ({}, 0.5)):
+        with raises("needs_whole_counts"):
+            LdaSearch("auto", **options).fit(factor * data.counts)
+
+
 def test_fractions_are_paired_with_themselves():
     fitted = LdaSearch(4, alpha0=0.8).fit(data.counts * 0.5)
     plugin = LdaSearch(4, alpha0=0.8, moments="plugin").fit(data.counts)
