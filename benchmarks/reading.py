@@ -125,7 +125,7 @@ SAME_AS_SKLEARN = {"token_pattern": PORTABLE, "min_df": 2, "max_df": 1.0, "stop_
 
 
 def _by_mixsearch(texts: list[str]) -> int:
-    options = CorpusOptions(**SAME_AS_SKLEARN, keep_texts=False)
+    options = CorpusOptions(**SAME_AS_SKLEARN)
     with count_texts(texts, options) as corpus:
         return int(corpus.word_counts[corpus.document_frequencies >= 2].sum())
 

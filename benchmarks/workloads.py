@@ -14,7 +14,7 @@ from mixsearch.datasets.mixtures import GaussianMixtureData, MixedRegressionData
 from mixsearch.text import CorpusOptions
 
 # How to read the texts of `write_texts`.
-EVERY_WORD = CorpusOptions(text="text", min_df=1, max_df=1.0, stop_words=None, phrases=False, keep_texts=False)
+EVERY_WORD = CorpusOptions(text="text", min_df=1, max_df=1.0, stop_words=None, phrases=False)
 
 # Zipf's law with Mandelbrot's shift, which keeps the first few words from taking half of the text.
 ZIPF_SHIFT = 10.0

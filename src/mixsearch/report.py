@@ -219,7 +219,6 @@ def describe_index(index: TopicIndex, name: str) -> dict[str, Any]:
         "generation": index.generation,
         "n_documents": index.n_documents,
         "n_words": len(index.corpus.words or ()),
-        "has_texts": index.has_texts,
         "has_names": index.has_names,
         "columns": [vars(column) for column in columns.kept],
         "over": columns.find("date"),

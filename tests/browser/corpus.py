@@ -41,13 +41,12 @@ TINY_SUBJECTS = {
 
 
 def build_library(folder: Path) -> dict[str, TopicIndex]:
-    """The indexes that the server of the tests has: a real one, and a tiny one without texts."""
+    """The indexes that the server of the tests has: a real one, and a tiny one."""
     hobbies = write_documents(folder / "hobbies.jsonl", make_documents(SUBJECTS, N_DOCUMENTS) + odd_documents())
     tiny = write_documents(folder / "tiny.jsonl", make_documents(TINY_SUBJECTS, 60))
     reading = every_word(text="text", id="name", min_df=2)
     build_index(hobbies, folder / "hobbies.index", IndexOptions(n_components=12), reading)
-    bare = every_word(text="text", id="name", keep_texts=False)
-    build_index(tiny, folder / "tiny.index", IndexOptions(n_components=3), bare)
+    build_index(tiny, folder / "tiny.index", IndexOptions(n_components=3), every_word(text="text", id="name"))
     return {name: open_index(folder / f"{name}.index") for name in ("hobbies", "tiny")}
 
 

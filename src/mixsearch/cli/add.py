@@ -80,16 +80,12 @@ def _print(added: Added, *, as_json: bool, is_refitted: bool) -> None:
     if as_json:
         print_json(_as_dict(added))
         return
-    left_out = [
-        (added.n_duplicates, pluralize(added.n_duplicates, "duplicate")),
-        (added.n_skipped, "in the index already"),
-    ]
-    dropped = ", ".join(f"{n:,} {reason}" for n, reason in left_out if n)
+    skipped = f"; left out: {added.n_skipped:,} in the index already" if added.n_skipped else ""
     replaced = f", {added.n_replaced:,} replaced" if added.n_replaced else ""
     documents = f"{added.n_documents:,} {pluralize(added.n_documents, 'document')}"
     facts = [
         ("index", str(added.path)),
-        ("added", f"{documents}{replaced}{f'; left out: {dropped}' if dropped else ''}"),
+        ("added", f"{documents}{replaced}{skipped}"),
         ("documents", f"{added.n_all:,}"),
     ]
     print_facts(stdout_console(), facts)
@@ -98,7 +94,7 @@ def _print(added: Added, *, as_json: bool, is_refitted: bool) -> None:
 
 
 def _as_dict(added: Added) -> dict[str, object]:
-    counts = ("n_documents", "n_empty", "n_duplicates", "n_skipped", "n_replaced", "n_all")
+    counts = ("n_documents", "n_empty", "n_skipped", "n_replaced", "n_all")
     return {
         "index": str(added.path),
         **{name: getattr(added, name) for name in counts},

@@ -28,7 +28,6 @@ from mixsearch.cli.console import (
 from mixsearch.cli.progress import show_progress
 from mixsearch.cli.render import list_columns, print_facts
 from mixsearch.cli.units import format_bytes, format_seconds
-from mixsearch.display import pluralize
 from mixsearch.errors import Option, SearchError, SearchWarning
 from mixsearch.io.files import split_table, strip_compression_suffix
 from mixsearch.text.options import CorpusOptions
@@ -42,7 +41,6 @@ _COUNTS = (
     "n_documents",
     "n_empty",
     "n_missing",
-    "n_duplicates",
     "n_words",
     "n_features",
     "n_nonzeros",
@@ -150,7 +148,7 @@ def _print_summary(console: Console, summary: Summary) -> None:
     size = f"{format_bytes(built.n_bytes)}, {summary.bytes_per_document:,.0f} bytes per document"
     facts = [
         ("index", str(built.path)),
-        ("documents", f"{built.n_documents:,}{_describe_dropped(built)}"),
+        ("documents", f"{built.n_documents:,}"),
         ("words", f"{built.n_words:,}, of which {built.n_features:,} compare documents"),
         *([("columns", list_columns(summary.columns))] if summary.columns else []),
         ("size", size),
@@ -159,11 +157,6 @@ def _print_summary(console: Console, summary: Summary) -> None:
     print_facts(console, facts)
     print_notes(map(describe, summary.warnings))
     print_facts(console, [("next", Text(summary.next_command, style="bold"))])
-
-
-def _describe_dropped(built: Built) -> str:
-    n = built.n_duplicates
-    return f"; left out: {n:,} {pluralize(n, 'duplicate')}" if n else ""
 
 
 def build_cached(source: str, text: Sequence[str] | None = None) -> Path:

@@ -54,8 +54,7 @@ def info(
 def _list_facts(contents: Contents, *, verified: bool) -> Iterator[tuple[str, str]]:
     yield "index", contents.path
     yield "created", f"{contents.created} by mixsearch {contents.written_by}, format {contents.format_version}"
-    empty = f"{contents.n_empty:,} without words, {contents.n_duplicates:,} left out as duplicates"
-    yield "documents", f"{contents.n_documents:,} ({empty})"
+    yield "documents", f"{contents.n_documents:,} ({contents.n_empty:,} without words)"
     yield "words", f"{contents.n_words:,}, of which {contents.n_features:,} compare documents"
     if contents.columns:
         yield "columns", list_columns(contents.columns)
@@ -63,8 +62,7 @@ def _list_facts(contents: Contents, *, verified: bool) -> Iterator[tuple[str, st
     if growth.n_added or growth.n_removed:
         fitted = f"{growth.n_fitted:,} {pluralize(growth.n_fitted, 'document')}"
         yield "changes", f"{growth.n_added:,} added, {growth.n_removed:,} removed since the fit to {fitted}"
-    texts, names = ("kept" if has else "not kept" for has in (contents.has_texts, contents.has_names))
-    yield "texts", f"{texts}; names {names}"
+    yield "names", "kept" if contents.has_names else "not kept"
     yield "reading", _join_options(contents.reading)
     yield "size", f"{format_bytes(contents.n_bytes)}, {contents.n_bytes / contents.n_documents:,.0f} bytes per document"
     files = sorted(contents.bytes_of_files.items(), key=lambda item: -item[1])

@@ -50,7 +50,7 @@ class SourceFiles:
         return sum(file.n_bytes for file in self.files)
 
 
-def find_files(source: Source, format: Format | None = None, columns: Sequence[str] = ()) -> SourceFiles:
+def find_files(source: Source, columns: Sequence[str] = ()) -> SourceFiles:
     """Return the files of a path, a folder, a pattern or a list of them, and their format; "-" is standard input.
 
     Columns that the caller names tell CSV without a suffix from lines of text. Of a folder or a pattern, the files of
@@ -62,7 +62,7 @@ def find_files(source: Source, format: Format | None = None, columns: Sequence[s
             "{argument} is an empty list, but at least one file is needed.", code="no_files", argument=Option("source")
         )
     files = [file for name in names for file in _list_files(name)]
-    kinds = [_find_kind(file, format) for file in files]
+    kinds = [_find_kind(file) for file in files]
     counts = Counter(kind for kind in kinds if kind != _BINARY)
     if not counts or (len(names) > 1 and _BINARY in kinds):
         raise BinaryFileError(
@@ -71,17 +71,14 @@ def find_files(source: Source, format: Format | None = None, columns: Sequence[s
             file=str(files[kinds.index(_BINARY)]),
         )
     if len(files) == 1 and not os.path.isdir(names[0]):
-        is_guessed = format is None and kinds[0] == "files"
-        return SourceFiles(files, _guess_by_content(files[0], columns) if is_guessed else cast(Format, kinds[0]))
+        is_plain = kinds[0] == "files"
+        return SourceFiles(files, _guess_by_content(files[0], columns) if is_plain else cast(Format, kinds[0]))
     common, n_common = counts.most_common(1)[0]
     if n_common < counts.total() and (len(names) > 1 or 2 * n_common <= counts.total()):
         raise SearchError(
-            "The files have several formats ({formats}), but one is needed. Name files of one format, or set "
-            "{argument} to one of {choices}.",
+            "The files have several formats ({formats}), but one is needed. Name files of one format.",
             code="mixed_formats",
             formats=", ".join(sorted(counts)),
-            argument=Option("format"),
-            choices=", ".join(FORMATS),
         )
     chosen = [file for file, kind in zip(files, kinds, strict=True) if kind == common]
     skipped = [file.path.name for file, kind in zip(files, kinds, strict=True) if kind != common]
@@ -121,9 +118,9 @@ def guess_by_name(path: Path) -> Format | None:
     return FORMAT_BY_SUFFIX.get(Path(strip_compression_suffix(path)).suffix.lower())
 
 
-def _find_kind(file: File, format: Format | None) -> str:
+def _find_kind(file: File) -> str:
     """Return the format of a file by its name, that of plain text, or that it is binary and none of them."""
-    kind = format or guess_by_name(file.path) or "files"
+    kind = guess_by_name(file.path) or "files"
     return kind if kind in _BINARY_FORMATS or b"\0" not in read_head(file) else _BINARY
 
 

@@ -28,20 +28,20 @@ class CountChunk:
     ----------
     counts : sparse array of shape (n_rows, n_words), int32
         How often each word occurs in each document, features first.
-    rows : array of shape (n_rows,)
-        Indices of the documents in the input. Those of dropped documents are missing.
+    start : int
+        The index of the first document in the input.
     names : list of str, optional
         Values of the id column, or names of files.
-    texts : list of str, optional
+    texts : list of str
         The documents as they were read.
     columns : polars.DataFrame, optional
         The columns that are kept with the text.
     """
 
     counts: sp.csr_array[Any]
-    rows: Array
+    start: int
     names: list[str] | None
-    texts: list[str] | None
+    texts: list[str]
     columns: pl.DataFrame | None = None
 
 
@@ -59,36 +59,21 @@ class Spool:
         return range(len(self.starts) - 1)
 
     def add(self, documents: pl.DataFrame, counts: sp.csr_array[Any], sequences: Sequences) -> None:
-        """Write a chunk after the others: rows, names and texts of documents, and their tokens."""
-        self._write(len(self.starts) - 1, documents, counts, sequences)
-        self.starts.append(self.starts[-1] + documents.height)
-
-    def _write(self, place: int, documents: pl.DataFrame, counts: sp.csr_array[Any], sequences: Sequences) -> None:
+        """Write a chunk after the others: names and texts of documents, and their tokens."""
+        place = len(self.starts) - 1
         with _report_full_disk():
             documents.write_ipc(self._get_path(place, "documents"))
             np.savez(self._get_path(place, "tokens"), **sequences._asdict())
         self.write_counts(place, counts)
+        self.starts.append(self.starts[-1] + documents.height)
 
     def write_counts(self, place: int, counts: sp.csr_array[Any]) -> None:
         """Write the counts of the documents of a chunk, in place of those before."""
         with _report_full_disk():
             sp.save_npz(self._get_path(place, "counts"), counts, compressed=False)
 
-    def drop(self, is_dropped: Array) -> None:
-        """Remove some of the documents."""
-        lengths = []
-        for place, (start, stop) in enumerate(pairwise(self.starts)):
-            left = np.flatnonzero(~is_dropped[start:stop])
-            tokens, bounds = self.read_tokens(place)
-            n_tokens = np.diff(bounds)
-            tokens = tokens[np.repeat(~is_dropped[start:stop], n_tokens)]
-            sequences = Sequences(tokens, np.append(0, np.cumsum(n_tokens[left])))
-            self._write(place, self.read_documents(place)[left], self.read_counts(place)[left], sequences)
-            lengths.append(len(left))
-        self.starts = np.append(0, np.cumsum(lengths)).tolist()
-
     def read_documents(self, place: int) -> pl.DataFrame:
-        """Return the rows, names and texts of the documents of a chunk."""
+        """Return the names and texts of the documents of a chunk."""
         return pl.read_ipc(self._get_path(place, "documents"))
 
     def read_counts(self, place: int, width: int | None = None) -> sp.csr_array[Any]:
@@ -150,11 +135,9 @@ class Corpus:
     Attributes
     ----------
     n_documents, n_characters : int
-        Documents that are left, and the characters of their texts.
+        Documents, and the characters of their texts.
     copy_of : array of shape (n_documents,)
         The first document that each nearly repeats; its own index if it repeats none.
-    duplicates : array of shape (n_dropped, 2)
-        Row of each dropped document, and row of the earlier document that it repeats.
     notes : tuple of SearchWarning
         Decisions that the user should know about, such as which column has the text.
     stop_words : tuple of str
@@ -184,7 +167,6 @@ class Corpus:
     n_documents: int
     n_characters: int
     copy_of: Array
-    duplicates: Array
     notes: tuple[SearchWarning, ...]
     stop_words: tuple[str, ...]
     words: list[str] = field(repr=False)
@@ -200,11 +182,6 @@ class Corpus:
         """The features, in alphabetical order."""
         return self.words[: self.n_features]
 
-    @property
-    def n_dropped(self) -> int:
-        """Number of documents that were dropped as duplicates."""
-        return len(self.duplicates)
-
     def chunks(self) -> Iterator[CountChunk]:
         """Yield the documents in order, one chunk at a time. It can be called again.
 
@@ -215,9 +192,9 @@ class Corpus:
         """
         for place, start in zip(self._spool.places, self._spool.starts, strict=False):
             documents, counts = self._spool.read_documents(place), self._spool.read_counts(place)
-            names, texts = (documents[name].to_list() if name in documents else None for name in ("name", "text"))
+            names = documents["name"].to_list() if "name" in documents else None
             columns = None if self.columns is None else self.columns.slice(start, documents.height)
-            yield CountChunk(counts, documents["row"].to_numpy(), names, texts, columns)
+            yield CountChunk(counts, start, names, documents["text"].to_list(), columns)
 
     def to_counts(self) -> sp.csr_array[Any]:
         """Return the counts of all features at once, for a corpus that fits into memory.

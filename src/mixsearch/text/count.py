@@ -74,7 +74,7 @@ def read_corpus(
     Notes
     -----
     Documents keep the order of the input. A missing or empty text is a document without words, so that row i of the
-    counts is row i of the input unless duplicates are dropped. The result does not depend on `memory`.
+    counts is row i of the input. The result does not depend on `memory`.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def read_corpus(
         reader = SourceReader(options)
         reader.check_no_columns()
         return _count_words(reader.read_strings(source), reader, features)  # type: ignore[arg-type]
-    sources = find_files(source, options.format, options.named_columns)
+    sources = find_files(source, options.named_columns)
     reader = SourceReader(options, describe_source(source))
 
     def report() -> None:
@@ -159,9 +159,6 @@ def _count_words(
         n = spool.starts[-1]
         # 2) documents that nearly repeat an earlier one
         copy_of = find_copies(stored.bands, stored.n_tokens, partial(spool.read_rows, width=len(stored.tokens)))
-        is_dropped = (copy_of != np.arange(n)) & options.drop_duplicates
-        if is_dropped.any():
-            spool.drop(is_dropped)
         # 3) the words that each token is counted as, and their frequencies
         table = _tabulate_words(stored.tokens, options, spool)
         # 4) features and phrases, by their frequencies
@@ -169,14 +166,13 @@ def _count_words(
         # 5) counts by columns: features, and after them all other words
         columns = None if stored.columns is None else find_types(stored.columns, reader.reading.readings)
         return Corpus(
-            n_documents=spool.starts[-1],
-            n_characters=int(stored.n_characters[~is_dropped].sum()),
-            copy_of=np.arange(spool.starts[-1]) if is_dropped.any() else copy_of,
-            duplicates=np.stack([np.arange(n), copy_of], axis=1)[is_dropped],
+            n_documents=n,
+            n_characters=stored.n_characters,
+            copy_of=copy_of,
             notes=(*reader.list_notes(), *_note_missing(stored.n_missing, n)),
             stop_words=tuple(stop_words),
             n_missing=stored.n_missing,
-            columns=columns if columns is None else columns.filter(~is_dropped),
+            columns=columns,
             _spool=spool,
             **_store_counts(pl.Series(names, dtype=pl.String), table, options, spool),
         )
@@ -199,7 +195,7 @@ class _Stored(NamedTuple):
     tokens: pl.Series  # the distinct ones, by their numbers
     bands: Array  # (n_documents, 4)
     n_tokens: Array  # of each document, (n_documents,)
-    n_characters: Array  # (n_documents,)
+    n_characters: int
     columns: pl.DataFrame | None
     n_missing: int
 
@@ -208,7 +204,7 @@ def _store_tokens(
     chunks: Iterable[Documents], reader: SourceReader, spool: Spool, report: Callable[[], None]
 ) -> _Stored:
     options, lexicon = reader.options, Lexicon("" if reader.options.token_pattern else COUNTED)
-    columns, n_missing, arrays = list[pl.DataFrame](), 0, list[tuple[Array, ...]]()
+    columns, n_missing, n_characters, arrays = list[pl.DataFrame](), 0, 0, list[tuple[Array, ...]]()
     # An error must end the threads at once, not when its traceback is garbage-collected.
     checked = _check_lengths(chunks, options)
     with closing(map_in_order(partial(_tokenize, options=options), checked, options.n_threads)) as results:
@@ -217,13 +213,10 @@ def _store_tokens(
             is_counted = lexicon.is_counted[numbers]
             of_documents = np.concatenate([[0], np.cumsum(is_counted)])[bounds]
             counts = _count_tokens(numbers[is_counted], of_documents, len(lexicon.hashes))
-            n_characters = documents.texts.str.len_chars().to_numpy().astype(np.int64)
-            bands = compute_bands(counts, lexicon.hashes)
-            arrays.append((bands, np.diff(of_documents), n_characters))
-            rows = pl.Series(np.arange(len(bounds) - 1) + spool.starts[-1])
-            contents = {"row": rows, "name": documents.names, "text": documents.texts if options.keep_texts else None}
-            frame = pl.DataFrame({name: column for name, column in contents.items() if column is not None})
-            spool.add(frame, counts, Sequences(numbers, bounds))
+            n_characters += int(documents.texts.str.len_chars().sum())
+            arrays.append((compute_bands(counts, lexicon.hashes), np.diff(of_documents)))
+            contents = {"text": documents.texts} | ({} if documents.names is None else {"name": documents.names})
+            spool.add(pl.DataFrame(contents), counts, Sequences(numbers, bounds))
             # The columns to keep stay in memory: only all of their values show their types.
             columns += [] if documents.columns is None else [documents.columns]
             n_missing += documents.n_missing
@@ -234,7 +227,7 @@ def _store_tokens(
             code="no_documents",
             source=reader.source,
         )
-    bands, n_tokens, n_characters = (np.concatenate(listed) for listed in zip(*arrays, strict=True))
+    bands, n_tokens = (np.concatenate(listed) for listed in zip(*arrays, strict=True))
     return _Stored(lexicon.tokens, bands, n_tokens, n_characters, concat(columns) if columns else None, n_missing)
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import polars as pl
 
 from mixsearch.errors import ArgumentError, Option
-from mixsearch.io.files import FORMATS, Format
 from mixsearch.machine import available_cores
 from mixsearch.options import option
 
@@ -39,12 +39,8 @@ class CorpusOptions:
         Column that names the documents. By default one of unique short texts, such as id or title.
     keep : str, sequence of str, "auto" or None, default="auto"
         Columns to keep for filters, groups and lists. auto keeps up to 50 columns of at most 300 characters on average.
-    format : str, optional
-        One of `FORMATS`. By default the suffixes of the files decide.
     encoding : str
         Encoding of text files. It must keep ASCII unchanged.
-    no_header : bool
-        Whether the first row of CSV, TSV and Excel is data. Columns are then called "column 1", "column 2" and so on.
     skip_bad_rows : bool
         Skip rows of CSV, TSV and JSON that cannot be read, and count them. By default they are errors.
     token_pattern : str, optional
@@ -63,10 +59,6 @@ class CorpusOptions:
     max_df : int or float, optional
         Largest number of documents of a feature. A float is a share of all documents. By default 0.3, more in a corpus
         of less than 34 documents.
-    drop_duplicates : bool
-        Leave out documents that repeat an earlier one. They have at least 0.8 of their words in common.
-    keep_texts : bool
-        Whether to keep the texts together with the counts.
     memory : int
         Bytes that the chunks in progress may use together. A document may have a tenth of them, or 4 MiB; a longer one
         is an error. The distinct words (100 bytes each) come on top.
@@ -85,9 +77,7 @@ class CorpusOptions:
     )
     id: str | None = option(None, "Column that names the documents.", metavar="COLUMN")
     keep: KeptColumns = option("auto", "Columns to keep for filters, groups and lists.", metavar="COLUMN,...|auto|none")
-    format: Format | None = None
     encoding: str = option("utf-8", "Encoding of text files.")
-    no_header: bool = False
     skip_bad_rows: bool = option(False, "Skip rows of CSV, TSV and JSON that cannot be read, and count them.")
     token_pattern: str | None = None
     stop_words: str | Sequence[str] | None = option(
@@ -98,15 +88,9 @@ class CorpusOptions:
         None, "Number of documents that have a feature at least; 0.01 is a share of them.", metavar="N"
     )
     max_df: int | float | None = None
-    drop_duplicates: bool = option(False, "Leave out documents that repeat an earlier one.")
-    keep_texts: bool = True
     memory: int = 256_000_000
 
     def __post_init__(self) -> None:
-        if self.format not in (None, *FORMATS):
-            raise _make_error(
-                "format", self.format, "{argument} must be one of {choices}, got {value!r}.", choices=", ".join(FORMATS)
-            )
         _check_frequency("min_df", self.min_df)
         _check_frequency("max_df", self.max_df)
         if self.memory < 1:
@@ -166,8 +150,8 @@ def choose_limits(options: CorpusOptions, n_documents: int) -> WordLimits:
     )
 
 
-def _make_error(name: str, value: object, sentence: str, **fields: Any) -> ArgumentError:
-    return ArgumentError(sentence, argument=Option(name), value=value, **fields)
+def _make_error(name: str, value: object, sentence: str) -> ArgumentError:
+    return ArgumentError(sentence, argument=Option(name), value=value)
 
 
 def _check_frequency(name: str, value: Any) -> None:
@@ -183,20 +167,15 @@ def _check_frequency(name: str, value: Any) -> None:
 
 
 def _check_encoding(encoding: str) -> None:
-    try:
-        keeps_ascii = "{a\n".encode(encoding) == b"{a\n"
-    except LookupError as error:
-        raise _make_error(
-            "encoding",
-            encoding,
-            "{argument} must be an encoding that Python knows, such as 'utf-8' or 'cp1252', got {value!r}.",
-        ) from error
-    if not keeps_ascii:
-        raise _make_error(
-            "encoding",
-            encoding,
-            "{argument} must keep ASCII unchanged, got {value!r}: convert the file with `iconv -f {value} -t utf-8`.",
-        )
+    with suppress(LookupError):
+        if "{a\n".encode(encoding) == b"{a\n":
+            return
+    raise _make_error(
+        "encoding",
+        encoding,
+        "{argument} must be an encoding that Python knows and that keeps ASCII unchanged, such as 'utf-8' or 'cp1252', "
+        "got {value!r}. Convert the file with iconv.",
+    )
 
 
 def _check_pattern(pattern: str) -> None:

@@ -53,7 +53,6 @@ class SourceReader:
 
     def __post_init__(self) -> None:
         self.reading = Reading(
-            no_header=self.options.no_header,
             encoding=self.options.encoding,
             limit=self.options.document_bytes,
             skip_bad_rows=self.options.skip_bad_rows,
@@ -136,13 +135,12 @@ class SourceReader:
             value = getattr(self.options, name)
             if value is not None and value != "auto":
                 raise ArgumentError(
-                    "{argument} is {value!r}, but {source!r} is plain text without columns. Leave it out, or set "
-                    "{format_argument} to the format of the file.",
+                    "{argument} is {value!r}, but {source!r} is plain text without columns. Leave it out, or give the "
+                    "file the suffix of its format.",
                     code="no_columns",
                     argument=Option(name),
                     value=value,
                     source=self.source,
-                    format_argument=Option("format"),
                 )
 
 
@@ -196,7 +194,7 @@ def group_by_size(items: Iterable[tuple[Item, int]], size: int) -> Iterator[list
 def inspect_columns(source: Source, options: CorpusOptions | None = None) -> list[ColumnSummary]:
     """Return what the first rows of the first file show about its columns, and which are kept by default."""
     options = replace(options or CorpusOptions(), keep="auto")
-    sources = find_files(source, options.format, options.named_columns)
+    sources = find_files(source, options.named_columns)
     if sources.format in ("lines", "files"):
         return []
     reader = SourceReader(options, describe_source(source))
@@ -221,7 +219,7 @@ def has_columns(source: Source, options: CorpusOptions) -> bool:
     """Return whether documents come from tables, whose columns have names."""
     if is_frame(source) or are_texts(source):
         return is_frame(source)
-    return find_files(source, options.format, options.named_columns).format not in ("lines", "files")
+    return find_files(source, options.named_columns).format not in ("lines", "files")
 
 
 def are_texts(source: Any) -> bool:

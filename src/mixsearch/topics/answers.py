@@ -189,7 +189,7 @@ def list_documents(index: TopicIndex, topic: Topic, n: int, skip: int, words: It
     documents = index.documents([row for row, _ in best])
     listed = []
     for document, (row, membership) in zip(documents, best, strict=True):
-        snippet = None if document.text is None else make_snippet(document.text, highlighted)
+        snippet = make_snippet(document.text, highlighted)
         facts = {"row": row, "name": document.name, "membership": membership, "snippet": snippet}
         listed.append(facts | describe_columns(index, document.columns))
     return listed
@@ -270,7 +270,7 @@ def frame_documents(
     topics : mapping of str to Topic
         The topics, each with the name of its column.
     text : bool, default=False
-        Whether to add the texts, if the index stores them.
+        Whether to add the texts.
     is_sorted : bool, default=False
         Whether to list only the documents of the first topic, best first.
 
@@ -296,7 +296,7 @@ def frame_documents(
     every = np.arange(index.n_documents)
     columns = index.columns.take(every).get_columns()
     columns += [pl.Series(name, topic.membership()) for name, topic in topics.items()]
-    if text and index.has_texts:
+    if text:
         columns.append(pl.Series("text", [str(value) for value in index.texts.read(every)]))
     names = rename_repeated([column.name for column in columns])
     frame = pl.DataFrame([column.alias(name) for column, name in zip(columns, names, strict=True)])

@@ -43,7 +43,7 @@ MIN_DOCUMENTS = 2
 # Ids that a note lists.
 _MAX_LISTED = 5
 # Options that say where the texts are, and those that only matter while they are read, are not stored.
-_NOT_STORED = ("format", "encoding", "keep_texts", "memory")
+_NOT_STORED = ("encoding", "memory")
 _OF_TOKENS = ("token_pattern", "phrases")
 
 # Called with the step of the work, units done, units in all (None if unknown), and the name of the unit.
@@ -88,8 +88,8 @@ class Built:
     ----------
     path : Path
         Where the index is.
-    n_documents, n_empty, n_missing, n_duplicates : int
-        Documents of the index; those without features; rows without a text; near copies that were found.
+    n_documents, n_empty, n_missing : int
+        Documents of the index; those without features; those without a text.
     n_words, n_features, n_nonzeros : int
         Words that can be searched; those that compare documents; their counts that are not zero.
     n_components : int
@@ -104,7 +104,6 @@ class Built:
     n_documents: int
     n_empty: int
     n_missing: int
-    n_duplicates: int
     n_words: int
     n_features: int
     n_nonzeros: int
@@ -189,14 +188,16 @@ def write_index(
     by_document = CountWriter(out, f"{name}/{BY_DOCUMENT}")
     of_others: list[sp.csr_array] = []
     numbers: list[Array] = []
-    has: dict[str, bool] = {}
+    has_names = False
 
     def write_counts(chunk: CountChunk) -> pl.DataFrame:
         counts = damp_counts(chunk.counts)
         by_document.append(counts[:, :d])
         of_others.append(sp.csr_array(counts[:, others]))
-        numbers.append(np.asarray(chunk.rows) if rows is None else rows[chunk.rows])
-        has.update(has_texts=chunk.texts is not None, has_names=chunk.names is not None)
+        documents = np.arange(chunk.start, chunk.start + chunk.counts.shape[0])
+        numbers.append(documents if rows is None else rows[documents])
+        nonlocal has_names
+        has_names = chunk.names is not None
         on_progress("Storing", sum(map(len, numbers)), corpus.n_documents, "documents")
         return make_records(numbers[-1], chunk.texts, chunk.names, chunk.columns)
 
@@ -224,9 +225,8 @@ def write_index(
     out.facts["n_components"] = n_components
     out.facts[GROWTH] = asdict(Growth(n, expected_new=_expect_new_words(corpus)))
     out.facts["corpus"] = {
-        "n_rows": corpus.n_documents + corpus.n_dropped if rows is None else int(rows[-1]) + 1,
-        "n_duplicates": corpus.n_dropped,
-        **has,
+        "n_rows": n if rows is None else int(rows[-1]) + 1,
+        "has_names": has_names,
         "tokens": {name: getattr(reading, name) for name in _OF_TOKENS} | {"stop_words": list(corpus.stop_words)},
         "reading": _describe_reading(corpus, reading),
     }
@@ -271,7 +271,7 @@ def summarize(path: Path, corpus: Corpus, counted: dict[str, int]) -> Built:
     """Summarize a published index."""
     size = sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
     notes = (*corpus.notes, *_find_repeated_ids(path))
-    return Built(path=path, n_bytes=size, notes=notes, n_duplicates=corpus.n_dropped, **counted)
+    return Built(path=path, n_bytes=size, notes=notes, **counted)
 
 
 def _find_repeated_ids(path: Path) -> list[RepeatedIdsWarning]:

@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from importlib import import_module
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 # Frequent words in the contents of an index.
 _N_FREQUENT = 10
 # What an index knows of its corpus.
-_FACTS = {"n_rows", "tokens", "reading", "n_duplicates", "has_texts", "has_names"}
+_FACTS = {"n_rows", "tokens", "reading", "has_names"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,12 +57,10 @@ class Contents:
     format_version: int
     n_documents: int
     n_empty: int  # documents without features
-    n_duplicates: int
     n_words: int
     n_features: int
     n_nonzeros: int
     n_components: int
-    has_texts: bool
     has_names: bool
     reading: dict[str, Any]
     bytes_of_files: dict[str, int]
@@ -101,8 +100,8 @@ class TopicIndex:
         The state of the index, which changes with every write, and when it was written.
     n_documents, n_components : int
         The number of documents, and of eigenvectors that they are compared in.
-    has_texts, has_names : bool
-        Whether the index holds the texts and the names of its documents.
+    has_names : bool
+        Whether the documents have names.
 
     Examples
     --------
@@ -125,7 +124,7 @@ class TopicIndex:
         self.facts: Mapping[str, Any] = folder.facts.get("corpus", {})
         if not isinstance(self.facts, Mapping) or not self.facts.keys() >= _FACTS:
             raise damage_error("'{path}' is damaged: it does not describe its corpus.", path=str(self.path))
-        self.has_texts, self.has_names = bool(self.facts["has_texts"]), bool(self.facts["has_names"])
+        self.has_names = bool(self.facts["has_names"])
         self.columns = Columns(folder, folder.facts[SEGMENTS], has_names=self.has_names)
         self.n_documents, self.n_components = self.corpus.n_documents, len(self.corpus.frame.values)
 
@@ -249,17 +248,16 @@ class TopicIndex:
         Returns
         -------
         list of Document
-            With texts, names and columns if the index holds them.
+            With their texts, and names and columns if they have them.
         """
         if not len(rows):
             return []
         with self.explain_failures():
             indices = self.corpus.find_rows(rows)
-            nothing = [None] * len(indices)
-            names = self.columns.take(indices, [ID])[ID].fill_null("").to_list() if self.has_names else nothing
-            texts = self.texts.read(indices) if self.has_texts else nothing
+            names = self.columns.take(indices, [ID])[ID].fill_null("").to_list() if self.has_names else repeat(None)
+            texts = self.texts.read(indices)
             values = self.columns.list_values(indices)
-            return [Document(*each) for each in zip(map(int, rows), names, texts, values, strict=True)]
+            return [Document(*each) for each in zip(map(int, rows), names, texts, values, strict=False)]
 
     @cached_property
     def texts(self) -> Any:
@@ -414,7 +412,7 @@ class TopicIndex:
         for name, file in self.folder.manifest.files.items():
             parts = re.split(r"[/.]", name)
             sizes[parts[1] if parts[0].startswith("segment_") else parts[0]] += file.size
-        corpus, facts = self.corpus, self.facts
+        corpus = self.corpus
         with self.explain_failures():
             frequency = corpus.document_frequency[: corpus.n_features]
             frequent = np.argsort(-frequency, kind="stable")[:_N_FREQUENT].tolist()
@@ -425,14 +423,12 @@ class TopicIndex:
                 format_version=self.folder.manifest.version,
                 n_documents=self.n_documents,
                 n_empty=int(np.count_nonzero(corpus.lengths == 0)),
-                n_duplicates=facts["n_duplicates"],
                 n_words=corpus.n_words,
                 n_features=corpus.n_features,
                 n_nonzeros=sum(int(segment.by_document.nnz) for segment in corpus.segments),
                 n_components=self.n_components,
-                has_texts=self.has_texts,
                 has_names=self.has_names,
-                reading=facts["reading"],
+                reading=self.facts["reading"],
                 bytes_of_files=dict(sizes),
                 n_bytes=sum(sizes.values()),
                 frequent_words=[CorpusWord(self._word_series[i], int(frequency[i])) for i in frequent],

@@ -42,7 +42,7 @@ class Document(NamedTuple):
 
     row: int
     name: str | None
-    text: str | None
+    text: str
     columns: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -59,7 +59,7 @@ class StoredColumn:
 
 
 def make_records(
-    rows: Array, texts: Sequence[str] | None, names: Sequence[str] | None, columns: pl.DataFrame | None
+    rows: Array, texts: Sequence[str], names: Sequence[str] | None, columns: pl.DataFrame | None
 ) -> pl.DataFrame:
     """Make a table of documents: their rows in the input, names, columns, and texts under a name that no column has."""
     series = [pl.Series(ROW, rows, dtype=pl.Int64)]
@@ -67,16 +67,15 @@ def make_records(
     series += [] if columns is None else columns.get_columns()
     labels = rename_repeated([each.name for each in series])
     listed = [each.alias(label) for each, label in zip(series, labels, strict=True)]
-    return pl.DataFrame(listed if texts is None else [*listed, pl.Series(_TEXT, texts, dtype=pl.String)])
+    return pl.DataFrame([*listed, pl.Series(_TEXT, texts, dtype=pl.String)])
 
 
 def write_records(out: FolderWriter, segment: str, chunks: Iterable[pl.DataFrame]) -> None:
     """Write the records of a segment, as `make_records` makes them, and describe the columns that are new."""
     frames = []
     for records in chunks:
-        if _TEXT in records:
-            out.save_texts(f"{segment}/{TEXTS}", records[_TEXT])
-        frames.append(records.drop(_TEXT, strict=False))
+        out.save_texts(f"{segment}/{TEXTS}", records[_TEXT])
+        frames.append(records.drop(_TEXT))
     frame = concat(frames)
     out.save_frame(f"{segment}/{COLUMNS}", frame)
     described = out.facts.setdefault(COLUMNS, [])
@@ -89,8 +88,6 @@ def write_records(out: FolderWriter, segment: str, chunks: Iterable[pl.DataFrame
 def read_records(folder: Folder, segment: str) -> pl.DataFrame:
     """Read the documents of a segment, as `make_records` makes them."""
     records = folder.table(f"{segment}/{COLUMNS}").collect()
-    if f"{segment}/{TEXTS}" not in folder.tables:
-        return records
     return records.with_columns(folder.texts(f"{segment}/{TEXTS}").collect()[TEXT].alias(_TEXT))
 
 

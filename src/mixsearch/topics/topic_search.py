@@ -162,15 +162,13 @@ class TopicSearch(BaseEstimator):
 
         texts = ["" if is_missing(text) else text for text in X]
         with count_texts(texts) as counted:
-            chunks = list(counted.chunks())
-            counts, rows = sp.vstack([chunk.counts for chunk in chunks], "csr"), [chunk.rows for chunk in chunks]
+            counts = sp.vstack([chunk.counts for chunk in counted.chunks()], "csr")
             corpus = FittedCorpus.fit(
                 check_counts(counts, min_documents=2),
                 counted.words,
                 n_components=check_n_components(self.n_components),
                 n_features=counted.n_features,
                 copy_of=counted.copy_of,
-                rows=np.concatenate(rows),
                 seed=self.random_state,
             )
             return corpus, Vocabulary(counted.words, corpus.document_frequency, split_question, counted.stop_words)

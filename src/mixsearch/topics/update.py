@@ -41,7 +41,7 @@ Existing = Literal["error", "skip", "replace"]
 # document is written again a number of times that is logarithmic in the number of additions.
 _MERGE_FACTOR = 2
 # Options that say where the texts are.
-_PLACES = ("text", "id", "keep", "format", "encoding", "no_header", "skip_bad_rows")
+_PLACES = ("text", "id", "keep", "encoding", "skip_bad_rows")
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,6 @@ class Added:
     path: Path
     n_documents: int
     n_empty: int  # of them, without features
-    n_duplicates: int
     n_skipped: int
     n_replaced: int
     n_all: int
@@ -139,7 +138,7 @@ def add_documents(
     source : path, URL or sequence of them
         What to add, as `read_corpus` takes it.
     reading : CorpusOptions, optional
-        Where the texts are: `text`, `id`, `keep`, `format`, `encoding`. By default as when the index was made. Words
+        Where the texts are: `text`, `id`, `keep`, `encoding`. By default as when the index was made. Words
         are always counted as they were then.
     existing : {"error", "skip", "replace"}, default="error"
         What to do with documents whose names the index has.
@@ -197,7 +196,7 @@ def _choose_reading(index: TopicIndex, source: Any, given: CorpusOptions | None)
 
 
 def _add_corpus(changes: _Changes, added: Corpus, existing: Existing, on_progress: OnProgress) -> Added:
-    index, facts = changes.index, changes.index.facts
+    index = changes.index
     # 1) counts over the words of the index and then new ones, which may be in one document: others may come later
     words, column_of = _join_words(index.words, added)
     is_unknown = column_of >= len(index.words)
@@ -227,14 +226,11 @@ def _add_corpus(changes: _Changes, added: Corpus, existing: Existing, on_progres
         share = n_new / growth.n_added
         unknown = float(totals[is_unknown].sum() / max(totals.sum(), 1))
         growth = replace(growth, new_words=growth.new_words * (1 - share) + unknown * share)
-    n_duplicates = facts["n_duplicates"] + added.n_dropped
-    n_rows = index.n_rows + added.n_documents + added.n_dropped
-    changes.finish(growth, n_rows=n_rows, n_duplicates=n_duplicates)
+    changes.finish(growth, n_rows=index.n_rows + added.n_documents)
     return Added(
         path=index.path,
         n_documents=n_new,
         n_empty=int(np.count_nonzero(segment.placed.lengths == 0)),
-        n_duplicates=added.n_dropped,
         n_skipped=int(np.count_nonzero(~is_new)),
         n_replaced=n_replaced,
         n_all=n_all,
@@ -255,12 +251,12 @@ def _join_words(words: Sequence[str], added: Corpus) -> tuple[pl.Series, Array]:
 
 
 def _make_records(index: TopicIndex, chunk: CountChunk) -> pl.DataFrame:
-    """Make the records of documents to add, with texts and names if the index has them."""
+    """Make the records of documents to add, with names if the index has them."""
     if chunk.columns is not None and index.columns.described:
         check_schema(index.columns.take(np.arange(1)).schema, chunk.columns.schema)
-    rows = np.asarray(chunk.rows) + index.n_rows
-    texts, names = chunk.texts or [""] * len(rows), chunk.names or [""] * len(rows)
-    return make_records(rows, texts if index.has_texts else None, names if index.has_names else None, chunk.columns)
+    rows = np.arange(chunk.counts.shape[0]) + index.n_rows + chunk.start
+    names = chunk.names or [""] * len(rows)
+    return make_records(rows, chunk.texts, names if index.has_names else None, chunk.columns)
 
 
 def _place(index: TopicIndex, counts: sp.csr_array, copy_of: Array, rows: Array) -> Segment:
@@ -431,12 +427,6 @@ def refresh_index(path: str | os.PathLike[str], *, on_progress: OnProgress | Non
     report = on_progress or (lambda *_: None)
     with write_folder(path, overwrite=True) as out:
         index = open_index(path)
-        if not index.has_texts:
-            raise SearchError(
-                "The index '{path}' cannot be refreshed: it holds no texts. Build it again from the files.",
-                code="cannot_refresh",
-                path=str(index.path),
-            )
         with count_documents(_read_documents(index, report), index.reading) as corpus:
             n_components = index.folder.facts["n_components"]
             counted = write_index(out, corpus, n_components, index.reading, report, index.corpus.rows)

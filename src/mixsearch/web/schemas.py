@@ -167,7 +167,6 @@ class IndexInfo(BaseModel):
     generation: str = Field(description="Changes with every write to the index.")
     n_documents: int
     n_words: int
-    has_texts: bool
     has_names: bool
     columns: list[StoredColumn] = Field(description="The columns that documents have, for filters and groups.")
     over: str | None = Field(description="The first column of dates.")
@@ -191,7 +190,7 @@ class FullDocument(BaseModel):
 
     row: int
     name: str | None
-    text: str | None = Field(description="null if the index has no texts.")
+    text: str
     is_cut: bool = Field(description="Whether the end of a very long text is left out.")
     title: str | None = Field(description="From its columns, as link and date are.")
     link: str | None

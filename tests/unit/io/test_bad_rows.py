@@ -90,7 +90,5 @@ def test_blank_lines_are_skipped_and_rows_without_values_are_rows(tmp_path):
 
 def test_a_table_without_a_header_is_read(tmp_path):
     path = write(tmp_path / "a.csv", "5,Good sushi\n1,Bad ramen\n4,Hot tea\n")
-    texts, notes = read_texts(path, text="column 2", no_header=True)
-    assert (texts, notes) == (["Good sushi", "Bad ramen", "Hot tea"], ())
     rows, warnings = read_rows(path, no_header=True)
     assert (rows, warnings) == ({"column 1": [5, 1, 4], "column 2": ["Good sushi", "Bad ramen", "Hot tea"]}, [])

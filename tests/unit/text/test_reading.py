@@ -23,7 +23,6 @@ def read(source, **options):
             words=corpus.vocabulary,
             counts=corpus.to_counts().toarray().tolist(),
             texts=[text for chunk in chunks for text in chunk.texts],
-            rows=[row for chunk in chunks for row in chunk.rows.tolist()],
             names=names,
             notes=[note.as_dict() for note in corpus.notes],
         )
@@ -47,7 +46,6 @@ def assert_read(found, names=("0", "1", "2", "3")):
     assert found.words == WORDS
     assert found.counts == COUNTS
     assert found.texts == [text or "" for text in TEXTS]
-    assert found.rows == [0, 1, 2, 3]
     assert found.names == (None if names is None else list(names))
 
 
@@ -87,7 +85,7 @@ def test_folders_patterns_and_lists_of_text_files_are_documents_named_by_their_p
     write(tmp_path / ".hidden" / "c.txt", "secret")
     found = read(tmp_path)
     assert (found.names, found.texts) == (["b.txt", "sub/a"], ["good sushi", "ramen\ntea"])
-    assert read(f"{tmp_path}/*.txt", format="files").texts == ["good sushi"]
+    assert read(f"{tmp_path}/*.txt").texts == ["good sushi"]
     assert read([tmp_path / "sub" / "a", tmp_path / "b.txt"]).texts == ["ramen\ntea", "good sushi"]
 
 
@@ -103,7 +101,6 @@ TABLE = 'id,note,text\n1,fresh,good sushi\n2,cold,"ramen, tea"\n'
         (TABLE, {}, TABLE.splitlines()),
         ("id;text\n1;good sushi\n", {"id": "id"}, ["good sushi"]),
         (TABLE, {"text": "note"}, ["fresh", "cold"]),
-        (TABLE, {"text": "note", "format": "csv"}, ["fresh", "cold"]),
     ],
 )
 def test_standard_input_is_json_csv_if_columns_are_named_or_lines(monkeypatch, content, options, texts):

@@ -46,7 +46,7 @@ pytestmark = [
 @pytest.fixture(scope="module", params=CORPORA)
 def corpus(request, tmp_path_factory):
     text, column, where, hints = CORPORA[request.param]
-    reading = CorpusOptions(text=text, keep_texts=False)
+    reading = CorpusOptions(text=text)
     path = tmp_path_factory.mktemp(request.param) / "texts.index"
     build_index(TEXTS / f"{request.param}.jsonl.gz", path, IndexOptions(n_components=30), reading)
     return open_index(path), column, where, hints

@@ -195,15 +195,6 @@ def test_a_refreshed_index_is_the_one_of_its_documents_from_scratch(path, tmp_pa
     assert open_index(path).documents([360])[0].name == "r1000"
 
 
-def test_an_index_without_texts_says_to_build_it_again(tmp_path):
-    source = write_reviews(tmp_path / "r.parquet", FIRST)
-    build_index(source, tmp_path / "index", OPTIONS, CorpusOptions(text="review", keep_texts=False))
-    with raises("cannot_refresh"):
-        refresh_index(tmp_path / "index")
-    add_documents(tmp_path / "index", write_reviews(tmp_path / "more.parquet", MORE))
-    assert open_checked(tmp_path / "index").n_documents == 340
-
-
 def test_documents_like_those_of_the_fit_need_no_refit_and_new_words_do(path):
     assert not add(path, MORE).growth.needs_refresh
     growth = add(path, make_reviews(["space"] * 30, 5000), "space").growth

@@ -11,7 +11,6 @@ export interface IndexInfo {
   generation: string;
   n_documents: number;
   n_words: number;
-  has_texts: boolean;
   has_names: boolean;
   columns: Column[];
   over: string | null;

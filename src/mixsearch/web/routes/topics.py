@@ -328,8 +328,8 @@ def encode_document(index: ServedIndex, row: int) -> bytes:
     except SearchError as error:
         raise APIError("not_found", "{reason}", reason=str(error), row=row) from error
     text = document.text
-    is_cut = text is not None and len(text) > MAX_TEXT
-    facts = {"row": row, "name": document.name, "text": text and text[:MAX_TEXT], "is_cut": is_cut}
+    is_cut = len(text) > MAX_TEXT
+    facts = {"row": row, "name": document.name, "text": text[:MAX_TEXT], "is_cut": is_cut}
     return encode_json(facts | describe_columns(index.index, document.columns))
 
 
