@@ -147,11 +147,6 @@ def n_cores() -> int:
     return _cores.get() or available_cores()
 
 
-def is_on_one_core() -> bool:
-    """Return whether work is limited to one core by `on_one_core`."""
-    return _cores.get() == 1
-
-
 @contextmanager
 def on_one_core() -> Iterator[None]:
     """Limit work in this context to one core, because the caller distributes work over the cores itself."""

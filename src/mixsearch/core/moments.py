@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,10 +16,9 @@ from mixsearch.core.rows import (
     CHUNK_ROWS,
     Chunks,
     Layout,
-    RowChunks,
     SampleChunk,
-    chunk_rows,
     row_slices,
+    split_rows,
     sum_chunks,
 )
 from mixsearch.machine import n_cores, one_blas_thread
@@ -92,9 +91,13 @@ def second_moment(chunks: Chunks[Any], weigh: Weigh | None = None, *, center: Ar
     whole = n if weigh is None else 1
     if is_dense(chunks.layout):
         return np.asarray(chunks.sum(lambda chunk: gram(chunk, weigh, center)) / whole)
-    return symmetric_operator(
-        d, dtype, lambda Q: np.asarray(chunks.sum(lambda chunk: multiply_gram(chunk, Q, weigh, center)) / whole)
-    )
+
+    def multiply(chunk: Any, Q: Array) -> Array:
+        X = chunk.samples
+        pieces = split_rows(X) if sp.issparse(X) else [(slice(None), X)]  # BLAS already runs on all cores
+        return multiply_gram(pieces, Q, np.ones(X.shape[0]) if weigh is None else weigh(chunk), center)
+
+    return symmetric_operator(d, dtype, lambda Q: np.asarray(chunks.sum(multiply, Q) / whole))
 
 
 def is_dense(layout: Layout) -> bool:
@@ -119,36 +122,23 @@ def gram(chunk: Any, weigh: Weigh | None, center: Array | None) -> Array:
     return total
 
 
-def multiply_gram(chunk: Any, Q: Array, weigh: Weigh | None, center: Array | None) -> Array:
-    """Sum wᵢ (xᵢ - center)(xᵢ - center)'Q, (d, q), over a chunk."""
-    X: Any = chunk.samples
-    weights, Q = np.ones(X.shape[0]) if weigh is None else weigh(chunk), np.ascontiguousarray(Q)
-    if isinstance(X, np.ndarray):
-        # BLAS already runs on all cores: one piece.
-        whole = RowChunks([slice(0, len(X))], [X].__getitem__, X.shape, X.size, X.dtype)
-        return multiply_gram_chunks(whole, Q, weights, center=center, n_threads=1)
-    return multiply_gram_chunks(chunk_rows(sp.csr_array(X)), Q, weights, center=center)
-
-
-def multiply_gram_chunks(
-    chunks: RowChunks, Q: Array, weights: Array, *, center: Array | None = None, n_threads: int | None = None
+def multiply_gram(
+    pieces: Sequence[tuple[slice, Samples]], Q: Array, weights: Array, center: Array | None = None
 ) -> Array:
-    """Σ wᵢ (xᵢ - center)(xᵢ - center)'Q, (d, q): one pass over the samples serves a whole block of vectors."""
-    shares = weights[:, None].astype(chunks.dtype)
-    middle = None if center is None else center.astype(chunks.dtype)
+    """Sum wᵢ (xᵢ - center)(xᵢ - center)'Q, (d, q): one pass over the samples serves a whole block of vectors."""
+    Q, dtype = np.ascontiguousarray(Q), pieces[0][1].dtype
+    middle = None if center is None else center.astype(dtype)
 
-    def multiply(piece: tuple[int, slice]) -> Array:
-        index, rows = piece
-        X = chunks.read(index)
+    def multiply(piece: tuple[slice, Any]) -> Array:
+        rows, X = piece
         image = np.asarray(X @ Q)
-        if middle is None:
-            image *= shares[rows]
-            return np.asarray(X.T @ image)
-        image -= middle @ Q
-        image *= shares[rows]
-        return np.asarray(X.T @ image) - np.outer(middle, image.sum(axis=0))
+        if middle is not None:
+            image -= middle @ Q
+        image *= weights[rows, None].astype(dtype)
+        product = np.asarray(X.T @ image)
+        return product if middle is None else product - np.outer(middle, image.sum(axis=0))
 
-    return np.asarray(sum_chunks(multiply, chunks.enumerate(), n_threads or n_cores()))
+    return np.asarray(sum_chunks(multiply, pieces, n_cores() if len(pieces) > 1 else 1))
 
 
 def symmetric_operator(d: int, dtype: Any, apply: Callable[[Array], Array]) -> LinearOperator:
@@ -179,19 +169,19 @@ def rescale(base: Matrix, *, scale: float, metric: Array, diagonal: Array, direc
     return np.asarray(rescaled - np.outer(direction, direction))
 
 
-def weighted_gram(Y: Array, weights: Array, *, precision: Any = np.float64, n_threads: int = 1) -> Array:
+def weighted_gram(Y: Array, weights: Array) -> Array:
     """Σ wᵢ yᵢyᵢ', (k, k), for few coordinates and weights of any sign, in double precision."""
     # The product of a matrix with itself takes half the time of one with another.
     roots = np.sqrt(weights) if np.all(weights >= 0) else None
 
     def work(rows: slice) -> Any:
-        part = Y[rows].astype(precision, copy=False)
+        part = Y[rows].astype(np.float64, copy=False)
         if roots is None:
-            return np.asarray((part * weights[rows, None].astype(precision)).T @ part, dtype=np.float64)
-        scaled = part * roots[rows, None].astype(precision)
-        return np.asarray(scaled.T @ scaled, dtype=np.float64)
+            return (part * weights[rows, None]).T @ part
+        scaled = part * roots[rows, None]
+        return scaled.T @ scaled
 
-    return np.asarray(sum_chunks(work, row_slices(len(Y)), n_threads if len(Y) > 2 * CHUNK_ROWS else 1))
+    return np.asarray(sum_chunks(work, row_slices(len(Y))))
 
 
 def sample_mean_of(chunks: Chunks[Any]) -> Array:

@@ -20,7 +20,6 @@ import scipy.sparse as sp
 
 from mixsearch._typing import Array
 from mixsearch.errors import SearchError
-from mixsearch.machine import is_on_one_core
 
 # Groups of the jackknife, which are left out one at a time.
 N_GROUPS = 40
@@ -288,76 +287,43 @@ def even_slices(n_rows: int, n_slices: int) -> Iterator[slice]:
 
 def leave_one_out(chunks: Chunks[S], summarize: Callable[..., Sums], *shared: Any) -> list[Sums]:
     """Sum over all rows except those of one jackknife group, for each group in turn."""
-    by_group: Any = sums_by_group(chunks, summarize, *shared)
-    if not isinstance(by_group, tuple):
-        return list(by_group.sum(axis=0) - by_group)
-    remaining = [field.sum(axis=0) - field for field in by_group]
-    return [_like(by_group, [field[group] for field in remaining]) for group in range(chunks.n_groups)]
-
-
-def sums_by_group(chunks: Chunks[S], summarize: Callable[..., Sums], *shared: Any) -> Sums:
-    """Sum over the rows of every jackknife group: one more axis, the first."""
     n_groups = chunks.n_groups
 
-    def sum_chunk(chunk: S) -> Any:
-        groups = [summarize(chunk, chunk.rows_at(n_groups, group), *shared) for group in range(n_groups)]
-        if not isinstance(groups[0], tuple):
-            return np.stack(groups)
-        return _like(groups[0], [np.stack(field) for field in zip(*groups, strict=True)])
+    def sum_groups(chunk: S) -> Any:
+        return tuple(summarize(chunk, chunk.rows_at(n_groups, group), *shared) for group in range(n_groups))
 
-    sums: Sums = chunks.sum(sum_chunk)
-    return sums
+    groups = chunks.sum(sum_groups)
+    total = add_all(groups)
+    return [_subtract(total, group) for group in groups]
+
+
+def _subtract(total: Any, part: Any) -> Any:
+    if isinstance(total, tuple):
+        return _like(total, [_subtract(one, other) for one, other in zip(total, part, strict=True)])
+    return total - part
 
 
 def spread_over_groups(chunk: Chunk, values: Any, n_groups: int) -> Any:
     """Put the value of each sample into the column of its jackknife group; X' times that has all group sums."""
     spread = np.zeros((len(values), n_groups), dtype=values.dtype)
-    spread[np.arange(len(values)), group_indices(chunk, len(values), n_groups)] = values
+    rows = np.arange(len(values))
+    spread[rows, (rows + chunk.first) % n_groups] = values
     return spread
-
-
-def group_indices(chunk: Chunk, n_rows: int, n_groups: int) -> Any:
-    """Return the jackknife group of each row of a chunk."""
-    return (np.arange(n_rows) + chunk.first) % n_groups
 
 
 # ---- Sparse rows in pieces ------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class RowChunks:
-    """Sparse rows in pieces that are read on demand: views of memory, or sections of files.
+def split_rows(X: Any) -> list[tuple[slice, sp.csr_array[Any]]]:
+    """Split sparse rows into slices with about the same number of non-zeros, at least two; return views of them.
 
-    The bounds of the pieces depend on the rows alone. So sums over them, added in their order, are the same to the last
-    bit wherever the rows are stored and however many threads share the work.
+    The slices depend on the rows alone: sums over them, added in their order, are the same to the last bit however many
+    threads share the work.
     """
-
-    slices: Sequence[slice]  # the rows of each piece
-    read: Callable[[int], Any]  # the index of a piece -> its rows, a csr_array
-    shape: tuple[int, int]
-    n_nonzeros: int
-    dtype: Any
-
-    def enumerate(self) -> Iterator[tuple[int, slice]]:
-        """Iterate over the index and the rows of every piece."""
-        return iter(enumerate(self.slices))
-
-
-def split_rows(indptr: Any, max_nonzeros: int | None = None) -> list[slice]:
-    """Split sparse rows into slices with about the same number of non-zeros."""
-    n_rows, n_nonzeros = len(indptr) - 1, int(indptr[-1])
-    min_chunks = 1 if is_on_one_core() else 2
-    n_chunks = min(max(min_chunks, -(-n_nonzeros // (max_nonzeros or CHUNK_NONZEROS))), max(n_rows, 1))
-    cuts = np.searchsorted(indptr, np.linspace(0, n_nonzeros, n_chunks + 1))
-    cuts[0], cuts[-1] = 0, n_rows
-    return [slice(int(a), int(b)) for a, b in pairwise(cuts) if b > a] or [slice(0, 0)]
-
-
-def chunk_rows(X: sp.csr_array[Any], max_nonzeros: int | None = None) -> RowChunks:
-    """Split rows in memory into pieces, without a copy."""
-    slices = split_rows(X.indptr, max_nonzeros)
-    views = [view_rows(X, rows) for rows in slices]
-    return RowChunks(slices, views.__getitem__, X.shape, X.nnz, X.dtype)
+    n_pieces = max(2, -(-X.nnz // CHUNK_NONZEROS))
+    cuts = np.searchsorted(X.indptr, np.linspace(0, X.nnz, n_pieces + 1)[1:-1])
+    slices = [slice(int(a), int(b)) for a, b in pairwise([0, *cuts, X.shape[0]]) if b > a] or [slice(0, 0)]
+    return [(rows, view_rows(X, rows)) for rows in slices]
 
 
 def view_rows(X: sp.csr_array[Any], rows: slice) -> sp.csr_array[Any]:

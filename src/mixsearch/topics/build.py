@@ -14,7 +14,6 @@ import polars as pl
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
-from mixsearch.core.rows import chunk_rows
 from mixsearch.core.validation import check_positive_int
 from mixsearch.errors import ArgumentError, RepeatedIdsWarning, SearchError, SearchWarning
 from mixsearch.io.folder import FolderWriter, open_folder, write_folder
@@ -213,7 +212,7 @@ def write_index(
     # 3) the frame, and all documents in it
     on_progress("Fitting topics", 0, None, "passes")
     frame, placed = fit_corpus(
-        chunk_rows(features),
+        features,
         n_components,
         on_pass=lambda n_passes: on_progress("Fitting topics", n_passes, None, "passes"),
         allocate=lambda array, shape, dtype: out.allocate(f"{name}/placed/{array}", shape, dtype),

@@ -16,8 +16,8 @@ import scipy.sparse as sp
 
 from mixsearch._typing import Array
 from mixsearch.core.eigen import top_eigenpairs
-from mixsearch.core.moments import multiply_gram_chunks, rescale, symmetric_operator
-from mixsearch.core.rows import RowChunks, chunk_rows, row_slices, sum_chunks
+from mixsearch.core.moments import multiply_gram, rescale, symmetric_operator
+from mixsearch.core.rows import row_slices, split_rows, sum_chunks
 from mixsearch.core.validation import as_search_errors
 from mixsearch.errors import HintError, SearchError
 from mixsearch.machine import n_cores, one_blas_thread
@@ -122,7 +122,7 @@ def recover_counts(damped: Any) -> sp.csr_array:
 
 
 def fit_corpus(
-    counts: RowChunks,
+    counts: sp.csr_array,
     n_components: int = TUNING.n_components,
     *,
     seed: int = 0,
@@ -131,17 +131,15 @@ def fit_corpus(
 ) -> tuple[TopicFrame, Placed]:
     """Fit the frame of damped counts of features, and place all documents in it."""
     # 1) unit tf-idf vectors: their mean and deviation
-    n, d = counts.shape
-    frequency = sum_chunks(lambda chunk: np.bincount(counts.read(chunk[0]).indices, minlength=d), counts.enumerate())
+    (n, d), pieces = counts.shape, split_rows(counts)
+    frequency = sum_chunks(lambda piece: np.bincount(piece[1].indices, minlength=d), pieces)
     idf = np.log((1 + n) / (1 + frequency)) + 1
-    lengths = np.concatenate([_measure(counts.read(index), idf) for index, _ in counts.enumerate()])
+    lengths = np.concatenate([_measure(X, idf) for _, X in pieces])
     inverse = _invert(lengths)
-    sums = sum_chunks(lambda chunk: _sum_squares(counts.read(chunk[0]), inverse[chunk[1]]), counts.enumerate())
+    sums = sum_chunks(lambda piece: _sum_squares(piece[1], inverse[piece[0]]), pieces)
     mean, square = idf * sums[0] / n, idf**2 * sums[1] / n
     # 2) eigenvectors of their second moment, over pairs of different words
-    products = symmetric_operator(
-        d, np.dtype(np.float32), lambda Q: multiply_gram_chunks(counts, np.ascontiguousarray(Q), inverse**2 / n)
-    )
+    products = symmetric_operator(d, np.dtype(np.float32), lambda Q: multiply_gram(pieces, Q, inverse**2 / n))
     second = rescale(products, scale=1.0, metric=idf, diagonal=square, direction=np.zeros(d))
     k = min(n_components, d, max(n - 1, 1))
     with one_blas_thread:
@@ -166,8 +164,8 @@ def fit_corpus(
         np.random.default_rng(seed).permutation(np.flatnonzero(lengths))[: max(min(TUNING.n_anchors, n // 4), 1)]
     )
     anchors = [
-        place_documents(frame, counts.read(i)[chosen[(chosen >= rows.start) & (chosen < rows.stop)] - rows.start])
-        for i, rows in counts.enumerate()
+        place_documents(frame, X[chosen[(chosen >= rows.start) & (chosen < rows.stop)] - rows.start])
+        for rows, X in pieces
     ]
     places = np.concatenate([sample.coordinates for sample in anchors])
     frame = replace(frame, anchors=to_units(places * frame.scale)[0])
@@ -175,8 +173,8 @@ def fit_corpus(
     placed = _allocate_placed(frame, n, allocate)
     a, b = len(frame.anchors), len(frame.broad_center)
     center, broad_center, links = np.zeros(k), np.zeros(b), np.zeros((a, a))
-    for index, rows in counts.enumerate():
-        chunk = place_documents(frame, counts.read(index))
+    for rows, X in pieces:
+        chunk = place_documents(frame, X)
         for array, values in zip(placed, chunk, strict=True):
             array[rows] = values
         center += chunk.coordinates.sum(axis=0)
@@ -194,9 +192,9 @@ def fit_corpus(
     )
 
 
-def _describe_typical(counts: RowChunks, total_square: float) -> Array:
+def _describe_typical(counts: sp.csr_array, total_square: float) -> Array:
     """Return the mean square of the values of unit vectors, and the median number of features of a document, (2,)."""
-    sizes = np.concatenate([np.diff(counts.read(index).indptr) for index, _ in counts.enumerate()])
+    sizes = np.diff(counts.indptr)
     return np.array([total_square / max(sizes.sum(), 1), max(np.median(sizes), 1)], dtype=np.float32)
 
 
@@ -331,7 +329,7 @@ class FittedCorpus:
         damped = damp_counts(counts)
         n, d = damped.shape
         features = damped if n_features in (None, d) else sp.csr_array(damped[:, :n_features])
-        frame, placed = fit_corpus(chunk_rows(features), n_components, seed=seed)
+        frame, placed = fit_corpus(features, n_components, seed=seed)
         every = np.arange(n)
         copy_of, rows = every if copy_of is None else copy_of, every if rows is None else rows
         segment = Segment(features, sp.csc_array(damped), placed, copy_of, rows)
