@@ -166,7 +166,8 @@ def estimate_curve(background: Array, given: Array, check: TopicCheck) -> tuple[
         M(t) = N c(t) + g(t) - ε g b(t) / m,
 
     with g(t) given documents above t. Membership is the slope of M against the number of documents b(t) + g(t), made
-    to fall with the rank by the least concave majorant.
+    to fall with the rank by the least concave majorant. Its odds are raised to a power: many documents of a small
+    membership each, which N as a bound gives too much of, would blur shares over time.
     """
     m, g, q = check.n_documents, len(given), len(check.ranks)
     ranks, first = np.unique(check.ranks, return_index=True)
@@ -183,7 +184,8 @@ def estimate_curve(background: Array, given: Array, check: TopicCheck) -> tuple[
     corners = find_majorant(x, y)
     slopes = np.clip(np.diff(y[corners]) / np.maximum(np.diff(x[corners]), 1e-9), 0, 1)
     ends = np.append(levels[0], levels)[corners]
-    return ((ends[1:] + ends[:-1]) / 2)[::-1], slopes[::-1]
+    likely, unlikely = slopes**TUNING.sharpness, (1 - slopes) ** TUNING.sharpness
+    return ((ends[1:] + ends[:-1]) / 2)[::-1], (likely / (likely + unlikely))[::-1]
 
 
 def thin(scores: Array, n: int = 200) -> Array:

@@ -35,6 +35,7 @@ class Tuning:
     max_judged: int = 300  # hint documents that are left out in turn
     min_judged: int = 3  # with fewer, membership is a rank
     min_fraction: float = 0.25  # of left-out documents, above which their number is worth a ratio
+    sharpness: float = 2.0  # power of the odds of membership; larger for clearer shares over time, fewer members
     n_sampled: int = 2_000  # documents that stand for the corpus where left-out documents are scored
     strong: float = 0.93  # probability that a left-out document precedes another, from which a match is strong
     weak: float = 0.8  # and below which it is a reason not to trust the answer
