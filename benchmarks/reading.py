@@ -25,7 +25,8 @@ import scipy.sparse as sp
 from measuring import print_table, ratio, seconds
 from sklearn.feature_extraction.text import CountVectorizer
 
-from mixsearch.text import CorpusOptions, count_texts, read_corpus
+from mixsearch.text import CorpusOptions, read_corpus
+from mixsearch.text.count import count_texts
 
 PATTERN = r"(?u)\b\w\w+\b"
 # Python's \w in the words of other engines, whose own \w knows combining marks as well.

@@ -77,7 +77,14 @@ def use(index: Path) -> str:
     rows = [document["row"] for answer in answers for document in answer["documents"]]
     documents = [(each.name, each.text, dict(each.columns)) for each in opened.documents(rows)]
     words, matching = [word.word for word in opened.complete_word("s", 5)], int(opened.match("stars >= 2").sum())
-    shown = [answers, documents, matching, words, opened.contents().n_documents, sorted(opened.names())[:9]]
+    shown = [
+        answers,
+        documents,
+        matching,
+        words,
+        opened.contents().n_documents,
+        sorted(opened.columns.read_names())[:9],
+    ]
     # What is left of zero after rounding may differ from one process to the next.
     rounded = json.loads(json.dumps(shown, default=str), parse_float=lambda text: f"{round(float(text), 6):.2g}")
     return json.dumps(rounded, sort_keys=True).replace(str(index), "")

@@ -99,7 +99,7 @@ def test_an_index_is_replaced_only_when_asked(files: Files, tmp_path: Path) -> N
     [
         (("--min-df", "five"), "bad_argument", {"argument": "min_df", "value": "five"}),
         (("--text", "reviw"), "column_missing", {"column": "reviw", "suggestion": "review"}),
-        (("--text", "review", "--min-df", "601"), "no_words_left", {"min_df": 601, "max_df": 0.3, "n_documents": 600}),
+        (("--text", "review", "--min-df", "601"), "no_words_left", {"lower": 601, "upper": 180, "n_documents": 600}),
     ],
 )
 def test_what_cannot_be_indexed_is_an_error_with_a_code(

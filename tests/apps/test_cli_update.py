@@ -51,7 +51,7 @@ def test_new_words_lead_to_the_advice_to_refit_and_a_refit_learns_them(path, tmp
 def test_documents_are_removed_by_condition_and_id(path):
     run("remove", path, "--where", "stars = 5")
     opened = open_index(path)
-    first, second = list(opened.names())[:2]
+    first, second = opened.columns.read_names()[:2]
     answer = json.loads(run("remove", path, "--id", first, "--id", second, "--id", "nobody", "--json").stdout)
     assert (answer["n_documents"], answer["n_all"]) == (2, opened.n_documents - 2)
     assert [note["code"] for note in answer["warnings"]] == ["unknown_ids"]

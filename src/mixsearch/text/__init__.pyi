@@ -1,10 +1,9 @@
 from .corpus import Corpus
-from .count import count_texts, read_corpus
+from .count import read_corpus
 from .options import CorpusOptions
 
 __all__ = [
     "Corpus",
     "CorpusOptions",
-    "count_texts",
     "read_corpus",
 ]

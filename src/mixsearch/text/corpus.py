@@ -157,8 +157,8 @@ class Corpus:
 
     Examples
     --------
-    >>> from mixsearch.text import count_texts
-    >>> with count_texts(["good sushi", "good, good ramen"]) as corpus:  # or read_corpus, for files
+    >>> from mixsearch.text import read_corpus
+    >>> with read_corpus(["good sushi", "good, good ramen"]) as corpus:  # or files
     ...     counts = corpus.to_counts()
     >>> counts.shape
     (2, 3)

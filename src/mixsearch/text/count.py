@@ -111,29 +111,7 @@ def count_texts(
     *,
     features: Sequence[str] | None = None,
 ) -> Corpus:
-    """Count the words of strings, as `read_corpus` does for files.
-
-    Parameters
-    ----------
-    texts : iterable of str
-        One per document. It is read once, so it can be a generator.
-    options : CorpusOptions, optional
-        How to count.
-    features : sequence of str, optional
-        The features, whatever the frequencies of the words are.
-
-    Returns
-    -------
-    Corpus
-        The counts, on disk.
-
-    Examples
-    --------
-    >>> from mixsearch.text import count_texts
-    >>> with count_texts(["good sushi", "good, good ramen"]) as corpus:
-    ...     print(corpus.vocabulary, corpus.to_counts().toarray().tolist())
-    ['good', 'ramen', 'sushi'] [[1, 0, 1], [2, 1, 0]]
-    """
+    """Count the words of strings, which are texts whatever they look like, as `read_corpus` does for files."""
     if isinstance(texts, str):
         raise TypeError("texts must be an iterable of strings, got a single string: pass [text], or read_corpus(path).")
     reader = SourceReader(options or CorpusOptions())
@@ -347,10 +325,10 @@ def _choose_features(table: _WordTable, options: CorpusOptions, spool: Spool) ->
         counts = spool.read_rows(sample, len(table.tokens)) @ table.of_tokens
         stop_words, never_in_phrases = choose_stop_words(table.words.to_list(), counts)
     is_stop, is_never = (table.words.is_in(listed).to_numpy() for listed in (stop_words, never_in_phrases))
-    lower, upper = choose_limits(options, n_documents).find_bounds(n_documents)
+    lower, upper = choose_limits(options, n_documents)
     is_candidate = (table.documents > 0) & ~is_stop
     is_feature = is_candidate & (table.documents >= lower) & (table.documents <= upper)
-    _check_features(is_candidate, is_feature, options, n_documents)
+    _check_features(is_candidate, is_feature, (lower, upper), n_documents)
     features = np.flatnonzero(is_feature)
     # Of equally frequent words, the first ones in alphabetical order stay.
     features = np.sort(features[np.argsort(-table.totals[features], kind="stable")[:MAX_FEATURES]])
@@ -372,7 +350,7 @@ def _are_joined(words: pl.Series, phrases: pl.Series) -> pl.Series:
     return words.str.contains("-", literal=True) & words.str.replace("-", " ", literal=True).is_in(phrases.implode())
 
 
-def _check_features(is_candidate: Array, is_feature: Array, options: CorpusOptions, n: int) -> None:
+def _check_features(is_candidate: Array, is_feature: Array, limits: tuple[float, float], n: int) -> None:
     if not is_candidate.any():
         raise SearchError(
             pluralize(n, "The only document has", "The {n_documents:,} documents have")
@@ -381,19 +359,13 @@ def _check_features(is_candidate: Array, is_feature: Array, options: CorpusOptio
             n_documents=n,
         )
     if not is_feature.any():
-        limits = choose_limits(options, n)
-        lower, upper = limits.find_bounds(n)
         raise SearchError(
-            "No word occurs in {lower:g} to {upper:g} of the {n_documents:,} documents. Lower {min_df_argument} "
-            "({min_df!r}) or raise {max_df_argument} ({max_df!r}).",
+            "No word occurs in {lower:g} to {upper:g} of the {n_documents:,} documents. Lower {argument}.",
             code="no_words_left",
-            lower=lower,
-            upper=upper,
+            lower=limits[0],
+            upper=limits[1],
             n_documents=n,
-            min_df_argument=Option("min_df"),
-            min_df=limits.min_df,
-            max_df_argument=Option("max_df"),
-            max_df=limits.max_df,
+            argument=Option("min_df"),
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import polars as pl
 
@@ -65,9 +65,9 @@ class CorpusOptions:
 
     Examples
     --------
-    >>> from mixsearch.text import CorpusOptions, count_texts
+    >>> from mixsearch.text import CorpusOptions, read_corpus
     >>> options = CorpusOptions(token_pattern=r"\S+", stop_words=["the"])
-    >>> with count_texts(["The runner's run", "A good run"], options) as corpus:
+    >>> with read_corpus(["The runner's run", "A good run"], options) as corpus:
     ...     print(corpus.vocabulary)
     ['a', 'good', 'run', "runner's"]
     """
@@ -129,25 +129,13 @@ class CorpusOptions:
         return max(self.memory // _MEMORY_PER_DOCUMENT_BYTE, _MIN_DOCUMENT_BYTES)
 
 
-class WordLimits(NamedTuple):
-    """Which words are features: the number or share of documents that have them."""
-
-    min_df: int | float
-    max_df: int | float
-
-    def find_bounds(self, n_documents: int) -> tuple[float, float]:
-        """Return the smallest and the largest number of documents that a feature occurs in."""
-        low, high = (limit if isinstance(limit, int) else limit * n_documents for limit in self)
-        return low, high
-
-
-def choose_limits(options: CorpusOptions, n_documents: int) -> WordLimits:
-    """Return the limits of the options, and the defaults for a corpus of this size."""
-    min_df = min(DEFAULT_MIN_DF, max(n_documents // _SMALL_MIN_SHARE, 1))
+def choose_limits(options: CorpusOptions, n_documents: int) -> tuple[float, float]:
+    """Return the smallest and the largest number of documents of a feature, in a corpus of this size."""
+    min_df = min(DEFAULT_MIN_DF, max(n_documents // _SMALL_MIN_SHARE, 1)) if options.min_df is None else options.min_df
     max_df = _SMALL_MAX_DF if n_documents * DEFAULT_MAX_DF < _SMALL_MAX_DF else DEFAULT_MAX_DF
-    return WordLimits(
-        min_df if options.min_df is None else options.min_df, max_df if options.max_df is None else options.max_df
-    )
+    max_df = max_df if options.max_df is None else options.max_df
+    low, high = (limit if isinstance(limit, int) else limit * n_documents for limit in (min_df, max_df))
+    return low, high
 
 
 def _make_error(name: str, value: object, sentence: str) -> ArgumentError:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -52,9 +51,3 @@ class Growth:
         dict
         """
         return {**asdict(self), "needs_refresh": self.needs_refresh}
-
-
-def read_growth(facts: Mapping[str, Any], n_documents: int) -> Growth:
-    """Read the changes that a folder knows of; none if nothing was changed."""
-    stored = facts.get(FACT)
-    return Growth(n_documents) if stored is None else Growth(**stored)

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from importlib import import_module
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +30,7 @@ from mixsearch.topics.completion import (
     split_query,
 )
 from mixsearch.topics.fitted_corpus import FittedCorpus, damp_counts
-from mixsearch.topics.growth import Growth, read_growth
+from mixsearch.topics.growth import FACT, Growth
 from mixsearch.topics.hint import Hint, Vocabulary, find_terms, read_words
 from mixsearch.topics.records import ID, Columns, Document, StoredColumn, open_texts
 from mixsearch.topics.search import check_hint, find_topic
@@ -264,16 +263,6 @@ class TopicIndex:
         """The texts of all documents, which are read when they are asked for."""
         return open_texts(self.folder, self.folder.facts[SEGMENTS])
 
-    def names(self) -> Iterator[str]:
-        """Iterate over the names of all documents, in the order of the corpus.
-
-        Returns
-        -------
-        iterator of str
-            Empty for a document without a name.
-        """
-        return iter(self.columns.read_names())
-
     # ---- Words ----
 
     @property
@@ -434,29 +423,8 @@ class TopicIndex:
                 frequent_words=[CorpusWord(self._word_series[i], int(frequency[i])) for i in frequent],
                 starters=self.starters(),
                 columns=self.columns.described,
-                growth=read_growth(self.folder.facts, self.n_documents),
+                growth=Growth(**self.folder.facts[FACT]),
             )
-
-    def show(self, *hints: str, **options: Any) -> Any:
-        """Show topics in a notebook: one page with their words, documents, timelines and warnings.
-
-        Parameters
-        ----------
-        *hints : str
-            One for each topic, as in a search box: "sushi -burger".
-        **options
-            Further arguments of `make_report`, such as by and where.
-
-        Returns
-        -------
-        Report
-            The page works without a server, and can be written to a file.
-        """
-        from mixsearch.topics.answers import Question
-
-        # Reports are made of indexes, so their module is found only when one is wanted.
-        make_report = import_module("mixsearch.report").make_report
-        return make_report(self, [Question(hint, hint) for hint in hints], **options)
 
     @contextmanager
     def explain_failures(self) -> Iterator[None]:

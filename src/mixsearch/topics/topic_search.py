@@ -7,13 +7,12 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from mixsearch.core.family import Preset
 from mixsearch.core.validation import as_search_errors, check_choice, check_n_components
-from mixsearch.errors import ArgumentError, HintError, Option, SearchError
+from mixsearch.errors import ArgumentError, Option, SearchError
 from mixsearch.io.values import is_missing
 from mixsearch.lda import LdaSearch
 from mixsearch.topics.fitted_corpus import FittedCorpus, check_counts, recover_counts
@@ -108,20 +107,19 @@ class TopicSearch(BaseEstimator):
     def fit(
         self,
         X: Any,
-        y: ArrayLike | None = None,
+        y: Any = None,
         *,
         vocabulary: Iterable[str] | Mapping[str, int] | None = None,
     ) -> Self:
-        """Fit the corpus. With labels, also find the topic of the known documents.
+        """Fit the corpus.
 
         Parameters
         ----------
         X : array or sparse matrix of shape (n, d), or sequence of str
             Word counts, one row per document; or texts, which are counted as in an index: in any language, without stop
             words, with phrases. None and NaN are documents without words.
-        y : array of shape (n,), optional
-            1 for known documents of the topic, 0 for documents that are not about it, -1 for unlabelled ones. If given,
-            the topic found is in `topic_`.
+        y : object, optional
+            Ignored.
         vocabulary : sequence of str, or mapping of str to int, optional
             The words, one per column, or the column of each word. By default the column names if X is a data frame.
 
@@ -137,19 +135,6 @@ class TopicSearch(BaseEstimator):
             self._model = LdaSearch(self.n_components, preset="paper", random_state=self.random_state)
             self._model.fit(self._counts)
         self.n_components_ = len(self.corpus_.frame.values)
-        if y is not None:
-            labels = np.asarray(y)
-            if labels.shape != (self.corpus_.n_documents,):
-                raise HintError(
-                    "y must have one label for each of the {n_documents:,} documents, got shape {shape}.",
-                    code="bad_labels",
-                    n_documents=self.corpus_.n_documents,
-                    shape=labels.shape,
-                )
-            positive, negative = np.flatnonzero(labels == 1), np.flatnonzero(labels == 0)
-            if not len(positive):
-                raise HintError("No label is 1, so no document of the topic is known.", code="no_examples")
-            self.topic_ = self.search(documents=positive, not_documents=negative)
         return self
 
     def __sklearn_tags__(self) -> Any:

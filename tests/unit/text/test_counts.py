@@ -10,7 +10,8 @@ from sklearn.feature_extraction.text import CountVectorizer
 from tests.coded import raises
 from tests.every_word import every_word
 
-from mixsearch.text import CorpusOptions, count, count_texts, read_corpus
+from mixsearch.text import CorpusOptions, count, read_corpus
+from mixsearch.text.count import count_texts
 
 DOCUMENTS = ["aa bb cc", "aa bb bb", "aa dd dd dd", "", "aa ee"]
 TEXTS = [

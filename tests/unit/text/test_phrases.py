@@ -5,7 +5,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from mixsearch.text import CorpusOptions, count_texts
+from mixsearch.text import CorpusOptions
+from mixsearch.text.count import count_texts
 
 WORDS = [f"w{letter}{other}" for letter in "abcdefghij" for other in "abcdefghij"]
 

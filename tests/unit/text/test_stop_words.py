@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from mixsearch.text import CorpusOptions, count_texts
+from mixsearch.text import CorpusOptions
+from mixsearch.text.count import count_texts
 
 ENGLISH = ["the", "of", "and", "is", "with", "they", "from", "have"]
 FRENCH = ["les", "des", "dans", "avec", "nous", "pour", "cette", "sont"]

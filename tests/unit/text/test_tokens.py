@@ -11,7 +11,8 @@ from sklearn.feature_extraction.text import CountVectorizer
 from tests.coded import raises
 from tests.every_word import every_word
 
-from mixsearch.text import CorpusOptions, count_texts
+from mixsearch.text import CorpusOptions
+from mixsearch.text.count import count_texts
 from mixsearch.text.tokens import split_words
 
 # Letters that change their length or their neighbours when they are lowered, marks, joiners, digits of all kinds.

@@ -12,7 +12,8 @@ from tests.unit.topics.grown_index import OPTIONS, READING, build_reviews, list_
 
 from mixsearch.errors import DamagedFolderError, collect_warnings
 from mixsearch.io import folder
-from mixsearch.text import CorpusOptions, count_texts
+from mixsearch.text import CorpusOptions
+from mixsearch.text.count import count_texts
 from mixsearch.topics import storage
 from mixsearch.topics.answers import Question, answer_questions
 from mixsearch.topics.build import IndexOptions, build_index
@@ -150,7 +151,7 @@ def test_names_of_any_kind_are_kept_and_repeated_ones_are_noted(tmp_path):
     (note,) = [note for note in built.notes if note.code == "repeated_ids"]
     assert (note.fields["n_ids"], note.fields["n_documents"], note.fields["ids"]) == (1, 2, ["x"])
     index = open_index(tmp_path / "index")
-    assert list(index.names()) == names
+    assert index.columns.read_names().to_list() == names
     assert index.columns.names == ["row", "id", "row (2)", "id (2)"]
     assert index.documents([2])[0].columns == {"row (2)": 2, "id (2)": "c"}
 

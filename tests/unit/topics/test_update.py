@@ -22,7 +22,8 @@ from tests.unit.topics.grown_index import (
 
 from mixsearch.errors import BusyFolderError
 from mixsearch.io.folder import update_folder
-from mixsearch.text import CorpusOptions, count_texts
+from mixsearch.text import CorpusOptions
+from mixsearch.text.count import count_texts
 from mixsearch.topics.build import build_index
 from mixsearch.topics.fitted_corpus import place_documents
 from mixsearch.topics.index import open_index, verify_index
@@ -132,7 +133,7 @@ def test_documents_that_the_index_has_are_skipped_or_replaced(path, existing, st
     assert index.n_documents == 302
     names = FIRST["review_id"].to_pylist()
     if stars is None:
-        assert list(index.names()) == [*names, "r1000", "r1001"]
+        assert index.columns.read_names().to_list() == [*names, "r1000", "r1001"]
     else:
         assert_holds(index, pa.concat_tables([FIRST.slice(4), again]))
     before = index.generation
@@ -169,7 +170,7 @@ def test_documents_in_memory_are_added(path, convert):
     assert add_documents(path, source).n_documents == 40
     index = open_checked(path)
     if isinstance(source, pl.Series):
-        assert list(index.names())[-40:] == [""] * 40
+        assert index.columns.read_names().to_list()[-40:] == [""] * 40
         assert index.columns.table["stars"].to_list()[-40:] == [None] * 40
         assert index.documents([339])[0].text == MORE["review"][39].as_py()
     else:
