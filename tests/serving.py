@@ -52,7 +52,7 @@ def serve(
     indexes: Mapping[str, TopicIndex], access: Access | None = None, limits: Limits | None = None
 ) -> Iterator[Serving]:
     """Serve indexes on a free port until the end."""
-    limits = limits or Limits(n_threads=2, timeout=120, decode_timeout=60)
+    limits = limits or Limits(timeout=120)
     server = make_server(make_app(indexes, limits=limits, access=access), limits)
     with listen(HOST, 0) as listener:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)

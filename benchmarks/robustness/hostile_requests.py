@@ -38,8 +38,7 @@ N_CLIENTS, MAX_SECONDS = 4, 60
 KNOWN: dict[str, tuple[str, ...]] = {
     "index": ("whole",),
     "row": ("0", "5", "399", "400", "-1", "1e9"),
-    "picture": ("example",),
-    "table": ("example",),
+    "file": ("example",),
     "q": ("sushi1", "train3 music2", '"sushi1 sushi2"', "su*", "-any1 music3", "train1^2", "sushy", "any0"),
     "topic": ("q=sushi1", "q=train2&narrower=1", "documents=3", "q=zzz"),
     "documents": ("3", "3,5", "399"),
@@ -70,9 +69,10 @@ HEADERS: tuple[tuple[str, str], ...] = (
     ("X-Long", "z" * 70_000), ("Connection", "close, keep-alive"), ("Accept-Language", "\xe4" * 99),
 )  # fmt: skip
 BODIES = (
-    b"", b"{}", b'{"text": ["train3 music2"]}', b'{"text": [""]}', b'{"text": 7}', b"[" * 5000,
-    b'{"text": ["' + b"x " * 9999,
-    b'{"text": ["\\ud800"]}', b"\xff\xfe\x00", b"0\r\n\r\n", b"ffffffffff\r\n", b"GIF89a" + bytes(50),
+    b"", b"{}", b'{"judgements": {"3": true}, "n": 5}', b'{"judgements": {"x": 1}}', b'{"n": 7e9}', b"[" * 5000,
+    b'{"judgements": {"' + b"9" * 9999,
+    b'{"saved": [{"name": "\\ud800", "state": ""}]}',
+    b"\xff\xfe\x00", b"0\r\n\r\n", b"ffffffffff\r\n", b"GIF89a" + bytes(50),
     b"PK\x03\x04" + bytes(99),
     b"a,b\n1,2\n3", b'{"file": "../../x"}', b'{"seeds": [[1e999, 2]]}',
 )  # fmt: skip

@@ -19,7 +19,7 @@ from mixsearch._typing import Array
 from mixsearch.errors import SearchError
 from mixsearch.io.disk import explain_os_errors, write_atomically
 from mixsearch.topics.answers import Answer, Question, answer_questions, describe_topic
-from mixsearch.topics.document_map import DocumentPoints, place_in_plane
+from mixsearch.topics.document_map import list_mapped, place_in_plane
 from mixsearch.topics.groups import group_values
 from mixsearch.topics.overview import list_topics
 from mixsearch.topics.topic import Topic
@@ -154,7 +154,6 @@ def write_query(question: Question) -> str:
 def collect_data(index: TopicIndex, topics: Mapping[str, Topic], where: str | None) -> dict[str, Any]:
     """Collect all that the page shows of some topics, by their queries."""
     columns = [column for column in index.columns.described if column.role in GROUPED_ROLES]
-    places = place_in_plane(index.corpus)
     described = {
         query: describe_topic(index, topic, n_words=7, n_documents=N_DOCUMENTS) for query, topic in topics.items()
     }
@@ -174,9 +173,8 @@ def collect_data(index: TopicIndex, topics: Mapping[str, Topic], where: str | No
         "topics": described,
         "groups": groups,
         "places": labels,
-        "map": b64encode(encode_places(index, places)).decode(),
-        "memberships": {query: b64encode(encode_membership(topic, places)).decode() for query, topic in topics.items()},
-        "labels": list_labels(index, places),
+        "map": b64encode(encode_map(index)).decode(),
+        "memberships": {query: b64encode(encode_membership(topic)).decode() for query, topic in topics.items()},
     }
 
 
@@ -226,26 +224,36 @@ def describe_index(index: TopicIndex, name: str) -> dict[str, Any]:
     }
 
 
-def encode_places(index: TopicIndex, places: DocumentPoints) -> bytes:
-    """Encode the places of documents: their number as uint32, their rows as uint32, x and y as uint16."""
+def encode_map(index: TopicIndex) -> bytes:
+    """Encode the documents in the plane, and words at the places of the largest topics.
+
+    Their number as uint32, their rows as uint32, x and y as uint16; then the words as JSON.
+    """
+    places = place_in_plane(index.corpus)
     rows = np.asarray(index.corpus.rows)[places.documents]
     x, y = np.round(LARGEST * places.points).astype("<u2").T
-    return b"".join(array.tobytes() for array in (np.array(len(rows), "<u4"), rows.astype("<u4"), x, y))
-
-
-def encode_membership(topic: Topic, places: DocumentPoints) -> bytes:
-    """Encode the membership of the documents of a map as bytes, from 0 to 255."""
-    weights: Array = topic.member_weights[places.documents]
-    return np.round(255 * weights).astype(np.uint8).tobytes()
-
-
-def list_labels(index: TopicIndex, places: DocumentPoints) -> list[dict[str, Any]]:
-    """List words at the places of the largest topics, from 0 to 1."""
     labels = []
     for listed in list_topics(index, N_LABELLED)[:N_LABELS]:
         weights = listed.topic.membership()[places.documents]
         members = places.points[weights >= min(0.5, float(weights.max(initial=0)))]
         if len(members):
-            x, y = np.median(members, axis=0).tolist()
-            labels.append({"word": listed.hints[0], "x": x, "y": y})
-    return labels
+            left, top = np.median(members, axis=0).tolist()
+            labels.append({"word": listed.hints[0], "x": left, "y": top})
+    arrays = (np.array(len(rows), "<u4"), rows.astype("<u4"), x, y)
+    return b"".join(array.tobytes() for array in arrays) + json.dumps(labels).encode()
+
+
+def encode_membership(topic: Topic) -> bytes:
+    """Encode the membership of the documents of the map as bytes, from 0 to 255."""
+    weights: Array = topic.member_weights[list_mapped(len(topic.member_weights))]
+    return np.round(255 * weights).astype(np.uint8).tobytes()
+
+
+def list_largest(index: TopicIndex, n: int) -> list[dict[str, Any]]:
+    """List the largest topics, those first that are strong."""
+    topics = sorted(list_topics(index, 4 * n), key=lambda topic: topic.match != "strong")[:n]
+    total = index.n_documents
+    return [
+        {"hint": topic.hints[0], "words": topic.words, "n_members": topic.n_members, "share": topic.n_members / total}
+        for topic in topics
+    ]

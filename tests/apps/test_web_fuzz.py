@@ -23,7 +23,7 @@ pytestmark = pytest.mark.slow
 N_EXAMPLES = int(os.environ.get("MIXSEARCH_FUZZ", "10"))
 
 # What exists, put in place of most made-up names: else every request would end at the first door.
-NAMES = {"index": "texts", "picture": "example", "table": "example"}
+NAMES = {"index": "texts", "file": "example"}
 WORDS = [
     *(word for words in SUBJECTS.values() for word in words),
     *LANGUAGE,

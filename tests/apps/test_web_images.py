@@ -5,35 +5,24 @@ import zipfile
 
 import numpy as np
 import pytest
-from fastapi import FastAPI
 from numpy.testing import assert_array_equal
 from PIL import Image
 from starlette.testclient import TestClient
 from tests.unit.image.images import as_bytes, halves
 
 from mixsearch import segment
-from mixsearch.image import parse_seeds
+from mixsearch.datasets import make_landscape
 from mixsearch.image.files import make_segment_colors
-from mixsearch.web.errors import handle_errors
-from mixsearch.web.image_store import ImageStore
-from mixsearch.web.routes.images import make_router
-from mixsearch.web.settings import Limits
-from mixsearch.web.workers import WorkerPool
+from mixsearch.web import Access, Limits, make_app
 
 SEEDS = "seed=left:5,20%2B10,10&seed=50,20"
 GIVEN = {"left": [(5, 20), (10, 10)], "segment 2": [(50, 20)]}
 
 
-def client_of(**limits):
-    app, allowed = FastAPI(), Limits(decode_timeout=600, **limits)
-    handle_errors(app)
-    app.include_router(make_router(ImageStore(allowed), allowed, WorkerPool(2, 10)))
-    return TestClient(app)
-
-
 @pytest.fixture(scope="module")
 def client():
-    with client_of() as client:
+    app = make_app({}, limits=Limits(timeout=600, max_pixels=200_000), access=Access(files=True))
+    with TestClient(app, base_url="http://localhost") as client:
         yield client
 
 
@@ -47,109 +36,92 @@ def png(array):
     return file.getvalue()
 
 
-def upload(client, body=None):
-    answer = client.post("/api/pictures", content=png(photo()) if body is None else body)
+def send(client, body, name="photo.png"):
+    return client.post("/api/files", params={"name": name}, content=body)
+
+
+def upload(client, array=None):
+    answer = send(client, png(photo() if array is None else array))
     assert answer.status_code == 201, answer.text
-    return answer.json()["picture"]
+    return f"/api/pictures/{answer.json()['file']}"
 
 
 def image_of(answer):
     assert answer.status_code == 200, answer.text
     assert answer.headers["content-type"] == "image/png"
     assert answer.headers["cache-control"].startswith("private")
-    return Image.open(io.BytesIO(answer.content))
+    return np.asarray(Image.open(io.BytesIO(answer.content)))
 
 
 def find_code(answer):
     return answer.status_code, answer.json()["error"]["code"]
 
 
-def test_a_picture_is_uploaded_shown_and_removed(client):
-    answer = client.post("/api/pictures", content=png(photo()))
-    assert answer.status_code == 201
-    found = answer.json()
-    path = f"/api/pictures/{found['picture']}"
-    assert (found["width"], found["height"]) == (60, 40)
-    assert client.get(path).json() == found
-    assert_array_equal(np.asarray(image_of(client.get(f"{path}.png"))), photo())
-    assert client.delete(path).status_code == 204
-    for gone in (path, f"{path}.png", f"{path}/segments?seed=1,1"):
-        assert find_code(client.get(gone)) == (410, "gone")
+def test_a_picture_is_uploaded_and_shown(client):
+    path = upload(client)
+    assert client.get(path).json() == {"width": 60, "height": 40}
+    assert_array_equal(image_of(client.get(f"{path}/image.png")), photo())
+    example = image_of(client.get("/api/pictures/example/image.png"))
+    assert_array_equal(example, make_landscape(480, 720, random_state=3).image)
+    assert find_code(client.get("/api/pictures/nothing/image.png")) == (410, "gone")
 
 
-def test_a_large_picture_is_shown_smaller_and_what_is_transparent_has_no_segment(client):
-    name = upload(client, png(np.tile(photo(), (1, 50, 1))))
-    assert image_of(client.get(f"/api/pictures/{name}.png")).size == (2000, 27)
+def test_a_large_picture_is_shown_smaller_and_what_is_transparent_stays_so(client):
+    assert image_of(client.get(f"{upload(client, np.tile(photo(), (1, 50, 1)))}/image.png")).shape[:2] == (27, 2000)
     alpha = np.full((40, 60), 255, dtype=np.uint8)
     alpha[:4] = 0
-    name = upload(client, png(np.dstack([photo(), alpha])))
-    assert_array_equal(np.asarray(image_of(client.get(f"/api/pictures/{name}.png")))[..., 3], alpha)
-    labels = image_of(client.get(f"/api/pictures/{name}/segments/labels.png?{SEEDS}"))
-    assert labels.info["transparency"] == 255
-    assert_array_equal(np.asarray(labels)[:4], 255)
+    path = upload(client, np.dstack([photo(), alpha]))
+    assert_array_equal(image_of(client.get(f"{path}/image.png"))[..., 3], alpha)
 
 
-@pytest.mark.parametrize("options", [{}, {"method": "paper"}])
-def test_segments_are_those_of_the_library(client, options):
-    name, expected = upload(client), segment(photo(), GIVEN, **options)
-    answer = client.get(f"/api/pictures/{name}/segments?{SEEDS}" + "".join(f"&{k}={v}" for k, v in options.items()))
-    found = answer.json()
-    assert (found["width"], found["height"], found["every"]) == (60, 40, 1)
-    assert found["method"] == options.get("method", "graph")
+def test_segments_and_their_files_are_those_of_the_library(client):
+    path, expected = upload(client), segment(photo(), GIVEN)
+    found = client.get(f"{path}/segments?{SEEDS}&outlines=true").json()
+    assert (found["width"], found["height"], found["warnings"]) == (60, 40, [])
     assert [each["name"] for each in found["segments"]] == list(GIVEN)
     assert [each["seeds"] for each in found["segments"]] == [[[5, 20], [10, 10]], [[50, 20]]]
     assert [each["pixels"] for each in found["segments"]] == expected.sizes.tolist()
     assert [each["color"] for each in found["segments"]] == [f"#{bytes(c).hex()}" for c in make_segment_colors(2)]
-
-
-def test_exclusions_reach_the_library(client):
-    options = "seed=left:5,20&not_seed=left:50,20"
-    found = client.get(f"/api/pictures/{upload(client)}/segments?{options}").json()
-    expected = segment(photo(), {"left": (5, 20)}, not_seeds={"left": (50, 20)})
-    assert [each["pixels"] for each in found["segments"]] == expected.sizes.tolist()
-
-
-def test_labels_overlay_masks_and_cut_outs_are_those_of_the_library(client):
-    path, expected = f"/api/pictures/{upload(client)}/segments", segment(photo(), GIVEN)
-    labels = image_of(client.get(f"{path}/labels.png?{SEEDS}"))
-    assert labels.mode == "P"
-    assert_array_equal(np.asarray(labels), expected.labels)
-    overlay = image_of(client.get(f"{path}/overlay.png?{SEEDS}&opacity=0.3"))
-    assert_array_equal(np.asarray(overlay), expected.overlay(0.3))
-    answer = client.get(f"{path}/masks.zip?{SEEDS}")
-    assert answer.headers["content-disposition"] == "attachment"
-    with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+    assert all(each["outline"].startswith("M") for each in found["segments"])
+    assert_array_equal(image_of(client.get(f"{path}/cut-out.png?{SEEDS}&segment=left")), expected.cut_out("left"))
+    with zipfile.ZipFile(io.BytesIO(client.get(f"{path}/masks.zip?{SEEDS}").content)) as archive:
         assert archive.namelist() == ["1-left.png", "2-segment-2.png"]
         for number, file in enumerate(archive.namelist()):
             assert_array_equal(np.asarray(Image.open(archive.open(file))), 255 * expected.mask(number))
-    with zipfile.ZipFile(io.BytesIO(client.get(f"{path}/cut-outs.zip?{SEEDS}").content)) as archive:
-        assert_array_equal(np.asarray(Image.open(archive.open("1-left.png"))), expected.cut_out("left"))
 
 
-def test_strokes_are_sent_in_the_body(client):
-    path = f"/api/pictures/{upload(client)}/segments"
-    body = {"seeds": ["left:5,5~5,35", "right:45,20"], "outlines": True}
-    found = client.post(path, json=body).json()
-    seeds = parse_seeds(body["seeds"])
-    expected = segment(photo(), seeds)
-    assert found["warnings"] == []
-    assert all(each["outline"].startswith("M") for each in found["segments"])
-    labels = image_of(client.get(f"{path}/labels.png?segmentation={found['segmentation']}"))
-    assert_array_equal(np.asarray(labels), expected.labels)
-    cut = image_of(client.get(f"{path}/cut-out.png?segmentation={found['segmentation']}&segment=left"))
-    assert_array_equal(np.asarray(cut), expected.cut_out("left"))
+def test_exclusions_and_steps_reach_the_library(client):
+    options = "seed=left:5,20&not_seed=left:50,20&every=2"
+    found = client.get(f"{upload(client)}/segments?{options}").json()
+    expected = segment(photo(), {"left": (5, 20)}, not_seeds={"left": (50, 20)})
+    assert (found["width"], found["height"]) == (30, 20)
+    assert found["segments"][0]["share"] == pytest.approx(expected.shares[0], abs=0.05)
 
 
 @pytest.mark.parametrize(
-    ("query", "code"), [("seed=5,90", "seed_outside"), ("", "bad_argument"), ("seed=5,20&every=0", "bad_argument")]
+    ("query", "code"),
+    [
+        ("seed=5,90", "seed_outside"),
+        ("seed=5;20", "bad_seed"),
+        ("", "bad_argument"),
+        ("seed=5,20&every=0", "bad_argument"),
+        (f"seed={'x' * 61}:5,20", "name_too_long"),
+        ("seed=0,0~50,0&seed=" + "~".join(["0,1", "59,1"] * 60), "too_many_seeds"),
+    ],
 )
 def test_what_cannot_be_segmented_is_a_code(client, query, code):
-    assert find_code(client.get(f"/api/pictures/{upload(client)}/segments/labels.png?{query}")) == (422, code)
+    assert find_code(client.get(f"{upload(client)}/segments?{query}")) == (422, code)
 
 
-def test_limits_are_those_of_the_server():
-    with client_of(max_pixels=2000, max_stored_pixels=25_000) as client:
-        assert find_code(client.post("/api/pictures", content=png(photo()))) == (413, "too_large")
-        assert find_code(client.post("/api/pictures", content=b"hello")) == (415, "not_an_image")
-        names = [upload(client, png(photo()[:20])) for _ in range(3)]
-        assert [client.get(f"/api/pictures/{name}.png").status_code for name in names] == [410, 200, 200]
+@pytest.mark.parametrize(
+    ("body", "status", "code"),
+    [
+        (png(np.zeros((500, 500), dtype=np.uint8)), 413, "image_too_large"),
+        (b"hello", 422, "not_an_image"),
+        (b"", 422, "not_an_image"),
+        (png(photo())[:90], 422, "image_unreadable"),
+        (png(np.zeros((4, 4, 4), dtype=np.uint8)), 422, "image_transparent"),
+    ],
+)
+def test_what_is_no_picture_is_a_code(client, body, status, code):
+    assert find_code(send(client, body)) == (status, code)

@@ -1,4 +1,4 @@
-"""Files with texts over HTTP: upload, indexing with progress, search, removal; and what is rejected."""
+"""Files with texts over HTTP: upload, indexing with progress, search; and what is rejected."""
 
 import gzip
 import json
@@ -9,8 +9,8 @@ import pytest
 from starlette.testclient import TestClient
 from tests.served_corpus import draw_texts
 
+from mixsearch.errors import SearchError
 from mixsearch.web import Access, Limits, make_app
-from mixsearch.web.builds import Builder
 from mixsearch.web.processes import start_fork_server
 
 pytestmark = pytest.mark.slow
@@ -23,7 +23,7 @@ def _ready():
 
 @pytest.fixture
 def client():
-    limits = Limits(decode_timeout=600, timeout=600, max_file=2_000_000, max_built=2)
+    limits = Limits(timeout=600, max_file=2_000_000)
     with TestClient(make_app({}, limits=limits, access=Access(files=True)), base_url="http://localhost") as client:
         yield client
 
@@ -56,7 +56,7 @@ def find_code(answer):
     return answer.status_code, answer.json()["error"]["code"]
 
 
-def test_a_file_becomes_an_index_under_its_name_that_can_be_removed(client):
+def test_a_file_becomes_an_index_under_its_name(client, monkeypatch):
     file = upload(client)
     assert {each["name"]: each["role"] for each in file["columns"]} == {"review": "text", "stars": "number"}
     build = build_index_of(client, file)
@@ -64,10 +64,8 @@ def test_a_file_becomes_an_index_under_its_name_that_can_be_removed(client):
     assert "text_column_guessed" in {each["code"] for each in build["warnings"]}
     assert client.get("/api/indexes/my-reviews/topic?q=sushi").json()["words"][0]["word"] == "sushi"
     assert build_index_of(client, file, text=["review"])["index"] == "my-reviews-2"
+    monkeypatch.setattr("mixsearch.web.builds.MAX_BUILT", 2)
     assert find_code(client.post("/api/indexes", json={"file": file["file"]})) == (422, "too_many_indexes")
-    assert client.delete("/api/indexes/my-reviews").status_code == 204
-    assert find_code(client.get("/api/indexes/my-reviews/topic?q=sushi")) == (404, "not_found")
-    assert find_code(client.delete("/api/indexes/texts")) == (403, "forbidden")
 
 
 def test_a_packed_file_is_read_and_an_error_names_it_without_a_path(client):
@@ -90,14 +88,17 @@ def test_a_build_can_be_cancelled_and_leaves_nothing(client):
 
 def test_one_index_is_built_at_a_time(client, monkeypatch):
     file, may_end = upload(client)["file"], threading.Event()
-    monkeypatch.setattr(Builder, "_build", lambda *_: may_end.wait())
+
+    def wait(*_, **__):
+        may_end.wait()
+        raise SearchError("No index.", code="no_index")
+
+    monkeypatch.setattr("mixsearch.web.builds.call_in_process", wait)
     first = client.post("/api/indexes", json={"file": file}).json()
     assert find_code(client.post("/api/indexes", json={"file": file})) == (503, "busy")
-    assert find_code(client.delete(f"/api/files/{file}")) == (503, "busy")
     may_end.set()
-    assert await_end(client, first)["status"] == "failed"  # the folder is empty
-    assert client.delete(f"/api/files/{file}").status_code == 204
-    assert find_code(client.get(f"/api/files/{file}")) == (410, "gone")
+    assert await_end(client, first)["error"]["code"] == "no_index"
+    assert find_code(client.get("/api/builds/nothing")) == (410, "gone")
 
 
 @pytest.mark.parametrize(

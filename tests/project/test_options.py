@@ -11,8 +11,7 @@ from mixsearch.cli.commands import COMMANDS, load_command
 from mixsearch.options import CommunityOptions, GroupOptions, Question, SearchOptions, TableOptions, list_options
 from mixsearch.text import CorpusOptions
 from mixsearch.topics import IndexOptions, TopicIndex
-from mixsearch.web.schemas import GroupsRequest, TopicRequest
-from mixsearch.web.table_schemas import MembersRequest
+from mixsearch.web.schemas import GroupsRequest, MembersRequest, TopicRequest
 
 OPTIONS = [CommunityOptions, CorpusOptions, GroupOptions, IndexOptions, SearchOptions, TableOptions]
 # Where Python documents them, the command and the request that have them. `where` filters an index, not a search.

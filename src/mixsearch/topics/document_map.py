@@ -26,14 +26,17 @@ class DocumentPoints(NamedTuple):
 
     documents: Array  # every step-th of the corpus, (m,)
     points: Array  # between 0 and 1, (m, 2)
-    step: int
 
 
 def place_in_plane(corpus: FittedCorpus) -> DocumentPoints:
     """Place the documents of a corpus in the plane: those about the same are near each other."""
-    step = -(-corpus.n_documents // MAX_POINTS)
-    documents = np.arange(0, corpus.n_documents, step)
-    return DocumentPoints(documents, embed_in_plane(corpus.take_coordinates(documents)[0]), step)
+    documents = list_mapped(corpus.n_documents)
+    return DocumentPoints(documents, embed_in_plane(corpus.take_coordinates(documents)[0]))
+
+
+def list_mapped(n_documents: int) -> Array:
+    """Return the documents that are on the map."""
+    return np.arange(0, n_documents, -(-n_documents // MAX_POINTS))
 
 
 def embed_in_plane(units: Array) -> Array:

@@ -1,41 +1,37 @@
-"""The ASGI app: routes, middleware, workers and open indexes."""
+"""The ASGI app: routes, pages, middleware, workers and open indexes."""
 
 from __future__ import annotations
 
 import asyncio
-import re
+import mimetypes
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from time import monotonic
-from typing import Any
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Request
+from fastapi.responses import FileResponse
 from starlette.middleware.gzip import GZipMiddleware
+from starlette.responses import Response
+from starlette.staticfiles import StaticFiles
 
 from mixsearch import __version__
 from mixsearch.topics.index import TopicIndex
 from mixsearch.web.builds import Builder
 from mixsearch.web.errors import handle_errors
-from mixsearch.web.files import FileStore
-from mixsearch.web.image_store import ImageStore
+from mixsearch.web.images import ImageStore
 from mixsearch.web.indexes import ServedIndex, watch_indexes
-from mixsearch.web.limits import LimitsMiddleware
-from mixsearch.web.page import add_pages
-from mixsearch.web.routes import images, server, tables, topics, uploads
-from mixsearch.web.security import AccessMiddleware
-from mixsearch.web.settings import Access, Limits
-from mixsearch.web.table_store import TableStore
+from mixsearch.web.processes import start_fork_server
+from mixsearch.web.routes import files, topics
+from mixsearch.web.security import Guard, get_path
+from mixsearch.web.settings import FILE_PAGES, HOME, STATIC, STATIC_FILES, Access, Limits
+from mixsearch.web.tables import TableStore
+from mixsearch.web.uploads import UploadStore
 from mixsearch.web.workers import Workers
-
-# The sections of a docstring that describe fields.
-_FIELDS = re.compile(r"\n\n(?:Parameters|Attributes)\n-+\n")
-# One or several names, their type, and the indented lines below.
-_ENTRY = re.compile(r"^(\w[\w, ]*) : (.*)\n((?:    .*\n?)+)", re.MULTILINE)
-# Attributes that a class computes itself are in its answers, but not in its signature.
-_COMPUTED = {"bool": {"type": "boolean"}}
 
 # Smaller answers are sent as they are; a higher level takes longer than it saves.
 _MIN_COMPRESSED, _COMPRESSION_LEVEL = 1000, 4
+
+# Whatever a machine has registered for this suffix: browsers run no module of another type.
+mimetypes.add_type("text/javascript", ".js")
 
 
 def make_app(
@@ -64,21 +60,22 @@ def make_app(
     'mixsearch'
     """
     limits, access = limits or Limits(), access or Access()
-    files = FileStore(limits)
+    uploads = UploadStore(limits)
     workers = Workers(limits, {name: str(index.path) for name, index in indexes.items()})
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        start_fork_server()
         workers.warm_up()
-        served = list(app.state.indexes.values())
-        warming = asyncio.create_task(asyncio.to_thread(lambda: [index.warm_up() for index in served]))
-        watch = asyncio.create_task(watch_indexes(app.state.indexes))
+        tasks = [asyncio.create_task(watch_indexes(app.state.indexes))]
+        # Reading a vocabulary would take longer than the first search.
+        tasks += [asyncio.create_task(asyncio.to_thread(served.warm_up)) for served in app.state.indexes.values()]
         yield
-        warming.cancel()
-        watch.cancel()
+        for task in tasks:
+            task.cancel()
         builder.close()
         workers.close()
-        files.close()
+        uploads.close()
 
     app = FastAPI(
         title="mixsearch",
@@ -91,43 +88,25 @@ def make_app(
         lifespan=lifespan,
     )
     app.state.indexes = {name: ServedIndex(name, index) for name, index in indexes.items()}
-    app.state.workers, app.state.limits, app.state.access = workers, limits, access
-    app.state.start_time = monotonic()
-    builder = Builder(files, app.state.indexes, limits)
+    app.state.workers = workers
+    builder, images = Builder(uploads, app.state.indexes), ImageStore(uploads)
     # The first one that matches is taken, so the usual requests come first.
-    for router in (topics.router, server.router):
+    for router in (
+        topics.router,
+        files.make_server_router(access, limits),
+        files.make_files_router(uploads, images, builder, access),
+        files.make_tables_router(TableStore(uploads, limits)),
+        files.make_images_router(images),
+    ):
         app.include_router(router)
-    app.include_router(uploads.make_router(files, builder))
-    app.include_router(tables.make_router(TableStore(files, limits), workers.tables))
-    app.include_router(images.make_router(ImageStore(limits), limits, workers.images))
-    add_pages(app)
+    for path in (HOME, *FILE_PAGES):
+        app.add_api_route(path, _send_page, include_in_schema=False)
+    app.mount(STATIC, StaticFiles(directory=STATIC_FILES))
     handle_errors(app)
-    _describe_properties(app)
     app.add_middleware(GZipMiddleware, minimum_size=_MIN_COMPRESSED, compresslevel=_COMPRESSION_LEVEL)
-    app.add_middleware(AccessMiddleware, access=access)
-    app.add_middleware(LimitsMiddleware, limits=limits)
+    app.add_middleware(Guard, access=access, limits=limits)
     return app
 
 
-def _describe_properties(app: FastAPI) -> None:
-    """Move the descriptions of fields in docstrings to their properties in OpenAPI."""
-    make_schema = app.openapi
-
-    def make_described() -> dict[str, Any]:
-        schema = make_schema()
-        for component in schema["components"]["schemas"].values():
-            _move_descriptions(component)
-        return schema
-
-    app.openapi = make_described  # type: ignore[method-assign]
-
-
-def _move_descriptions(component: dict[str, Any]) -> None:
-    summary, *sections = _FIELDS.split(component.get("description", ""))
-    if not sections:
-        return
-    component["description"] = summary
-    properties = component["properties"]
-    for names, kind, text in _ENTRY.findall("\n".join(sections)):
-        for name in names.split(", "):
-            properties[name] = properties.get(name, _COMPUTED.get(kind, {})) | {"description": " ".join(text.split())}
+async def _send_page(request: Request) -> Response:
+    return FileResponse(STATIC_FILES / ("index.html" if get_path(request.scope) == HOME else "files.html"))

@@ -1,23 +1,19 @@
-"""Worker processes: those that search, and those that read uploads and can be killed at any time."""
+"""Processes beside the server: how they start, and those for uploads, which can be killed at any time."""
 
 from __future__ import annotations
 
-import json
 import multiprocessing
 import os
 import signal
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from contextlib import closing
 from multiprocessing.connection import Connection
-from multiprocessing.process import BaseProcess
 from pathlib import Path
-from threading import Event, Timer
+from time import monotonic
 from typing import Any
 
 from mixsearch.errors import SearchError
-from mixsearch.web.errors import describe_error
 
 # Imported once, before forking: the image decoders, and the command that started the server, which Python imports in
 # every process.
@@ -27,12 +23,14 @@ _PRELOADED = [
     "PIL.ImageOps",
     *(f"PIL.{name}ImagePlugin" for name in ("Png", "Jpeg", "WebP", "Gif", "Bmp", "Tiff")),
 ]
+# Between two looks at whether a process was cancelled.
+_WAIT_SECONDS = 0.2
+
+Report = Callable[[str, int, int | None, str], None]
 
 
-class UnreadableError(SearchError):
-    """An uploaded file that cannot be read."""
-
-    code = "unreadable_file"
+class CancelledError(Exception):
+    """The work of a process was cancelled."""
 
 
 def process_context() -> Any:
@@ -52,101 +50,68 @@ def start_fork_server() -> None:
         ensure_running()
 
 
-@dataclass(frozen=True)
-class Child:
-    """A process that works on an upload and can be killed at any time."""
+def call_in_process(
+    seconds: float,
+    folder: Path,
+    work: Callable[..., Any],
+    *arguments: Any,
+    on_progress: Report | None = None,
+    is_cancelled: Callable[[], bool] = lambda: False,
+) -> Any:
+    """Return `work(*arguments)`, called within a folder by a process that is killed after a time.
 
-    connection: Connection
-    _process: BaseProcess
-    _is_late: Event = field(default_factory=Event)
-
-    @property
-    def is_late(self) -> bool:
-        """Whether it was killed because its time was over."""
-        return self._is_late.is_set()
-
-    def kill(self) -> None:
-        """End the process now."""
-        self._process.kill()
-
-    def expire(self) -> None:
-        """End the process, since its time is over."""
-        self._is_late.set()
-        self.kill()
-
-
-@contextmanager
-def run_process(seconds: float, work: Callable[..., None], *arguments: Any) -> Iterator[Child]:
-    """Run `work(connection, *arguments)` in a process that is killed after a time, or at the end of the block."""
+    With `on_progress`, the work is given a function that reports to it.
+    """
     context = process_context()
     ours, theirs = context.Pipe(duplex=False)
-    process = context.Process(target=_work, args=(work, theirs, *arguments), daemon=True)
     with closing(ours):
         with closing(theirs):
+            process = context.Process(
+                target=_work, args=(theirs, folder, work, arguments, on_progress is not None), daemon=True
+            )
             process.start()
-        child = Child(ours, process)
-        timer = Timer(seconds, child.expire)
-        timer.daemon = True
-        timer.start()
         try:
-            yield child
+            end = monotonic() + seconds
+            while True:
+                while not ours.poll(_WAIT_SECONDS):
+                    if is_cancelled():
+                        raise CancelledError
+                    if monotonic() > end:
+                        raise SearchError(
+                            "Reading the file took longer than {seconds:g} seconds. Use mixsearch on the command line, "
+                            "which has no limit.",
+                            code="too_slow",
+                            seconds=seconds,
+                        )
+                kind, value = ours.recv()
+                if kind == "error":
+                    raise value
+                if kind == "result":
+                    return value
+                if on_progress is not None:
+                    on_progress(*value)
+        except (EOFError, OSError) as error:  # it was killed, or has crashed
+            raise _make_unreadable() from error
         finally:
-            timer.cancel()
             process.kill()
             process.join()
 
 
-def _work(work: Callable[..., None], *arguments: Any) -> None:
+def _work(reply: Connection, folder: Path, work: Callable[..., Any], arguments: tuple[Any, ...], reports: bool) -> None:
+    """Call a function in the process, and send what it returns, or its error."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server handles it and ends this process
     warnings.simplefilter("ignore")
-    work(*arguments)
-
-
-def call_in_process(
-    seconds: float,
-    work: Callable[..., Any],
-    folder: Path,
-    *arguments: Any,
-) -> Any:
-    """Return `work(*arguments)`, called in a process within a folder; it must be plain data."""
-    with run_process(seconds, send_result, work, folder, *arguments) as child:
-        try:
-            message = json.loads(child.connection.recv_bytes())
-        except (EOFError, OSError) as error:
-            raise explain_end(seconds if child.is_late else None) from error
-    return take_result(message)
-
-
-def send_result(reply: Connection, work: Callable[..., Any], folder: Path, *arguments: Any) -> None:
-    """In the process: send what a function returns, or its error."""
     os.chdir(folder)  # messages name the file as the user does, without a path of the server
+    more = {"on_progress": lambda *facts: reply.send(("progress", facts))} if reports else {}
     try:
-        message: dict[str, Any] = {"result": work(*arguments)}
-    except MemoryError:
-        message = {"error": describe_error(UnreadableError("The file does not fit into memory.")).model_dump()}
+        reply.send(("result", work(*arguments, **more)))
     except SearchError as error:
-        message = {"error": describe_error(error).model_dump()}
+        reply.send(("error", error))
     except Exception:  # a damaged file can make a reader raise anything
-        message = {"error": describe_error(explain_end(None)).model_dump()}
-    reply.send_bytes(json.dumps(message).encode())
+        reply.send(("error", _make_unreadable()))
 
 
-def take_result(message: dict[str, Any]) -> Any:
-    """Return the result of a process, or raise its error here."""
-    if "error" in message:
-        error = message["error"]
-        # The sentence is complete: its braces are no fields.
-        sentence = error["message"].replace("{", "{{").replace("}", "}}") if error["fields"] else error["message"]
-        raise SearchError(sentence, code=error["code"], **error["fields"])
-    return message["result"]
-
-
-def explain_end(seconds: float | None) -> SearchError:
-    """Return the error for a process that was killed by the timer, or ended itself: no memory, or a crash."""
-    if seconds is None:
-        return UnreadableError("The file cannot be read. It seems to be damaged, or takes too much memory.")
+def _make_unreadable() -> SearchError:
     return SearchError(
-        "Reading the file took longer than {seconds:g} seconds. Use mixsearch on the command line, which has no limit.",
-        code="too_slow",
-        seconds=seconds,
+        "The file cannot be read. It seems to be damaged, or takes too much memory.", code="unreadable_file"
     )

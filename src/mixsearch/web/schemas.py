@@ -1,4 +1,4 @@
-"""Requests and answers of the HTTP API, as OpenAPI describes them."""
+"""Requests of the HTTP API, as OpenAPI describes them."""
 
 from __future__ import annotations
 
@@ -9,35 +9,21 @@ from urllib.parse import parse_qs
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
-from mixsearch.options import GroupOptions, SearchOptions, list_options
-from mixsearch.topics.completion import CorpusWord
-from mixsearch.topics.records import StoredColumn
+from mixsearch.options import GroupOptions, SearchOptions, TableOptions, list_options
 from mixsearch.web.errors import ErrorDetail
 
-MAX_QUERY_LENGTH, MAX_FILTER_LENGTH, MAX_COLUMN_LENGTH = 1000, 2000, 500
-MAX_TOPICS = 8
-MAX_JUDGED, MAX_SAVED, MAX_STATE = 1000, 200, 5000
-# Documents of a hint, texts of a hint, and typical documents to skip.
-MAX_DOCUMENTS, MAX_TEXTS, MAX_SKIPPED = 100, 100, 1000
-MAX_INDEX_NAME = 60
-MAX_TEXT_COLUMNS = 20
+MAX_FILTER_LENGTH, MAX_COLUMN_LENGTH, MAX_STATE = 2000, 500, 5000
+MAX_TOPICS, MAX_SAVED, MAX_NAME_LENGTH = 8, 200, 60
+# Documents of a hint, and rows of a table that are examples.
+MAX_DOCUMENTS, MAX_EXAMPLES = 100, 1000
 # The largest integer that every JSON reader keeps exact.
 MAX_INTEGER = 2**53
-# The body of a request that uploads a file.
-RAW_BODY: dict[str, Any] = {
-    "requestBody": {
-        "required": True,
-        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
-    }
-}
+Row = Annotated[int, Field(ge=0, le=MAX_INTEGER, description="The row in the file or the table, from 0.")]
+ColumnName = Annotated[str, Field(max_length=MAX_COLUMN_LENGTH)]
 
 
-class AnswerWarning(BaseModel):
-    """A warning: a code for programs, a sentence for people, and the facts."""
-
-    code: str
-    message: str
-    fields: dict[str, Any]
+class _Request(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 def make_request(options: type[Any], *, max_items: int, leave_out: Container[str] = ()) -> Any:
@@ -61,176 +47,63 @@ def make_request(options: type[Any], *, max_items: int, leave_out: Container[str
 
 
 class TopicRequest(make_request(SearchOptions, max_items=MAX_DOCUMENTS)):  # type: ignore[misc]
-    """A hint, given as words or documents, and how much of the topic to list."""
+    """A hint, given as words, texts or documents, and how much of the topic to list."""
 
     q: str | None = Field(
-        None,
-        max_length=MAX_QUERY_LENGTH,
-        description='Words as in a search box: sushi -burger "new york" sushi^2 encrypt*',
+        None, max_length=1000, description='Words as in a search box: sushi -burger "new york" sushi^2 encrypt*'
     )
+    text: tuple[str, ...] = Field((), max_length=100, description="Texts about the topic.")
     complete: bool = Field(False, description="Complete the last word of q if it is not a word yet.")
     n_words: int = Field(7, ge=0, le=200, description="Number of words.")
     n_documents: int = Field(10, ge=0, le=100, description="Number of documents.")
-    skip: int = Field(0, ge=0, le=MAX_SKIPPED, description="Number of the best documents to leave out.")
+    skip: int = Field(0, ge=0, le=1000, description="Number of the best documents to leave out.")
 
 
-class MapRequest(TopicRequest):
-    """A hint, or several topics."""
+class TopicsRequest(_Request):
+    """Several topics."""
 
     topic: tuple[str, ...] = Field(
-        (), max_length=MAX_TOPICS, description="Several topics instead, each a query string: q=sushi&narrower=1"
+        min_length=1, max_length=MAX_TOPICS, description="Each is a query string of /topic: q=sushi&narrower=1"
     )
 
 
-class Judgements(BaseModel):
-    """Judged documents, and how many more to draw."""
+class GroupsRequest(TopicsRequest, make_request(GroupOptions, max_items=1)):  # type: ignore[misc]
+    """Topics, and the column whose values make the groups of documents."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    judgements: dict[int, bool] = Field({}, max_length=MAX_JUDGED, description="Whether each row is about the topic.")
-    n: int = Field(10, ge=0, le=100, description="Number of documents to draw.")
+    where: str | None = Field(None, max_length=MAX_FILTER_LENGTH, description="A filter of the documents.")
 
 
-class SavedSearch(BaseModel):
+class Judgements(_Request):
+    """Judged documents or rows, and how many more to draw."""
+
+    judgements: dict[int, bool] = Field({}, max_length=1000, description="Whether each row belongs.")
+    n: int = Field(10, ge=0, le=100, description="Number of rows to draw.")
+
+
+class SavedSearch(_Request):
     """A search that was saved under a name: the state of the page."""
-
-    model_config = ConfigDict(extra="forbid")
 
     name: str = Field(min_length=1, max_length=200)
     state: str = Field(max_length=MAX_STATE, description="The query string of the page.")
 
 
-class SavedList(BaseModel):
+class SavedList(_Request):
     """The searches that are saved beside an index."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    saved: list[SavedSearch]
+    saved: list[SavedSearch] = Field(max_length=MAX_SAVED)
 
 
-class TextHint(BaseModel):
-    """Texts about a topic."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    text: list[str] = Field(min_length=1, max_length=MAX_TEXTS)
-
-
-class GroupsRequest(make_request(GroupOptions, max_items=1)):  # type: ignore[misc]
-    """Topics, and the column whose values make the groups of documents."""
-
-    topic: tuple[str, ...] = Field(
-        min_length=1, max_length=MAX_TOPICS, description="Each is a query string of /topic: q=sushi&narrower=1"
-    )
-    where: str | None = Field(None, max_length=MAX_FILTER_LENGTH, description="A filter of the documents.")
-
-
-class IndexState(BaseModel):
-    """The state of an index that is served."""
-
-    generation: str = Field(description="Changes with every write to the index.")
-    created: str = Field(description="When that state was written.")
-    n_documents: int
-    problem: str | None = Field(
-        description="Why a newer state could not be opened, or what is wrong with this one; null if all is well."
-    )
-
-
-class Health(BaseModel):
-    """The state of the server."""
-
-    status: str = Field(description="`ok`, or `degraded` if an index has a problem.")
-    version: str
-    indexes: list[str]
-    states: dict[str, IndexState] = Field(description="The state of each index.")
-    uptime: float = Field(description="Seconds since the start.")
-
-
-class Settings(BaseModel):
-    """Limits that a client should know before it sends a request."""
-
-    max_query_length: int = Field(description="Characters of q.")
-    max_name_length: int = Field(description="Characters of a segment's name.")
-    max_upload: int = Field(description="Bytes of an uploaded image.")
-    accepts_files: bool = Field(description="Whether files with texts and tables may be uploaded.")
-    max_file: int = Field(description="Bytes of such a file.")
-    file_suffixes: list[str] = Field(description="What the names of such files end in.")
-    max_pixels: int = Field(description="Pixels of an uploaded image.")
-    image_formats: list[str] = Field(description="File formats of uploaded images.")
-    example_image: str = Field(description="The name of the image that is always there.")
-
-
-class IndexInfo(BaseModel):
-    """The contents of an index."""
-
-    name: str
-    generation: str = Field(description="Changes with every write to the index.")
-    n_documents: int
-    n_words: int
-    has_names: bool
-    columns: list[StoredColumn] = Field(description="The columns that documents have, for filters and groups.")
-    over: str | None = Field(description="The first column of dates.")
-    by: str | None = Field(description="The first column of categories.")
-
-
-class IndexList(BaseModel):
-    """All indexes of the server."""
-
-    indexes: list[IndexInfo]
-
-
-class WordList(BaseModel):
-    """Words that complete a prefix."""
-
-    words: list[CorpusWord]
-
-
-class FullDocument(BaseModel):
-    """A document with its text."""
-
-    row: int
-    name: str | None
-    text: str
-    is_cut: bool = Field(description="Whether the end of a very long text is left out.")
-    title: str | None = Field(description="From its columns, as link and date are.")
-    link: str | None
-    date: str | None
-    columns: dict[str, Any] = Field(description="All columns of the document except its text.")
-
-
-class FoundColumn(BaseModel):
-    """A column of an uploaded file, as its first rows show it."""
-
-    name: str
-    kind: str = Field(description="Its type, as PyArrow names it: string, int64, double, bool, date32[day].")
-    role: str | None = Field(description="What it seems to hold: text, id, title, link, date, category or number.")
-    n_missing: int = Field(description="Rows without a value, of those that were read.")
-    n_distinct: int = Field(description="Different values, in the rows that were read.")
-    example: str | None = Field(description="Its first value, as text.")
-
-
-class UploadedFile(BaseModel):
-    """A file with texts or a table on the server."""
-
-    file: str = Field(description="The name of the file in addresses.")
-    name: str = Field(description="Its name as it was uploaded.")
-    n_bytes: int
-    columns: list[FoundColumn]
-
-
-class IndexRequest(BaseModel):
+class IndexRequest(_Request):
     """An uploaded file to index."""
 
-    model_config = ConfigDict(extra="forbid")
-
     file: str = Field(max_length=100, description="As the upload returned it.")
-    text: list[Annotated[str, Field(max_length=MAX_COLUMN_LENGTH)]] = Field(
-        [], max_length=MAX_TEXT_COLUMNS, description="Columns with the text; several are joined. Default: detected."
+    text: list[ColumnName] = Field(
+        [], max_length=20, description="Columns with the text; several are joined. Default: detected."
     )
     name: str | None = Field(
         None,
         min_length=1,
-        max_length=MAX_INDEX_NAME,
+        max_length=60,
         pattern=r"^[\w.-]+$",
         description="The name of the index. Default: that of the file.",
     )
@@ -242,23 +115,62 @@ class IndexBuild(BaseModel):
     build: str = Field(description="The name of the build in addresses.")
     index: str = Field(description="The name of the index.")
     file: str
-    status: Literal["running", "done", "failed", "cancelled"]
+    status: Literal["running", "done", "failed", "cancelled"] = "running"
     step: str = Field(default="", description="The step of the work.")
     done: int = Field(default=0, description="Units done of this step.")
     total: int | None = Field(default=None, description="Units in all; null if unknown.")
     unit: str = Field(default="", description="What is counted, such as bytes or documents.")
     error: ErrorDetail | None = Field(default=None, description="Why it failed.")
-    warnings: list[AnswerWarning] = Field(default=[], description="What the reader noticed.")
+    warnings: list[dict[str, Any]] = Field(default=[], description="What the reader noticed: code, message and fields.")
+
+
+class MembersRequest(make_request(TableOptions, max_items=MAX_EXAMPLES)):  # type: ignore[misc]
+    """Rows of a table that are members, and rows that are not."""
+
+    examples: tuple[Row, ...] = Field(min_length=1, max_length=MAX_EXAMPLES, description="Rows that are members.")
+    not_examples: tuple[Row, ...] = Field((), max_length=MAX_EXAMPLES, description="Rows that are not members.")
+
+
+class RowsRequest(MembersRequest):
+    """A page of the rows of a table: filtered, and sorted by a column or by likeness to the examples."""
+
+    examples: tuple[Row, ...] = Field((), max_length=MAX_EXAMPLES, description="Rows that are members.")
+    where: str | None = Field(None, max_length=MAX_FILTER_LENGTH, description="A filter: age >= 30")
+    rows: tuple[Row, ...] = Field((), max_length=MAX_EXAMPLES, description="Only these rows, in this order.")
+    sort_by: ColumnName | None = Field(None, description="A column. Default: likeness to the examples, if any.")
+    descending: bool = Field(False, description="Largest values first.")
+    skip: int = Field(0, ge=0, le=MAX_INTEGER, description="Number of the first rows to leave out.")
+    n_rows: int = Field(50, ge=1, le=100, description="Number of rows.")
+
+
+class SegmentsRequest(_Request):
+    """Seeds of the segments of an image."""
+
+    seed: tuple[str, ...] = Field(
+        min_length=1,
+        max_length=64,
+        description="The pixels of a segment, `120,80` or `120,80+130,90`, after its name if any: `sky:120,80`.",
+        examples=[["sky:216,96", "meadow:108,336"]],
+    )
+    not_seed: tuple[str, ...] = Field(
+        (), max_length=64, description="Pixels that do not belong to a segment, after its name: `sky:120,80`."
+    )
+    every: int = Field(1, ge=1, le=64, description="Use every n-th pixel of every n-th row: a larger n is faster.")
+    outlines: bool = Field(False, description="Add the outline of each segment, as the data of an SVG path.")
+
+
+class CutOutRequest(SegmentsRequest):
+    """Seeds of the segments of an image, and one of them."""
+
+    segment: str = Field(max_length=MAX_NAME_LENGTH, description="The name of the segment.")
 
 
 def parse_topic_request(query_string: str) -> TopicRequest:
     """Read a request from a query string: one address can hold several such strings."""
     given = parse_qs(query_string, keep_blank_values=True)
+    lists = ("text", "documents", "not_documents")
     try:
-        request: TopicRequest = TopicRequest.model_validate(
-            {name: values if name.endswith("documents") else values[-1] for name, values in given.items()}
-        )
-        return request
+        return TopicRequest(**{name: values if name in lists else values[-1] for name, values in given.items()})
     except ValidationError as error:
         problems = [{**each, "loc": ("query", "topic", *each["loc"])} for each in error.errors()]
         raise RequestValidationError(problems) from error

@@ -1,27 +1,27 @@
-"""Access to the server: host names, same origin, token; and the security headers of every answer."""
+"""The guard before the app: host names, same origin, token, time and size of requests, and the security headers."""
 
 from __future__ import annotations
 
+import asyncio
 import hmac
-import ipaddress
 import os
+import re
 import secrets
 import stat
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from tempfile import NamedTemporaryFile
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qsl, urlencode
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from mixsearch.io.disk import write_atomically
 from mixsearch.web.errors import APIError, make_error_response
-from mixsearch.web.page import get_path
-from mixsearch.web.settings import PAGES, STATIC, STATIC_FILES, Access
+from mixsearch.web.settings import FILES, PAGES, STATIC, STATIC_FILES, Access, Limits
 
 SECURITY_HEADERS = {
     # Only scripts, styles and requests of this server: text of documents could not run even if it became markup.
@@ -39,9 +39,13 @@ SECURITY_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
-_COOKIE_SECONDS = 30 * 24 * 3600
+_HOST = re.compile(r"(?:(?P<address>\d+(?:\.\d+){3}|\[[\da-f:.]+\])|(?P<name>[^:\[\]]+))(?::\d*)?")
+# A name per server: cookies are shared between ports.
+_COOKIE, _COOKIE_SECONDS = "mixsearch-{1}", 30 * 24 * 3600
 _MAX_NAME = 80
 _TOKEN_BYTES = 24
+# Bytes of the body of a request that is not an upload; an upload may take some times as long.
+_MAX_BODY, _UPLOAD_TIMES = 1 << 20, 10
 
 
 def keep_token(index: Path) -> str:
@@ -50,12 +54,17 @@ def keep_token(index: Path) -> str:
     It is made at the first use, in a file `INDEX.token` that only its owner can read. Where that cannot be written, the
     token is a new one.
     """
-    folder = index.resolve()
-    file = folder.with_name(f"{folder.name}.token")
-    token = _read_token(file)
-    if token is None:
-        token = make_token()
-        _write_token(file, token)
+    file = index.resolve().with_name(f"{index.resolve().name}.token")
+    with suppress(OSError, ValueError):
+        facts = file.lstat()  # neither through a link nor from a pipe, which would block
+        is_private = sys.platform == "win32" or (facts.st_uid == os.geteuid() and not facts.st_mode & 0o077)
+        token = file.read_text(encoding="ascii").strip() if is_private and stat.S_ISREG(facts.st_mode) else ""
+        if len(token) >= _TOKEN_BYTES and token.isprintable():
+            return token
+    token = make_token()
+    with suppress(OSError), write_atomically(file) as temporary:
+        temporary.touch(0o600)
+        temporary.write_text(f"{token}\n", encoding="ascii")
     return token
 
 
@@ -64,49 +73,35 @@ def make_token() -> str:
     return secrets.token_urlsafe(_TOKEN_BYTES)
 
 
-def _read_token(file: Path) -> str | None:
-    """Return the token in a file; None if others could have read or written it."""
-    try:
-        # Neither through a link nor from a pipe, which would block.
-        flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
-        with open(os.open(file, flags), encoding="ascii") as opened:
-            facts = os.fstat(opened.fileno())
-            if not stat.S_ISREG(facts.st_mode):
-                return None
-            token = opened.read(_MAX_NAME).strip()
-    except (OSError, ValueError):
-        return None
-    is_private = sys.platform == "win32" or (facts.st_uid == os.geteuid() and not facts.st_mode & 0o077)
-    return token if is_private and len(token) >= _TOKEN_BYTES and token.isprintable() else None
+class Guard:
+    """Middleware that answers requests of the own page and of those with the token, within limits of time and size."""
 
-
-def _write_token(file: Path, token: str) -> None:
-    """Write a token to a file that only its owner can read, if the folder can be written."""
-    with suppress(OSError), NamedTemporaryFile("w", dir=file.parent, prefix=f".{file.name}.", delete=False) as made:
-        try:
-            made.write(f"{token}\n")
-            made.close()
-            os.replace(made.name, file)
-        except BaseException:
-            os.unlink(made.name)
-            raise
-
-
-class AccessMiddleware:
-    """Answer the own page and requests with the token; reject all others."""
-
-    def __init__(self, app: ASGIApp, access: Access) -> None:
-        self._app, self._access = app, access
+    def __init__(self, app: ASGIApp, access: Access, limits: Limits) -> None:
+        self._app, self._access, self._limits = app, access, limits
         self._ticket = access.ticket
         # Derived: who reads a cookie can use this server until its token changes, but does not learn the token, which
         # may be that of other servers too.
-        self._session = None if access.token is None else _derive_session(access.token)
+        self._session = hmac.new((access.token or "").encode(), b"mixsearch session", "sha256").hexdigest()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer or reject one request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        is_upload = get_path(scope) == FILES
+        seconds = self._limits.timeout * (_UPLOAD_TIMES if is_upload else 1)
+        exchange = _Exchange(scope, receive, send, self._limits.max_file if is_upload else _MAX_BODY)
+        try:
+            async with asyncio.timeout(seconds):
+                await exchange.run(self._answer)
+        except ClientDisconnect:
+            return
+        except TimeoutError:
+            if not exchange.has_begun:  # else the server closes the connection
+                error = APIError("too_slow", "No answer within {seconds:g} seconds. Request less.", seconds=seconds)
+                await make_error_response(error)(scope, receive, exchange.send)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             headers = Headers(scope=scope)
             self._check_host(headers)
@@ -114,18 +109,20 @@ class AccessMiddleware:
             response = await self._check_token(scope, receive)
         except APIError as error:
             response = make_error_response(error)
-        await (response or self._app)(scope, receive, add_headers(send))
+        await (response or self._app)(scope, receive, send)
 
     def _check_host(self, headers: Headers) -> None:
         """Reject unknown host names: anyone can point a name at this machine, to let other pages read its answers."""
-        name = _parse_host(headers.get("host", ""))
-        if name in ("localhost", *self._access.hosts) or name.endswith(".localhost") or _is_address(name):
+        parts = _HOST.fullmatch(headers.get("host", "").lower())
+        name = parts["name"] or "" if parts else ""
+        # No DNS name can imitate an IP address.
+        if parts and (parts["address"] or name in self._access.hosts or name.split(".")[-1] == "localhost"):
             return
         raise APIError(
             "wrong_host",
             "The server does not answer to the host name {host!r}. Use its IP address, or start it with "
             "--allow-host NAME.",
-            host=name[:_MAX_NAME],
+            host=headers.get("host", "")[:_MAX_NAME],
         )
 
     async def _check_token(self, scope: Scope, receive: Receive) -> Response | None:
@@ -146,36 +143,31 @@ class AccessMiddleware:
 
     def _has_token(self, request: Request) -> bool:
         """Return whether a request has the token in its header, or the session in its cookie."""
-        return _is_same(self._access.token or "", _get_bearer(request)) or _is_same(
-            self._session or "", _get_session(request)
-        )
+        scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
+        is_bearer = scheme.lower() == "bearer" and _is_same(self._access.token, bearer.strip())
+        return is_bearer or _is_same(self._session, request.cookies.get(_COOKIE.format(*request.scope["server"]), ""))
 
     def _sign_in(self, request: Request, given: Mapping[str, str]) -> Response:
         """Set a cookie with the session, and redirect to the same address without the token."""
-        token, session, sent = self._access.token, self._session, given.get("token", "")
-        if token is None or session is None:
-            return _send_refusal()
+        sent = given.get("token", "")
+        is_ticket = _is_same(self._ticket, sent)
         # A browser that is signed in may come back with a ticket that it has used.
-        if not (_is_same(token, sent) or self._use_ticket(sent) or self._has_token(request)):
-            return _send_refusal()
+        if not (is_ticket or _is_same(self._access.token, sent) or self._has_token(request)):
+            form = (STATIC_FILES / "sign-in.html").read_text(encoding="utf-8")
+            return HTMLResponse(form.replace('role="alert" hidden', 'role="alert"'), 401)
+        if is_ticket:
+            self._ticket = None
         rest = urlencode([pair for pair in parse_qsl(request.url.query) if pair[0] != "token"])
         response = RedirectResponse(f".{get_path(request.scope)}" + (f"?{rest}" if rest else ""), 303)
         response.set_cookie(
-            _name_cookie(request),
-            session,
+            _COOKIE.format(*request.scope["server"]),
+            self._session,
             max_age=_COOKIE_SECONDS,
             httponly=True,
             samesite="lax",
             secure=request.url.scheme == "https",
         )
         return response
-
-    def _use_ticket(self, sent: str) -> bool:
-        """Return whether the ticket was sent, which is then used up."""
-        if self._ticket is None or not _is_same(self._ticket, sent):
-            return False
-        self._ticket = None
-        return True
 
 
 def _check_site(scope: Scope, headers: Headers) -> None:
@@ -188,61 +180,68 @@ def _check_site(scope: Scope, headers: Headers) -> None:
         raise APIError("forbidden", "The request came from another site. Only pages of this server may send it.")
 
 
-def _parse_host(host: str) -> str:
-    """Return a host in lower case, without its port."""
-    try:
-        return urlsplit(f"//{host}").hostname or ""
-    except ValueError:
-        return ""
+def _is_same(secret: str | None, sent: str) -> bool:
+    return bool(secret) and secrets.compare_digest(str(secret).encode(), sent.encode(errors="replace"))
 
 
-def _is_address(name: str) -> bool:
-    """Return whether a host is an IP address, which no DNS name can imitate."""
-    try:
-        ipaddress.ip_address(name)
-    except ValueError:
-        return False
-    return True
+def get_path(scope: Scope) -> str:
+    """Return the path of a request below the path where the app is mounted."""
+    path: str = scope["path"]
+    return path.removeprefix(scope.get("root_path", ""))
 
 
-def _name_cookie(request: Request) -> str:
-    """Return a name per server: cookies are shared between ports."""
-    server = request.scope.get("server") or ("", 0)
-    return f"mixsearch-{server[1]}"
+class _Exchange:
+    """One request and its answer, and how far both have come."""
 
+    def __init__(self, scope: Scope, receive: Receive, send: Send, max_bytes: int) -> None:
+        self._scope, self._receive, self._send, self._max_bytes = scope, receive, send, max_bytes
+        headers = Headers(scope=scope)
+        self._is_read = "transfer-encoding" not in headers and headers.get("content-length", "0") == "0"
+        self._n_bytes = 0
+        self._first: Message | None = None
+        self._is_over = False
+        self.has_begun = False
 
-def _derive_session(token: str) -> str:
-    return hmac.new(token.encode(), b"mixsearch session", "sha256").hexdigest()
+    async def run(self, app: ASGIApp) -> None:
+        """Run an app, and cancel its work if the client disconnects before the answer."""
+        if not self._is_read:
+            await app(self._scope, self.receive, self.send)
+            return
+        # The one message of a request without a body, which the app may still ask for.
+        self._first = await self._receive()
+        work = asyncio.ensure_future(app(self._scope, self.receive, self.send))
+        leave = asyncio.ensure_future(self._receive())
+        try:
+            await asyncio.wait({work, leave}, return_when=asyncio.FIRST_COMPLETED)
+            if work.done() or self._is_over:
+                await work
+        finally:
+            for task in (work, leave):
+                task.cancel()
 
+    async def receive(self) -> Message:
+        """Return the next part of the request."""
+        message, self._first = self._first or await self._receive(), None
+        self._n_bytes += len(message.get("body", b""))
+        if self._n_bytes > self._max_bytes:
+            raise APIError(
+                "too_large", "The request is larger than the limit of {max_bytes:,} bytes.", max_bytes=self._max_bytes
+            )
+        self._is_read = self._is_read or not message.get("more_body", False)
+        return message
 
-def _get_bearer(request: Request) -> str:
-    scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
-    return bearer.strip() if scheme.lower() == "bearer" else ""
+    async def send(self, message: Message) -> None:
+        """Send the next part of the answer, with the security headers.
 
-
-def _get_session(request: Request) -> str:
-    return request.cookies.get(_name_cookie(request), "")
-
-
-def _is_same(secret: str, sent: str) -> bool:
-    return bool(secret) and secrets.compare_digest(secret.encode(), sent.encode(errors="replace"))
-
-
-def _send_refusal() -> Response:
-    """Send the form again, with its sentence about a wrong token."""
-    form = (STATIC_FILES / "sign-in.html").read_text(encoding="utf-8")
-    return HTMLResponse(form.replace('role="alert" hidden', 'role="alert"'), 401)
-
-
-def add_headers(send: Send) -> Send:
-    """Return a sender that adds the security headers to an answer."""
-
-    async def send_with_headers(message: Message) -> None:
+        An answer to a half-read request closes the connection: the rest would be taken for the next request.
+        """
+        self.has_begun = True
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
             headers.update(SECURITY_HEADERS)
             # The browser revalidates files, so that a new version shows at once.
             headers.setdefault("Cache-Control", "no-cache")
-        await send(message)
-
-    return send_with_headers
+            if not self._is_read:
+                headers["Connection"] = "close"
+        await self._send(message)
+        self._is_over = message["type"] == "http.response.body" and not message.get("more_body", False)

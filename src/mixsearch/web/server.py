@@ -12,19 +12,17 @@ from mixsearch.errors import Option, SearchError
 from mixsearch.web.settings import Limits
 
 _BACKLOG = 256
-_KEEP_ALIVE_SECONDS = 5
-# The longest request line with headers, in bytes.
-_MAX_HEADERS = 32 << 10
 # For answers that are being sent when the server stops.
 _SHUTDOWN_SECONDS = 3
 
 
 def listen(host: str, port: int | None, first_port: int = 8421, n_ports: int = 20) -> socket.socket:
-    """Return a listening socket."""
+    """Return a socket that is bound to a port; without one, to the first port that is free."""
     ports = range(first_port, first_port + n_ports) if port is None else [port]
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     for each in ports:
         try:
-            return _bind(host, each)
+            return socket.create_server((host, each), family=family, backlog=_BACKLOG)
         except OSError as error:
             if error.errno != errno.EADDRINUSE or port is not None:
                 raise SearchError(
@@ -42,19 +40,6 @@ def listen(host: str, port: int | None, first_port: int = 8421, n_ports: int = 2
         last=ports[-1],
         argument=Option("port"),
     )
-
-
-def _bind(host: str, port: int) -> socket.socket:
-    family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-    listener = socket.socket(family, kind, protocol)
-    try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(address)
-        listener.listen(_BACKLOG)
-    except OSError:
-        listener.close()
-        raise
-    return listener
 
 
 def make_url(listener: socket.socket, host: str) -> str:
@@ -97,8 +82,7 @@ def make_server(app: ASGIApp, limits: Limits) -> uvicorn.Server:
             date_header=False,
             backlog=_BACKLOG,
             limit_concurrency=limits.max_connections,
-            timeout_keep_alive=_KEEP_ALIVE_SECONDS,
             timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
-            h11_max_incomplete_event_size=_MAX_HEADERS,
+            h11_max_incomplete_event_size=32 << 10,  # of the request line and the headers, in bytes
         )
     )

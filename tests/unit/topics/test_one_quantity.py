@@ -11,7 +11,6 @@ from mixsearch.report import encode_membership
 from mixsearch.text.options import CorpusOptions
 from mixsearch.topics.answers import describe_topic, frame_documents
 from mixsearch.topics.build import IndexOptions, build_index
-from mixsearch.topics.document_map import DocumentPoints
 from mixsearch.topics.index import open_index
 
 TEXTS = Path(os.environ.get("MIXSEARCH_DATA", "missing")) / "text"
@@ -56,7 +55,6 @@ def corpus(request, tmp_path_factory):
 def test_all_views_of_an_answer_have_one_number_of_members(corpus, is_filtered):
     index, column, where, hints = corpus
     where = where if is_filtered else None
-    every = DocumentPoints(np.arange(index.n_documents), np.zeros((index.n_documents, 2)), 1)
     for hint in hints:
         topic = index.search(hint, where=where)
         written = json.loads(json.dumps(describe_topic(index, topic), allow_nan=False))
@@ -75,5 +73,5 @@ def test_all_views_of_an_answer_have_one_number_of_members(corpus, is_filtered):
         assert np.isclose(sum(group.n_members for group in grouped.groups), grouped.n_members, rtol=1e-12)
         assert sum(group.n_documents for group in grouped.groups) == topic.n_documents - groups.n_missing
         assert sum(group.n_containing for group in grouped.groups) == written["n_containing"]
-        on_map = np.frombuffer(encode_membership(topic, every), np.uint8)
+        on_map = np.frombuffer(encode_membership(topic), np.uint8)
         assert np.array_equal(on_map, np.round(255 * topic.member_weights))

@@ -36,14 +36,3 @@ def test_files_are_compressed_and_not_sent_again(client):
 def test_no_other_file_is_sent(client, path):
     answer = client.get(f"/static/{path}")
     assert (answer.status_code, answer.json()["error"]["code"]) == (404, "not_found")
-
-
-@pytest.mark.parametrize(("path", "up"), [("/nothing", "./"), ("/a/b/<script>", "../../")])
-def test_an_unknown_address_is_a_page_for_people_and_an_error_for_programs(client, path, up):
-    page = client.get(path, headers={"accept": "text/html,*/*"})
-    assert page.status_code == 404
-    assert f'href="{up}static/page.css"' in page.text
-    assert f'href="{up}open"' in page.text
-    assert "<script>" not in page.text
-    assert client.get(path).json()["error"]["code"] == "not_found"
-    assert client.get("/api/nothing", headers={"accept": "text/html"}).json()["error"]["code"] == "not_found"

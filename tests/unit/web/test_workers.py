@@ -1,61 +1,58 @@
-"""Workers: equal calls are computed once, the cache and the queues are bounded."""
+"""Workers: answers are cached, slow calls go on without a client, and work that nobody waits for is not begun."""
 
 import asyncio
-import gc
 import threading
 from types import SimpleNamespace
 
 import pytest
-from tests.coded import raises
 
 from mixsearch.web.indexes import ServedIndex
 from mixsearch.web.settings import Limits
-from mixsearch.web.workers import WorkerPool, Workers
+from mixsearch.web.workers import Workers
 
 INDEX = ServedIndex("texts", SimpleNamespace(generation="data-0"))
 
 
-def make_workers(**limits):
-    return Workers(Limits(**{"n_threads": 2, **limits}))
+@pytest.fixture(autouse=True)
+def _one_core(monkeypatch):
+    monkeypatch.setattr("mixsearch.web.workers.n_cores", lambda: 1)
 
 
 class Work:
-    """Work that waits until it may go on, and tells that it has begun."""
+    """Work that waits until it may go on, and tells how many have begun."""
 
     def __init__(self):
-        self.begun, self.go_on, self.calls = threading.Event(), threading.Event(), []
+        self.begun, self.go_on, self.calls = threading.Semaphore(0), threading.Event(), []
 
-    def __call__(self, _=None, name="answer"):
+    def __call__(self, _, name="answer"):
         self.calls.append(name)
-        self.begun.set()
+        self.begun.release()
         self.go_on.wait()
         return name.encode()
 
     async def begin(self):
-        await asyncio.to_thread(self.begun.wait)
+        await asyncio.to_thread(self.begun.acquire)
 
 
-async def turn(n=5):
-    """Let other tasks take some turns."""
-    for _ in range(n):
+async def take_turns():
+    for _ in range(5):
         await asyncio.sleep(0)
 
 
-def test_equal_calls_are_computed_once_and_one_who_leaves_takes_nothing_from_the_others():
+def test_answers_are_kept_up_to_so_many_bytes(monkeypatch):
+    monkeypatch.setattr("mixsearch.web.workers.MAX_CACHED_BYTES", 6000)
+
     async def ask():
-        workers, work = make_workers(), Work()
-        calls = [asyncio.create_task(workers.call_cached(INDEX, work)) for _ in range(4)]
-        await work.begin()
-        calls[0].cancel()
-        await turn()
+        workers, work = Workers(Limits(), {}), Work()
         work.go_on.set()
-        answers = await asyncio.gather(*calls[1:])
-        return [*answers, await workers.call_cached(INDEX, work)], work.calls
+        for name in ("a", "b", "a", "c", "a", "b"):
+            assert await workers.call(INDEX, work, name) == name.encode()
+        return work.calls
 
-    assert asyncio.run(ask()) == ([b"answer"] * 4, ["answer"])
+    assert asyncio.run(ask()) == ["a", "b", "c", "b"]
 
 
-def test_an_error_reaches_all_who_asked_and_is_not_kept():
+def test_an_error_is_not_kept():
     calls = []
 
     def fail(_):
@@ -63,103 +60,41 @@ def test_an_error_reaches_all_who_asked_and_is_not_kept():
         raise ValueError("no answer")
 
     async def ask():
-        workers = make_workers()
-        errors = await asyncio.gather(*(workers.call_cached(INDEX, fail) for _ in range(3)), return_exceptions=True)
-        with pytest.raises(ValueError, match="no answer"):
-            await workers.call_cached(INDEX, fail)
-        return [str(error) for error in errors]
+        workers = Workers(Limits(), {})
+        for _ in range(2):
+            for slow in (False, True):
+                with pytest.raises(ValueError, match="no answer"):
+                    await workers.call(INDEX, fail, slow=slow)
 
-    assert asyncio.run(ask()) == ["no answer"] * 3
-    assert len(calls) == 2
-
-
-def test_too_long_a_queue_turns_questions_away_and_work_keeps_its_place_until_it_ends():
-    async def ask():
-        pool, work = WorkerPool(1, max_waiting=1), Work()
-        first, second = (asyncio.create_task(pool.run(work)) for _ in range(2))
-        await work.begin()
-        first.cancel()  # it has begun, and goes on
-        await turn()
-        with raises("busy") as refused:
-            await pool.run(lambda: None)
-        work.go_on.set()
-        await second
-        return refused.value.code, await pool.run(lambda: "again")
-
-    assert asyncio.run(ask()) == ("busy", "again")
-
-
-def test_slow_questions_leave_the_quick_ones_alone():
-    async def ask():
-        workers, work = make_workers(), Work()
-        slow = [asyncio.create_task(workers.slow.run(work)) for _ in range(4)]
-        quick = await workers.search.run(lambda: "quick")
-        work.go_on.set()
-        await asyncio.gather(*slow)
-        return quick
-
-    assert asyncio.run(ask()) == "quick"
-
-
-def test_answers_are_kept_up_to_so_many_bytes():
-    async def ask():
-        workers, work = make_workers(max_cached_bytes=6000), Work()
-        work.go_on.set()
-        for name in ("a", "b", "a", "c", "a", "b"):
-            await workers.call_cached(INDEX, work, name)
-        return work.calls
-
-    assert asyncio.run(ask()) == ["a", "b", "c", "b"]
+    asyncio.run(ask())
+    assert len(calls) == 4
 
 
 def test_work_that_nobody_waits_for_any_more_is_not_begun():
     async def ask():
-        workers, work = make_workers(n_threads=1), Work()
-        first, second, third = (
-            asyncio.create_task(workers.call_cached(INDEX, work, name)) for name in ("first", "second", "third")
-        )
-        await work.begin()
-        second.cancel()
-        again = asyncio.create_task(workers.call_cached(INDEX, work, "third"))
-        await turn()
-        third.cancel()  # another one waits for it
-        await turn()
+        workers, work = Workers(Limits(), {}), Work()
+        calls = [asyncio.create_task(workers.call(INDEX, work, name)) for name in ("first", "second", "third")]
+        for _ in range(2):  # as many as there are threads
+            await work.begin()
+        calls[2].cancel()
+        await take_turns()
         work.go_on.set()
-        answers = [await first, await again, await workers.call_cached(INDEX, work, "second")]
-        return answers, work.calls
+        return await asyncio.gather(*calls, return_exceptions=True), work.calls
 
-    assert asyncio.run(ask()) == ([b"first", b"third", b"second"], ["first", "third", "second"])
+    answers, calls = asyncio.run(ask())
+    assert answers[:2] == [b"first", b"second"]
+    assert calls == ["first", "second"]
 
 
-def test_an_error_that_nobody_waits_for_any_more_is_not_logged(caplog):
-    work = Work()
-
-    def fail(_):
-        work()
-        raise ValueError("nobody reads this")
-
+def test_slow_calls_are_computed_once_and_leave_quick_ones_a_worker():
     async def ask():
-        workers = make_workers(n_threads=1)
-        task = asyncio.create_task(workers.call(INDEX, fail))
+        workers, work, quick = Workers(Limits(), {}), Work(), Work()
+        quick.go_on.set()
+        calls = [asyncio.create_task(workers.call(INDEX, work, name, slow=True)) for name in ("a", "a", "b")]
         await work.begin()
-        task.cancel()
-        await turn()
+        calls[0].cancel()  # its client leaves, and it goes on for the next
+        answer = await workers.call(INDEX, quick, "quick")
         work.go_on.set()
-        await workers.search.run(lambda: None)  # the one thread has ended the call before
-        await turn()
-        gc.collect()  # asyncio logs what is thrown away unread
+        return answer, await asyncio.gather(*calls[1:]), work.calls
 
-    asyncio.run(ask())
-    gc.collect()
-    assert "nobody reads this" not in caplog.text
-
-
-def test_stop_iteration_in_a_worker_is_an_error_and_frees_its_place():
-    async def ask():
-        pool = WorkerPool(1, 0)
-        for _ in range(3):
-            with pytest.raises(RuntimeError):
-                await asyncio.wait_for(pool.run(lambda: next(iter(()))), 60)
-        pool.close()
-
-    asyncio.run(ask())
+    assert asyncio.run(ask()) == (b"quick", [b"a", b"b"], ["a", "b"])

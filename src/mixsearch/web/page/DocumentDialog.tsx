@@ -28,7 +28,7 @@ export function DocumentDialog({ index, row, listed, words, onGo, onClose, onLik
   }, []);
   useEffect(() => {
     const here = listed[position];
-    if (shared) setDocument(here ? { ...here, text: here.snippet, is_cut: true } : null);
+    if (shared) setDocument(here ? { ...here, text: here.snippet ?? "", is_cut: true } : null);
     else fetchDocument(index, row).then(setDocument, onError);
   }, [index, row]);
 
@@ -72,7 +72,7 @@ export function DocumentDialog({ index, row, listed, words, onGo, onClose, onLik
             ) : null}
           </p>
           <div class="text" dir="auto" tabIndex={0}>
-            {document.text === null ? <p class="muted">The index holds no texts.</p> : <Highlighted text={document.text} words={words} />}
+            <Highlighted text={document.text} words={words} />
             {document.is_cut ? " …" : ""}
           </div>
           <dl class="small">

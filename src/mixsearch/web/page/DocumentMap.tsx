@@ -1,7 +1,7 @@
 // All documents in the plane: those of the topics in their colours, the others grey. Circle some to add a topic.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { fetchLabels, fetchMap, fetchMemberships, shared } from "./api";
+import { fetchMap, fetchMemberships, shared } from "./api";
 import { keyOf, type Chip } from "./state";
 import type { MapLabel, MapPoints } from "./types";
 
@@ -25,7 +25,6 @@ type Place = [number, number];
 export function DocumentMap({ index, generation, chips, onCircle, onOpen, onError }: Props) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const [points, setPoints] = useState<MapPoints | null>(null);
-  const [labels, setLabels] = useState<MapLabel[]>([]);
   const [members, setMembers] = useState<Uint8Array[]>([]);
   const known = useRef(new Map<string, Uint8Array>()); // memberships by the state of the index and the topic
   const [width, setWidth] = useState(0);
@@ -35,7 +34,6 @@ export function DocumentMap({ index, generation, chips, onCircle, onOpen, onErro
   useEffect(() => {
     setPoints(null);
     fetchMap(index).then(setPoints, onError);
-    fetchLabels(index).then(setLabels, () => setLabels([]));
   }, [index, generation]);
 
   useEffect(() => {
@@ -65,8 +63,8 @@ export function DocumentMap({ index, generation, chips, onCircle, onOpen, onErro
 
   const theme = useTheme();
   useEffect(() => {
-    if (canvas.current && points && width > 0) paint(canvas.current, points, members, labels);
-  }, [points, members, labels, width, theme]);
+    if (canvas.current && points && width > 0) paint(canvas.current, points, members);
+  }, [points, members, width, theme]);
 
   const placeOf = (event: PointerEvent): Place => {
     const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
@@ -133,7 +131,7 @@ function useTheme(): number {
 }
 
 /** Draw all points and the labels. */
-function paint(canvas: HTMLCanvasElement, { x, y }: MapPoints, members: Uint8Array[], labels: MapLabel[]): void {
+function paint(canvas: HTMLCanvasElement, { x, y, labels }: MapPoints, members: Uint8Array[]): void {
   const ratio = window.devicePixelRatio || 1;
   const [width, height] = [canvas.clientWidth, canvas.clientHeight];
   canvas.width = width * ratio;

@@ -69,7 +69,7 @@ export function OpenView({ settings, params, file, onGo, onFile, onError }: View
         setProgress({ title: `Sending ${file.name}`, text, done, total: file.size, cancel: () => onGo("open", new URLSearchParams()) });
       step(0, "Starting");
       const onProgress = (done: number) => (done < file.size ? step(done, `${bytes(done)} of ${bytes(file.size)}`) : step(null, "Looking at its columns"));
-      upload<UploadedFile>(`api/files?${new URLSearchParams({ name: file.name })}`, file, controller.signal, onProgress).then(show, fail);
+      upload<UploadedFile>(file.name, file, controller.signal, onProgress).then(show, fail);
     } else if (fileKey && fileKey !== sent.current) {
       get<UploadedFile>(`api/files/${encodeURIComponent(fileKey)}`).then((result) => {
         setUploaded(result);
@@ -131,7 +131,7 @@ export function OpenView({ settings, params, file, onGo, onFile, onError }: View
     <section class="card start" aria-labelledby="open-title">
       <h1 id="open-title">Open a file</h1>
       <p>Drop a file anywhere on this page, or choose one. Texts: search their topics. A table: find rows like a few. A picture: cut out its parts.</p>
-      <FileButton label="Choose a file" accept={[...settings.file_suffixes, "image/*"]} onFile={onFile} />
+      <FileButton label="Choose a file" accept={[...settings.table_suffixes, "image/*"]} onFile={onFile} />
       <p class="small muted">
         CSV, JSON lines, Parquet or Excel up to {bytes(settings.max_file)}, or a picture. The file stays on this server until it stops, and goes nowhere else.
       </p>

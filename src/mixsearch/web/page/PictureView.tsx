@@ -1,11 +1,11 @@
 // A picture: painted at once, seeds of named segments by clicks, and the segments over it.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ApiError, get, isAbort, send } from "./api";
+import { ApiError, get, isAbort } from "./api";
 import type { ViewProps } from "./files";
 import { percent } from "./format";
-import { clicked, nameOf, readSegments, requestOf, withoutPixel, writeSegments, type Pixel, type Segment, type Target } from "./seeds";
-import { fitted, fittedSize, upload, type Size } from "./upload";
+import { clicked, nameOf, readSegments, requestOf, withoutPixel, type Pixel, type Segment, type Target } from "./seeds";
+import { fitted, fittedSize, pictureName, upload, type Size } from "./upload";
 import { chanceOf } from "./values";
 
 const QUICK_PIXELS = 600_000; // that are requested while clicking; downloads have all
@@ -21,7 +21,6 @@ interface FoundSegment {
 }
 
 interface Segmented extends Size {
-  segmentation: string;
   segments: FoundSegment[];
   warnings: { message: string }[];
 }
@@ -50,17 +49,17 @@ export function PictureView({ settings, params, file, onGo, onError }: ViewProps
       setSource(URL.createObjectURL(file));
       void sendPicture(controller.signal).catch(fail);
     } else if (name) {
-      setSource(`api/pictures/${encodeURIComponent(name)}.png`);
+      setSource(`api/pictures/${encodeURIComponent(name)}/image.png`);
       get<Size>(`api/pictures/${encodeURIComponent(name)}`, undefined, controller.signal).then(({ width, height }) => setSize({ width, height }), fail);
     }
     return () => controller.abort();
   }, []);
   const sendPicture = async (signal?: AbortSignal) => {
     if (!file) throw new ApiError("gone", "The picture is not on the server any more. Open it again.");
-    const sent = await upload<{ picture: string } & Size>("api/pictures", await fitted(file, settings), signal ?? new AbortController().signal);
+    const sent = await upload<{ file: string } & Size>(pictureName(file, settings), await fitted(file, settings), signal ?? new AbortController().signal);
     setSize({ width: sent.width, height: sent.height });
-    setKey(sent.picture);
-    return sent.picture;
+    setKey(sent.file);
+    return sent.file;
   };
 
   // Its segments: one request at a time, of the latest seeds.
@@ -77,13 +76,13 @@ export function PictureView({ settings, params, file, onGo, onError }: ViewProps
         if (asked.length === 0) setAnswer(null);
         else {
           const every = Math.max(Math.round(Math.sqrt((width * height) / QUICK_PIXELS)), 1);
-          const body = { ...requestOf(asked), every, outlines: true };
-          const request = (name: string) => send("POST", `api/pictures/${encodeURIComponent(name)}/segments`, body);
-          const response = await request(picture).catch(async (error: unknown) => {
+          const query = new URLSearchParams([...requestOf(asked), ["every", String(every)], ["outlines", "true"]]);
+          const request = (name: string) => get<Segmented>(`api/pictures/${encodeURIComponent(name)}/segments`, query);
+          const found = await request(picture).catch(async (error: unknown) => {
             if (!(error instanceof ApiError && error.code === "gone" && file)) throw error;
             return request(await sendPicture());
           });
-          setAnswer((await response.json()) as Segmented);
+          setAnswer(found);
         }
       }
     } catch (error) {
@@ -96,7 +95,7 @@ export function PictureView({ settings, params, file, onGo, onError }: ViewProps
   };
   useEffect(() => {
     if (key && size) {
-      onGo("segment", writeSegments(key, segments), false);
+      onGo("segment", new URLSearchParams([["picture", key], ...requestOf(segments)]), false);
       void ask(key, size);
     }
   }, [key, size, segments]);
@@ -136,13 +135,10 @@ export function PictureView({ settings, params, file, onGo, onError }: ViewProps
     else return;
     event.preventDefault();
   };
-  const path = key ? `api/pictures/${encodeURIComponent(key)}/segments` : null;
   const colors = answer?.segments.map(({ color }) => color) ?? [];
-  const download = (kind: string, label: string) => (
-    <a class="button" href={`${path}/${kind}?${new URLSearchParams({ segmentation: answer?.segmentation ?? "" })}`} download={`${file?.name.replace(/\.[^.]*$/, "") ?? "picture"}-${kind}`}>
-      {label}
-    </a>
-  );
+  const title = file?.name.replace(/\.[^.]*$/, "") ?? key ?? "picture";
+  const fileAddress = (kind: string, more: string[][] = []) =>
+    `api/pictures/${encodeURIComponent(key ?? "")}/${kind}?${new URLSearchParams([...requestOf(segments), ...more])}`;
   return (
     <div class="picture-view">
       <section class="picture-main" aria-labelledby="picture-title">
@@ -176,7 +172,7 @@ export function PictureView({ settings, params, file, onGo, onError }: ViewProps
               src={source}
               alt=""
               onLoad={({ currentTarget: { naturalWidth: width, naturalHeight: height } }) => file && setSize((now) => now ?? fittedSize({ width, height }, settings))}
-              onError={() => file && key && setSource(`api/pictures/${encodeURIComponent(key)}.png`)}
+              onError={() => file && key && setSource(`api/pictures/${encodeURIComponent(key)}/image.png`)}
             />
           ) : null}
           {answer ? (
@@ -204,6 +200,8 @@ export function PictureView({ settings, params, file, onGo, onError }: ViewProps
               found={answer?.segments[i] ?? null}
               target={target.segment === i ? target : null}
               maxLength={settings.max_name_length}
+              cutOut={answer ? fileAddress("cut-out.png", [["segment", nameOf(segments, segment)]]) : null}
+              cutOutName={`${title}-${nameOf(segments, segment)}.png`}
               onRename={(name) => change(segments.map((each, j) => (j === i ? { ...each, name } : each)))}
               onTarget={(isNot) => setTarget(target.segment === i && target.isNot === isNot ? { segment: null, isNot: false } : { segment: i, isNot })}
               onRemoveSeed={(pixel) => remove(withoutPixel(segments, i, pixel))}
@@ -224,12 +222,10 @@ export function PictureView({ settings, params, file, onGo, onError }: ViewProps
             Clear
           </button>
         </p>
-        {answer ? (
-          <p class="toolbar">
-            {download("masks.zip", "Save masks")}
-            {download("cut-outs.zip", "Cut-outs")}
-            {download("labels.png", "Labels")}
-          </p>
+        {answer && segments.length > 0 ? (
+          <a class="button" href={fileAddress("masks.zip")} download={`${title}-masks.zip`}>
+            All masks as ZIP
+          </a>
         ) : null}
       </aside>
     </div>
@@ -266,13 +262,15 @@ interface ItemProps {
   found: FoundSegment | null;
   target: Target | null; // if clicks go to this segment
   maxLength: number;
+  cutOut: string | null; // where the segment can be downloaded
+  cutOutName: string;
   onRename: (name: string) => void;
   onTarget: (isNot: boolean) => void;
   onRemoveSeed: (pixel: Pixel) => void;
   onRemove: () => void;
 }
 
-function SegmentItem({ name, segment, found, target, maxLength, onRename, onTarget, onRemoveSeed, onRemove }: ItemProps) {
+function SegmentItem({ name, segment, found, target, maxLength, cutOut, cutOutName, onRename, onTarget, onRemoveSeed, onRemove }: ItemProps) {
   const seeds = [...segment.pixels, ...segment.notPixels];
   return (
     <li class="segment">
@@ -301,6 +299,11 @@ function SegmentItem({ name, segment, found, target, maxLength, onRename, onTarg
         <button type="button" aria-pressed={target?.isNot ?? false} aria-label={`Take out of ${name}`} onClick={() => onTarget(true)}>
           Take out
         </button>
+        {cutOut ? (
+          <a class="button" href={cutOut} download={cutOutName} aria-label={`Cut-out of ${name}`}>
+            Cut-out
+          </a>
+        ) : null}
       </p>
       {seeds.length > 1 ? (
         <details class="small">

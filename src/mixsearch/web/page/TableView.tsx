@@ -1,14 +1,17 @@
 // A table: its rows a page at a time, ticked yes or no, and sorted by likeness to those that were ticked.
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { ApiError } from "./api";
+import { ApiError, send } from "./api";
 import type { ViewProps } from "./files";
 import { percent, plural, whole } from "./format";
+import { Judged } from "./Judged";
 import { TablePlot } from "./TablePlot";
 import { useAnswer } from "./useAnswer";
+import type { Audit } from "./types";
 import { averageOf, chanceOf, shown, type Value } from "./values";
 
 const N_ROWS = 50;
+const N_JUDGED = 10; // rows that are drawn to judge
 const MAX_COLUMNS = 40;
 const N_DIFFERENCES = 5;
 const UNUSABLE = ["empty", "other"];
@@ -40,7 +43,6 @@ interface Difference {
 
 export interface Members {
   answer: { n_members: number | null; is_probability: boolean; check: string; differences: Difference[]; missing: string[]; dropped_columns: Record<string, string> };
-  membership: number[];
   is_member: boolean[];
   warnings: { message: string }[];
 }
@@ -60,7 +62,7 @@ export function TableView({ params, onGo, onError }: ViewProps) {
   });
   const [members, isSearching] = useAnswer<Members>(info && isAsked ? `${path}/members?${question}` : null, onError);
   const skip = Number(params.get("skip") ?? 0);
-  const query = pick(params, ["examples", "not_examples", "columns", "where", "sort_by", "descending", "doubtful", "skip"], { n_rows: String(N_ROWS) });
+  const query = pick(params, ["examples", "not_examples", "columns", "where", "sort_by", "descending", "rows", "skip"], { n_rows: String(N_ROWS) });
   const [page, isLoading] = useAnswer<{ n_matching: number; rows: TableRow[] }>(info ? `${path}/rows?${query}` : null, (error) => {
     if (error instanceof ApiError && params.has("where")) change({ where: null });
     onError(error);
@@ -87,9 +89,22 @@ export function TableView({ params, onGo, onError }: ViewProps) {
     }
     onGo("table", next);
   };
+  // Rows that are drawn to judge: their ticks tell how many rows there are.
+  const drawn = params.getAll("rows").map(Number);
+  const judged = drawn.filter((row) => ticks.has(row));
+  const [audit, setAudit] = useState<Audit | null>(null);
+  const sendJudged = async (rows: number[], n: number) => {
+    const judgements = Object.fromEntries(rows.map((row) => [row, ticks.get(row)]));
+    return (await (await send("POST", `${path}/audit?${question}`, { judgements, n })).json()) as Audit;
+  };
+  const judge = () => void sendJudged([], N_JUDGED).then(({ next }) => change({ rows: next.map(String), sort_by: null, descending: null, where: null }), onError);
+  useEffect(() => {
+    if (judged.length === 0) setAudit(null);
+    else sendJudged(judged, 0).then(setAudit, onError);
+  }, [judged.map((row) => `${row} ${ticks.get(row)}`).join(), question]);
   const apply = () => {
     const rows = (isMember: boolean) => [...ticks].filter(([, each]) => each === isMember).map(([row]) => String(row));
-    change({ examples: rows(true), not_examples: nYes > 0 ? rows(false) : [], sort_by: null, descending: null, doubtful: null });
+    change({ examples: rows(true), not_examples: nYes > 0 ? rows(false) : [], sort_by: null, descending: null, rows: null });
   };
 
   if (!info) return <Waiting text="Reading the table …" />;
@@ -116,7 +131,7 @@ export function TableView({ params, onGo, onError }: ViewProps) {
         {isSearching ? (
           <Waiting text={members ? "Searching again …" : "Searching for rows like these …"} />
         ) : members ? (
-          <Answer members={members} nRows={info.n_rows} />
+          <Answer members={members} nRows={info.n_rows} audit={audit} />
         ) : (
           <p>Tick yes for a few rows of a group, and no for some that are not like them. Then find the rows like these.</p>
         )}
@@ -129,15 +144,20 @@ export function TableView({ params, onGo, onError }: ViewProps) {
               type="button"
               onClick={() => {
                 setTicks(new Map());
-                if (isAsked) change({ examples: null, not_examples: null, doubtful: null });
+                if (isAsked) change({ examples: null, not_examples: null, rows: null });
               }}
             >
               Clear the ticks
             </button>
           ) : null}
+          {members && !isSearching && drawn.length === 0 ? (
+            <button type="button" onClick={judge}>
+              Judge {N_JUDGED} rows
+            </button>
+          ) : null}
           {members && !isSearching ? (
             <a class="button" href={`${path}/members.csv?${question}`} download="">
-              Labelled table as CSV
+              Table as CSV
             </a>
           ) : null}
           <span class="muted small" role="status">
@@ -156,18 +176,10 @@ export function TableView({ params, onGo, onError }: ViewProps) {
         >
           <input key={params.get("where")} name="where" aria-label="Filter" placeholder={`Filter, such as ${exampleOf(info.columns)}`} defaultValue={params.get("where") ?? ""} />
         </form>
-        {isAsked ? (
-          <label>
-            Order{" "}
-            <select
-              value={sortBy ? "column" : params.get("doubtful") ? "doubtful" : "alike"}
-              onChange={(event) => change({ sort_by: null, descending: null, doubtful: event.currentTarget.value === "doubtful" ? "true" : null })}
-            >
-              <option value="alike">most alike first</option>
-              <option value="doubtful">in doubt first: judge these</option>
-              {sortBy ? <option value="column">by {sortBy}</option> : null}
-            </select>
-          </label>
+        {isAsked && (sortBy || drawn.length > 0) ? (
+          <button type="button" onClick={() => change({ sort_by: null, descending: null, rows: null })}>
+            Most alike first
+          </button>
         ) : null}
         <ColumnsUsed columns={info.columns} used={params.getAll("columns")} onChange={(names) => change({ columns: names })} />
       </div>
@@ -205,7 +217,7 @@ function Waiting({ text }: { text: string }) {
 }
 
 /** One sentence, the check, and what sets the rows apart. */
-function Answer({ members: { answer, warnings }, nRows }: { members: Members; nRows: number }) {
+function Answer({ members: { answer, warnings }, nRows, audit }: { members: Members; nRows: number; audit: Audit | null }) {
   const dropped = Object.entries(answer.dropped_columns);
   return (
     <>
@@ -213,6 +225,11 @@ function Answer({ members: { answer, warnings }, nRows }: { members: Members; nR
         {answer.n_members === null ? `${whole(nRows)} rows, those most like yours first` : `About ${whole(answer.n_members)} of ${plural(nRows, "row")} are like these`}
       </h2>
       {answer.check ? <p>{answer.check}</p> : null}
+      {audit?.n_members ? (
+        <p class="judged">
+          <Judged audit={audit} total={nRows} things="rows" />
+        </p>
+      ) : null}
       {warnings.map(({ message }) => (
         <p key={message} class="notes">
           {message}

@@ -3,8 +3,9 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { sendJudgements, shared } from "./api";
 import { dayOf, isLink, percent, plural, splitAt, titleOf, whole } from "./format";
+import { Judged } from "./Judged";
 import { keyOf, nameOf, type Chip } from "./state";
-import type { Audit, Estimate, ListedDocument, Topic } from "./types";
+import type { Audit, ListedDocument, Topic } from "./types";
 
 const MATCHES = { strong: "this is it", fair: "probably this", weak: "not sure this is what you mean" };
 /** Judged documents from which numbers with intervals are worth showing. */
@@ -77,7 +78,7 @@ export function TopicPanel({ index, chip, position, topic, hasMore, isDraft, onM
         </p>
       ) : null}
       <p class="sentence">
-        {audit?.n_members ? <Judged audit={audit} total={topic.n_documents} /> : <About topic={topic} />}{" "}
+        {audit?.n_members ? <Judged audit={audit} total={topic.n_documents} things="documents" /> : <About topic={topic} />}{" "}
         {topic.match ? <span class={`match ${topic.match}`}>{MATCHES[topic.match]}</span> : <span class="match fair">too few documents to be sure</span>}
       </p>
       <details class="why small">
@@ -166,18 +167,6 @@ function About({ topic }: { topic: Topic }) {
     <>
       About {topic.about} of {plural(topic.n_documents, "document")}
       {topic.n_members >= 0.5 ? part : ""}:
-    </>
-  );
-}
-
-/** What judged documents say. */
-function Judged({ audit, total }: { audit: Audit; total: number }) {
-  const range = (estimate: Estimate | null, format: (value: number) => string) =>
-    estimate === null ? "" : `${format(estimate[0])} (${format(estimate[1])} to ${format(estimate[2])})`;
-  return (
-    <>
-      By {plural(audit.n_judged, "judged document")}: {range(audit.n_members, whole)} of {whole(total)} documents; of those listed,{" "}
-      {range(audit.precision, percent)} are about it, and {range(audit.recall, percent)} of all are listed:
     </>
   );
 }

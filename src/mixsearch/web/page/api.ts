@@ -28,7 +28,6 @@ interface SharedData {
   places: Record<string, Record<string, string>>; // column -> row -> label
   map: string; // base64
   memberships: Record<string, string>; // base64
-  labels: MapLabel[];
 }
 
 function readShared(): SharedData | null {
@@ -161,6 +160,7 @@ export async function fetchMap(index: string): Promise<MapPoints> {
     rows: new Uint32Array(bytes.slice(4, 4 + 4 * n)),
     x: new Uint16Array(bytes.slice(4 + 4 * n, 4 + 6 * n)),
     y: new Uint16Array(bytes.slice(4 + 6 * n, 4 + 8 * n)),
+    labels: JSON.parse(new TextDecoder().decode(bytes.slice(4 + 8 * n))) as MapLabel[],
   };
 }
 
@@ -171,14 +171,9 @@ export async function fetchMemberships(index: string, keys: string[], signal?: A
     return keys.map((key) => new Uint8Array(decode(memberships[key] ?? "")));
   }
   const query = new URLSearchParams(keys.map((key) => ["topic", key]));
-  const bytes = await (await request(`${pathOf(index, "map/topic")}?${query}`, { signal })).arrayBuffer();
+  const bytes = await (await request(`${pathOf(index, "map/topics")}?${query}`, { signal })).arrayBuffer();
   const n = bytes.byteLength / keys.length;
   return keys.map((_, i) => new Uint8Array(bytes, i * n, n));
-}
-
-export async function fetchLabels(index: string): Promise<MapLabel[]> {
-  if (shared) return shared.labels;
-  return (await get<{ labels: MapLabel[] }>(pathOf(index, "map/labels"))).labels;
 }
 
 export async function sendJudgements(index: string, chip: Chip, judgements: Map<number, boolean>, n: number): Promise<Audit> {

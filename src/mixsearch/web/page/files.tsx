@@ -51,7 +51,7 @@ function App() {
   const onFile = useRef((_: File) => {});
   onFile.current = (file) => {
     if (!settings) return;
-    const view = isPicture(file, settings.image_formats) ? "segment" : "open";
+    const view = isPicture(file, settings) ? "segment" : "open";
     history.pushState(null, "", view);
     setProblem("");
     setPlace((now) => ({ view, params: new URLSearchParams(), file, turn: now.turn + 1 }));

@@ -34,24 +34,18 @@ export function withoutPixel(segments: Segment[], index: number, pixel: Pixel): 
     .filter(({ pixels }) => pixels.length > 0);
 }
 
-/** What is sent to the server. */
-export function requestOf(segments: Segment[]): { seeds: string[]; not_seeds: string[] } {
+/** The seeds as parameters of an address. */
+export function requestOf(segments: Segment[]): string[][] {
   const write = (segment: Segment, pixels: Pixel[]) => `${nameOf(segments, segment)}:${pixels.map((pixel) => pixel.join(",")).join("+")}`;
-  return {
-    seeds: segments.map((segment) => write(segment, segment.pixels)),
-    not_seeds: segments.filter(({ notPixels }) => notPixels.length > 0).map((segment) => write(segment, segment.notPixels)),
-  };
-}
-
-/** The parameters of the address of a picture with its seeds. */
-export function writeSegments(picture: string, segments: Segment[]): URLSearchParams {
-  const { seeds, not_seeds: notSeeds } = requestOf(segments);
-  return new URLSearchParams([["picture", picture], ...seeds.map((text) => ["seed", text]), ...notSeeds.map((text) => ["not", text])]);
+  return [
+    ...segments.map((segment) => ["seed", write(segment, segment.pixels)]),
+    ...segments.filter(({ notPixels }) => notPixels.length > 0).map((segment) => ["not_seed", write(segment, segment.notPixels)]),
+  ];
 }
 
 /** Read seeds from an address; what is invalid is ignored. */
 export function readSegments(params: URLSearchParams): Segment[] {
-  const notPixels = new Map(params.getAll("not").map(readSeeds));
+  const notPixels = new Map(params.getAll("not_seed").map(readSeeds));
   return params
     .getAll("seed")
     .map(readSeeds)

@@ -75,7 +75,7 @@ export interface FullDocument {
   title: string | null;
   link: string | null;
   date: string | null;
-  text: string | null;
+  text: string;
   is_cut: boolean;
   columns: Record<string, unknown>;
 }
@@ -103,6 +103,7 @@ export interface MapPoints {
   rows: Uint32Array;
   x: Uint16Array;
   y: Uint16Array;
+  labels: MapLabel[]; // of the largest topics
 }
 
 export interface MapLabel {

@@ -7,11 +7,10 @@ const SHRUNK_QUALITY = 0.92;
 export interface Settings {
   accepts_files: boolean;
   max_file: number;
-  file_suffixes: string[];
-  max_upload: number;
   max_pixels: number;
   max_name_length: number;
-  image_formats: string[];
+  table_suffixes: string[];
+  image_suffixes: string[];
 }
 
 export interface Size {
@@ -20,10 +19,10 @@ export interface Size {
 }
 
 /** Send a file; fetch does not report how much of it has been sent. */
-export function upload<T>(address: string, file: Blob, signal: AbortSignal, onProgress: (done: number) => void = () => {}): Promise<T> {
+export function upload<T>(name: string, file: Blob, signal: AbortSignal, onProgress: (done: number) => void = () => {}): Promise<T> {
   const sending = new XMLHttpRequest();
   return new Promise((resolve, reject) => {
-    sending.open("POST", address);
+    sending.open("POST", `api/files?${new URLSearchParams({ name })}`);
     sending.responseType = "json";
     sending.upload.addEventListener("progress", ({ loaded }) => onProgress(loaded));
     sending.addEventListener("load", () => {
@@ -39,9 +38,13 @@ export function upload<T>(address: string, file: Blob, signal: AbortSignal, onPr
 }
 
 /** Whether a file is a picture, by its type or its name. */
-export function isPicture(file: File, formats: string[]): boolean {
-  const suffix = file.name.split(".").pop()?.toUpperCase() ?? "";
-  return file.type.startsWith("image/") || [...formats, "JPG", "TIF"].includes(suffix);
+export function isPicture(file: File, { image_suffixes: suffixes }: Settings): boolean {
+  return file.type.startsWith("image/") || suffixes.some((suffix) => file.name.toLowerCase().endsWith(suffix));
+}
+
+/** The name under which a picture is sent: the server goes by the suffix. */
+export function pictureName(file: File, { image_suffixes: suffixes }: Settings): string {
+  return suffixes.some((suffix) => file.name.toLowerCase().endsWith(suffix)) ? file.name : `${file.name}.png`;
 }
 
 /** The size at which the server takes a picture. */
@@ -51,11 +54,11 @@ export function fittedSize({ width, height }: Size, { max_pixels: most }: Settin
 }
 
 /** The picture as the server takes it: a photo beyond its limits is shrunk here. */
-export async function fitted(file: Blob, settings: Settings): Promise<Blob> {
+export async function fitted(file: File, settings: Settings): Promise<Blob> {
   const image = await createImageBitmap(file).catch(() => null);
   if (image === null) return file; // the server says what is wrong with it
   const size = fittedSize(image, settings);
-  if (size.width === image.width && file.size <= settings.max_upload) return file;
+  if (size.width === image.width && file.size <= settings.max_file) return file;
   const canvas = Object.assign(document.createElement("canvas"), size);
   canvas.getContext("2d")?.drawImage(image, 0, 0, size.width, size.height);
   image.close();

@@ -1,1 +1,1 @@
-"""The routes of the API: topics, overviews, uploads, tables, images, and the server itself."""
+"""The routes of the API: topics of indexes, and uploaded files, tables and images."""

@@ -3,50 +3,39 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import re
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Hashable
 from typing import Annotated, Any
-from urllib.parse import parse_qs, quote
+from urllib.parse import parse_qs
 
-from fastapi import APIRouter, Body, Depends, Header, Path, Request, Response
+from fastapi import APIRouter, Depends, Header, Path, Request, Response
 from fastapi import Query as QueryParameter
 
 from mixsearch.errors import SearchError, StorageError
 from mixsearch.io.disk import explain_os_errors, write_atomically
 from mixsearch.options import Question, SearchOptions, list_options
-from mixsearch.report import encode_membership, encode_places, list_labels, make_report
+from mixsearch.report import describe_index, encode_map, encode_membership, list_largest, make_report
 from mixsearch.topics.answers import describe_columns, describe_topic, frame_documents
-from mixsearch.topics.groups import TopicGroups, make_unique
-from mixsearch.topics.overview import list_topics
+from mixsearch.topics.groups import make_unique
 from mixsearch.topics.topic import Topic
+from mixsearch.web.answers import describe_audit, describe_file, encode_json, make_response, name_file
 from mixsearch.web.errors import RESPONSES, APIError
-from mixsearch.web.indexes import ServedIndex, check_tag, choose_index
+from mixsearch.web.indexes import ServedIndex, choose_index
 from mixsearch.web.schemas import (
     MAX_INTEGER,
-    MAX_SAVED,
     MAX_STATE,
     MAX_TOPICS,
-    FullDocument,
     GroupsRequest,
-    IndexInfo,
-    IndexList,
     Judgements,
-    MapRequest,
     SavedList,
-    TextHint,
     TopicRequest,
-    WordList,
+    TopicsRequest,
     parse_topic_request,
 )
 from mixsearch.web.workers import Workers
 
 # People read a document from its start; the rest of a book is left out.
 MAX_TEXT = 200_000
-_MAX_TITLE, _MAX_FILE_NAME = 40, 100
-CACHE_HEADERS = {"Cache-Control": "private, max-age=60"}
-_BINARY: dict[int | str, dict[str, Any]] = {200: {"content": {"application/octet-stream": {}}}}
+_MAX_TITLE = 40
 
 router = APIRouter(prefix="/api/indexes", tags=["topics"], responses=RESPONSES)
 
@@ -55,14 +44,10 @@ async def _choose_index(
     request: Request,
     index: Annotated[str, Path(description="The name of the index.", max_length=200)],
     if_match: Annotated[
-        str | None,
-        Header(description="The ETag of an answer: fail if the index has changed since."),
+        str | None, Header(description="The ETag of an answer: fail if the index has changed since.")
     ] = None,
 ) -> ServedIndex:
-    chosen = choose_index(request.app.state.indexes, index)
-    if if_match is not None:
-        check_tag(chosen, if_match)
-    return chosen
+    return choose_index(request.app.state.indexes, index, if_match)
 
 
 async def _get_workers(request: Request) -> Workers:
@@ -71,117 +56,106 @@ async def _get_workers(request: Request) -> Workers:
 
 
 Index = Annotated[ServedIndex, Depends(_choose_index)]
-Pools = Annotated[Workers, Depends(_get_workers)]
+Pool = Annotated[Workers, Depends(_get_workers)]
 TopicParameters = Annotated[TopicRequest, QueryParameter()]
-GroupParameters = Annotated[GroupsRequest, QueryParameter()]
 Topics = tuple[TopicRequest, ...]
 Row = Annotated[int, Path(ge=0, le=MAX_INTEGER, description="The row of a document in the indexed files, from 0.")]
 
 
+async def _send(
+    workers: Workers, index: ServedIndex, make: Callable[..., bytes], *arguments: Hashable, slow: bool = False
+) -> Response:
+    return make_response(await workers.call(index, make, *arguments, slow=slow), ETag=index.tag)
+
+
 @router.get("")
-async def list_indexes(request: Request) -> IndexList:
-    """List the indexes of the server."""
-    return IndexList(indexes=[served.info for served in request.app.state.indexes.values()])
+async def list_indexes(request: Request) -> dict[str, list[dict[str, Any]]]:
+    """List the indexes of the server: their sizes and columns."""
+    return {"indexes": [describe_index(served.index, served.name) for served in request.app.state.indexes.values()]}
 
 
 @router.get("/{index}")
-async def get_index(index: Index) -> IndexInfo:
+async def get_index(index: Index) -> Response:
     """Return what an index contains."""
-    return index.info
+    return make_response(encode_json(describe_index(index.index, index.name)), ETag=index.tag)
 
 
-@router.get("/{index}/words", response_model=WordList)
+@router.get("/{index}/words")
 async def complete_word(
     index: Index,
     prefix: Annotated[str, QueryParameter(min_length=1, max_length=200, description="The first letters.")],
     n: Annotated[int, QueryParameter(ge=1, le=100, description="Maximum number of words.")] = 8,
 ) -> Response:
-    """Return words that start with a prefix, the most frequent first."""
+    """Return `words` that start with a prefix, the most frequent first."""
     # In the event loop: a lookup takes less time than handing it to a thread.
-    words = [vars(word) for word in index.complete_word(prefix, n)]
-    return make_json_response(encode_json({"words": words}), index)
+    words = [vars(word) for word in index.index.complete_word(prefix, n)]
+    return make_response(encode_json({"words": words}), ETag=index.tag)
 
 
 @router.get("/{index}/topic")
-async def find_topic(index: Index, request: TopicParameters, workers: Pools) -> Response:
-    """Find the topic that words or documents mean."""
-    return make_json_response(await _answer(workers, index, encode_topic, request), index)
+async def find_topic(index: Index, request: TopicParameters, workers: Pool) -> Response:
+    """Find the topic that words, texts or documents mean: its words, documents and check."""
+    return await _send(workers, index, encode_topic, complete_request(index, request))
 
 
-@router.get("/{index}/topic.csv", response_class=Response, responses={200: {"content": {"text/csv": {}}}})
-async def download_topic(index: Index, request: TopicParameters, workers: Pools) -> Response:
+@router.get("/{index}/topic.csv", response_class=Response, responses=describe_file("text/csv"))
+async def download_topic(index: Index, request: TopicParameters, workers: Pool) -> Response:
     """Find a topic, and return all documents with their membership, best first."""
     body = await workers.call(index, encode_members, request, slow=True)
-    return make_file_response(body, "text/csv", name_file(index, request), "csv", index)
-
-
-@router.post("/{index}/topic")
-async def find_topic_of_texts(index: Index, hint: TextHint, request: TopicParameters, workers: Pools) -> Response:
-    """Find the topic of texts."""
-    texts = tuple(hint.text)
-    body = await workers.call(index, encode_topic, request, texts, affinity=texts)
-    return make_json_response(body, index)
+    file_name = name_file(f"{index.name}-{name_question(request)}", "csv")
+    return make_response(body, "text/csv", ETag=index.tag, **file_name)
 
 
 @router.get("/{index}/groups")
-async def group_documents(index: Index, request: GroupParameters, workers: Pools) -> Response:
+async def group_documents(index: Index, request: Annotated[GroupsRequest, QueryParameter()], workers: Pool) -> Response:
     """Find several topics, and their shares over time or by group."""
     topics = tuple(complete_request(index, parse_topic_request(topic)) for topic in request.topic)
-    return make_json_response(await workers.call_cached(index, encode_groups, request, topics), index)
+    return await _send(workers, index, encode_groups, request, topics)
 
 
-@router.get("/{index}/documents/{row}", response_model=FullDocument)
-async def get_document(index: Index, row: Row, workers: Pools) -> Response:
-    """Return one document."""
-    # By a worker: a fault of the disk costs one answer there, and the server here.
-    return make_json_response(await workers.call(index, encode_document, row), index)
+@router.get("/{index}/documents/{row}")
+async def get_document(index: Index, row: Row, workers: Pool) -> Response:
+    """Return one document with its `text` and `columns`."""
+    return await _send(workers, index, encode_document, row)
 
 
 @router.post("/{index}/audit")
-async def judge_documents(
-    index: Index, judgements: Annotated[Judgements, Body()], request: TopicParameters, workers: Pools
-) -> Response:
+async def judge_documents(index: Index, judged: Judgements, request: TopicParameters, workers: Pool) -> Response:
     """Estimate precision, recall and the number of members from judged documents, and draw the next to judge."""
-    body = await workers.call(index, encode_audit, request, judgements)
-    return make_json_response(body, index)
+    return await _send(workers, index, encode_audit, request, tuple(judged.judgements.items()), judged.n)
 
 
 @router.get("/{index}/overview")
 async def get_overview(
-    index: Index, workers: Pools, n: Annotated[int, QueryParameter(ge=1, le=100, description="How many.")] = 5
+    index: Index, workers: Pool, n: Annotated[int, QueryParameter(ge=1, le=100, description="How many.")] = 5
 ) -> Response:
-    """List the largest topics."""
-    return make_json_response(await workers.call_cached(index, encode_overview, n, slow=True), index)
+    """List the largest `topics`."""
+    return await _send(workers, index, encode_overview, n, slow=True)
 
 
-@router.get("/{index}/map", response_class=Response, responses=_BINARY)
-async def map_documents(index: Index, workers: Pools) -> Response:
-    """Place the documents in the plane: little-endian numbers.
+@router.get("/{index}/map", response_class=Response, responses=describe_file("application/octet-stream"))
+async def map_documents(index: Index, workers: Pool) -> Response:
+    """Place the documents in the plane: little-endian numbers, and words at the places of the largest topics.
 
-    First the number n of documents as uint32; then n rows as uint32, n times x and n times y as uint16.
+    First the number n of documents as uint32; then n rows as uint32, n times x and n times y as uint16; the words as
+    JSON.
     """
-    body = await workers.call_cached(index, encode_map, slow=True)
-    return Response(body, media_type="application/octet-stream", headers=make_headers(index))
+    body = await workers.call(index, encode_map_of, slow=True)
+    return make_response(body, "application/octet-stream", ETag=index.tag)
 
 
-@router.get("/{index}/map/topic", response_class=Response, responses=_BINARY)
-async def map_topic(index: Index, request: Annotated[MapRequest, QueryParameter()], workers: Pools) -> Response:
+@router.get("/{index}/map/topics", response_class=Response, responses=describe_file("application/octet-stream"))
+async def map_topics(index: Index, request: Annotated[TopicsRequest, QueryParameter()], workers: Pool) -> Response:
     """Return the membership of the documents of the map in one topic after the other, as uint8 from 0 to 255."""
-    topics = [parse_topic_request(topic) for topic in request.topic] or [request]
-    bodies = await asyncio.gather(*(_answer(workers, index, encode_mapped_topic, topic) for topic in topics))
-    return Response(b"".join(bodies), media_type="application/octet-stream", headers=make_headers(index))
+    topics = [parse_topic_request(topic) for topic in request.topic]
+    bodies = await asyncio.gather(*(workers.call(index, encode_mapped, topic) for topic in topics))
+    return make_response(b"".join(bodies), "application/octet-stream", ETag=index.tag)
 
 
-@router.get("/{index}/map/labels")
-async def label_map(index: Index, workers: Pools) -> Response:
-    """Return words at the places of the largest topics on the map."""
-    return make_json_response(await workers.call_cached(index, encode_labels, slow=True), index)
-
-
-@router.get("/{index}/share.html", response_class=Response, responses={200: {"content": {"text/html": {}}}})
+@router.get("/{index}/share.html", response_class=Response, responses=describe_file("text/html"))
 async def share_page(
     index: Index,
-    workers: Pools,
+    workers: Pool,
     state: Annotated[str, QueryParameter(max_length=MAX_STATE, description="The query string of the page.")],
 ) -> Response:
     """Return the page in a state, with its data inside: one file that opens offline."""
@@ -189,28 +163,24 @@ async def share_page(
     topics = tuple(parse_topic_request(topic) for topic in query.get("t", [])[:MAX_TOPICS])
     by, where = (query.get(name, [None])[0] for name in ("by", "where"))
     body = await workers.call(index, encode_report, topics, by, where, slow=True)
-    return make_file_response(body, "text/html", index.name, "html", index)
+    return make_response(body, "text/html", ETag=index.tag, **name_file(index.name, "html"))
 
 
 @router.get("/{index}/saved")
 async def get_saved(index: Index) -> SavedList:
-    """Return the searches that were saved beside the index."""
-    return read_saved(index)
+    """Return the searches that were saved beside the index; none from a file that cannot be read."""
+    try:
+        return SavedList.model_validate_json(index.saved_path.read_bytes())
+    except (OSError, ValueError):
+        return SavedList(saved=[])
 
 
 @router.put("/{index}/saved", status_code=204, response_class=Response)
 async def put_saved(index: Index, saved: SavedList) -> None:
     """Replace the searches that are saved beside the index."""
-    write_saved(index, saved)
-
-
-async def _answer(
-    workers: Workers, index: ServedIndex, encode: Callable[[ServedIndex, Any], bytes], request: TopicRequest
-) -> bytes:
-    completed = complete_request(index, request)
-    # What determines the topic found: the worker that has found it has it in its cache.
-    affinity = completed.model_copy(update={"n_words": 0, "n_documents": 0, "skip": 0})
-    return await workers.call_cached(index, encode, completed, affinity=affinity)
+    path = index.saved_path
+    with explain_os_errors("write to", path), write_atomically(path) as temporary:
+        temporary.write_text(saved.model_dump_json(indent=1), encoding="utf-8")
 
 
 def complete_request(index: ServedIndex, request: TopicRequest) -> TopicRequest:
@@ -221,34 +191,37 @@ def complete_request(index: ServedIndex, request: TopicRequest) -> TopicRequest:
     return completed
 
 
-def make_question(request: TopicRequest, texts: Sequence[str] = ()) -> Question:
+def name_question(request: TopicRequest) -> str:
+    """Return what a request is called."""
+    if request.q:
+        return request.q.strip()
+    if request.text:
+        return " ".join(request.text[0].split())[:_MAX_TITLE]
+    return f"document {', '.join(map(str, request.documents))}"
+
+
+def make_question(request: TopicRequest) -> Question:
     """Return the question of a request."""
     return Question(
-        _name_question(request, texts),
+        name_question(request),
         words=request.q or None,
-        text=tuple(texts) or None,
+        text=request.text or None,
         **{each.name: getattr(request, each.name) for each, _ in list_options(SearchOptions)},
     )
 
 
-def _name_question(request: TopicRequest, texts: Sequence[str]) -> str:
-    if request.q:
-        return request.q.strip()
-    if texts:
-        return " ".join(texts[0].split())[:_MAX_TITLE]
-    return f"document {', '.join(map(str, request.documents))}"
-
-
-def find(index: ServedIndex, request: TopicRequest, texts: Sequence[str] = ()) -> Topic:
+def find(index: ServedIndex, request: TopicRequest) -> Topic:
     """Find the topic of a request, or return it from the cache."""
-    return index.find(make_question(request, texts))
+    return index.find(make_question(request))
 
 
-def encode_topic(index: ServedIndex, request: TopicRequest, texts: tuple[str, ...] = ()) -> bytes:
+# ---- In a worker ----
+
+
+def encode_topic(index: ServedIndex, request: TopicRequest) -> bytes:
     """Return the answer to a request as JSON."""
-    topic, sizes = find(index, request, texts), {"n_words": request.n_words, "n_documents": request.n_documents}
-    name = _name_question(request, texts)
-    return encode_json(describe_topic(index.index, topic, name=name, skip=request.skip, **sizes))
+    sizes = {name: getattr(request, name) for name in ("n_words", "n_documents", "skip")}
+    return encode_json(describe_topic(index.index, find(index, request), name=name_question(request), **sizes))
 
 
 def encode_members(index: ServedIndex, request: TopicRequest) -> bytes:
@@ -267,50 +240,31 @@ def encode_groups(index: ServedIndex, request: GroupsRequest, topics: Topics) ->
     """Return topics in groups as JSON."""
     named: dict[str, Topic] = {}
     for topic in topics:
-        named[make_unique(_name_question(topic, ()), named)] = find(index, topic)
-    groups: TopicGroups = index.index.group(
+        named[make_unique(name_question(topic), named)] = find(index, topic)
+    groups = index.index.group(
         named, over=request.over, by=request.by, every=request.every, where=request.where or None
     )
     return encode_json(groups.to_dict())
 
 
-def encode_audit(index: ServedIndex, request: TopicRequest, judgements: Judgements) -> bytes:
+def encode_audit(index: ServedIndex, request: TopicRequest, judgements: tuple[tuple[int, bool], ...], n: int) -> bytes:
     """Return what judged documents say, and the next to judge, as JSON."""
-    topic = replace(find(index, request))  # without the judgements of others
-    result = topic.judge(judgements.judgements) if judgements.judgements else None
-    following = topic.audit(judgements.n).tolist() if judgements.n else []
-    numbers = {
-        name: None if result is None else list(getattr(result, name)) for name in ("n_members", "precision", "recall")
-    }
-    n_judged, sentence = (0, "") if result is None else (result.n_judged, str(result))
-    return encode_json({"n_judged": n_judged, **numbers, "next": following, "sentence": sentence})
+    return encode_json(describe_audit(find(index, request), dict(judgements), n))
 
 
 def encode_overview(index: ServedIndex, n: int) -> bytes:
-    """Return the largest topics as JSON, those first that are strong."""
-    largest = list_topics(index.index, 4 * n)
-    topics = sorted(largest, key=lambda topic: topic.match != "strong")[:n]
-    total = index.index.n_documents
-    listed = [
-        {"hint": topic.hints[0], "words": topic.words, "n_members": topic.n_members, "share": topic.n_members / total}
-        for topic in topics
-    ]
-    return encode_json({"topics": listed})
+    """Return the largest topics as JSON."""
+    return encode_json({"topics": list_largest(index.index, n)})
 
 
-def encode_map(index: ServedIndex) -> bytes:
-    """Return the places of documents as little-endian numbers."""
-    return encode_places(index.index, index.document_points)
+def encode_map_of(index: ServedIndex) -> bytes:
+    """Return the map of the documents as numbers."""
+    return encode_map(index.index)
 
 
-def encode_mapped_topic(index: ServedIndex, request: TopicRequest) -> bytes:
+def encode_mapped(index: ServedIndex, request: TopicRequest) -> bytes:
     """Return the membership of the documents of the map as bytes."""
-    return encode_membership(find(index, request), index.document_points)
-
-
-def encode_labels(index: ServedIndex) -> bytes:
-    """Return words at the places of the largest topics as JSON."""
-    return encode_json({"labels": list_labels(index.index, index.document_points)})
+    return encode_membership(find(index, request))
 
 
 def encode_report(index: ServedIndex, topics: Topics, by: str | None, where: str | None) -> bytes:
@@ -331,57 +285,3 @@ def encode_document(index: ServedIndex, row: int) -> bytes:
     is_cut = len(text) > MAX_TEXT
     facts = {"row": row, "name": document.name, "text": text[:MAX_TEXT], "is_cut": is_cut}
     return encode_json(facts | describe_columns(index.index, document.columns))
-
-
-def read_saved(index: ServedIndex) -> SavedList:
-    """Return the searches that were saved beside an index; none from a file that cannot be read."""
-    try:
-        return SavedList.model_validate_json(index.saved_path.read_bytes())
-    except (OSError, ValueError):
-        return SavedList(saved=[])
-
-
-def write_saved(index: ServedIndex, saved: SavedList) -> None:
-    """Save searches beside an index."""
-    if len(saved.saved) > MAX_SAVED:
-        raise APIError("bad_request", "At most {maximum} searches are saved.", maximum=MAX_SAVED)
-    path = index.saved_path
-    with explain_os_errors("write to", path), write_atomically(path) as temporary:
-        temporary.write_text(saved.model_dump_json(indent=1), encoding="utf-8")
-
-
-def encode_json(value: Any) -> bytes:
-    """Return a value as JSON; a lone surrogate, as broken files contain, becomes a question mark."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode(errors="replace")
-
-
-def make_json_response(body: bytes, index: ServedIndex | None = None) -> Response:
-    """Return a response with a JSON body, and the state of the index that it is about."""
-    return Response(body, media_type="application/json", headers=make_headers(index))
-
-
-def make_csv_response(body: bytes, name: str) -> Response:
-    """Return a response with a CSV body that browsers save as a file."""
-    return make_file_response(body, "text/csv", name, "csv")
-
-
-def make_file_response(
-    body: bytes, media_type: str, name: str, suffix: str, index: ServedIndex | None = None
-) -> Response:
-    """Return a response that browsers save as a file, under a name that any system takes."""
-    plain = re.sub(r"[^\w.-]+", "-", name).strip("-.")[:_MAX_FILE_NAME] or "mixsearch"
-    ascii_name = re.sub(r"[^A-Za-z0-9._-]+", "-", plain).strip("-.") or "mixsearch"
-    disposition = (
-        f"attachment; filename=\"{ascii_name}.{suffix}\"; filename*=UTF-8''{quote(plain, errors='replace')}.{suffix}"
-    )
-    return Response(body, media_type=media_type, headers=make_headers(index) | {"Content-Disposition": disposition})
-
-
-def make_headers(index: ServedIndex | None) -> dict[str, str]:
-    """Return how long an answer may be kept, and the state of the index that it is about."""
-    return CACHE_HEADERS if index is None else CACHE_HEADERS | {"ETag": index.tag}
-
-
-def name_file(index: ServedIndex, request: TopicRequest) -> str:
-    """Return a descriptive file name: the index, and the words of the topic."""
-    return f"{index.name}-{_name_question(request, ())}"
