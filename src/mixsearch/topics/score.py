@@ -2,8 +2,8 @@
 
 The contrast of a hint is the difference between the weighted mean of its documents and that of the corpus: in words, in
 units of their spread, and in fine and broad coordinates. A document scores by its products with these contrasts, each
-standardized, by the score of its neighbourhood, which anchors stand for, and by the walk that leads from the hint
-documents over anchors to it. Few hint documents are joined by the best of a first pass.
+standardized, and by its neighbourhood: the walk that leads from the hint documents over anchors to it. Few hint
+documents are joined by the best of a first pass.
 """
 
 from __future__ import annotations
@@ -47,10 +47,6 @@ class Pass(NamedTuple):
     contrast: Contrast
     products: Array  # (2, 3)
     total: Array  # (2,)
-    smoothed: Array  # (2,)
-    result: Array  # (2,)
-    at_anchors: Array  # mean score of the documents near each anchor, (a,)
-    smoothing: float  # weight of the smoothed score
 
 
 class Walk(NamedTuple):
@@ -58,6 +54,7 @@ class Walk(NamedTuple):
 
     at_anchors: Array  # how often it is near each anchor, (a,)
     spread: Array  # of its logarithm, (2,)
+    weight: float  # larger for broader topics
 
 
 class Scores(NamedTuple):
@@ -73,12 +70,11 @@ class Scores(NamedTuple):
 
 def score_documents(corpus: FittedCorpus, vectors: Vectors, weights: Array, narrower: float = 0.0) -> Scores:
     """Score all documents by the documents of a hint, whose weights are negative for those to avoid."""
-    breadth = TUNING.step**-narrower
-    # 1) contrasts with the corpus, and the neighbourhood
-    first, values = run_pass(corpus, compute_contrast(corpus.frame, vectors, weights), breadth)
-    # 2) the walk from the hint documents
-    walk, walked = walk_from(corpus, vectors, weights)
-    values = standardize(values, first.result) + TUNING.walk * walked
+    # 1) contrasts with the corpus
+    first, values = run_pass(corpus, compute_contrast(corpus.frame, vectors, weights))
+    # 2) the neighbourhood: the walk from the hint documents
+    walk, walked = walk_from(corpus, vectors, weights, TUNING.walk * TUNING.step**-narrower)
+    values = values + walk.weight * walked
     spread, n_effective = measure_spread(values), count_effective(weights)
     second, second_weight = None, TUNING.few / (TUNING.few + n_effective)
     # 3) few documents: again with the best ones
@@ -87,8 +83,8 @@ def score_documents(corpus: FittedCorpus, vectors: Vectors, weights: Array, narr
         best = np.sort(np.argpartition(-values, n_best - 1)[:n_best])
         joined = join_vectors(vectors, corpus.take_vectors(best))
         shares = np.append(weights, np.full(n_best, weights.sum() / n_best)) / 2
-        second, again = run_pass(corpus, compute_contrast(corpus.frame, joined, shares), breadth)
-        values = standardize(values, spread) + second_weight * standardize(again, second.result)
+        second, again = run_pass(corpus, compute_contrast(corpus.frame, joined, shares))
+        values = standardize(values, spread) + second_weight * again
     values = values - TUNING.copies * np.log2(1 + corpus.copy_rank)  # or near-copies would fill the first page
     return Scores(values, first, walk, second, spread, second_weight)
 
@@ -102,37 +98,31 @@ def score_vectors(corpus: FittedCorpus, vectors: Vectors, scores: Scores) -> Arr
 def finish_scores(frame: TopicFrame, vectors: Vectors, products: Array, scale: Array, scores: Scores) -> Array:
     """Score documents from their products with the first contrast, standardized by a scale, (q,)."""
     first, walk = scores.first, scores.walk
-    values = standardize(finish_pass(frame, vectors, products, scale, first), first.result)
-    values = values + TUNING.walk * standardize(np.log(vectors.anchors @ walk.at_anchors + FLOOR), walk.spread)
+    values = finish_pass(frame, vectors, products, scale, first)
+    values = values + walk.weight * standardize(np.log(vectors.anchors @ walk.at_anchors + FLOOR), walk.spread)
     if scores.second is None:
         return values
     products = multiply_vectors(frame, vectors, scores.second.contrast)
     again = finish_pass(frame, vectors, products, scores.second.products, scores.second)
-    return standardize(values, scores.spread) + scores.second_weight * standardize(again, scores.second.result)
+    return standardize(values, scores.spread) + scores.second_weight * again
 
 
-def run_pass(corpus: FittedCorpus, contrast: Contrast, breadth: float) -> tuple[Pass, Array]:
-    """Score all documents by a contrast and by their neighbourhood, (n,)."""
+def run_pass(corpus: FittedCorpus, contrast: Contrast) -> tuple[Pass, Array]:
+    """Score all documents by a contrast, (n,)."""
     products = multiply_corpus(corpus, contrast)
     scale = measure_spread(products)
     total = (standardize(products, scale).sum(axis=1) * corpus.trust).astype(np.float32)
-    anchors = corpus.anchors
-    at_anchors = np.asarray((anchors.T @ total) / np.maximum(corpus.anchor_mass, 1e-9), dtype=np.float32)
-    smoothed, smoothing = np.asarray(anchors @ at_anchors), TUNING.smoothing * breadth
-    of_total, of_smoothed = measure_spread(total), measure_spread(smoothed)
-    values = standardize(total, of_total) + smoothing * standardize(smoothed, of_smoothed)
-    return Pass(contrast, scale, of_total, of_smoothed, measure_spread(values), at_anchors, smoothing), values
+    result = Pass(contrast, scale, measure_spread(total))
+    return result, standardize(total, result.total)
 
 
-def finish_pass(frame: TopicFrame, vectors: Vectors, products: Array, scale: Array, made: Pass) -> Array:
-    """Score documents by their products with a contrast and by their neighbourhood, (q,)."""
+def finish_pass(frame: TopicFrame, vectors: Vectors, products: Array, scale: Array, result: Pass) -> Array:
+    """Score documents by their products with a contrast, (q,)."""
     trust = trust_sizes(np.diff(vectors.tfidf.indptr), frame)
-    total = standardize(products, scale).sum(axis=1) * trust
-    of_neighbourhood = standardize(vectors.anchors @ made.at_anchors, made.smoothed)
-    return np.asarray(standardize(total, made.total) + made.smoothing * of_neighbourhood)
+    return standardize(standardize(products, scale).sum(axis=1) * trust, result.total)
 
 
-def walk_from(corpus: FittedCorpus, vectors: Vectors, weights: Array) -> tuple[Walk, Array]:
+def walk_from(corpus: FittedCorpus, vectors: Vectors, weights: Array, walk_weight: float) -> tuple[Walk, Array]:
     """Compute PageRank from the hint documents, by way of anchors, and its standardized logarithm, (n,)."""
     start = np.maximum(weights, 0)
     near = vectors.anchors.T @ (start / max(start.sum(), 1e-12))
@@ -140,7 +130,7 @@ def walk_from(corpus: FittedCorpus, vectors: Vectors, weights: Array) -> tuple[W
     at_anchors = np.maximum(corpus.frame.reach @ near, 0) * corpus.n_documents / mass
     logarithm = np.log(corpus.anchors @ at_anchors.astype(np.float32) + FLOOR)
     spread = measure_spread(logarithm)
-    return Walk(at_anchors, spread), standardize(logarithm, spread)
+    return Walk(at_anchors, spread, walk_weight), standardize(logarithm, spread)
 
 
 def count_effective(weights: Array) -> float:

@@ -33,7 +33,7 @@ def find_topic(corpus: FittedCorpus, hint: Hint) -> Topic:
             "The documents of the hint contain no word of the vocabulary. Give documents with words of it.",
             code="empty_documents",
         )
-    # 2) one score per document: contrast of its words and of its coordinates with the corpus, smoothed over anchors
+    # 2) one score per document: contrast of its words and of its coordinates with the corpus, and a walk
     scores = score_documents(corpus, vectors, weights, hint.narrower)
     # 3) membership, by how hint documents score when they are left out
     is_given = mark_documents(corpus, hint.terms)

@@ -13,16 +13,15 @@ class Tuning:
     n_components: int = 100  # eigenvectors of the second moment; 200 gain .001
     n_broad: int = 50  # of them, for broad likeness
     power: float = 0.25  # of eigenvalues, by which broad coordinates are scaled
-    n_anchors: int = 1_000  # documents that scores are smoothed over
+    n_anchors: int = 1_000  # documents that stand for the neighbourhood of all
     n_nearest: int = 10  # anchors of each document
     stay: float = 0.9  # probability that a walk among anchors goes on
     # The score
     deviation_power: float = 1.5  # of the deviation of words, by which contrasts are divided
     noise: float = 0.1  # of one hint document in the mean of a word, relative to the mean square of values
     short: float = 0.1  # number of features at which words count half, relative to the median
-    smoothing: float = 0.4  # weight of the score of the neighbourhood; larger for broader topics
-    walk: float = 0.3  # weight of the walk from hint documents
-    step: float = 2.0  # factor of smoothing for each step of `narrower` and `broader`
+    walk: float = 1.0  # weight of the walk from hint documents; larger for broader topics
+    step: float = 2.0  # factor of this weight for each step of `narrower`
     n_second: int = 100  # best documents, which few hint documents are joined by in a second pass
     few: float = 3.0  # hint documents at which the second pass counts half
     max_few: float = 100.0  # hint documents from which on there is no second pass

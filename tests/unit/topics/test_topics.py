@@ -154,7 +154,7 @@ def test_narrower_topics_follow_the_words_and_broader_ones_the_neighbourhood():
     narrow, plain, broad = (model.search(planted_word(0), narrower=step) for step in (2, 0, -2))
     spread = [topic.scores[~topic.contains].std() / topic.scores.std() for topic in (narrow, plain, broad)]
     assert len({round(value, 6) for value in spread}) == 3
-    assert broad._scores.first.smoothing == 4 * plain._scores.first.smoothing == 16 * narrow._scores.first.smoothing
+    assert broad._scores.walk.weight == 4 * plain._scores.walk.weight == 16 * narrow._scores.walk.weight
 
 
 def test_near_copies_do_not_fill_the_first_page():
