@@ -263,7 +263,7 @@ def fit_gaussian(
         else:
             pairs = top_eigenpairs(covariance, min(k - 1 + OVERSAMPLING, d), n_converged=max(k - 1, 1), seed=seed)
             values, vectors = pairs.values[: k - 1], pairs.vectors[:, : k - 1]
-            rank = noise_rank(covariance, chunks, mean, k - 1, seed)
+            rank = noise_rank(covariance, chunks, mean, k - 1)
             trace, n_noise = distances.sum(lambda chunk: float(chunk.squares.sum())) / n, max(rank - k + 1, 1)
             level = max(trace - float(values.sum()), 0.0) / n_noise
             signal = frame_from_eigenpairs(values, vectors, level, precision=dtype, name="covariance", n_components=k)
@@ -694,7 +694,7 @@ class GaussianSearch(MixtureSearch[GaussianFamily], SemiSupervised[GaussianFamil
         family = fit_gaussian(samples, k, paper=is_paper, seed=self._draw_seed(), measured=measured)
         # Long axes of clusters that are not spherical stand out from the noise, but are not components.
         if self.covariance == "spherical" and hasattr(self, "spectrum_"):
-            family = replace(family, warnings=check_count(k - 1, k - 1, n_tested=len(self.spectrum_.counts)))
+            family = replace(family, warnings=check_count(k - 1, n_tested=len(self.spectrum_.counts)))
         elif self.covariance == "spherical" and family.spectrum is not None:
             family = replace(family, warnings=check_count(family.spectrum.n_signal, k - 1))
         for warning in family.warnings:

@@ -21,7 +21,7 @@ from mixsearch._typing import Array, Matrix, Samples, SamplesLike
 from mixsearch.core.check import Check
 from mixsearch.core.component import add_warnings
 from mixsearch.core.eigen import OVERSAMPLING, top_eigenpairs
-from mixsearch.core.estimator import RandomState, SemiSupervised, warn_about_count
+from mixsearch.core.estimator import RandomState, SemiSupervised
 from mixsearch.core.extraction import Candidates
 from mixsearch.core.family import Preset
 from mixsearch.core.frame import Frame, frame_from_eigenpairs, project
@@ -37,7 +37,7 @@ from mixsearch.core.moments import (
     weighted_sums,
 )
 from mixsearch.core.rows import Chunk, Chunks, SampleChunk, leave_one_out
-from mixsearch.core.spectrum import MIN_NOISE, Spectrum, count_directions, noise_rank
+from mixsearch.core.spectrum import MIN_NOISE, Spectrum, check_count, count_directions, noise_rank
 from mixsearch.core.validation import (
     check_choice,
     check_n_components,
@@ -47,7 +47,7 @@ from mixsearch.core.validation import (
     hint_from_direction,
 )
 from mixsearch.display import Card, plain_number
-from mixsearch.errors import HintError
+from mixsearch.errors import HintError, warn_user
 from mixsearch.graph.self_expression import ExpressedMembers, SelfExpression
 from mixsearch.mixture.check import test_rows
 from mixsearch.mixture.em import Fit, posterior
@@ -234,7 +234,7 @@ def fit_subspace(
         n_pairs = n_columns + 1 if paper else min(n_columns + OVERSAMPLING, d)
         pairs = top_eigenpairs(moment, n_pairs, n_converged=n_columns + paper, seed=seed)
     values, vectors = pairs.values[:n_columns], pairs.vectors[:, : n_columns + paper]
-    n_varying = d if paper else noise_rank(moment, chunks, center, n_columns, seed)
+    n_varying = d if paper else noise_rank(moment, chunks, center, n_columns)
     n_noise = max(n_varying - n_columns, 1)
 
     def project_chunk(chunk: SampleChunk) -> tuple[SubspaceChunk, tuple[Any, ...]]:
@@ -779,7 +779,8 @@ class SubspaceSearch(MixtureSearch[Any], SemiSupervised[Any]):
 
         k = self._choose_n_components(samples, find_spectrum)
         if hasattr(self, "spectrum_"):
-            warn_about_count(self.spectrum_)
+            for warning in check_count(self.spectrum_.n_signal, n_tested=len(self.spectrum_.counts)):
+                warn_user(warning)
         self._family = fit_subspace(samples, k, dim=dim, paper=is_paper, seed=self._draw_seed(), origin=origin)
         self._mixtures = MixtureCache()
         self.noise_variance_ = self._family.noise.variance

@@ -12,15 +12,13 @@ from scipy.special import ndtr
 
 from mixsearch._typing import Array
 from mixsearch.core.check import Check, leave_out_each
-from mixsearch.core.extraction import Candidates, separate_directions
+from mixsearch.core.extraction import Candidates
 from mixsearch.core.frame import Frame
 from mixsearch.core.jackknife import StandardErrors, component_errors, estimate_p_first
 from mixsearch.core.moments import Replicates
 from mixsearch.display import Card, plain_chance, plain_number
 from mixsearch.errors import SearchError, SearchWarning, warn_user
 
-# Components further behind than this many have no chance to come first.
-MAX_RIVALS = 12
 # Rows among which left-out examples are ranked.
 MAX_RANKED = 10_000
 
@@ -205,8 +203,9 @@ class Component:
             variances = [np.sum((v * each.stderr.center) ** 2) + each._hint_variance for each in (self, other)]
             error = np.sqrt(max(sum(variances), np.finfo(np.float64).tiny))
             return float(ndtr((self.center - other.center) @ v / error))
-        replicates, shifts, index = self._replicates, self._hint_shifts(), self._rival_index
-        return estimate_p_first(self._hinted, replicates, self._rivals, index, self._choose, shifts)
+        directions = self._candidates.points * np.sqrt(self._candidates.weights)
+        shifts = self._hint_shifts()
+        return estimate_p_first(self._hinted, self._replicates, directions, self._rank, self._choose, shifts)
 
     @property
     def _hint_in_features(self) -> Array | None:
@@ -221,20 +220,6 @@ class Component:
     def _hint_shifts(self) -> Array | None:
         """Return how the hint in the frame would shift with each group of the jackknife, (B, k), if it does."""
         return None if self._hint is None else self._family.hint_shifts(self._hint)
-
-    @cached_property
-    def _rivals(self) -> Array:
-        """Directions of all components that the hint could mean, separated by every contraction, (k, q)."""
-        likeliest = (self._candidates.points * np.sqrt(self._candidates.weights))[:, :MAX_RIVALS]
-        return separate_directions(likeliest, self._family.tensor)
-
-    @property
-    def _rival_index(self) -> int:
-        """Index of the rival nearest to this component, which mixes two of them if their scores are close."""
-        overlaps = self._hinted.mean @ self._rivals
-        points = self._rivals / np.where(overlaps == 0, np.inf, overlaps)  # W'μᵢ
-        apart = np.sqrt(self._frame.values)[:, None] * (points - self._point[:, None])
-        return int(np.argmin(np.sum(apart**2, axis=0)))
 
     def _membership_of(self, examples: Any) -> Array:
         """Compute the membership of examples, as a search takes them."""
@@ -254,6 +239,7 @@ class Component:
         return facts
 
     def _card(self) -> Card:
+        names = ["found", *(f"alternative {i}" for i in range(1, 8))]
         return Card(
             title=f"{type(self).__name__}, one of {len(self.scores)}",
             facts=[
@@ -262,7 +248,7 @@ class Component:
                 ("share of the hint", plain_number(self.share)),
                 ("center", _format_center(self.center)),
             ],
-            bars=score_bars(self.scores),
+            bars=list(zip(names, self.scores.tolist(), strict=False)),
             bars_title="score of each component under the hint",
         )
 
@@ -282,12 +268,6 @@ def _format_center(center: Array) -> str:
     first = ", ".join(plain_number(float(x)) for x in center[:4])
     more = ", ..." if len(center) > 4 else ""
     return f"[{first}{more}] ({len(center):,} features)"
-
-
-def score_bars(scores: Array) -> list[tuple[str, float]]:
-    """Return the scores of the component found and of its first alternatives, with their names."""
-    names = ["found"] + [f"alternative {i}" for i in range(1, len(scores))]
-    return list(zip(names, scores.tolist(), strict=True))[:8]
 
 
 C = TypeVar("C", bound=Component)

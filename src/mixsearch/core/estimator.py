@@ -17,7 +17,7 @@ from mixsearch._typing import Array, Samples, SamplesLike
 from mixsearch.core.family import F, Preset
 from mixsearch.core.outliers import Outliers, find_outliers
 from mixsearch.core.rows import Chunks, SampleChunk, chunk_in_memory, is_dask, load_dask
-from mixsearch.core.spectrum import Spectrum, check_count
+from mixsearch.core.spectrum import Spectrum
 from mixsearch.core.validation import (
     AUTO,
     FLOAT_DTYPES,
@@ -90,8 +90,7 @@ class BaseSearch(Generic[F], BaseEstimator, metaclass=ABCMeta):
     def _set_features(self, chunks: Chunks[SampleChunk]) -> None:
         """Record the number of features of samples on a cluster, which scikit-learn's checks cannot see."""
         self.n_features_in_ = chunks.n_features
-        if hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+        self._forget("feature_names_in_")
 
     def _forget(self, *names: str) -> None:
         """Delete attributes of an earlier fit that this one may not set."""
@@ -107,8 +106,7 @@ class BaseSearch(Generic[F], BaseEstimator, metaclass=ABCMeta):
 
     def _choose_n_components(self, chunks: Chunks[Any], find_spectrum: Callable[[], Spectrum]) -> int:
         """Return the number of components to fit, as requested or as the spectrum shows, which is then kept."""
-        if hasattr(self, "spectrum_"):
-            del self.spectrum_
+        self._forget("spectrum_")
         if self.n_components != AUTO:
             return check_n_components(self.n_components)
         check_n_samples(chunks, MIN_SAMPLES, "The directions that n_components='auto' counts")
@@ -207,8 +205,7 @@ class SemiSupervised(BaseSearch[F]):
         return outliers
 
     def _search_members(self, chunks: Chunks[SampleChunk], y: Any) -> None:
-        if hasattr(self, "component_"):
-            del self.component_
+        self._forget("component_")
         if y is None:
             return
         labels = np.asarray(y).ravel()  # a Dask array is computed
@@ -221,20 +218,10 @@ class SemiSupervised(BaseSearch[F]):
             )
         members = np.flatnonzero(labels == 1)
         if len(members):
-            self.component_ = self._search_examples(chunks.take_rows(members).chunk.samples)
+            self.component_ = self.search(examples=chunks.take_rows(members).chunk.samples)
             return
         raise HintError(
             "y marks no known member: 1 stands for a member, -1 for an unlabelled sample. Leave out y to fit without a "
             "search.",
             code="no_members",
         )
-
-    def _search_examples(self, members: Samples) -> Any:
-        """Return the component of the known members."""
-        return self.search(examples=members)
-
-
-def warn_about_count(spectrum: Spectrum) -> None:
-    """Warn if no direction or all that were tested stand out from the noise."""
-    for warning in check_count(spectrum.n_signal, spectrum.n_signal, n_tested=len(spectrum.counts)):
-        warn_user(warning)

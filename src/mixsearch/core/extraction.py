@@ -78,7 +78,13 @@ def _candidates(hinted: Hinted, U: Array, scores: Array, preference: Array, orde
     """Return components along orthonormal directions, (k, k), in an order."""
     overlaps = U.T @ hinted.mean
     weights = overlaps**2
-    refuse_no_mass(float(weights[order[0]]), float(weights.sum()))
+    weight = float(weights[order[0]])
+    if not weight > 1e-14 * float(weights.sum()):
+        raise NoMassError(
+            "The component found has weight {weight:.3g}, so its center is undetermined: the hint points away from "
+            "every component. Try the opposite hint, -v, or fewer components.",
+            weight=weight,
+        )
     points = U / np.where(overlaps == 0, np.inf, overlaps)
     return Candidates(points[:, order], weights[order], scores[order], preference[order])
 
@@ -129,16 +135,6 @@ def _complement_eigenvectors(R: Array, u: Array) -> Array:
     return np.asarray(complement @ np.linalg.eigh(complement.T @ R @ complement)[1][:, ::-1])
 
 
-def refuse_no_mass(weight: float, total: float) -> None:
-    """Raise for a component without weight, which has no center that the data could tell."""
-    if not weight > 1e-14 * total:
-        raise NoMassError(
-            "The component found has weight {weight:.3g}, so its center is undetermined: the hint points away from "
-            "every component. Try the opposite hint, -v, or fewer components.",
-            weight=weight,
-        )
-
-
 # Starting bases: the hint's own eigenvectors, and those of this many random contractions.
 N_STARTS = 5
 
@@ -155,15 +151,6 @@ def all_components(tensor: Array, mean: Array) -> Candidates:
     overlaps, ones = overlaps[order], np.ones(len(mean))
     points = U[:, order] / np.where(overlaps == 0, np.inf, overlaps)
     return Candidates(points, overlaps**2, scores=ones, preference=ones)
-
-
-def separate_directions(directions: Array, tensor_within: Callable[[Array], Array]) -> Array:
-    """Return the orthonormal directions of components, (k, q), that span the same space as rough ones.
-
-    `tensor_within` maps an orthonormal basis, (k, q), to T in its coordinates, (q, q, q).
-    """
-    basis = _nearest_orthonormal(directions)
-    return np.asarray(basis @ _diagonalize(_symmetric(tensor_within(basis)), np.eye(basis.shape[1])))
 
 
 def _symmetric(T: Array) -> Array:

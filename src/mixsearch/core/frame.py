@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -76,15 +76,6 @@ class Frame:
         scaled = points if self.metric is None else points * self.metric[:, None]
         rest = scaled - self.basis @ (self.basis.T @ scaled)
         return np.asarray(rest if self.metric is None else rest / self.metric[:, None])
-
-    def rows(self, features: Array) -> Frame:
-        """Return the frame restricted to some features: `unwhiten` then returns these only."""
-        part = [None if each is None else each[features] for each in (self.metric, self.origin)]
-        return Frame(self.basis[features], self.values, *part)
-
-    def take(self, n_components: int) -> Frame:
-        """Return the frame of the first components only. Frames are nested, so no new fit is needed."""
-        return replace(self, basis=self.basis[:, :n_components], values=self.values[:n_components])
 
 
 def project(X: Samples, basis: Array, origin: Array) -> Array:

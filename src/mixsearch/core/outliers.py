@@ -9,8 +9,6 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
-from sklearn.neighbors import NearestNeighbors
 
 from mixsearch._typing import Array, Samples
 from mixsearch.core.moments import MeasuredSamples, measure_samples, sample_mean_of, squared_distances
@@ -97,10 +95,9 @@ def find_far(chunks: Chunks[Any], measure: Callable[[Any], Array]) -> Far:
     if n < TUNING.min_samples:
         return Far(np.zeros(0, dtype=np.int64), 0.0)
     sampled = np.concatenate(chunks.thin(-(-n // MAX_SAMPLES)).gather(measure))
-    roots, level = np.cbrt(sampled), 1 - max(TUNING.tail, TUNING.min_tail / len(sampled))
-    middle, upper = np.quantile(roots, [0.5, level])
+    middle, upper = np.quantile(np.cbrt(sampled), [0.5, 1 - TUNING.tail])
     # Where all distances are equal, rounding is not far.
-    deviation = max((upper - middle) / NormalDist().inv_cdf(level), 0.01 * middle)
+    deviation = max((upper - middle) / NormalDist().inv_cdf(1 - TUNING.tail), 0.01 * middle)
     limit = float((middle + (np.sqrt(2 * np.log(n)) + TUNING.slack) * deviation) ** 3)
 
     def find_above(chunk: Any) -> Array:
@@ -113,15 +110,12 @@ def find_far(chunks: Chunks[Any], measure: Callable[[Any], Array]) -> Far:
 
 
 def isolated_rows(chunks: Chunks[Any], far: Far, center: Array) -> Array:
-    """Return the far rows that are not members of a group: samples connected to enough others by short distances."""
+    """Return the far rows that are not members of a group of samples close to each other."""
     if len(far.rows) < MIN_MEMBERS:
         return far.rows
+    from sklearn.cluster import DBSCAN  # type: ignore[attr-defined]  # old stubs; it takes longer to import than most fits
+
     samples: Samples = chunks.take_rows(far.rows).chunk.samples
     points = samples if sp.issparse(samples) else np.asarray(samples, dtype=np.float64) - center
-    distances, nearest = NearestNeighbors(n_neighbors=MIN_MEMBERS - 1).fit(points).kneighbors(return_distance=True)
-    is_short = distances**2 <= TUNING.max_spread * far.median
-    edges = sp.csr_array(
-        (np.ones(is_short.sum()), (np.nonzero(is_short)[0], nearest[is_short])), shape=(len(far.rows), len(far.rows))
-    )
-    _, groups = connected_components(edges, directed=False)
-    return np.asarray(far.rows[np.bincount(groups)[groups] < MIN_MEMBERS])
+    radius = max(np.sqrt(TUNING.max_spread * far.median), np.finfo(np.float64).tiny)
+    return np.asarray(far.rows[DBSCAN(eps=radius, min_samples=MIN_MEMBERS).fit_predict(points) < 0])

@@ -72,13 +72,25 @@ class Spectrum:
         return int(np.count_nonzero(self.counts))
 
 
-def check_count(n_signal: int, n_used: int, *, n_tested: int | None = None) -> tuple[UnlikelyMixtureWarning, ...]:
+def check_count(
+    n_signal: int, n_used: int | None = None, *, n_tested: int | None = None
+) -> tuple[UnlikelyMixtureWarning, ...]:
     """Warn unless the directions that stand out are those in which one component more than `n_used` may differ.
 
-    `n_tested` directions were tested to choose the number of components.
+    Without `n_used` they are the ones used, of `n_tested`.
     """
+    n_used = n_signal if n_used is None else n_used
     if not n_signal and (n_used or n_tested is not None):
-        return (no_signal(f"{n_used + 1} components" if n_used else "one component"),)
+        fitted = f"{n_used + 1} components" if n_used else "one component"
+        return (
+            UnlikelyMixtureWarning(
+                "No direction stands out from the noise: nothing separates components, and the fit of {fitted} may be "
+                "noise. Provide more samples, and check that they were not whitened beforehand.",
+                code="component_count",
+                fitted=fitted,
+                n_signal=0,
+            ),
+        )
     if n_signal == n_used and n_signal != n_tested:
         return ()
     advice = "Fit fewer components, which may be noise, or provide more samples"
@@ -99,17 +111,6 @@ def check_count(n_signal: int, n_used: int, *, n_tested: int | None = None) -> t
     )
 
 
-def no_signal(fitted: str) -> UnlikelyMixtureWarning:
-    """Return the warning that noise alone would give such samples."""
-    return UnlikelyMixtureWarning(
-        "No direction stands out from the noise: nothing separates components, and the fit of {fitted} may be noise. "
-        "Provide more samples, and check that they were not whitened beforehand.",
-        code="component_count",
-        fitted=fitted,
-        n_signal=0,
-    )
-
-
 def count_directions(chunks: Chunks[SampleChunk], center: Array, seed: int) -> Spectrum:
     """Count the directions above the noise; one component more than these differ in them."""
     n, d = chunks.shape
@@ -118,18 +119,18 @@ def count_directions(chunks: Chunks[SampleChunk], center: Array, seed: int) -> S
         covariance = second_moment(chunks, center=center)
         for q in (few, min(MAX_DIRECTIONS, d - 1, n - 2)):
             values, vectors, _ = top_eigenpairs(covariance, q, tol=TOL, max_applications=MAX_APPLICATIONS, seed=seed)
-            spectrum = _alternate(chunks, center, covariance, values, vectors, seed)
+            spectrum = _alternate(chunks, center, covariance, values, vectors)
             if 2 * spectrum.n_signal <= q:
                 break
     return spectrum
 
 
 def _alternate(
-    chunks: Chunks[SampleChunk], center: Array, covariance: Matrix, values: Array, vectors: Array, seed: int
+    chunks: Chunks[SampleChunk], center: Array, covariance: Matrix, values: Array, vectors: Array
 ) -> Spectrum:
     """Alternate between the directions above the noise and the energies of samples outside of these."""
     n, d = chunks.shape
-    rank = noise_rank(covariance, chunks, center, min(len(values), d // 4), seed)
+    rank = noise_rank(covariance, chunks, center, min(len(values), d // 4))
     trace = float(chunks.sum(lambda chunk: squared_distances(chunk.samples, center).sum())) / n
     X = chunks.thin(-(-n // MAX_ENERGIES)).chunk.samples
     squares, inside = squared_distances(X, center), project(X, vectors, center)
@@ -159,18 +160,17 @@ def measure_spectrum(
     return Spectrum(tested - noise, limits - noise, np.arange(len(tested)) < n_signal, noise, n_signal + 1)
 
 
-def noise_rank(covariance: Matrix, chunks: Chunks[Any], center: Array, n_signal: int, seed: int) -> int:
+def noise_rank(covariance: Matrix, chunks: Chunks[Any], center: Array, n_signal: int) -> int:
     """Return the number of directions in which samples vary, at most d, less those that are nearly constant.
 
     Notes
     -----
     With enough samples the eigenvalues tell: those far below the largest one of the noise are not of the noise.
-    Otherwise samples vary in fewer directions than their noise, and features that are constant, or equal up to scale,
-    are counted directly.
+    Otherwise samples vary in fewer directions than their noise, and all features count that are not constant.
     """
     n, d = chunks.shape
     if not isinstance(covariance, np.ndarray) or n < TUNING.min_samples_per_feature * d:
-        return _count_features(chunks, center, seed)
+        return _count_features(chunks, center)
     typical = float(np.median(np.diag(covariance)))
     try:  # a tenth of the time of all eigenvalues, which most samples do not need
         np.linalg.cholesky(covariance - typical / TUNING.max_gap**2 * np.eye(d))
@@ -182,26 +182,21 @@ def noise_rank(covariance: Matrix, chunks: Chunks[Any], center: Array, n_signal:
     return n_signal + int(np.count_nonzero(noise * TUNING.max_gap > noise[0]))
 
 
-def _count_features(chunks: Chunks[SampleChunk], center: Array, seed: int) -> int:
-    """Count the features that vary, equal ones once, by random combinations of the centered samples."""
+def _count_features(chunks: Chunks[SampleChunk], center: Array) -> int:
+    """Count the features that vary."""
 
-    def combine(chunk: SampleChunk) -> tuple[Array, Array]:
+    def sum_squares(chunk: SampleChunk) -> Any:
         X: Any = chunk.samples
         is_sparse = sp.issparse(X)
-        weights = np.random.default_rng([seed, chunk.first]).standard_normal((X.shape[0], 3))
 
-        def work(rows: slice) -> tuple[Array, Array]:
-            part = X[rows].toarray() if is_sparse else X[rows]
-            part = part.astype(np.float64) - center  # in double precision, so that equal features stay equal
-            return np.einsum("ij,ij->j", part, part), part.T @ weights[rows]
+        def sum_rows(rows: slice) -> Any:
+            part: Any = X[rows].toarray() if is_sparse else X[rows]
+            return np.sum((part - center) ** 2, axis=0)
 
-        return sum_chunks(work, row_slices(X.shape[0], CACHED_ROWS))
+        return sum_chunks(sum_rows, row_slices(X.shape[0], CACHED_ROWS))
 
-    squares, combinations = chunks.sum(combine)
-    varies = squares > MIN_VARIANCE * squares.mean()
-    scaled = combinations[varies] / np.sqrt(squares[varies, None])
-    scaled *= np.where(scaled[:, :1] < 0, -1, 1)
-    return len(np.unique(np.round(scaled, 7), axis=0))
+    squares = chunks.sum(sum_squares)
+    return int(np.count_nonzero(squares > MIN_VARIANCE * squares.mean()))
 
 
 def noise_edge(energies: Array, n_samples: int, n_directions: int) -> float:

@@ -16,7 +16,6 @@ class Tuning:
     # Outliers
     min_samples: int = 100  # with fewer samples nobody can say what is far
     tail: float = 0.01  # share of the samples that gives the scale, and the breakdown point
-    min_tail: int = 3  # the least number of samples that give it
     slack: float = 3.0  # deviations beyond the largest one of normal samples: components differ in variance
     max_spread: float = 3.0  # squared distance within a group of far samples, in medians of all squared distances
     # Number of components (benchmarks/counting.py)
