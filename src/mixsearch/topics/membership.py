@@ -36,13 +36,14 @@ class TopicCheck(NamedTuple):
         The rank of each among the other documents, rising: 1 is first.
     n_documents : int
         The number of those documents.
-    by_other_words : bool
-        Whether words found the documents, which are judged by their other words.
+    n_containing : int
+        How many documents contain the words that found them, so that they are judged by their other words; 0 for
+        documents that were given.
     """
 
     ranks: Array
     n_documents: int
-    by_other_words: bool = False
+    n_containing: int = 0
 
     @property
     def precedence(self) -> float:
@@ -54,7 +55,11 @@ class TopicCheck(NamedTuple):
         """Whether the documents of the hint have a topic of their own; None without a check."""
         if len(self.ranks) < TUNING.min_judged:
             return None
-        return "strong" if self.precedence >= TUNING.strong else "weak" if self.precedence < TUNING.weak else "fair"
+        # Words in many topics have documents that precede most others, but few of the best ones.
+        is_clear = not self.n_containing or self.recall(2 * self.n_containing) >= TUNING.strong_recall
+        if self.precedence >= TUNING.strong and is_clear:
+            return "strong"
+        return "weak" if self.precedence < TUNING.weak else "fair"
 
     def recall(self, n: int) -> float:
         """Return the fraction of left-out documents among the first n.
@@ -81,8 +86,8 @@ class TopicCheck(NamedTuple):
         if q <= TUNING.max_listed:
             n_back = int(np.sum(self.ranks <= n))
             return f"{n_back} of {q} documents come back among the first {n:,} when left out"
-        judged = ", judged by their other words," if self.by_other_words else " that were left out"
-        what = "documents with the words" if self.by_other_words else "documents"
+        judged = ", judged by their other words," if self.n_containing else " that were left out"
+        what = "documents with the words" if self.n_containing else "documents"
         return f"{self.recall(n):.0%} of the {what}{judged} are among the first {n:,} of {self.n_documents:,}"
 
 
@@ -116,7 +121,7 @@ def calibrate(
     m = len(background)
     left_out = score_left_out(corpus, vectors, weights, scores, columns) if m else np.empty(0)
     ranks = 1 + np.searchsorted(-background, np.sort(-left_out), side="left")
-    check = TopicCheck(np.minimum(ranks, m), m, len(columns) > 0)
+    check = TopicCheck(np.minimum(ranks, m), m, int(np.count_nonzero(is_given)) if len(columns) else 0)
     if len(left_out) < TUNING.min_judged:
         ascending = np.sort(scores.values)
         before, upto = (np.searchsorted(ascending, scores.values, side=side) for side in ("left", "right"))

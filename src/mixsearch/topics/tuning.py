@@ -36,7 +36,8 @@ class Tuning:
     min_fraction: float = 0.25  # of left-out documents, above which their number is worth a ratio
     sharpness: float = 2.0  # power of the odds of membership; larger for clearer shares over time, fewer members
     n_sampled: int = 2_000  # documents that stand for the corpus where left-out documents are scored
-    strong: float = 0.93  # probability that a left-out document precedes another, from which a match is strong
+    strong: float = 0.92  # probability that a left-out document precedes another, from which a match is strong
+    strong_recall: float = 0.4  # and the fraction of them among the best documents, twice as many as have the words
     weak: float = 0.8  # and below which it is a reason not to trust the answer
     told_recall: float = 0.75  # fraction of left-out documents that the check tells about
     # Words and meanings

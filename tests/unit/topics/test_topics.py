@@ -246,7 +246,7 @@ def test_the_curve_of_membership_is_concave_and_sums_to_the_members():
 def test_checks_say_what_they_found():
     few = TopicCheck(np.array([1, 2, 9, 40, 812]), 2_310)
     assert str(few) == "4 of 5 documents come back among the first 40 when left out"
-    many = TopicCheck(np.arange(1, 101) * 8, 10_000, by_other_words=True)
+    many = TopicCheck(np.arange(1, 101) * 8, 10_000, 100)
     assert str(many) == (
         "76% of the documents with the words, judged by their other words, are among the first 610 of 10,000"
     )
