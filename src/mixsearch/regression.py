@@ -14,11 +14,11 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
-from scipy.special import chdtrc
+from scipy.special import chdtrc, erfc
 from sklearn.utils.validation import check_is_fitted, check_X_y, validate_data
 
 from mixsearch._typing import Array, Samples, SamplesLike
-from mixsearch.core.check import MAX_DISAGREEMENT, MAX_LEFT_OUT
+from mixsearch.core.check import MAX_LEFT_OUT
 from mixsearch.core.component import MAX_RANKED, add_warnings
 from mixsearch.core.eigen import top_eigenpairs
 from mixsearch.core.estimator import RandomState
@@ -26,10 +26,11 @@ from mixsearch.core.extraction import Candidates, all_components
 from mixsearch.core.family import Preset
 from mixsearch.core.frame import Frame, frame_from_eigenpairs, project
 from mixsearch.core.generic import find_component
-from mixsearch.core.jackknife import StandardErrors, component_errors
+from mixsearch.core.jackknife import StandardErrors
 from mixsearch.core.moments import (
     Hinted,
     Replicates,
+    gram,
     rotate,
     sample_mean_of,
     second_moment,
@@ -48,9 +49,6 @@ from mixsearch.core.rows import (
     is_dask,
     leave_one_out,
     load_dask,
-    row_slices,
-    spread_over_groups,
-    sum_chunks,
 )
 from mixsearch.core.validation import (
     AUTO,
@@ -70,12 +68,10 @@ from mixsearch.mixture.check import hold_examples, test_rows
 from mixsearch.mixture.em import (
     Fit,
     Held,
-    clip_weight,
     draw_start,
     em_step,
     fit_mixture,
     posterior,
-    posterior_of_two,
     run_em,
     start_near,
     thin_rows,
@@ -97,29 +93,23 @@ from mixsearch.mixture.tuning import TUNING as EM
 class Tuning:
     """Chosen on the development sets of benchmarks/labelled_regressions.py and on drawn lines; reported on others."""
 
-    max_skewness: float = 0.15  # of x, with which moments are still reliable,
-    max_kurtosis: float = 0.1  # and its excess kurtosis,
-    max_chance: float = 3.0  # beyond what this many standard errors explain
-    n_power: int = 10  # iterations that find the directions in which this is tested
+    max_kurtosis: float = 0.1  # excess of x, beyond three standard errors, with which moments are still reliable
     total_weights: tuple[float, float] = (0.5, 2.0)  # of all components from moments, which are then reliable
     min_start_weight: float = 0.2  # of a component where EM starts, relative to an even weight,
     start_noise: float = 0.05  # and its noise variance, relative to that of y
     min_variance: float = 0.01  # of the noise and of x in a component, relative to the average component
-    max_features: int = 20  # with more, M-steps are gradient steps, and components have no Gaussian of x
-    n_rough: int = 20_000  # samples that EM begins with then
-    max_square: float = 50.0  # squared residual of an example, relative to the noise, beyond which it is an outlier
+    max_features: int = 20  # with more, EM starts with gradient steps, and components have no Gaussian of x
     max_independence: float = 0.2  # p-value below which x may depend on the component
+    max_square: float = 50.0  # squared residual of an example, relative to the noise, beyond which it is an outlier
     n_joint_starts: int = 5  # of EM with Gaussians of x, near the examples
     min_gain: float = 0.02  # nats by which Gaussians of x must predict left-out examples better
-    left_out_iter: int = 2  # iterations of EM after an example is left out
-    min_membership: float = 1e-3  # of a left-out example: a single one must not decide
     max_counted: int = 5  # regressions that BIC compares
 
 
 TUNING = Tuning()
 TINY = float(np.finfo(np.float64).tiny)
-# Rounding: of a correlation, of what one regression leaves of y, of least squares, and of the noise relative to y.
-MIN_CORRELATION, MIN_UNEXPLAINED, RIDGE, MIN_NOISE = 1e-12, 1e-12, 1e-12, 1e-8
+# Rounding: of a correlation, of least squares and of what one regression leaves of y; and of the noise relative to y.
+ROUNDING, MIN_NOISE = 1e-12, 1e-8
 
 # ---- The design: x standardized, and coefficients mapped back -------------------------------------------------------
 
@@ -150,36 +140,24 @@ class Design(NamedTuple):
         return np.asarray(self.unwhitener @ coefficients)
 
 
-def identity_design(n_features: int) -> Design:
-    """Return the paper's design: x is standard normal, and y has no offset."""
-    identity = sp.eye_array(n_features, format="csr")
-    return Design(np.zeros(n_features), 0.0, identity, identity)
-
-
 def fit_design(chunks: Chunks[SampleChunk]) -> Design:
     """Estimate the mean and the covariance of x, and the mean of y."""
-    n, rough_mean = chunks.n_rows, sample_mean_of(chunks)
+    center, eps = sample_mean_of(chunks), np.finfo(chunks.layout.dtype).eps
 
     def sum_chunk(chunk: SampleChunk) -> tuple[Any, ...]:
-        def sum_rows(rows: slice) -> tuple[Any, ...]:
-            centered = chunk.samples[rows] - rough_mean  # in double precision
-            return centered.sum(axis=0), centered.T @ centered, np.sum(chunk.responses[rows], dtype=np.float64)
+        return float(np.sum(chunk.responses, dtype=np.float64)), gram(chunk, None, center)
 
-        return sum_chunks(sum_rows, row_slices(chunk.n_rows))
-
-    total, squares, offset = (sums / n for sums in chunks.sum(sum_chunk))
-    # The mean of many samples is rounded. Without this correction a constant column would seem to vary.
-    center, covariance = rough_mean + total, squares - np.outer(total, total)
+    offset, covariance = (sums / chunks.n_rows for sums in chunks.sum(sum_chunk))
     # Columns may have any units, so their correlations decide whether they depend on each other.
-    deviations = np.sqrt(np.maximum(np.diag(covariance), 0))
-    is_constant = deviations <= np.finfo(chunks.layout.dtype).eps * np.abs(center)
+    deviations = np.sqrt(np.diag(covariance))
+    is_constant = deviations <= 10 * eps * np.abs(center)  # the mean of many samples is rounded
     inverse = np.where(is_constant, 0.0, 1 / np.where(is_constant, 1.0, deviations))
     values, vectors = np.linalg.eigh(covariance * np.outer(inverse, inverse))
-    positive = values > MIN_CORRELATION * max(float(values[-1]), 1.0)
+    positive = values > ROUNDING * max(float(values[-1]), 1.0)
     if not positive.any():
         raise SearchError("All columns of X are constant. Provide columns that vary.", code="constant_features")
     root, axes = np.sqrt(values[positive]), vectors[:, positive]
-    return Design(center, float(offset), inverse[:, None] * axes / root, root[:, None] * axes.T * deviations)
+    return Design(center, offset, inverse[:, None] * axes / root, root[:, None] * axes.T * deviations)
 
 
 class Standardized(NamedTuple):
@@ -214,18 +192,17 @@ def find_regression_outliers(chunks: Chunks[SampleChunk]) -> Outliers[Standardiz
     def measure_responses(chunk: SampleChunk) -> Array:  # a regression may give a large one where x is large
         return np.asarray(chunk.responses**2 / (1 + measure(chunk) / chunk.samples.shape[1]))
 
-    def find_rows(samples: Chunks[SampleChunk]) -> Array:
-        isolated = isolated_rows(samples, find_far(samples, measure), np.zeros(samples.n_features))
-        return np.union1d(isolated, find_far(samples, measure_responses).rows)
-
-    samples, standardized = chunks, standardize(chunks, fit_design(chunks))
-    left_out, rows = np.zeros(0, dtype=np.int64), find_rows(standardized.chunks)
+    samples, left_out = chunks, np.zeros(0, dtype=np.int64)
     for _ in range(MAX_ROUNDS):
+        standardized = standardize(samples, fit_design(samples))
+        z = standardize(chunks, standardized.design).chunks if len(left_out) else standardized.chunks
+        isolated = isolated_rows(z, find_far(z, measure), np.zeros(z.n_features))
+        rows = np.union1d(isolated, find_far(z, measure_responses).rows)
         if np.array_equal(rows, left_out):
             break
         left_out, samples = rows, chunks.drop_rows(rows)
+    else:
         standardized = standardize(samples, fit_design(samples))
-        rows = find_rows(standardize(chunks, standardized.design).chunks)
     return Outliers(left_out, chunks.n_rows, samples, standardized)
 
 
@@ -241,6 +218,19 @@ class RegressionChunk(Chunk):
     cubes: Array  # f(t) = t³ - 3 E[t²] t, or t³ in the paper, (n,)
     projected: Array  # Y = ZW, (n, k)
     residual: Array  # |z|² outside the signal space, (n,)
+
+
+def subtract_normal(third: Array, first: Array, hint: Array, identity: Array) -> Array:
+    """Compute W'BW from W'E[f(y)⟨x, v⟩xx']W, (k, k), and W'M = W'E[f(y) x], (k,), for normal x with W'W, (k, k).
+
+    Notes
+    -----
+    6B = E[f(y)⟨x, v⟩xx'] - M v' - v M' - ⟨M, v⟩I with M = E[f(y) x] (paper, Theorem 5): the third Hermite tensor of
+    x against f(y). The paper has f(y) = y³. That tensor has expectation 0 against y itself, so any multiple of y
+    may be subtracted to lower the variance; with 3 E[y²] y, f is the third Hermite polynomial of y.
+    """
+    cross = np.outer(first, identity @ hint)
+    return np.asarray(third - cross - cross.T - (first @ hint) * identity) / 6
 
 
 @dataclass(frozen=True)
@@ -295,39 +285,30 @@ class RegressionFamily:
 
     @cached_property
     def misfit(self) -> UnlikelyMixtureWarning | None:
-        """A warning if moments are not reliable: x is not normal, or all weights do not add up to about 1."""
+        """A warning if moments are not reliable: x is not normal, or all weights do not add up to about 1.
+
+        Notes
+        -----
+        If x is normal, the mean of |x|⁴ is r(r + 2), with a variance of 8r(r + 2)/n (Mardia's test).
+        """
         if self.is_paper or self.n_components == 1:  # least squares, for a single regression, takes any x
             return None
-        U = self.project_elsewhere()
-        U = (U - U.mean(axis=0)) / np.maximum(U.std(axis=0), TINY)
-        skewness, kurtosis = float(np.abs((U**3).mean(axis=0)).max()), float(np.abs((U**4).mean(axis=0) - 3).max())
-        errors, total = TUNING.max_chance * np.sqrt(np.array([6, 24]) / len(U)), float(self.mean @ self.mean)
-        is_normal = skewness <= TUNING.max_skewness + errors[0] and kurtosis <= TUNING.max_kurtosis + errors[1]
+        n, r, total = self.chunks.n_rows, self.n_coordinates, float(self.mean @ self.mean)
+        values = self.frame.values
+        fourth = self.chunks.sum(lambda chunk: float(np.sum((chunk.residual + chunk.projected**2 @ values) ** 2))) / n
+        kurtosis, error = fourth / r - (r + 2), np.sqrt(8 * (r + 2) / r / n)
+        is_normal = abs(kurtosis) <= TUNING.max_kurtosis + 3 * error
         if is_normal and TUNING.total_weights[0] < total < TUNING.total_weights[1]:
             return None
         return UnlikelyMixtureWarning(
-            "Moments may be far off. In the directions of the coefficients X has a skewness of {skewness:.2g} and an "
-            "excess kurtosis of {kurtosis:.2g} (0 if it is normal), and the weights of all regressions sum to "
-            "{total:.2g} (about 1 if samples are many and coefficients linearly independent). Search with "
-            "{argument}=True.",
+            "Moments may be far off. X has an excess kurtosis of {kurtosis:.2g} (0 if it is normal), and the weights "
+            "of all regressions sum to {total:.2g} (about 1 if samples are many and coefficients linearly "
+            "independent). Search with {argument}=True.",
             code="misfit",
-            skewness=skewness,
             kurtosis=kurtosis,
             total=total,
             argument=Option("refine"),
         )
-
-    def project_elsewhere(self) -> Array:
-        """Project one half of a subset of the samples onto the top eigenvectors of E[t²zz'] in the other half, (n, k).
-
-        In the directions of the frame even a normal x looks heavy-tailed: they were chosen on the same samples.
-        """
-        subset = self.chunks.thin(-(-self.chunks.n_rows // 20_000)).chunk
-        chosen, tested = (subset.take(slice(start, None, 2)) for start in (0, 1))
-        Q = np.random.default_rng(0).standard_normal(self.frame.basis.shape)
-        for _ in range(TUNING.n_power):
-            Q = chosen.samples.T @ (chosen.responses[:, None] ** 2 * (chosen.samples @ np.linalg.qr(Q)[0]))
-        return np.asarray(tested.samples @ np.linalg.qr(Q)[0], dtype=np.float64)
 
     def check_moments(self) -> None:
         """Raise if moments cannot separate the components."""
@@ -358,47 +339,16 @@ class RegressionFamily:
         third, second, first, total = (sums / self.chunks.n_rows for sums in self.chunks.sum(sum_chunk))
         return (third - symmetrize(np.multiply.outer(spread, first))) / 6, (second - total * spread) / 6
 
-    @property
-    def without_samples(self) -> RegressionFamily:
-        """The same fit without its samples, for functions that run where chunks are."""
-        return replace(self, chunks=self.chunks.detach())
-
     def hinted(self, hint: Array) -> Hinted:
         """Contract the third moment with a hint in the frame, (k,)."""
         return Hinted(np.tensordot(hint, self.third_moments[0], axes=1), self.mean, hint)
-
-    def correct(self, third: Array, first: Array, hint: Array, identity: Array) -> Array:
-        """Subtract the contribution of x from W'E[f(y)⟨x, v⟩xx']W, (k, k), with W'E[f(y)x], (k,), and W'W, (k, k).
-
-        Notes
-        -----
-        6B = E[f(y)⟨x, v⟩xx'] - M v' - v M' - ⟨M, v⟩I with M = E[f(y) x] (paper, Theorem 5): the third Hermite tensor of
-        x against f(y). The paper has f(y) = y³. That tensor has expectation 0 against y itself, so any multiple of y
-        may be subtracted to lower the variance; with 3 E[y²] y, f is the third Hermite polynomial of y.
-        """
-        cross = np.outer(first, identity @ hint)
-        return np.asarray(third - cross - cross.T - (first @ hint) * identity) / 6
 
     def tensor(self, basis: Array) -> Array:
         """Contract the third moment with all columns of a basis, (k, q), to (q, q, q)."""
         return rotate(self.third_moments[0], basis)
 
     def leave_one_out(self, hint: Array) -> Replicates:
-        """Compute the moments under a hint in the frame, (k,), of all samples but one group, for each group in turn."""
-
-        def sum_rows(chunk: RegressionChunk, rows: slice) -> tuple[Any, ...]:
-            Y, t = chunk.projected[rows].astype(np.float64, copy=False), chunk.responses[rows]
-            energy, squares, f = chunk.residual[rows], t**2, chunk.cubes[rows]
-            powers = np.array([squares.sum(), squares @ energy, energy.sum()])
-            second, third = (Y * squares[:, None]).T @ Y, (Y * (f * (Y @ hint))[:, None]).T @ Y
-            return len(Y), powers, Y.sum(axis=0), Y.T @ Y, t @ Y, second, f @ Y, third
-
-        sums = leave_one_out(self.chunks, sum_rows)
-        replicates = [self._replicate(hint, *(total / n for total in totals)) for n, *totals in sums]
-        return Replicates(*map(np.array, zip(*replicates, strict=True)))
-
-    def _replicate(self, hint: Array, powers: Array, *moments: Array) -> tuple[Array, Array, Array]:
-        """Compute W'AW, W'BW and W'm from averages over all samples but one group.
+        """Compute the moments under a hint in the frame, (k,), of all samples but one group, for each group in turn.
 
         Notes
         -----
@@ -407,42 +357,55 @@ class RegressionFamily:
         δ ⊗ (the moment of one order less). The moments lie in the signal space, so e = W'EW is enough, as in
         W'E A W = e D.
         """
-        delta, gram, mean, second, first, third = moments
-        D, identity, n_noise = self.frame.values, np.diag(self.frame.spread), self.n_coordinates - len(delta)
-        e = gram - identity
-        if self.is_paper:  # x is taken as it is
-            delta, e = np.zeros_like(delta), np.zeros_like(e)
-        mean = mean - e @ (D * self.mean)
-        if self.n_components == 1:  # A = mm'
-            return np.outer(mean, mean), np.ones((1, 1)), mean
-        level = powers[0] / 2
-        if n_noise:
-            level = powers[1] / 2 - (0 if self.is_paper else self.noise_level * (powers[2] - n_noise))
-        shift = np.outer(delta, self.cross_moment) / 2 + e * D
-        second = second / 2 - shift - shift.T - level / max(n_noise, 1) * (identity + e)
-        tensor, intercepts = self.third_moments
-        change = np.outer(delta, intercepts @ hint) + (e * D) @ np.tensordot(hint, tensor, axes=1)
-        change = change + change.T + (delta @ hint) * intercepts + np.tensordot(D * (e @ hint), tensor, axes=1)
-        return second, self.correct(third, first, hint, identity + e) - change, mean
 
-    def contributions(self, chunk: RegressionChunk) -> Array:
+        def sum_rows(chunk: RegressionChunk, rows: slice) -> tuple[Any, ...]:
+            Y, t = chunk.projected[rows].astype(np.float64, copy=False), chunk.responses[rows]
+            energy, squares, f = chunk.residual[rows], t**2, chunk.cubes[rows]
+            powers = np.array([squares.sum(), squares @ energy, energy.sum()])
+            second, third = (Y * squares[:, None]).T @ Y, (Y * (f * (Y @ hint))[:, None]).T @ Y
+            return len(Y), powers, Y.sum(axis=0), Y.T @ Y, t @ Y, second, f @ Y, third
+
+        D, identity, (tensor, levels) = self.frame.values, np.diag(self.frame.spread), self.third_moments
+        n_noise, replicates = self.n_coordinates - len(D), []
+        for n, *sums in leave_one_out(self.chunks, sum_rows):
+            powers, delta, squares, mean, second, first, third = (total / n for total in sums)
+            e = squares - identity
+            if self.is_paper:  # x is taken as it is
+                delta, e = np.zeros_like(delta), np.zeros_like(e)
+            mean = mean - e @ (D * self.mean)
+            if self.n_components == 1:  # A = mm'
+                replicates.append((np.outer(mean, mean), np.ones((1, 1)), mean))
+                continue
+            level = powers[0] / 2
+            if n_noise:
+                level = (powers[1] / 2 - (not self.is_paper) * self.noise_level * (powers[2] - n_noise)) / n_noise
+            shift, identity_then = np.outer(delta, self.cross_moment) / 2 + e * D, identity + e
+            third = subtract_normal(third, first, hint, identity_then)
+            change = np.outer(delta, levels @ hint) + (e * D) @ np.tensordot(hint, tensor, axes=1)
+            change = change + change.T + (delta @ hint) * levels + np.tensordot(D * (e @ hint), tensor, axes=1)
+            replicates.append((second / 2 - shift - shift.T - level * identity_then, third - change, mean))
+        return Replicates(*map(np.array, zip(*replicates, strict=True)))
+
+    def contributions(self, chunk: RegressionChunk, rows: slice) -> Array:
         """Compute weights w of samples, (n, k), with which the average of zw' is A W up to the signal space."""
-        Y, t, D = chunk.projected.astype(np.float64, copy=False), chunk.responses[:, None], self.frame.values
+        Y, t, D = chunk.projected[rows].astype(np.float64, copy=False), chunk.responses[rows, None], self.frame.values
         if self.n_components == 1:  # A = mm'
             return np.asarray(t - Y * D)
         squares = t**2 * Y / 2
         return squares if self.is_paper else squares - Y * (self.noise_level + D) - self.cross_moment / 2
 
+    def _vary(self, multiply: Callable[[Array, Array], Array]) -> Array:
+        """Compute a product of z, (n, r), and their contributions, (n, k), of all samples but one of B groups."""
+        detached = replace(self, chunks=self.chunks.detach())
+
+        def sum_rows(chunk: RegressionChunk, rows: slice) -> Array:
+            return multiply(chunk.samples[rows], detached.contributions(chunk, rows))
+
+        return np.array(leave_one_out(self.chunks, sum_rows)) / (self.chunks.n_rows * (1 - 1 / self.chunks.n_groups))
+
     def residual_replicates(self, direction: Array) -> Array:
         """Compute A W u, u (k,), of all samples but one of B groups, up to vectors of the signal space: (r, B)."""
-        family, n_groups = self.without_samples, self.chunks.n_groups
-
-        def sum_groups(chunk: RegressionChunk) -> Array:
-            weights = spread_over_groups(chunk, family.contributions(chunk) @ direction, n_groups)
-            return weighted_sums(chunk.samples, weights).rows
-
-        sums = self.chunks.sum(sum_groups)
-        return np.asarray((sums.sum(axis=1, keepdims=True) - sums) / (self.chunks.n_rows * (1 - 1 / n_groups)))
+        return self._vary(lambda Z, weights: (weights @ direction) @ Z).T
 
     def hint_shifts(self, v: Array) -> Array:
         """Compute how the coordinates of slopes v, (r,), change with the frame of all samples but one group: (B, k).
@@ -452,13 +415,8 @@ class RegressionFamily:
         W'A v⊥ is 0 for all samples together, where v⊥ is the part of v outside the signal space; without a group it is
         not.
         """
-        family, outside = self.without_samples, self.frame.residual(v[:, None])[:, 0]
-
-        def correlate(chunk: RegressionChunk, rows: slice) -> Array:
-            piece = chunk.take(rows)
-            return np.asarray((piece.samples @ outside) @ family.contributions(piece))
-
-        return np.array(leave_one_out(self.chunks, correlate)) / (self.chunks.n_rows * (1 - 1 / self.chunks.n_groups))
+        outside = self.frame.residual(v[:, None])[:, 0]
+        return self._vary(lambda Z, weights: (Z @ outside) @ weights)
 
 
 def project_chunk(chunk: SampleChunk, frame: Frame, linear: float) -> RegressionChunk:
@@ -481,11 +439,13 @@ def fit_regression(
     moments only through τ² and M, because odd moments of x are 0; E[y²x] = 2 Σ αᵢbᵢμᵢ gives them.
     """
     if standardized is None:
-        standardized = standardize(chunks, identity_design(chunks.n_features) if paper else fit_design(chunks))
+        d, identity = chunks.n_features, sp.eye_array(chunks.n_features, format="csr")
+        design = Design(np.zeros(d), 0.0, identity, identity) if paper else fit_design(chunks)
+        standardized = standardize(chunks, design)
     design, samples, power = standardized
     m = samples.sum(lambda chunk: weighted_sums(chunk.samples, chunk.responses[:, None])).rows / chunks.n_rows
     r, length, has_moments = samples.n_features, float(np.linalg.norm(m)), n_components <= samples.n_features
-    if not paper and n_components > 1 and power - length**2 <= MIN_UNEXPLAINED * power:
+    if not paper and n_components > 1 and power - length**2 <= ROUNDING * power:
         raise SearchError(
             "One regression explains y exactly, so there is nothing for {n_components} to separate. Fit one "
             "({argument}=1).",
@@ -587,7 +547,7 @@ class RegressionModel:
     has_intercepts: bool
     min_variance: float  # of the noise
     is_joint: bool = False
-    anchor: Array | None = None  # coefficients, (k, q), from which an M-step is a gradient step: see `climb`
+    anchor: Array | None = None  # coefficients, (k, q), from which an M-step is a gradient step
     n_dims: ClassVar[int] = 1
     name: ClassVar[str] = "a regression with normal noise"
 
@@ -628,7 +588,7 @@ class RegressionModel:
         else:
             gram = unpack_gram(statistics)
             G, g, q = gram[:, :-1, :-1], gram[:, :-1, -1], gram.shape[1] - 1
-            ridge = RIDGE * np.trace(G, axis1=1, axis2=2) / q + np.sqrt(TINY)
+            ridge = ROUNDING * np.trace(G, axis1=1, axis2=2) / q + np.sqrt(TINY)
             coefficients = np.linalg.solve(G + ridge[:, None, None] * np.eye(q), g[:, :, None])[:, :, 0]
             explained = np.sum(coefficients * (2 * g - np.einsum("kij,kj->ki", G, coefficients)), axis=1)
             squares = gram[:, -1, -1] - explained
@@ -711,64 +671,57 @@ def moment_regressions(family: RegressionFamily, candidates: Candidates) -> Regr
     return RegressionParameters(candidates.weights, np.column_stack([levels, slopes.T]), variances)
 
 
-def start_em(family: RegressionFamily) -> tuple[RegressionModel, RegressionParameters]:
-    """Return the likelihood, and all components as moments show them, none with too little weight or noise."""
-    k, power = family.n_components, family.power
-    model = RegressionModel(not family.is_paper, MIN_NOISE * power)
-    if not family.has_moments:
-        subset = thin_rows(family.chunks, k).map(model.read).collect()
-        empty = RegressionParameters(np.zeros(k), np.zeros((k, 0)), np.zeros(k))
-        return model, model.random_start(subset.chunk, empty, np.random.default_rng(1))
-    candidates = all_components(family.tensor(np.eye(k)), family.mean)
+def make_model(family: RegressionFamily) -> RegressionModel:
+    """Return the likelihood."""
+    return RegressionModel(not family.is_paper, MIN_NOISE * family.power)
+
+
+def clip_regressions(family: RegressionFamily, candidates: Candidates) -> RegressionParameters:
+    """Compute all candidates as the model takes them, none with too little weight or noise."""
     weights, coefficients, variances = moment_regressions(family, candidates)[:3]
-    weights = np.maximum(weights, TUNING.min_start_weight / k)
+    weights = np.maximum(weights, TUNING.min_start_weight / len(weights))
     # No component can explain more than all of y.
-    excess = np.maximum(np.sqrt(np.sum(coefficients[:, 1:] ** 2, axis=1) * weights / power), 1.0)
+    excess = np.maximum(np.sqrt(np.sum(coefficients[:, 1:] ** 2, axis=1) * weights / family.power), 1.0)
     slopes = coefficients[:, 1:] / excess[:, None] @ family.frame.basis.T
     coefficients = slopes if family.is_paper else np.column_stack([coefficients[:, :1], slopes])
-    variances = np.clip(variances, TUNING.start_noise * power, power)
-    return model, RegressionParameters(weights / weights.sum(), coefficients, variances)
+    variances = np.clip(variances, TUNING.start_noise * family.power, family.power)
+    return RegressionParameters(weights / weights.sum(), coefficients, variances)
 
 
-def fit_regressions(family: RegressionFamily) -> tuple[RegressionModel, Any, Any]:
+def start_em(family: RegressionFamily) -> tuple[RegressionModel, RegressionParameters]:
+    """Return the likelihood, and all components as moments show them, or lines through a few samples."""
+    k, model = family.n_components, make_model(family)
+    if family.has_moments:
+        return model, clip_regressions(family, all_components(family.tensor(np.eye(k)), family.mean))
+    chunk = thin_rows(family.chunks, k).map(model.read).chunk
+    empty = RegressionParameters(np.zeros(k), np.zeros((k, 0)), np.zeros(k))
+    return model, model.random_start(chunk, empty, np.random.default_rng(1))
+
+
+def fit_regressions(family: RegressionFamily) -> tuple[RegressionModel, Any, Fit[RegressionParameters]]:
     """Fit the whole mixture by EM; return the model, the samples as it sees them, and the fit.
 
     Starts are drawn at random too if moments are unreliable, or samples are few: then the likelihood has many maxima.
+
+    Notes
+    -----
+    With many features, EM begins with gradient steps, which cost n q instead of n q²: standardized x has the second
+    moment I, and nearly so in each component, so that nαᵢI stands for the weighted products of features.
     """
     model, start = start_em(family)
     rows = family.chunks.map(model.read)
-    subset = thin_rows(rows, family.n_components)
     restart = not family.has_moments or family.misfit is not None or rows.n_rows <= EM.min_subset
     if not family.is_wide:
         return model, rows, fit_mixture(model, rows, [start], restart=restart)
     if restart:
-        start = fit_mixture(model, subset.collect(), [start], restart=True).params
-    rough = rows.thin(max(rows.n_rows // TUNING.n_rough, 1))
-    start = climb(model, rough, start, tol=1.0).params
-    return model, rows, climb(model, rows, start)
-
-
-def climb(
-    model: RegressionModel,
-    rows: Chunks[FeatureChunk],
-    start: RegressionParameters,
-    tol: float = EM.tol,
-) -> Fit[RegressionParameters]:
-    """Run EM for many features, with M-steps that cost n q instead of n q².
-
-    Standardized x has the second moment I, and so has its part in each component if x does not depend on it: nαᵢI
-    stands for the weighted products of features. Where that lowers the likelihood, EM goes on with the products.
-    """
-    params, following, history = start, start, [-np.inf]
-    while len(history) <= EM.max_iter + 1:
-        step = replace(model, anchor=following.coefficients)
-        beyond, log_likelihood = em_step(step, rows, following)
-        if not log_likelihood >= history[-1]:
-            return run_em(model, rows, params, tol=tol)
-        params, following, history = following, beyond, [*history, log_likelihood]
-        if history[-1] - history[-2] < tol:
+        start = fit_mixture(model, thin_rows(rows, family.n_components).collect(), [start], restart=True).params
+    history = [-np.inf]
+    for _ in range(EM.max_iter):
+        following, log_likelihood = em_step(replace(model, anchor=start.coefficients), rows, start)
+        if log_likelihood - history[-1] < 1:  # nats
             break
-    return Fit(params, tuple(history[1:]))
+        start, history = following, [log_likelihood]
+    return model, rows, run_em(model, rows, start)
 
 
 def complete_mixture(
@@ -778,31 +731,19 @@ def complete_mixture(
 
     Notes
     -----
-    White's test: squared residuals of two lines taken for one depend on x, however much the component overlaps.
+    Squared residuals of two lines taken for one are larger far from the mean of x, where the lines are further apart,
+    however much the component overlaps with others.
     """
-    params, k = fit.params, len(fit.params.weights)
-    chunk = thin_rows(rows, k).collect().chunk
-    resp, squares = posterior(model, chunk, params), model.squares(chunk, params)
-    of_spread = [test_mean(expand_x(family, chunk)[1], r, r * (s - 1)) for r, s in zip(resp.T, squares.T, strict=True)]
+    params, first = fit.params, int(model.has_intercepts)
+    chunk = thin_rows(rows, len(params.weights)).collect().chunk
+    resp, lengths = posterior(model, chunk, params), np.sum(chunk.features[:, first:-1] ** 2, axis=1)
+    away = lengths[:, None] - lengths @ resp / np.maximum(resp.sum(axis=0), 1)
+    products = resp * away * (model.squares(chunk, params) - 1)
+    of_spread = erfc(np.abs(products.sum(axis=0)) / np.sqrt(2 * np.sum(products**2, axis=0) + TINY))
     p_values = np.minimum(2 * np.minimum(test_rows(model, rows, params), of_spread), 1.0)
     p_values[params.variances <= 2 * model.min_variance] = 1.0  # no noise, whose distribution could be wrong
-    coefficients = family.design.to_coefficients(params.coefficients[:, int(model.has_intercepts) :].T).T
-    return RefinedMixture(model, fit, coefficients, p_values, np.arange(k))
-
-
-def expand_x(family: RegressionFamily, chunk: FeatureChunk) -> tuple[Array, Array]:
-    """Return standardized x, or its coordinates in the signal space if there are many, and products of all pairs."""
-    Z = chunk.features[:, int(not family.is_paper) : -1]
-    Z = Z @ family.frame.basis[:, :8] if Z.shape[1] > 8 else Z
-    one, other = np.triu_indices(Z.shape[1])
-    return Z, Z[:, one] * Z[:, other]
-
-
-def test_mean(X: Array, weights: Array, scores: Array) -> float:
-    """Test that functions of x, (n, m), are uncorrelated with scores, (n,), among weighted samples: the p-value."""
-    products = (X - weights @ X / max(float(weights.sum()), 1.0)) * scores[:, None]
-    total, precision = products.sum(axis=0), np.linalg.pinv(products.T @ products, rcond=1e-9, hermitian=True)
-    return float(chdtrc(len(total), total @ precision @ total))
+    coefficients = family.design.to_coefficients(params.coefficients[:, first:].T).T
+    return RefinedMixture(model, fit, coefficients, p_values, np.arange(len(params.weights)))
 
 
 def count_regressions(fit: Callable[[int], RegressionFamily]) -> int:
@@ -829,11 +770,16 @@ def is_near(model: RegressionModel, chunk: FeatureChunk, params: RegressionParam
     return np.asarray(model.squares(chunk, params).min(axis=1) < TUNING.max_square)
 
 
-def may_differ(family: RegressionFamily, chunk: FeatureChunk, resp: Array) -> bool:
-    """Test whether x may depend on the component."""
-    bases, ones = expand_x(family, chunk), np.ones(chunk.n_rows)
-    p_value = len(resp.T) * min(test_mean(X, ones, r - r.mean()) for r in resp.T for X in (bases[0], np.hstack(bases)))
-    return bool(p_value < TUNING.max_independence)
+def may_differ(chunk: FeatureChunk, resp: Array) -> bool:
+    """Test whether x, or x and its products, are correlated with the responsibilities of a component."""
+    Z, p_values = chunk.features[:, 1:-1], []
+    one, other = np.triu_indices(Z.shape[1])
+    for X in (Z, np.hstack([Z, Z[:, one] * Z[:, other]])):
+        for r in resp.T:
+            products = (X - X.mean(axis=0)) * (r - r.mean())[:, None]
+            total, precision = products.sum(axis=0), np.linalg.pinv(products.T @ products, rcond=1e-9, hermitian=True)
+            p_values.append(chdtrc(len(total), total @ precision @ total))
+    return bool(resp.shape[1] * min(p_values) < TUNING.max_independence)
 
 
 def fit_gaussians(
@@ -859,18 +805,15 @@ def measure_lift(
 ) -> float:
     """Compute how much likelier left-out examples are members than any sample: the mean of log(membership / weight).
 
-    Each example is left out in turn, and EM goes on with the others for a few iterations.
+    Each example is left out in turn, and EM goes on with the others for an iteration.
     """
-    positive, logs = np.flatnonzero(held.allowed[:, index]), []
-    if len(positive) < 2:
-        return 0.0
+    positive, memberships = np.flatnonzero(held.allowed[:, index]), []
     for row in positive[:: -(-len(positive) // MAX_LEFT_OUT)]:
         others = np.arange(len(held.allowed)) != row
-        remaining = Held(held.chunk.take(others), held.allowed[others])
-        fit = run_em(model, rows, params, remaining, max_iter=TUNING.left_out_iter)
-        membership = posterior(model, held.chunk.take([row]), fit.params)[0, index]
-        logs.append(np.log(max(membership, TUNING.min_membership)))
-    return float(np.mean(logs) - np.log(params.weights[index]))
+        fit = run_em(model, rows, params, Held(held.chunk.take(others), held.allowed[others]), max_iter=1)
+        memberships.append(posterior(model, held.chunk.take([row]), fit.params)[0, index])
+    # A single one must not decide.
+    return float(np.mean(np.log(np.maximum(memberships, 1e-3))) - np.log(params.weights[index]))
 
 
 # ---- The answer -----------------------------------------------------------------------------------------------------
@@ -990,50 +933,26 @@ class RegressionComponent(MixtureComponent):
 
         Notes
         -----
-        Before refinement, y under the other components is one Gaussian, whose mean and variance at x follow from the
-        moments of all samples less those of this component.
+        Before refinement, the components are those of the moments, with more noise: memberships are rough.
         """
         chunk = self._family.read(join_responses(X, y, len(self.center), self._feature_names))
-        if self._refined is None:
-            return self._moment_membership(chunk)
-        return posterior(self._refined.model, self._refined.model.read(chunk), self._refined.params)[:, self._index]
+        if self._refined:
+            model, params, index = self._refined.model, self._refined.params, self._index
+        else:
+            model, params = make_model(self._family), clip_regressions(self._family, self._candidates)
+            index = self._rank
+        return posterior(model, model.read(chunk), params)[:, index]
 
-    def _moment_membership(self, chunk: Any, error: float = 0.0) -> Array:
-        """Compare y with the prediction, which has a variance of `error` times the squared length of standardized x."""
-        if len(self.scores) == 1:
-            return np.ones(chunk.n_rows)
-        family, weight, t = self._family, clip_weight(self.weight), chunk.responses
-        Y = chunk.projected * family.frame.values
-        squares = chunk.residual + np.sum(Y**2 / family.frame.values, axis=1)
-        # The variance of the noise is a difference from that of the regression itself, with the error of its length.
-        least = np.sqrt(error * float(family.frame.values @ self._point**2))
-        noise = max(self.noise_variance, least) + error * squares
-        predicted, intercepts = Y @ self._point + self._regression[0][0], family.intercepts
-        mean = (Y @ family.mean - weight * predicted) / (1 - weight)
-        # E[(⟨x, μ⟩ + b)²] over all components, with Σ αb² = |W'Σ αbμ|², less that of this one.
-        total = np.sum(Y**2, axis=1) + 2 * Y @ intercepts + intercepts @ intercepts
-        square = (total - weight * predicted**2) / (1 - weight)
-        variance = np.maximum(square - mean**2, 0) + noise
-        return posterior_of_two(
-            weight,
-            -0.5 * ((t - predicted) ** 2 / noise + np.log(noise)),
-            -0.5 * ((t - mean) ** 2 / variance + np.log(variance)),
-        )
+    def _moment_membership(self, X: Samples) -> Array:
+        raise NotImplementedError
 
     def _membership_of(self, examples: Array) -> Array:
-        """Compute the membership of examples, (q, d + 1), with the error of moments: they are rough."""
-        chunk = self._family.read(examples)
+        """Compute the membership of examples, (q, d + 1): none for outliers."""
+        memberships = self.membership(examples[:, :-1], examples[:, -1])
         if self._refined:
             model, params = self._refined.model, self._refined.params
-            features = model.read(chunk)
-            return posterior(model, features, params)[:, self._index] * is_near(model, features, params)
-        memberships = self._moment_membership(chunk)
-        if np.all(memberships * len(memberships) >= MAX_DISAGREEMENT):
-            return memberships
-        direction = self._direction
-        residuals = self._family.residual_replicates(direction)
-        slope_errors = component_errors(self._frame, direction, self._replicates, residuals).center
-        return self._moment_membership(chunk, float(np.mean(slope_errors**2)))
+            memberships = memberships * is_near(model, model.read(self._family.read(examples)), params)
+        return memberships
 
     def _rows_to_rank(self) -> Array | None:
         if self._examples is None:
@@ -1280,26 +1199,21 @@ class RegressionSearch(MixtureSearch[RegressionFamily]):
         near = [is_near(model, self._read(model, rows), mixture.params) for rows in pairs]
         pairs = [rows[mask] if mask.any() else rows for rows, mask in zip(pairs, near, strict=True)]
         lines = super()._choose_by_examples(mixture, pairs[0], None if negative is None else pairs[1])
-        # 2) only where x may depend on the component
-        if family.n_components == 1 or family.is_paper or family.is_wide:
+        if family.n_components == 1 or family.is_paper or family.is_wide or len(pairs[0]) == 1:
             return lines
-        rows = self._read_rows(model)
+        rows, index = self._read_rows(model), int(lines.order[0])
         subset = thin_rows(rows, family.n_components).collect()
-        if not may_differ(family, subset.chunk, posterior(model, subset.chunk, lines.params)):
+        if not may_differ(subset.chunk, posterior(model, subset.chunk, lines.params)):
             return lines
-        # 3) EM with labels held
-        index = int(lines.order[0])
-        chunks = [self._read(model, rows) for rows in pairs]
-        held: Any = hold_examples(
-            chunks, [model.log_density(chunk, lines.params) for chunk in chunks], index, always=True
-        )
+        # 2) EM with examples held, from the lines and from samples near the examples
+        chunks = [self._read(model, pair) for pair in pairs]
+        joints = [model.log_density(chunk, lines.params) for chunk in chunks]
+        held: Any = hold_examples(chunks, joints, index, always=True)
         fit = fit_gaussians(joint, lines.params, subset, held, index)
-        gain = measure_lift(joint, fit.params, subset, held, index) - measure_lift(
-            model, lines.params, subset, held, index
-        )
-        if gain <= TUNING.min_gain:
+        # 3) which of both predicts left-out examples better
+        lift = measure_lift(model, lines.params, subset, held, index)
+        if measure_lift(joint, fit.params, subset, held, index) - lift <= TUNING.min_gain:
             return lines
-        # 4) the same on all samples
         fit = fit if subset.n_rows == rows.n_rows else run_em(joint, rows, fit.params, held)
         return self._complete(joint, rows, fit)._replace(order=lines.order)
 

@@ -15,7 +15,7 @@ from mixsearch.core.rows import chunk_in_memory
 from mixsearch.gaussian import GaussianFamily
 from mixsearch.lda import WordSums
 from mixsearch.paper.algorithms import cancellation
-from mixsearch.regression import RegressionFamily, identity_design
+from mixsearch.regression import subtract_normal
 from mixsearch.subspace import Noise, extract_subspace, subtract_noise
 
 seeds = st.integers(0, 2**32 - 1)
@@ -133,19 +133,8 @@ def test_regression_moments_with_intercepts_and_a_noise_per_component(mixture, s
     first = 3 * (mixture.weights * energies) @ mixture.centers
     noise = np.outer(first, v) + np.outer(v, first) + (first @ v) * np.eye(d)
     third = 6 * mixture.hinted + noise
-    model = RegressionFamily(
-        frame,
-        identity_design(d),
-        W.T @ mixture.mean,
-        *[np.zeros(k)] * 2,
-        power=0.0,
-        noise_level=0.0,
-        chunks=chunk_in_memory(np.zeros((0, d))),
-        n_components=k,
-        is_paper=True,
-    )
-    matrix = model.correct(W.T @ third @ W, W.T @ first, hint, np.diag(frame.spread))
-    candidates = extract_by_whitening(Hinted(matrix, model.mean, hint))
+    matrix = subtract_normal(W.T @ third @ W, W.T @ first, hint, np.diag(frame.spread))
+    candidates = extract_by_whitening(Hinted(matrix, W.T @ mixture.mean, hint))
     assert_allclose(
         frame.unwhiten(candidates.points[:, 0]), mixture.centers[0], atol=1e-8 * np.linalg.norm(mixture.centers[0])
     )
