@@ -16,7 +16,7 @@ WORKERS ?= auto
 BROWSERS := chromium chromium-browser google-chrome google-chrome-stable
 BROWSER = $(or $(MIXSEARCH_CHROMIUM),$(firstword $(foreach name,$(BROWSERS),$(shell command -v $(name) 2> /dev/null))))
 
-.PHONY: demo serve page test quick check spelling javascript browser docs sentences lowest pythons bench paper paper-quick peers pictures \
+.PHONY: demo serve page test quick check spelling javascript browser coverage docs sentences lowest pythons bench paper paper-quick peers pictures \
 	wheel dist lock clean
 
 $(READY): requirements/dev.txt pyproject.toml
@@ -72,6 +72,9 @@ test: check page browser  ## everything that must hold
 quick: $(READY) page  ## all tests but the slow ones: at most 90 seconds on two cores
 	@# Compiled tests are kept even where Python is told to write no bytecode: compiling takes longer than many a test.
 	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not slow"
+
+coverage: $(READY) page browser  ## the tests, and the lines that none of them runs: at least 90% must be run
+	$(BIN)/pytest -n $(WORKERS) --dist loadgroup --cov=mixsearch --cov-report=term:skip-covered --cov-fail-under=90
 
 docs: $(READY) page  ## the documentation site, with all examples run: build/docs/index.html; about two minutes on two cores
 	@# From nothing: pages of names that are gone would stay otherwise.

@@ -5,13 +5,16 @@ A ratio of 1 would be the product alone. CPU time on one thread, so that other l
 
 from __future__ import annotations
 
+import tempfile
 import time
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+import polars as pl
 import scipy.sparse as sp
 from measuring import print_table, seconds
 from sklearn.neighbors import NearestNeighbors
@@ -19,7 +22,9 @@ from threadpoolctl import threadpool_limits
 
 from mixsearch import GaussianSearch, TableSearch, TopicSearch
 from mixsearch.core import eigen
-from mixsearch.datasets import make_gaussian_mixture
+from mixsearch.datasets import make_gaussian_mixture, make_reviews
+from mixsearch.table import read_table
+from mixsearch.text import count_texts
 from mixsearch.topics import fitted_corpus
 
 N_REPEATS = 5
@@ -96,12 +101,39 @@ def measure_table(n: int, d: int) -> tuple[str, float, float]:
     )
 
 
+def measure_reading(n: int) -> list[tuple[str, float, float]]:
+    """Texts to counts beside the tokens of Polars, and a table of a file beside Polars alone."""
+    reviews = make_reviews(n, random_state=0)
+
+    def count_tokens() -> pl.DataFrame:
+        texts = pl.LazyFrame({"text": reviews.text}).with_row_index("document")
+        tokens = texts.with_columns(pl.col("text").str.to_lowercase().str.extract_all(r"\w\w+")).explode("text")
+        return tokens.group_by("document", "text").len().collect()
+
+    def count() -> None:
+        with count_texts(reviews.text) as corpus:
+            assert corpus.n_documents == n
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "reviews.csv"
+        reviews.to_csv(path)
+        return [
+            (f"counts of {n:,} texts: tokens by Polars", cpu_time(count, 2), cpu_time(count_tokens, 2)),
+            (
+                "a table of them: CSV by Polars",
+                cpu_time(lambda: read_table(path), 2),
+                cpu_time(lambda: pl.read_csv(path, try_parse_dates=True), 2),
+            ),
+        ]
+
+
 def run(*, quick: bool = False) -> None:
     n = 3_000 if quick else 300_000
     with threadpool_limits(1):
         rows = measure_corpus(draw_counts(n, 30_000, 100))
         rows.append(measure_gaussians(n // 15, 100 if quick else 500, 10))
         rows.append(measure_table(n // 30, 20))
+        rows += measure_reading(n // 10)
     print_table(
         f"CPU time beside its limit, corpus of {n:,} documents",
         ("work: its limit", "time", "limit", "ratio"),

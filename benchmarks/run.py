@@ -13,13 +13,11 @@ import one_example
 import passes
 import quality
 import ratios
-import reading
 import refinement
 import regression_tables
 import segments
 import speed
 import subspace_tables
-import table_files
 import tables
 from measuring import N_THREADS, machine
 from threadpoolctl import threadpool_limits
@@ -34,12 +32,10 @@ BENCHMARKS = {
     "audit": audit,
     "counting": counting,
     "tables": tables,
-    "table_files": table_files,
     "regression_tables": regression_tables,
     "subspace_tables": subspace_tables,
     "quality": quality,
     "segments": segments,
-    "reading": reading,
     "passes": passes,
 }
 # These take minutes or longer, or need other packages: only where they are named.
@@ -50,10 +46,8 @@ ON_REQUEST = (
     "coverage",
     "counting",
     "tables",
-    "table_files",
     "quality",
     "segments",
-    "reading",
 )
 
 

@@ -102,7 +102,7 @@ def test_json_lines_have_types(tmp_path):
             b'{"a": "a b c d e f g"}\n{"a": "a b \xff\xfec d e f g"}\n',
             "wrong_encoding",
         ),
-        ("a.csv.gz", gzip.compress(CSV.encode() * 99)[:-40], "unreadable_file"),
+        ("a.csv.gz", gzip.compress(CSV.encode() * 99, mtime=0)[:-40], "unreadable_file"),
         ("a.parquet", b"PAR1\x00\x00", "unreadable_file"),
         ("a.jsonl", b'{"a": 1}\n{"a":\n', "invalid_json"),
         ("a.json", b"[1, 2]", "invalid_record"),
