@@ -24,7 +24,7 @@ from mixsearch import GaussianSearch, TableSearch, TopicSearch
 from mixsearch.core import eigen
 from mixsearch.datasets import make_gaussian_mixture, make_reviews
 from mixsearch.table import read_table
-from mixsearch.text import count_texts
+from mixsearch.text import CorpusOptions, read_corpus
 from mixsearch.topics import fitted_corpus
 
 N_REPEATS = 5
@@ -111,7 +111,7 @@ def measure_reading(n: int) -> list[tuple[str, float, float]]:
         return tokens.group_by("document", "text").len().collect()
 
     def count() -> None:
-        with count_texts(reviews.text) as corpus:
+        with read_corpus(reviews.text, CorpusOptions(phrases=False)) as corpus:
             assert corpus.n_documents == n
 
     with tempfile.TemporaryDirectory() as folder:

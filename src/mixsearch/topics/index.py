@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from importlib import import_module
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
@@ -425,6 +426,25 @@ class TopicIndex:
                 columns=self.columns.described,
                 growth=Growth(**self.folder.facts[FACT]),
             )
+
+    def show(self, *hints: str, **options: Any) -> Any:
+        """Show topics in a notebook: the page with its data inside.
+
+        Parameters
+        ----------
+        *hints : str
+            One for each topic, as in a search box: "sushi -burger".
+        **options
+            Further arguments of `make_report`, such as by and where.
+
+        Returns
+        -------
+        Report
+        """
+        from mixsearch.options import Question
+
+        make_report = import_module("mixsearch.report").make_report  # reports import indexes
+        return make_report(self, [Question(hint, hint) for hint in hints], **options)
 
     @contextmanager
     def explain_failures(self) -> Iterator[None]:
