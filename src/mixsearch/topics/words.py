@@ -77,13 +77,16 @@ def rank_words(inside: Array, n_inside: float, outside: Array, n_outside: float,
 
 
 def choose_words(corpus: FittedCorpus, ranked: Array, inside: Array, n: int) -> list[int]:
-    """Choose words of a ranking without saying one thing twice: a phrase stands for its words and for other phrases."""
+    """Choose words of a ranking without saying one thing twice.
+
+    A phrase stands for its words and for other phrases, and a word for its plural.
+    """
     if corpus.words is None:
         return [int(column) for column in ranked[:n]]
     chosen: list[int] = []
     parts: list[set[str]] = []
     for column in ranked[: _CANDIDATES * n].tolist():
-        words = set(corpus.words[column].split())
+        words = {word if word.endswith("ss") else word.removesuffix("s") for word in corpus.words[column].split()}
         shared = [i for i, other in enumerate(parts) if words & other]
         if not shared:
             chosen.append(column)
@@ -121,18 +124,20 @@ def find_meanings(corpus: FittedCorpus, documents: Array, vectors: Vectors, colu
     order = [label for label in np.argsort(-sizes).tolist() if sizes[label] >= TUNING.min_meaning * len(documents)]
     if len(order) < 2:
         return []
-    # 2) words of each, against the others
+    # 2) words of each, against the others and against the corpus
     contains = sp.csr_array((np.ones(len(tfidf.data)), tfidf.indices, tfidf.indptr), shape=tfidf.shape)
     counts: Array = np.stack([np.asarray(contains[np.flatnonzero(labels == label)].sum(axis=0)) for label in order])
     counts[:, columns[columns < counts.shape[1]]] = 0
-    total = counts.sum(axis=0)
+    total, usual = counts.sum(axis=0), corpus.document_frequency[: corpus.n_features] / corpus.n_documents
     meanings = []
     for label, inside in zip(order, counts, strict=True):
         n_inside = sizes[label]
         ranked = rank_words(inside, n_inside, total - inside, len(documents) - n_inside, TUNING.min_lift)
+        ranked = ranked[inside[ranked] > TUNING.min_lift * n_inside * usual[ranked]]
         words = tuple(spell(corpus, column) for column in choose_words(corpus, ranked, inside, 3))
         meanings.append(Meaning(words, float(n_inside / len(documents)), documents[labels == label]))
-    return [meaning for meaning in meanings if meaning.words]
+    meanings = [meaning for meaning in meanings if meaning.words]
+    return meanings if len(meanings) > 1 else []
 
 
 def _cluster(X: Array) -> Array:

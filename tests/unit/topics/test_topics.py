@@ -1,6 +1,7 @@
 """Topics: one score, one membership, and every number that follows from them."""
 
 import pickle
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
@@ -14,6 +15,7 @@ from mixsearch.topics.groups import group_topics, name_topics
 from mixsearch.topics.membership import TopicCheck, estimate_curve
 from mixsearch.topics.topic import format_about
 from mixsearch.topics.topic_search import TopicSearch
+from mixsearch.topics.words import choose_words
 
 reviews = make_reviews(2_000, random_state=0)
 search = TopicSearch(n_components=30).fit(reviews.text)
@@ -125,6 +127,13 @@ def test_marked_documents_are_members_and_others_are_not():
 def test_texts_are_hints_too():
     topic = search.search(documents=["tuna and salmon with wasabi", "a sushi roll with rice"])
     assert any("sushi" in reviews.text[row] for row, _ in topic.documents(3))
+
+
+def test_phrases_stand_for_their_words_and_words_for_their_plurals():
+    corpus = SimpleNamespace(words=["films", "film", "glass", "award", "film award", "films"])
+    inside = np.array([9.0, 8, 7, 6, 5, 4])
+    assert choose_words(corpus, np.array([0, 1, 2]), inside, 3) == [0, 2]
+    assert choose_words(corpus, np.array([3, 2, 4]), inside, 3) == [4, 2]
 
 
 @pytest.mark.filterwarnings("ignore::mixsearch.errors.WeakHintWarning")
