@@ -77,9 +77,7 @@ from mixsearch.mixture.em import (
     posterior_of_two,
     thin_rows,
 )
-from mixsearch.mixture.errors import estimate_covariance
 from mixsearch.mixture.search import (
-    MixtureCache,
     MixtureComponent,
     MixtureModel,
     MixtureSearch,
@@ -584,21 +582,20 @@ class GaussianComponent(MixtureComponent):
 
     def _moment_membership(self, X: Samples) -> Array:
         Y, signal = self._frame.whiten(X), self._family.signal
-        noise, point = np.diag(self._frame.spread[signal]), self._point[signal]
+        noise, point = self._frame.spread[signal], self._point[signal]
         weight, variance = clip_weight(self.weight), self.noise_variance
         background_mean = (self._family.mean[signal] - weight * point) / (1 - weight)
-        total = np.eye(len(point)) + self._family.positive_noise * noise
-        second = np.outer(point, point) + variance * noise
+        total = np.diag(1 + self._family.positive_noise * noise)
+        second = np.outer(point, point) + np.diag(variance * noise)
         background = (total - weight * second) / (1 - weight) - np.outer(background_mean, background_mean)
         floor = 0.5 * self._family.positive_noise * noise
-        log_members = log_normal(Y[:, signal] - point, variance * noise)
-        return posterior_of_two(
-            weight, log_members, log_normal(Y[:, signal] - background_mean, background, floor=floor)
-        )
+        squares = np.sum((Y[:, signal] - point) ** 2 / noise, axis=1) / variance
+        log_members = -0.5 * (squares + np.log(variance * noise / floor).sum())
+        return posterior_of_two(weight, log_members, log_normal(Y[:, signal] - background_mean, background, floor))
 
     def _refined_errors(self, refined: RefinedMixture[Any]) -> StandardErrors:
         model, params, index, family = refined.model, refined.params, self._index, self._family
-        covariance = estimate_covariance(model, family.chunks.map(model.read), params, index)
+        covariance = self._estimate_covariance()
         weight, scale = float(np.sqrt(covariance[-1, -1])), params.scales[index]
         if isinstance(model, ShapedModel):
             axes, outside = np.linalg.inv(scale).T, np.zeros(())
@@ -699,7 +696,7 @@ class GaussianSearch(MixtureSearch[GaussianFamily], SemiSupervised[GaussianFamil
             family = replace(family, warnings=check_count(family.spectrum.n_signal, k - 1))
         for warning in family.warnings:
             warn_user(warning)
-        self._family, self._mixtures = family, MixtureCache()
+        self._family, self._shared = family, {}
         self.mean_, self.noise_variance_ = family.sample_mean, family.noise_variance
         return chunks
 

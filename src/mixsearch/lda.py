@@ -63,7 +63,6 @@ from mixsearch.errors import (
     warn_user,
 )
 from mixsearch.machine import one_blas_thread
-from mixsearch.mixture.search import MixtureCache
 
 
 @dataclass(frozen=True)
@@ -716,7 +715,7 @@ class LdaSearch(SemiSupervised[LdaFamily]):
         k, metric = None if self.n_components == AUTO else minimum, 0.0 if is_paper else TUNING.metric
         seed = self._draw_seed()
         self._family = fit_lda(documents, k, alpha0=float(alpha0), distinct=distinct, metric=metric, seed=seed)
-        self._mixtures = MixtureCache[SampledTopics]()
+        self._shared = {}
         for warning in self._family.warnings:
             warn_user(warning)
         return chunks
@@ -782,7 +781,7 @@ class LdaSearch(SemiSupervised[LdaFamily]):
         )
         # 3) optionally, the posterior given all documents
         if refine:
-            sampled = self._mixtures.get("topics", lambda: sample_topics(family))
+            sampled = self._share("topics", lambda: sample_topics(family))
             component = replace(component, _refined=sampled.nearest(component.center))
         # 4) reasons not to trust the answer; for words that documents contain, their lead alone: no jackknife
         judged: Any = component

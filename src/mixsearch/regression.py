@@ -76,9 +76,7 @@ from mixsearch.mixture.em import (
     start_near,
     thin_rows,
 )
-from mixsearch.mixture.errors import estimate_covariance
 from mixsearch.mixture.search import (
-    MixtureCache,
     MixtureComponent,
     MixtureModel,
     MixtureSearch,
@@ -974,9 +972,8 @@ class RegressionComponent(MixtureComponent):
         return float(slopes @ slopes) * float(self._hint @ self._hint) / self._family.chunks.n_rows
 
     def _refined_errors(self, refined: RefinedMixture[Any]) -> StandardErrors:
-        model, first = refined.model, int(not self._family.is_paper)
-        rows: Chunks[Any] = self._family.chunks.map(model.read)
-        covariance = estimate_covariance(model, rows, refined.params, self._index)
+        first = int(not self._family.is_paper)
+        covariance = self._estimate_covariance()
         axes = self._to_features(np.eye(refined.params.coefficients.shape[1] - first))
         q = first + axes.shape[1]
         variances = np.einsum("ja,ab,jb->j", axes, covariance[first:q, first:q], axes)
@@ -1086,7 +1083,7 @@ class RegressionSearch(MixtureSearch[RegressionFamily]):
                 warn_user(outliers.warning())
         fit = partial(fit_regression, chunks, seed=self._draw_seed(), standardized=standardized)
         k = count_regressions(partial(fit, paper=False)) if self.n_components == AUTO else minimum
-        self._family, self._mixtures = fit(k, paper=is_paper), MixtureCache()
+        self._family, self._shared = fit(k, paper=is_paper), {}
         if self._family.has_moments:
             self.noise_variance_ = self._family.noise_variance
         return self
@@ -1215,7 +1212,7 @@ class RegressionSearch(MixtureSearch[RegressionFamily]):
         if measure_lift(joint, fit.params, subset, held, index) - lift <= TUNING.min_gain:
             return lines
         fit = fit if subset.n_rows == rows.n_rows else run_em(joint, rows, fit.params, held)
-        return self._complete(joint, rows, fit)._replace(order=lines.order)
+        return replace(self._complete(joint, rows, fit), order=lines.order)
 
     def _refine(self, component: Any, negative: Samples | None) -> Any:
         mixture = self._get_mixture()

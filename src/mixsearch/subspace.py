@@ -51,9 +51,7 @@ from mixsearch.errors import HintError, warn_user
 from mixsearch.graph.self_expression import ExpressedMembers, SelfExpression
 from mixsearch.mixture.check import test_rows
 from mixsearch.mixture.em import Fit, posterior
-from mixsearch.mixture.errors import estimate_covariance
 from mixsearch.mixture.search import (
-    MixtureCache,
     MixtureComponent,
     MixtureModel,
     MixtureSearch,
@@ -662,7 +660,7 @@ class Subspace(MixtureComponent):
     def _refined_errors(self, refined: RefinedMixture[SubspaceParameters]) -> Any:
         """Estimate the errors by the sandwich formula in the span, and by those of B outside of it."""
         family, params, i, r = self._family, refined.params, self._index, self._family.dim
-        covariance = estimate_covariance(family.model, family.chunks.map(family.model.read), params, i)
+        covariance = self._estimate_covariance()
         complement, noise = split_span(params, i)[1], params.noise_variances[i]
         units, q = np.sqrt(noise * (self.variances + noise)) / self.variances, complement.shape[1]
         rotations = covariance[: q * r, : q * r].reshape(q, r, q, r)
@@ -782,7 +780,7 @@ class SubspaceSearch(MixtureSearch[Any], SemiSupervised[Any]):
             for warning in check_count(self.spectrum_.n_signal, n_tested=len(self.spectrum_.counts)):
                 warn_user(warning)
         self._family = fit_subspace(samples, k, dim=dim, paper=is_paper, seed=self._draw_seed(), origin=origin)
-        self._mixtures = MixtureCache()
+        self._shared = {}
         self.noise_variance_ = self._family.noise.variance
         return chunks
 
@@ -842,7 +840,7 @@ class SubspaceSearch(MixtureSearch[Any], SemiSupervised[Any]):
         )
         # 3) optionally, members by self-expression, or maximum likelihood from there
         if refine and self.self_expression and v is None:
-            expression = self._mixtures.get("self-expression", lambda: SelfExpression.of_chunks(family.chunks))
+            expression = self._share("self-expression", lambda: SelfExpression.of_chunks(family.chunks))
             return replace(component, _graph=expression.find_members(positive, away))
         if refine:
             component = self._refine(component, negative)
@@ -863,7 +861,7 @@ class SubspaceSearch(MixtureSearch[Any], SemiSupervised[Any]):
             mixture = self._choose_by_examples(mixture, component._examples, negative)
         else:
             scores = component._points.score(mixture.params.bases)
-            mixture = mixture._replace(order=np.argsort(-scores, kind="stable"))
+            mixture = replace(mixture, order=np.argsort(-scores, kind="stable"))
         ordered = SubspaceParameters(*(values[mixture.order] for values in mixture.params))
         candidates = to_candidates(component._points, ordered)
         return replace(component, _refined=mixture, _candidates=candidates, _moment_candidates=component._candidates)

@@ -52,7 +52,13 @@ class BaseSearch(Generic[F], BaseEstimator, metaclass=ABCMeta):
     spectrum_: Spectrum
     n_features_in_: int
     _moment_power: ClassVar[int] = 3  # the highest power of samples in a moment with its hint; 0: any
+    _shared: dict[str, Any]  # what all searches of a fit use, computed by the first one
     search: Callable[..., Any]
+
+    def _share(self, name: str, compute: Callable[[], Any]) -> Any:
+        if name not in self._shared:
+            self._shared[name] = compute()
+        return self._shared[name]
 
     def _check_rows(self, X: Any, *, reset: bool) -> Samples:
         X = X.compute() if is_dask(X) else X  # a few examples

@@ -6,21 +6,11 @@ from collections.abc import Sequence
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
-import scipy.linalg
 from scipy.special import expit, logit
 
 from mixsearch._typing import Array
 from mixsearch.core.rows import CACHED_ROWS, Chunk, Chunks, row_slices, sum_chunks
 from mixsearch.mixture.tuning import TUNING
-
-
-class Parameters(Protocol):
-    """The parameters of all components of a mixture."""
-
-    @property
-    def weights(self) -> Array:
-        """α, (k,)."""
-
 
 P = TypeVar("P", bound=Any)
 
@@ -140,8 +130,7 @@ def em_step(model: Model[P], rows: Chunks[Any], params: P, held: Held | None = N
 
     Examples count in the parameters of components, but not in the weights: they are not drawn from the mixture.
     """
-    sums = rows.sum(expect, model, params)
-    statistics, log_likelihood = sums.statistics, sums.log_likelihood
+    statistics, log_likelihood = rows.sum(expect, model, params)
     weights = statistics[:, 0] / rows.n_rows
     if held is not None:
         joint = np.where(held.allowed, model.log_density(held.chunk, params), -np.inf)
@@ -152,20 +141,13 @@ def em_step(model: Model[P], rows: Chunks[Any], params: P, held: Held | None = N
     return model.m_step(statistics, weights), log_likelihood
 
 
-class Expectation(NamedTuple):
-    """The result of an E-step."""
+def expect(chunk: Chunk, model: Model[P], params: P) -> tuple[Array, float]:
+    """Sum the statistics of rows over the posterior of their components, (k, m), and log-likelihoods: the E-step."""
 
-    statistics: Array  # (k, m)
-    log_likelihood: float
-
-
-def expect(chunk: Chunk, model: Model[P], params: P) -> Expectation:
-    """Sum the statistics of rows over the posterior of their components: the E-step."""
-
-    def expect_rows(rows: slice) -> Expectation:
+    def expect_rows(rows: slice) -> tuple[Array, float]:
         piece = chunk.take(rows)
         resp, log_likelihoods = responsibilities(model.log_density(piece, params))
-        return Expectation(model.statistics(piece, resp), float(log_likelihoods.sum()))
+        return model.statistics(piece, resp), float(log_likelihoods.sum())
 
     return sum_chunks(expect_rows, row_slices(chunk.n_rows, 8 * CACHED_ROWS))
 
@@ -189,20 +171,11 @@ def posterior(model: Model[P], chunk: Chunk, params: P) -> Array:
     return np.concatenate([responsibilities(model.log_density(piece, params))[0] for piece in pieces])
 
 
-def draw_centers(Z: Array, n_centers: int, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Draw rows far from each other (k-means++); return them and the squared distances of all from the nearest."""
-    centers = Z[rng.integers(len(Z), size=n_centers)]
-    distances = np.sum((Z - centers[0]) ** 2, axis=1)
-    for i in range(1, n_centers):
-        if distances.any():
-            centers[i] = Z[rng.choice(len(Z), p=distances / distances.sum())]
-            distances = np.minimum(distances, np.sum((Z - centers[i]) ** 2, axis=1))
-    return centers, distances
-
-
 def draw_start(model: Model[P], chunk: Any, Z: Array, n_components: int, rng: np.random.Generator) -> P:
     """Start from rows far from each other in some coordinates, (n, q)."""
-    return start_near(model, chunk, Z, draw_centers(Z, n_components, rng)[0])
+    from sklearn.cluster import kmeans_plusplus  # type: ignore[attr-defined]  # old stubs; it takes long to import
+
+    return start_near(model, chunk, Z, kmeans_plusplus(Z, n_components, random_state=int(rng.integers(2**31)))[0])
 
 
 def start_near(model: Model[P], chunk: Any, Z: Array, centers: Array) -> P:
@@ -222,20 +195,13 @@ def posterior_of_two(weight: float, log_own: Array, log_rest: Array) -> Array:
     return np.asarray(expit(logit(weight) + log_own - log_rest))
 
 
-def log_normal(deviations: Array, covariance: Array, floor: Array | None = None) -> Array:
-    """Return the log density of a centered Gaussian, (n,), up to a constant that depends on the dimension only.
+def log_normal(deviations: Array, covariance: Array, floor: Array) -> Array:
+    """Compute the log density of a centered Gaussian, (n,), up to a constant that depends on the floor only.
 
-    A covariance found as a difference of moments may lose its positivity to noise: it is raised to `floor`.
+    A covariance found as a difference of moments may lose its positivity to noise: no direction has less variance than
+    under `floor`, (q,), the variances of another Gaussian.
     """
-    if floor is not None:
-        covariance = _raise_to(covariance, floor)
-    factor = scipy.linalg.cholesky(covariance, lower=True)
-    standard = scipy.linalg.solve_triangular(factor, deviations.T.astype(np.float64), lower=True)
-    return np.asarray(-0.5 * np.einsum("ij,ij->j", standard, standard) - np.log(np.diag(factor)).sum())
-
-
-def _raise_to(covariance: Array, floor: Array) -> Array:
-    """Raise a covariance so that no direction is below that of another, positive definite one."""
-    values, vectors = scipy.linalg.eigh(covariance, floor)
-    dual = floor @ vectors
-    return np.asarray((dual * np.maximum(values, 1.0)) @ dual.T)
+    units = np.sqrt(floor)
+    values, vectors = np.linalg.eigh(covariance / np.outer(units, units))
+    values = np.maximum(values, 1.0)
+    return np.asarray(-0.5 * (((deviations / units) @ vectors) ** 2 @ (1 / values) + np.log(values).sum()))

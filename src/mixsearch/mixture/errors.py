@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 import scipy.linalg
 
@@ -11,21 +9,6 @@ from mixsearch._typing import Array
 from mixsearch.core.rows import CACHED_ROWS, Chunk, Chunks, row_slices, sum_chunks
 from mixsearch.mixture.em import Model, P, posterior
 from mixsearch.mixture.tuning import TUNING
-
-
-class ScoreSums(NamedTuple):
-    """Sums over rows of their scores s in the mixture."""
-
-    total: Array  # Σ s, (p,)
-    products: Array  # Σ ss', (p, p)
-    within: Array  # Σ r sᵢsᵢ' with the scores of members of each component, block-diagonal, (p, p)
-    statistics: Array  # (k, m)
-
-
-class Overlap(NamedTuple):
-    """Sum of the products of responsibilities."""
-
-    shared: Array  # Σ r₁r, (k,)
 
 
 def estimate_covariance(model: Model[P], rows: Chunks[Chunk], params: P, component: int) -> Array:
@@ -38,18 +21,18 @@ def estimate_covariance(model: Model[P], rows: Chunks[Chunk], params: P, compone
     over the posterior of a row (Louis, 1982). J and K = Σ ss' agree if the rows follow the model; if not, the sandwich
     is still right. Components that share no rows with this one leave its errors alone.
     """
-    shared = rows.sum(_sum_overlap, model, params, component).shared
+    shared = rows.sum(_sum_overlap, model, params, component)
     shares = shared / max(float(shared.sum()), np.finfo(np.float64).tiny)
     order = [int(i) for i in np.argsort(-shares, kind="stable") if i != component and shares[i] > TUNING.min_overlap]
     chosen = [component, *order[: TUNING.max_overlapping]]
-    sums = rows.sum(_sum_scores, model, params, tuple(chosen))
-    blocks = [model.information(sums.statistics, params, i) for i in chosen]
+    total, products, within, statistics = rows.sum(_sum_scores, model, params, tuple(chosen))
+    blocks = [model.information(statistics, params, i) for i in chosen]
     size, weights = len(blocks[0]) + 1, np.asarray(params.weights)[chosen]
     last = np.arange(size - 1, len(chosen) * size, size)  # log weights
     complete = scipy.linalg.block_diag(*(np.pad(block, (0, 1)) for block in blocks))
     complete[np.ix_(last, last)] = rows.n_rows * (np.diag(weights) - np.outer(weights, weights))
-    inverse = invert_information(complete - sums.within + sums.products)
-    variation = sums.products - np.outer(sums.total, sums.total) / rows.n_rows
+    inverse = invert_information(complete - within + products)
+    variation = products - np.outer(total, total) / rows.n_rows
     # The weight of this component moves with all log weights λ: by α₁(λ₁ - Σ αᵢλᵢ).
     to_answer = np.eye(size, len(complete))
     to_answer[-1, last] -= weights
@@ -58,20 +41,23 @@ def estimate_covariance(model: Model[P], rows: Chunks[Chunk], params: P, compone
     return np.asarray(root @ variation @ root.T)
 
 
-def _sum_overlap(chunk: Chunk, model: Model[P], params: P, component: int) -> Overlap:
+def _sum_overlap(chunk: Chunk, model: Model[P], params: P, component: int) -> Array:
+    """Sum the products of responsibilities, Σ r₁r, (k,)."""
     resp = posterior(model, chunk, params)
-    return Overlap(resp[:, component] @ resp)
+    return np.asarray(resp[:, component] @ resp)
 
 
-def _sum_scores(chunk: Chunk, model: Model[P], params: P, chosen: tuple[int, ...]) -> ScoreSums:
-    def sum_rows(rows: slice) -> ScoreSums:
+def _sum_scores(chunk: Chunk, model: Model[P], params: P, chosen: tuple[int, ...]) -> tuple[Array, ...]:
+    """Sum the scores s of rows in the mixture, ss', r sᵢsᵢ' with scores of members, block-diagonal, and statistics."""
+
+    def sum_rows(rows: slice) -> tuple[Array, ...]:
         piece = chunk.take(rows)
         resp = posterior(model, piece, params)
         members = [np.column_stack([model.scores(piece, params, i), np.ones(len(resp))]) for i in chosen]
         weighted = [scores * resp[:, [i]] for scores, i in zip(members, chosen, strict=True)]
         within = scipy.linalg.block_diag(*(one.T @ other for one, other in zip(members, weighted, strict=True)))
         scores = np.hstack(weighted)
-        return ScoreSums(scores.sum(axis=0), scores.T @ scores, within, model.statistics(piece, resp))
+        return scores.sum(axis=0), scores.T @ scores, within, model.statistics(piece, resp)
 
     return sum_chunks(sum_rows, row_slices(chunk.n_rows, 8 * CACHED_ROWS))
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from threading import Lock
-from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
+from typing import Any, Generic, Protocol, Self
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
@@ -24,8 +23,7 @@ from mixsearch.core.validation import check_samples
 from mixsearch.errors import SearchWarning
 from mixsearch.mixture.check import check_fit, choose_component, hold_examples
 from mixsearch.mixture.em import Fit, Model, P, fit_mixture, posterior, run_em
-
-T = TypeVar("T")
+from mixsearch.mixture.errors import estimate_covariance
 
 
 class MixtureModel(Model[P], Protocol[P]):
@@ -39,7 +37,8 @@ class MixtureModel(Model[P], Protocol[P]):
         """The name of the model in warnings, such as "a regression with normal noise"."""
 
 
-class RefinedMixture(NamedTuple, Generic[P]):
+@dataclass(frozen=True)
+class RefinedMixture(Generic[P]):
     """All components as EM fitted them."""
 
     model: MixtureModel[P]
@@ -48,32 +47,12 @@ class RefinedMixture(NamedTuple, Generic[P]):
     p_values: Array  # of the test whether the samples of each component follow the model, (k,)
     order: Array  # the component of the mixture that each candidate is, (k,)
     outside: Any = None  # what a family needs for standard errors outside the signal space
+    covariances: dict[int, Array] = field(default_factory=dict)  # of estimates, as far as somebody asked for them
 
     @property
     def params(self) -> P:
         """The parameters of all components."""
         return self.fit.params
-
-
-class MixtureCache(Generic[T]):
-    """Thread-safe cache of whole mixtures: EM without a hint runs once for each number of components and options."""
-
-    def __init__(self) -> None:
-        self._mixtures: dict[Any, T] = {}
-        self._lock = Lock()
-
-    def get(self, key: Any, fit: Callable[[], T]) -> T:
-        """Return the mixture of a key, fitted on first use."""
-        with self._lock:
-            if key not in self._mixtures:
-                self._mixtures[key] = fit()
-            return self._mixtures[key]
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {"_mixtures": self._mixtures}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self._mixtures, self._lock = state["_mixtures"], Lock()
 
 
 # ---- The answer -----------------------------------------------------------------------------------------------------
@@ -104,6 +83,14 @@ class MixtureComponent(Component):
     def weight(self) -> float:
         """The component's share of the mixture."""
         return super().weight if self._refined is None else float(self._refined.params.weights[self._index])
+
+    def _estimate_covariance(self) -> Array:
+        """Estimate the covariance of the refined parameters, once for all answers from a mixture."""
+        refined: Any = self._refined
+        if self._index not in refined.covariances:
+            rows = self._family.chunks.map(refined.model.read)
+            refined.covariances[self._index] = estimate_covariance(refined.model, rows, refined.params, self._index)
+        return np.asarray(refined.covariances[self._index])
 
     @property
     def moment_estimate(self) -> Self:
@@ -157,8 +144,6 @@ def find_warnings(component: Any) -> list[SearchWarning]:
 class MixtureSearch(BaseSearch[F]):
     """A search whose refined answers come from EM of the whole mixture."""
 
-    _mixtures: MixtureCache[Any]
-
     @abstractmethod
     def _start_em(self) -> tuple[MixtureModel[Any], Sequence[Any]]:
         """Return the likelihood of the family, and starts of EM, from moments."""
@@ -169,7 +154,7 @@ class MixtureSearch(BaseSearch[F]):
 
     def _get_mixture(self) -> RefinedMixture[Any]:
         """Return the whole mixture, which the first use fits. No hint enters."""
-        mixture: RefinedMixture[Any] = self._mixtures.get("mixture", self._fit_mixture)
+        mixture: RefinedMixture[Any] = self._share("mixture", self._fit_mixture)
         return mixture
 
     def _fit_mixture(self) -> RefinedMixture[Any]:
@@ -206,7 +191,7 @@ class MixtureSearch(BaseSearch[F]):
         if held is not None:
             rows = self._read_rows(model)
             mixture = self._complete(model, rows, run_em(model, rows, params, held))
-        return mixture._replace(order=order)
+        return replace(mixture, order=order)
 
     @available_if(lambda self: not self.__sklearn_tags__().target_tags.required)
     def score_samples(self, X: SamplesLike) -> Array:
@@ -237,7 +222,7 @@ def order_by_hint(component: Any, mixture: RefinedMixture[Any], points: Array) -
     order = mixture.order if component._examples is not None else np.argsort(-preference, kind="stable")
     return replace(
         component,
-        _refined=mixture._replace(order=order),
+        _refined=replace(mixture, order=order),
         _candidates=Candidates(points[:, order], weights[order], scores[order], preference[order]),
         _moment_candidates=component._candidates,
     )
