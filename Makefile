@@ -36,7 +36,7 @@ $(PAGE): $(NODE_READY) package.json $(wildcard src/mixsearch/web/page/*)
 
 page: $(PAGE)  ## the pages, from TypeScript; by the Node.js of the system, or else of a Python package
 
-demo: $(READY)  ## topics in the docstrings on this machine, one Gaussian, two pictures
+demo: $(READY)  ## topics in the docstrings on this machine, rows of a table, a segment of a photo
 	$(BIN)/mixsearch demo
 
 serve: $(READY) page  ## the page, with the docstrings on this machine
@@ -117,7 +117,6 @@ peers: $(READY)  ## topics beside other packages, which are installed here; an h
 	$(BIN)/python benchmarks/run.py quality
 
 pictures: $(READY) page browser  ## every picture in the README and the guides
-	$(BIN)/mixsearch demo --output docs/pictures
 	$(BIN)/python docs/pictures.py
 	$(BIN)/python docs/screenshots.py
 

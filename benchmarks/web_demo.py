@@ -13,9 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.request import urlopen
 
-from rich.console import Console
-
-from mixsearch.cli.docstrings import index_docstrings
+from mixsearch.cli.demo import index_docstrings
 
 _START_SECONDS = 60
 _OPTIONS = ("--no-open", "--no-token", "--port", "0")
@@ -57,7 +55,7 @@ def demo_index() -> Iterator[Path]:
         yield Path(given)
         return
     with tempfile.TemporaryDirectory() as folder:
-        yield index_docstrings(Console(stderr=True, highlight=False), Path(folder))
+        yield index_docstrings(Path(folder))
 
 
 @contextmanager

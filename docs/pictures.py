@@ -22,7 +22,7 @@ from mixsearch.datasets import (
     make_subspaces,
     make_topics,
 )
-from mixsearch.show.plots import plot_members
+from mixsearch.show.plots import plot_component, plot_members
 
 FOLDER = Path(__file__).parent / "pictures"
 SIZES = 2 ** np.arange(10, 17)
@@ -123,6 +123,15 @@ def draw_members() -> Figure:
     return figure
 
 
+def draw_gaussian() -> Figure:
+    """One Gaussian of ten, from one labelled sample."""
+    data = make_gaussian_mixture(10_000, 100, 10, deviation=2.0, random_state=0)
+    found = GaussianSearch(10).fit(data.X).search(examples=data.X[:1], refine=True)
+    figure = Figure(figsize=(7, 5.6), layout="constrained")
+    plot_component(found, data.X, np.where(np.arange(len(data.X)) == 0, 1, -1), ax=figure.subplots())
+    return figure
+
+
 def draw_fold() -> Figure:
     """One pass of a fit on a cluster: what goes to the workers, what comes back, and what stays."""
     figure = Figure(figsize=(9, 3.4), dpi=100, layout="constrained")
@@ -160,6 +169,7 @@ if __name__ == "__main__":
         "rates": draw_rates,
         "segments": draw_segments,
         "members": draw_members,
+        "gaussian": draw_gaussian,
         "fold": draw_fold,
     }
     with warnings.catch_warnings():

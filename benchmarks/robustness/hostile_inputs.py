@@ -160,7 +160,7 @@ def run(n: int, seed: int = 0, crafted: Crafted = CRAFTED, tell: Callable[[str],
 
 def _import_all() -> None:
     """Import what every child needs, once."""
-    from mixsearch.cli.commands import load_command
+    from mixsearch.cli.app import load_command
 
     for command in ("index", "find", "segment"):
         load_command(command)

@@ -153,7 +153,7 @@ def main() -> int:
     parser.add_argument("--only", help="names of commands, with commas between them")
     options = parser.parse_args()
     dice, is_broken = random.Random(0), False
-    from mixsearch.cli.commands import load_command
+    from mixsearch.cli.app import load_command
 
     with tempfile.TemporaryDirectory() as name:
         writers = make_writers(Path(name))

@@ -318,7 +318,7 @@ def run(duration: float, seed: int = 0, *, if_match: bool = True) -> tuple[Repor
     with tempfile.TemporaryDirectory() as name:
         writer = Writer(Path(name), random.Random(seed))
         writer.build()
-        server = Server(Path(name), writer.index, "--workers", "2", "--timeout", str(MAX_SECONDS))
+        server = Server(Path(name), writer.index, "--workers", "2")
         try:
             report = observe(server, writer, duration, seed, if_match=if_match)
         finally:

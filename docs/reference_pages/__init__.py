@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mixsearch.cli.commands import COMMANDS
+from mixsearch.cli.app import COMMANDS
 from mixsearch.web import make_app
 
 from .commands import make_command_list, make_command_page

@@ -6,7 +6,7 @@ import re
 from itertools import zip_longest
 from typing import Any
 
-from mixsearch.cli.commands import COMMANDS, load_command
+from mixsearch.cli.app import COMMANDS, load_command
 
 from .markdown import make_table
 

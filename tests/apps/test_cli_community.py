@@ -43,8 +43,10 @@ def test_memberships_are_written(links, tmp_path):
     written = read_table(out)
     nodes = np.array([int(name[1:]) for name in written["node"]])
     assert np.mean(written["is_member"].to_numpy() == (DATA.labels[nodes] == 2)) > 0.95
-    assert sum(line.startswith("node") for line in result.stdout.splitlines()) == 10
-    assert "come back among the first" in result.stdout
+    title, sentence, _, *listed = result.stdout.splitlines()
+    assert title == f"Community of {', '.join(known(2).split(','))}"
+    assert "come back among the first" in sentence
+    assert len(listed) == 10
 
 
 def test_columns_and_weights_are_named(tmp_path):

@@ -21,7 +21,7 @@ def test_the_contents_of_an_index_are_one_line_per_fact(index):
     facts = {line[:11].strip(): line[12:] for line in result.stdout.splitlines()}
     assert facts["documents"].startswith("240 (")
     assert __version__ in facts["created"]
-    assert facts["names"] == "kept"
+    assert facts["columns"] == "id (id)"
     assert "\x1b" not in result.output
 
 

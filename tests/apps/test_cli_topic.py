@@ -123,7 +123,7 @@ def test_without_matplotlib_a_picture_is_refused_with_what_to_install(index, mon
     monkeypatch.delitem(sys.modules, "mixsearch.show.plots", raising=False)
     monkeypatch.delattr("mixsearch.show.plots", raising=False)
     error = json.loads(run(index, "sushi", "--plot", "x.png", "--json", code=1).stdout)["error"]
-    assert (error["code"], error["fields"]["extra"]) == ("extra_missing", "cli")
+    assert (error["code"], error["fields"]["package"]) == ("extra_missing", "matplotlib")
 
 
 @pytest.mark.parametrize(

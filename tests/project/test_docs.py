@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from mixsearch.cli.commands import COMMANDS, load_command
+from mixsearch.cli.app import COMMANDS, load_command
 from mixsearch.errors import DroppedDocumentsWarning, WeakHintWarning
 
 ROOT = Path(__file__).parents[2]
@@ -126,7 +126,9 @@ def test_the_commands_of_the_tutorial_run(tmp_path):
     lines = "\n".join(re.findall(r"```bash\n(.*?)```", read(page), flags=re.DOTALL)).splitlines()
     assert len(lines) > 8
     lines = [line for line in lines if not line.startswith(("pip install", "mixsearch serve"))]
-    run_commands([line.replace("demo --export", f"demo --packages {PACKAGES} --export") for line in lines], tmp_path)
+    run_commands(
+        [line.replace("mixsearch demo", f"mixsearch demo --packages {PACKAGES} logging") for line in lines], tmp_path
+    )
     assert (tmp_path / "report.html").exists()
     assert len((tmp_path / "labelled.csv").read_text(encoding="utf-8").splitlines()) > 1_000
 

@@ -7,7 +7,7 @@ from dataclasses import MISSING
 import pytest
 
 from mixsearch import CommunitySearch, TableSearch, TopicSearch
-from mixsearch.cli.commands import COMMANDS, load_command
+from mixsearch.cli.app import COMMANDS, load_command
 from mixsearch.options import CommunityOptions, GroupOptions, Question, SearchOptions, TableOptions, list_options
 from mixsearch.text import CorpusOptions
 from mixsearch.topics import IndexOptions, TopicIndex

@@ -10,7 +10,7 @@ from docs.reference_pages.names import list_presented
 
 import mixsearch
 from mixsearch import errors
-from mixsearch.cli.commands import COMMANDS, load_command
+from mixsearch.cli.app import COMMANDS, load_command
 from mixsearch.web import make_app
 from mixsearch.web.errors import STATUS
 

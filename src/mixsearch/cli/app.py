@@ -1,33 +1,75 @@
-"""The command line: one command per module."""
+"""The commands: each in a module of its own, which is imported when it is run, so that help waits for none of them."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from mixsearch import __version__
-from mixsearch.cli.commands import LazyGroup
+from mixsearch.cli.console import report_errors
 
-HELP = """Find one component of a mixture from a small hint: a word, an example, a direction.
+# The commands in the order of the help, each with the first line of the HELP of its module.
+COMMANDS = {
+    "index": "Build an index of texts, to search with mixsearch topic.",
+    "topic": "Find the topic of some words or documents: its words, its documents, its share.",
+    "overview": "List the largest topics of an index.",
+    "info": "Show the contents of an index, how it was built, and its size.",
+    "report": "Write some topics to one HTML file to share.",
+    "export": "Write the documents of an index to a table, with their membership in topics.",
+    "add": "Add documents to an index, or fit it again.",
+    "remove": "Remove documents from an index, with their texts and columns.",
+    "find": "Find the rows of a table that are like a few of them.",
+    "community": "Find the community of a graph that a few nodes belong to.",
+    "segment": "Segment an image, from one pixel of each segment.",
+    "serve": "Open a page to search texts, tables and images.",
+    "demo": "Find a topic, rows of a table and a segment of an image on this computer.",
+    "doctor": "Show versions, cores, fonts and optional packages, and how to get what is missing.",
+}
+HELP = """Find one component of a mixture from a small hint: a word, an example, a pixel.
 
 Examples:
 
+  mixsearch demo
   mixsearch index reviews.csv --text review
   mixsearch topic reviews.index sushi
-  mixsearch overview reviews.index
-  mixsearch serve reviews.index
-  mixsearch info reviews.index
-  mixsearch report reviews.index --hints topics.txt -o report.html
-  mixsearch export reviews.index --topics sushi,pizza -o labelled.parquet
-  mixsearch add reviews.index today.csv
   mixsearch find patients.csv --examples 12,40,77
   mixsearch community edges.csv --examples alice,bob
   mixsearch segment photo.jpg --seed 120,80 --seed 300,200 -o out.png
-  mixsearch demo socket fourier
-  mixsearch doctor
+  mixsearch serve reviews.index
 
 mixsearch COMMAND --help describes each command."""
+EPILOG = "Exit codes: 0 success, 1 error, 2 wrong usage, 130 stopped by Ctrl-C."
+
+
+def load_command(name: str) -> Any:
+    """Import a command, with its options."""
+    from mixsearch.cli.options import expand_options
+
+    module = import_module(f"mixsearch.cli.{name}")
+    alone = typer.Typer(add_completion=False, rich_markup_mode="rich")
+    help = f"{COMMANDS[name]}\n\n{module.HELP}"
+    alone.command(name, help=help, epilog=EPILOG)(expand_options(getattr(module, name)))
+    return typer.main.get_command(alone)
+
+
+class LazyGroup(TyperGroup):
+    """A group that lists its commands by name and first line, and imports the one that is run."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.commands = {
+            name: TyperCommand(name, help=line, rich_markup_mode="rich") for name, line in COMMANDS.items()
+        }
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the command to run or to complete, with its options."""
+        name, found, rest = super().resolve_command(ctx, args)
+        with report_errors():  # Ctrl-C also while packages are imported
+            return name, None if found is None else load_command(str(found.name)), rest
+
 
 app = typer.Typer(
     cls=LazyGroup,

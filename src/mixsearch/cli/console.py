@@ -1,4 +1,4 @@
-"""Shared by all commands: messages, figures, JSON, exit codes, next steps after errors, the argument of an index."""
+"""Shared by all commands: answers, notes, progress, JSON, figures, exit codes, and next steps after errors."""
 
 from __future__ import annotations
 
@@ -10,19 +10,25 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from difflib import SequenceMatcher
+from difflib import get_close_matches
 from importlib import import_module
-from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console, ConsoleOptions, RenderableType
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.segment import Segment
+from rich.table import Table
 from rich.text import Text
 
 from mixsearch.cli.unexpected import explain_unexpected
-from mixsearch.errors import Coded, Option, SearchError, SearchWarning, StorageError
+from mixsearch.display import pluralize
+from mixsearch.errors import Coded, Option, SearchError, SearchWarning
+
+if TYPE_CHECKING:
+    from mixsearch.topics.growth import Growth
+    from mixsearch.topics.records import StoredColumn
 
 EXIT_ERROR, EXIT_STOPPED = 1, 130
 # What Typer deals with itself; its base class of usage errors has no public name in all versions.
@@ -32,7 +38,6 @@ _PASSED_ON: tuple[type[BaseException], ...] = (
 )
 # Characters that a terminal obeys, of which tabs and ends of lines are harmless.
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]|\r(?!\n)")
-
 # Arguments of the library that are positional here, or options that are given once for each item.
 _OTHER_NAMES = {
     "source": "SOURCE",
@@ -41,7 +46,6 @@ _OTHER_NAMES = {
     "words": "WORD",
     "image": "IMAGE",
     "table": "TABLE",
-    "examples": "--like",
     "not_seeds": "--not-seed",
     "seeds": "--seed",
     "hosts": "--allow-host",
@@ -49,23 +53,7 @@ _OTHER_NAMES = {
     # With values. Many commands read a folder, and few write one.
     "overwrite=True": "the command that made it, such as mixsearch index, and --overwrite",
 }
-# Indexes with a similar name that an error lists.
-_MAX_LISTED = 3
-
-
-def spell(name: str) -> str:
-    """Return the name of an argument of the library as the command line spells it."""
-    return _OTHER_NAMES.get(name, f"--{name.replace('_', '-')}")
-
-
-def describe(coded: Coded) -> str:
-    """Return the sentence of an error or a warning, with arguments as the command line spells them."""
-    return coded.describe(spell)
-
-
-def describe_for_json(coded: Coded) -> dict[str, Any]:
-    """Return an error or a warning as JSON has it."""
-    return coded.as_dict() | {"message": describe(coded)}
+_NAME_WIDTH, _PIPE_WIDTH = 9, 10_000
 
 
 class SafeConsole(Console):
@@ -74,12 +62,7 @@ class SafeConsole(Console):
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """Render an object, with control characters as symbols. Colors are added later, so they are kept."""
         for segment in super().render(renderable, options):
-            yield segment if segment.control else Segment(show_controls(segment.text), segment.style)
-
-
-def show_controls(text: str) -> str:
-    r"""Replace control characters, but tabs and ends of lines, by symbols: a document must not command a terminal."""
-    return _CONTROLS.sub(_show_control, text)
+            yield segment if segment.control else Segment(_CONTROLS.sub(_show_control, segment.text), segment.style)
 
 
 def _show_control(found: re.Match[str]) -> str:
@@ -88,8 +71,11 @@ def _show_control(found: re.Match[str]) -> str:
 
 
 def stdout_console() -> Console:
-    """Return the console for the answer."""
-    return SafeConsole(highlight=False)
+    """Return the console for the answer; in a pipe, lines are as long as they need to be."""
+    console = SafeConsole(highlight=False)
+    if not console.is_terminal:
+        console.width = _PIPE_WIDTH
+    return console
 
 
 def stderr_console() -> Console:
@@ -97,23 +83,34 @@ def stderr_console() -> Console:
     return SafeConsole(stderr=True, highlight=False)
 
 
+# ---- Errors, warnings, and what was written -------------------------------------------------------------------------
+
+
+def describe(coded: Coded) -> str:
+    """Return the sentence of an error or a warning, with arguments as the command line spells them."""
+    return coded.describe(lambda name: _OTHER_NAMES.get(name, f"--{name.replace('_', '-')}"))
+
+
+def describe_for_json(coded: Coded) -> dict[str, Any]:
+    """Return an error or a warning as JSON has it."""
+    return coded.as_dict() | {"message": describe(coded)}
+
+
 def print_error(sentence: str) -> None:
     """Print one sentence in red."""
     stderr_console().print(Text(sentence, style="red"), soft_wrap=True)
 
 
-def print_notes(sentences: Iterable[str]) -> None:
+def print_notes(notes: Iterable[Coded | str]) -> None:
     """Print notes for the user, apart from the output."""
-    for sentence in sentences:
+    for note in notes:
+        sentence = note if isinstance(note, str) else describe(note)
         stderr_console().print(Text.assemble(("Note: ", "yellow"), sentence), soft_wrap=True)
 
 
-def print_json(value: Any) -> None:
-    """Print a value as JSON, alone on standard output."""
-    is_unicode = (getattr(sys.stdout, "encoding", None) or "utf-8").lower().startswith("utf")
-    text = json.dumps(value, indent=2, ensure_ascii=not is_unicode, allow_nan=False)
-    # JSON escapes only the control characters below the blank.
-    typer.echo(_CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+def print_written(path: str | Path, facts: str = "") -> None:
+    """Print the path of a file that was written."""
+    stderr_console().print(f"Written: {path}{facts}", markup=False, soft_wrap=True)
 
 
 @contextmanager
@@ -121,23 +118,17 @@ def report_errors(*, as_json: bool = False, stopped: str = "Stopped.") -> Iterat
     """Turn an error or Ctrl-C into one sentence and an exit code; with `as_json`, the error is also JSON."""
     try:
         yield
-    except SearchError as error:
-        _print_coded(add_next_step(error), as_json=as_json)
-        raise typer.Exit(EXIT_ERROR) from error
     except KeyboardInterrupt as error:
         stderr_console().print(stopped)
         raise typer.Exit(EXIT_STOPPED) from error
     except _PASSED_ON:
         raise
     except Exception as error:
-        _print_coded(explain_unexpected(error), as_json=as_json)
+        coded = add_next_step(error) if isinstance(error, SearchError) else explain_unexpected(error)
+        if as_json:
+            print_json({"error": describe_for_json(coded)})
+        print_error(describe(coded))
         raise typer.Exit(EXIT_ERROR) from error
-
-
-def _print_coded(error: Coded, *, as_json: bool) -> None:
-    if as_json:
-        print_json({"error": describe_for_json(error)})
-    print_error(describe(error))
 
 
 @contextmanager
@@ -152,74 +143,38 @@ def record_warnings() -> Iterator[list[SearchWarning]]:
     collected.extend(message for message in messages.values() if isinstance(message, SearchWarning))
 
 
-def complete_index(incomplete: str) -> list[str]:
-    """Return the folders that hold an index, or those on the way to one."""
-    from mixsearch.io.folder import MANIFEST_NAME  # other commands need not wait for it
-
-    start, name = os.path.split(incomplete)
-    try:
-        folders = sorted(each for each in Path(start or ".").iterdir() if each.is_dir() and each.name.startswith(name))
-    except OSError:
-        return []
-    shown = [each for each in folders if name.startswith(".") or not each.name.startswith(".")]
-    paths = [(os.path.join(start, each.name), (each / MANIFEST_NAME).exists()) for each in shown]
-    return [path for path, found in paths if found] or [path + os.sep for path, _ in paths]
-
-
 def add_next_step(error: SearchError) -> SearchError:
     """Return an error about the path of an index with the next step, if there is one; any other as it is."""
-    if error.code == "folder_foreign":
-        path = Path(str(error.fields["path"]))
-        if path.is_file() and _has_documents(path):
-            command = f"mixsearch index {shlex.quote(str(path))}"
-            return error.append("To make an index of the file: {command}", command=command)
+    path = Path(str(error.fields.get("path")))
+    if error.code == "folder_foreign" and path.is_file():
+        command = f"mixsearch index {shlex.quote(str(path))}"
+        return error.append("To make an index of the file: {command}", command=command)
     if error.code == "folder_missing":
-        nearest = _find_nearest(Path(str(error.fields["path"])))
+        names = {each.name: str(each) for each in _list_indexes(path.parent)}
+        nearest = [names[name] for name in get_close_matches(path.name, names, n=3, cutoff=0)]
         if nearest:
             return error.append("Did you mean {nearest}?", nearest=" or ".join(f"'{each}'" for each in nearest))
     return error
 
 
-def _has_documents(path: Path) -> bool:
-    """Return whether a file holds rows or texts."""
-    from mixsearch.io.files import find_files  # other commands need not wait for it
-
-    with suppress(SearchError, OSError):
-        return find_files(path).n_bytes > 0
-    return False
-
-
-def _find_nearest(path: Path) -> list[Path]:
-    """Return the indexes next to a path, those with the most similar names first."""
-    from mixsearch.io.folder import MANIFEST_NAME
-
-    try:
-        found = [each for each in path.parent.iterdir() if each != path and (each / MANIFEST_NAME).exists()]
-    except OSError:
-        return []
-    found.sort(key=lambda each: (-SequenceMatcher(None, path.name, each.name).ratio(), each.name))
-    return list(islice(filter(_is_index, found), _MAX_LISTED))
+def complete_index(incomplete: str) -> list[str]:
+    """Return the indexes that a path may become, or the folders on the way to one."""
+    start, name = os.path.split(incomplete)
+    found = [os.path.join(start, each.name) for each in _list_indexes(Path(start or ".")) if each.name.startswith(name)]
+    if found:
+        return found
+    with suppress(OSError):
+        folders = sorted(each.name for each in Path(start or ".").iterdir() if each.is_dir())
+        return [os.path.join(start, each, "") for each in folders if each.startswith(name)]
+    return []
 
 
-def _is_index(folder: Path) -> bool:
-    from mixsearch.io.folder import open_folder
+def _list_indexes(folder: Path) -> list[Path]:
+    from mixsearch.io.folder import MANIFEST_NAME  # most commands need not wait for it
 
-    with suppress(StorageError):
-        open_folder(folder)
-        return True
-    return False
-
-
-def load_plots() -> Any:
-    """Import `mixsearch.show.plots`, or raise an error that says what to install."""
-    try:
-        from mixsearch.show import plots
-
-        matplotlib: Any = import_module("matplotlib")
-        matplotlib.use("agg")  # pyplot must not look for a screen
-    except ImportError as error:
-        raise SearchError("{reason}.", code="extra_missing", reason=str(error), extra="cli") from error
-    return plots
+    with suppress(OSError):
+        return sorted(each for each in folder.iterdir() if (each / MANIFEST_NAME).exists())
+    return []
 
 
 def check_output(output: Path | None, source: str | Path) -> None:
@@ -232,6 +187,109 @@ def check_output(output: Path | None, source: str | Path) -> None:
             argument=Option("output"),
             path=str(output),
         )
+
+
+# ---- Answers --------------------------------------------------------------------------------------------------------
+
+
+def print_json(value: Any) -> None:
+    """Print a value as JSON, alone on standard output."""
+    is_unicode = (getattr(sys.stdout, "encoding", None) or "utf-8").lower().startswith("utf")
+    text = json.dumps(value, indent=2, ensure_ascii=not is_unicode, allow_nan=False)
+    # JSON escapes only the control characters below the blank.
+    typer.echo(_CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+
+
+def print_facts(facts: Iterable[tuple[str, str | Text]]) -> None:
+    """Print names and values in two columns."""
+    table = make_table("", "")
+    table.show_header, table.columns[0].style, table.columns[0].min_width = False, "dim", _NAME_WIDTH
+    for name, value in facts:
+        table.add_row(name, Text(value) if isinstance(value, str) else value)
+    print_table(table)
+
+
+def make_table(*headers: str) -> Table:
+    """Make a table without lines; a header that starts with > is that of numbers."""
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+    for header in headers:
+        is_right = header.startswith(">")
+        table.add_column(Text(header.removeprefix(">")), justify="right" if is_right else "left", overflow="fold")
+    return table
+
+
+def print_table(table: Table) -> None:
+    """Print a table; in a pipe, without blanks at the end of lines."""
+    console = stdout_console()
+    if console.is_terminal:
+        console.print(table)
+        return
+    with console.capture() as captured:
+        console.print(table)
+    typer.echo("\n".join(line.rstrip() for line in captured.get().splitlines()))
+
+
+def list_columns(columns: Iterable[StoredColumn]) -> str:
+    """Return the names of columns with what they hold."""
+    return ", ".join(f"{column.name} ({column.role or column.kind})" for column in columns)
+
+
+def describe_growth(growth: Growth, path: Path) -> list[str]:
+    """Return the advice to fit an index again, with its reason; empty if there is no need."""
+    if growth.reason is None:
+        return []
+    changed = growth.n_added + growth.n_removed
+    reasons = {
+        "new_words": f"{growth.new_words:.0%} of the words of the added texts are new to the index",
+        "changed": f"{changed:,} {pluralize(changed, 'document was', 'documents were')} added or removed since the "
+        f"index was fitted to {growth.n_fitted:,}",
+    }
+    command = shlex.join(["mixsearch", "add", str(path), "--refit"])
+    return [f"Fit the index again: {reasons[growth.reason]}. Run: {command}"]
+
+
+def format_bytes(n: float) -> str:
+    """Format bytes with a unit."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if n < 999.5:
+            return f"{n:.3g} {unit}"
+        n /= 1000
+    return f"{n:,.3g} TB"
+
+
+@contextmanager
+def show_progress() -> Iterator[Callable[[str, int, int | None, str], None]]:
+    """Yield a callback for a step, the amount done, the total and the unit; it prints on a terminal only."""
+    console = stderr_console()
+    columns = (TextColumn("{task.description:<14}"), BarColumn(bar_width=20), TextColumn("{task.fields[amount]}"))
+    remaining = TimeRemainingColumn(compact=True, elapsed_when_finished=True)
+    with Progress(*columns, remaining, console=console, disable=not console.is_terminal) as progress:
+        bars: dict[str, TaskID] = {}
+
+        def finish() -> None:  # the last report of a step may come before its end
+            for task in progress.tasks:
+                progress.update(task.id, total=task.total or task.completed, completed=task.total or task.completed)
+
+        def on_progress(step: str, done: int, total: int | None, unit: str) -> None:
+            if step not in bars:
+                finish()
+                bars[step] = progress.add_task(step, total=total, amount="")
+            amount = format_bytes(done) if unit == "bytes" else f"{done:,} {unit}"
+            progress.update(bars[step], completed=done, total=total, amount=amount)
+
+        yield on_progress
+        finish()
+
+
+# ---- Figures --------------------------------------------------------------------------------------------------------
+
+
+def load_plots() -> Any:
+    """Import `mixsearch.show.plots`, which needs no screen."""
+    from mixsearch.show import plots  # first, since it says what to install
+
+    import_module("matplotlib").use("agg")
+    return plots
 
 
 def write_figure(draw: Callable[[Any], Any], path: Path) -> None:
@@ -249,10 +307,5 @@ def write_figure(draw: Callable[[Any], Any], path: Path) -> None:
         raise SearchError(
             "Cannot write the figure '{path}': {reason}.", code="cannot_write", path=str(path), reason=reason
         ) from error
-    print_notes(map(describe, warned))
-    stderr_console().print(f"Figure: {path}", markup=False, soft_wrap=True)
-
-
-IndexArgument = Annotated[
-    Path, typer.Argument(metavar="INDEX", help="Folder made by mixsearch index.", autocompletion=complete_index)
-]
+    print_notes(warned)
+    print_written(path)

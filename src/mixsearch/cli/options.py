@@ -1,4 +1,4 @@
-"""Parameters of commands that are made from the options of the library."""
+"""Parameters of commands: made from the options of the library, and those that several commands have."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ import inspect
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import is_dataclass
+from pathlib import Path
 from types import NoneType
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import typer
 
-from mixsearch.cli.console import report_errors
+from mixsearch.cli.console import complete_index, report_errors
 from mixsearch.options import list_options
 
 Convert = Callable[[Any], Any]
@@ -52,9 +53,10 @@ def make_parameters(options: Any, panel: str) -> list[tuple[inspect.Parameter, C
     kinds = get_type_hints(options)
     made: list[tuple[inspect.Parameter, Convert]] = []
     for each, facts in list_options(options):
-        names = [f"--{each.name.replace('_', '-')}", *([f"-{facts.flag}"] if facts.flag else [])]
-        described: dict[str, Any] = {"help": facts.help, "metavar": facts.metavar, "rich_help_panel": panel}
         kind, default, convert = adapt_kind(kinds[each.name], each.default)
+        name = each.name.replace("_", "-")
+        names = [f"--{name}" + f"/--no-{name}" * (default is True), *([f"-{facts.flag}"] if facts.flag else [])]
+        described: dict[str, Any] = {"help": facts.help, "metavar": facts.metavar, "rich_help_panel": panel}
         if facts.ge is not None and convert is not _read_number:
             described |= {"min": facts.ge, "max": facts.le}
         annotation: Any = Annotated[kind, typer.Option(*names, **described)]
@@ -96,3 +98,58 @@ def split_list(typed: Iterable[str]) -> tuple[str, ...]:
     """Return the values of lists that are separated by commas; double quotes protect a comma."""
     lists = csv.reader(typed, skipinitialspace=True)
     return tuple(dict.fromkeys(value.strip() for each in lists for value in each if value.strip()))
+
+
+# ---- Parameters of several commands ---------------------------------------------------------------------------------
+
+OUTPUT = "Output"
+IndexArgument = Annotated[
+    Path, typer.Argument(metavar="INDEX", help="Folder made by mixsearch index.", autocompletion=complete_index)
+]
+TableArgument = Annotated[
+    Path,
+    typer.Argument(
+        metavar="TABLE",
+        help="CSV, TSV, JSON, Parquet, Arrow, Excel, or a table of a database: shop.sqlite::reviews.",
+    ),
+]
+HintsOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="A file with one hint per line, 'sushi -pizza' or 'name: sushi -pizza'; - for standard input.",
+    ),
+]
+NoHeaderOption = Annotated[bool, typer.Option("--no-header", help="The first row of CSV or Excel is data.")]
+JsonOption = Annotated[
+    bool,
+    typer.Option(
+        "--json",
+        help='Print JSON, also of an error: {"error": {"code": ..., "message": ..., "fields": {...}}}.',
+        rich_help_panel=OUTPUT,
+    ),
+]
+OutputOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Write a table with the memberships: .csv, .parquet, .jsonl, .xlsx.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+PlotOption = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Draw a figure: .png, .svg or .pdf.", rich_help_panel=OUTPUT)
+]
+AuditOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Judge the answer: the first run writes what to judge to this CSV, the next run reads it.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+NAuditOption = Annotated[
+    int, typer.Option(min=1, metavar="N", help="Number of lines in the file of --audit.", rich_help_panel=OUTPUT)
+]

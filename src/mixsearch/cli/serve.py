@@ -3,145 +3,97 @@
 from __future__ import annotations
 
 import ipaddress
+import json
+import os
 import webbrowser
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 from urllib.parse import urlencode
 
 import typer
 
-from mixsearch.cli.console import complete_index, print_notes, report_errors, stderr_console
+from mixsearch import __version__
+from mixsearch.cli import console
 from mixsearch.errors import SearchError
 from mixsearch.io.files import split_table
+from mixsearch.options import option
 
 if TYPE_CHECKING:
     from mixsearch.topics.index import TopicIndex
     from mixsearch.web.settings import Access, Limits
 
-_ADDRESS, _ACCESS, _LIMITS = "Address", "Access", "Limits"
 _MIN_TOKEN = 8
 NOTHING_TO_SEARCH = (
     "There are no documents to search yet. Drop a file with texts onto the page, or give one: "
     "mixsearch serve reviews.csv (or .parquet, .jsonl, .xlsx), an index, or --demo."
 )
 
-HELP = """Open a page to search topics as you type, and to segment images by clicks.
+HELP = """Search topics as you type, rows of tables by examples, and segments of images
+by clicks, with an HTTP API.
 
 Examples:
 
   mixsearch serve reviews.parquet
   mixsearch serve reviews.csv --text review
   mixsearch serve reviews.index mails.index
-  mixsearch serve food=reviews.index --port 9000 --no-open
+  mixsearch serve reviews.index --port 9000 --no-open
   mixsearch serve reviews.index --host 0.0.0.0
   mixsearch serve --demo
-  mixsearch serve
 
 By default the server listens on this computer only. Other accounts reach it
 there too, so it requires a token, which it creates, keeps beside the first
 index and puts into the address that it prints; --no-token turns this off.
 A file of documents is indexed once in a folder .mixsearch next to it, and
-again when it changes. --demo indexes the docstrings on this computer.
-Without an index, drop a file onto the page. Such files are accepted on this
-computer, and from others with a token; they are removed when the server
-stops. For public use, put a proxy in front. The HTTP API is described in
-api/openapi.json. Ctrl-C stops the server.
+again when it changes. Without an index, drop a file onto the page: files are
+accepted on this computer, and from others with a token; they are removed when
+the server stops. For public use, put a proxy in front. The HTTP API is
+described in api/openapi.json. Ctrl-C stops the server."""
 
-Exit codes: 0 stopped, 1 bad index or address, 2 usage error."""
+
+@dataclass(frozen=True, kw_only=True)
+class ServeOptions:
+    """Options of the server."""
+
+    text: tuple[str, ...] = option((), "Columns with the text of a file. Default: detected.", metavar="COLUMN")
+    demo: bool = option(False, "Also serve the docstrings on this computer.")
+    host: str = option("127.0.0.1", "Address to listen on; 0.0.0.0: the network.", metavar="HOST")
+    port: int | None = option(
+        None, "Port. Default: 8421, or the next free one; 0 for any.", ge=0, le=65535, metavar="N"
+    )
+    open: bool = option(True, "Open the page in a browser.")
+    token: str | None = option(
+        None, "Token that requests must carry. Default: MIXSEARCH_TOKEN, or a new one.", metavar="TOKEN"
+    )
+    no_token: bool = option(False, "Require no token: everyone who can reach the server may use it.")
+    allow_host: tuple[str, ...] = option((), "Host names of the server, as behind a proxy.", metavar="NAME")
+    workers: int | None = option(
+        None, "Number of search processes. Default: one per core; 0 for none.", ge=0, metavar="N"
+    )
 
 
 def serve(
     indexes: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[NAME=]INDEX",
+            metavar="INDEX",
             help="Folders made by mixsearch index, or files of documents.",
-            autocompletion=complete_index,
-            show_default=False,
+            autocompletion=console.complete_index,
         ),
     ] = None,
-    text: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--text",
-            metavar="COLUMN",
-            help="Column with the text of a file; repeat to join several. Default: detected.",
-        ),
-    ] = None,
-    demo: Annotated[bool, typer.Option("--demo", help="Also serve the docstrings on this computer.")] = False,
-    host: Annotated[
-        str,
-        typer.Option(
-            "--host", metavar="HOST", help="Address to listen on; 0.0.0.0: the network.", rich_help_panel=_ADDRESS
-        ),
-    ] = "127.0.0.1",
-    port: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            max=65535,
-            metavar="N",
-            help="Default: 8421, or the next free port; 0 for any.",
-            show_default=False,
-            rich_help_panel=_ADDRESS,
-        ),
-    ] = None,
-    open_page: Annotated[
-        bool, typer.Option("--open/--no-open", help="Open the page in a browser.", rich_help_panel=_ADDRESS)
-    ] = True,
-    token: Annotated[
-        str | None,
-        typer.Option(
-            "--token",
-            metavar="TOKEN",
-            envvar="MIXSEARCH_TOKEN",
-            help="Token that requests must carry.",
-            show_default=False,
-            rich_help_panel=_ACCESS,
-        ),
-    ] = None,
-    no_token: Annotated[
-        bool,
-        typer.Option(
-            "--no-token",
-            help="Require no token: everyone who can reach the server may use it.",
-            rich_help_panel=_ACCESS,
-        ),
-    ] = False,
-    allow_host: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--allow-host",
-            metavar="NAME",
-            help="Host name of the server, as behind a proxy; repeat for several.",
-            rich_help_panel=_ACCESS,
-        ),
-    ] = None,
-    workers: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            metavar="N",
-            help="Number of search processes. Default: one per core; 0 searches in the server itself.",
-            show_default=False,
-            rich_help_panel=_LIMITS,
-        ),
-    ] = None,
-    timeout: Annotated[
-        float, typer.Option(min=0.1, metavar="SECONDS", help="Time limit of a request.", rich_help_panel=_LIMITS)
-    ] = 20.0,
+    *,
+    options: ServeOptions,
 ) -> None:
-    """Open a page to search topics and to segment images."""
-    if token is not None and no_token:
+    """Open a page to search texts, tables and images."""
+    token = options.token or os.environ.get("MIXSEARCH_TOKEN")
+    if options.token is not None and options.no_token:
         raise typer.BadParameter("Use either --token or --no-token.")
     if token is not None and len(token) < _MIN_TOKEN:
         raise typer.BadParameter(f"A token needs at least {_MIN_TOKEN} characters, got {len(token)}.")
-    with report_errors(), ExitStack() as stack:
+    with console.report_errors(), ExitStack() as stack:
         from mixsearch import machine
-
-        _check_packages()
         from mixsearch.report import read_page
         from mixsearch.web.processes import start_fork_server
         from mixsearch.web.security import keep_token, make_token
@@ -150,71 +102,74 @@ def serve(
         read_page()  # fails now if it is missing
         start_fork_server()  # while indexes are opened
         paths = list(indexes or [])
-        if demo:
-            from mixsearch.cli.docstrings import index_docstrings
+        if options.demo:
+            from mixsearch.cli.demo import index_docstrings
             from mixsearch.io.disk import TemporaryFolder
 
-            folder = stack.enter_context(TemporaryFolder())
-            paths.append(str(index_docstrings(stderr_console(), folder.path)))
+            paths.append(str(index_docstrings(stack.enter_context(TemporaryFolder()).path)))
         if not paths:
-            print_notes([NOTHING_TO_SEARCH])
-        opened = open_named(paths, text)
-        if token is None and not no_token:
+            console.print_notes([NOTHING_TO_SEARCH])
+        opened = open_named(paths, options.text)
+        if options.no_token:
+            token = None
+        elif token is None:
             first = next(iter(opened.values()), None)
             token = make_token() if first is None else keep_token(first.path)
-        limits = Limits(
-            workers=machine.n_cores() if workers is None else workers,
-            timeout=timeout,
-        )
         access = Access(
             token=token,
             ticket=None if token is None else make_token(),
-            hosts=tuple(name.lower() for name in [host, *(allow_host or [])]),
+            hosts=tuple(name.lower() for name in [options.host, *options.allow_host]),
             # A further host name means a proxy, behind which others reach this computer.
-            files=token is not None or (is_loopback(host) and not allow_host),
+            files=token is not None or (is_loopback(options.host) and not options.allow_host),
         )
-        run_server(opened, limits, access, host, port, open_page)
+        limits = Limits(workers=machine.n_cores() if options.workers is None else options.workers)
+        run_server(opened, limits, access, options)
 
 
-def _check_packages() -> None:
-    """Raise an error that says what to install, if the packages of `mixsearch.web` are missing."""
-    try:
-        import fastapi  # noqa: F401
-        import uvicorn  # noqa: F401
-    except ModuleNotFoundError as error:
-        raise SearchError(
-            "The page needs FastAPI and uvicorn: pip install '{package}[{extra}]'",
-            code="extra_missing",
-            package="mixsearch",
-            extra="web",
-        ) from error
-
-
-def open_named(indexes: Sequence[str], text: Sequence[str] | None = None) -> dict[str, TopicIndex]:
-    """Open indexes and return them by name: the name given, else that of the folder or file. Files are indexed."""
+def open_named(indexes: Sequence[str], text: Sequence[str] = ()) -> dict[str, TopicIndex]:
+    """Open indexes, and return them by the names of their folders or files. Files are indexed."""
     from mixsearch.topics.index import open_index
     from mixsearch.web.indexes import choose_name
 
     opened: dict[str, TopicIndex] = {}
-    for typed in indexes:
-        given, equals, path = typed.partition("=")
-        if not equals or Path(typed).exists():
-            given, path = "", typed
-        if given and given in opened:
-            raise SearchError(
-                "Two indexes are called '{name}'. Give them different names: NAME=INDEX.",
-                code="duplicate_name",
-                name=given,
-            )
-        if Path(split_table(path)[0]).is_file():
-            from mixsearch.cli.index_report import (
-                build_cached,  # what builds an index imports much
-                name_index,
-            )
-
-            given, path = given or name_index([path]).stem, str(build_cached(path, text))
-        opened[choose_name(given or Path(path).resolve().stem, opened)] = open_index(path)
+    for path in indexes:
+        is_file = Path(split_table(path)[0]).is_file()
+        folder = build_cached(path, text) if is_file else Path(path)
+        name = Path(folder.stem).stem if is_file else folder.resolve().stem
+        opened[choose_name(name, opened)] = open_index(folder)
     return opened
+
+
+def build_cached(source: str, text: Sequence[str] = ()) -> Path:
+    """Return the index of a file; it is built unless that of the same file is in the cache."""
+    from mixsearch.text.options import CorpusOptions
+    from mixsearch.topics.build import IndexOptions, build_index
+
+    file, table = split_table(source)
+    cache = Path(file).resolve().parent / ".mixsearch"
+    if not os.access(cache if cache.exists() else cache.parent, os.W_OK):
+        raise SearchError(
+            "The index of '{path}' would be made in '{folder}', which cannot be written. Build it elsewhere: "
+            "mixsearch index '{path}' -o FOLDER",
+            code="cache_not_writable",
+            path=source,
+            folder=str(cache),
+        )
+    name = Path(file).name if table is None else f"{Path(file).name}-{table}"
+    target, stamp, facts = cache / f"{name}.index", cache / f"{name}.json", Path(file).stat()
+    # What the index depends on; another version may write other indexes.
+    state = json.dumps([facts.st_mtime_ns, facts.st_size, list(text), __version__])
+    if target.exists() and stamp.exists() and stamp.read_text(encoding="utf-8", errors="replace") == state:
+        return target
+    cache.mkdir(exist_ok=True)
+    stamp.unlink(missing_ok=True)
+    console.stderr_console().print(f"Indexing {source}", markup=False, soft_wrap=True)
+    with console.show_progress() as on_progress, console.record_warnings() as warned:
+        reading, options = CorpusOptions(text=list(text) if text else None), IndexOptions(overwrite=True)
+        built = build_index(source, target, options, reading, on_progress=on_progress)
+    console.print_notes([*built.notes, *warned])
+    stamp.write_text(state, encoding="utf-8")
+    return target
 
 
 def is_loopback(host: str) -> bool:
@@ -225,29 +180,23 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def run_server(
-    opened: dict[str, TopicIndex],
-    limits: Limits,
-    access: Access,
-    host: str,
-    port: int | None,
-    open_page: bool,
-) -> None:
+def run_server(opened: dict[str, TopicIndex], limits: Limits, access: Access, options: ServeOptions) -> None:
+    """Serve indexes until Ctrl-C, after printing the address of the page."""
     from mixsearch.web.app import make_app
     from mixsearch.web.server import listen, make_server, make_url
 
     app = make_app(opened, limits=limits, access=access)
-    listener = listen(host, port)
-    address = make_url(listener, host)
+    listener = listen(options.host, options.port)
+    address = make_url(listener, options.host)
     shown, opened_once = (
         address if each is None else f"{address}?{urlencode({'token': each})}" for each in (access.token, access.ticket)
     )
+    terminal = console.stderr_console()
     for name, index in opened.items():
-        stderr_console().print(
-            f"{name}: {index.n_documents:,} documents, {len(index.corpus.words or ()):,} words", markup=False
-        )
-    stderr_console().print(f"Open {shown}  (Ctrl-C stops)", markup=False, soft_wrap=True)
-    if open_page:
+        words = f"{index.n_documents:,} documents, {len(index.corpus.words or ()):,} words"
+        terminal.print(f"{name}: {words}", markup=False)
+    terminal.print(f"Open {shown}  (Ctrl-C stops)", markup=False, soft_wrap=True)
+    if options.open:
         webbrowser.open(opened_once)
     with suppress(KeyboardInterrupt):  # which is how a server ends
         make_server(app, limits).run(sockets=[listener])

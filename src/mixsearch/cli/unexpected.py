@@ -9,16 +9,21 @@ from mixsearch import __version__
 from mixsearch.errors import Coded, SearchError
 
 _MAX_REASON = 200
+_OPTIONAL = {"fastapi", "h11", "matplotlib", "matplotlib.axes", "PIL", "skimage", "starlette", "uvicorn"}
 
 
 def explain_unexpected(error: Exception) -> Coded:
     """Return the sentence for any error. That of a bug names the file with its traceback."""
     if isinstance(error, Coded):
         return error
+    if isinstance(error, ImportError) and error.name in _OPTIONAL:
+        return SearchError(
+            "{package} is not installed: pip install 'mixsearch[all]'", code="extra_missing", package=error.name
+        )
     if isinstance(error, MemoryError):
         return SearchError(
             "This machine does not have enough memory, or the limit set for this process is too low. Use less data or "
-            "a machine with more memory; `mixsearch index` has --memory.",
+            "a machine with more memory.",
             code="out_of_memory",
         )
     if isinstance(error, OSError) and error.errno is not None:

@@ -38,11 +38,6 @@ def choose_fonts(figure: Figure) -> None:
         )
 
 
-def find_undrawable(characters: str) -> set[str]:
-    """Return the characters that no font of this machine has."""
-    return set(characters).difference(*(found for _, found in _find_families(set(characters))))
-
-
 def _family(text: Text) -> FontProperties:
     # Without weight and style: all faces of a family have the same characters, or nearly so.
     return FontProperties(family=text.get_fontfamily())
