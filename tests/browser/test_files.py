@@ -40,8 +40,8 @@ def make_reviews(n):
 
 def test_texts_become_an_index_that_is_searched(open_page, empty):
     page = open_page(empty.address)
-    page.goto("open")
-    drop_file(page, "many.jsonl", make_reviews(6000))
+    page.goto("./")  # the page for texts takes files too
+    drop_file(page, "many.jsonl", make_reviews(4000))
     page.get_by_role("button", name="Search its texts").click()
     expect(page.get_by_role("progressbar")).to_be_visible()
     page.get_by_role("button", name="Cancel").click()
@@ -193,6 +193,17 @@ def test_clicks_cut_a_picture_and_correct_it(page):
     page.keyboard.press("Enter")
     expect(page.locator(".seed[data-x]")).to_have_count(3)
     see_segments(page, 2)
+    page.get_by_role("button", name="Larger").click()
+    frame = page.locator(".frame")
+    page.wait_for_function("document.querySelector('.frame').scrollLeft > 0")
+    before = frame.evaluate("frame => frame.scrollLeft")
+    page.mouse.move(200, 380)
+    page.mouse.down()
+    page.mouse.move(300, 400, steps=3)
+    page.mouse.up()
+    assert frame.evaluate("frame => frame.scrollLeft") < before
+    expect(page.locator(".seed[data-x]")).to_have_count(3)  # moving it is no click
+    page.get_by_role("button", name="Smaller").click()
     page.get_by_role("button", name="Undo").click()
     wrong = labels_of(page)[LAKE[1], LAKE[0]]
     click(page, LAKE, modifiers=["Alt"])

@@ -78,6 +78,10 @@ def test_documents_that_are_circled_on_the_map_make_a_topic(page):
 
 def test_marks_are_applied_together_and_ten_of_them_say_how_many(page):
     open_topics(page, "mate")
+    see_all(page)
+    best = titles(page)
+    page.get_by_role("button", name="Judge a sample").click()
+    expect(page.get_by_role("button", name="Best documents")).to_be_visible()
     names = titles(page)
     page.locator(".documents .title").first.focus()
     for name in names:
@@ -85,7 +89,13 @@ def test_marks_are_applied_together_and_ten_of_them_say_how_many(page):
     expect(page.locator(".sentence")).to_have_text(
         re.compile("By 10 judged documents: [0-9]+ .[0-9]+ to [0-9]+. of 403")
     )
+    expect(page.locator(".band")).to_have_count(1)
+    page.locator(".lines").focus()
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator(".readout")).to_have_text(re.compile(r"mate [0-9.<]+% \([0-9.<]+% to [0-9.]+%\)"))
     assert titles(page) == names  # the list stays where it is
+    page.get_by_role("button", name="Best documents").click()
+    assert titles(page) == best
     page.get_by_role("button", name="Apply 10 marks").click()
     expect(page).to_have_url(re.compile("documents"))
     expect(page.locator(".columns")).to_have_attribute("aria-busy", "false")

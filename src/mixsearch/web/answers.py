@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
@@ -42,12 +41,11 @@ def describe_file(media_type: str) -> dict[int | str, dict[str, Any]]:
 
 def describe_audit(found: Any, judgements: dict[int, bool], n: int) -> dict[str, Any]:
     """Return what judgements say about a topic or the members of a table, and the next rows to judge."""
-    fresh = replace(found)  # without the judgements of others
-    result = fresh.judge(judgements) if judgements else None
+    result = found.judge(judgements) if judgements else None
     numbers = ("n_members", "precision", "recall")
     return {
         "n_judged": result.n_judged if result else 0,
         "sentence": str(result) if result else "",
         **{name: list(getattr(result, name)) if result else None for name in numbers},
-        "next": fresh.audit(n).tolist() if n else [],
+        "next": found.audit(n).tolist() if n else [],
     }

@@ -80,6 +80,12 @@ class Judgements(_Request):
     n: int = Field(10, ge=0, le=100, description="Number of rows to draw.")
 
 
+class TopicJudgements(Judgements, make_request(GroupOptions, max_items=1)):  # type: ignore[misc]
+    """Judged documents, how many more to draw, and the column whose groups get intervals."""
+
+    where: str | None = Field(None, max_length=MAX_FILTER_LENGTH, description="A filter of the documents in groups.")
+
+
 class SavedSearch(_Request):
     """A search that was saved under a name: the state of the page."""
 

@@ -15,16 +15,19 @@ const MAX_BARS = 20;
 const N_TICKS = 4;
 const MIN_DOCUMENTS = 10; // of a first or last period that is drawn, and a part of the largest period
 const MIN_PERIOD = 0.02;
+const MAX_BAND = 2; // times the highest point of a line; a band beyond is cut off
 const MIN_PART = 0.1; // of the mean number of documents, below which a group does not set the scale
 
 interface Props {
   groups: Groups;
   names: string[];
+  audited: (Groups | null)[]; // with intervals, for a topic of which documents were judged
   selection: Selection | null;
   onSelect: (label: string | null) => void;
 }
 
-export function Chart({ groups: all, names, selection, onSelect }: Props) {
+export function Chart({ groups: given, names, audited, selection, onSelect }: Props) {
+  const all = { ...given, topics: given.topics.map((topic, i) => withIntervals(topic, audited[i]?.topics[0] ?? null)) };
   const groups = all.over === null ? all : trim(all);
   const isOrdered = groups.over !== null;
   const column = groups.over ?? groups.by ?? "";
@@ -35,7 +38,7 @@ export function Chart({ groups: all, names, selection, onSelect }: Props) {
         How much is about {names.length > 1 ? "each" : "it"}, by {column}
       </h2>
       <p class="muted small">
-        Share of the documents. {isOrdered ? "Point at a period for its numbers; click it for its documents." : "Click a group for its documents."}
+        Share of the documents{audited.some(Boolean) ? "; the band is a 95% interval from judged documents" : ""}. {isOrdered ? "Point at a period for its numbers; click it for its documents." : "Click a group for its documents."}
         {missing}
       </p>
       {isOrdered ? (
@@ -59,7 +62,7 @@ function useWidth(): [RefObject<HTMLDivElement | null>, number] {
   return [frame, width];
 }
 
-function Lines({ groups, names, selection, onSelect }: Props) {
+function Lines({ groups, names, selection, onSelect }: Omit<Props, "audited">) {
   const [frame, width] = useWidth();
   const [hovered, setHovered] = useState<number | null>(null);
   const labels = groups.topics[0]?.groups.map(({ label }) => label) ?? [];
@@ -129,6 +132,9 @@ function Lines({ groups, names, selection, onSelect }: Props) {
           {groups.topics.map((topic, i) => (
             <g key={i} class={`series c${i % 8}`}>
               {runsOf(topic.groups).map((run) => (
+                <polygon key={run[0]} class="band" points={bandOf(topic.groups, run, x, y)} />
+              ))}
+              {runsOf(topic.groups).map((run) => (
                 <polyline key={run[0]} class="stroke" points={run.map((j) => `${x(j)},${y(topic.groups[j]?.share ?? 0)}`).join(" ")} />
               ))}
               {topic.groups.map(({ share }, j) =>
@@ -153,11 +159,15 @@ function describe(groups: Groups, names: string[], i: number): string {
   const group = groups.topics[0]?.groups[i];
   if (!group) return "";
   if (group.n_documents === 0) return `${group.label}: no documents.`;
-  const shares = groups.topics.map((topic, j) => `${names[j]} ${percent(topic.groups[i]?.share ?? 0)} (about ${whole(topic.groups[i]?.n_members ?? 0)})`);
+  const shares = groups.topics.map((topic, j) => {
+    const { share = 0, n_members = 0, low = null, high = null } = topic.groups[i] ?? {};
+    const range = low === null || high === null ? `about ${whole(n_members)}` : `${percent(low)} to ${percent(high)}`;
+    return `${names[j]} ${percent(share ?? 0)} (${range})`;
+  });
   return `${group.label}: ${shares.join(", ")} of ${plural(group.n_documents, "document")}.`;
 }
 
-function Bars({ groups, names, selection, onSelect }: Props) {
+function Bars({ groups, names, selection, onSelect }: Omit<Props, "audited">) {
   const all = groups.topics[0]?.groups ?? [];
   const order = all.map((_, i) => i).filter((i) => (all[i]?.n_documents ?? 0) > 0);
   const total = (i: number) => groups.topics.reduce((sum, topic) => sum + (topic.groups[i]?.share ?? 0), 0);
@@ -182,11 +192,15 @@ function Bars({ groups, names, selection, onSelect }: Props) {
               </button>
               <span class="rows">
                 {groups.topics.map((topic, j) => {
-                  const share = topic.groups[i]?.share ?? 0;
+                  const group = topic.groups[i];
+                  const share = group?.share ?? 0;
                   return (
                     <span key={j} class={`row c${j % 8}`}>
                       <i style={{ width: `${(100 * share) / top}%` }} />
-                      <span>{percent(share)}</span>
+                      <span>
+                        {percent(share)}
+                        {group && group.low !== null && group.high !== null ? ` (${percent(group.low)} to ${percent(group.high)})` : ""}
+                      </span>
                     </span>
                   );
                 })}
@@ -198,6 +212,19 @@ function Bars({ groups, names, selection, onSelect }: Props) {
       {order.length > MAX_BARS ? <p class="muted small">The {MAX_BARS} groups with the largest shares, of {order.length}.</p> : null}
     </>
   );
+}
+
+/** Replace the shares of a topic by those that judged documents tell, where they do. */
+function withIntervals(topic: Groups["topics"][0], judged: Groups["topics"][0] | null): Groups["topics"][0] {
+  if (judged?.groups.length !== topic.groups.length) return topic;
+  return { ...topic, groups: judged.groups.map((group) => ({ ...group, share: group.estimate ?? group.share })) };
+}
+
+/** The corners of the band between the ends of the intervals, where there are any. */
+function bandOf(groups: Group[], run: number[], x: (i: number) => number, y: (share: number) => number): string {
+  const known = run.filter((i) => groups[i]?.low != null && groups[i]?.high != null);
+  const edge = (end: "low" | "high") => known.map((i) => `${x(i)},${y(groups[i]?.[end] ?? 0)}`);
+  return [...edge("low"), ...edge("high").reverse()].join(" ");
 }
 
 /** Leave out the first and the last periods, in which there is hardly a document. */
@@ -214,8 +241,9 @@ function trim(groups: Groups): Groups {
 function scaleOf({ topics }: Groups): number {
   const sizes = topics[0]?.groups.map(({ n_documents: n }) => n) ?? [];
   const mean = sizes.reduce((sum, n) => sum + n, 0) / Math.max(sizes.length, 1);
-  const shares = topics.flatMap(({ groups }) => groups.filter(({ n_documents: n }) => n >= MIN_PART * mean).map(({ share }) => share ?? 0));
-  const largest = Math.max(...shares, 1e-4);
+  const large = topics.flatMap(({ groups }) => groups.filter(({ n_documents: n }) => n >= MIN_PART * mean));
+  const line = Math.max(...large.map(({ share }) => share ?? 0), 1e-4);
+  const largest = Math.max(line, Math.min(MAX_BAND * line, ...large.map(({ high }) => high ?? 0).sort((a, b) => b - a).slice(0, 1)));
   const unit = 10 ** Math.floor(Math.log10(largest));
   return Math.min([1, 1.2, 1.6, 2, 2.4, 3.2, 4, 6, 8, 10].map((factor) => factor * unit).find((end) => end >= largest) ?? largest, 1);
 }

@@ -90,6 +90,11 @@ export function DocumentMap({ index, generation, chips, onCircle, onOpen, onErro
         Near each other: about the same. {shared ? "" : "Draw a line around some to add them as a topic; click one to read it."}
       </p>
       <div class="plane">
+        {points === null ? (
+          <p class="waiting" role="status">
+            <progress aria-label="Placing the documents" /> Placing the documents …
+          </p>
+        ) : null}
         <canvas
         ref={canvas}
         role="img"
@@ -108,7 +113,6 @@ export function DocumentMap({ index, generation, chips, onCircle, onOpen, onErro
           <polyline class="circle" points={circle.join(" ")} />
         </svg>
       </div>
-      {points === null ? <p class="muted small">Placing the documents …</p> : null}
     </section>
   );
 }

@@ -10,6 +10,8 @@ import { chanceOf } from "./values";
 
 const QUICK_PIXELS = 600_000; // that are requested while clicking; downloads have all
 const LARGE_STEP = 10;
+const [ZOOM_STEP, MAX_ZOOM] = [1.5, 12];
+const MIN_DRAG = 6; // pixels; what moves less is a click
 const ARROWS: Record<string, Pixel> = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 interface FoundSegment {
@@ -106,6 +108,29 @@ export function PictureView({ settings, params, file, onGo, onError }: ViewProps
   };
   const put = (pixel: Pixel, where: Target = target) => change(clicked(segments, pixel, where));
   const stage = useRef<HTMLDivElement>(null);
+  const frame = useRef<HTMLDivElement>(null);
+  const image = useRef<HTMLImageElement>(null);
+  const [zoom, setZoom] = useState(1);
+  const fit = useRef(0); // width of the picture that is not enlarged, in pixels
+  /** Enlarge around the middle of what is shown. */
+  const zoomBy = (factor: number) => {
+    const next = Math.min(Math.max(zoom * factor, 1), MAX_ZOOM);
+    if (zoom === 1) fit.current = image.current?.clientWidth ?? 0;
+    setZoom(next);
+    const box = frame.current;
+    if (!box) return;
+    const [x, y] = [box.scrollLeft + box.clientWidth / 2, box.scrollTop + box.clientHeight / 2];
+    requestAnimationFrame(() => box.scrollTo((x * next) / zoom - box.clientWidth / 2, (y * next) / zoom - box.clientHeight / 2));
+  };
+  const drag = useRef<{ x: number; y: number; isMoved: boolean } | null>(null);
+  const onDrag = ({ clientX: x, clientY: y, buttons }: PointerEvent) => {
+    const from = drag.current;
+    if (!from || buttons !== 1) return;
+    from.isMoved ||= Math.hypot(x - from.x, y - from.y) > MIN_DRAG;
+    if (!from.isMoved) return;
+    frame.current?.scrollBy(from.x - x, from.y - y);
+    Object.assign(from, { x, y });
+  };
   /** Where a click goes that takes a spot out: of the segment that covers it; what no segment covers is of the first. */
   const covering = ([x, y]: Pixel): Target => {
     if (!answer || !size || segments.length === 0) return target;
@@ -148,9 +173,21 @@ export function PictureView({ settings, params, file, onGo, onError }: ViewProps
         <p class="muted small">
           {adviceOf(segments, target)} By keys: arrows move the cross, Enter clicks.
         </p>
+        <p class="toolbar">
+          <button type="button" aria-label="Larger" disabled={zoom >= MAX_ZOOM} onClick={() => zoomBy(ZOOM_STEP)}>
+            +
+          </button>
+          <button type="button" aria-label="Smaller" disabled={zoom <= 1} onClick={() => zoomBy(1 / ZOOM_STEP)}>
+            −
+          </button>
+          <span class="muted small">{zoom > 1 ? `${Math.round(100 * zoom)}%. Drag to move.` : ""}</span>
+        </p>
+        <div ref={frame} class="frame">
         <div
           ref={stage}
-          class="stage"
+          class={zoom > 1 ? "stage zoomed" : "stage"}
+          onPointerDown={({ clientX: x, clientY: y }) => (drag.current = { x, y, isMoved: false })}
+          onPointerMove={onDrag}
           tabIndex={0}
           role="group"
           aria-label="The picture. Arrow keys move the cross, Enter puts a seed."
@@ -159,7 +196,7 @@ export function PictureView({ settings, params, file, onGo, onError }: ViewProps
           onFocus={() => size && setCursor(cursor ?? [Math.floor(size.width / 2), Math.floor(size.height / 2)])}
           onBlur={() => setCursor(null)}
           onClick={(event) => {
-            if (!size) return;
+            if (!size || drag.current?.isMoved) return;
             const box = event.currentTarget.getBoundingClientRect();
             const x = clamp(Math.floor(((event.clientX - box.left) / box.width) * size.width), size.width);
             const y = clamp(Math.floor(((event.clientY - box.top) / box.height) * size.height), size.height);
@@ -169,7 +206,10 @@ export function PictureView({ settings, params, file, onGo, onError }: ViewProps
         >
           {source ? (
             <img
+              ref={image}
               src={source}
+              draggable={false}
+              style={{ width: zoom > 1 ? `${fit.current * zoom}px` : "" }}
               alt=""
               onLoad={({ currentTarget: { naturalWidth: width, naturalHeight: height } }) => file && setSize((now) => now ?? fittedSize({ width, height }, settings))}
               onError={() => file && key && setSource(`api/pictures/${encodeURIComponent(key)}/image.png`)}
@@ -183,6 +223,7 @@ export function PictureView({ settings, params, file, onGo, onError }: ViewProps
             </svg>
           ) : null}
           {size ? <Seeds size={size} segments={segments} colors={colors} cursor={cursor} /> : null}
+        </div>
         </div>
         <p class="small muted" role="status">
           {!key ? "Sending the picture; you can click already." : isBusy ? "Searching …" : answer ? answer.segments.map(({ name, share }) => `${name}: ${percent(share)}`).join(", ") : ""}

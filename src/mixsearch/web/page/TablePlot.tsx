@@ -64,12 +64,12 @@ export function TablePlot({ path, columns, members, isDate, onError }: Props) {
     <section class="card table-plot" aria-labelledby="plot-title">
       <div class="toolbar">
         <h2 id="plot-title">{members ? "Members among all rows" : "Rows"}</h2>
-        {menu("Across", x, (name) => setAxes([name, y]))}
-        {menu("Up", y, (name) => setAxes([x, name]))}
+        {menu("x", x, (name) => setAxes([name, y]))}
+        {menu("y", y, (name) => setAxes([x, name]))}
       </div>
       <canvas ref={canvas} role="img" aria-label={`Rows by ${x} and ${y}${members ? "; members are coloured" : ""}.`} style={{ height: `${HEIGHT}px` }} />
       <p class="small muted">
-        Across, {range(x, points?.x)}. Up, {range(y, points?.y)}.
+        x, {range(x, points?.x)}. y, {range(y, points?.y)}.
       </p>
     </section>
   );

@@ -289,7 +289,7 @@ function Rows({ columns, rows, ticks, isProbability, sortBy, isDescending, onSor
             <th scope="col">Row</th>
             {hasMembership ? <th scope="col">{isProbability ? "Member" : "Rank"}</th> : null}
             {columns.map(({ name }) => (
-              <th key={name} scope="col" aria-sort={sortBy === name ? (isDescending ? "descending" : "ascending") : undefined}>
+              <th key={name} scope="col" class={isNumber.has(name) ? "number" : ""} aria-sort={sortBy === name ? (isDescending ? "descending" : "ascending") : undefined}>
                 <button type="button" class="link" dir="auto" onClick={() => onSort(name)}>
                   {name}
                   {sortBy === name ? (isDescending ? " ▼" : " ▲") : ""}

@@ -1,15 +1,16 @@
 // The selected topic: one sentence, its words and other meanings, and its documents to judge.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { sendJudgements, shared } from "./api";
+import { drawSample, sendJudgements, shared, type Grouping } from "./api";
 import { dayOf, isLink, percent, plural, splitAt, titleOf, whole } from "./format";
 import { Judged } from "./Judged";
 import { keyOf, nameOf, type Chip } from "./state";
-import type { Audit, ListedDocument, Topic } from "./types";
+import type { Audit, Groups, ListedDocument, Topic } from "./types";
 
 const MATCHES = { strong: "this is it", fair: "probably this", weak: "not sure this is what you mean" };
 /** Judged documents from which numbers with intervals are worth showing. */
 const MIN_JUDGED = 10;
+const MAX_PARTS = 2000; // between words that are marked, in a very long text
 
 interface Props {
   index: string;
@@ -18,6 +19,8 @@ interface Props {
   topic: Topic;
   hasMore: boolean;
   isDraft: boolean;
+  grouping: Grouping;
+  onAudit: (groups: Groups | null) => void;
   onMore: () => void;
   onOpen: (document: ListedDocument) => void;
   onChange: (chip: Chip) => void;
@@ -25,14 +28,16 @@ interface Props {
   onError: (error: unknown) => void;
 }
 
-export function TopicPanel({ index, chip, position, topic, hasMore, isDraft, onMore, onOpen, onChange, onAdd, onError }: Props) {
+export function TopicPanel({ index, chip, position, topic, hasMore, isDraft, grouping, onAudit, onMore, onOpen, onChange, onAdd, onError }: Props) {
   const [marks, setMarks] = useState<Map<number, boolean>>(new Map());
   const [audit, setAudit] = useState<Audit | null>(null);
+  const [sample, setSample] = useState<ListedDocument[] | null>(null); // drawn to judge, in the place of the best
   const list = useRef<HTMLOListElement>(null);
   const key = keyOf(chip);
   useEffect(() => {
     setMarks(new Map());
     setAudit(null);
+    setSample(null);
   }, [index, key]);
 
   const mark = (row: number, answer: boolean | null) => {
@@ -40,9 +45,20 @@ export function TopicPanel({ index, chip, position, topic, hasMore, isDraft, onM
     if (answer === null || changed.get(row) === answer) changed.delete(row);
     else changed.set(row, answer);
     setMarks(changed);
-    if (changed.size >= MIN_JUDGED) sendJudgements(index, chip, changed, 0).then(setAudit, onError);
-    else setAudit(null);
   };
+  useEffect(() => {
+    let isGone = false;
+    const show = (result: Audit | null) => {
+      if (isGone) return;
+      setAudit(result);
+      onAudit(result?.groups ?? null);
+    };
+    if (marks.size >= MIN_JUDGED) sendJudgements(index, chip, marks, grouping).then(show, onError);
+    else show(null);
+    return () => {
+      isGone = true;
+    };
+  }, [marks, grouping.over, grouping.by, grouping.where]);
   const apply = () => {
     const rows = (answer: boolean) => [...marks].filter(([, each]) => each === answer).map(([row]) => row);
     onChange({ ...chip, documents: merged(chip.documents, rows(true)), notDocuments: merged(chip.notDocuments, rows(false)) });
@@ -61,6 +77,7 @@ export function TopicPanel({ index, chip, position, topic, hasMore, isDraft, onM
       focusNext(item, event.key === "ArrowDown" ? 1 : -1);
     }
   };
+  const documents = sample ?? topic.documents;
   const words = [...topic.words.map(({ word }) => word), ...chip.q.split(/[\s"]+/).filter((word) => word && !word.startsWith("-"))];
   return (
     <section class={`card topic c${position % 8}`} aria-labelledby="topic-title" aria-busy={false}>
@@ -78,8 +95,14 @@ export function TopicPanel({ index, chip, position, topic, hasMore, isDraft, onM
         </p>
       ) : null}
       <p class="sentence">
-        {audit?.n_members ? <Judged audit={audit} total={topic.n_documents} things="documents" /> : <About topic={topic} />}{" "}
-        {topic.match ? <span class={`match ${topic.match}`}>{MATCHES[topic.match]}</span> : <span class="match fair">too few documents to be sure</span>}
+        {audit?.n_members ? (
+          <Judged audit={audit} total={topic.n_documents} things="documents" />
+        ) : (
+          <>
+            <About topic={topic} />{" "}
+            {topic.match ? <span class={`match ${topic.match}`}>{MATCHES[topic.match]}</span> : <span class="match fair">too few documents to be sure</span>}
+          </>
+        )}
       </p>
       <details class="why small">
         <summary>Why?</summary>
@@ -136,6 +159,15 @@ export function TopicPanel({ index, chip, position, topic, hasMore, isDraft, onM
         <h2 id="documents-title" tabIndex={-1}>
           {shared ? "Documents" : "Is this about it?"}
         </h2>
+        {shared || isDraft ? null : sample ? (
+          <button type="button" class="link small" onClick={() => setSample(null)}>
+            Best documents
+          </button>
+        ) : (
+          <button type="button" class="link small" title="Ten documents that tell how many there are" onClick={() => void drawSample(index, chip, marks).then(setSample, onError)}>
+            Judge a sample
+          </button>
+        )}
         {marks.size > 0 ? (
           <button type="button" onClick={apply}>
             Apply {plural(marks.size, "mark")}
@@ -145,12 +177,12 @@ export function TopicPanel({ index, chip, position, topic, hasMore, isDraft, onM
         )}
       </div>
       <ol ref={list} class="documents" onKeyDown={onKeyDown}>
-        {topic.documents.map((document) => (
+        {documents.map((document) => (
           <Item key={document.row} document={document} words={words} mark={marks.get(document.row) ?? null} onOpen={onOpen} onMark={mark} />
         ))}
       </ol>
-      {topic.documents.length === 0 ? <p class="muted">No document matches.</p> : null}
-      {hasMore ? (
+      {documents.length === 0 ? <p class="muted">No document matches.</p> : null}
+      {hasMore && !sample ? (
         <button type="button" onClick={onMore}>
           More documents
         </button>
@@ -221,7 +253,13 @@ function Item({ document, words, mark, onOpen, onMark }: ItemProps) {
 }
 
 export function Highlighted({ text, words }: { text: string; words: string[] }) {
-  return <>{splitAt(text, words).map((part, i) => (i % 2 ? <mark key={i}>{part}</mark> : part))}</>;
+  const parts = splitAt(text, words);
+  return (
+    <>
+      {parts.slice(0, MAX_PARTS).map((part, i) => (i % 2 ? <mark key={i}>{part}</mark> : part))}
+      {parts.slice(MAX_PARTS).join("")}
+    </>
+  );
 }
 
 function merged(rows: number[], more: number[]): number[] {

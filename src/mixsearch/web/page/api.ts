@@ -1,12 +1,13 @@
 // Requests to the server; a page that was shared as one file answers them from its own data.
 
 import { keyOf, queryOf, type Chip } from "./state";
-import type { Audit, FullDocument, Groups, IndexInfo, ListedTopic, MapLabel, MapPoints, SavedSearch, Topic } from "./types";
+import type { Audit, FullDocument, Groups, IndexInfo, ListedDocument, ListedTopic, MapLabel, MapPoints, SavedSearch, Topic } from "./types";
 
 export const NO_CONNECTION = "The server does not answer. It may have been stopped: start it again, and the page goes on by itself.";
 const RETRY_MILLISECONDS = 1000;
 const BUSY = 503; // what the server says that has too much to do
 const MAX_TRIES = 5;
+const [N_DRAWN, MAX_SNIPPET] = [10, 240];
 
 export class ApiError extends Error {
   constructor(
@@ -176,8 +177,23 @@ export async function fetchMemberships(index: string, keys: string[], signal?: A
   return keys.map((_, i) => new Uint8Array(bytes, i * n, n));
 }
 
-export async function sendJudgements(index: string, chip: Chip, judgements: Map<number, boolean>, n: number): Promise<Audit> {
-  const body = { judgements: Object.fromEntries(judgements), n };
+/** The column of the chart, and the filter of the documents in it. */
+export interface Grouping {
+  over: string | null;
+  by: string | null;
+  where: string;
+}
+
+/** Documents to judge, drawn so that they tell most about all. */
+export async function drawSample(index: string, chip: Chip, judgements: Map<number, boolean>): Promise<ListedDocument[]> {
+  const body = { judgements: Object.fromEntries(judgements), n: N_DRAWN };
+  const { next } = (await (await send("POST", `${pathOf(index, "audit")}?${keyOf(chip)}`, body)).json()) as Audit;
+  const documents = await Promise.all(next.map((row) => fetchDocument(index, row)));
+  return documents.map(({ text, ...rest }) => ({ ...rest, membership: 0, snippet: text.length > MAX_SNIPPET ? `${text.slice(0, MAX_SNIPPET)}…` : text }));
+}
+
+export async function sendJudgements(index: string, chip: Chip, judgements: Map<number, boolean>, grouping: Grouping): Promise<Audit> {
+  const body = { judgements: Object.fromEntries(judgements), n: 0, ...grouping };
   return (await send("POST", `${pathOf(index, "audit")}?${keyOf(chip)}`, body)).json() as Promise<Audit>;
 }
 

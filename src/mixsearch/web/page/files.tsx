@@ -8,6 +8,7 @@ import { PictureView } from "./PictureView";
 import { TableView } from "./TableView";
 import { ThemeButton } from "./ThemeButton";
 import { isPicture, type Settings } from "./upload";
+import { useDrop } from "./useDrop";
 
 const TITLES: Record<string, string> = { open: "Open a file", table: "Table", segment: "Picture" };
 
@@ -28,9 +29,19 @@ interface Place {
   turn: number; // a new one for each file, so that its view starts afresh
 }
 
+/** A file that was dropped on the page for texts, which has loaded this script for it. */
+const handOver = globalThis as { droppedFile?: File };
+
+function viewOf(): string {
+  return location.pathname.split("/").pop() ?? "";
+}
+
+function isHere(): boolean {
+  return viewOf() in TITLES;
+}
+
 function readPlace(): Place {
-  const view = location.pathname.split("/").pop() ?? "";
-  return { view: view in TITLES ? view : "open", params: new URLSearchParams(location.search), file: null, turn: 0 };
+  return { view: isHere() ? viewOf() : "open", params: new URLSearchParams(location.search), file: null, turn: 0 };
 }
 
 function App() {
@@ -38,7 +49,6 @@ function App() {
   const [place, setPlace] = useState(readPlace);
   const [problem, setProblem] = useState("");
   const [connection, setConnection] = useState("");
-  const [isOver, setOver] = useState(false);
   const onError = useCallback((error: unknown) => setProblem(error instanceof Error ? error.message : String(error)), []);
   const onGo = useCallback((view: string, params: URLSearchParams, push = true) => {
     const query = params.toString();
@@ -60,27 +70,17 @@ function App() {
   useEffect(() => {
     listeners.onConnection = (error) => setConnection(error?.message ?? "");
     get<Settings>("api/settings").then(setSettings, onError);
-    const onPopState = () => setPlace((now) => ({ ...readPlace(), turn: now.turn }));
-    const onDrag = (event: DragEvent) => {
-      event.preventDefault();
-      setOver(event.type === "dragenter" || event.type === "dragover");
-    };
-    const take = (event: Event, data: DataTransfer | null) => {
-      const file = data?.files[0];
-      if (!file) return;
-      event.preventDefault();
-      onFile.current(file);
-    };
-    const onDrop = (event: DragEvent) => {
-      onDrag(event);
-      take(event, event.dataTransfer);
-    };
-    const onPaste = (event: ClipboardEvent) => take(event, event.clipboardData);
-    addEventListener("popstate", onPopState);
-    for (const name of ["dragenter", "dragover", "dragleave"] as const) addEventListener(name, onDrag);
-    addEventListener("drop", onDrop);
-    addEventListener("paste", onPaste);
+    addEventListener("popstate", () => {
+      if (isHere()) setPlace((now) => ({ ...readPlace(), turn: now.turn }));
+      else location.reload(); // it was opened from the page for texts
+    });
   }, []);
+  useEffect(() => {
+    const file = handOver.droppedFile;
+    if (settings) handOver.droppedFile = undefined;
+    if (settings && file) onFile.current(file);
+  }, [settings]);
+  const isOver = useDrop((file) => onFile.current(file));
   useEffect(() => {
     document.title = `${TITLES[place.view]} · mixsearch`;
   }, [place.view]);

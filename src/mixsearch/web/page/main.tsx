@@ -12,6 +12,7 @@ import { keyOf, makeChip, MAX_CHIPS, nameOf, quoteColumn, quoteValue, readState,
 import { ThemeButton } from "./ThemeButton";
 import { TopicPanel } from "./TopicPanel";
 import type { Groups, IndexInfo, Topic } from "./types";
+import { useDrop } from "./useDrop";
 
 const PAGE = 10;
 const N_START = 5;
@@ -130,6 +131,7 @@ function App() {
     setUnread(null);
   }, [chipKey, where]);
 
+  const [audited, setAudited] = useState<{ key: string; groups: Groups } | null>(null); // of the chip whose documents are judged
   const [topic, isPending] = useFetched<Topic>(
     info && chip && where !== null ? (signal) => fetchTopic(info.name, chip, { where, nDocuments, complete: drafted !== null, group: state.group }, signal) : null,
     [info?.name, info?.generation, chipKey, where, nDocuments, drafted !== null, state.group?.label],
@@ -166,13 +168,14 @@ function App() {
         <Chart
           groups={groups}
           names={chips.map(nameOf)}
+          audited={chips.map((each) => (audited?.key === keyOf(each) ? audited.groups : null))}
           selection={state.group}
           onSelect={(label) => navigate({ group: label === null || column === null ? null : { column, label } })}
         />
       ) : info && columnsOf(info).length === 0 ? (
         <p class="card muted">The documents have no dates or categories, so there is no chart.</p>
       ) : null,
-    [groups, chips, state.group, column, info],
+    [groups, chips, state.group, column, info, audited],
   );
   const map = useMemo(
     () =>
@@ -224,6 +227,8 @@ function App() {
             topic={topic}
             hasMore={topic.documents.length >= nDocuments && nDocuments < 100}
             isDraft={drafted !== null}
+            grouping={{ over: isOrdered ? column : null, by: isOrdered ? null : column, where: state.filter }}
+            onAudit={(found) => setAudited(found ? { key: chipKey, groups: found } : null)}
             onMore={() => setNDocuments(Math.min(nDocuments + PAGE, 100))}
             onOpen={({ row }) => setReading(row)}
             onChange={change}
@@ -338,7 +343,17 @@ function NothingServed() {
   );
 }
 
+/** Open a file on the page for files, which is loaded in the place of this one. */
+async function openFile(file: File): Promise<void> {
+  if (shared || !root) return;
+  (globalThis as { droppedFile?: File }).droppedFile = file;
+  document.head.append(Object.assign(document.createElement("link"), { rel: "stylesheet", href: "static/files.css" }));
+  render(null, root);
+  await import("./files.js");
+}
+
 function Page() {
+  const isOver = useDrop((file) => void openFile(file));
   return (
     <>
       <header class="masthead">
@@ -348,7 +363,7 @@ function Page() {
         <nav aria-label="Other">{shared ? null : <a href="open">Open a file</a>}</nav>
         <ThemeButton />
       </header>
-      <main id="view">
+      <main id="view" class={isOver ? "is-over" : ""}>
         <App />
       </main>
     </>

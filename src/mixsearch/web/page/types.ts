@@ -58,6 +58,9 @@ export interface Group {
   n_members: number;
   share: number | null;
   n_containing: number | null;
+  estimate: number | null; // the share by judged documents, with a 95% interval
+  low: number | null;
+  high: number | null;
 }
 
 export interface Groups {
@@ -90,6 +93,7 @@ export interface Audit {
   recall: Estimate | null;
   next: number[];
   sentence: string;
+  groups?: Groups; // with intervals
 }
 
 export interface ListedTopic {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from time import monotonic
 from typing import Annotated, Any
 
@@ -174,10 +175,14 @@ def make_tables_router(store: TableStore) -> APIRouter:
         """Find the rows that are like some of them: the `answer` as `mixsearch find --json` prints it."""
         return await send(lambda: describe_members(store, file, request))
 
+    def judge(file: str, judged: Judgements, request: MembersRequest) -> dict[str, Any]:
+        members = replace(store.find(file, request)[0])  # without the judgements of others
+        return describe_audit(members, judged.judgements, judged.n)
+
     @router.post("/audit")
     async def judge_rows(file: File, judged: Judgements, request: Members) -> Response:
         """Estimate precision, recall and the number of members from judged rows, and draw the next to judge."""
-        return await send(lambda: describe_audit(store.find(file, request)[0], judged.judgements, judged.n))
+        return await send(lambda: judge(file, judged, request))
 
     @router.get("/members.csv", response_class=Response, responses=describe_file("text/csv"))
     async def download_members(file: File, request: Members) -> Response:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Hashable
+from dataclasses import replace
 from typing import Annotated, Any
 from urllib.parse import parse_qs
 
@@ -12,7 +13,7 @@ from fastapi import Query as QueryParameter
 
 from mixsearch.errors import SearchError, StorageError
 from mixsearch.io.disk import explain_os_errors, write_atomically
-from mixsearch.options import Question, SearchOptions, list_options
+from mixsearch.options import GroupOptions, Question, SearchOptions, list_options
 from mixsearch.report import describe_index, encode_map, encode_membership, list_largest, make_report
 from mixsearch.topics.answers import describe_columns, describe_topic, frame_documents
 from mixsearch.topics.groups import make_unique
@@ -25,8 +26,8 @@ from mixsearch.web.schemas import (
     MAX_STATE,
     MAX_TOPICS,
     GroupsRequest,
-    Judgements,
     SavedList,
+    TopicJudgements,
     TopicRequest,
     TopicsRequest,
     parse_topic_request,
@@ -120,9 +121,12 @@ async def get_document(index: Index, row: Row, workers: Pool) -> Response:
 
 
 @router.post("/{index}/audit")
-async def judge_documents(index: Index, judged: Judgements, request: TopicParameters, workers: Pool) -> Response:
-    """Estimate precision, recall and the number of members from judged documents, and draw the next to judge."""
-    return await _send(workers, index, encode_audit, request, tuple(judged.judgements.items()), judged.n)
+async def judge_documents(index: Index, judged: TopicJudgements, request: TopicParameters, workers: Pool) -> Response:
+    """Estimate precision, recall and the number of members from judged documents, and draw the next to judge.
+
+    With a column, from ten judged documents on, its `groups` have intervals.
+    """
+    return await _send(workers, index, encode_audit, request, judged.model_dump_json())
 
 
 @router.get("/{index}/overview")
@@ -247,9 +251,15 @@ def encode_groups(index: ServedIndex, request: GroupsRequest, topics: Topics) ->
     return encode_json(groups.to_dict())
 
 
-def encode_audit(index: ServedIndex, request: TopicRequest, judgements: tuple[tuple[int, bool], ...], n: int) -> bytes:
+def encode_audit(index: ServedIndex, request: TopicRequest, body: str) -> bytes:
     """Return what judged documents say, and the next to judge, as JSON."""
-    return encode_json(describe_audit(find(index, request), dict(judgements), n))
+    judged = TopicJudgements.model_validate_json(body)
+    topic = replace(find(index, request))  # without the judgements of others
+    answer = describe_audit(topic, judged.judgements, judged.n)
+    if judged.over or judged.by:
+        options = {each.name: getattr(judged, each.name) for each, _ in list_options(GroupOptions)}
+        answer["groups"] = index.index.group({"": topic}, where=judged.where or None, **options).to_dict()
+    return encode_json(answer)
 
 
 def encode_overview(index: ServedIndex, n: int) -> bytes:
