@@ -17,7 +17,6 @@ SLOW = {
     "cluster",
     "statistical",
     "test_cli_index.py",
-    "test_image_decoder.py",
     "test_sklearn_checks.py",
     "test_web_images.py",
 }

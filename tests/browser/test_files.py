@@ -195,7 +195,7 @@ def test_clicks_cut_a_picture_and_correct_it(page):
     see_segments(page, 2)
     page.get_by_role("button", name="Larger").click()
     frame = page.locator(".frame")
-    page.wait_for_function("document.querySelector('.frame').scrollLeft > 0")
+    expect(frame).not_to_have_js_property("scrollLeft", 0)
     before = frame.evaluate("frame => frame.scrollLeft")
     page.mouse.move(200, 380)
     page.mouse.down()
