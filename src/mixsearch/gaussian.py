@@ -84,6 +84,7 @@ from mixsearch.mixture.search import (
     RefinedMixture,
     find_warnings,
 )
+from mixsearch.mixture.tuning import TUNING as EM
 
 Covariance = Literal["spherical", "diagonal", "tied", "full"]
 COVARIANCES: tuple[Covariance, ...] = ("spherical", "diagonal", "tied", "full")
@@ -93,7 +94,6 @@ COVARIANCES: tuple[Covariance, ...] = ("spherical", "diagonal", "tied", "full")
 class Tuning:
     """Refinement. Chosen on generated mixtures by benchmarks/refinement.py, reported on those of other seeds."""
 
-    min_weight: float = 0.2  # that a component starts EM with, relative to an even one: or it would vanish
     min_variance: float = 1e-4  # of a component, relative to the average one
 
 
@@ -471,7 +471,7 @@ def start_from_moments(family: GaussianFamily) -> Gaussians:
     thinned = replace(family, chunks=thin_rows(family.chunks, k))
     candidates = all_components(thinned.tensor(np.eye(k)), family.mean)
     centers = (candidates.points[signal] * np.sqrt(family.frame.values[signal])[:, None]).T
-    weights = np.maximum(candidates.weights, TUNING.min_weight / k)
+    weights = np.maximum(candidates.weights, EM.min_start_weight / k)
     return Gaussians(weights / weights.sum(), centers, np.full(k, family.positive_noise))
 
 

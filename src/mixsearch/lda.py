@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted, check_non_negative  # type
 from mixsearch._typing import Array, Samples, SamplesLike
 from mixsearch.core.check import check_answer
 from mixsearch.core.component import Component, add_warnings
-from mixsearch.core.eigen import as_operator, top_eigenpairs
+from mixsearch.core.eigen import OVERSAMPLING, as_operator, top_eigenpairs
 from mixsearch.core.estimator import RandomState, SemiSupervised
 from mixsearch.core.extraction import all_components, extract_by_whitening
 from mixsearch.core.family import Preset
@@ -63,6 +63,7 @@ from mixsearch.errors import (
     warn_user,
 )
 from mixsearch.machine import one_blas_thread
+from mixsearch.mixture.tuning import TUNING as EM
 
 
 @dataclass(frozen=True)
@@ -70,19 +71,15 @@ class Tuning:
     """Chosen on generated corpora by benchmarks/refinement.py and counting.py, reported on those of other seeds."""
 
     metric: float = 0.25  # words are measured in units of their frequency to this power: noise grows with frequency
-    block: int = 20  # vectors that one pass over the counts serves
     eigen_tol: float = 1e-2  # residual of eigenvectors, relative to each eigenvalue
-    n_beyond: int = 10  # directions beyond the signal space that are compared with the noise
     noise_ratio: float = 3.0  # noise reaches up to 1.5 times as far up as down, a topic six times or more
-    n_dropped: int = 16  # sweeps of Gibbs sampling
-    n_sweeps: int = 32  # that are averaged after them
-    min_weight: float = 0.1  # that a topic starts with, relative to an even one
-    smoothing: float = 1e-4  # probability of a word in a topic at the start, relative to the corpus: none is impossible
+    n_sweeps: int = 32  # of Gibbs sampling that are averaged, after half as many
     beta: float = 0.1  # Dirichlet parameter of words in topics
-    share_iter: int = 50  # iterations that find the shares of topics in a document
 
 
 TUNING = Tuning()
+# Topics that "auto" can count; vectors that one pass over the counts serves; iterations that find shares of documents.
+MAX_TOPICS, BLOCK, SHARE_ITER = 50, 20, 50
 # Counts that a sweep reads at a time, which stay in cache.
 SWEPT_COUNTS = 32_000
 # The least probability of a word, and share of a topic.
@@ -325,21 +322,10 @@ def fit_lda(
     # 2) its signal space. Text has neither a gap in its spectrum to converge to nor equal eigenvalues
     with one_blas_thread:
         lowest = top_eigenpairs(-A, 1, seed=seed, tol=0.1, max_applications=10, block=4).values[0] if distinct else 0.0
-        level, k = TUNING.noise_ratio * max(float(lowest), 0.0), n_components or TUNING.block
-        while True:
-            k = min(k, len(S))
-            pairs = top_eigenpairs(
-                A,
-                min(k + TUNING.n_beyond, len(S)),
-                n_converged=k,
-                seed=seed,
-                tol=TUNING.eigen_tol,
-                block=TUNING.block,
-            )
-            if n_components is not None or count_above(pairs.values, level) < len(pairs.values) or k == len(S):
-                break
-            k *= 2
-    n_signal = count_above(pairs.values, level)
+        k = min(n_components or MAX_TOPICS, len(S))
+        n_pairs = min(k + OVERSAMPLING, len(S))
+        pairs = top_eigenpairs(A, n_pairs, n_converged=k, seed=seed, tol=TUNING.eigen_tol, block=BLOCK)
+    n_signal = count_above(pairs.values, TUNING.noise_ratio * max(float(lowest), 0.0))
     k = n_components or max(n_signal, 1)
     frame = replace(frame_from_eigenpairs(pairs.values[:k], pairs.vectors[:, :k]), metric=S)
     # 3) documents in its coordinates
@@ -391,7 +377,7 @@ class SampledTopics(NamedTuple):
     def infer_shares(self, counts: sp.csr_array) -> Array:
         """Estimate the likeliest shares of all topics in documents, (n, k); 0 in those without words."""
         H = np.ascontiguousarray(self.topics.T, dtype=counts.dtype)
-        options = {"solver": "mu", "beta_loss": "kullback-leibler", "tol": 0, "max_iter": TUNING.share_iter}
+        options = {"solver": "mu", "beta_loss": "kullback-leibler", "tol": 0, "max_iter": SHARE_ITER}
         words = non_negative_factorization(counts, None, H, len(H), update_H=False, **options)[0]
         return np.asarray(words / np.maximum(count_words(counts), 1)[:, None])
 
@@ -407,21 +393,21 @@ def sample_topics(family: LdaFamily) -> SampledTopics:
     the posterior is that given the counts of a sweep and that between sweeps. The latter counts twice: sweeps depend on
     each other, so that their mean errs by about as much.
     """
-    rng = np.random.default_rng(0)
+    rng, n_dropped = np.random.default_rng(0), TUNING.n_sweeps // 2
     # 1) all topics as the third moment shows them, and linear estimates of their shares in documents
     topics, prior, chunks = start_sampling(family)
     total, squares, variances = np.zeros((3, *topics.shape))
     # 2) sweeps over all words
-    for sweep in range(TUNING.n_dropped + TUNING.n_sweeps):
+    for sweep in range(n_dropped + TUNING.n_sweeps):
         chunks, counts = chunks.map_sum(sample_words, topics, prior, int(rng.integers(2**32)))
         counts += TUNING.beta
-        if sweep >= TUNING.n_dropped:
+        if sweep >= n_dropped:
             lengths = counts.sum(axis=0)
             mean = counts / lengths
             total += mean
             squares += mean**2
             variances += mean * (1 - mean) / (lengths + 1)
-        if sweep >= TUNING.n_dropped // 2:
+        if sweep >= n_dropped // 2:
             topics = draw_dirichlet(rng, counts, axis=0)
     # 3) the mean and the deviation of the posterior
     mean = total / TUNING.n_sweeps
@@ -435,9 +421,11 @@ def start_sampling(family: LdaFamily) -> tuple[Array, Array, Chunks[SampledChunk
         raise needs_whole_counts("refine")
     candidates = all_components(family.tensor(np.eye(family.n_components)), family.mean)
     points, weights = candidates.points, candidates.weights
-    prior = np.maximum(weights / weights.sum(), TUNING.min_weight / family.n_components)
+    prior = np.maximum(weights / weights.sum(), EM.min_start_weight / family.n_components)
     prior *= family.alpha0 / prior.sum()
-    topics = np.maximum(family.frame.unwhiten(points).astype(np.float64), TUNING.smoothing * family.word_mean[:, None])
+    topics = np.maximum(family.frame.unwhiten(points).astype(np.float64), 0)
+    n_words = float(family.chunks.sum(lambda chunk: chunk.lengths.sum()))
+    topics = topics * (n_words * prior / family.alpha0) + TUNING.beta  # expected counts: no word is impossible
 
     def start(chunk: DocumentChunk) -> SampledChunk:
         linear = np.asarray(chunk.projected @ (points * weights), dtype=np.float64)

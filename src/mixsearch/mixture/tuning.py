@@ -11,6 +11,7 @@ class Tuning:
 
     max_iter: int = 100  # iterations of EM; a good start needs far fewer
     tol: float = 0.01  # nats that an iteration must gain: estimates then change by far less than their standard errors
+    min_start_weight: float = 0.2  # that a component starts with, relative to an even one: or it would vanish
     min_subset: int = 2_000  # rows that starts are compared on,
     subset_per_component: int = 200  # or this many per component
     restart_p_value: float = 0.1  # below it, the fit from given starts is compared with random ones
