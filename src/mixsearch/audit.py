@@ -411,7 +411,7 @@ def _as_index(rows: Any) -> Any:
 
 
 def _check_judgement(row: int, judgement: Any) -> bool | None:
-    if judgement is None or isinstance(judgement, bool | np.bool):
+    if judgement is None or isinstance(judgement, bool | np.bool_):
         return None if judgement is None else bool(judgement)
     raise AuditError(
         "Row {row} is judged {judgement!r}. A judgement is True, False or None.", row=row, judgement=judgement

@@ -179,7 +179,7 @@ async def get_saved(index: Index) -> SavedList:
         return SavedList(saved=[])
 
 
-@router.put("/{index}/saved", status_code=204, response_class=Response)
+@router.put("/{index}/saved", status_code=204, response_model=None)
 async def put_saved(index: Index, saved: SavedList) -> None:
     """Replace the searches that are saved beside the index."""
     path = index.saved_path
