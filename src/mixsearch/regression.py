@@ -713,12 +713,12 @@ def fit_regressions(family: RegressionFamily) -> tuple[RegressionModel, Any, Fit
         return model, rows, fit_mixture(model, rows, [start], restart=restart)
     if restart:
         start = fit_mixture(model, thin_rows(rows, family.n_components).collect(), [start], restart=True).params
-    history = [-np.inf]
+    before = -np.inf
     for _ in range(EM.max_iter):
         following, log_likelihood = em_step(replace(model, anchor=start.coefficients), rows, start)
-        if log_likelihood - history[-1] < 1:  # nats
+        if log_likelihood - before < EM.tol:
             break
-        start, history = following, [log_likelihood]
+        start, before = following, log_likelihood
     return model, rows, run_em(model, rows, start)
 
 
