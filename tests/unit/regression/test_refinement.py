@@ -10,7 +10,6 @@ from tests.split_samples import jackknife_slices
 
 from mixsearch import RegressionSearch
 from mixsearch.datasets import make_mixed_regression
-from mixsearch.mixture.em import run_em
 
 
 def log_densities(X, y, coefficients, deviations, weights):
@@ -109,15 +108,6 @@ def test_refinement_is_as_likely_as_em_from_twenty_random_starts(kind):
         found = RegressionSearch(2).fit(X, y).search(centers[0], refine=True)
         better.append(found._refined.fit.log_likelihood > max(run_random_em(X, y, 2, i) for i in range(20)) - 1)
     assert np.mean(better) >= 5 / 6
-
-
-def test_no_step_lowers_the_likelihood_and_their_number_is_bounded(normal):
-    _, _, search = normal
-    model, starts = search._start_em()
-    for max_iter in (1, 2, 50):
-        history = run_em(model, search._read_rows(model), starts[0], max_iter=max_iter, tol=0).log_likelihoods
-        assert np.all(np.diff(history) >= 0)
-        assert 2 <= len(history) <= max_iter + 1
 
 
 @pytest.mark.slow

@@ -84,17 +84,3 @@ def test_all_levels_of_a_category_may_be_columns():
     assert named["onehotencoder__kind_c"] - named["onehotencoder__kind_a"] == pytest.approx(-3, abs=0.3)
     assert_allclose(found.predict(X), 0.5 * table["size"] + kinds, atol=1)
     assert "remainder__size 0." in repr(found)
-
-
-def test_refined_regressions_follow_the_units_of_their_columns():
-    rng = np.random.default_rng(1)
-    X, labels = rng.standard_normal((3000, 3)), rng.random(3000) < 0.4
-    y = np.where(labels, X @ [1.0, 0.5, 0], X @ [0, -0.5, 1.0]) + 0.2 * rng.standard_normal(3000)
-    units, places = np.array([1e-6, 1.0, 1e6]), np.array([3e-6, -20.0, 4e7])
-    few = np.flatnonzero(labels)[:30]
-    plain, other = (
-        RegressionSearch(2).fit(Z, y).search(examples=(Z[few], y[few]), refine=True) for Z in (X, X * units + places)
-    )
-    assert_allclose(other.center * units, plain.center, atol=1e-6)
-    assert_allclose(other.stderr.center * units, plain.stderr.center, rtol=1e-3)
-    assert other.intercept == pytest.approx(plain.intercept - places @ other.center, abs=1e-5)

@@ -87,14 +87,3 @@ def test_scores_and_information_are_the_derivatives_of_the_log_density():
         for a in units
     ]
     assert_allclose(information, curved, atol=0.02 * 2000)
-
-
-def test_random_starts_have_all_subspaces():
-    rng = np.random.default_rng(3)
-    params = make_parameters()
-    labels = rng.choice(3, size=900)
-    X = np.array([rng.multivariate_normal(np.zeros(7), covariances(params)[label]) for label in labels])
-    start = MODEL.random_start(make_chunk(X), params, rng)
-    assert start.bases.shape == (3, 5, 2)
-    assert start.weights.sum() == pytest.approx(1)
-    assert start.weights.min() > 0.05
