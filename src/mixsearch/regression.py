@@ -92,7 +92,7 @@ class Tuning:
     """Chosen on the development sets of benchmarks/labelled_regressions.py and on drawn lines; reported on others."""
 
     max_kurtosis: float = 0.1  # excess of x, beyond three standard errors, with which moments are still reliable
-    total_weights: tuple[float, float] = (0.5, 2.0)  # of all components from moments, which are then reliable
+    max_total: float = 2.0  # weights of all components from moments, or its inverse, which are then reliable
     min_start_weight: float = 0.2  # of a component where EM starts, relative to an even weight,
     start_noise: float = 0.05  # and its noise variance, relative to that of y
     min_variance: float = 0.01  # of the noise and of x in a component, relative to the average component
@@ -100,7 +100,6 @@ class Tuning:
     max_independence: float = 0.2  # p-value below which x may depend on the component
     max_square: float = 50.0  # squared residual of an example, relative to the noise, beyond which it is an outlier
     n_joint_starts: int = 5  # of EM with Gaussians of x, near the examples
-    min_gain: float = 0.02  # nats by which Gaussians of x must predict left-out examples better
     max_counted: int = 5  # regressions that BIC compares
 
 
@@ -296,7 +295,7 @@ class RegressionFamily:
         fourth = self.chunks.sum(lambda chunk: float(np.sum((chunk.residual + chunk.projected**2 @ values) ** 2))) / n
         kurtosis, error = fourth / r - (r + 2), np.sqrt(8 * (r + 2) / r / n)
         is_normal = abs(kurtosis) <= TUNING.max_kurtosis + 3 * error
-        if is_normal and TUNING.total_weights[0] < total < TUNING.total_weights[1]:
+        if is_normal and 1 / TUNING.max_total < total < TUNING.max_total:
             return None
         return UnlikelyMixtureWarning(
             "Moments may be far off. X has an excess kurtosis of {kurtosis:.2g} (0 if it is normal), and the weights "
@@ -995,7 +994,10 @@ def join_responses(X: Any, y: Any, n_features: int, names: Any) -> Array:
     """Check samples and their responses, and return both in one array with y as the last column, (n, d + 1)."""
     samples = check_samples(X, n_features, names)
     with as_search_errors():
-        checked, responses = check_X_y(samples, y, dtype=FLOAT_DTYPES)
+        checked, responses = check_X_y(samples, y, dtype=FLOAT_DTYPES, y_numeric=True)
+    responses = np.asarray(responses, dtype=np.float64)
+    check_magnitude(checked)
+    check_magnitude(responses)
     return np.column_stack([checked, responses])
 
 
@@ -1209,7 +1211,7 @@ class RegressionSearch(MixtureSearch[RegressionFamily]):
         fit = fit_gaussians(joint, lines.params, subset, held, index)
         # 3) which of both predicts left-out examples better
         lift = measure_lift(model, lines.params, subset, held, index)
-        if measure_lift(joint, fit.params, subset, held, index) - lift <= TUNING.min_gain:
+        if measure_lift(joint, fit.params, subset, held, index) <= lift:
             return lines
         fit = fit if subset.n_rows == rows.n_rows else run_em(joint, rows, fit.params, held)
         return replace(self._complete(joint, rows, fit), order=lines.order)

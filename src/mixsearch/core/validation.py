@@ -99,7 +99,9 @@ def as_search_errors() -> Iterator[None]:
         yield
     except SearchError:
         raise
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
+        if isinstance(error, TypeError) and "Sparse" not in str(error):  # for objects, its convention is a TypeError
+            raise
         raise SearchError("{reason}", code="bad_samples", reason=str(error)) from error
 
 
@@ -172,6 +174,7 @@ def hint_from_direction(v: Any, n_features: int) -> Array:
             "The hint is zero, so it prefers no component. Give a direction, or examples of the component.",
             code="hint_zero",
         )
+    check_magnitude(direction, power=2)
     return direction
 
 

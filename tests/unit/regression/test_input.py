@@ -38,6 +38,27 @@ def test_input_without_an_answer_is_refused(samples, responses, n_components, co
         RegressionSearch(n_components).fit(samples, responses)
 
 
+@pytest.mark.parametrize(
+    ("hint", "code"),
+    [
+        ({"hint": [1e200, 0, 0]}, "too_large"),
+        ({"examples": (1e160 * X[:3], Y[:3])}, "too_large"),
+        ({"examples": (X[:3], 1e160 * Y[:3])}, "too_large"),
+        ({"examples": (X[:3], Y[:2])}, "bad_samples"),
+    ],
+)
+def test_hints_and_examples_without_an_answer_are_refused(hint, code):
+    with raises(code):
+        RegressionSearch(2).fit(X, Y).search(**hint)
+
+
+def test_responses_may_be_objects():
+    rows = np.flatnonzero(np.abs(Y - X @ [1.0, 2, 0]) < 0.2)[:8]
+    few = X[rows].astype(object), Y[rows].astype(object)
+    component = RegressionSearch(2).fit(X, Y).search(examples=few, refine=True)
+    assert component.center == pytest.approx([1, 2, 0], abs=0.15)
+
+
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_numbers_must_be_finite(value):
     with raises("bad_samples"):
