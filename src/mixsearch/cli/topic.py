@@ -194,7 +194,7 @@ def list_lines(answer: dict[str, Any]) -> Iterator[Text]:
         return
     words = [word["word"] for word in answer["words"]]
     yield Text(answer["hint"], style="bold")
-    if answer["read_as"] not in ("", answer["hint"]):
+    if answer["read_as"].replace('"', "") not in ("", answer["hint"].replace('"', "")):
         yield Text(f"Read as {answer['read_as']}.", style="dim")
     yield Text(answer["sentence"])
     if answer["match"] is not None:

@@ -218,8 +218,10 @@ def find_terms(words: Sequence[Words], vocabulary: Vocabulary) -> tuple[tuple[Te
     terms: list[Term] = []
     avoided: list[Term] = []
     for item in drop_stop_words(join_phrases(words, vocabulary), vocabulary):
-        parts = [_find_columns(word, item.text, vocabulary) for word in _split(item.text, vocabulary)]
-        term = Term(item.text, item.weight, tuple(part for part in parts if part is not None))
+        split = _split(item.text, vocabulary)
+        parts = [_find_columns(word, item.text, vocabulary) for word in split]
+        text = " ".join(split) if len(split) < len(item.text.split()) and " " not in split[0] else item.text
+        term = Term(text, item.weight, tuple(part for part in parts if part is not None))
         if term.parts:
             (avoided if item.is_avoided else terms).append(term)
         elif not item.is_avoided:

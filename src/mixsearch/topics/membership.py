@@ -86,9 +86,11 @@ class TopicCheck(NamedTuple):
         if q <= TUNING.max_listed:
             n_back = int(np.sum(self.ranks <= n))
             return f"{n_back} of {q} documents come back among the first {n:,} when left out"
-        judged = ", judged by their other words," if self.n_containing else " that were left out"
-        what = "documents with the words" if self.n_containing else "documents"
-        return f"{self.recall(n):.0%} of the {what}{judged} are among the first {n:,} of {self.n_documents:,}"
+        if self.n_containing:
+            ranked = "documents with the hint's words rank, by their other words,"
+        else:
+            ranked = "documents that were left out are"
+        return f"{self.recall(n):.0%} of the {ranked} among the first {n:,} of {self.n_documents:,} others"
 
 
 def _round_up(n: int) -> int:

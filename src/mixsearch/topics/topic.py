@@ -50,7 +50,6 @@ MATCHES = {
     "strong": "a strong match",
     "fair": "a fair match",
     "weak": "an uncertain match",
-    None: "not checked",
 }
 
 
@@ -397,14 +396,16 @@ class Topic:
     @property
     def sentence(self) -> str:
         """About how many documents belong to the topic, and how sure this is."""
-        parts = []
-        if self.n_members is not None:
-            n, total = format_about(self.n_members), self.n_documents
-            parts.append(f"About {n} of {total:,} {pluralize(total, 'document')}")
+        documents = f"{self.n_documents:,} {pluralize(self.n_documents, 'document')}"
+        parts = [
+            f"{documents} are ranked; how many belong is unknown"
+            if self.n_members is None
+            else f"about {format_about(self.n_members)} of {documents}"
+        ]
         if self.n_containing is not None:
             contain = pluralize(self.n_containing, "contains", "contain")
             parts.append(f"{self.n_containing:,} {contain} {name_words(self.hint)}")
-        sentence = "; ".join([*parts, MATCHES[self.check.match]])
+        sentence = "; ".join([*parts, *([MATCHES[self.check.match]] if self.check.match else [])])
         return f"{sentence[0].upper()}{sentence[1:]}."
 
     def _card(self) -> Card:

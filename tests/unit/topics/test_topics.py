@@ -257,7 +257,7 @@ def test_checks_say_what_they_found():
     assert str(few) == "4 of 5 documents come back among the first 40 when left out"
     many = TopicCheck(np.arange(1, 101) * 8, 10_000, 100)
     assert str(many) == (
-        "76% of the documents with the words, judged by their other words, are among the first 610 of 10,000"
+        "76% of the documents with the hint's words rank, by their other words, among the first 610 of 10,000 others"
     )
     assert str(TopicCheck(np.empty(0), 10)) == "no check: it needs two documents"
     assert [format_about(n) for n in (0, 7.4, 83, 1_449, 98_765)] == ["0", "7", "83", "1,400", "99,000"]
