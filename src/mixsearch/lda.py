@@ -80,8 +80,8 @@ class Tuning:
 TUNING = Tuning()
 # Topics that "auto" can count; vectors that one pass over the counts serves; iterations that find shares of documents.
 MAX_TOPICS, BLOCK, SHARE_ITER = 50, 20, 50
-# Counts that a sweep reads at a time, which stay in cache.
-SWEPT_COUNTS = 32_000
+# Counts that a sweep reads at a time, which stay in cache; words for which a sweep draws a topic at all.
+SWEPT_COUNTS, MAX_WORDS = 32_000, 1e8
 # The least probability of a word, and share of a topic.
 MIN_PROBABILITY = 1e-18
 
@@ -419,12 +419,21 @@ def start_sampling(family: LdaFamily) -> tuple[Array, Array, Chunks[SampledChunk
     """Return the topics of the moment estimates, (d, k), α, (k,), and documents with linear estimates of shares."""
     if has_fractions(family.chunks):
         raise needs_whole_counts("refine")
+    n_words = float(family.chunks.sum(lambda chunk: chunk.lengths.sum()))
+    if n_words > MAX_WORDS:
+        raise SearchError(
+            "{argument}=True draws a topic for each of {n_words:.3g} words, but {most:.0e} are too many. Search "
+            "without it, or divide the counts.",
+            code="too_many_words",
+            argument=Option("refine"),
+            n_words=n_words,
+            most=MAX_WORDS,
+        )
     candidates = all_components(family.tensor(np.eye(family.n_components)), family.mean)
     points, weights = candidates.points, candidates.weights
     prior = np.maximum(weights / weights.sum(), EM.min_start_weight / family.n_components)
     prior *= family.alpha0 / prior.sum()
     topics = np.maximum(family.frame.unwhiten(points).astype(np.float64), 0)
-    n_words = float(family.chunks.sum(lambda chunk: chunk.lengths.sum()))
     topics = topics * (n_words * prior / family.alpha0) + TUNING.beta  # expected counts: no word is impossible
 
     def start(chunk: DocumentChunk) -> SampledChunk:

@@ -157,8 +157,11 @@ def check_answer(found: Any, memberships: Array | None = None, *, is_clear: bool
 
 def check_lead(found: Any) -> list[WeakHintWarning]:
     """Find out whether the hint singles out one component: a small lead is doubtful only if it may be noise."""
-    has_direction = found._examples is None and found._family is not None
-    if len(found.scores) == 1 or (found.separation >= found._clear_separation and not has_direction):
+    v, V = found._hint, found._frame.basis
+    # Of a direction that hardly lies in the signal space, the lead may be noise however large it is.
+    is_inside = v is not None and np.sum((v @ V) ** 2) > TUNING.min_inside * (v @ v)
+    is_sure = found._examples is not None or found._family is None or is_inside
+    if len(found.scores) == 1 or (found.separation >= found._clear_separation and is_sure):
         return []
     sentence = "The hint hardly singles out a component: it leads the runner-up by a factor of {separation:.2f}"
     if found._family is None:  # from moments alone: nobody knows their noise

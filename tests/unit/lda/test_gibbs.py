@@ -116,6 +116,13 @@ def test_sweeps_do_with_one_topic_or_two(n_components):
         assert_allclose(found.center, frequencies / frequencies.sum(), atol=1e-4)
 
 
+@pytest.mark.filterwarnings("ignore::mixsearch.errors.UnlikelyMixtureWarning")  # repeated words are more topics
+def test_counts_of_too_many_words_cannot_be_sampled():
+    search = LdaSearch(3, alpha0=0.9).fit(drawn(200).counts * 10**9)
+    with raises("too_many_words"):
+        search.search(words=drawn(200).labelled_word(0), refine=True)
+
+
 def test_fractions_of_counts_cannot_be_sampled():
     data = drawn(200)
     search = LdaSearch(3, alpha0=0.9, moments="plugin").fit(data.counts * 0.5)
