@@ -70,7 +70,7 @@ def build_example(folder: Path) -> Path:
 def use(index: Path) -> str:
     """Use an index in every way, and return what it shows, rounded, as one text."""
     opened = api.open_index(index)
-    outcomes = [api.answer_question(opened, question) for question in QUESTIONS]
+    outcomes = api.answer_questions(opened, QUESTIONS)
     for error in filter(None, (outcome.error for outcome in outcomes)):
         raise error
     answers = [api.describe_topic(opened, outcome.topic, n_words=8, n_documents=4) for outcome in outcomes]
@@ -102,7 +102,7 @@ def perform(order: dict[str, Any]) -> tuple[str, str]:
             return "answer", "done"
         answer = use(index)
         if order["do"] == "verify":
-            api.verify_index(index)
+            api.open_index(index, verify=True)
         return "answer", answer
     except Coded as error:
         return "error", error.code

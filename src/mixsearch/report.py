@@ -216,7 +216,7 @@ def describe_index(index: TopicIndex, name: str) -> dict[str, Any]:
         "name": name,
         "generation": index.generation,
         "n_documents": index.n_documents,
-        "n_words": len(index.corpus.words or ()),
+        "n_words": index.corpus.n_words,
         "has_names": index.has_names,
         "columns": [vars(column) for column in columns.kept],
         "over": columns.find("date"),

@@ -10,7 +10,7 @@ import typer
 from mixsearch.cli import console
 from mixsearch.cli.options import IndexArgument, JsonOption
 from mixsearch.display import pluralize
-from mixsearch.topics.index import open_index, verify_index
+from mixsearch.topics.index import open_index
 
 if TYPE_CHECKING:
     from mixsearch.topics.index import Contents
@@ -30,9 +30,7 @@ def info(
 ) -> None:
     """Show the contents of an index."""
     with console.report_errors(as_json=as_json):
-        if verify:
-            verify_index(path)
-        contents = open_index(path).contents()
+        contents = open_index(path, verify=verify).contents()
         if as_json:
             console.print_json({**contents.as_dict(), "verified": verify})
         else:

@@ -193,7 +193,7 @@ def run_server(opened: dict[str, TopicIndex], limits: Limits, access: Access, op
     )
     terminal = console.stderr_console()
     for name, index in opened.items():
-        words = f"{index.n_documents:,} documents, {len(index.corpus.words or ()):,} words"
+        words = f"{index.n_documents:,} documents, {index.corpus.n_words:,} words"
         terminal.print(f"{name}: {words}", markup=False)
     terminal.print(f"Open {shown}  (Ctrl-C stops)", markup=False, soft_wrap=True)
     if options.open:

@@ -1,8 +1,8 @@
-from .answers import Answer, Question, answer_question, answer_questions, describe_topic, frame_documents
+from .answers import Answer, Question, answer_questions, describe_topic, frame_documents
 from .build import Built, IndexOptions, build_index
 from .groups import TopicGroups
 from .growth import Growth
-from .index import TopicIndex, open_index, verify_index
+from .index import TopicIndex, open_index
 from .membership import TopicCheck
 from .overview import list_topics
 from .topic import TopicComponent
@@ -22,7 +22,6 @@ __all__ = [
     "TopicIndex",
     "TopicWord",
     "add_documents",
-    "answer_question",
     "answer_questions",
     "build_index",
     "describe_topic",
@@ -31,5 +30,4 @@ __all__ = [
     "open_index",
     "refresh_index",
     "remove_documents",
-    "verify_index",
 ]

@@ -55,29 +55,7 @@ class Answer:
 
 
 def answer_question(index: TopicIndex, question: Question) -> Answer:
-    """Find the topic of a question. An error about the hint is part of the answer.
-
-    Parameters
-    ----------
-    index : TopicIndex
-        The index to search.
-    question : Question
-        What to search for.
-
-    Returns
-    -------
-    Answer
-
-    Examples
-    --------
-    >>> from tempfile import mkdtemp
-    >>> from mixsearch.datasets import make_reviews
-    >>> from mixsearch.topics import Question, answer_question, build_index, open_index
-    >>> built = build_index(make_reviews(500, random_state=0).text, mkdtemp() + "/reviews.index")
-    >>> index = open_index(built.path)
-    >>> answer_question(index, Question("fish", "sushi tuna")).topic.check.match
-    'strong'
-    """
+    """Find the topic of a question. An error about the hint is part of the answer."""
     start = perf_counter()
     hint = {name: value for name, value in vars(question).items() if name != "name" and value is not None}
     with collect_warnings() as warnings:

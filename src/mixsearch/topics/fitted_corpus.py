@@ -295,16 +295,18 @@ class FittedCorpus:
 
     Parameters
     ----------
-    words : sequence of str, optional
-        The words of the columns, features first.
+    words : sequence of str, or callable, optional
+        The words of the columns, features first; or what reads them.
     frame : TopicFrame
         The frame.
     segments : sequence of Segment
         The documents of the fit, then those added.
     """
 
-    def __init__(self, words: Sequence[str] | None, frame: TopicFrame, segments: Sequence[Segment]) -> None:
-        self.words, self.frame, self.segments = words, frame, tuple(segments)
+    def __init__(
+        self, words: Sequence[str] | Callable[[], Sequence[str]] | None, frame: TopicFrame, segments: Sequence[Segment]
+    ) -> None:
+        self._words, self.frame, self.segments = words, frame, tuple(segments)
         ends = np.cumsum([each.by_document.shape[0] for each in self.segments])
         self._slices = [
             slice(int(end) - each.by_document.shape[0], int(end)) for end, each in zip(ends, self.segments, strict=True)
@@ -334,6 +336,16 @@ class FittedCorpus:
         copy_of, rows = every if copy_of is None else copy_of, every if rows is None else rows
         segment = Segment(features, sp.csc_array(damped), placed, copy_of, rows)
         return cls(words, frame, [segment])
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_words": list(self.words)}  # a pickle has no folder to read from
+
+    @cached_property
+    def words(self) -> Sequence[str]:
+        """The words of the columns, features first; the numbers of the columns without a vocabulary."""
+        if self._words is None:
+            return [str(column) for column in range(self.n_words)]
+        return self._words() if callable(self._words) else self._words
 
     @cached_property
     def document_frequency(self) -> Array:

@@ -110,8 +110,8 @@ class Vocabulary:
 
     Parameters
     ----------
-    words : sequence of str or None
-        The words of the columns; None if only columns are known.
+    words : sequence of str
+        The words of the columns.
     document_frequency : array of shape (D,)
         The number of documents that contain each word.
     spell : callable, optional
@@ -122,7 +122,7 @@ class Vocabulary:
 
     def __init__(
         self,
-        words: Sequence[str] | None,
+        words: Sequence[str],
         document_frequency: Array,
         spell: Callable[[str], Sequence[str]] = str.split,
         stop_words: Collection[str] = (),
@@ -133,7 +133,7 @@ class Vocabulary:
     @cached_property
     def columns(self) -> dict[str, int]:
         """The column of each word."""
-        return {word: column for column, word in enumerate(self.words or ())}
+        return {word: column for column, word in enumerate(self.words)}
 
     def find(self, word: str) -> int | None:
         """Return the column of a word that documents contain."""
@@ -159,7 +159,7 @@ class Vocabulary:
         """Return words with the nearest spellings, the most frequent first among equals."""
         from rapidfuzz import fuzz, process
 
-        listed = process.extract(word, self.words or (), scorer=fuzz.ratio, limit=50, score_cutoff=MIN_LIKENESS)
+        listed = process.extract(word, self.words, scorer=fuzz.ratio, limit=50, score_cutoff=MIN_LIKENESS)
         frequent = [item for item in listed if self.document_frequency[item[2]]]
         ranked = sorted(frequent, key=lambda item: (-round(item[1]), -self.document_frequency[item[2]]))
         return [item[0] for item in ranked[:N_SUGGESTIONS]]
@@ -269,8 +269,6 @@ def _split(text: str, vocabulary: Vocabulary) -> list[str]:
 
 def _find_columns(word: str, text: str, vocabulary: Vocabulary) -> Array | None:
     """Return the columns of a word or pattern; None for a word that no document contains."""
-    if vocabulary.words is None:
-        return _check_column(word, vocabulary)
     if "*" in word or "?" in word:
         columns = vocabulary.match(word)
         if not len(columns):
@@ -282,27 +280,6 @@ def _find_columns(word: str, text: str, vocabulary: Vocabulary) -> Array | None:
     if column is None and word != text:  # all words of a phrase must occur
         raise _make_unknown_error(text, vocabulary, word)
     return None if column is None else np.array([column])
-
-
-def _check_column(word: str, vocabulary: Vocabulary) -> Array:
-    n = len(vocabulary.document_frequency)
-    if not word.isdecimal():
-        raise UnknownWordError(
-            "{word!r} cannot be looked up, because fit was given no vocabulary. Call fit(counts, vocabulary=words), or "
-            "give the column of the word.",
-            code="no_vocabulary",
-            word=word,
-        )
-    if int(word) >= n:
-        raise UnknownWordError(
-            "There is no column {column}: the counts have {n_words:,} columns, numbered from 0.",
-            code="unknown_column",
-            column=int(word),
-            n_words=n,
-        )
-    if not vocabulary.document_frequency[int(word)]:
-        raise UnknownWordError("No document contains the word of column {word}.", word=int(word))
-    return np.array([int(word)])
 
 
 def _make_unknown_error(text: str, vocabulary: Vocabulary, word: str | None = None) -> UnknownWordError:

@@ -269,7 +269,7 @@ class TopicIndex:
     @property
     def words(self) -> Sequence[str]:
         """The words of all documents: first the features, which compare them."""
-        return self.corpus.words or ()
+        return self.corpus.words
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
@@ -477,13 +477,16 @@ class TopicIndex:
         return ()
 
 
-def open_index(path: str | os.PathLike[str]) -> TopicIndex:
+def open_index(path: str | os.PathLike[str], *, verify: bool = False) -> TopicIndex:
     """Open an index, in a time that hardly depends on its size.
 
     Parameters
     ----------
     path : path
-        The folder of the index. Its small files are compared with their checksums; `verify_index` does so with all.
+        The folder of the index.
+    verify : bool, default=False
+        Read every byte and compare it with the checksums, before anything is used. By default, small files are compared
+        when the index is opened, and large tables before their first use.
 
     Returns
     -------
@@ -501,25 +504,4 @@ def open_index(path: str | os.PathLike[str]) -> TopicIndex:
     >>> "sushi" in [word for word, share in index.search("sushi").top_words(10)]
     True
     """
-    return TopicIndex(open_folder(path))
-
-
-def verify_index(path: str | os.PathLike[str]) -> None:
-    """Read every byte of an index and compare it with the checksums, before anything in it is used.
-
-    Parameters
-    ----------
-    path : path
-        The folder of the index.
-
-    Examples
-    --------
-    >>> from tempfile import mkdtemp
-    >>> from mixsearch.datasets import make_reviews
-    >>> from mixsearch.topics.build import IndexOptions, build_index
-    >>> from mixsearch.topics.index import verify_index
-    >>> texts = make_reviews(500, random_state=0).text
-    >>> built = build_index(texts, mkdtemp() + "/reviews.index", IndexOptions(n_components=12))
-    >>> verify_index(built.path)  # no error: the index is as it was written
-    """
-    open_folder(path, check_all=True)
+    return TopicIndex(open_folder(path, check_all=verify))

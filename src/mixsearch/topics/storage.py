@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields
-from functools import cached_property
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
-import polars as pl
 import scipy.sparse as sp
 
 from mixsearch._typing import Array
@@ -31,38 +29,6 @@ MAX_NONZEROS = 2**31 - 1
 BLOCK_NONZEROS = 4_000_000
 # Indices of up to this many counts are compared with their bounds at once; those of more before the first search.
 MAX_CHECKED = 1 << 20
-
-
-class StoredWords(Sequence[str]):
-    """The words of a corpus by column, read when the first one is asked for."""
-
-    def __init__(self, n_words: int, load: Callable[[], pl.Series]) -> None:
-        self._n_words, self._load = n_words, load
-
-    @cached_property
-    def series(self) -> pl.Series:
-        """The words as a column of text."""
-        return self._load()
-
-    @cached_property
-    def _list(self) -> list[str]:
-        return self.series.to_list()
-
-    def __len__(self) -> int:
-        return self._n_words
-
-    @overload
-    def __getitem__(self, column: int) -> str: ...
-    @overload
-    def __getitem__(self, column: slice) -> list[str]: ...
-    def __getitem__(self, column: int | slice) -> str | list[str]:
-        return self._list[column]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._list)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return list, (self._list,)  # a pickle has no folder to read from
 
 
 # ---- Writing --------------------------------------------------------------------------------------------------------
@@ -146,7 +112,7 @@ def open_corpus(folder: Folder) -> FittedCorpus:
         raise damage_error(
             "'{path}' is damaged: its arrays do not fit together ({error}).", path=str(folder.path), error=repr(error)
         ) from error
-    corpus = FittedCorpus(StoredWords(len(texts), lambda: texts.collect((TEXT,))[TEXT]), frame, segments)
+    corpus = FittedCorpus(lambda: texts.collect((TEXT,))[TEXT].to_list(), frame, segments)
     if sum(segment.by_word.nnz for segment in segments) <= MAX_CHECKED:
         check_indices(folder, corpus)
     if len(texts) < corpus.n_words:

@@ -22,7 +22,7 @@ from mixsearch.topics.hint import Hint, mark_documents
 from mixsearch.topics.membership import Calibration, TopicCheck
 from mixsearch.topics.score import Scores, score_vectors
 from mixsearch.topics.tuning import TUNING
-from mixsearch.topics.words import Meaning, TopicWord, choose_words, count_members, find_meanings, rank_words, spell
+from mixsearch.topics.words import Meaning, TopicWord, choose_words, count_members, find_meanings, rank_words
 
 if TYPE_CHECKING:
     from mixsearch.lda import LdaTopic
@@ -241,7 +241,7 @@ class Topic:
         ranked = rank_words(inside, n_inside, frequency, corpus.n_documents, TUNING.min_lift)
         return [
             TopicWord(
-                spell(corpus, column),
+                corpus.words[column],
                 float(min(inside[column] / n_inside, 1)),
                 float(inside[column] / n_inside / (frequency[column] / corpus.n_documents)),
             )
@@ -254,10 +254,7 @@ class Topic:
         mean = self._lda._family.word_mean
         columns = top_rows(self._lda.probabilities, n)
         p, q = self._lda.probabilities[columns], np.maximum(mean[columns], 1e-12)
-        return [
-            TopicWord(spell(self._corpus, int(c)), float(a), float(a / b))
-            for c, a, b in zip(columns, p, q, strict=True)
-        ]
+        return [TopicWord(self._corpus.words[c], float(a), float(a / b)) for c, a, b in zip(columns, p, q, strict=True)]
 
     def top_words(self, n: int = 10) -> list[tuple[str, float]]:
         """Return the words that distinguish the members, each with the fraction of members that contain it.

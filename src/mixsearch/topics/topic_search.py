@@ -166,7 +166,7 @@ class TopicSearch(BaseEstimator):
         corpus = FittedCorpus.fit(
             counts, words, n_components=check_n_components(self.n_components), seed=self.random_state
         )
-        return corpus, Vocabulary(words, corpus.document_frequency)
+        return corpus, Vocabulary(corpus.words, corpus.document_frequency)
 
     def search(
         self,
@@ -220,7 +220,7 @@ class TopicSearch(BaseEstimator):
         from mixsearch.text.count import count_texts
 
         texts = ["" if is_missing(text) else text for text in documents]
-        with count_texts(texts, features=(self.corpus_.words or ())[: self.corpus_.n_features]) as counted:
+        with count_texts(texts, features=self.corpus_.words[: self.corpus_.n_features]) as counted:
             return counted.to_counts()
 
 

@@ -81,8 +81,6 @@ def choose_words(corpus: FittedCorpus, ranked: Array, inside: Array, n: int) -> 
 
     A phrase stands for its words and for other phrases, and a word for its plural.
     """
-    if corpus.words is None:
-        return [int(column) for column in ranked[:n]]
     chosen: list[int] = []
     parts: list[set[str]] = []
     for column in ranked[: _CANDIDATES * n].tolist():
@@ -102,11 +100,6 @@ def choose_words(corpus: FittedCorpus, ranked: Array, inside: Array, n: int) -> 
         if len(chosen) > n:
             break
     return chosen[:n]
-
-
-def spell(corpus: FittedCorpus, column: int) -> str:
-    """Return the word of a column, or the number of the column without a vocabulary."""
-    return str(column) if corpus.words is None else corpus.words[column]
 
 
 def find_meanings(corpus: FittedCorpus, documents: Array, vectors: Vectors, columns: Array) -> list[Meaning]:
@@ -134,7 +127,7 @@ def find_meanings(corpus: FittedCorpus, documents: Array, vectors: Vectors, colu
         n_inside = sizes[label]
         ranked = rank_words(inside, n_inside, total - inside, len(documents) - n_inside, TUNING.min_lift)
         ranked = ranked[inside[ranked] > TUNING.min_lift * n_inside * usual[ranked]]
-        words = tuple(spell(corpus, column) for column in choose_words(corpus, ranked, inside, 3))
+        words = tuple(corpus.words[column] for column in choose_words(corpus, ranked, inside, 3))
         meanings.append(Meaning(words, float(n_inside / len(documents)), documents[labels == label]))
     meanings = [meaning for meaning in meanings if meaning.words]
     return meanings if len(meanings) > 1 else []

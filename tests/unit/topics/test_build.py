@@ -19,7 +19,7 @@ from mixsearch.topics.answers import Question, answer_questions
 from mixsearch.topics.build import IndexOptions, build_index
 from mixsearch.topics.fitted_corpus import FittedCorpus
 from mixsearch.topics.hint import Hint, Vocabulary, find_terms, read_words
-from mixsearch.topics.index import open_index, verify_index
+from mixsearch.topics.index import open_index
 from mixsearch.topics.search import find_topic
 
 # Planted topics are small, and some of their words are everywhere.
@@ -183,7 +183,7 @@ def test_an_error_in_the_middle_leaves_the_old_index_and_nothing_else(step, tmp_
     with pytest.raises(RuntimeError, match="power cut"):
         build_index(REVIEWS.slice(0, 50), path, IndexOptions(overwrite=True), READING, on_progress=fail)
     assert sorted(path.rglob("*")) == before
-    verify_index(path)
+    open_index(path, verify=True)
 
 
 def test_options_and_paths_that_cannot_be_are_refused(tmp_path):

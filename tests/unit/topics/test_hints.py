@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from mixsearch.errors import HintError, UnknownWordError
+from mixsearch.errors import HintError, UnknownWordError, WeakHintWarning
 from mixsearch.topics.fitted_corpus import FittedCorpus
 from mixsearch.topics.hint import (
     Hint,
@@ -17,6 +17,7 @@ from mixsearch.topics.hint import (
     read_words,
     weigh_documents,
 )
+from mixsearch.topics.topic_search import TopicSearch
 
 WORDS = ["sql", "injection", "sql injection", "apple", "apples", "pear"]
 COUNTS = sp.csr_array(
@@ -127,13 +128,12 @@ def test_words_to_avoid_need_not_occur():
 
 
 def test_columns_stand_for_words_without_a_vocabulary():
-    unnamed = Vocabulary(None, corpus.document_frequency)
-    (term,) = find_terms(read_words(3), unnamed)[0]
-    assert find_documents(corpus, term)[0].tolist() == [1, 4]
-    for word, code in (("apple", "no_vocabulary"), (17, "unknown_column")):
-        with pytest.raises(UnknownWordError) as error:
-            find_terms(read_words(word), unnamed)
-        assert error.value.code == code
+    search = TopicSearch(n_components=3).fit(COUNTS)
+    with pytest.warns(WeakHintWarning, match="Only 2 documents contain 3"):
+        assert search.search(3).contains.nonzero()[0].tolist() == [1, 4]
+    for word in ("apple", 17):
+        with pytest.raises(UnknownWordError, match="No document contains"):
+            search.search(word)
 
 
 def test_stop_words_do_not_count_beside_other_words():

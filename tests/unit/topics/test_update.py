@@ -26,7 +26,7 @@ from mixsearch.text import CorpusOptions
 from mixsearch.text.count import count_texts
 from mixsearch.topics.build import build_index
 from mixsearch.topics.fitted_corpus import place_documents
-from mixsearch.topics.index import open_index, verify_index
+from mixsearch.topics.index import open_index
 from mixsearch.topics.update import add_documents, refresh_index, remove_documents
 
 pytestmark = pytest.mark.filterwarnings("ignore::mixsearch.errors.WeakHintWarning")
@@ -44,8 +44,7 @@ def add(path, reviews, name="more", **options):
 
 
 def open_checked(path):
-    verify_index(path)
-    return open_index(path)
+    return open_index(path, verify=True)
 
 
 def count_dense(texts, words):
