@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted, check_non_negative  # type
 from mixsearch._typing import Array, Samples, SamplesLike
 from mixsearch.core.check import check_answer
 from mixsearch.core.component import Component, add_warnings
-from mixsearch.core.eigen import OVERSAMPLING, as_operator, top_eigenpairs
+from mixsearch.core.eigen import OVERSAMPLING, top_eigenpairs
 from mixsearch.core.estimator import RandomState, SemiSupervised
 from mixsearch.core.extraction import all_components, extract_by_whitening
 from mixsearch.core.family import Preset
@@ -318,7 +318,7 @@ def fit_lda(
     S = np.where(word_mean > 0, word_mean, 1.0) ** -metric
     second = second_moment(documents, lambda chunk: np.asarray(chunk.rates[:, 1]))
     diagonal, direction = distinct * S**2 * repeats, alpha0 * S * word_mean
-    A = as_operator(rescale(second, scale=alpha0 * (alpha0 + 1), metric=S, diagonal=diagonal, direction=direction))
+    A = rescale(second, scale=alpha0 * (alpha0 + 1), metric=S, diagonal=diagonal, direction=direction)
     # 2) its signal space. Text has neither a gap in its spectrum to converge to nor equal eigenvalues
     with one_blas_thread:
         lowest = top_eigenpairs(-A, 1, seed=seed, tol=0.1, max_applications=10, block=4).values[0] if distinct else 0.0

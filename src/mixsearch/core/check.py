@@ -131,17 +131,14 @@ def leave_out_each(find: Callable[..., Any] | None, examples: Any, rows: Any, n_
     return Check(np.sort(ranks), n_rows)
 
 
-def check_answer(found: Any, memberships: Array | None = None, *, is_clear: bool = False) -> list[SearchWarning]:
-    """Find out whether the hint singles out one component, and whether the examples belong to it.
-
-    `memberships` are those of the examples, by default in the component; with `is_clear`, its lead is large.
-    """
+def check_answer(found: Any) -> list[SearchWarning]:
+    """Find out whether the hint singles out one component, and whether the examples belong to it."""
     if found._examples is None:
         return [*check_lead(found)]
-    memberships = found._membership_of(found._examples) if memberships is None else memberships
+    memberships = found._membership_of(found._examples)
     rows = np.flatnonzero(memberships * len(memberships) < MAX_DISAGREEMENT)
     if not len(rows):
-        return [] if is_clear or found._refined is not None else [*check_lead(found)]
+        return [] if found._refined is not None else [*check_lead(found)]
     n = len(memberships)
     sentence = (
         "The example does not belong to the component found. Give others, or fit more components."

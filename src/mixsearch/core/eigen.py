@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from mixsearch._typing import Array, Matrix
 from mixsearch.core.rows import even_slices, sum_chunks
-
-if TYPE_CHECKING:
-    from scipy.sparse.linalg import LinearOperator
 
 # More starting vectors than eigenvectors asked for: the last ones asked for converge as fast as the first.
 OVERSAMPLING = 10
@@ -137,13 +134,6 @@ def _is_well_conditioned(R: Array) -> bool:
     """Return whether a triangular factor preserves half the digits."""
     sizes = np.abs(np.diag(R))
     return bool(sizes.min() > np.sqrt(np.finfo(R.dtype).eps) * 1e3 * sizes.max())
-
-
-def as_operator(matrix: Matrix) -> LinearOperator:
-    """Return an array or an operator as an operator."""
-    from scipy.sparse.linalg import LinearOperator, aslinearoperator  # needed by a fit, not by a search in one
-
-    return matrix if isinstance(matrix, LinearOperator) else aslinearoperator(matrix)
 
 
 def orient(vectors: Array) -> Array:

@@ -15,7 +15,6 @@ from mixsearch.core.rows import (
     CACHED_ROWS,
     CHUNK_ROWS,
     Chunks,
-    Layout,
     SampleChunk,
     row_slices,
     split_rows,
@@ -87,9 +86,9 @@ def second_moment(chunks: Chunks[Any], weigh: Weigh | None = None, *, center: Ar
 
     `weigh` maps a chunk to weights that are not negative; by default they are 1/n.
     """
-    n, d, dtype, _ = chunks.layout
+    n, d, dtype, is_sparse = chunks.layout
     whole = n if weigh is None else 1
-    if is_dense(chunks.layout):
+    if d <= (SPARSE_LIMIT if is_sparse else min(DENSE_LIMIT, max(n, SPARSE_LIMIT))):
         return np.asarray(chunks.sum(lambda chunk: gram(chunk, weigh, center)) / whole)
 
     def multiply(chunk: Any, Q: Array) -> Array:
@@ -98,12 +97,6 @@ def second_moment(chunks: Chunks[Any], weigh: Weigh | None = None, *, center: Ar
         return multiply_gram(pieces, Q, np.ones(X.shape[0]) if weigh is None else weigh(chunk), center)
 
     return symmetric_operator(d, dtype, lambda Q: np.asarray(chunks.sum(multiply, Q) / whole))
-
-
-def is_dense(layout: Layout) -> bool:
-    """Return whether the second moment of such samples is an array rather than an operator."""
-    n, d, _, is_sparse = layout
-    return d <= (SPARSE_LIMIT if is_sparse else min(DENSE_LIMIT, max(n, SPARSE_LIMIT)))
 
 
 def gram(chunk: Any, weigh: Weigh | None, center: Array | None) -> Array:

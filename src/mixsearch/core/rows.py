@@ -162,34 +162,27 @@ class Chunks(Generic[S]):
 
     def thin(self, step: int) -> Chunks[S]:
         """Return only the rows whose index is a multiple of `step`."""
-        if step == 1:
-            return self
-
-        def thin_chunk(chunk: Any) -> Any:
-            return replace(chunk.take(chunk.rows_at(step)), first=-(-chunk.first // step))
-
-        return self._with_rows(-(-self.n_rows // step), thin_chunk)
+        n_rows = -(-self.n_rows // step)
+        return self if step == 1 else self._select(n_rows, lambda chunk: chunk.rows_at(step), lambda i: -(-i // step))
 
     def take_rows(self, rows: Any) -> Chunks[S]:
         """Return only some rows, which rise."""
-
-        def take(chunk: Any) -> Any:
-            return replace(chunk.take(_indices_of(chunk, rows)), first=int(np.searchsorted(rows, chunk.first)))
-
-        return self._with_rows(len(rows), take)
+        return self._select(
+            len(rows), lambda chunk: _indices_of(chunk, rows), lambda first: int(np.searchsorted(rows, first))
+        )
 
     def drop_rows(self, rows: Any) -> Chunks[S]:
         """Return all rows but some, with new row numbers."""
+        return self._select(
+            self.n_rows - len(rows),
+            lambda chunk: np.delete(np.arange(chunk.n_rows), _indices_of(chunk, rows)),
+            lambda first: first - int(np.searchsorted(rows, first)),
+        )
 
-        def drop(chunk: Any) -> Any:
-            indices = np.delete(np.arange(chunk.n_rows), _indices_of(chunk, rows))
-            return replace(chunk.take(indices), first=chunk.first - int(np.searchsorted(rows, chunk.first)))
-
-        return self._with_rows(self.n_rows - len(rows), drop) if len(rows) else self
-
-    def _with_rows(self, n_rows: int, change: Callable[[S], S]) -> Chunks[S]:
-        """Apply a function that leaves this many rows."""
-        return replace(self.map(change), layout=self.layout._replace(n_rows=n_rows))
+    def _select(self, n_rows: int, pick: Callable[[Any], Any], renumber: Callable[[int], int]) -> Chunks[S]:
+        """Return the rows of each chunk with some indices, this many in all, and number them anew."""
+        chunks = self.map(lambda chunk: replace(chunk.take(pick(chunk)), first=renumber(chunk.first)))
+        return replace(chunks, layout=self.layout._replace(n_rows=n_rows))
 
     def detach(self) -> Chunks[S]:
         """Return a stand-in without samples, as of a fit that was pickled without them."""

@@ -19,8 +19,8 @@ from mixsearch.errors import Option, UnlikelyMixtureWarning
 
 # Directions of noise need not converge.
 TOL, MAX_APPLICATIONS = 0.03, 6
-# Directions to test at first, and at most: more than the number of components among which one hint can single one out.
-FEW_DIRECTIONS, MAX_DIRECTIONS = 25, 100
+# Directions to test: more than the number of components among which one hint can single one out.
+MAX_DIRECTIONS = 100
 # Samples with less than this share of their variance outside the signal space have no noise.
 MIN_NOISE = 1e-9
 # A feature with less than this share of the mean variance is constant up to rounding.
@@ -112,25 +112,16 @@ def check_count(
 
 
 def count_directions(chunks: Chunks[SampleChunk], center: Array, seed: int) -> Spectrum:
-    """Count the directions above the noise; one component more than these differ in them."""
+    """Count the directions above the noise; one component more than these differ in them.
+
+    It alternates between these directions and the energies of samples outside of them.
+    """
     n, d = chunks.shape
-    few = min(FEW_DIRECTIONS, d - 1, n - 2)
+    n_tested = min(MAX_DIRECTIONS, d - 1, max((n - 2) // 2, 1))
     with blas_threads_for(chunks):
         covariance = second_moment(chunks, center=center)
-        for q in (few, min(MAX_DIRECTIONS, d - 1, n - 2)):
-            values, vectors, _ = top_eigenpairs(covariance, q, tol=TOL, max_applications=MAX_APPLICATIONS, seed=seed)
-            spectrum = _alternate(chunks, center, covariance, values, vectors)
-            if 2 * spectrum.n_signal <= q:
-                break
-    return spectrum
-
-
-def _alternate(
-    chunks: Chunks[SampleChunk], center: Array, covariance: Matrix, values: Array, vectors: Array
-) -> Spectrum:
-    """Alternate between the directions above the noise and the energies of samples outside of these."""
-    n, d = chunks.shape
-    rank = noise_rank(covariance, chunks, center, min(len(values), d // 4))
+        values, vectors, _ = top_eigenpairs(covariance, n_tested, tol=TOL, max_applications=MAX_APPLICATIONS, seed=seed)
+    rank = noise_rank(covariance, chunks, center, min(n_tested, d // 4))
     trace = float(chunks.sum(lambda chunk: squared_distances(chunk.samples, center).sum())) / n
     X = chunks.thin(-(-n // MAX_ENERGIES)).chunk.samples
     squares, inside = squared_distances(X, center), project(X, vectors, center)
