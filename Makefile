@@ -11,7 +11,7 @@ LOWEST := .venv-lowest
 OTHER_PYTHONS ?= 3.12 3.13 3.14
 # Everything for every platform, from the registry's files as they are today: hashes tell later changes.
 COMPILE := $(BIN)/uv pip compile --quiet --python-version 3.11 --universal --generate-hashes --upgrade \
-	--no-emit-index-url --no-emit-find-links --no-annotate --no-header
+	--no-strip-extras --no-emit-index-url --no-emit-find-links --no-annotate --no-header
 WORKERS ?= auto
 BROWSERS := chromium chromium-browser google-chrome google-chrome-stable
 BROWSER = $(or $(MIXSEARCH_CHROMIUM),$(firstword $(foreach name,$(BROWSERS),$(shell command -v $(name) 2> /dev/null))))
