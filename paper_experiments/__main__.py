@@ -1,8 +1,8 @@
 """Run the paper's experiments: `python -m paper_experiments [NAME ...] [--quick]`; without a name, all of them.
 
 An experiment NAME writes NAME.csv (tidy rows: one number each, with its setting, seed, method and metric), NAME.png and
-NAME.md. A run that was stopped resumes where it stopped. `--page` runs nothing: it draws the figures of docs/results.md
-again and writes its tables anew, both from the rows in docs/results.
+NAME.md. A run that was stopped resumes where it stopped. `--page` runs nothing: it draws the figures of
+docs/results/paper-experiments.md again and writes its tables anew, both from the rows in docs/results.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     solvers.SOLVERS,
 )
 DOCS = Path(__file__).parents[1] / "docs"
-PAGE, ROWS, FIGURES = DOCS / "results.md", DOCS / "results", DOCS / "pictures" / "results"
+PAGE, ROWS, FIGURES = DOCS / "results" / "paper-experiments.md", DOCS / "results", DOCS / "pictures" / "results"
 # The text chunk of a PNG with the checksum of the rows that it shows.
 ROWS_KEY = "Rows"
 
@@ -128,7 +128,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--data", type=Path, help=f"folder of texts and images; by default {VARIABLE}")
     parser.add_argument("--n-jobs", type=int, help="number of processes; times are always measured alone")
     parser.add_argument("--fresh", action="store_true", help="run finished cases again")
-    parser.add_argument("--page", action="store_true", help="write figures and tables of docs/results.md, run none")
+    parser.add_argument("--page", action="store_true", help="write figures and tables of the page of results, run none")
     options = parser.parse_args(arguments)
     if unknown := set(options.names) - set(names):
         parser.error(f"unknown experiments: {', '.join(sorted(unknown))}; choose from {', '.join(names)}")

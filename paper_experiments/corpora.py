@@ -17,7 +17,8 @@ from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
 
 from mixsearch._typing import Array
 from mixsearch.metrics import Reference
-from mixsearch.text import CorpusOptions, count_texts, read_corpus
+from mixsearch.text import CorpusOptions, read_corpus
+from mixsearch.text.count import count_texts
 
 # The environment variable that names the folder.
 VARIABLE = "MIXSEARCH_DATA"

@@ -10,7 +10,7 @@ INTRODUCTION = """# HTTP API
 
 `mixsearch serve` answers these requests, and describes them at `/api/openapi.json`. Answers are JSON unless the path
 ends in another format. Errors have one shape, [ErrorResponse](#errorresponse). [The guide to the
-page](../web.md#the-http-api) has examples, tokens and limits."""
+page](../guides/web.md#the-http-api) has examples, tokens and limits."""
 
 
 def make_http_page(api: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""The public names: those that the hand-written pages of `api` present."""
+"""The public names: those that the hand-written pages of `reference/api` present."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import re
 from pathlib import Path
 from typing import Any
 
-API = Path(__file__).parents[1] / "api"
+API = Path(__file__).parents[1] / "reference" / "api"
 
 
 def list_presented() -> dict[str, Any]:
-    """Return the functions and classes that the pages of `api` present, by their full names."""
+    """Return the functions and classes that the pages of `reference/api` present, by their full names."""
     presented = {}
     for page in sorted(API.glob("*.rst")):
         module = ""

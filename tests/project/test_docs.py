@@ -77,7 +77,7 @@ def test_every_page_is_in_the_contents_of_the_site():
     for page in PAGES:
         for block in re.findall(r"```\{toctree\}\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL):
             for entry in (line for line in block.splitlines() if line and not line.startswith(":")):
-                listed |= set(page.parent.glob(f"{entry}.md"))
+                listed.add((page.parent / f"{entry}.md").resolve())
     assert sorted(page.name for page in set(PAGES) - listed if page.is_relative_to(ROOT / "docs")) == []
 
 
@@ -166,6 +166,6 @@ def test_the_notation_names_what_exists():
     from mixsearch.gaussian import GaussianFamily
 
     types = {each.__name__: each for each in (Family, Frame, GaussianFamily, Hinted, Component)}
-    text = (ROOT / "docs" / "notation.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "reference" / "notation.md").read_text(encoding="utf-8")
     for owner, name in re.findall(r"`([A-Z]\w+)\.(\w+)`", text):
         assert hasattr(types[owner], name) or name in types[owner].__annotations__, f"{owner}.{name}"

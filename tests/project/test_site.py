@@ -18,20 +18,20 @@ ROOT = Path(__file__).parents[2]
 # What people type, and a page that should be among the answers.
 QUERIES = {
     "install": "install",
-    "topic": "topics",
-    "confidence": "trust",
+    "topic": "guides/topics",
+    "confidence": "guides/trust",
     "dask": "dask",
-    "segment": "segmentation",
-    "parquet": "topics",
-    "refine": "refinement",
+    "segment": "guides/images",
+    "parquet": "guides/topics",
+    "refine": "guides/refinement",
     "GaussianSearch": "generated/api/mixsearch.GaussianSearch",
     "docker": "install",
-    "excel": "topics",
-    "community": "communities",
-    "embeddings": "tables",
-    "filter": "columns",
-    "outlines": "segmentation",
-    "jackknife": "refinement",
+    "excel": "guides/topics",
+    "community": "guides/communities",
+    "embeddings": "guides/tables",
+    "filter": "guides/groups",
+    "outlines": "guides/images",
+    "jackknife": "guides/refinement",
 }
 
 
