@@ -8,6 +8,9 @@ import shlex
 import subprocess
 import sys
 import warnings
+from contextlib import redirect_stdout
+from io import StringIO
+from itertools import zip_longest
 from pathlib import Path
 
 import pytest
@@ -17,32 +20,83 @@ from mixsearch.errors import DroppedDocumentsWarning, WeakHintWarning
 
 ROOT = Path(__file__).parents[2]
 GENERATED = ROOT / "docs" / "generated"
-PAGES = sorted(path for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")] if not path.is_relative_to(GENERATED))
-# Files of the Python standard library stand for those of all packages, which take longer to read.
-PACKAGES = "asyncio,email,http,logging,multiprocessing,threading,unittest,urllib,xml"
-
-
-def blocks(page):
-    return re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=lambda page: page.name)
-def test_the_examples_of_a_page_run_in_order(page):
-    namespace = {}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DroppedDocumentsWarning)
-        warnings.simplefilter("ignore", WeakHintWarning)
-        for block in blocks(page):
-            exec(compile(block, str(page), "exec"), namespace)
 
 
 def read(page):
     return page.read_text(encoding="utf-8")
 
 
-def find_anchors(page):
-    headings = re.findall(r"^#+ (.*)$", read(page), flags=re.MULTILINE)
+PAGES = sorted(path for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")] if not path.is_relative_to(GENERATED))
+# Pages whose commands run, too: those of other pages name files of the reader.
+WALKED = [ROOT / "README.md", *ROOT.glob("docs/tutorials/first-*.md")]
+BLOCK = re.compile(r"^```(python|bash)\n(.*?)^```\n(?:\n```text\n(.*?)^```)?", flags=re.DOTALL | re.MULTILINE)
+NUMBER = r"\d[\d,]*\.?\d*"
+# Docstrings of the Python standard library stand for those of all packages, which take longer to read.
+DEMO = "mixsearch demo --packages asyncio,email,http,logging,multiprocessing,threading,unittest,urllib,xml"
+
+
+def run_commands(commands, folder):
+    """Return what commands print, and the folder that they end in."""
+    commands = re.sub(r"^(?:make test|pip install|mixsearch serve).*", "", commands, flags=re.MULTILINE)
+    commands = re.sub(r"^(?:make|mixsearch) demo", DEMO, commands, flags=re.MULTILINE)
+    program = f'mixsearch() {{ {shlex.quote(sys.executable)} -m mixsearch "$@"; }}\n{commands}\npwd >&2'
+    ran = subprocess.run(["bash", "-ec", program], cwd=folder, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, f"{commands}\n{ran.stderr}"
+    return ran.stdout, ran.stderr.splitlines()[-1]
+
+
+def run_python(code, names):
+    with redirect_stdout(StringIO()) as output:
+        exec(compile(code, "page", "exec"), names)
+    return output.getvalue()
+
+
+def differ(shown, printed):
+    """Return whether two lines have other words, or numbers that differ in more than the last digit."""
+    if len({re.sub(r"[█ ]+", " ", re.sub(NUMBER, "#", line)).strip() for line in (shown, printed)}) > 1:
+        return True
+    pairs = zip(re.findall(NUMBER, shown), re.findall(NUMBER, printed), strict=True)
+    # Another processor may round otherwise.
+    units = [(float(a.replace(",", "")) - float(b.replace(",", ""))) * 10 ** len(a.partition(".")[2]) for a, b in pairs]
+    return any(abs(unit) > 1.5 for unit in units)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", [page for page in PAGES if BLOCK.search(read(page))], ids=lambda page: page.stem)
+def test_blocks_of_a_page_run_in_order_and_print_what_it_shows(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names, folder, wrong = {}, tmp_path, []
+    for language, block, shown in BLOCK.findall(read(page)):
+        printed = ""
+        if language == "python":
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DroppedDocumentsWarning)
+                warnings.simplefilter("ignore", WeakHintWarning)
+                printed = run_python(block, names)
+        elif page in WALKED:
+            printed, folder = run_commands(block, folder)
+        lines = shown.partition("\n...")[0].splitlines()
+        pairs = zip_longest(lines, printed.splitlines()[: len(lines)], fillvalue="")
+        wrong += [f"{one}  is printed as  {other}" for one, other in pairs if differ(one, other)]
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("printed", "is_same"),
+    [
+        ("310 members, 14.4%  ████", True),
+        ("311  members, 14.5%  █████", True),
+        ("310 members, 15.1%  ████", False),
+        ("310 documents, 14.4%  ████", False),
+        ("310 members", False),
+    ],
+)
+def test_lines_of_other_words_or_numbers_differ(printed, is_same):
+    assert differ("310 members, 14.4%  ████", printed) is not is_same
+
+
+def find_anchors(text):
+    headings = re.findall(r"^#+ (.*)$", text, flags=re.MULTILINE)
     return [re.sub(r"[^\w -]", "", text).strip().lower().replace(" ", "-") for text in headings]
 
 
@@ -55,13 +109,13 @@ def test_links_lead_to_files_and_headings_that_exist():
             # The build of the site follows links to generated pages.
             if target.startswith("http") or linked.is_relative_to(GENERATED):
                 continue
-            if not linked.exists() or (heading and heading not in find_anchors(linked)):
+            if not linked.exists() or (heading and heading not in find_anchors(read(linked))):
                 broken.append(f"{page.name}: {target}")
     assert broken == []
 
 
 def test_make_targets_on_pages_exist():
-    targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    targets = re.findall(r"^([\w-]+):", read(ROOT / "Makefile"), flags=re.MULTILINE)
     shown = [(page.name, target) for page in PAGES for target in re.findall(r"(?:^|`)make ([\w-]+)", read(page), re.M)]
     assert [(page, target) for page, target in shown if target not in targets] == []
 
@@ -75,7 +129,7 @@ def test_files_on_pages_exist():
 def test_every_page_is_in_the_contents_of_the_site():
     listed = {ROOT / "docs" / "index.md"}
     for page in PAGES:
-        for block in re.findall(r"```\{toctree\}\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL):
+        for block in re.findall(r"```\{toctree\}\n(.*?)```", read(page), flags=re.DOTALL):
             for entry in (line for line in block.splitlines() if line and not line.startswith(":")):
                 listed.add((page.parent / f"{entry}.md").resolve())
     assert sorted(page.name for page in set(PAGES) - listed if page.is_relative_to(ROOT / "docs")) == []
@@ -83,8 +137,7 @@ def test_every_page_is_in_the_contents_of_the_site():
 
 def commands(page):
     """Return the commands that a page shows, without their output."""
-    text = page.read_text(encoding="utf-8")
-    for language, block in re.findall(r"^```(\S*)\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE):
+    for language, block in re.findall(r"^```(\S*)\n(.*?)^```", read(page), flags=re.DOTALL | re.MULTILINE):
         for line in () if language not in ("", "bash", "text") else re.sub(r"\\\n\s*", " ", block).splitlines():
             if match := re.match(r"(?:\$ )?(?:\w+ \S+ \| )?mixsearch ([a-z]+)(.*)", line):
                 yield match[1], shlex.split(match[2], comments=True)
@@ -102,60 +155,13 @@ def test_commands_and_options_on_pages_exist():
     assert unknown == []
 
 
-def run_commands(lines, folder):
-    for line in lines:
-        line = re.sub("^mixsearch", f"{shlex.quote(sys.executable)} -m mixsearch", line)
-        ran = subprocess.run(line, shell=True, cwd=folder, capture_output=True, text=True, check=False)
-        assert ran.returncode == 0, f"{line}\n{ran.stderr}"
-
-
-@pytest.mark.slow
-def test_the_commands_of_the_readme_run(tmp_path):
-    lines = [line for line in read(ROOT / "README.md").splitlines() if line.startswith("mixsearch ")]
-    assert len(lines) >= 7
-    run_commands([f"mixsearch demo --packages {PACKAGES} logging thread"], tmp_path)
-    run_commands([line for line in lines if "mixsearch serve" not in line], tmp_path / "mixsearch-demo")
-    assert {"over-time.png", "labelled.csv", "out.png", "members.csv"} <= {
-        path.name for path in (tmp_path / "mixsearch-demo").iterdir()
-    }
-
-
-@pytest.mark.slow
-def test_the_commands_of_the_tutorial_run(tmp_path):
-    page = ROOT / "docs" / "tutorials" / "first-topic.md"
-    lines = "\n".join(re.findall(r"```bash\n(.*?)```", read(page), flags=re.DOTALL)).splitlines()
-    assert len(lines) > 8
-    lines = [line for line in lines if not line.startswith(("pip install", "mixsearch serve"))]
-    run_commands(
-        [line.replace("mixsearch demo", f"mixsearch demo --packages {PACKAGES} logging") for line in lines], tmp_path
-    )
-    assert (tmp_path / "report.html").exists()
-    assert len((tmp_path / "labelled.csv").read_text(encoding="utf-8").splitlines()) > 1_000
-
-
-def test_the_output_in_the_readme_is_that_of_the_program(capsys):
-    exec(blocks(ROOT / "README.md")[0], {})
-    shown = re.search(r"```text\n(.*?)\.\.\.", read(ROOT / "README.md"), flags=re.DOTALL)[1].rstrip()
-    printed = "\n".join(capsys.readouterr().out.splitlines()[: len(shown.splitlines())])
-    number = r"\d[\d,]*\.?\d*"
-    assert re.sub(rf"{number}|█+| +", " ", shown) == re.sub(rf"{number}|█+| +", " ", printed)
-    for one, other in zip(re.findall(number, shown), re.findall(number, printed), strict=True):
-        # Another processor may round the last digit otherwise.
-        decimals = len(one.partition(".")[2])
-        assert abs(float(one.replace(",", "")) - float(other.replace(",", ""))) < 1.5 * 10**-decimals, (one, other)
-
-
-def test_the_readme_compares_by_figures_of_the_pages_that_it_links_to():
-    rows = re.findall(
-        r"^\| \[.*?\]\((.*?)#.*?\)[^|]*\|([^|]*\|[^|]*)\| (ahead|behind) \|$",
-        (ROOT / "README.md").read_text(encoding="utf-8"),
-        flags=re.MULTILINE,
-    )
-    assert [outcome for *_, outcome in rows].count("behind") >= 3  # where others are better, it says so
-    for page, cells, _ in rows:
-        text, figures = (ROOT / page).read_text(encoding="utf-8"), re.findall(r"[\d.]*\d", cells)
-        assert figures
-        assert [each for each in figures if not re.search(rf"(?<![\d.]){re.escape(each)}(?!\d)", text)] == [], cells
+def test_figures_of_the_readme_are_those_of_the_sections_that_it_links_to():
+    links = re.findall(r"\[([^]]*\.\d{3}[^]]*)\]\(([^#)]*)#([^)]*)\)", read(ROOT / "README.md"))
+    assert len(links) > 4
+    for text, page, heading in links:
+        sections = {find_anchors(part)[0]: part for part in re.split(r"^(?=#)", read(ROOT / page), flags=re.M) if part}
+        missing = [each for each in re.findall(r"\.\d+", text) if each not in re.findall(r"\.\d+", sections[heading])]
+        assert missing == [], text
 
 
 def test_the_notation_names_what_exists():
@@ -166,6 +172,6 @@ def test_the_notation_names_what_exists():
     from mixsearch.gaussian import GaussianFamily
 
     types = {each.__name__: each for each in (Family, Frame, GaussianFamily, Hinted, Component)}
-    text = (ROOT / "docs" / "reference" / "notation.md").read_text(encoding="utf-8")
+    text = read(ROOT / "docs" / "reference" / "notation.md")
     for owner, name in re.findall(r"`([A-Z]\w+)\.(\w+)`", text):
         assert hasattr(types[owner], name) or name in types[owner].__annotations__, f"{owner}.{name}"
