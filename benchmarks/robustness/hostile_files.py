@@ -21,8 +21,8 @@ _TABLES = (_INDEX, _TABLE)
 COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
     ".csv": _TABLES, ".tsv": _TABLES, ".jsonl": _TABLES, ".json": _TABLES, ".parquet": _TABLES, ".arrow": _TABLES,
     ".feather": _TABLES, ".xlsx": _TABLES, ".sqlite": _TABLES, ".txt": _TEXTS,
-    ".png": (("segment", "--seed", "3,3", "--seed", "12,12"),),
-    ".jpg": (("segment", "--seed", "3,3", "--seed", "12,12"),),
+    ".png": (("segment", "--seed", "3,3", "--seed", "12,12", "-o", "out.png"),),
+    ".jpg": (("segment", "--seed", "3,3", "--seed", "12,12", "-o", "out.png"),),
 }  # fmt: skip
 
 
@@ -244,4 +244,4 @@ def _write_png(folder: Path) -> list[str]:
     (folder / "huge.png").write_bytes(
         b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", data) + chunk(b"IEND", b"")
     )
-    return ["segment", "huge.png", "--seed", "3,3", "--seed", "12,12"]
+    return ["segment", "huge.png", "--seed", "3,3", "--seed", "12,12", "-o", "out.png"]

@@ -23,7 +23,10 @@ def invoke(*arguments: str) -> Result:
     return CliRunner().invoke(app, arguments, env={"COLUMNS": "160"})
 
 
-def test_the_demo_finds_a_topic_rows_and_a_segment_and_ends_with_commands_that_run(tmp_path: Path) -> None:
+def test_the_demo_finds_a_topic_rows_and_a_segment_and_ends_with_commands_that_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.argv", ["mixsearch"])
     shown = invoke("demo", "Logger", "logegr", "event loop", *SMALL, "--output", str(tmp_path))
     assert shown.exit_code == 0, shown.output
     assert "handler" in shown.stdout.partition("\nLogger\n")[2].partition("\n\n")[0]
