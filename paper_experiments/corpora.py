@@ -164,7 +164,6 @@ def _count(path: Path, source: Source) -> tuple[sp.csr_array[Any], list[str]]:
         phrases=False,
         min_df=source.min_documents,
         max_df=MAX_DOCUMENT_SHARE,
-        keep_texts=False,
     )
     with (
         read_corpus(path, options)
