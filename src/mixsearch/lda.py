@@ -74,7 +74,7 @@ class Tuning:
     eigen_tol: float = 1e-2  # residual of eigenvectors, relative to each eigenvalue
     noise_ratio: float = 3.0  # noise reaches up to 1.5 times as far up as down, a topic six times or more
     n_sweeps: int = 32  # of Gibbs sampling that are averaged, after half as many
-    beta: float = 0.1  # Dirichlet parameter of words in topics
+    beta_range: tuple[float, float] = (0.01, 1.0)  # of the Dirichlet parameter of words in topics
 
 
 TUNING = Tuning()
@@ -388,19 +388,20 @@ def sample_topics(family: LdaFamily) -> SampledTopics:
     Notes
     -----
     One sweep of the Gibbs sampler draws the topic of each word given θ and μ, then θ ~ Dirichlet(α + words of each
-    topic in the document) and μ ~ Dirichlet(β + counts of each word in the topic). In the first half of the sweeps that
-    are not averaged, μ stays that of the moments: θ at the start is rough, and would lead it astray. The variance of
-    the posterior is that given the counts of a sweep and that between sweeps. The latter counts twice: sweeps depend on
-    each other, so that their mean errs by about as much.
+    topic in the document) and μ ~ Dirichlet(β + counts of each word in the topic). β is that of topics as concentrated
+    as the moments show them: E Σ μ(w)² = (β + 1) / (dβ + 1). In the first half of the sweeps that are not averaged, μ
+    stays that of the moments: θ at the start is rough, and would lead it astray. The variance of the posterior is that
+    given the counts of a sweep and that between sweeps. The latter counts twice: sweeps depend on each other, so that
+    their mean errs by about as much.
     """
     rng, n_dropped = np.random.default_rng(0), TUNING.n_sweeps // 2
     # 1) all topics as the third moment shows them, and linear estimates of their shares in documents
-    topics, prior, chunks = start_sampling(family)
+    topics, prior, beta, chunks = start_sampling(family)
     total, squares, variances = np.zeros((3, *topics.shape))
     # 2) sweeps over all words
     for sweep in range(n_dropped + TUNING.n_sweeps):
         chunks, counts = chunks.map_sum(sample_words, topics, prior, int(rng.integers(2**32)))
-        counts += TUNING.beta
+        counts += beta
         if sweep >= n_dropped:
             lengths = counts.sum(axis=0)
             mean = counts / lengths
@@ -415,8 +416,8 @@ def sample_topics(family: LdaFamily) -> SampledTopics:
     return SampledTopics(mean, np.sqrt(variances / TUNING.n_sweeps + 2 * between))
 
 
-def start_sampling(family: LdaFamily) -> tuple[Array, Array, Chunks[SampledChunk]]:
-    """Return the topics of the moment estimates, (d, k), α, (k,), and documents with linear estimates of shares."""
+def start_sampling(family: LdaFamily) -> tuple[Array, Array, float, Chunks[SampledChunk]]:
+    """Return the topics of the moment estimates, (d, k), α, (k,), β, and documents with linear estimates of shares."""
     if has_fractions(family.chunks):
         raise needs_whole_counts("refine")
     n_words = float(family.chunks.sum(lambda chunk: chunk.lengths.sum()))
@@ -434,14 +435,16 @@ def start_sampling(family: LdaFamily) -> tuple[Array, Array, Chunks[SampledChunk
     prior = np.maximum(weights / weights.sum(), EM.min_start_weight / family.n_components)
     prior *= family.alpha0 / prior.sum()
     topics = np.maximum(family.frame.unwhiten(points).astype(np.float64), 0)
-    topics = topics * (n_words * prior / family.alpha0) + TUNING.beta  # expected counts: no word is impossible
+    squares = float(np.mean(np.sum((topics / np.maximum(topics.sum(axis=0), MIN_PROBABILITY)) ** 2, axis=0)))
+    beta = float(np.clip((1 - squares) / max(len(topics) * squares - 1, MIN_PROBABILITY), *TUNING.beta_range))
+    topics = topics * (n_words * prior / family.alpha0) + beta  # expected counts: no word is impossible
 
     def start(chunk: DocumentChunk) -> SampledChunk:
         linear = np.asarray(chunk.projected @ (points * weights), dtype=np.float64)
         shares = np.clip(linear, 0, None) / chunk.lengths[:, None] + prior
         return SampledChunk(chunk.first, chunk.samples, shares / shares.sum(axis=1, keepdims=True))
 
-    return topics / topics.sum(axis=0), prior, family.chunks.map(start)
+    return topics / topics.sum(axis=0), prior, beta, family.chunks.map(start)
 
 
 def sample_words(chunk: SampledChunk, topics: Array, prior: Array, seed: int) -> tuple[SampledChunk, Array]:
