@@ -9,7 +9,7 @@ purchases each. Which products does the kind buy that likes tea?
 import numpy as np
 from matplotlib.figure import Figure
 
-from mixsearch import Moments, search_moments
+from mixsearch.paper.algorithms import whitening
 
 products = ["tea", "honey", "biscuits", "beer", "crisps", "nuts", "nappies", "wipes", "juice"]
 habits = np.array(
@@ -31,9 +31,8 @@ first, second, third = np.eye(9)[bought].swapaxes(0, 1)
 hint = np.eye(9)[products.index("tea")]
 pairs = first.T @ second / len(first)
 weighted = first.T @ (second * (third @ hint)[:, None]) / len(first)
-moments = Moments(mean=first.mean(axis=0), second=(pairs + pairs.T) / 2, hinted=(weighted + weighted.T) / 2)
-found = search_moments(moments, n_components=3)
-print(f"weight {found.weight:.3f}; the truth is 0.2")
+center, weight = whitening((pairs + pairs.T) / 2, (weighted + weighted.T) / 2, first.mean(axis=0), k=3)
+print(f"weight {weight:.3f}; the truth is 0.2")
 
 # %%
 # The habits of the kind that likes tea, as found and as planted.
@@ -41,7 +40,7 @@ print(f"weight {found.weight:.3f}; the truth is 0.2")
 figure = Figure(figsize=(6, 3.2), layout="constrained")
 axes = figure.subplots()
 places = np.arange(9)
-axes.bar(places - 0.2, found.center, 0.4, label="found")
+axes.bar(places - 0.2, center, 0.4, label="found")
 axes.bar(places + 0.2, habits[0], 0.4, label="planted")
 axes.set_xticks(places, products, rotation=30)
 axes.set_ylabel("share of purchases")

@@ -8,12 +8,12 @@ import numpy as np
 from matplotlib.figure import Figure
 from sklearn.utils.extmath import randomized_svd
 
-from mixsearch import Moments, search_moments
 from mixsearch._typing import Array
 from mixsearch.core.eigen import top_eigenpairs
 from mixsearch.core.moments import second_moment
 from mixsearch.core.rows import chunk_in_memory
 from mixsearch.datasets import make_gaussian_mixture, make_hint
+from mixsearch.paper.algorithms import whitening
 from paper_experiments.experiment import Case, Experiment, Result, Rows, make_cases
 from paper_experiments.figures import (
     Bars,
@@ -72,8 +72,7 @@ def search_in_space(X: Array, basis: Array, hint: Array) -> Array:
     energy = (np.einsum("ij,ij->i", X, X) - np.einsum("ij,ij->i", Z, Z)) / (X.shape[1] - k)
     noisy, eye = energy @ Z / n, np.eye(k)
     third = (Z.T * (Z @ v)) @ Z / n - np.outer(noisy, v) - np.outer(v, noisy) - (noisy @ v) * eye
-    moments = Moments(Z.mean(axis=0), Z.T @ Z / n - energy.mean() * eye, third)
-    return basis @ search_moments(moments, k).center
+    return basis @ whitening(Z.T @ Z / n - energy.mean() * eye, third, Z.mean(axis=0), k)[0]
 
 
 def draw(rows: Rows) -> Figure:

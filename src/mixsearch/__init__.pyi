@@ -2,9 +2,8 @@ from .audit import Audit
 from .community import Community, CommunitySearch
 from .core.check import Check
 from .core.component import Component
-from .core.generic import search_family, search_moments
+from .core.generic import search_family
 from .core.jackknife import StandardErrors
-from .core.moments import Moments
 from .core.spectrum import Spectrum
 from .errors import SearchError, SearchWarning, WeakHintWarning
 from .gaussian import GaussianComponent, GaussianSearch
@@ -30,7 +29,6 @@ __all__ = [
     "GaussianSearch",
     "LdaSearch",
     "LdaTopic",
-    "Moments",
     "RegressionComponent",
     "RegressionSearch",
     "SearchError",
@@ -48,6 +46,5 @@ __all__ = [
     "WeakHintWarning",
     "find",
     "search_family",
-    "search_moments",
     "segment",
 ]

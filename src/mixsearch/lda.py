@@ -21,7 +21,7 @@ from sklearn.decomposition import non_negative_factorization  # type: ignore[att
 from sklearn.utils.validation import check_is_fitted, check_non_negative  # type: ignore[attr-defined]  # old stubs
 
 from mixsearch._typing import Array, Samples, SamplesLike
-from mixsearch.core.check import check_answer
+from mixsearch.core.check import check_answer, check_lead
 from mixsearch.core.component import Component, add_warnings
 from mixsearch.core.eigen import OVERSAMPLING, top_eigenpairs
 from mixsearch.core.estimator import RandomState, SemiSupervised
@@ -783,10 +783,10 @@ class LdaSearch(SemiSupervised[LdaFamily]):
         if refine:
             sampled = self._share("topics", lambda: sample_topics(family))
             component = replace(component, _refined=sampled.nearest(component.center))
-        # 4) reasons not to trust the answer; for words that documents contain, their lead alone: no jackknife
-        judged: Any = component
-        judged = judged if words is None else replace(judged, _family=None)
-        return add_warnings(component, check_answer(judged))
+        # 4) reasons not to trust the answer
+        return add_warnings(
+            component, check_answer(component) if words is None else check_lead(component, is_sure=True)
+        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -17,7 +17,7 @@ from mixsearch.web.errors import STATUS
 SENTENCES = Path(__file__).with_name("sentences.md")
 # Classes that users hold or pass on: their docstrings show where one comes from and what it does.
 HELD = (
-    "GaussianComponent Topic RegressionComponent Subspace Community TableComponent Segmentation Component Moments "
+    "GaussianComponent Topic RegressionComponent Subspace Community TableComponent Segmentation Component "
     "Spectrum topics.TopicIndex topics.Question topics.IndexOptions text.Corpus text.CorpusOptions "
     "web.Limits web.Access"
 )

@@ -152,18 +152,17 @@ def check_answer(found: Any) -> list[SearchWarning]:
     ]
 
 
-def check_lead(found: Any) -> list[WeakHintWarning]:
-    """Find out whether the hint singles out one component: a small lead is doubtful only if it may be noise."""
+def check_lead(found: Any, *, is_sure: bool = False) -> list[WeakHintWarning]:
+    """Find out whether the hint singles out one component: a small lead is doubtful only if it may be noise.
+
+    A clear lead is sure if the hint is made of samples, as `is_sure` says, or lies in the signal space.
+    """
     v, V = found._hint, found._frame.basis
-    # Of a direction that hardly lies in the signal space, the lead may be noise however large it is.
+    # Of another direction the lead may be noise however large it is.
     is_inside = v is not None and np.sum((v @ V) ** 2) > TUNING.min_inside * (v @ v)
-    is_sure = found._examples is not None or found._family is None or is_inside
+    is_sure = is_sure or found._examples is not None or is_inside
     if len(found.scores) == 1 or (found.separation >= found._clear_separation and is_sure):
         return []
-    sentence = "The hint hardly singles out a component: it leads the runner-up by a factor of {separation:.2f}"
-    if found._family is None:  # from moments alone: nobody knows their noise
-        is_weak = found.separation < TUNING.weak_separation
-        return [WeakHintWarning(sentence + ".", separation=found.separation)] if is_weak else []
     # What is sure by moments is sure after EM too, whose errors take as long as EM.
     has_moments = found._refined is not None and getattr(found._family, "has_moments", True)
     estimates = [found.moment_estimate, found] if has_moments else [found]
@@ -171,8 +170,9 @@ def check_lead(found: Any) -> list[WeakHintWarning]:
         return []
     return [
         WeakHintWarning(
-            sentence + ", where 1 is a tie, and would lead on other samples with a probability of {percent:.0f}%. Look "
-            "at `alternatives`, or give a more specific hint: a direction in which components differ, or examples.",
+            "The hint hardly singles out a component: it leads the runner-up by a factor of {separation:.2f}, where 1 "
+            "is a tie, and would lead on other samples with a probability of {percent:.0f}%. Look at `alternatives`, "
+            "or give a more specific hint: a direction in which components differ, or examples.",
             separation=found.separation,
             percent=100 * found.p_first,
         )

@@ -17,7 +17,7 @@ from mixsearch.core.frame import Frame
 from mixsearch.core.jackknife import StandardErrors, component_errors, estimate_p_first
 from mixsearch.core.moments import Replicates
 from mixsearch.display import Card, plain_chance, plain_number
-from mixsearch.errors import SearchError, SearchWarning, warn_user
+from mixsearch.errors import SearchWarning, warn_user
 
 # Rows among which left-out examples are ranked.
 MAX_RANKED = 10_000
@@ -71,7 +71,7 @@ class Component:
     _frame: Frame
     _candidates: Candidates
     _rank: int = 0
-    _family: Any = field(default=None, kw_only=True)  # the fit, which standard errors need; None for moments alone
+    _family: Any = field(default=None, kw_only=True)  # the fit, which standard errors need
     _hinted: Any = field(default=None, kw_only=True)  # the hinted moment that the component was extracted from
     _choose: str = field(default="largest", kw_only=True)  # what the candidates are sorted by
     _rehint: Array | None = field(default=None, kw_only=True)  # the hint of the second contraction, (k,), if any
@@ -171,12 +171,6 @@ class Component:
 
     @cached_property
     def _replicates(self) -> Replicates:
-        if self._family is None:
-            raise SearchError(
-                "Standard errors and intervals need samples, but this component was found from moments alone. Search "
-                "with one of the estimators, or vary the moments yourself.",
-                code="needs_samples",
-            )
         replicates: Replicates = self._family.leave_one_out(self._hinted.hint)
         return replicates
 
@@ -230,7 +224,7 @@ class Component:
 
     def _trust_facts(self) -> list[tuple[str, str]]:
         """Return the rows of the card that say how far to trust the answer."""
-        if self._family is None or self._family.chunks.is_detached:
+        if self._family.chunks.is_detached:
             return [("separation", plain_number(self.separation))]
         first = f"{plain_number(self.separation)} (comes first on new samples: {plain_chance(self.p_first)})"
         facts = [("separation", first)]

@@ -1,4 +1,4 @@
-"""Moments of a mixture: as a user estimates them, as a hint contracts them, and as sums over samples."""
+"""Moments of a mixture: as a hint contracts them, and as sums over samples."""
 
 from __future__ import annotations
 
@@ -21,36 +21,6 @@ from mixsearch.core.rows import (
     sum_chunks,
 )
 from mixsearch.machine import n_cores, one_blas_thread
-
-
-@dataclass(frozen=True, slots=True)
-class Moments:
-    """The moments of a mixture of any kind, estimated by the user.
-
-    Parameters
-    ----------
-    mean : array of shape (d,)
-        m = Σ αᵢ μᵢ.
-    second : array or LinearOperator of shape (d, d)
-        A = Σ αᵢ μᵢ μᵢ', symmetric.
-    hinted : array or LinearOperator of shape (d, d)
-        B = Σ αᵢ ⟨μᵢ, v⟩ μᵢ μᵢ', symmetric.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mixsearch import Moments, search_moments
-    >>> centers, weights, v = np.array([[2.0, 0, 1], [0, 1, 1]]), np.array([0.3, 0.7]), np.array([1.0, 1, 0])
-    >>> second = (centers.T * weights) @ centers
-    >>> hinted = (centers.T * (weights * (centers @ v))) @ centers
-    >>> found = search_moments(Moments(weights @ centers, second, hinted), n_components=2)
-    >>> abs(found.center).round(3), round(found.weight, 3)
-    (array([2., 0., 1.]), 0.3)
-    """
-
-    mean: Array
-    second: Matrix
-    hinted: Matrix
 
 
 @dataclass(frozen=True, slots=True)

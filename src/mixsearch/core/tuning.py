@@ -12,7 +12,6 @@ class Tuning:
     # Warnings about a hint
     max_lost: float = 0.04  # probability that a lead is lost on new samples, above which the hint is weak
     min_inside: float = 0.5  # share of a direction in the signal space, above which a large lead is no noise
-    weak_separation: float = 1.1  # lead below which a hint of moments without samples is weak
     min_second: float = 0.05  # smallest eigenvalue of A without a group of the jackknife: it is near 1
     # Outliers
     min_samples: int = 100  # with fewer samples nobody can say what is far

@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from tests.coded import raises
 from tests.split_samples import jackknife_slices
 
-from mixsearch import GaussianSearch, Moments, search_moments
+from mixsearch import GaussianSearch
 from mixsearch.core.jackknife import jackknife
 from mixsearch.core.rows import N_GROUPS
 from mixsearch.datasets import make_gaussian_mixture, make_hint
@@ -62,16 +61,6 @@ def test_leaving_out_a_block_gives_the_moments_of_the_others(data):
     assert_allclose(replicates.mean[7], Y.mean(axis=0))
     assert_allclose(replicates.second[7], Y.T @ Y / kept.sum() - energy.mean() * spread, atol=1e-12)
     assert_allclose(replicates.hinted[7], third - crossed - crossed.T - (leaning @ hint) * spread, atol=1e-9)
-
-
-def test_moments_alone_have_no_error_bars():
-    centers, weights, v = np.eye(2, 3), np.array([0.4, 0.6]), np.array([1.0, 0.2, 0.0])
-    moments = Moments(
-        weights @ centers, (centers.T * weights) @ centers, (centers.T * (weights * (centers @ v))) @ centers
-    )
-    found = search_moments(moments, 2)
-    with raises("needs_samples"):
-        _ = found.stderr
 
 
 def test_the_jackknife_of_a_mean_is_its_usual_standard_error():
