@@ -26,18 +26,16 @@ from mixsearch.core.generic import find_component
 from mixsearch.core.jackknife import StandardErrors
 from mixsearch.core.moments import (
     Hinted,
-    MeasuredChunk,
-    MeasuredSamples,
     Replicates,
     WeightedSums,
     blas_threads_for,
     centered_sums,
-    measure_samples,
     sample_mean_of,
     second_moment,
     squared_distances,
     sum_cubes,
     symmetrize,
+    total_variance,
     weighted_gram,
     weighted_sums,
 )
@@ -234,14 +232,7 @@ def residual_squares(X: Samples, frame: Frame, origin: Array) -> Array:
     return np.asarray(np.maximum(squared_distances(X, origin) - np.einsum("ij,ij->i", inside, inside), 0))
 
 
-def fit_gaussian(
-    chunks: Chunks[SampleChunk],
-    n_components: int,
-    *,
-    paper: bool,
-    seed: int,
-    measured: MeasuredSamples | None = None,
-) -> GaussianFamily:
+def fit_gaussian(chunks: Chunks[SampleChunk], n_components: int, *, paper: bool, seed: int) -> GaussianFamily:
     """Find the signal space and the noise of a mixture of spherical Gaussians, and project the samples.
 
     Notes
@@ -250,7 +241,7 @@ def fit_gaussian(
     signal space from the second moment about zero. The mean over all noise directions has a smaller error.
     """
     (n, d, dtype, _), k = chunks.layout, n_components
-    mean, distances = measured or measure_samples(chunks)
+    mean = sample_mean_of(chunks)
     with blas_threads_for(chunks):
         covariance = second_moment(chunks, center=mean)
         if paper:
@@ -262,7 +253,7 @@ def fit_gaussian(
             pairs = top_eigenpairs(covariance, min(k - 1 + OVERSAMPLING, d), n_converged=max(k - 1, 1), seed=seed)
             values, vectors = pairs.values[: k - 1], pairs.vectors[:, : k - 1]
             rank = noise_rank(covariance, chunks, mean, k - 1)
-            trace, n_noise = distances.sum(lambda chunk: float(chunk.squares.sum())) / n, max(rank - k + 1, 1)
+            trace, n_noise = total_variance(covariance, chunks, mean), max(rank - k + 1, 1)
             level = max(trace - float(values.sum()), 0.0) / n_noise
             signal = frame_from_eigenpairs(values, vectors, level, precision=dtype, name="covariance", n_components=k)
             unit = float(signal.values.mean()) if k > 1 else 1.0
@@ -274,9 +265,10 @@ def fit_gaussian(
         residual = residual_squares(X, frame, np.zeros(d))
         return GaussianChunk(chunk.first, X, frame.whiten(X).astype(X.dtype, copy=False), energy, residual)
 
-    def project_centered(chunk: MeasuredChunk) -> GaussianChunk:
+    def project_centered(chunk: SampleChunk) -> GaussianChunk:
         inside = project(chunk.samples, vectors, mean)
-        residual = np.maximum(chunk.squares - np.einsum("ij,ij->i", inside, inside), 0)
+        squares = squared_distances(chunk.samples, mean)
+        residual = np.maximum(squares - np.einsum("ij,ij->i", inside, inside), 0)
         Y = np.column_stack([np.ones(chunk.n_rows), inside / np.sqrt(signal.values)])
         Y = Y.astype(chunk.samples.dtype, copy=False)
         return GaussianChunk(chunk.first, chunk.samples, Y, residual / n_noise, residual)
@@ -284,7 +276,7 @@ def fit_gaussian(
     def sum_noise(chunk: GaussianChunk) -> Array:
         return np.asarray(chunk.projected.T @ chunk.energy.astype(chunk.projected.dtype), dtype=np.float64)
 
-    projected = chunks.map(project_paper) if paper else distances.map(project_centered)
+    projected = chunks.map(project_paper if paper else project_centered)
     family = GaussianFamily(
         frame,
         frame.whiten(mean),
@@ -680,15 +672,11 @@ class GaussianSearch(MixtureSearch[GaussianFamily], SemiSupervised[GaussianFamil
         check_n_features(chunks.n_features, minimum, f"{minimum} Gaussians")
         check_n_samples(chunks, minimum + 1, f"{minimum} Gaussians and their noise")
         self._forget("outliers_")
-        samples, measured = chunks, None
-        if not is_paper:
-            outliers = self._leave_out_outliers(chunks)
-            samples, measured = outliers.samples, outliers.measured
-
+        samples = chunks if is_paper else self._leave_out_outliers(chunks)
         k = self._choose_n_components(
             samples, lambda: count_directions(samples, sample_mean_of(samples), self._draw_seed())
         )
-        family = fit_gaussian(samples, k, paper=is_paper, seed=self._draw_seed(), measured=measured)
+        family = fit_gaussian(samples, k, paper=is_paper, seed=self._draw_seed())
         # Long axes of clusters that are not spherical stand out from the noise, but are not components.
         if self.covariance == "spherical" and hasattr(self, "spectrum_"):
             family = replace(family, warnings=check_count(k - 1, n_tested=len(self.spectrum_.counts)))

@@ -40,7 +40,7 @@ from mixsearch.core.moments import (
     weighted_gram,
     weighted_sums,
 )
-from mixsearch.core.outliers import MAX_ROUNDS, Outliers, find_far, isolated_rows
+from mixsearch.core.outliers import MAX_ROUNDS, find_far, isolated_rows, warn_about_outliers
 from mixsearch.core.rows import (
     Chunk,
     Chunks,
@@ -63,7 +63,7 @@ from mixsearch.core.validation import (
     hint_from_direction,
 )
 from mixsearch.display import Card, plain_number
-from mixsearch.errors import HintError, Option, RankError, SearchError, UnlikelyMixtureWarning, warn_user
+from mixsearch.errors import HintError, Option, RankError, SearchError, UnlikelyMixtureWarning
 from mixsearch.mixture.check import hold_examples, test_rows
 from mixsearch.mixture.em import (
     Fit,
@@ -180,8 +180,11 @@ def standardize(chunks: Chunks[SampleChunk], design: Design) -> Standardized:
     return Standardized(design, samples, power)
 
 
-def find_regression_outliers(chunks: Chunks[SampleChunk]) -> Outliers[Standardized]:
-    """Find samples whose x is far from all others, or whose response fits no regression of the others."""
+def find_regression_outliers(chunks: Chunks[SampleChunk]) -> tuple[Array, Chunks[SampleChunk], Standardized]:
+    """Find samples whose x is far from all others, or whose response fits no regression of the others.
+
+    Returns their indices, rising, (q,), and all other samples, also standardized.
+    """
 
     def measure(chunk: SampleChunk) -> Array:
         return squared_distances(chunk.samples, np.zeros(chunk.samples.shape[1]))
@@ -193,14 +196,14 @@ def find_regression_outliers(chunks: Chunks[SampleChunk]) -> Outliers[Standardiz
     for _ in range(MAX_ROUNDS):
         standardized = standardize(samples, fit_design(samples))
         z = standardize(chunks, standardized.design).chunks if len(left_out) else standardized.chunks
-        isolated = isolated_rows(z, find_far(z, measure), np.zeros(z.n_features))
-        rows = np.union1d(isolated, find_far(z, measure_responses).rows)
+        isolated = isolated_rows(z, *find_far(z, measure), np.zeros(z.n_features))
+        rows = np.union1d(isolated, find_far(z, measure_responses)[0])
         if np.array_equal(rows, left_out):
             break
         left_out, samples = rows, chunks.drop_rows(rows)
     else:
         standardized = standardize(samples, fit_design(samples))
-    return Outliers(left_out, chunks.n_rows, samples, standardized)
+    return left_out, samples, standardized
 
 
 # ---- Moments (paper, section 3.3) -----------------------------------------------------------------------------------
@@ -1079,10 +1082,9 @@ class RegressionSearch(MixtureSearch[RegressionFamily]):
         check_n_samples(chunks, max(0 if is_paper else d, minimum) + 1, f"{minimum} regressions on {d} features")
         self._forget("outliers_", "noise_variance_")
         if not is_paper:
-            outliers = find_regression_outliers(chunks)
-            chunks, standardized, self.outliers_ = outliers.samples, outliers.measured, outliers.rows
-            if len(outliers.rows):
-                warn_user(outliers.warning())
+            n_samples = chunks.n_rows
+            self.outliers_, chunks, standardized = find_regression_outliers(chunks)
+            warn_about_outliers(self.outliers_, n_samples)
         fit = partial(fit_regression, chunks, seed=self._draw_seed(), standardized=standardized)
         k = count_regressions(partial(fit, paper=False)) if self.n_components == AUTO else minimum
         self._family, self._shared = fit(k, paper=is_paper), {}

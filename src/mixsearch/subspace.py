@@ -27,10 +27,10 @@ from mixsearch.core.family import Preset
 from mixsearch.core.frame import Frame, frame_from_eigenpairs, project
 from mixsearch.core.jackknife import jackknife
 from mixsearch.core.moments import (
-    MeasuredSamples,
     WeightedSums,
     blas_threads_for,
     centered_sums,
+    sample_mean_of,
     second_moment,
     squared_distances,
     weighted_gram,
@@ -766,8 +766,9 @@ class SubspaceSearch(MixtureSearch[Any], SemiSupervised[Any]):
         self._forget("outliers_")
         samples, origin = chunks, None
         if not is_paper:
-            _, _, samples, measured = self._leave_out_outliers(chunks)
-            origin = measured.mean if is_off_origin(measured) else None
+            samples = self._leave_out_outliers(chunks)
+            mean = sample_mean_of(samples)
+            origin = mean if is_off_origin(samples, mean) else None
         self.center_ = np.zeros(chunks.n_features) if origin is None else origin
         most = (chunks.n_features - 1) // dim
 
@@ -873,7 +874,7 @@ def to_candidates(hint: Hint, params: SubspaceParameters) -> Candidates:
     return Candidates(params.bases.transpose(1, 0, 2), params.weights, scores, scores)
 
 
-def is_off_origin(measured: MeasuredSamples) -> bool:
+def is_off_origin(samples: Chunks[SampleChunk], mean: Array) -> bool:
     """Test whether the mean of the samples differs from zero.
 
     Notes
@@ -881,6 +882,6 @@ def is_off_origin(measured: MeasuredSamples) -> bool:
     n |mean|² is a sum of squares of normal variables, whose variances sum to the trace of the covariance. Far out no
     such sum is more likely than a single square with all of the variance.
     """
-    squares = measured.chunks.sum(lambda chunk: float(np.sum(chunk.squares)))
-    length = float(measured.mean @ measured.mean) * measured.chunks.n_rows**2
+    squares = samples.sum(lambda chunk: float(squared_distances(chunk.samples, mean).sum()))
+    length = float(mean @ mean) * samples.n_rows**2
     return bool(squares > 0 and length > TUNING.off_origin**2 * squares)

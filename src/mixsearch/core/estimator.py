@@ -15,7 +15,7 @@ from sklearn.utils.validation import validate_data
 
 from mixsearch._typing import Array, Samples, SamplesLike
 from mixsearch.core.family import F, Preset
-from mixsearch.core.outliers import Outliers, find_outliers
+from mixsearch.core.outliers import find_outliers, warn_about_outliers
 from mixsearch.core.rows import Chunks, SampleChunk, chunk_in_memory, is_dask, load_dask
 from mixsearch.core.spectrum import Spectrum
 from mixsearch.core.validation import (
@@ -33,7 +33,6 @@ from mixsearch.errors import (
     HintError,
     Option,
     SearchError,
-    warn_user,
 )
 
 # With fewer samples "auto" counts nothing.
@@ -203,12 +202,10 @@ class SemiSupervised(BaseSearch[F]):
         membership = self.component_.membership(self._check_rows(X, reset=False))
         return np.column_stack([1 - membership, membership])
 
-    def _leave_out_outliers(self, chunks: Chunks[SampleChunk]) -> Outliers[Any]:
-        outliers = find_outliers(chunks)
-        self.outliers_ = outliers.rows
-        if len(outliers.rows):
-            warn_user(outliers.warning())
-        return outliers
+    def _leave_out_outliers(self, chunks: Chunks[SampleChunk]) -> Chunks[SampleChunk]:
+        self.outliers_ = find_outliers(chunks)
+        warn_about_outliers(self.outliers_, chunks.n_rows)
+        return chunks.drop_rows(self.outliers_) if len(self.outliers_) else chunks
 
     def _search_members(self, chunks: Chunks[SampleChunk], y: Any) -> None:
         self._forget("component_")

@@ -161,28 +161,11 @@ def squared_distances(X: Samples, point: Array) -> Array:
     return np.asarray(np.concatenate([np.einsum("ij,ij->i", part, part) for part in parts]), dtype=np.float64)
 
 
-@dataclass(frozen=True)
-class MeasuredChunk(SampleChunk):
-    """Samples with their squared distance from a center."""
-
-    squares: Any = None  # (n,)
-
-
-class MeasuredSamples(NamedTuple):
-    """The mean of samples, (d,), and the samples with their squared distance from it."""
-
-    mean: Array
-    chunks: Chunks[MeasuredChunk]
-
-
-def measure_samples(chunks: Chunks[SampleChunk]) -> MeasuredSamples:
-    """Return samples with their squared distance from their mean."""
-    mean = sample_mean_of(chunks)
-
-    def measure(chunk: SampleChunk) -> MeasuredChunk:
-        return MeasuredChunk(chunk.first, chunk.samples, chunk.responses, squared_distances(chunk.samples, mean))
-
-    return MeasuredSamples(mean, chunks.map(measure))
+def total_variance(covariance: Matrix, chunks: Chunks[SampleChunk], center: Array) -> float:
+    """Return the trace of a covariance, which operators do not show, from the samples."""
+    if isinstance(covariance, np.ndarray):
+        return float(np.trace(covariance))
+    return float(chunks.sum(lambda chunk: squared_distances(chunk.samples, center).sum())) / chunks.n_rows
 
 
 def blas_threads_for(chunks: Chunks[Any]) -> AbstractContextManager[Any]:

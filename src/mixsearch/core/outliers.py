@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from statistics import NormalDist
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from mixsearch._typing import Array, Samples
-from mixsearch.core.moments import MeasuredSamples, measure_samples, sample_mean_of, squared_distances
-from mixsearch.core.rows import Chunks, SampleChunk, top_rows
+from mixsearch.core.moments import sample_mean_of, squared_distances
+from mixsearch.core.rows import Chunks, SampleChunk
 from mixsearch.core.tuning import TUNING
-from mixsearch.errors import OutliersWarning
+from mixsearch.errors import OutliersWarning, warn_user
 
 # A gross outlier moves the mean, and hides smaller ones until it is left out.
 MAX_ROUNDS = 4
@@ -24,67 +24,46 @@ MIN_MEMBERS = 5
 MAX_SAMPLES, MAX_FAR = 10_000, 5000
 MAX_LISTED = 10
 
-M = TypeVar("M")
 
-
-class Outliers(NamedTuple, Generic[M]):
-    """Samples that lie far from all others, and what is left without them."""
-
-    rows: Array  # their indices, rising, (q,)
-    n_samples: int  # with them
-    samples: Chunks[SampleChunk]  # all others
-    measured: M  # the same, as they were measured
-
-    def warning(self) -> OutliersWarning:
-        """Return the warning about them. There must be some."""
-        n, listed = len(self.rows), ", ".join(map(str, self.rows[:MAX_LISTED]))
-        more = f" and {n - MAX_LISTED:,} more" if n > MAX_LISTED else ""
-        verbs = ("lies", "row", "was") if n == 1 else ("lie", "rows", "were")
-        return OutliersWarning(
-            f"{{n_outliers:,}} of {{n_samples:,}} samples {verbs[0]} far from all others ({verbs[1]} {listed}{more}) "
-            f"and {verbs[2]} left out of the fit.",
-            n_outliers=n,
-            n_samples=self.n_samples,
-            rows=self.rows[:MAX_LISTED].tolist(),
-        )
-
-
-def find_outliers(chunks: Chunks[SampleChunk]) -> Outliers[MeasuredSamples]:
-    """Find samples that lie far from the mean and from each other.
+def find_outliers(chunks: Chunks[SampleChunk]) -> Array:
+    """Find samples that lie far from the mean and from each other: their indices, rising, (q,).
 
     Notes
     -----
     The breakdown point is 1%: up to that share of the samples may lie anywhere. More of them, or five close to each
     other, are taken for components.
     """
-    measured = measure_samples(chunks)
-    far, center = find_far(measured.chunks, lambda chunk: np.asarray(chunk.squares)), measured.mean
-    if not len(far.rows):
-        return Outliers(far.rows, chunks.n_rows, chunks, measured)
-    for _ in range(MAX_ROUNDS):
-        share = len(far.rows) / chunks.n_rows
-        center = np.asarray((measured.mean - share * sample_mean_of(chunks.take_rows(far.rows))) / (1 - share))
-        before, far = far, find_far(chunks, partial(_measure_from, center))
-        if np.array_equal(before.rows, far.rows):
+    mean = center = sample_mean_of(chunks)
+    before, rows, median = None, np.zeros(0, dtype=np.int64), 0.0
+    for _ in range(MAX_ROUNDS + 1):
+        before, (rows, median) = rows, find_far(chunks, partial(_measure_from, center))
+        if np.array_equal(before, rows):
             break
-    rows = isolated_rows(chunks, far, center)
-    samples = chunks.drop_rows(rows)
-    return Outliers(rows, chunks.n_rows, samples, measure_samples(samples))
+        share = len(rows) / chunks.n_rows
+        center = np.asarray((mean - share * sample_mean_of(chunks.take_rows(rows))) / (1 - share))
+    return isolated_rows(chunks, rows, median, center)
 
 
 def _measure_from(center: Array, chunk: SampleChunk) -> Array:
     return squared_distances(chunk.samples, center)
 
 
-class Far(NamedTuple):
-    """Rows whose squares are far larger than those of the others."""
+def warn_about_outliers(rows: Array, n_samples: int) -> None:
+    """Warn that some samples lie far from all others, if there are any."""
+    n, listed = len(rows), ", ".join(map(str, rows[:MAX_LISTED]))
+    if not n:
+        return
+    more = f" and {n - MAX_LISTED:,} more" if n > MAX_LISTED else ""
+    verbs = ("lies", "row", "was") if n == 1 else ("lie", "rows", "were")
+    sentence = (
+        f"{{n_outliers:,}} of {{n_samples:,}} samples {verbs[0]} far from all others ({verbs[1]} {listed}{more}) and "
+        f"{verbs[2]} left out of the fit."
+    )
+    warn_user(OutliersWarning(sentence, n_outliers=n, n_samples=n_samples, rows=rows[:MAX_LISTED].tolist()))
 
-    rows: Array  # their indices, rising, (q,)
-    median: float  # of all squares
 
-
-def find_far(chunks: Chunks[Any], measure: Callable[[Any], Array]) -> Far:
-    """Find the samples of which some square is far larger than that of all others.
+def find_far(chunks: Chunks[Any], measure: Callable[[Any], Array]) -> tuple[Array, float]:
+    """Find the samples of which some square is far larger than that of all others; also return the median square.
 
     Notes
     -----
@@ -93,7 +72,7 @@ def find_far(chunks: Chunks[Any], measure: Callable[[Any], Array]) -> Far:
     """
     n = chunks.n_rows
     if n < TUNING.min_samples:
-        return Far(np.zeros(0, dtype=np.int64), 0.0)
+        return np.zeros(0, dtype=np.int64), 0.0
     sampled = np.concatenate(chunks.thin(-(-n // MAX_SAMPLES)).gather(measure))
     middle, upper = np.quantile(np.cbrt(sampled), [0.5, 1 - TUNING.tail])
     # Where all distances are equal, rounding is not far.
@@ -106,16 +85,16 @@ def find_far(chunks: Chunks[Any], measure: Callable[[Any], Array]) -> Far:
         return np.stack([chunk.first + rows, squares[rows]])
 
     rows, squares = np.concatenate(chunks.gather(find_above), axis=1)
-    return Far(np.sort(rows[top_rows(squares, MAX_FAR)]).astype(np.int64), float(np.median(sampled)))
+    return np.sort(rows[np.argsort(-squares, kind="stable")[:MAX_FAR]]).astype(np.int64), float(np.median(sampled))
 
 
-def isolated_rows(chunks: Chunks[Any], far: Far, center: Array) -> Array:
+def isolated_rows(chunks: Chunks[Any], rows: Array, median: float, center: Array) -> Array:
     """Return the far rows that are not members of a group of samples close to each other."""
-    if len(far.rows) < MIN_MEMBERS:
-        return far.rows
+    if len(rows) < MIN_MEMBERS:
+        return rows
     from sklearn.cluster import DBSCAN  # type: ignore[attr-defined]  # old stubs; it takes longer to import than most fits
 
-    samples: Samples = chunks.take_rows(far.rows).chunk.samples
+    samples: Samples = chunks.take_rows(rows).chunk.samples
     points = samples if sp.issparse(samples) else np.asarray(samples, dtype=np.float64) - center
-    radius = max(np.sqrt(TUNING.max_spread * far.median), np.finfo(np.float64).tiny)
-    return np.asarray(far.rows[DBSCAN(eps=radius, min_samples=MIN_MEMBERS).fit_predict(points) < 0])
+    radius = max(np.sqrt(TUNING.max_spread * median), np.finfo(np.float64).tiny)
+    return np.asarray(rows[DBSCAN(eps=radius, min_samples=MIN_MEMBERS).fit_predict(points) < 0])

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from mixsearch._typing import Array, Matrix
 from mixsearch.core.eigen import top_eigenpairs
 from mixsearch.core.frame import count_above, project
-from mixsearch.core.moments import blas_threads_for, second_moment, squared_distances
+from mixsearch.core.moments import blas_threads_for, second_moment, squared_distances, total_variance
 from mixsearch.core.rows import CACHED_ROWS, Chunks, SampleChunk, row_slices, sum_chunks
 from mixsearch.core.tuning import TUNING
 from mixsearch.display import pluralize
@@ -122,7 +122,7 @@ def count_directions(chunks: Chunks[SampleChunk], center: Array, seed: int) -> S
         covariance = second_moment(chunks, center=center)
         values, vectors, _ = top_eigenpairs(covariance, n_tested, tol=TOL, max_applications=MAX_APPLICATIONS, seed=seed)
     rank = noise_rank(covariance, chunks, center, min(n_tested, d // 4))
-    trace = float(chunks.sum(lambda chunk: squared_distances(chunk.samples, center).sum())) / n
+    trace = total_variance(covariance, chunks, center)
     X = chunks.thin(-(-n // MAX_ENERGIES)).chunk.samples
     squares, inside = squared_distances(X, center), project(X, vectors, center)
     n_signal = 0

@@ -26,7 +26,7 @@ def spoiled(distance, rows=ROWS, n=1000, d=12, seed=0):
 
 
 def outlier_rows(X):
-    return find_outliers(chunk_in_memory(X)).rows
+    return find_outliers(chunk_in_memory(X))
 
 
 @pytest.mark.parametrize("distance", [30, 1e9])
@@ -64,14 +64,7 @@ def test_mixtures_lose_no_sample(n_features, ratio):
 @pytest.mark.parametrize("cuts", [(), (10, 10, 41)])
 def test_rows_are_those_of_all_samples_in_every_split(cuts):
     X = spoiled(50)
-    found = find_outliers(split_samples(X, cuts))
-    others = np.delete(X, ROWS, axis=0)
-    assert_array_equal(found.rows, ROWS)
-    assert found.samples.n_rows == len(others)
-    assert_array_equal(found.samples.collect().chunk.samples, others)
-    assert_allclose(found.measured.mean, others.mean(axis=0), atol=1e-12)
-    joined = found.measured.chunks.collect().chunk
-    assert_allclose(joined.squares, np.sum((others - others.mean(axis=0)) ** 2, axis=1))
+    assert_array_equal(find_outliers(split_samples(X, cuts)), ROWS)
 
 
 def test_sparse_samples_have_the_same_outliers():

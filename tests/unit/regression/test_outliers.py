@@ -15,7 +15,7 @@ ROWS = np.array([17, 40, 711])
 
 
 def outlier_rows(X, y):
-    return find_regression_outliers(chunk_in_memory(X, y)).rows
+    return find_regression_outliers(chunk_in_memory(X, y))[0]
 
 
 def draw(n=2000, d=5, k=2, seed=0):
@@ -57,9 +57,9 @@ def test_members_of_a_rare_level_stay():
 def test_outliers_are_the_same_however_samples_are_split():
     X, y = draw()
     y[ROWS] = 1e3
-    found = find_regression_outliers(split_samples(X, (1, 700, 713), y))
-    assert_array_equal(found.rows, ROWS)
-    assert found.measured.chunks.n_rows == found.samples.n_rows == 1997
+    rows, samples, standardized = find_regression_outliers(split_samples(X, (1, 700, 713), y))
+    assert_array_equal(rows, ROWS)
+    assert standardized.chunks.n_rows == samples.n_rows == 1997
 
 
 def test_a_fit_says_what_it_left_out_and_is_as_if_it_had_never_been_there():
