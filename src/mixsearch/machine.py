@@ -158,13 +158,12 @@ def on_one_core() -> Iterator[None]:
         _cores.reset(token)
 
 
-def map_parallel(function: Callable[[T], U], values: Iterable[T], n_jobs: int | None) -> list[U]:
+def map_parallel(function: Callable[[T], U], values: Iterable[T]) -> list[U]:
     """Apply a function to every value in parallel threads, each of which computes on one core."""
     tasks = list(values)
-    # What n_jobs means is for joblib to say, which one task need not wait for.
-    n_threads = 1 if len(tasks) <= 1 else _count_threads(n_jobs)
+    n_threads = min(len(tasks), n_cores())
     with one_blas_thread:
-        if n_threads == 1:
+        if n_threads <= 1:
             return list(map(function, tasks))
         # Every task has the caller's context: who collects its warnings.
         contexts = [copy_context() for _ in tasks]
@@ -188,9 +187,3 @@ def map_in_order(function: Callable[[T], U], items: Iterable[T], n_threads: int)
                 yield pending.popleft().result()
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _count_threads(n_jobs: int | None) -> int:
-    from joblib import effective_n_jobs
-
-    return int(effective_n_jobs(n_jobs))

@@ -94,7 +94,7 @@ def answer_questions(index: TopicIndex, questions: Sequence[Question]) -> list[A
     >>> answers[1].error.code
     'unknown_word'
     """
-    return map_parallel(lambda question: answer_question(index, question), questions, n_jobs=-1)
+    return map_parallel(lambda question: answer_question(index, question), questions)
 
 
 def name_answers(answers: Iterable[Answer]) -> dict[str, Topic]:

@@ -192,7 +192,9 @@ def estimate_curve(background: Array, given: Array, check: TopicCheck) -> tuple[
     slopes = np.clip(np.diff(y[corners]) / np.maximum(np.diff(x[corners]), 1e-9), 0, 1)
     ends = np.append(levels[0], levels)[corners]
     likely, unlikely = slopes**TUNING.sharpness, (1 - slopes) ** TUNING.sharpness
-    return ((ends[1:] + ends[:-1]) / 2)[::-1], (likely / (likely + unlikely))[::-1]
+    scores, membership = ((ends[1:] + ends[:-1]) / 2)[::-1], (likely / (likely + unlikely))[::-1]
+    first = max(int(np.argmax(membership > 0)) - 1, 0)  # most documents are below, where nothing is to be interpolated
+    return scores[first:], membership[first:]
 
 
 def thin(scores: Array, n: int = 200) -> Array:

@@ -69,7 +69,7 @@ def list_topics(index: TopicIndex, n: int = 30) -> list[ListedTopic]:
     """
     words = [starter.word for starter in index.starters(n)]
     with collect_warnings():  # what is listed has a check of its own
-        topics = map_parallel(lambda word: index.search([word]), words, n_jobs=-1)
+        topics = map_parallel(lambda word: index.search([word]), words)
     # The same topic from several words: the first one stands for all.
     listed: list[ListedTopic] = []
     for word, topic in zip(words, topics, strict=True):

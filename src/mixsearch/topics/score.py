@@ -166,7 +166,7 @@ def multiply_corpus(corpus: FittedCorpus, contrast: Contrast) -> Array:
         products[1, documents] = coordinates @ contrast.fine
         products[2, documents] = (coordinates[:, :b] @ broad) / np.where(norms > 0, norms, np.inf)
 
-    map_parallel(multiply, corpus.split_rows(), n_jobs=-1)
+    map_parallel(multiply, corpus.split_rows())
     return products.T
 
 

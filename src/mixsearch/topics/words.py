@@ -12,6 +12,7 @@ from mixsearch.topics.fitted_corpus import FittedCorpus, Vectors
 from mixsearch.topics.tuning import TUNING
 
 _CANDIDATES = 20  # per word that is wanted, from which phrases replace their words
+_N_STEPS = 10  # of k-means
 
 
 class TopicWord(NamedTuple):
@@ -134,13 +135,30 @@ def find_meanings(corpus: FittedCorpus, documents: Array, vectors: Vectors, colu
 
 
 def _cluster(X: Array) -> Array:
-    """Return the best labels of three runs of k-means."""
-    from scipy.cluster.vq import kmeans2, vq
+    """Return the best labels of three runs of k-means, from starts far from each other (k-means++).
 
+    The packages that have it take longer to import than a search.
+    """
     points, rng = np.asarray(X, dtype=np.float64), np.random.default_rng(0)
-    runs = [kmeans2(points, TUNING.n_meanings, minit="++", seed=rng, missing="warn") for _ in range(3)]
-    centers = min((centers for centers, _ in runs), key=lambda centers: float(np.square(vq(points, centers)[1]).sum()))
-    return np.asarray(vq(points, centers)[0])
+    squares = np.einsum("ij,ij->i", points, points)
+
+    def measure(centers: Array) -> Array:
+        """Return squared distances, (n, k)."""
+        return np.maximum(squares[:, None] - 2 * points @ centers.T + np.einsum("ij,ij->i", centers, centers), 0)
+
+    def run() -> tuple[float, Array]:
+        centers = points[[rng.integers(len(points))]]
+        while len(centers) < TUNING.n_meanings:
+            nearest = measure(centers).min(axis=1) + 1e-12
+            centers = np.concatenate([centers, points[[rng.choice(len(points), p=nearest / nearest.sum())]]])
+        for _ in range(_N_STEPS):
+            is_near = np.eye(len(centers))[measure(centers).argmin(axis=1)]
+            sizes = is_near.sum(axis=0)[:, None]
+            centers = np.where(sizes > 0, is_near.T @ points / np.maximum(sizes, 1), centers)
+        distances = measure(centers)
+        return float(distances.min(axis=1).sum()), distances.argmin(axis=1)
+
+    return min((run() for _ in range(3)), key=lambda result: result[0])[1]
 
 
 def _merge_clusters(X: Array, labels: Array) -> Array:
