@@ -155,6 +155,19 @@ def test_commands_and_options_on_pages_exist():
     assert unknown == []
 
 
+def test_tables_of_results_have_a_command_the_data_and_a_date():
+    source = re.compile(r"^`python (?:-m (paper_experiments)|(benchmarks/\w+\.py)).*` · .+ · \d+ \w+ 20\d\d", re.M)
+    without = []
+    for page in sorted((ROOT / "docs" / "results").glob("*.md")):
+        # Every section of the paper's experiments is printed by one command, at the top.
+        sections = [read(page)] if "<!-- rows" in read(page) else re.split(r"^(?=## )", read(page), flags=re.M)
+        for section in (section for section in sections if "\n| ---" in section):
+            named = source.search(section)
+            if not named or not (ROOT / (named[1] or named[2])).exists():
+                without.append(f"{page.name}: {section.splitlines()[0]}")
+    assert without == []
+
+
 def test_figures_of_the_readme_are_those_of_the_sections_that_it_links_to():
     links = re.findall(r"\[([^]]*\.\d{3}[^]]*)\]\(([^#)]*)#([^)]*)\)", read(ROOT / "README.md"))
     assert len(links) > 4
