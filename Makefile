@@ -117,8 +117,8 @@ peers: $(READY)  ## topics beside other packages, which are installed here; an h
 	$(BIN)/python benchmarks/run.py quality
 
 pictures: $(READY) page browser  ## every picture in the README and the guides
-	$(BIN)/python docs/pictures.py
-	$(BIN)/python docs/screenshots.py
+	$(BIN)/python -m docs.pictures
+	$(BIN)/python -m docs.screenshots
 
 wheel: $(READY) page  ## dist/mixsearch-*.whl
 	$(BIN)/python -m build --wheel --no-isolation

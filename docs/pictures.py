@@ -1,7 +1,8 @@
-"""Draw the pictures of the guides: errors, segments, members, a pass of a fit. Takes two minutes."""
+"""Draw the pictures of the guides: `python -m docs.pictures [NAME ...]`. All of them take two minutes."""
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
+from paper_experiments.figures import write_picture
 from sklearn.datasets import load_wine
 
 from mixsearch import GaussianSearch, LdaSearch, RegressionSearch, SubspaceSearch, find, segment
@@ -174,5 +176,5 @@ if __name__ == "__main__":
     }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for name, draw in drawings.items():
-            draw().savefig(FOLDER / f"{name}.png", dpi=150)
+        for name in sys.argv[1:] or drawings:
+            write_picture(FOLDER / f"{name}.png", drawings[name]())

@@ -1,8 +1,7 @@
-"""Take the pictures of the page: of drawn reviews, of the table and of the picture that it has as examples."""
+"""Take the pictures of the page, of its example texts, table and photo: `python -m docs.screenshots [NAME ...]`."""
 
 from __future__ import annotations
 
-import io
 import sys
 import tempfile
 from collections.abc import Callable
@@ -13,7 +12,7 @@ from urllib.parse import urlencode
 sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
 
 from browsing import launch
-from PIL import Image
+from paper_experiments.figures import write_picture
 from playwright.sync_api import Page, sync_playwright
 from web_demo import served
 
@@ -63,8 +62,7 @@ def main() -> None:
                 page = context.new_page()
                 page.set_default_timeout(120_000)
                 PICTURES[name](page)
-                with Image.open(io.BytesIO(page.screenshot())) as image:
-                    image.convert("RGB").quantize(256).save(FOLDER / f"{name}.png", optimize=True)
+                write_picture(FOLDER / f"{name}.png", page.screenshot(), n_colors=64)
                 context.close()
             browser.close()
 

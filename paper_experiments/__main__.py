@@ -30,6 +30,7 @@ from paper_experiments import (
 )
 from paper_experiments.corpora import VARIABLE, find_missing
 from paper_experiments.experiment import Experiment, Rows, read_rows, run_experiment
+from paper_experiments.figures import write_picture
 
 # In the order of the paper.
 EXPERIMENTS: tuple[Experiment, ...] = (
@@ -64,8 +65,7 @@ def compute_checksum(path: Path) -> str:
 
 def draw_figure(experiment: Experiment, rows: Path, figure: Path) -> None:
     """Draw the figure of a file of rows, whose checksum the figure carries."""
-    drawn = experiment.draw(read_rows(rows))
-    drawn.savefig(figure, metadata={ROWS_KEY: compute_checksum(rows), "Software": None})
+    write_picture(figure, experiment.draw(read_rows(rows)), **{ROWS_KEY: compute_checksum(rows)})
 
 
 def format_block(experiment: Experiment, rows: Rows) -> str:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from io import BytesIO
 from itertools import product
+from pathlib import Path
 from time import process_time
 from typing import Any, NamedTuple, TypeVar
 
@@ -13,6 +15,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, StrMethodFormatter
+from PIL import Image
+from PIL.PngImagePlugin import PngInfo
 from threadpoolctl import threadpool_limits
 
 from mixsearch._typing import Array
@@ -32,6 +36,17 @@ def time_call(work: Callable[..., T], *arguments: Any, clock: Callable[[], float
 def limit_threads() -> AbstractContextManager[Any]:
     """Limit BLAS and OpenMP to one thread, so that times are those of one core."""
     return threadpool_limits(limits=1)
+
+
+def write_picture(path: Path, figure: Figure | bytes, n_colors: int = 128, **texts: str) -> None:
+    """Write a figure, or an encoded image, as a PNG of few colors, a third of the size, with text chunks."""
+    encoded, chunks = BytesIO(figure if isinstance(figure, bytes) else b""), PngInfo()
+    if isinstance(figure, Figure):
+        figure.savefig(encoded, dpi=150)
+    for key, text in texts.items():
+        chunks.add_text(key, text)
+    with Image.open(encoded) as image:
+        image.convert("RGB").quantize(n_colors, dither=Image.Dither.NONE).save(path, optimize=True, pnginfo=chunks)
 
 
 def format_markdown(columns: Sequence[str], lines: Iterable[Sequence[str]]) -> str:

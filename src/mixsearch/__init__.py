@@ -4,4 +4,4 @@ import lazy_loader as lazy
 
 __getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)
 
-__version__ = "1.0.0rc1"
+__version__ = "1.0.0"

@@ -67,6 +67,11 @@ def test_the_package_index_can_follow_every_link_of_the_readme(wheel):
     assert [link for link in links if not link.startswith("https://")] == []
 
 
+def test_pictures_are_small():
+    pictures = {path.name: path.stat().st_size for path in (ROOT / "docs" / "pictures").rglob("*.png")}
+    assert {name: size for name, size in pictures.items() if size > 200_000} == {}
+
+
 def test_workflows_run_targets_and_files_that_exist():
     targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE)
     missing = []
