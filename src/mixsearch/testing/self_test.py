@@ -215,7 +215,7 @@ def _list_checks() -> Iterator[Check]:
     yield Check("a community, from three members", _find_community)
     yield Check("a topic, from one word", _find_topic)
     yield Check("rows of a table, from three rows", _find_rows)
-    yield Check("segments of an image, from three pixels", _find_segments)
+    yield Check("segments of an image, from three pixels", _find_segments, ("skimage",), "cli")
     yield Check("plots", _draw, ("matplotlib",), "cli")
     yield Check("the command line", _run_command, ("typer", "rich"), "cli")
     yield Check("the server", _describe_server, ("fastapi", "uvicorn", "typer", "PIL"), "web")
