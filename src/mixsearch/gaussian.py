@@ -21,7 +21,7 @@ from mixsearch.core.eigen import OVERSAMPLING, top_eigenpairs
 from mixsearch.core.estimator import RandomState, SemiSupervised
 from mixsearch.core.extraction import all_components
 from mixsearch.core.family import Preset
-from mixsearch.core.frame import Frame, frame_from_eigenpairs, project
+from mixsearch.core.frame import Frame, frame_from_eigenpairs, project_and_measure
 from mixsearch.core.generic import find_component
 from mixsearch.core.jackknife import StandardErrors
 from mixsearch.core.moments import (
@@ -32,7 +32,6 @@ from mixsearch.core.moments import (
     centered_sums,
     sample_mean_of,
     second_moment,
-    squared_distances,
     sum_cubes,
     symmetrize,
     total_variance,
@@ -147,7 +146,7 @@ class GaussianFamily:
 
     def read(self, X: Samples) -> GaussianChunk:
         """Return new samples with their coordinates in the frame."""
-        residual = residual_squares(X, self.frame, self.origin)
+        residual = project_and_measure(X, self.frame.basis, self.origin)[1]
         return GaussianChunk(0, X, self.frame.whiten(X), residual / self.n_noise, residual)
 
     def hinted(self, hint: Array) -> Hinted:
@@ -226,12 +225,6 @@ class GaussianFamily:
         return self.chunks.n_rows * (1 - 1 / self.chunks.n_groups)
 
 
-def residual_squares(X: Samples, frame: Frame, origin: Array) -> Array:
-    """Compute the squared distance of samples from the signal space, (n,)."""
-    inside = project(X, frame.basis, origin)
-    return np.asarray(np.maximum(squared_distances(X, origin) - np.einsum("ij,ij->i", inside, inside), 0))
-
-
 def fit_gaussian(chunks: Chunks[SampleChunk], n_components: int, *, paper: bool, seed: int) -> GaussianFamily:
     """Find the signal space and the noise of a mixture of spherical Gaussians, and project the samples.
 
@@ -262,13 +255,11 @@ def fit_gaussian(chunks: Chunks[SampleChunk], n_components: int, *, paper: bool,
     def project_paper(chunk: SampleChunk) -> GaussianChunk:
         X = chunk.samples
         energy = np.asarray(X @ noise_direction - mean @ noise_direction) ** 2
-        residual = residual_squares(X, frame, np.zeros(d))
+        residual = project_and_measure(X, frame.basis, np.zeros(d))[1]
         return GaussianChunk(chunk.first, X, frame.whiten(X).astype(X.dtype, copy=False), energy, residual)
 
     def project_centered(chunk: SampleChunk) -> GaussianChunk:
-        inside = project(chunk.samples, vectors, mean)
-        squares = squared_distances(chunk.samples, mean)
-        residual = np.maximum(squares - np.einsum("ij,ij->i", inside, inside), 0)
+        inside, residual = project_and_measure(chunk.samples, vectors, mean)
         Y = np.column_stack([np.ones(chunk.n_rows), inside / np.sqrt(signal.values)])
         Y = Y.astype(chunk.samples.dtype, copy=False)
         return GaussianChunk(chunk.first, chunk.samples, Y, residual / n_noise, residual)
@@ -568,7 +559,7 @@ class GaussianComponent(MixtureComponent):
         if isinstance(self._refined.model, ShapedModel):
             return float(np.trace(self.covariance)) / len(self.center)
         # EM measures distances in the noise space from the origin: that of the center is not part of the variance.
-        outside = float(residual_squares(self.center[None], self._frame, self._family.origin)[0])
+        outside = float(project_and_measure(self.center[None], self._frame.basis, self._family.origin)[1][0])
         variance = float(self._refined.params.scales[self._index])
         return max(variance - outside / self._refined.model.n_dims, 0.0)
 

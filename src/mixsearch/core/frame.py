@@ -86,6 +86,19 @@ def project(X: Samples, basis: Array, origin: Array) -> Array:
     return np.concatenate([(X[rows] - middle) @ axes for rows in row_slices(len(X), CACHED_ROWS)])
 
 
+def project_and_measure(X: Samples, basis: Array, origin: Array) -> tuple[Array, Array]:
+    """Return (X - origin) basis, (n, k), and the squared distance of X from the subspace that it spans, (n,)."""
+    if sp.issparse(X):
+        inside = project(X, basis, origin)
+        squares = np.asarray(X.multiply(X).sum(axis=1)) - 2 * (X @ origin) + origin @ origin
+    else:
+        middle, axes = origin.astype(X.dtype), basis.astype(X.dtype)
+        centered = (X[rows] - middle for rows in row_slices(len(X), CACHED_ROWS))
+        pairs = [(part @ axes, np.einsum("ij,ij->i", part, part)) for part in centered]
+        inside, squares = (np.concatenate(parts) for parts in zip(*pairs, strict=True))
+    return inside, np.maximum(squares.astype(np.float64) - np.einsum("ij,ij->i", inside, inside), 0)
+
+
 def count_above(values: Array, level: float = 0.0, *, precision: Any = np.float64) -> int:
     """Count the eigenvalues that exceed a level by more than rounding."""
     rounding = 100 * np.finfo(precision).eps * np.abs(values).max(initial=0.0)

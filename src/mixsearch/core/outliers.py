@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
 
@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from mixsearch._typing import Array, Samples
 from mixsearch.core.moments import sample_mean_of, squared_distances
-from mixsearch.core.rows import Chunks, SampleChunk
+from mixsearch.core.rows import Chunk, Chunks, SampleChunk
 from mixsearch.core.tuning import TUNING
 from mixsearch.errors import OutliersWarning, warn_user
 
@@ -25,6 +25,13 @@ MAX_SAMPLES, MAX_FAR = 10_000, 5000
 MAX_LISTED = 10
 
 
+@dataclass(frozen=True)
+class Squares(Chunk):
+    """A square for each sample."""
+
+    values: Array  # (n,)
+
+
 def find_outliers(chunks: Chunks[SampleChunk]) -> Array:
     """Find samples that lie far from the mean and from each other: their indices, rising, (q,).
 
@@ -33,19 +40,19 @@ def find_outliers(chunks: Chunks[SampleChunk]) -> Array:
     The breakdown point is 1%: up to that share of the samples may lie anywhere. More of them, or five close to each
     other, are taken for components.
     """
+
+    def find_from(center: Array) -> tuple[Array, float]:
+        return find_far(chunks, lambda chunk: squared_distances(chunk.samples, center))
+
     mean = center = sample_mean_of(chunks)
-    before, rows, median = None, np.zeros(0, dtype=np.int64), 0.0
-    for _ in range(MAX_ROUNDS + 1):
-        before, (rows, median) = rows, find_far(chunks, partial(_measure_from, center))
+    (rows, median), before = find_from(center), np.zeros(0, dtype=np.int64)
+    for _ in range(MAX_ROUNDS):
         if np.array_equal(before, rows):
             break
         share = len(rows) / chunks.n_rows
         center = np.asarray((mean - share * sample_mean_of(chunks.take_rows(rows))) / (1 - share))
+        before, (rows, median) = rows, find_from(center)
     return isolated_rows(chunks, rows, median, center)
-
-
-def _measure_from(center: Array, chunk: SampleChunk) -> Array:
-    return squared_distances(chunk.samples, center)
 
 
 def warn_about_outliers(rows: Array, n_samples: int) -> None:
@@ -62,8 +69,8 @@ def warn_about_outliers(rows: Array, n_samples: int) -> None:
     warn_user(OutliersWarning(sentence, n_outliers=n, n_samples=n_samples, rows=rows[:MAX_LISTED].tolist()))
 
 
-def find_far(chunks: Chunks[Any], measure: Callable[[Any], Array]) -> tuple[Array, float]:
-    """Find the samples of which some square is far larger than that of all others; also return the median square.
+def find_far(chunks: Chunks[SampleChunk], measure: Callable[..., Array]) -> tuple[Array, float]:
+    """Find the samples whose square, as `measure` computes it, is far larger than all others; return the median too.
 
     Notes
     -----
@@ -73,19 +80,19 @@ def find_far(chunks: Chunks[Any], measure: Callable[[Any], Array]) -> tuple[Arra
     n = chunks.n_rows
     if n < TUNING.min_samples:
         return np.zeros(0, dtype=np.int64), 0.0
-    sampled = np.concatenate(chunks.thin(-(-n // MAX_SAMPLES)).gather(measure))
+    squares = chunks.map(lambda chunk: Squares(chunk.first, measure(chunk)))
+    sampled = squares.thin(-(-n // MAX_SAMPLES)).chunk.values
     middle, upper = np.quantile(np.cbrt(sampled), [0.5, 1 - TUNING.tail])
     # Where all distances are equal, rounding is not far.
     deviation = max((upper - middle) / NormalDist().inv_cdf(1 - TUNING.tail), 0.01 * middle)
     limit = float((middle + (np.sqrt(2 * np.log(n)) + TUNING.slack) * deviation) ** 3)
 
-    def find_above(chunk: Any) -> Array:
-        squares = measure(chunk)
-        rows = np.flatnonzero(squares > limit)
-        return np.stack([chunk.first + rows, squares[rows]])
+    def find_above(chunk: Squares) -> Array:
+        rows = np.flatnonzero(chunk.values > limit)
+        return np.stack([chunk.first + rows, chunk.values[rows]])
 
-    rows, squares = np.concatenate(chunks.gather(find_above), axis=1)
-    return np.sort(rows[np.argsort(-squares, kind="stable")[:MAX_FAR]]).astype(np.int64), float(np.median(sampled))
+    rows, far = np.concatenate(squares.gather(find_above), axis=1)
+    return np.sort(rows[np.argsort(-far, kind="stable")[:MAX_FAR]]).astype(np.int64), float(np.median(sampled))
 
 
 def isolated_rows(chunks: Chunks[Any], rows: Array, median: float, center: Array) -> Array:
