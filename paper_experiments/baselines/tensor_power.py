@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from mixsearch._typing import Array
+from mixsearch.core.extraction import find_tensor
 from mixsearch.core.frame import Frame
 from mixsearch.core.moments import sum_cubes, symmetrize
 from mixsearch.core.rows import row_slices
@@ -59,7 +60,7 @@ def _(search: LdaSearch) -> ThirdMoment:
     """Return the moment of three words of a document, different ones unless the search uses plug-in moments."""
     check_is_fitted(search)
     family = search._family
-    return ThirdMoment(family.frame, family.tensor(np.eye(family.n_components)), family.mean, total=family.alpha0)
+    return ThirdMoment(family.frame, find_tensor(family.hinted, family.n_components), family.mean, total=family.alpha0)
 
 
 def _sum_cubes(chunk: Any) -> Any:

@@ -2,7 +2,7 @@ from .audit import Audit
 from .community import Community, CommunitySearch
 from .core.check import Check
 from .core.component import Component
-from .core.generic import search_family
+from .core.family import search_family
 from .core.jackknife import StandardErrors
 from .core.spectrum import Spectrum
 from .errors import SearchError, SearchWarning, WeakHintWarning

@@ -19,10 +19,9 @@ from mixsearch._typing import Array, Samples, SamplesLike
 from mixsearch.core.component import add_warnings
 from mixsearch.core.eigen import OVERSAMPLING, top_eigenpairs
 from mixsearch.core.estimator import RandomState, SemiSupervised
-from mixsearch.core.extraction import all_components
-from mixsearch.core.family import Preset
+from mixsearch.core.extraction import all_components, find_tensor
+from mixsearch.core.family import Preset, find_component
 from mixsearch.core.frame import Frame, frame_from_eigenpairs, project_and_measure
-from mixsearch.core.generic import find_component
 from mixsearch.core.jackknife import StandardErrors
 from mixsearch.core.moments import (
     Hinted,
@@ -32,8 +31,6 @@ from mixsearch.core.moments import (
     centered_sums,
     sample_mean_of,
     second_moment,
-    sum_cubes,
-    symmetrize,
     total_variance,
     weighted_gram,
     weighted_sums,
@@ -166,17 +163,6 @@ class GaussianFamily:
         cross = np.outer(self.noise_mean, spread * hint)
         matrix = third - cross - cross.T - (self.noise_mean @ hint) * np.diag(spread)
         return Hinted(matrix, self.mean, hint)
-
-    def tensor(self, basis: Array) -> Array:
-        """Contract the third moment with all columns of a basis, (k, q), to (q, q, q)."""
-
-        def sum_chunk(chunk: GaussianChunk) -> Any:
-            Y = chunk.projected @ basis
-            return sum_cubes(Y, Y, np.ones(len(Y)))
-
-        identity = (basis.T * self.frame.spread) @ basis
-        noise = symmetrize(np.multiply.outer(identity, self.noise_mean @ basis))
-        return np.asarray(self.chunks.sum(sum_chunk) / self.chunks.n_rows - noise)
 
     def leave_one_out(self, hint: Array) -> Replicates:
         """Compute the moments under a hint in the frame, (k,), of all samples but one group, for each group in turn."""
@@ -452,7 +438,7 @@ def start_from_moments(family: GaussianFamily) -> Gaussians:
     """Return all components as the third moment shows them, with the average variance."""
     signal, k = family.signal, family.n_components
     thinned = replace(family, chunks=thin_rows(family.chunks, k))
-    candidates = all_components(thinned.tensor(np.eye(k)), family.mean)
+    candidates = all_components(find_tensor(thinned.hinted, k), family.mean)
     centers = (candidates.points[signal] * np.sqrt(family.frame.values[signal])[:, None]).T
     weights = np.maximum(candidates.weights, EM.min_start_weight / k)
     return Gaussians(weights / weights.sum(), centers, np.full(k, family.positive_noise))

@@ -25,7 +25,7 @@ from mixsearch.core.check import check_answer, check_lead
 from mixsearch.core.component import Component, add_warnings
 from mixsearch.core.eigen import OVERSAMPLING, top_eigenpairs
 from mixsearch.core.estimator import RandomState, SemiSupervised
-from mixsearch.core.extraction import all_components, extract_by_whitening
+from mixsearch.core.extraction import all_components, extract_by_whitening, find_tensor
 from mixsearch.core.family import Preset
 from mixsearch.core.frame import Frame, count_above, frame_from_eigenpairs
 from mixsearch.core.jackknife import StandardErrors
@@ -200,13 +200,6 @@ class LdaFamily:
     def hinted(self, hint: Array) -> Hinted:
         """Contract the third moment with a hint c in the frame, (k,): that of the words v = Wc."""
         return self.contract(self.whitener @ hint)
-
-    def tensor(self, basis: Array) -> Array:
-        """Contract the third moment with all columns of a basis, (k, q), to (q, q, q)."""
-        W, distinct = self.whitener @ basis, self.distinct
-        within = self.chunks.map(lambda chunk: replace(chunk, projected=chunk.projected @ basis))
-        sums = (within.sum(sum_words, slice(None), W, v, distinct) for v in W.T)
-        return np.array([each.moments(W, v, self.alpha0)[2] for each, v in zip(sums, W.T, strict=True)])
 
     def replicate(self, v: Array) -> Replicates:
         """Compute the moments of all documents but one group, under a hint over words, for each group in turn."""
@@ -430,7 +423,7 @@ def start_sampling(family: LdaFamily) -> tuple[Array, Array, float, Chunks[Sampl
             n_words=n_words,
             most=MAX_WORDS,
         )
-    candidates = all_components(family.tensor(np.eye(family.n_components)), family.mean)
+    candidates = all_components(find_tensor(family.hinted, family.n_components), family.mean)
     points, weights = candidates.points, candidates.weights
     prior = np.maximum(weights / weights.sum(), EM.min_start_weight / family.n_components)
     prior *= family.alpha0 / prior.sum()

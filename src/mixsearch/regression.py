@@ -23,15 +23,13 @@ from mixsearch.core.component import MAX_RANKED, add_warnings
 from mixsearch.core.eigen import top_eigenpairs
 from mixsearch.core.estimator import RandomState
 from mixsearch.core.extraction import Candidates, all_components
-from mixsearch.core.family import Preset
+from mixsearch.core.family import Preset, find_component
 from mixsearch.core.frame import Frame, frame_from_eigenpairs, project
-from mixsearch.core.generic import find_component
 from mixsearch.core.jackknife import StandardErrors
 from mixsearch.core.moments import (
     Hinted,
     Replicates,
     gram,
-    rotate,
     sample_mean_of,
     second_moment,
     squared_distances,
@@ -342,10 +340,6 @@ class RegressionFamily:
     def hinted(self, hint: Array) -> Hinted:
         """Contract the third moment with a hint in the frame, (k,)."""
         return Hinted(np.tensordot(hint, self.third_moments[0], axes=1), self.mean, hint)
-
-    def tensor(self, basis: Array) -> Array:
-        """Contract the third moment with all columns of a basis, (k, q), to (q, q, q)."""
-        return rotate(self.third_moments[0], basis)
 
     def leave_one_out(self, hint: Array) -> Replicates:
         """Compute the moments under a hint in the frame, (k,), of all samples but one group, for each group in turn.
@@ -692,7 +686,7 @@ def start_em(family: RegressionFamily) -> tuple[RegressionModel, RegressionParam
     """Return the likelihood, and all components as moments show them, or lines through a few samples."""
     k, model = family.n_components, make_model(family)
     if family.has_moments:
-        return model, clip_regressions(family, all_components(family.tensor(np.eye(k)), family.mean))
+        return model, clip_regressions(family, all_components(family.third_moments[0], family.mean))
     chunk = thin_rows(family.chunks, k).map(model.read).chunk
     empty = RegressionParameters(np.zeros(k), np.zeros((k, 0)), np.zeros(k))
     return model, model.random_start(chunk, empty, np.random.default_rng(1))

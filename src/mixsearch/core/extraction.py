@@ -143,6 +143,11 @@ N_STARTS = 5
 MAX_ITER, SMALL_CHANGE = 30, 1e-6
 
 
+def find_tensor(contract: Callable[[Array], Hinted], n_coordinates: int) -> Array:
+    """Contract the third moment with each coordinate of the frame: T with Σ cₐTₐ = R(c), (k, k, k)."""
+    return np.stack([contract(unit).matrix for unit in np.eye(n_coordinates)])
+
+
 def all_components(tensor: Array, mean: Array) -> Candidates:
     """Return rough estimates of all components of a mixture, without a hint."""
     U = _diagonalize(_symmetric(tensor), np.linalg.eigh(np.tensordot(mean, tensor, axes=1))[1])

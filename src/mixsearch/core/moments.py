@@ -210,8 +210,3 @@ def sum_cubes(Y: Array, Z: Array, weights: Array) -> Array:
 def symmetrize(tensor: Array) -> Array:
     """Sum the three cyclic permutations of a tensor that is symmetric in its first two indices, (k, k, k)."""
     return np.asarray(tensor + tensor.transpose(1, 2, 0) + tensor.transpose(2, 0, 1))
-
-
-def rotate(tensor: Array, basis: Array) -> Array:
-    """Return a tensor, (k, k, k), in the coordinates of an orthonormal basis, (k, q): (q, q, q)."""
-    return np.tensordot(basis.T, basis.T @ tensor @ basis, axes=1)
