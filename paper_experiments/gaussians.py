@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from mixsearch import GaussianSearch, Moments, search_moments
+from mixsearch import GaussianSearch
 from mixsearch._typing import Array
 from mixsearch.core.frame import Frame
 from mixsearch.core.moments import sum_cubes, symmetrize
@@ -117,8 +117,11 @@ def _cancel(X: Array, hint: Array, k: int, *, noise: Noise, projected: bool = Fa
 def _whiten_as_authors(X: Array, hint: Array, k: int) -> Array:
     """Return the center of the top singular vector, with the smallest eigenvalue as the noise level, (d,)."""
     m, A, B = gaussian.moments(X, hint, k, noise="smallest")
-    found = search_moments(Moments(m, A, B), k)
-    return max((found, *found.alternatives), key=lambda component: abs(component.score)).center
+    sigma, V = largest_eigenpairs(A, k)
+    W = V / np.sqrt(sigma)
+    scores, U = np.linalg.eigh(W.T @ B @ W)
+    u = U[:, np.abs(scores).argmax()]
+    return np.asarray(V @ (np.sqrt(sigma) * u) / (u @ W.T @ m))
 
 
 def _compute_authors_moment(X: Array, k: int, *, noise_term: NoiseTerm) -> ThirdMoment:
