@@ -122,12 +122,14 @@ def leave_out_each(find: Callable[..., Any] | None, examples: Any, rows: Any, n_
         return Check(np.empty(0, dtype=np.int64), n_rows)
     ranks = []
     with collect_warnings():  # they are about answers that nobody sees
-        for left_out in np.unique(np.linspace(0, n - 1, min(n, MAX_LEFT_OUT)).astype(np.intp)):
+        tested = np.unique(np.linspace(0, n - 1, min(n, MAX_LEFT_OUT)).astype(np.intp))
+        for i, left_out in enumerate(tested, start=1):
             answer = find(examples=examples[np.arange(n) != left_out])
             membership = answer._membership_of(rows)
             example = answer._membership_of(examples[left_out : left_out + 1])[0]
-            is_before = np.mean(membership > example) + 0.5 * np.mean(membership == example)
-            ranks.append(max(round(n_rows * float(is_before)), 1))
+            # Examples share a tie evenly: far from other components, most members have a membership of exactly 1.
+            tied = np.mean(membership == example) * i / (len(tested) + 1)
+            ranks.append(max(round(n_rows * float(np.mean(membership > example) + tied)), 1))
     return Check(np.sort(ranks), n_rows)
 
 

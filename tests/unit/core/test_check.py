@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from mixsearch import Check
+from mixsearch import Check, GaussianSearch
+from mixsearch.datasets import make_gaussian_mixture
 
 
 def test_expected_recall_is_that_of_members_at_random_ranks():
@@ -46,3 +47,17 @@ def test_no_recall_is_expected_without_a_check():
     check = Check(np.empty(0, dtype=int), 10)
     assert np.isnan(check.expected_recall(5))
     assert check.n_to_read() == 10
+
+
+@pytest.mark.parametrize("deviation", [0.5, 2.5])  # with and without members of a membership of exactly 1
+def test_reading_as_far_as_the_check_of_a_gaussian_says_finds_as_many_members(deviation):
+    data = make_gaussian_mixture(4000, 20, 4, deviation=deviation, random_state=0)
+    search = GaussianSearch(4).fit(data.X)
+    shortfalls = []
+    for label in range(4):
+        members = data.labels == label
+        found = search.search(examples=data.X[members][:9])
+        n = found.check.n_to_read()
+        best = np.argsort(-found.membership(data.X), kind="stable")[:n]
+        shortfalls.append(found.check.expected_recall(n) - members[best].sum() / members.sum())
+    assert np.mean(shortfalls) < 0.05
