@@ -75,7 +75,7 @@ def test_blocks_of_a_page_run_in_order_and_print_what_it_shows(page, tmp_path, m
                 printed = run_python(block, names)
         elif page in WALKED:
             printed, folder = run_commands(block, folder)
-        lines = shown.partition("\n...")[0].splitlines()
+        lines = re.split(r"\n *\.\.\.", shown)[0].splitlines()
         pairs = zip_longest(lines, printed.splitlines()[: len(lines)], fillvalue="")
         wrong += [f"{one}  is printed as  {other}" for one, other in pairs if differ(one, other)]
     assert wrong == []

@@ -46,8 +46,10 @@ class TableComponent:
     Examples
     --------
     >>> import mixsearch
+    >>> import polars as pl
     >>> from sklearn.datasets import load_iris
-    >>> found = mixsearch.find(load_iris(as_frame=True).data, examples=[3, 17, 40])
+    >>> iris = pl.DataFrame(load_iris().data, schema=load_iris().feature_names)
+    >>> found = mixsearch.find(iris, examples=[3, 17, 40])
     >>> found.differences()[0].column  # the column that sets the members apart most
     'petal length (cm)'
     >>> bool((found.to_frame()["membership"] == found.membership).all())
