@@ -67,6 +67,14 @@ def test_the_package_index_can_follow_every_link_of_the_readme(wheel):
     assert [link for link in links if not link.startswith("https://")] == []
 
 
+def test_the_changelog_and_the_citation_have_the_version():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    date = citation["date-released"]
+    entry = f"## {mixsearch.__version__}, {date.day} {date:%B %Y}\n"
+    assert citation["version"] == mixsearch.__version__
+    assert entry in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
 def test_pictures_are_small():
     pictures = {path.name: path.stat().st_size for path in (ROOT / "docs" / "pictures").rglob("*.png")}
     assert {name: size for name, size in pictures.items() if size > 200_000} == {}
