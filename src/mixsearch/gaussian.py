@@ -26,21 +26,18 @@ from mixsearch.core.jackknife import StandardErrors
 from mixsearch.core.moments import (
     Hinted,
     Replicates,
-    WeightedSums,
     blas_threads_for,
-    centered_sums,
+    centered_product,
     sample_mean_of,
     second_moment,
     total_variance,
     weighted_gram,
-    weighted_sums,
 )
 from mixsearch.core.rows import (
     Chunk,
     Chunks,
     SampleChunk,
     leave_one_out,
-    spread_over_groups,
 )
 from mixsearch.core.spectrum import (
     MAX_ENERGIES,
@@ -181,13 +178,12 @@ class GaussianFamily:
 
     def residual_replicates(self, direction: Array) -> Array:
         """Compute A W u, u (k,), of all samples but one of B groups, up to vectors of the signal space: (d, B)."""
-        n_groups = self.chunks.n_groups
+        mean = self.sample_mean
 
-        def sum_groups(chunk: GaussianChunk) -> WeightedSums:
-            return weighted_sums(chunk.samples, spread_over_groups(chunk, chunk.projected @ direction, n_groups))
+        def sum_rows(chunk: GaussianChunk, rows: slice) -> Array:
+            return centered_product(chunk.samples[rows], chunk.projected[rows] @ direction, mean)
 
-        centered = centered_sums(self.sample_mean, self.chunks.sum(sum_groups))
-        return np.asarray((centered.sum(axis=1, keepdims=True) - centered) / self._n_left)
+        return np.array(leave_one_out(self.chunks, sum_rows)).T / self._n_left
 
     def hint_shifts(self, v: Array) -> Array:
         """Compute how the coordinates of v, (d,), change with the frame of all samples but one of B groups: (B, k).
@@ -455,7 +451,7 @@ def start_em(family: GaussianFamily, covariance: Covariance) -> tuple[MixtureMod
         return spherical, [start]
     mean_variance = (float(values.sum()) + family.noise_variance * family.n_noise) / d
     shaped = ShapedModel(covariance, family.sample_mean, TUNING.min_variance * mean_variance)
-    chunk = family.chunks.collect().chunk
+    chunk = family.chunks.chunk
     resp = posterior(spherical, spherical.read(chunk), start)
     return shaped, [shaped.m_step(shaped.statistics(shaped.read(chunk), resp), resp.mean(axis=0))]
 
@@ -472,20 +468,21 @@ def complete_mixture(
     """
     params, has_noise = fit.params, family.noise_variance > MIN_NOISE * float(family.frame.values[-1])
     p_values = test_rows(model, rows, params) if has_noise else np.ones(len(params.weights))
-    order, n_noise = np.arange(len(params.weights)), family.n_noise
+    order, n_noise, origin = np.arange(len(params.weights)), family.n_noise, family.origin
     if isinstance(model, ShapedModel):
         return RefinedMixture(model, fit, family.sample_mean + params.centers, p_values, order)
 
     def sum_chunk(chunk: GaussianChunk) -> tuple[Array, ...]:
-        """Sum p(1 - e / σ²), (k,), e pp', (k, k), x p', (d, k), and p, (k,), with p = r / σ² and energies e."""
+        """Sum p(1 - e / σ²), (k,), e pp', (k, k), and (x - origin) p', (d, k), with p = r / σ² and energies e."""
         p = posterior(model, model.read(chunk), params) / params.scales
         energies = p * (chunk.residual / n_noise)[:, None]
-        return (np.sum(p - energies / params.scales, axis=0), p.T @ energies, *weighted_sums(chunk.samples, p))
+        moved = centered_product(chunk.samples, p, origin)
+        return np.sum(p - energies / params.scales, axis=0), p.T @ energies, moved
 
-    excess, gram, *sums = family.chunks.sum(sum_chunk)
+    excess, gram, moved = family.chunks.sum(sum_chunk)
     inverse = np.linalg.pinv(np.diag(np.maximum(excess, 0)) + gram, hermitian=True)
-    outside = family.frame.residual(centered_sums(family.origin, WeightedSums(*sums)) @ inverse)
-    inside = family.origin + params.centers @ family.frame.basis[:, family.signal].T
+    outside = family.frame.residual(moved @ inverse)
+    inside = origin + params.centers @ family.frame.basis[:, family.signal].T
     return RefinedMixture(model, fit, inside + outside.T, p_values, order, np.diag(inverse @ gram @ inverse))
 
 

@@ -29,7 +29,7 @@ from mixsearch.core.extraction import all_components, extract_by_whitening, find
 from mixsearch.core.family import Preset
 from mixsearch.core.frame import Frame, count_above, frame_from_eigenpairs
 from mixsearch.core.jackknife import StandardErrors
-from mixsearch.core.moments import Hinted, Replicates, rescale, second_moment, weighted_gram, weighted_sums
+from mixsearch.core.moments import Hinted, Replicates, rescale, second_moment, weighted_gram
 from mixsearch.core.rows import (
     Chunk,
     Chunks,
@@ -307,7 +307,7 @@ def fit_lda(
     grows with p. Averages over different words err as far down as up: the lowest eigenvalue shows how far that is.
     """
     # 1) the second moment: A = α₀(α₀+1)E[x1x2'] - mm'
-    word_mean, repeats = documents.sum(lambda chunk: weighted_sums(chunk.samples, chunk.rates[:, :2]).rows).T
+    word_mean, repeats = documents.sum(lambda chunk: np.asarray(chunk.samples.T @ chunk.rates[:, :2], np.float64)).T
     S = np.where(word_mean > 0, word_mean, 1.0) ** -metric
     second = second_moment(documents, lambda chunk: np.asarray(chunk.rates[:, 1]))
     diagonal, direction = distinct * S**2 * repeats, alpha0 * S * word_mean

@@ -36,7 +36,6 @@ from mixsearch.core.moments import (
     sum_cubes,
     symmetrize,
     weighted_gram,
-    weighted_sums,
 )
 from mixsearch.core.outliers import MAX_ROUNDS, find_far, isolated_rows, warn_about_outliers
 from mixsearch.core.rows import (
@@ -437,7 +436,7 @@ def fit_regression(
         design = Design(np.zeros(d), 0.0, identity, identity) if paper else fit_design(chunks)
         standardized = standardize(chunks, design)
     design, samples, power = standardized
-    m = samples.sum(lambda chunk: weighted_sums(chunk.samples, chunk.responses[:, None])).rows / chunks.n_rows
+    m = samples.sum(lambda chunk: (chunk.samples.T @ chunk.responses)[:, None]) / chunks.n_rows
     r, length, has_moments = samples.n_features, float(np.linalg.norm(m)), n_components <= samples.n_features
     if not paper and n_components > 1 and power - length**2 <= ROUNDING * power:
         raise SearchError(
@@ -729,7 +728,7 @@ def complete_mixture(
     however much the component overlaps with others.
     """
     params, first = fit.params, int(model.has_intercepts)
-    chunk = thin_rows(rows, len(params.weights)).collect().chunk
+    chunk = thin_rows(rows, len(params.weights)).chunk
     resp, lengths = posterior(model, chunk, params), np.sum(chunk.features[:, first:-1] ** 2, axis=1)
     away = lengths[:, None] - lengths @ resp / np.maximum(resp.sum(axis=0), 1)
     products = resp * away * (model.squares(chunk, params) - 1)

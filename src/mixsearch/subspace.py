@@ -27,14 +27,12 @@ from mixsearch.core.family import Preset
 from mixsearch.core.frame import Frame, frame_from_eigenpairs, project
 from mixsearch.core.jackknife import jackknife
 from mixsearch.core.moments import (
-    WeightedSums,
     blas_threads_for,
-    centered_sums,
+    centered_product,
     sample_mean_of,
     second_moment,
     squared_distances,
     weighted_gram,
-    weighted_sums,
 )
 from mixsearch.core.rows import Chunk, Chunks, SampleChunk, leave_one_out
 from mixsearch.core.spectrum import MIN_NOISE, Spectrum, check_count, count_directions, noise_rank
@@ -495,8 +493,9 @@ def complete_mixture(
         return np.asarray(expected.T @ expected)
 
     inverse = np.linalg.pinv(rows.sum(sum_squares), hermitian=True)
-    sums: WeightedSums = family.chunks.sum(lambda chunk: weighted_sums(chunk.samples, expect(chunk) @ inverse))
-    outside = family.frame.residual(centered_sums(family.center, sums)).reshape(-1, k, r).transpose(1, 0, 2)
+    center = family.center
+    moved = family.chunks.sum(lambda chunk: centered_product(chunk.samples, expect(chunk) @ inverse, center))
+    outside = family.frame.residual(moved).reshape(-1, k, r).transpose(1, 0, 2)
     # The polar factor turns the columns least.
     bases = np.array([scipy.linalg.polar(basis)[0] for basis in family.frame.basis @ params.bases + outside])
     variances = params.noise_variances[:, None] * np.diag(inverse).reshape(k, r)  # of B, per direction outside

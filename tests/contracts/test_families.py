@@ -122,7 +122,7 @@ def test_a_family_that_depends_on_the_order_of_rows_is_caught():
     X = make_gaussian_mixture(2000, 8, 3, random_state=0).X
 
     def fit(chunks):
-        first = chunks.collect().chunk.samples[:1000]
+        first = chunks.chunk.samples[:1000]
         return replace(gaussian_fit(chunks), noise_mean=gaussian_fit(chunks).frame.whiten(first).mean(axis=0))
 
     with pytest.raises(AssertionError, match="in another order"):

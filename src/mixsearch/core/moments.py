@@ -173,21 +173,10 @@ def blas_threads_for(chunks: Chunks[Any]) -> AbstractContextManager[Any]:
     return one_blas_thread if chunks.layout.is_sparse else nullcontext()
 
 
-class WeightedSums(NamedTuple):
-    """Weighted sums of samples."""
-
-    rows: Array  # Σ x w', (d, q)
-    weights: Array  # Σ w, (q,)
-
-
-def weighted_sums(X: Samples, weights: Array) -> WeightedSums:
-    """Sum samples with weights, (n, q)."""
-    return WeightedSums(np.asarray(X.T @ weights.astype(X.dtype, copy=False), dtype=np.float64), weights.sum(axis=0))
-
-
-def centered_sums(point: Array, sums: WeightedSums) -> Array:
-    """Return Σ (x - point) w', (d, q)."""
-    return np.asarray(sums.rows - np.outer(point, sums.weights))
+def centered_product(X: Samples, weights: Array, center: Array) -> Array:
+    """Return Σ (xᵢ - center) wᵢ', (d, q), with weights, (n, q)."""
+    product = np.asarray(X.T @ weights.astype(X.dtype, copy=False), dtype=np.float64)
+    return np.asarray(product - np.multiply.outer(center, weights.sum(axis=0)))
 
 
 # Numbers in a chunk of outer products: they stay in cache until they are summed.

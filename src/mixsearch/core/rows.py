@@ -7,9 +7,11 @@ segment of an index. With Dask there are many, and the function runs where each 
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields, replace
+from functools import reduce
 from importlib import import_module
 from itertools import pairwise
 from types import ModuleType
@@ -239,25 +241,15 @@ def load_dask() -> ModuleType:
 
 def add_all(sums: Iterable[Sums]) -> Sums:
     """Add the sums of disjoint sets of rows, in their order: arrays, numbers, or tuples of them."""
-    remaining = iter(sums)
-    total: Sums = next(remaining)
-    for i, more in enumerate(remaining):  # the first result may belong to somebody else, but the sum of two is ours
-        total = _add(total, more, in_place=i > 0)
-    return total
+    return reduce(lambda total, more: _combine(operator.add, total, more), sums)
 
 
-def _add(total: Any, more: Any, *, in_place: bool) -> Any:
-    if isinstance(total, tuple):
-        return _like(total, [_add(one, other, in_place=in_place) for one, other in zip(total, more, strict=True)])
-    if in_place and isinstance(total, np.ndarray) and (total.shape, total.dtype) == (np.shape(more), more.dtype):
-        total += more  # Dask workers return large arrays to the system at once, so new arrays cost page faults
-        return total
-    return total + more
-
-
-def _like(sums: Any, values: list[Any]) -> Any:
-    """Return fields as a tuple of the same kind, named or not."""
-    return type(sums)(*values) if hasattr(sums, "_fields") else tuple(values)
+def _combine(operate: Callable[[Any, Any], Any], one: Any, other: Any) -> Any:
+    """Add or subtract arrays, numbers, or tuples of them, named or not."""
+    if not isinstance(one, tuple):
+        return operate(one, other)
+    values = [_combine(operate, *pair) for pair in zip(one, other, strict=True)]
+    return type(one)(*values) if hasattr(one, "_fields") else tuple(values)
 
 
 def sum_chunks(summarize: Callable[[Item], Sums], pieces: Iterable[Item], n_threads: int = 1) -> Sums:
@@ -287,21 +279,7 @@ def leave_one_out(chunks: Chunks[S], summarize: Callable[..., Sums], *shared: An
 
     groups = chunks.sum(sum_groups)
     total = add_all(groups)
-    return [_subtract(total, group) for group in groups]
-
-
-def _subtract(total: Any, part: Any) -> Any:
-    if isinstance(total, tuple):
-        return _like(total, [_subtract(one, other) for one, other in zip(total, part, strict=True)])
-    return total - part
-
-
-def spread_over_groups(chunk: Chunk, values: Any, n_groups: int) -> Any:
-    """Put the value of each sample into the column of its jackknife group; X' times that has all group sums."""
-    spread = np.zeros((len(values), n_groups), dtype=values.dtype)
-    rows = np.arange(len(values))
-    spread[rows, (rows + chunk.first) % n_groups] = values
-    return spread
+    return [_combine(operator.sub, total, group) for group in groups]
 
 
 # ---- Sparse rows in pieces ------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ TINY_RESP = 1e-7
 
 def test_rows(model: Model[P], rows: Chunks[Any], params: P) -> Array:
     """Test on a subset of the rows whether those of each component follow the model: p-values, (k,)."""
-    return fit_p_values(model, thin_rows(rows, len(params.weights)).collect().chunk, params)
+    return fit_p_values(model, thin_rows(rows, len(params.weights)).chunk, params)
 
 
 def check_fit(p_value: float, model: str) -> list[SearchWarning]:

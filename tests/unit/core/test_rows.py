@@ -5,7 +5,7 @@ from tests.coded import raises
 from tests.split_samples import split_samples
 
 from mixsearch import GaussianSearch, SubspaceSearch
-from mixsearch.core.rows import chunk_in_memory, leave_one_out, spread_over_groups
+from mixsearch.core.rows import chunk_in_memory, leave_one_out
 from mixsearch.datasets import make_gaussian_mixture, make_subspaces
 
 CUTS = [(), (1,), (3, 3, 4, 70), (10, 41, 41, 42, 90)]
@@ -19,28 +19,23 @@ def total_of(chunk, rows, factor):
     return factor * chunk.samples[rows].sum(axis=0)
 
 
-def spread(chunk, n_blocks):
-    return chunk.samples.T @ spread_over_groups(chunk, chunk.samples[:, 0], n_blocks)
-
-
 @pytest.mark.parametrize("cuts", CUTS)
 def test_sums_over_pieces_are_those_over_all_rows(cuts):
     X = np.random.default_rng(0).normal(size=(100, 3))
-    whole, pieces = chunk_in_memory(X), split_samples(X, cuts)
+    pieces = split_samples(X, cuts)
     assert_allclose(pieces.sum(total), X.sum(axis=0))
-    assert_allclose(pieces.collect().chunk.samples, X)
+    assert_allclose(pieces.chunk.samples, X)
     for step in (1, 2, 7, 99):
-        assert_allclose(pieces.thin(step).collect().chunk.samples, X[::step])
+        assert_allclose(pieces.thin(step).chunk.samples, X[::step])
         assert pieces.thin(step).n_rows == len(X[::step])
-    assert_allclose(pieces.thin(3).thin(4).collect().chunk.samples, X[::12])
+    assert_allclose(pieces.thin(3).thin(4).chunk.samples, X[::12])
     for rows in ([], [0], [2, 3, 41, 98, 99]):
         taken, left = pieces.take_rows(np.array(rows, dtype=int)), pieces.drop_rows(np.array(rows, dtype=int))
-        assert_allclose(taken.collect().chunk.samples, X[rows])
-        assert_allclose(left.thin(3).collect().chunk.samples, np.delete(X, rows, axis=0)[::3])
+        assert_allclose(taken.chunk.samples, X[rows])
+        assert_allclose(left.thin(3).chunk.samples, np.delete(X, rows, axis=0)[::3])
         assert (taken.n_rows, left.n_rows) == (len(rows), 100 - len(rows))
     for block, without in enumerate(leave_one_out(pieces, total_of, 2.0)):
         assert_allclose(without, 2 * np.delete(X, np.s_[block::40], axis=0).sum(axis=0))
-    assert_allclose(pieces.sum(spread, 40), whole.sum(spread, 40))
 
 
 def test_samples_that_were_not_pickled_have_an_error_of_their_own():
