@@ -4,7 +4,7 @@ Gaussians have centers of length 10. Beside ``n_components="auto"``: KN, Kritchm
 per eigenvalue; PA, parallel analysis with columns shuffled 19 times, a level of 5 %; both plus one; and for small data
 BIC of scikit-learn's spherical GaussianMixture over 1 to k+4 components, three starts each, in the first four runs.
 Mean k is what "auto" finds on average. Times are processor time on one thread, the median of the runs: of the fit that
-counts, and of a fit that is given the number found. Real text has no true number: its table shows what comes out.
+counts, and of a fit that is given the number found.
 """
 
 from __future__ import annotations
@@ -16,17 +16,16 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from corpora import available, load_corpus
 from joblib import Parallel, delayed
 from measuring import N_THREADS, print_table, ratio, seconds
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 from threadpoolctl import threadpool_limits
 
-from mixsearch import GaussianSearch, LdaSearch, RegressionSearch, SubspaceSearch
+from mixsearch import GaussianSearch, RegressionSearch, SubspaceSearch
 from mixsearch._typing import Array
-from mixsearch.datasets import make_gaussian_mixture, make_mixed_regression, make_subspaces, make_topics
-from mixsearch.errors import DroppedDocumentsWarning, UnlikelyMixtureWarning
+from mixsearch.datasets import make_gaussian_mixture, make_mixed_regression, make_subspaces
+from mixsearch.errors import UnlikelyMixtureWarning
 
 FIRST_SEED = 1000
 N_RUNS = 16
@@ -35,7 +34,6 @@ N_SHUFFLES = 19
 TRACY_WIDOM = 2.4224
 OURS = '"auto"'
 ALL_PEERS = ("KN", "PA", "BIC")
-CORPORA = ("bbc", "newsgroups")
 
 
 class Case(NamedTuple):
@@ -99,14 +97,6 @@ def subspaces(n: int, d: int, k: int, dim: int, deviation: float) -> Case:
     return Case(f"n={n:,}, d={d}, k={k}, r={dim}, σ={deviation:g}", k, draw, partial(SubspaceSearch, dim=dim))
 
 
-def topics(n: int, d: int, k: int, length: int, alpha: float) -> Case:
-    def draw(seed: int) -> tuple[Any]:
-        return (make_topics(n, d, k, mean_length=length, alpha=alpha, random_state=seed).counts,)
-
-    title = f"{n:,} documents of {length} words, d={d}, k={k}, α={alpha:g}"
-    return Case(title, k, draw, partial(LdaSearch, alpha0=k * alpha))
-
-
 FAMILIES: dict[str, list[Case]] = {
     "Gaussians": [
         gaussians(2000, 30, 1, 1, peers=ALL_PEERS),
@@ -135,13 +125,6 @@ FAMILIES: dict[str, list[Case]] = {
         subspaces(1000, 40, 4, 3, 0.5),
         subspaces(4000, 40, 4, 3, 0.5),
         subspaces(10_000, 500, 5, 10, 0.2),
-    ],
-    "Topics": [
-        topics(1000, 200, 1, 50, 0.2),
-        topics(1000, 500, 5, 20, 0.2),
-        topics(300, 500, 5, 20, 0.2),
-        topics(4000, 500, 20, 100, 0.05),
-        topics(1000, 500, 20, 20, 0.2),
     ],
 }
 
@@ -212,8 +195,6 @@ def run(*, quick: bool = False) -> None:
             outcomes = parallel(delayed(_one_run)(case, i) for case in asked for i in range(n_runs))
             by_case = [outcomes[i * n_runs : (i + 1) * n_runs] for i in range(len(asked))]
             _print_outcomes(f"{family}, {n_runs} runs each", asked, by_case)
-        names = [name for name in (CORPORA[:1] if quick else CORPORA) if name in available()]
-        _print_corpora(parallel(delayed(_one_corpus)(name) for name in names))
 
 
 def _one_run(case: Case, i: int) -> Outcome:
@@ -226,22 +207,12 @@ def _one_run(case: Case, i: int) -> Outcome:
 
 def _count(search: Callable[[int | str], Any], samples: tuple[Any, ...]) -> Counted:
     with warnings.catch_warnings():
-        for expected in (DroppedDocumentsWarning, UnlikelyMixtureWarning):
-            warnings.simplefilter("ignore", expected)
+        warnings.simplefilter("ignore", UnlikelyMixtureWarning)
         start = time.process_time()
         number = search("auto").fit(*samples).n_components_
         between = time.process_time()
         search(number).fit(*samples)
         return Counted(number, between - start, time.process_time() - between)
-
-
-def _one_corpus(name: str) -> tuple[str, ...]:
-    corpus = load_corpus(name)
-    with threadpool_limits(1):
-        _count(LdaSearch, (corpus.counts[:200],))  # what the first call loads is not part of any time
-        counted = _count(LdaSearch, (corpus.counts,))
-    sizes = [*corpus.counts.shape, len(set(corpus.labels)), counted.number]
-    return name, *[f"{size:,}" for size in sizes], *_times([counted])
 
 
 def _print_outcomes(title: str, cases: Sequence[Case], by_case: Sequence[Sequence[Outcome]]) -> None:
@@ -260,14 +231,6 @@ def _print_outcomes(title: str, cases: Sequence[Case], by_case: Sequence[Sequenc
             )
         )
     print_table(title, ("data", OURS, *peers, "mean k", "auto fit", "plain fit", "ratio"), rows)
-
-
-def _print_corpora(rows: Sequence[tuple[str, ...]]) -> None:
-    columns = ("corpus", "documents", "words", "groups", "topics counted", "auto fit", "plain fit", "ratio")
-    if rows:
-        print_table("Text, LdaSearch", columns, rows)
-    else:
-        print("\n(No corpus is here: set MIXSEARCH_DATA to the folder that holds them.)")
 
 
 def _share(numbers: Sequence[int], k: int) -> str:

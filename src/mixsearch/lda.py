@@ -23,11 +23,11 @@ from sklearn.utils.validation import check_is_fitted, check_non_negative  # type
 from mixsearch._typing import Array, Samples, SamplesLike
 from mixsearch.core.check import check_answer, check_lead
 from mixsearch.core.component import Component, add_warnings
-from mixsearch.core.eigen import OVERSAMPLING, top_eigenpairs
+from mixsearch.core.eigen import top_eigenpairs
 from mixsearch.core.estimator import RandomState, SemiSupervised
 from mixsearch.core.extraction import all_components, extract_by_whitening, find_tensor
 from mixsearch.core.family import Preset
-from mixsearch.core.frame import Frame, count_above, frame_from_eigenpairs
+from mixsearch.core.frame import Frame, frame_from_eigenpairs
 from mixsearch.core.jackknife import StandardErrors
 from mixsearch.core.moments import Hinted, Replicates, rescale, second_moment, weighted_gram
 from mixsearch.core.rows import (
@@ -38,10 +38,8 @@ from mixsearch.core.rows import (
     top_rows,
 )
 from mixsearch.core.validation import (
-    AUTO,
     as_search_errors,
     check_choice,
-    check_n_components,
     check_n_features,
     check_n_samples,
     check_not_orthogonal,
@@ -57,9 +55,7 @@ from mixsearch.errors import (
     HintError,
     Option,
     SearchError,
-    SearchWarning,
     UnknownWordError,
-    UnlikelyMixtureWarning,
     warn_user,
 )
 from mixsearch.machine import one_blas_thread
@@ -72,14 +68,13 @@ class Tuning:
 
     metric: float = 0.25  # words are measured in units of their frequency to this power: noise grows with frequency
     eigen_tol: float = 1e-2  # residual of eigenvectors, relative to each eigenvalue
-    noise_ratio: float = 3.0  # noise reaches up to 1.5 times as far up as down, a topic six times or more
     n_sweeps: int = 32  # of Gibbs sampling that are averaged, after half as many
     beta_range: tuple[float, float] = (0.01, 1.0)  # of the Dirichlet parameter of words in topics
 
 
 TUNING = Tuning()
-# Topics that "auto" can count; vectors that one pass over the counts serves; iterations that find shares of documents.
-MAX_TOPICS, BLOCK, SHARE_ITER = 50, 20, 50
+# Vectors that one pass over the counts serves; iterations that find shares of documents.
+BLOCK, SHARE_ITER = 20, 50
 # Counts that a sweep reads at a time, which stay in cache; words for which a sweep draws a topic at all.
 SWEPT_COUNTS, MAX_WORDS = 32_000, 1e8
 # The least probability of a word, and share of a topic.
@@ -164,7 +159,6 @@ class LdaFamily:
     word_mean: Array  # E[x1], (d,): the corpus as one distribution over words
     distinct: bool  # different words only; otherwise the plug-in of the paper, which counts words with themselves
     chunks: Chunks[DocumentChunk]
-    warnings: tuple[SearchWarning, ...]  # reasons to distrust the number of topics
 
     @property
     def n_components(self) -> int:
@@ -292,19 +286,19 @@ def count_words(counts: sp.csr_array) -> Array:
 
 def fit_lda(
     documents: Chunks[DocumentChunk],
-    n_components: int | None,
+    n_components: int,
     *,
     alpha0: float,
     distinct: bool,
     metric: float,
     seed: int,
 ) -> LdaFamily:
-    """Find the signal space of as many topics as stand out from the noise, unless given; project documents onto it.
+    """Find the signal space of the topics, and project documents onto it.
 
     Notes
     -----
     Eigenvectors are those of S A S with S = diag(p^(-metric)) and p the frequencies of words, since the noise of a word
-    grows with p. Averages over different words err as far down as up: the lowest eigenvalue shows how far that is.
+    grows with p.
     """
     # 1) the second moment: A = α₀(α₀+1)E[x1x2'] - mm'
     word_mean, repeats = documents.sum(lambda chunk: np.asarray(chunk.samples.T @ chunk.rates[:, :2], np.float64)).T
@@ -314,29 +308,11 @@ def fit_lda(
     A = rescale(second, scale=alpha0 * (alpha0 + 1), metric=S, diagonal=diagonal, direction=direction)
     # 2) its signal space. Text has neither a gap in its spectrum to converge to nor equal eigenvalues
     with one_blas_thread:
-        lowest = top_eigenpairs(-A, 1, seed=seed, tol=0.1, max_applications=10, block=4).values[0] if distinct else 0.0
-        k = min(n_components or MAX_TOPICS, len(S))
-        n_pairs = min(k + OVERSAMPLING, len(S))
-        pairs = top_eigenpairs(A, n_pairs, n_converged=k, seed=seed, tol=TUNING.eigen_tol, block=BLOCK)
-    n_signal = count_above(pairs.values, TUNING.noise_ratio * max(float(lowest), 0.0))
-    k = n_components or max(n_signal, 1)
-    frame = replace(frame_from_eigenpairs(pairs.values[:k], pairs.vectors[:, :k]), metric=S)
+        values, vectors, _ = top_eigenpairs(A, n_components, seed=seed, tol=TUNING.eigen_tol, block=BLOCK)
+    frame = replace(frame_from_eigenpairs(values, vectors), metric=S)
     # 3) documents in its coordinates
     projected = documents.map(lambda chunk: replace(chunk, projected=frame.whiten(chunk.samples)))
-    warnings = find_missing(k, n_signal) if distinct else ()
-    return LdaFamily(frame, alpha0, word_mean, distinct, projected, warnings)
-
-
-def find_missing(n_components: int, n_signal: int) -> tuple[SearchWarning, ...]:
-    """Warn if more directions than topics stand out from the noise."""
-    if n_signal <= n_components:
-        return ()
-    sentence = (
-        "There are more topics than {n_components}: at least {n_signal} directions stand out from the noise, so a "
-        "topic found may be a mixture of several. Fit more of them ({argument})."
-    )
-    facts = {"n_components": n_components, "n_signal": n_signal, "argument": Option("n_components")}
-    return (UnlikelyMixtureWarning(sentence, code="component_count", **facts),)
+    return LdaFamily(frame, alpha0, word_mean, distinct, projected)
 
 
 # ---- Refinement by Gibbs sampling -----------------------------------------------------------------------------------
@@ -601,8 +577,8 @@ class LdaSearch(SemiSupervised[LdaFamily]):
 
     Parameters
     ----------
-    n_components : int or "auto", default=2
-        k, the number of topics. "auto" counts the directions that stand out from the noise, and needs whole counts.
+    n_components : int, default=2
+        k, the number of topics.
     alpha0 : float, default=0.01
         The sum of the Dirichlet parameters: near 0, documents have one topic; above 1, they mix many.
     preset : {"default", "paper"}, default="default"
@@ -643,7 +619,7 @@ class LdaSearch(SemiSupervised[LdaFamily]):
 
     def __init__(
         self,
-        n_components: int | Literal["auto"] = 2,
+        n_components: int = 2,
         *,
         alpha0: float = 0.01,
         preset: Preset = "default",
@@ -687,8 +663,8 @@ class LdaSearch(SemiSupervised[LdaFamily]):
         return self
 
     def _fit_family(self, X: Any) -> Chunks[SampleChunk]:
-        minimum, is_paper = check_n_components(self.n_components), self._is_paper()
-        alpha0: Any = self.alpha0
+        check_positive_int("n_components", self.n_components)
+        k, is_paper, alpha0 = int(self.n_components), self._is_paper(), self.alpha0
         check_choice("moments", self.moments, (None, "distinct", "plugin"))
         if not (isinstance(alpha0, Real) and 1e-6 <= float(alpha0) <= 1e6):
             raise ArgumentError(
@@ -697,20 +673,16 @@ class LdaSearch(SemiSupervised[LdaFamily]):
                 value=alpha0,
             )
         chunks = self._check_chunks(X)
-        check_n_features(chunks.n_features, minimum, f"{minimum} topics")
+        check_n_features(chunks.n_features, k, f"{k} topics")
         counts = read_counts(chunks)
         is_plugin = self.moments == "plugin" or (is_paper and self.moments is None)
         distinct = not is_plugin and not has_fractions(counts)
-        for name, value in (("moments", self.moments), ("n_components", self.n_components)):
-            if value in (AUTO, "distinct") and not distinct:
-                raise needs_whole_counts(name)
+        if self.moments == "distinct" and not distinct:
+            raise needs_whole_counts("moments")
         documents = weight_documents(counts, distinct=distinct, by_length=not is_paper)
-        k, metric = None if self.n_components == AUTO else minimum, 0.0 if is_paper else TUNING.metric
-        seed = self._draw_seed()
+        metric, seed = 0.0 if is_paper else TUNING.metric, self._draw_seed()
         self._family = fit_lda(documents, k, alpha0=float(alpha0), distinct=distinct, metric=metric, seed=seed)
         self._shared = {}
-        for warning in self._family.warnings:
-            warn_user(warning)
         return chunks
 
     def search(
@@ -770,7 +742,6 @@ class LdaSearch(SemiSupervised[LdaFamily]):
             _search=partial(self.search, not_examples=not_examples, refine=refine),
             _vocabulary=self.vocabulary_,
             _feature_names=self._get_feature_names(),
-            _warnings=family.warnings,  # which the fit has issued
         )
         # 3) optionally, the posterior given all documents
         if refine:

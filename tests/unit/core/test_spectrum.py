@@ -10,7 +10,7 @@ from tests.split_samples import split_samples
 from mixsearch import GaussianSearch, LdaSearch, SubspaceSearch
 from mixsearch.core.rows import chunk_in_memory
 from mixsearch.core.spectrum import count_directions, noise_edge
-from mixsearch.datasets import make_gaussian_mixture, make_subspaces, make_topics
+from mixsearch.datasets import make_gaussian_mixture, make_subspaces
 from mixsearch.gaussian import fit_gaussian
 
 
@@ -105,25 +105,6 @@ def test_one_gaussian_is_an_answer_with_a_warning():
     found = search.search(examples=X[:3])
     assert [warning.code for warning in found.warnings] == ["component_count"]
     assert GaussianSearch(1).fit(X).search(examples=X[:3]).warnings == ()
-
-
-@pytest.fixture(scope="module")
-def corpus():
-    return make_topics(1500, 60, 4, mean_length=40, alpha=0.25, random_state=0)
-
-
-@pytest.mark.parametrize("k", [1, 4, 8])
-def test_the_number_of_topics_is_found(k):
-    counts = make_topics(1500, 60, k, mean_length=30, alpha=1 / k, random_state=1).counts
-    assert LdaSearch("auto", alpha0=1.0).fit(counts).n_components_ == k
-
-
-def test_too_few_topics_are_told_and_one_is_an_answer(corpus):
-    with warns("component_count", n_components=3, n_signal=4):
-        search = LdaSearch(3, alpha0=1.0).fit(corpus.counts)
-    assert [warning.code for warning in search.search(words=corpus.labelled_word(0)).warnings] == ["component_count"]
-    noise = np.random.default_rng(0).multinomial(50, np.full(30, 1 / 30), size=500)
-    assert LdaSearch("auto").fit(noise).n_components_ == 1
 
 
 @pytest.mark.parametrize("search", [GaussianSearch("many"), LdaSearch("many")])

@@ -117,12 +117,6 @@ def test_the_sum_of_parameters_is_a_positive_number_of_moderate_size(alpha0):
         LdaSearch(2, alpha0=alpha0).fit(np.ones((4, 3)))
 
 
-def test_counting_topics_needs_moments_of_different_words():
-    for options, factor in (({"moments": "plugin"}, 1.0), ({}, 0.5)):
-        with raises("needs_whole_counts"):
-            LdaSearch("auto", **options).fit(factor * data.counts)
-
-
 def test_fractions_are_paired_with_themselves():
     fitted = LdaSearch(4, alpha0=0.8).fit(data.counts * 0.5)
     plugin = LdaSearch(4, alpha0=0.8, moments="plugin").fit(data.counts)
