@@ -1,4 +1,4 @@
-"""This version beside an earlier one: CPU time and peak memory of the same work on the same data, by turns.
+"""Compare with an earlier version: CPU time and peak memory of the same work on the same data, by turns.
 
     python benchmarks/versions.py ../rc1/src           # about five minutes on two idle cores
     python benchmarks/versions.py ../rc1/src --only word fit
@@ -26,6 +26,7 @@ import numpy as np
 
 SOURCE = Path(__file__).parents[1] / "src"
 COMMAND = "import sys; from mixsearch.cli import main; sys.argv[0] = 'mixsearch'; main()"
+N_TEXTS = 20_000
 WORDS = [f"word{i}" for i in range(100, 110)]
 
 
@@ -39,13 +40,13 @@ def draw_texts(n: int) -> list[str]:
     return [" ".join(f"word{word}" for word in row) for row in words]
 
 
-def build(folder: Path, n: int) -> Any:
+def build(folder: Path, texts: list[str]) -> Any:
     """An index, by the name that a version has for it."""
     try:
         from mixsearch.topics import build_index
     except ImportError:
         from mixsearch.index import build_index  # type: ignore[no-redef]
-    return build_index(draw_texts(n), folder / "texts.index")
+    return build_index(texts, folder / "texts.index")
 
 
 def prepare_start(folder: Path) -> Callable[[], Any]:
@@ -71,7 +72,8 @@ def prepare_word(folder: Path) -> Callable[[], Any]:
 
 
 def prepare_index(folder: Path) -> Callable[[], Any]:
-    return lambda: build(Path(tempfile.mkdtemp(dir=folder)), 20_000)
+    texts = draw_texts(N_TEXTS)
+    return lambda: build(Path(tempfile.mkdtemp(dir=folder)), texts)
 
 
 def prepare_fit(_: Path) -> Callable[[], Any]:
@@ -147,10 +149,11 @@ def measure(name: str, folder: Path, repeats: int) -> None:
 
 def call(source: Path, *arguments: str) -> str:
     """Run this script with the package of a folder, and return what it prints last."""
-    single = {name: "1" for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")}
+    single = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"), "1")
     environment = {**os.environ, **single, "PYTHONPATH": str(source)}
     command = [sys.executable, __file__, *arguments]
-    return subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True).stdout
+    printed = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True).stdout
+    return printed.strip().rpartition("\n")[2]
 
 
 def main() -> int:
@@ -162,7 +165,7 @@ def main() -> int:
     parser.add_argument("--work", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.work and options.work[0] == "build":
-        build(Path(options.work[1]), 20_000)
+        build(Path(options.work[1]), draw_texts(N_TEXTS))
         return 0
     if options.work:
         measure(options.work[0], Path(options.work[1]), 2)
@@ -178,7 +181,7 @@ def main() -> int:
             call(source, str(source), "--work", "build", str(place))
         for name in options.only:
             rounds = [
-                [json.loads(call(source, str(source), "--work", name, str(place)).splitlines()[-1]) for source, place in versions]
+                [json.loads(call(source, str(source), "--work", name, str(place))) for source, place in versions]
                 for _ in range(options.rounds)
             ]
             (old, old_peak), (new, new_peak) = np.min(rounds, axis=0).tolist()

@@ -49,6 +49,7 @@ CHANGES = {
     "remove": lambda index, _: api.remove_documents(index, where="stars = 1"),
     "rewrite": lambda index, _: api.refresh_index(index),
 }
+NOTHING_LEFT = ("nothing_to_remove", "filter_matches_nothing")  # errors of a removal after another one
 
 
 def write_corpus(path: Path, n_documents: int, seed: int) -> Path:
@@ -170,7 +171,7 @@ class Laboratory:
         time.sleep(self.dice.uniform(0, 2 * self.seconds[name]))
         writer.kill()
         during, after, again = self.workers[1].wait(), self.ask("verify", index), self.ask("remove", index)
-        if {during, after} <= {self.known["old"], self.known[name]} and again[1] in ("done", "nothing_to_remove"):
+        if {during, after} <= {self.known["old"], self.known[name]} and again[1] in ("done", *NOTHING_LEFT):
             return "left the new index" if after == self.known[name] else "left the old index"
         return f"FAILED {name}: during the kill {during}, after it {after}, the next writer {again}"
 
@@ -189,7 +190,7 @@ class Laboratory:
             worker.order(name, index)
         codes = {worker.wait()[1] for worker in self.workers}
         # The last two are of a writer that came after the first.
-        is_valid = "done" in codes and codes <= {"done", "folder_busy", "documents_exist", "nothing_to_remove"}
+        is_valid = "done" in codes and codes <= {"done", "folder_busy", "documents_exist", *NOTHING_LEFT}
         if not is_valid or self.ask("verify", index)[0] != "answer":
             return f"FAILED {names}: {codes}"
         return "one was told to wait" if "folder_busy" in codes else "one came after the other"

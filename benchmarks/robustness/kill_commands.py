@@ -86,7 +86,7 @@ def make_writers(folder: Path) -> dict[str, Writer]:
             ["export", "whole.index", "--topics", "sushi1", "-o", "l.csv"], "l.csv", is_table(400)
         ),
         "report": Writer(["report", "whole.index", "sushi1", "-o", "r.html"], "r.html", is_html),
-        "report to Excel": Writer(["report", "whole.index", "sushi1", "-o", "r.xlsx"], "r.xlsx", is_zip),
+        "export to Excel": Writer(["export", "whole.index", "-o", "x.xlsx"], "x.xlsx", is_zip),
         "topic --plot": Writer(["topic", "whole.index", "sushi1", "--plot", "t.png"], "t.png", is_png),
         "find": Writer(["find", *found, "-o", "f.csv"], "f.csv", is_table(300)),
         "community": Writer(

@@ -8,8 +8,8 @@ import re
 import secrets
 import shutil
 import stat
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from copy import deepcopy
 from dataclasses import asdict, dataclass, field
@@ -34,9 +34,9 @@ MANIFEST_NAME, VERSION = "manifest.json", 3
 MAX_MANIFEST_BYTES = 1 << 24
 # Files of up to this many bytes are compared with their checksums when a folder is opened: in .1 ms each.
 SMALL_BYTES = 1 << 17
-# Characters of texts at which another file is started: it is decoded to read one text, in 2 ms. After every 128 files
+# Bytes of texts at which another file is started: it is decoded to read one text, in 2 ms. After every 128 files
 # they get larger, since a process can have about a thousand open.
-FILE_CHARACTERS, N_EQUAL_FILES = 1 << 20, 128
+FILE_BYTES, N_EQUAL_FILES = 1 << 20, 128
 _FILE_NAME = re.compile(r"[a-z0-9_]+(/[a-z0-9_]+)*\.(npy|parquet)")
 _GENERATION = re.compile(r"data-[0-9a-f]{16}")
 _KINDS = "biufcSU"  # of values that a plain file can hold: numbers, booleans, texts of fixed length
@@ -187,8 +187,8 @@ class FolderWriter:
         self.facts, self._unchanged = deepcopy(before.facts), dict(before.files)
         self._arrays: dict[str, tuple[np.dtype[Any], tuple[int, ...]]] = {}  # with their types and shapes so far
         self._tables: dict[str, list[int]] = defaultdict(list)  # with the rows of their files
-        self._texts: dict[str, list[str]] = defaultdict(list)  # those that wait for a file
-        self._n_characters: Counter[str] = Counter()
+        # those that wait for a file
+        self._texts: dict[str, pl.Series] = defaultdict(lambda: pl.Series(TEXT, [], dtype=pl.String))
 
     def save(self, name: str, rows: npt.ArrayLike) -> None:
         """Store an array, or append rows to one that this writer has stored."""
@@ -212,24 +212,23 @@ class FolderWriter:
         """Map an array that was stored, read-only; each call makes a new map."""
         return np.asarray(_map_array(self._place(f"{name}.npy")))
 
-    def save_texts(self, name: str, texts: Iterable[str | None]) -> None:
+    def save_texts(self, name: str, texts: Sequence[str | None] | pl.Series) -> None:
         """Store a column of texts, or append to it. Lone surrogates become U+FFFD, None the empty text."""
-        waiting = self._texts[name]
-        for text in texts:
-            waiting.append(text or "")
-            self._n_characters[name] += len(waiting[-1])
-            enough = FILE_CHARACTERS * (1 + len(self._tables[name]) // N_EQUAL_FILES)
-            if len(waiting) == FILE_ROWS or self._n_characters[name] >= enough:
-                self._write_texts(name)
-
-    def _write_texts(self, name: str) -> None:
         try:
-            frame = pl.DataFrame({TEXT: self._texts[name]}, {TEXT: pl.String})
+            column = pl.Series(TEXT, texts, dtype=pl.String)
         except UnicodeEncodeError:
-            frame = pl.DataFrame({TEXT: [_SURROGATES.sub("\ufffd", text) for text in self._texts[name]]})
-        self._texts[name].clear()
-        self._n_characters[name] = 0
-        self.save_frame(name, frame)
+            column = pl.Series(TEXT, [_SURROGATES.sub("\ufffd", text or "") for text in texts])
+        waiting = pl.concat([self._texts[name], column.alias(TEXT).fill_null("")])
+        ends = waiting.str.len_bytes().cum_sum().to_numpy()
+        start = written = 0
+        while True:
+            enough = FILE_BYTES * (1 + len(self._tables[name]) // N_EQUAL_FILES)
+            stop = min(int(np.searchsorted(ends, written + enough)) + 1, start + FILE_ROWS)
+            if stop > len(waiting):
+                break
+            self.save_frame(name, waiting[start:stop].to_frame())
+            start, written = stop, int(ends[stop - 1])
+        self._texts[name] = waiting[start:]
 
     def save_frame(self, name: str, frame: pl.DataFrame) -> None:
         """Store a table, or append rows to it."""
@@ -253,8 +252,8 @@ class FolderWriter:
 
     def publish(self) -> None:
         """Complete the generation with the files that are unchanged, and replace the manifest of the folder."""
-        for name in self._texts:
-            self._write_texts(name)
+        for name, waiting in self._texts.items():
+            self.save_frame(name, waiting.to_frame())
         for name in self._tables:
             self.remove(name)
         staging, files = self._staging, {}

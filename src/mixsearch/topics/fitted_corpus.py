@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from mixsearch._typing import Array
 from mixsearch.core.eigen import top_eigenpairs
 from mixsearch.core.moments import multiply_gram, rescale, symmetric_operator
-from mixsearch.core.rows import row_slices, split_rows, sum_chunks
+from mixsearch.core.rows import CACHED_ROWS, row_slices, split_rows, sum_chunks
 from mixsearch.core.validation import as_search_errors
 from mixsearch.errors import HintError, SearchError
 from mixsearch.machine import n_cores, one_blas_thread
@@ -244,11 +244,13 @@ def measure_broad(frame: TopicFrame, units: Array) -> Array:
 
 def find_anchors(frame: TopicFrame, units: Array) -> tuple[Array, Array]:
     """Return the nearest anchors of documents and their weights, by the cosine of scaled coordinates, (n, m)."""
-    cosines = to_units(units * frame.scale)[0] @ frame.anchors.T
-    m = min(TUNING.n_nearest, cosines.shape[1])
-    nearest = np.argpartition(-cosines, m - 1, axis=1)[:, :m]
-    weights = np.maximum(np.take_along_axis(cosines, nearest, axis=1), 1e-6)
-    return nearest.astype(np.int32), weights / weights.sum(axis=1, keepdims=True)
+    scaled, m = to_units(units * frame.scale)[0], min(TUNING.n_nearest, len(frame.anchors))
+    nearest, weights = np.empty((len(units), m), np.int32), np.empty((len(units), m), np.float32)
+    for rows in row_slices(len(units), CACHED_ROWS):
+        cosines = scaled[rows] @ frame.anchors.T
+        nearest[rows] = np.argpartition(cosines, -m, axis=1)[:, -m:]
+        weights[rows] = np.maximum(np.take_along_axis(cosines, nearest[rows], axis=1), 1e-6)
+    return nearest, weights / weights.sum(axis=1, keepdims=True)
 
 
 def _measure(counts: sp.csr_array, idf: Array) -> Array:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from mixsearch.io.disk import damage_error
+from mixsearch.io.folder import Folder
+
 FACT = "growth"
 # Refit from here on: half as many changed documents as were fitted, or one word in twenty more than expected that the
 # index does not know.
@@ -51,3 +54,13 @@ class Growth:
         dict
         """
         return {**asdict(self), "needs_refresh": self.needs_refresh}
+
+
+def read_growth(folder: Folder) -> Growth:
+    """Read how an index has changed."""
+    try:
+        growth = Growth(**folder.facts[FACT])
+        _ = growth.reason  # its fields are numbers
+    except (KeyError, TypeError) as error:
+        raise damage_error("'{path}' is damaged: its growth is unknown.", path=str(folder.path)) from error
+    return growth

@@ -31,7 +31,7 @@ from mixsearch.topics.completion import (
     split_query,
 )
 from mixsearch.topics.fitted_corpus import FittedCorpus, damp_counts
-from mixsearch.topics.growth import FACT, Growth
+from mixsearch.topics.growth import Growth, read_growth
 from mixsearch.topics.hint import Hint, Vocabulary, find_terms, read_words
 from mixsearch.topics.records import ID, Columns, Document, StoredColumn, open_texts
 from mixsearch.topics.search import check_hint, find_topic
@@ -424,7 +424,7 @@ class TopicIndex:
                 frequent_words=[CorpusWord(self._word_series[i], int(frequency[i])) for i in frequent],
                 starters=self.starters(),
                 columns=self.columns.described,
-                growth=Growth(**self.folder.facts[FACT]),
+                growth=read_growth(self.folder),
             )
 
     def show(self, *hints: str, **options: Any) -> Any:

@@ -193,8 +193,9 @@ def estimate_curve(background: Array, given: Array, check: TopicCheck) -> tuple[
     ends = np.append(levels[0], levels)[corners]
     likely, unlikely = slopes**TUNING.sharpness, (1 - slopes) ** TUNING.sharpness
     scores, membership = ((ends[1:] + ends[:-1]) / 2)[::-1], (likely / (likely + unlikely))[::-1]
-    first = max(int(np.argmax(membership > 0)) - 1, 0)  # most documents are below, where nothing is to be interpolated
-    return scores[first:], membership[first:]
+    # Most documents are below the last level without members, where there is nothing to interpolate.
+    start = max(int(np.sum(membership == 0)) - 1, 0)
+    return scores[start:], membership[start:]
 
 
 def thin(scores: Array, n: int = 200) -> Array:

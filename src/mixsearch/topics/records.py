@@ -126,6 +126,8 @@ class Columns:
         self._folder, self._segments, self._has_names = folder, segments, has_names
         try:
             self.described = [StoredColumn(**column) for column in folder.facts.get(COLUMNS, [])]
+            if not all(isinstance(column.name, str) for column in self.described):
+                raise TypeError("a name that is not a text")
         except TypeError as error:
             raise damage_error("'{path}' is damaged: its columns are unknown.", path=str(folder.path)) from error
         self._mask = lru_cache(_N_MASKS)(self._compute_mask)

@@ -112,7 +112,7 @@ def open_corpus(folder: Folder) -> FittedCorpus:
         raise damage_error(
             "'{path}' is damaged: its arrays do not fit together ({error}).", path=str(folder.path), error=repr(error)
         ) from error
-    corpus = FittedCorpus(lambda: texts.collect((TEXT,))[TEXT].to_list(), frame, segments)
+    corpus = FittedCorpus(lambda: texts.collect((TEXT,))[TEXT].head(corpus.n_words).to_list(), frame, segments)
     if sum(segment.by_word.nnz for segment in segments) <= MAX_CHECKED:
         check_indices(folder, corpus)
     if len(texts) < corpus.n_words:

@@ -31,7 +31,7 @@ from mixsearch.text.read import Documents, has_columns, name_columns
 from mixsearch.topics.build import Built, OnProgress, summarize, write_index
 from mixsearch.topics.fitted_corpus import Segment, damp_counts, place_documents
 from mixsearch.topics.growth import FACT as GROWTH
-from mixsearch.topics.growth import Growth
+from mixsearch.topics.growth import Growth, read_growth
 from mixsearch.topics.index import TopicIndex, open_index
 from mixsearch.topics.records import ID, ROW, check_schema, make_records, read_records, write_records
 from mixsearch.topics.storage import SEGMENTS, WORDS, join_segments, name_segment, take_documents, write_segment
@@ -220,7 +220,7 @@ def _add_corpus(changes: _Changes, added: Corpus, existing: Existing, on_progres
         changes.out.save_texts(WORDS, words)
     # 4) how much of them the fit does not know
     n_all = index.n_documents - n_replaced + n_new
-    growth = Growth(**index.folder.facts[GROWTH])
+    growth = read_growth(index.folder)
     growth = replace(growth, n_removed=growth.n_removed + n_replaced, n_added=growth.n_added + n_new)
     if n_new:
         share = n_new / growth.n_added
@@ -361,7 +361,7 @@ def remove_documents(
                 n_documents=n_removed,
             )
         changes.remove(is_removed)
-        growth = Growth(**folder.facts[GROWTH])
+        growth = read_growth(folder)
         growth = replace(growth, n_removed=growth.n_removed + n_removed)
         changes.finish(growth)
     return Removed(Path(path), n_removed, n_left, growth, tuple(notes))

@@ -144,7 +144,7 @@ def _cluster(X: Array) -> Array:
 
     def measure(centers: Array) -> Array:
         """Return squared distances, (n, k)."""
-        return np.maximum(squares[:, None] - 2 * points @ centers.T + np.einsum("ij,ij->i", centers, centers), 0)
+        return np.asarray(np.maximum(squares[:, None] - 2 * points @ centers.T + np.sum(centers**2, axis=1), 0))
 
     def run() -> tuple[float, Array]:
         centers = points[[rng.integers(len(points))]]
@@ -158,7 +158,7 @@ def _cluster(X: Array) -> Array:
         distances = measure(centers)
         return float(distances.min(axis=1).sum()), distances.argmin(axis=1)
 
-    return min((run() for _ in range(3)), key=lambda result: result[0])[1]
+    return np.asarray(min((run() for _ in range(3)), key=lambda result: result[0])[1])
 
 
 def _merge_clusters(X: Array, labels: Array) -> Array:

@@ -82,7 +82,7 @@ def test_facts_and_tables_come_back(tmp_path):
 def test_texts_come_back_in_any_order_with_lone_surrogates_replaced(texts, cut, data):
     expected = ["".join("\ufffd" if "\ud800" <= c <= "\udfff" else c for c in text or "") for text in texts]
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as home:
-        patch.setattr("mixsearch.io.folder.FILE_CHARACTERS", 60)
+        patch.setattr("mixsearch.io.folder.FILE_BYTES", 60)
         patch.setattr("os.fsync", lambda handle: None)
         with write_folder(Path(home) / "index") as out:
             out.save_texts("first", texts[:cut])
