@@ -53,7 +53,7 @@ def serve(
 ) -> Iterator[Serving]:
     """Serve indexes on a free port until the end."""
     limits = limits or Limits(timeout=120)
-    server = make_server(make_app(indexes, limits=limits, access=access), limits)
+    server = make_server(make_app(indexes, limits=limits, access=access))
     with listen(HOST, 0) as listener:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()

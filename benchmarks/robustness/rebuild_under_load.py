@@ -247,7 +247,8 @@ def wait_for_health(server: Server, status: str, generation: str | None = None) 
     end = time.monotonic() + MAX_SECONDS
     while time.monotonic() < end:
         health = server.get("/api/health")
-        if health["status"] == status and generation in (None, health["states"]["changed"]["generation"]):
+        states = [index["generation"] for index in server.get("/api/indexes")["indexes"]]
+        if health["status"] == status and generation in (None, *states):
             return True
         time.sleep(0.1)
     return False

@@ -2,7 +2,6 @@
 
 import socket
 from contextlib import closing, suppress
-from urllib.error import HTTPError
 from urllib.parse import urlsplit
 from urllib.request import urlopen
 
@@ -47,22 +46,14 @@ def test_what_is_not_http_is_refused(address, request_bytes):
         assert answer.status == 200
 
 
-def test_beyond_the_limit_of_connections_requests_are_rejected():
-    with serve({}, limits=Limits(max_connections=1)) as serving, pytest.raises(HTTPError, match="503"):
-        serving.get("api/health")
-
-
-def test_a_port_in_use_is_said_and_by_default_the_next_one_is_taken():
+def test_a_port_in_use_is_said_and_by_default_another_is_taken():
     with closing(listen("127.0.0.1", 0)) as first:
         port = first.getsockname()[1]
         with pytest.raises(SearchError) as refused:
             listen("127.0.0.1", port)
         assert refused.value.code == "cannot_listen"
-        with closing(listen("127.0.0.1", None, first_port=port)) as second:
-            assert port < second.getsockname()[1] < port + 20
-        with pytest.raises(SearchError) as refused:
-            listen("127.0.0.1", None, first_port=port, n_ports=1)
-        assert refused.value.code == "ports_in_use"
+        with closing(listen("127.0.0.1", None, usual_port=port)) as second:
+            assert second.getsockname()[1] != port
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])

@@ -50,7 +50,7 @@ def test_the_server_tells_its_version_its_limits_and_its_indexes(client, index):
     assert (health["status"], health["version"], health["indexes"]) == ("ok", __version__, ["dated", "again"])
     assert client.get("/api/settings").json()["max_file"] == Limits().max_file
     first, second = client.get("/api/indexes").json()["indexes"]
-    assert first == {**second, "name": "dated"} == get_json(client, "")
+    assert first == {**second, "name": "dated"}
     assert first["n_documents"] == index.n_documents
 
 
@@ -98,7 +98,7 @@ def test_documents_are_filtered_and_continue_page_by_page(client, index):
 def test_all_members_are_a_table_without_formulas(client, index):
     answer = get(client, "/topic.csv", q="-court sushi")
     assert answer.headers["content-type"].startswith("text/csv")
-    assert 'filename="dated--court-sushi.csv"' in answer.headers["content-disposition"]
+    assert "UTF-8''dated--court-sushi.csv" in answer.headers["content-disposition"]
     rows = list(csv.DictReader(io.StringIO(answer.text)))
     topic = index.search("-court sushi")
     assert [int(row["row"]) for row in rows[:50]] == [row for row, _ in topic.documents(50)]
@@ -170,13 +170,10 @@ def test_judged_documents_estimate_the_answer(client):
         return client.post(f"{API}/audit", params={"q": "sushi"}, json=body).json()
 
     first = post({})
-    assert (first["n_judged"], first["precision"], len(first["next"])) == (0, None, 10)
+    assert (first["audit"], len(first["next"])) == (None, 10)
     second = post({str(row): "on food" in ROWS[row]["title"] for row in first["next"]})
-    assert second["n_judged"] == 10
+    assert second["audit"]["n_judged"] == 10
     assert not {*first["next"]} & {*second["next"]}
-    estimate, low, high = second["precision"]
-    assert low <= estimate <= high
-    assert second["sentence"]
 
 
 def test_saved_searches_are_kept_beside_the_index(client, index):
@@ -194,7 +191,7 @@ def test_a_page_to_share_has_its_data_inside(client, tmp_path, monkeypatch):
         (tmp_path / name).write_text("")
     monkeypatch.setattr("mixsearch.report.STATIC_FILES", tmp_path)
     answer = get(client, "/share.html", state="?t=q%3Dsushi&t=q%3Djudge%26narrower%3D1&by=shop")
-    assert 'filename="dated.html"' in answer.headers["content-disposition"]
+    assert "UTF-8''dated.html" in answer.headers["content-disposition"]
     assert "default-src 'none'" in answer.text
     assert '"q=judge&narrower=1"' in answer.text
 

@@ -4,14 +4,16 @@ import gzip
 import json
 import threading
 import time
+from contextlib import ExitStack
 
+import httpx
 import pytest
 from starlette.testclient import TestClient
 from tests.served_corpus import draw_texts
+from tests.serving import serve
 
-from mixsearch.errors import SearchError
 from mixsearch.web import Access, Limits, make_app
-from mixsearch.web.processes import start_fork_server
+from mixsearch.web.processes import CancelledError, start_fork_server
 
 pytestmark = pytest.mark.slow
 
@@ -39,66 +41,59 @@ def upload(client, body=None, name="my reviews.jsonl"):
     return answer.json()
 
 
-def await_end(client, build):
-    while build["status"] == "running":
-        time.sleep(0.05)
-        build = client.get(f"/api/builds/{build['build']}").json()
-    return build
-
-
 def build_index_of(client, file, **options):
+    """Return the events of a build."""
     answer = client.post("/api/indexes", json={"file": file["file"], **options})
-    assert answer.status_code == 202, answer.text
-    return await_end(client, answer.json())
+    assert answer.status_code == 200, answer.text
+    return [json.loads(line.removeprefix("data: ")) for line in answer.text.split("\n\n") if line]
 
 
 def find_code(answer):
     return answer.status_code, answer.json()["error"]["code"]
 
 
-def test_a_file_becomes_an_index_under_its_name(client, monkeypatch):
+def test_a_file_becomes_an_index_under_its_name(client):
     file = upload(client)
     assert {each["name"]: each["role"] for each in file["columns"]} == {"review": "text", "stars": "number"}
-    build = build_index_of(client, file)
-    assert (build["status"], build["index"]) == ("done", "my-reviews")
-    assert "text_column_guessed" in {each["code"] for each in build["warnings"]}
+    *steps, built = build_index_of(client, file)
+    assert built["index"] == "my-reviews"
+    assert {"step", "done", "total", "unit"} == {*steps[0]}
+    assert "text_column_guessed" in {each["code"] for each in built["warnings"]}
     assert client.get("/api/indexes/my-reviews/topic?q=sushi").json()["words"][0]["word"] == "sushi"
-    assert build_index_of(client, file, text=["review"])["index"] == "my-reviews-2"
-    monkeypatch.setattr("mixsearch.web.builds.MAX_BUILT", 2)
-    assert find_code(client.post("/api/indexes", json={"file": file["file"]})) == (422, "too_many_indexes")
+    assert build_index_of(client, file, text=["review"])[-1]["index"] == "my-reviews-2"
+    assert find_code(client.post("/api/indexes", json={"file": "nothing"})) == (410, "gone")
 
 
 def test_a_packed_file_is_read_and_an_error_names_it_without_a_path(client):
     table = "first,second\n" + "".join(f"{text},x{row}\n" for row, text in enumerate(draw_texts()))
     file = upload(client, gzip.compress(table.encode(errors="replace")), "reviews.csv.gz")
-    build = build_index_of(client, file, text=["first"], name="food")
-    assert (build["status"], build["index"]) == ("done", "food")
-    failed = build_index_of(client, file, text=["third"])
-    assert (failed["status"], failed["error"]["code"]) == ("failed", "column_missing")
-    assert failed["error"]["fields"]["file"] == "reviews.csv.gz"
+    assert build_index_of(client, file, text=["first"], name="food")[-1]["index"] == "food"
+    error = build_index_of(client, file, text=["third"])[-1]["error"]
+    assert (error["code"], error["fields"]["file"]) == ("column_missing", "reviews.csv.gz")
 
 
-def test_a_build_can_be_cancelled_and_leaves_nothing(client):
-    build = client.post("/api/indexes", json={"file": upload(client, make_reviews(3000))["file"]}).json()
-    stopped = client.delete(f"/api/builds/{build['build']}")
-    assert stopped.status_code == 200
-    assert await_end(client, stopped.json())["status"] == "cancelled"
-    assert client.get("/api/indexes").json()["indexes"] == []
+def test_one_index_is_built_at_a_time_and_ends_when_its_client_leaves(monkeypatch):
+    ended = threading.Event()
 
+    def wait(*_, on_progress, is_cancelled):
+        on_progress("reading", 0, None, "bytes")
+        while not is_cancelled():
+            time.sleep(0.01)
+        ended.set()
+        raise CancelledError
 
-def test_one_index_is_built_at_a_time(client, monkeypatch):
-    file, may_end = upload(client)["file"], threading.Event()
-
-    def wait(*_, **__):
-        may_end.wait()
-        raise SearchError("No index.", code="no_index")
-
-    monkeypatch.setattr("mixsearch.web.builds.call_in_process", wait)
-    first = client.post("/api/indexes", json={"file": file}).json()
-    assert find_code(client.post("/api/indexes", json={"file": file})) == (503, "busy")
-    may_end.set()
-    assert await_end(client, first)["error"]["code"] == "no_index"
-    assert find_code(client.get("/api/builds/nothing")) == (410, "gone")
+    with ExitStack() as stack:
+        server = stack.enter_context(serve({}, Access(files=True)))
+        monkeypatch.setattr("mixsearch.web.builds.call_in_process", wait)
+        monkeypatch.setattr("mixsearch.web.uploads.call_in_process", lambda *_: {"columns": []})
+        client = stack.enter_context(httpx.Client(base_url=server.address, timeout=120))
+        file = client.post("api/files", params={"name": "a.csv"}, content=b"a\n1\n").json()["file"]
+        with client.stream("POST", "api/indexes", json={"file": file}) as first:
+            events = first.iter_lines()
+            assert "reading" in next(events)
+            assert find_code(client.post("api/indexes", json={"file": file})) == (503, "busy")
+        assert ended.wait(60)
+        assert server.get("api/indexes") == {"indexes": []}
 
 
 @pytest.mark.parametrize(

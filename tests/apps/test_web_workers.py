@@ -13,11 +13,11 @@ from tests.closeness import assert_close
 from tests.coded import raises
 from tests.served_corpus import open_made
 
-from mixsearch.topics import add_documents, open_index
-from mixsearch.web import Limits, indexes, make_app
+from mixsearch.topics import add_documents
+from mixsearch.web import Limits, make_app
 from mixsearch.web.errors import APIError
-from mixsearch.web.indexes import ServedIndex, call_with_index
-from mixsearch.web.workers import Workers
+from mixsearch.web.indexes import ServedIndex, StateGoneError, open_state, reopen_if_changed
+from mixsearch.web.workers import Workers, compute
 
 pytestmark = pytest.mark.slow
 
@@ -80,7 +80,8 @@ def count_documents(index):
 
 def test_a_question_that_ends_its_processes_is_an_error_and_others_are_answered(index, caplog):
     async def ask():
-        workers, served = Workers(Limits(workers=1), {"texts": str(index.path)}), ServedIndex("texts", index)
+        served = ServedIndex("texts", index)
+        workers = Workers(Limits(workers=1, timeout=120), [served.state])
         questions = [workers.call(served, make) for make in (end_process, count_documents, count_documents)]
         try:
             return await asyncio.gather(*questions, return_exceptions=True)
@@ -94,18 +95,18 @@ def test_a_question_that_ends_its_processes_is_an_error_and_others_are_answered(
     assert str(died) in caplog.text
 
 
-def test_a_worker_answers_from_the_state_that_was_asked_and_from_no_other(tmp_path, monkeypatch):
-    monkeypatch.setattr(indexes, "INDEXES", {})
-    old = open_made(tmp_path)
-    path, generation = str(old.path), old.generation
-    assert call_with_index("texts", path, generation, count_documents) == b"240"
-    add_documents(old.path, write_more(tmp_path))
-    new = open_index(path)
-    assert call_with_index("texts", path, new.generation, count_documents) == b"269"
-    assert call_with_index("texts", path, generation, count_documents) == b"240"
-    indexes.INDEXES.clear()
-    with raises("index_changed"):
-        call_with_index("texts", path, generation, count_documents)
+def test_a_worker_answers_from_the_state_that_was_asked_and_from_no_other(tmp_path):
+    open_state.cache_clear()
+    served = ServedIndex("texts", open_made(tmp_path))
+    old, path = served.state, served.state.path
+    assert compute(old, count_documents) == b"240"
+    add_documents(path, write_more(tmp_path))
+    new = reopen_if_changed(served).state
+    assert compute(new, count_documents) == b"269"
+    assert compute(old, count_documents) == b"240"
+    open_state.cache_clear()
+    with pytest.raises(StateGoneError):
+        compute(old, count_documents)
     shutil.rmtree(path)
     with raises("folder_missing"):
-        call_with_index("texts", path, new.generation, count_documents)
+        compute(new, count_documents)

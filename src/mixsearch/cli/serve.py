@@ -199,4 +199,4 @@ def run_server(opened: dict[str, TopicIndex], limits: Limits, access: Access, op
     if options.open:
         webbrowser.open(opened_once)
     with suppress(KeyboardInterrupt):  # which is how a server ends
-        make_server(app, limits).run(sockets=[listener])
+        make_server(app).run(sockets=[listener])

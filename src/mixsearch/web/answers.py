@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import quote
 
 from fastapi import Response
 
+from mixsearch.io.tables import write_table
 from mixsearch.io.values import to_json
+from mixsearch.web.schemas import Judgements
 
 _MAX_FILE_NAME = 100
 CACHE_HEADERS = {"Cache-Control": "private, max-age=60"}
@@ -24,14 +28,17 @@ def make_response(body: bytes, media_type: str = "application/json", **headers: 
     return Response(body, media_type=media_type, headers=CACHE_HEADERS | headers)
 
 
+def encode_csv(frame: Any) -> bytes:
+    """Return a table as CSV."""
+    with TemporaryDirectory(prefix="mixsearch-") as folder:
+        write_table(frame, Path(folder, "table.csv"))
+        return Path(folder, "table.csv").read_bytes()
+
+
 def name_file(name: str, suffix: str) -> dict[str, str]:
     """Return the header with which browsers save a response as a file, under a name that any system takes."""
     plain = re.sub(r"[^\w.-]+", "-", name).strip("-.")[:_MAX_FILE_NAME] or "mixsearch"
-    ascii_name = re.sub(r"[^A-Za-z0-9._-]+", "-", plain).strip("-.") or "mixsearch"
-    encoded = quote(plain, errors="replace")
-    return {
-        "Content-Disposition": f"attachment; filename=\"{ascii_name}.{suffix}\"; filename*=UTF-8''{encoded}.{suffix}"
-    }
+    return {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(plain, errors='replace')}.{suffix}"}
 
 
 def describe_file(media_type: str) -> dict[int | str, dict[str, Any]]:
@@ -39,13 +46,7 @@ def describe_file(media_type: str) -> dict[int | str, dict[str, Any]]:
     return {200: {"content": {media_type: {"schema": {"type": "string", "format": "binary"}}}}}
 
 
-def describe_audit(found: Any, judgements: dict[int, bool], n: int) -> dict[str, Any]:
+def describe_audit(answer: Any, judged: Judgements) -> dict[str, Any]:
     """Return what judgements say about a topic or the members of a table, and the next rows to judge."""
-    result = found.judge(judgements) if judgements else None
-    numbers = ("n_members", "precision", "recall")
-    return {
-        "n_judged": result.n_judged if result else 0,
-        "sentence": str(result) if result else "",
-        **{name: list(getattr(result, name)) if result else None for name in numbers},
-        "next": found.audit(n).tolist() if n else [],
-    }
+    audit = answer.judge(judged.judgements).to_dict() if judged.judgements else None
+    return {"audit": audit, "next": answer.audit(judged.n).tolist() if judged.n else []}

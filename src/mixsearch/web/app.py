@@ -15,10 +15,9 @@ from starlette.staticfiles import StaticFiles
 
 from mixsearch import __version__
 from mixsearch.topics.index import TopicIndex
-from mixsearch.web.builds import Builder
 from mixsearch.web.errors import handle_errors
 from mixsearch.web.images import ImageStore
-from mixsearch.web.indexes import ServedIndex, watch_indexes
+from mixsearch.web.indexes import ServedIndex
 from mixsearch.web.processes import start_fork_server
 from mixsearch.web.routes import files, topics
 from mixsearch.web.security import Guard, get_path
@@ -61,19 +60,18 @@ def make_app(
     """
     limits, access = limits or Limits(), access or Access()
     uploads = UploadStore(limits)
-    workers = Workers(limits, {name: str(index.path) for name, index in indexes.items()})
+    opened = {name: ServedIndex(name, index) for name, index in indexes.items()}
+    workers = Workers(limits, [served.state for served in opened.values()])
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         start_fork_server()
         workers.warm_up()
-        tasks = [asyncio.create_task(watch_indexes(app.state.indexes))]
         # Reading a vocabulary would take longer than the first search.
-        tasks += [asyncio.create_task(asyncio.to_thread(served.warm_up)) for served in app.state.indexes.values()]
+        tasks = [asyncio.create_task(asyncio.to_thread(served.warm_up)) for served in opened.values()]
         yield
         for task in tasks:
             task.cancel()
-        builder.close()
         workers.close()
         uploads.close()
 
@@ -87,14 +85,13 @@ def make_app(
         generate_unique_id_function=lambda route: route.name,
         lifespan=lifespan,
     )
-    app.state.indexes = {name: ServedIndex(name, index) for name, index in indexes.items()}
-    app.state.workers = workers
-    builder, images = Builder(uploads, app.state.indexes), ImageStore(uploads)
+    app.state.indexes, app.state.workers = opened, workers
+    images = ImageStore(uploads)
     # The first one that matches is taken, so the usual requests come first.
     for router in (
         topics.router,
-        files.make_server_router(access, limits),
-        files.make_files_router(uploads, images, builder, access),
+        files.make_server_router(opened, access, limits),
+        files.make_files_router(opened, uploads, images, access),
         files.make_tables_router(TableStore(uploads, limits)),
         files.make_images_router(images),
     ):
@@ -104,7 +101,7 @@ def make_app(
     app.mount(STATIC, StaticFiles(directory=STATIC_FILES))
     handle_errors(app)
     app.add_middleware(GZipMiddleware, minimum_size=_MIN_COMPRESSED, compresslevel=_COMPRESSION_LEVEL)
-    app.add_middleware(Guard, access=access, limits=limits)
+    app.add_middleware(Guard, access=access)
     return app
 
 

@@ -1,103 +1,67 @@
-"""Indexes of uploaded files, built one at a time in a process that can be killed."""
+"""Indexes of uploaded files, built one at a time in a process that ends when its client leaves."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import secrets
 import shutil
 import sys
-from collections.abc import MutableMapping
+from collections.abc import AsyncIterator, MutableMapping
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
-from threading import Event, Lock, Thread
+from threading import Event
 from typing import Any
 
-from mixsearch.errors import SearchError, collect_warnings
+from mixsearch.errors import collect_warnings
 from mixsearch.topics.index import open_index
-from mixsearch.web.errors import APIError, describe_error
+from mixsearch.web.answers import encode_json
+from mixsearch.web.errors import describe_error
 from mixsearch.web.indexes import ServedIndex, choose_name
-from mixsearch.web.processes import CancelledError, Report, call_in_process
-from mixsearch.web.schemas import IndexBuild, IndexRequest
-from mixsearch.web.uploads import Upload, UploadStore, strip_suffixes
+from mixsearch.web.processes import Report, call_in_process
+from mixsearch.web.schemas import IndexRequest
+from mixsearch.web.uploads import Upload, strip_suffixes
 
-MAX_BUILT, _SECONDS = 8, 1800.0
+_SECONDS = 1800.0
 
 
-class Builder:
-    """Builds indexes of uploaded files and adds them to those that are served."""
+async def build_served(
+    request: IndexRequest, file: Upload, folder: Path, indexes: MutableMapping[str, ServedIndex]
+) -> AsyncIterator[bytes]:
+    """Build the index of a file and serve it. The events are its progress, and last its name or why it failed."""
+    target = folder / "indexes" / secrets.token_urlsafe(16)
+    events: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
+    loop, has_left = asyncio.get_running_loop(), Event()
 
-    def __init__(self, uploads: UploadStore, indexes: MutableMapping[str, ServedIndex]) -> None:
-        self._uploads, self._indexes = uploads, indexes
-        self._builds: dict[str, IndexBuild] = {}
-        self._lock, self._cancelled = Lock(), Event()
+    def report(*facts: Any) -> None:
+        event = dict(zip(("step", "done", "total", "unit"), facts, strict=True))
+        loop.call_soon_threadsafe(events.put_nowait, event)
 
-    def start(self, request: IndexRequest) -> IndexBuild:
-        """Start to build the index of a file."""
-        file = self._uploads.get(request.file)
-        with self._lock:
-            if any(build.status == "running" for build in self._builds.values()):
-                raise APIError("busy", "Another index is being built. Try again when it is done.")
-            if sum(build.status == "done" for build in self._builds.values()) >= MAX_BUILT:
-                raise SearchError(
-                    "The server has built {n_built} indexes, as many as it keeps. Start it again.",
-                    code="too_many_indexes",
-                    n_built=MAX_BUILT,
-                )
-            name = choose_name(request.name or strip_suffixes(file.name), self._indexes)
-            build = IndexBuild(build=secrets.token_urlsafe(16), index=name, file=file.key)
-            self._builds[build.build] = build
-            self._cancelled.clear()
-        Thread(target=self._run, args=(build, file, request.text), daemon=True).start()
-        return build
-
-    def get(self, key: str) -> IndexBuild:
-        """Return the state of a build."""
-        if key not in self._builds:
-            raise APIError("gone", "There is no such build any more.")
-        return self._builds[key]
-
-    def cancel(self, key: str) -> IndexBuild:
-        """Stop a build, unless it has ended."""
-        if self.get(key).status == "running":
-            self._cancelled.set()
-        return self.get(key)
-
-    def close(self) -> None:
-        """Stop the build that runs."""
-        self._cancelled.set()
-
-    def _run(self, build: IndexBuild, file: Upload, text: list[str]) -> None:
-        target = self._uploads.folder / "indexes" / build.build
-        change = partial(self._change, build.build)
+    def build() -> dict[str, Any]:
+        work = (build_file, file.name, target, request.text)
         try:
             target.parent.mkdir(exist_ok=True)
-            warnings = call_in_process(
-                _SECONDS,
-                file.folder,
-                build_file,
-                file.name,
-                target,
-                text,
-                on_progress=lambda step, done, total, unit: change(step=step, done=done, total=total, unit=unit),
-                is_cancelled=self._cancelled.is_set,
-            )
-            served = ServedIndex(build.index, open_index(target))
-            self._indexes[build.index] = served
-            change(status="done", warnings=warnings)
+            warnings = call_in_process(_SECONDS, file.folder, *work, on_progress=report, is_cancelled=has_left.is_set)
+            name = choose_name(request.name or strip_suffixes(file.name), indexes)
+            indexes[name] = ServedIndex(name, open_index(target))
+            return {"index": name, "warnings": warnings}
         except Exception as error:
             for each in target.parent.glob(f"*{target.name}*"):  # also what a killed process has left
                 shutil.rmtree(each, ignore_errors=True)
                 with suppress(OSError):
                     each.unlink(missing_ok=True)
-            if isinstance(error, CancelledError):
-                change(status="cancelled")
-            else:
-                change(status="failed", error=describe_error(error))
+            return {"error": describe_error(error).model_dump()}
 
-    def _change(self, key: str, **facts: Any) -> None:
-        """Replace the state: readers in other threads see the old one or the new one."""
-        self._builds[key] = self._builds[key].model_copy(update=facts)
+    work = loop.run_in_executor(None, build)
+    work.add_done_callback(lambda done: events.put_nowait(done.result()))
+    try:
+        is_running = True
+        while is_running:
+            event = await events.get()
+            is_running = "step" in event
+            yield b"data: %b\n\n" % encode_json(event)
+    finally:
+        has_left.set()
 
 
 def build_file(name: str, target: Path, text: list[str], on_progress: Report) -> list[dict[str, Any]]:

@@ -30,7 +30,6 @@ STATUS = {
     "busy": 503,
     "too_slow": 503,
 }
-_CODE_BY_STATUS = {404: "not_found", 405: "method_not_allowed", 413: "too_large"}
 # Of a long value in a message, and of several wrong values.
 _MAX_VALUE, _MAX_PROBLEMS = 80, 3
 
@@ -95,32 +94,24 @@ def handle_errors(app: FastAPI) -> None:
 
 
 def _handle_invalid(_: Request, error: Exception) -> Response:
-    """Report the first arguments that are invalid; `value` is None if there is none to show."""
+    """Report the first arguments that are invalid."""
     assert isinstance(error, RequestValidationError)
-    problems = [
-        {
-            "argument": ".".join(map(str, each["loc"][1:])) or None,
-            "problem": each["msg"],
-            "value": None if each["type"] in ("missing", "json_invalid") else str(each["input"])[:_MAX_VALUE],
-        }
-        for each in error.errors()[:_MAX_PROBLEMS]
-    ]
-    sentences = [
-        f"{each['argument'] or 'The request'}: {each['problem']}"
-        + ("." if each["value"] is None else f", got {each['value']!r}.")
-        for each in problems
-    ]
-    return make_error_response(APIError("bad_argument", "{message}", message=" ".join(sentences), problems=problems))
+    problems = []
+    for each in error.errors()[:_MAX_PROBLEMS]:
+        argument = ".".join(map(str, each["loc"][1:])) or "The request"
+        given = "" if each["type"] in ("missing", "json_invalid") else f", got {str(each['input'])[:_MAX_VALUE]!r}"
+        problems.append(f"{argument}: {each['msg']}{given}.")
+    return make_error_response(APIError("bad_argument", "{problems}", problems=" ".join(problems)))
 
 
 def _handle_http(request: Request, error: Exception) -> Response:
     """Answer an error of the framework, which has a status only."""
     assert isinstance(error, HTTPException)
-    code, path = _CODE_BY_STATUS.get(error.status_code, "bad_request"), request.url.path
-    if code == "not_found":
-        error = APIError(code, "Nothing is at {path}. api/openapi.json lists all addresses.", path=path)
-    elif code == "method_not_allowed":
-        error = APIError(code, "{path} does not accept {method}.", path=path, method=request.method)
+    path, method = request.url.path, request.method
+    if error.status_code == STATUS["not_found"]:
+        error = APIError("not_found", "Nothing is at {path}. api/openapi.json lists all addresses.", path=path)
+    elif error.status_code == STATUS["method_not_allowed"]:
+        error = APIError("method_not_allowed", "{path} does not accept {method}.", path=path, method=method)
     else:
-        error = APIError(code, "{reason}.", reason=error.detail)
+        error = APIError("bad_request", "{reason}.", reason=error.detail)
     return make_error_response(error)

@@ -7,19 +7,16 @@ import zipfile
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from mixsearch.errors import HintError, SearchWarning, collect_warnings
+from mixsearch.errors import SearchWarning, collect_warnings
 from mixsearch.image.seeds import parse_seeds
-from mixsearch.web.schemas import MAX_NAME_LENGTH, CutOutRequest, SegmentsRequest
-from mixsearch.web.uploads import PIXELS, VISIBLE, UploadStore
+from mixsearch.web.schemas import CutOutRequest, SegmentsRequest
+from mixsearch.web.uploads import UploadStore
 
 if TYPE_CHECKING:
     from mixsearch.image.result import Segmentation
     from mixsearch.image.segment import PreparedImage
 
 EXAMPLE = "example"
-_MAX_SEEDS = 2000
 _MAX_SIDE = 2000  # pixels of a shown image
 
 
@@ -28,54 +25,29 @@ class ImageStore:
 
     def __init__(self, uploads: UploadStore) -> None:
         self._uploads = uploads
-        self._prepare = lru_cache(4)(self._prepare_image)
+        self.get = lru_cache(4)(self._prepare_image)
         self._segment = lru_cache(8)(self._segment_image)
-
-    def get(self, key: str) -> PreparedImage:
-        """Return an image by its name; its graph is built at its first use."""
-        if key != EXAMPLE:
-            self._uploads.get(key)  # also if it is in memory: it stays the last to be removed
-        return self._prepare(key)
 
     def segment(self, key: str, request: SegmentsRequest) -> tuple[Segmentation, list[SearchWarning]]:
         """Return the segmentation of an image, computed once for all that is shown of it, and its warnings."""
-        self.get(key)
         return self._segment(key, request.seed, request.not_seed, request.every)
 
     def _prepare_image(self, key: str) -> PreparedImage:
+        """Return an image by its name; its graph is built at its first use."""
         from mixsearch.datasets import make_landscape
-        from mixsearch.image.reading import RasterImage, read_image
+        from mixsearch.image.reading import read_image
         from mixsearch.image.segment import PreparedImage
 
         if key == EXAMPLE:
             return PreparedImage(read_image(make_landscape(480, 720, random_state=3).image))
-        folder = self._uploads.get(key).folder
-        visible = np.load(folder / VISIBLE) if (folder / VISIBLE).exists() else None
-        return PreparedImage(RasterImage(np.load(folder / PIXELS), visible))
+        file = self._uploads.get(key)
+        return PreparedImage(read_image(file.folder / file.name))
 
     def _segment_image(
         self, key: str, seed: tuple[str, ...], not_seed: tuple[str, ...], every: int
     ) -> tuple[Segmentation, list[SearchWarning]]:
-        seeds, not_seeds = parse_seeds(seed), parse_seeds(not_seed)
-        n_seeds = sum(map(len, (*seeds.values(), *not_seeds.values())))
-        if n_seeds > _MAX_SEEDS:
-            raise HintError(
-                "A segmentation has at most {max_seeds} seeds, got {n_seeds}. Leave some out.",
-                code="too_many_seeds",
-                n_seeds=n_seeds,
-                max_seeds=_MAX_SEEDS,
-            )
-        for name in seeds:
-            if len(name) > MAX_NAME_LENGTH:
-                raise HintError(
-                    "The name {start!r}... has {length} characters, at most {max_length} are allowed.",
-                    code="name_too_long",
-                    start=name[:20],
-                    length=len(name),
-                    max_length=MAX_NAME_LENGTH,
-                )
         with collect_warnings() as warnings:
-            found = self._prepare(key).segment(seeds, not_seeds=not_seeds, step=every)
+            found = self.get(key).segment(parse_seeds(seed), not_seeds=parse_seeds(not_seed), step=every)
         return found, warnings
 
 

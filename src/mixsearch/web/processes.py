@@ -17,12 +17,7 @@ from mixsearch.errors import SearchError
 
 # Imported once, before forking: the image decoders, and the command that started the server, which Python imports in
 # every process.
-_PRELOADED = [
-    "mixsearch.cli",
-    "mixsearch.web",
-    "PIL.ImageOps",
-    *(f"PIL.{name}ImagePlugin" for name in ("Png", "Jpeg", "WebP", "Gif", "Bmp", "Tiff")),
-]
+_PRELOADED = ["mixsearch.cli", "mixsearch.web", "PIL.ImageOps", "PIL.JpegImagePlugin", "PIL.PngImagePlugin"]
 # Between two looks at whether a process was cancelled.
 _WAIT_SECONDS = 0.2
 
@@ -62,16 +57,15 @@ def call_in_process(
 
     With `on_progress`, the work is given a function that reports to it.
     """
-    context = process_context()
+    context, end = process_context(), monotonic() + seconds
     ours, theirs = context.Pipe(duplex=False)
+    process = context.Process(
+        target=_work, args=(theirs, folder, work, arguments, on_progress is not None), daemon=True
+    )
     with closing(ours):
-        with closing(theirs):
-            process = context.Process(
-                target=_work, args=(theirs, folder, work, arguments, on_progress is not None), daemon=True
-            )
-            process.start()
+        process.start()
+        theirs.close()
         try:
-            end = monotonic() + seconds
             while True:
                 while not ours.poll(_WAIT_SECONDS):
                     if is_cancelled():
@@ -105,10 +99,8 @@ def _work(reply: Connection, folder: Path, work: Callable[..., Any], arguments: 
     more = {"on_progress": lambda *facts: reply.send(("progress", facts))} if reports else {}
     try:
         reply.send(("result", work(*arguments, **more)))
-    except SearchError as error:
-        reply.send(("error", error))
-    except Exception:  # a damaged file can make a reader raise anything
-        reply.send(("error", _make_unreadable()))
+    except Exception as error:  # a damaged file can make a reader raise anything
+        reply.send(("error", error if isinstance(error, SearchError) else _make_unreadable()))
 
 
 def _make_unreadable() -> SearchError:

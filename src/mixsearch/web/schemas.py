@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Container
-from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 from urllib.parse import parse_qs
 
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from mixsearch.options import GroupOptions, SearchOptions, TableOptions, list_options
-from mixsearch.web.errors import ErrorDetail
 
 MAX_FILTER_LENGTH, MAX_COLUMN_LENGTH, MAX_STATE = 2000, 500, 5000
 MAX_TOPICS, MAX_SAVED, MAX_NAME_LENGTH = 8, 200, 60
@@ -113,21 +112,6 @@ class IndexRequest(_Request):
         pattern=r"^[\w.-]+$",
         description="The name of the index. Default: that of the file.",
     )
-
-
-class IndexBuild(BaseModel):
-    """The state of an index that is being built."""
-
-    build: str = Field(description="The name of the build in addresses.")
-    index: str = Field(description="The name of the index.")
-    file: str
-    status: Literal["running", "done", "failed", "cancelled"] = "running"
-    step: str = Field(default="", description="The step of the work.")
-    done: int = Field(default=0, description="Units done of this step.")
-    total: int | None = Field(default=None, description="Units in all; null if unknown.")
-    unit: str = Field(default="", description="What is counted, such as bytes or documents.")
-    error: ErrorDetail | None = Field(default=None, description="Why it failed.")
-    warnings: list[dict[str, Any]] = Field(default=[], description="What the reader noticed: code, message and fields.")
 
 
 class MembersRequest(make_request(TableOptions, max_items=MAX_EXAMPLES)):  # type: ignore[misc]

@@ -9,37 +9,28 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from mixsearch.errors import Option, SearchError
-from mixsearch.web.settings import Limits
 
-_BACKLOG = 256
+PORT = 8421
 # For answers that are being sent when the server stops.
 _SHUTDOWN_SECONDS = 3
 
 
-def listen(host: str, port: int | None, first_port: int = 8421, n_ports: int = 20) -> socket.socket:
-    """Return a socket that is bound to a port; without one, to the first port that is free."""
-    ports = range(first_port, first_port + n_ports) if port is None else [port]
+def listen(host: str, port: int | None, usual_port: int = PORT) -> socket.socket:
+    """Return a socket that is bound to a port; without one, to the usual port, or any if that is in use."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    for each in ports:
-        try:
-            return socket.create_server((host, each), family=family, backlog=_BACKLOG)
-        except OSError as error:
-            if error.errno != errno.EADDRINUSE or port is not None:
-                raise SearchError(
-                    "Cannot listen on {host}, port {port}: {reason}. Choose another {argument}, or omit it.",
-                    code="cannot_listen",
-                    host=host,
-                    port=each,
-                    reason=error.strerror,
-                    argument=Option("port"),
-                ) from error
-    raise SearchError(
-        "The ports {first} to {last} are all in use. Choose one with {argument}.",
-        code="ports_in_use",
-        first=ports[0],
-        last=ports[-1],
-        argument=Option("port"),
-    )
+    try:
+        return socket.create_server((host, usual_port if port is None else port), family=family)
+    except OSError as error:
+        if port is None and error.errno == errno.EADDRINUSE:
+            return listen(host, 0)
+        raise SearchError(
+            "Cannot listen on {host}, port {port}: {reason}. Choose another {argument}, or omit it.",
+            code="cannot_listen",
+            host=host,
+            port=usual_port if port is None else port,
+            reason=error.strerror,
+            argument=Option("port"),
+        ) from error
 
 
 def make_url(listener: socket.socket, host: str) -> str:
@@ -49,40 +40,6 @@ def make_url(listener: socket.socket, host: str) -> str:
     return f"http://{name}:{port}/"
 
 
-def make_server(app: ASGIApp, limits: Limits) -> uvicorn.Server:
-    """Return a server with limits of connections; `run(sockets=[...])` starts it.
-
-    Parameters
-    ----------
-    app : ASGI app
-        From `make_app`.
-    limits : Limits
-        `max_connections`.
-
-    Returns
-    -------
-    uvicorn.Server
-
-    Examples
-    --------
-    >>> from mixsearch.web import Limits, make_app, make_server
-    >>> server = make_server(make_app({}), Limits(timeout=5))
-    >>> server.started
-    False
-    """
-    return uvicorn.Server(
-        uvicorn.Config(
-            app,
-            http="h11",
-            ws="none",
-            loop="asyncio",
-            log_level="warning",
-            access_log=False,
-            server_header=False,
-            date_header=False,
-            backlog=_BACKLOG,
-            limit_concurrency=limits.max_connections,
-            timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
-            h11_max_incomplete_event_size=32 << 10,  # of the request line and the headers, in bytes
-        )
-    )
+def make_server(app: ASGIApp) -> uvicorn.Server:
+    """Return a server; `run(sockets=[...])` starts it."""
+    return uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=_SHUTDOWN_SECONDS))

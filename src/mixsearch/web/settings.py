@@ -12,7 +12,6 @@ STATIC = "/static/"
 # Addresses of the page for texts, and of the views of the page for files.
 HOME, FILE_PAGES = "/", ("/table", "/segment", "/open")
 PAGES = (HOME, *FILE_PAGES)
-FILES = "/api/files"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,15 +21,11 @@ class Limits:
     Parameters
     ----------
     timeout : float
-        Seconds until the body of a request has arrived and its answer has been sent. An upload has ten times as many.
-    max_file, max_stored_files : int
-        Bytes of an uploaded file, and of all such files on disk.
-    max_cells : int
-        Rows times columns of a table.
+        Seconds until a search has an answer, and until an uploaded file is read.
+    max_file : int
+        Bytes of an uploaded file.
     max_pixels : int
         Pixels of an image.
-    max_connections : int
-        Open connections; requests on further ones are rejected.
     workers : int
         Processes that search. With 0, threads of the server search.
 
@@ -42,10 +37,7 @@ class Limits:
 
     timeout: float = 20.0
     max_file: int = 500_000_000
-    max_stored_files: int = 2_000_000_000
-    max_cells: int = 20_000_000
     max_pixels: int = 24_000_000
-    max_connections: int = 512
     workers: int = 0
 
 

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
-from mixsearch._typing import Array
 from mixsearch.errors import SearchError, collect_warnings
 from mixsearch.io.filters import Filter
-from mixsearch.io.tables import read_table, write_table
+from mixsearch.io.tables import read_table
 from mixsearch.io.values import to_json
 from mixsearch.machine import on_one_core
+from mixsearch.web.answers import encode_csv
 from mixsearch.web.processes import call_in_process
 from mixsearch.web.schemas import MembersRequest, RowsRequest
 from mixsearch.web.settings import Limits
@@ -39,25 +37,18 @@ class TableStore:
 
     def __init__(self, uploads: UploadStore, limits: Limits) -> None:
         self._uploads, self._limits = uploads, limits
-        self._read = lru_cache(4)(self._read_file)
+        self.open = lru_cache(4)(self._open_table)
         self._fit = lru_cache(8)(self._fit_table)
         self.find = lru_cache(16)(self._find_members)
 
-    def open(self, key: str) -> tuple[str, pl.DataFrame, Warnings]:
+    def _open_table(self, key: str) -> tuple[str, pl.DataFrame, Warnings]:
         """Return the name of a table, the table and the warnings of its reader; it is read at its first use."""
-        if key != EXAMPLE:
-            self._uploads.get(key)  # also if it is in memory: it stays the last to be removed
-        return self._read(key)
-
-    def _read_file(self, key: str) -> tuple[str, pl.DataFrame, Warnings]:
         if key == EXAMPLE:
             from sklearn.datasets import load_wine
 
             return "wine.csv", pl.DataFrame(load_wine().data, schema=load_wine().feature_names), []
         file = self._uploads.get(key)
-        warnings = call_in_process(
-            self._limits.timeout, file.folder, convert_to_arrow, file.name, self._limits.max_cells
-        )
+        warnings = call_in_process(self._limits.timeout, file.folder, convert_to_arrow, file.name)
         return file.name, pl.read_ipc(file.folder / _ARROW), warnings
 
     def _fit_table(self, key: str, columns: tuple[str, ...], without: tuple[str, ...]) -> tuple[TableSearch, Warnings]:
@@ -74,21 +65,10 @@ class TableStore:
         return found, notes + [each.as_dict() for each in {str(each): each for each in warnings}.values()]
 
 
-def convert_to_arrow(name: str, max_cells: int) -> Warnings:
+def convert_to_arrow(name: str) -> Warnings:
     """Read a table and write it as an Arrow file, in a process; return the warnings."""
     with collect_warnings() as warnings:
-        table = read_table(name)
-    if table.height * table.width > max_cells:
-        raise SearchError(
-            "{name!r} has {n_rows:,} rows and {n_columns:,} columns, but at most {max_cells:,} values are allowed. Use "
-            "mixsearch find on the command line.",
-            code="table_too_large",
-            name=name,
-            n_rows=table.height,
-            n_columns=table.width,
-            max_cells=max_cells,
-        )
-    table.write_ipc(_ARROW)
+        read_table(name).write_ipc(_ARROW)
     return [each.as_dict() for each in warnings]
 
 
@@ -132,7 +112,7 @@ def describe_points(store: TableStore, key: str, x: str, y: str) -> dict[str, An
 def list_rows(store: TableStore, key: str, request: RowsRequest) -> dict[str, Any]:
     """Return a page of rows with their values, as JSON has them."""
     from mixsearch.table.rows import get_rows
-    from mixsearch.table.tables import open_table
+    from mixsearch.table.tables import Table, find_columns, open_table
 
     table = store.open(key)[1]
     frame = open_table(table).frame
@@ -143,7 +123,8 @@ def list_rows(store: TableStore, key: str, request: RowsRequest) -> dict[str, An
     if request.rows:
         order = np.array([row for row in request.rows if row < table.height], dtype=np.intp)
     elif request.sort_by is not None:
-        order = _sort(frame, request.sort_by, descending=request.descending)
+        values = frame[:, find_columns(Table(frame), [request.sort_by])[0]]
+        order = values.arg_sort(descending=request.descending, nulls_last=True).to_numpy()
     elif found is not None:
         order = np.argsort(-found.scores, kind="stable")
     else:
@@ -151,24 +132,14 @@ def list_rows(store: TableStore, key: str, request: RowsRequest) -> dict[str, An
     if request.where:
         order = order[Filter(request.where).mask(frame)[order]]
     rows = order[request.skip : request.skip + request.n_rows].tolist()
-    values: list[dict[str, Any]] = json.loads(to_json(get_rows(table, rows)))
+    listed: list[dict[str, Any]] = json.loads(to_json(get_rows(table, rows)))
     return {
         "n_matching": len(order),
         "rows": [
             {"row": row, "membership": None if found is None else float(found.membership[row]), "values": item}
-            for row, item in zip(rows, values, strict=True)
+            for row, item in zip(rows, listed, strict=True)
         ],
     }
-
-
-def _sort(frame: pl.DataFrame, name: str, *, descending: bool) -> Array:
-    """Return all rows sorted by a column, those without a value last, (n,)."""
-    from mixsearch.table.tables import Table, find_columns
-
-    values = frame[:, find_columns(Table(frame), [name])[0]]
-    if values.dtype.is_nested():
-        raise SearchError("Rows cannot be sorted by {column}: it has lists.", code="not_sortable", column=repr(name))
-    return values.arg_sort(descending=descending, nulls_last=True).to_numpy()
 
 
 def describe_members(store: TableStore, key: str, request: MembersRequest) -> dict[str, Any]:
@@ -182,6 +153,4 @@ def describe_members(store: TableStore, key: str, request: MembersRequest) -> di
 
 def encode_members(store: TableStore, key: str, request: MembersRequest) -> bytes:
     """Return the table with `score`, `membership` and `is_member` as CSV."""
-    with tempfile.TemporaryDirectory(prefix="mixsearch-") as folder:
-        write_table(store.find(key, request)[0].to_frame(), Path(folder, "members.csv"))
-        return Path(folder, "members.csv").read_bytes()
+    return encode_csv(store.find(key, request)[0].to_frame())

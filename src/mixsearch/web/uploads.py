@@ -5,21 +5,20 @@ They are read in processes that can be killed: a file may be damaged, or unpack 
 
 from __future__ import annotations
 
+import asyncio
 import re
 import secrets
 import shutil
-from collections import OrderedDict
 from collections.abc import AsyncIterator
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from tempfile import mkdtemp
-from threading import Lock
 from typing import Any
-
-import numpy as np
 
 from mixsearch.errors import SearchError, collect_warnings
 from mixsearch.text.columns import ColumnSummary
+from mixsearch.web.errors import APIError
 from mixsearch.web.processes import call_in_process
 from mixsearch.web.settings import Limits
 
@@ -29,8 +28,6 @@ _PACKED = (".parquet", ".xlsx")
 TABLE_SUFFIXES = (*_FORMATS, *_PACKED, *(f"{each}{packed}" for each in _FORMATS for packed in (".gz", ".zst")))
 IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tif", ".tiff")
 IMAGE_FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF")
-# The pixels of an image, as its process has read them.
-PIXELS, VISIBLE = "pixels.npy", "visible.npy"
 # Texts are longer than names, and hardly repeat.
 _MIN_TEXT, _MIN_DISTINCT = 25, 0.5
 _MAX_EXAMPLE, _MAX_NAME = 120, 80
@@ -52,67 +49,48 @@ class Upload:
 
 
 class UploadStore:
-    """Files that were uploaded. The least recently used ones are removed first; `close` removes all."""
+    """Files that were uploaded; `close` removes all."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._files: OrderedDict[str, Upload] = OrderedDict()
-        self._lock = Lock()
-        self._folder: Path | None = None
+        self._files: dict[str, Upload] = {}
 
-    @property
+    @cached_property
     def folder(self) -> Path:
         """The temporary folder, which is made when it is needed."""
-        with self._lock:
-            if self._folder is None:
-                self._folder = Path(mkdtemp(prefix="mixsearch-"))
-            return self._folder
+        return Path(mkdtemp(prefix="mixsearch-"))
 
-    async def receive(self, name: str, parts: AsyncIterator[bytes]) -> Path:
-        """Write the parts of a file to disk, in a folder of its own."""
-        folder = self.folder / secrets.token_urlsafe(16)
-        folder.mkdir()
+    async def receive(self, name: str, parts: AsyncIterator[bytes]) -> Upload:
+        """Write the parts of a file to disk, and inspect it; one that cannot be read is removed."""
+        path = self.folder / secrets.token_urlsafe(16) / check_name(name)
+        path.parent.mkdir()
+        inspect = inspect_image if path.suffix in IMAGE_SUFFIXES else inspect_table
+        limits = self._limits.timeout, path.parent, inspect, path.name, self._limits.max_pixels
         try:
-            with (folder / check_name(name)).open("wb") as file:
+            with path.open("wb") as file:
                 async for part in parts:
                     file.write(part)
-        except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)
-            raise
-        return folder / check_name(name)
-
-    def add(self, path: Path) -> Upload:
-        """Inspect a file that was received, and store it; one that cannot be read is removed."""
-        inspect = inspect_image if path.suffix in IMAGE_SUFFIXES else inspect_table
-        try:
-            facts = call_in_process(self._limits.timeout, path.parent, inspect, path.name, self._limits.max_pixels)
+                    if file.tell() > self._limits.max_file:
+                        sentence = "The file is larger than the limit of {max_bytes:,} bytes."
+                        raise APIError("too_large", sentence, max_bytes=self._limits.max_file)
+            facts = await asyncio.to_thread(call_in_process, *limits)
         except BaseException:
             shutil.rmtree(path.parent, ignore_errors=True)
             raise
         upload = Upload(path.parent.name, path.name, path.parent, path.stat().st_size, facts)
-        with self._lock:
-            self._files[upload.key] = upload
-            total = sum(file.n_bytes for file in self._files.values())
-            while total > self._limits.max_stored_files and len(self._files) > 1:
-                _, oldest = self._files.popitem(last=False)
-                total -= oldest.n_bytes
-                shutil.rmtree(oldest.folder, ignore_errors=True)
+        self._files[upload.key] = upload
         return upload
 
     def get(self, key: str) -> Upload:
         """Return a file."""
-        with self._lock:
-            if key not in self._files:
-                raise SearchError("This file is not on the server any more. Upload it again.", code="gone")
-            self._files.move_to_end(key)
-            return self._files[key]
+        if key not in self._files:
+            raise SearchError("This file is not on the server any more. Upload it again.", code="gone")
+        return self._files[key]
 
     def close(self) -> None:
         """Remove all files, and the folder."""
-        with self._lock:
-            self._files.clear()
-            if self._folder is not None:
-                shutil.rmtree(self._folder, ignore_errors=True)
+        if "folder" in vars(self):
+            shutil.rmtree(self.folder, ignore_errors=True)
 
 
 def check_name(name: str) -> str:
@@ -137,14 +115,11 @@ def strip_suffixes(name: str) -> str:
 
 
 def inspect_image(name: str, max_pixels: int) -> dict[str, Any]:
-    """Decode an image, and keep its pixels beside it."""
+    """Decode an image, to see that it can be."""
     from mixsearch.image.reading import read_file
 
     with open(name, "rb") as file:
         image = read_file(file, "The file", max_pixels, IMAGE_FORMATS)
-    np.save(PIXELS, image.pixels)
-    if image.visible is not None:
-        np.save(VISIBLE, image.visible)
     return {"width": image.width, "height": image.height}
 
 

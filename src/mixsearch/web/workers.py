@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import multiprocessing
 import os
+import signal
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable
 from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor, ThreadPoolExecutor
-from typing import Any, TypeVar
+from contextlib import nullcontext, suppress
+from threading import Thread
+from typing import Any
 
-from mixsearch.machine import n_cores
+from mixsearch.errors import StorageError
+from mixsearch.machine import n_cores, on_one_core
+from mixsearch.web.answers import encode_json
 from mixsearch.web.errors import APIError
-from mixsearch.web.indexes import ServedIndex, call_with_index, open_in_worker
+from mixsearch.web.indexes import ServedIndex, State, StateGoneError, open_state
 from mixsearch.web.processes import process_context
 from mixsearch.web.settings import Limits
 
@@ -20,22 +26,14 @@ MAX_CACHED_BYTES = 64 << 20
 # The approximate size of a cached answer without its body.
 _KEY_BYTES = 2048
 
-Result = TypeVar("Result")
-
 _logger = logging.getLogger(__name__)
-
-
-async def run_alone(lock: asyncio.Lock, work: Callable[[], Result]) -> Result:
-    """Run a function in a thread, one at a time. It goes on if the caller is cancelled."""
-    async with lock:
-        return await asyncio.to_thread(work)
 
 
 class Workers:
     """The pool that searches, and the cache of its answers."""
 
-    def __init__(self, limits: Limits, paths: Mapping[str, str]) -> None:
-        self._has_processes, self._paths = limits.workers > 0, dict(paths)
+    def __init__(self, limits: Limits, states: list[State]) -> None:
+        self._has_processes, self._states, self._seconds = limits.workers > 0, states, limits.timeout
         # One more than work at searches, for the one call that may take long.
         self._n_workers = (limits.workers or n_cores()) + 1
         self._slow, self._alone = asyncio.Lock(), asyncio.Lock()
@@ -51,68 +49,94 @@ class Workers:
                 self._executor.submit(os.getpid)
 
     async def call(
-        self, index: ServedIndex, make: Callable[..., bytes], *arguments: Hashable, slow: bool = False
+        self, index: ServedIndex, make: Callable[..., Any], *arguments: Hashable, slow: bool = False
     ) -> bytes:
-        """Return `make(index, *arguments)` from the cache, or computed by a worker.
+        """Return `make(index, *arguments)` from the cache, or computed by a worker: bytes, or a value as JSON.
 
-        Calls that are `slow` are computed one at a time. They go on when their client leaves, for the next one.
+        The same question is computed once, whoever asks it meanwhile; calls that are `slow` one at a time.
         """
-        key = (index.name, index.generation, make, *arguments)
-        answer = self._answers.get(key)
-        if answer is not None:
+        key = (index.state, make, *arguments)
+        if key in self._answers:
             self._answers.move_to_end(key)
-            return answer
-        if not slow:
-            return self._keep(key, await self._run(index, make, *arguments))
+            return self._answers[key]
         if key not in self._pending:
-            task = self._pending[key] = asyncio.create_task(self._run_slow(key, index, make, *arguments))
+            task = self._pending[key] = asyncio.create_task(self._answer(key, index, make, *arguments, slow=slow))
             task.add_done_callback(lambda _: self._pending.pop(key))
-        return await asyncio.shield(self._pending[key])
+        try:
+            return await asyncio.wait_for(asyncio.shield(self._pending[key]), self._seconds)
+        except TimeoutError:
+            sentence = "No answer within {seconds:g} seconds. Request less."
+            raise APIError("too_slow", sentence, seconds=self._seconds) from None
 
     def close(self) -> None:
         """Accept no further calls."""
         self._executor.shutdown(wait=False, cancel_futures=True)
 
-    async def _run_slow(self, key: Hashable, index: ServedIndex, make: Callable[..., bytes], *arguments: Any) -> bytes:
-        async with self._slow:
-            return self._keep(key, await self._run(index, make, *arguments))
-
-    async def _run(self, index: ServedIndex, make: Callable[..., bytes], *arguments: Any) -> bytes:
-        """Compute an answer in a worker. If its process ends, ask once more, in a process of its own."""
-        if not self._has_processes:
-            return await asyncio.wrap_future(self._executor.submit(make, index, *arguments))
-        question = (call_with_index, index.name, str(index.index.path), index.generation, make, *arguments)
-        executor = self._executor
-        try:
-            return await asyncio.wrap_future(executor.submit(*question))
-        except BrokenExecutor:
-            if self._executor is executor:
-                self._executor = self._start(self._n_workers)
-        async with self._alone:
-            with self._start(1) as alone:
-                try:
-                    return await asyncio.wrap_future(alone.submit(*question))
-                except BrokenExecutor:
-                    error = APIError(
-                        "index_broken",
-                        "Search processes ended at this question. The index {name!r} may be damaged, or memory ran "
-                        "out. Verify it with `mixsearch info --verify`.",
-                        name=index.name,
-                    )
-                    _logger.error("%s", error)
-                    raise error from None
-
-    def _start(self, n_workers: int) -> Executor:
-        if not self._has_processes:
-            return ThreadPoolExecutor(n_workers)
-        return ProcessPoolExecutor(n_workers, process_context(), open_in_worker, (self._paths,))
-
-    def _keep(self, key: Hashable, answer: bytes) -> bytes:
-        """Cache an answer, and drop those not asked for longest."""
-        if key not in self._answers:
-            self._answers[key] = answer
-            self._n_bytes += len(answer) + _KEY_BYTES
+    async def _answer(self, key: Hashable, *question: Any, slow: bool) -> bytes:
+        """Compute an answer and cache it; drop those not asked for longest."""
+        async with self._slow if slow else nullcontext():
+            answer = self._answers[key] = await self._compute(*question)
+        self._n_bytes += len(answer) + _KEY_BYTES
         while self._n_bytes > MAX_CACHED_BYTES:
             _, dropped = self._answers.popitem(last=False)
             self._n_bytes -= len(dropped) + _KEY_BYTES
         return answer
+
+    async def _compute(self, index: ServedIndex, make: Callable[..., Any], *arguments: Any) -> bytes:
+        """Compute an answer in a worker. If its process ends, ask once more, in a process of its own."""
+        question = (compute, index.state if self._has_processes else index, make, *arguments)
+        executor = self._executor
+        try:
+            return await asyncio.wrap_future(executor.submit(*question))
+        except StateGoneError:  # the index has changed since the server has opened it
+            return await asyncio.to_thread(compute, index, make, *arguments)
+        except BrokenExecutor:
+            if self._executor is executor:
+                self._executor = self._start(self._n_workers)
+        try:
+            async with self._alone:
+                with self._start(1) as alone:
+                    return await asyncio.wrap_future(alone.submit(*question))
+        except BrokenExecutor:
+            error = APIError(
+                "index_broken",
+                "Search processes ended at this question. The index {name!r} may be damaged, or memory ran out. "
+                "Verify it with `mixsearch info --verify`.",
+                name=index.name,
+            )
+            _logger.error("%s", error)
+            raise error from None
+
+    def _start(self, n_workers: int) -> Executor:
+        if not self._has_processes:
+            return ThreadPoolExecutor(n_workers)
+        return ProcessPoolExecutor(n_workers, process_context(), open_in_worker, (self._states,))
+
+
+# ---- In a worker ----
+
+
+def open_in_worker(states: list[State]) -> None:
+    """Open indexes in a process that has just started, and read their vocabularies, which takes longest."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server handles it and ends this process
+    Thread(target=_exit_with_server, daemon=True).start()
+    for state in states:
+        with suppress(StorageError, StateGoneError):  # the first question about it says why
+            open_state(state).warm_up()
+
+
+def _exit_with_server() -> None:
+    """Exit when the server does, even if it was killed."""
+    server = multiprocessing.parent_process()
+    if server is not None:
+        server.join()
+        os._exit(1)
+
+
+def compute(index: ServedIndex | State, make: Callable[..., Any], *arguments: Any) -> bytes:
+    """Compute an answer as bytes, in a process from the state of the index that the server has opened."""
+    if isinstance(index, State):
+        with on_one_core():
+            return compute(open_state(index), make, *arguments)
+    answer = make(index, *arguments)
+    return answer if isinstance(answer, bytes) else encode_json(answer)

@@ -22,7 +22,7 @@ from mixsearch.web.uploads import UploadStore, check_name, inspect_image
 @pytest.fixture
 def store(monkeypatch):
     monkeypatch.setattr(uploads, "call_in_process", lambda *_: {"columns": []})
-    store = UploadStore(Limits(max_stored_files=25))
+    store = UploadStore(Limits(max_file=25))
     yield store
     store.close()
 
@@ -31,7 +31,7 @@ def bring(store, body=b"0123456789", name="a.csv"):
     async def parts():
         yield body
 
-    return store.add(asyncio.run(store.receive(name, parts())))
+    return asyncio.run(store.receive(name, parts()))
 
 
 @pytest.mark.parametrize(
@@ -54,16 +54,6 @@ def test_other_names_are_refused(name):
         check_name(name)
 
 
-def test_the_least_recently_used_file_makes_room(store):
-    first, second = bring(store), bring(store)
-    store.get(first.key)
-    bring(store)
-    assert first.folder.exists()
-    assert not second.folder.exists()
-    with raises("gone"):
-        store.get(second.key)
-
-
 def test_nothing_is_left(store, monkeypatch):
     folder = bring(store).folder.parent
 
@@ -74,6 +64,8 @@ def test_nothing_is_left(store, monkeypatch):
     n_before = len(list(folder.iterdir()))
     with pytest.raises(SearchError):
         bring(store)
+    with raises("too_large", max_bytes=25):
+        bring(store, bytes(26))
     assert len(list(folder.iterdir())) == n_before
     store.close()
     assert not folder.exists()

@@ -1,7 +1,8 @@
-"""Workers: answers are cached, slow calls go on without a client, and work that nobody waits for is not begun."""
+"""Workers: answers are cached, and calls go on without a client."""
 
 import asyncio
 import threading
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -10,7 +11,7 @@ from mixsearch.web.indexes import ServedIndex
 from mixsearch.web.settings import Limits
 from mixsearch.web.workers import Workers
 
-INDEX = ServedIndex("texts", SimpleNamespace(generation="data-0"))
+INDEX = ServedIndex("texts", SimpleNamespace(path=Path("texts.index"), generation="data-0"))
 
 
 @pytest.fixture(autouse=True)
@@ -34,16 +35,11 @@ class Work:
         await asyncio.to_thread(self.begun.acquire)
 
 
-async def take_turns():
-    for _ in range(5):
-        await asyncio.sleep(0)
-
-
 def test_answers_are_kept_up_to_so_many_bytes(monkeypatch):
     monkeypatch.setattr("mixsearch.web.workers.MAX_CACHED_BYTES", 6000)
 
     async def ask():
-        workers, work = Workers(Limits(), {}), Work()
+        workers, work = Workers(Limits(), []), Work()
         work.go_on.set()
         for name in ("a", "b", "a", "c", "a", "b"):
             assert await workers.call(INDEX, work, name) == name.encode()
@@ -60,7 +56,7 @@ def test_an_error_is_not_kept():
         raise ValueError("no answer")
 
     async def ask():
-        workers = Workers(Limits(), {})
+        workers = Workers(Limits(), [])
         for _ in range(2):
             for slow in (False, True):
                 with pytest.raises(ValueError, match="no answer"):
@@ -70,25 +66,9 @@ def test_an_error_is_not_kept():
     assert len(calls) == 4
 
 
-def test_work_that_nobody_waits_for_any_more_is_not_begun():
-    async def ask():
-        workers, work = Workers(Limits(), {}), Work()
-        calls = [asyncio.create_task(workers.call(INDEX, work, name)) for name in ("first", "second", "third")]
-        for _ in range(2):  # as many as there are threads
-            await work.begin()
-        calls[2].cancel()
-        await take_turns()
-        work.go_on.set()
-        return await asyncio.gather(*calls, return_exceptions=True), work.calls
-
-    answers, calls = asyncio.run(ask())
-    assert answers[:2] == [b"first", b"second"]
-    assert calls == ["first", "second"]
-
-
 def test_slow_calls_are_computed_once_and_leave_quick_ones_a_worker():
     async def ask():
-        workers, work, quick = Workers(Limits(), {}), Work(), Work()
+        workers, work, quick = Workers(Limits(), []), Work(), Work()
         quick.go_on.set()
         calls = [asyncio.create_task(workers.call(INDEX, work, name, slow=True)) for name in ("a", "a", "b")]
         await work.begin()

@@ -13,6 +13,7 @@ const MAX_NAME = 22;
 const NUMBER_WIDTH = 60; // beside the name, in pixels
 const MAX_BARS = 20;
 const N_TICKS = 4;
+const SIZES = 44; // pixels of the largest number of documents
 const MIN_DOCUMENTS = 10; // of a first or last period that is drawn, and a part of the largest period
 const MIN_PERIOD = 0.02;
 const MAX_BAND = 2; // times the highest point of a line; a band beyond is cut off
@@ -20,13 +21,14 @@ const MIN_PART = 0.1; // of the mean number of documents, below which a group do
 
 interface Props {
   groups: Groups;
+  title: string; // of the index
   names: string[];
   audited: (Groups | null)[]; // with intervals, for a topic of which documents were judged
   selection: Selection | null;
   onSelect: (label: string | null) => void;
 }
 
-export function Chart({ groups: given, names, audited, selection, onSelect }: Props) {
+export function Chart({ groups: given, title, names, audited, selection, onSelect }: Props) {
   const all = { ...given, topics: given.topics.map((topic, i) => withIntervals(topic, audited[i]?.topics[0] ?? null)) };
   const groups = all.over === null ? all : trim(all);
   const isOrdered = groups.over !== null;
@@ -35,10 +37,11 @@ export function Chart({ groups: given, names, audited, selection, onSelect }: Pr
   return (
     <section class="card chart" aria-labelledby="chart-title">
       <h2 id="chart-title">
-        How much is about {names.length > 1 ? "each" : "it"}, by {column}
+        How much of {title} is about {names.length > 1 ? "each topic" : (names[0] ?? "it")}, by {column}
       </h2>
       <p class="muted small">
-        Share of the documents{audited.some(Boolean) ? "; the band is a 95% interval from judged documents" : ""}. {isOrdered ? "Point at a period for its numbers; click it for its documents." : "Click a group for its documents."}
+        Share of the documents{isOrdered ? "; grey: how many there are" : ""}
+        {audited.some(Boolean) ? "; the band is a 95% interval from judged documents" : ""}. {isOrdered ? "Click a period for its documents." : "Click a group for its documents."}
         {missing}
       </p>
       {isOrdered ? (
@@ -62,7 +65,7 @@ function useWidth(): [RefObject<HTMLDivElement | null>, number] {
   return [frame, width];
 }
 
-function Lines({ groups, names, selection, onSelect }: Omit<Props, "audited">) {
+function Lines({ groups, names, selection, onSelect }: Omit<Props, "audited" | "title">) {
   const [frame, width] = useWidth();
   const [hovered, setHovered] = useState<number | null>(null);
   const labels = groups.topics[0]?.groups.map(({ label }) => label) ?? [];
@@ -73,6 +76,8 @@ function Lines({ groups, names, selection, onSelect }: Omit<Props, "audited">) {
   const inner = Math.max(width - EDGE.left - right, 1);
   const tall = HEIGHT - EDGE.top - EDGE.bottom;
   const top = scaleOf(groups);
+  const sizes = groups.topics[0]?.groups.map(({ n_documents: n }) => n) ?? [];
+  const [largest, bar] = [Math.max(...sizes, 1), (0.7 * inner) / labels.length];
   const x = (i: number) => EDGE.left + (inner * (i + 0.5)) / labels.length;
   const y = (share: number) => EDGE.top + tall * (1 - Math.min(share / top, 1));
   const step = Math.max(Math.ceil((labels.length * (Math.max(...labels.map(({ length }) => length), 1) * LETTER + 12)) / inner), 1);
@@ -128,6 +133,9 @@ function Lines({ groups, names, selection, onSelect }: Omit<Props, "audited">) {
               </text>
             ) : null,
           )}
+          {sizes.map((n, i) => (
+            <rect key={i} class="size" x={x(i) - bar / 2} width={bar} y={y(0) - (SIZES * n) / largest} height={(SIZES * n) / largest} />
+          ))}
           {chosen >= 0 ? <line class="cursor" x1={x(chosen)} x2={x(chosen)} y1={EDGE.top} y2={HEIGHT - EDGE.bottom} /> : null}
           {groups.topics.map((topic, i) => (
             <g key={i} class={`series c${i % 8}`}>
@@ -167,7 +175,7 @@ function describe(groups: Groups, names: string[], i: number): string {
   return `${group.label}: ${shares.join(", ")} of ${plural(group.n_documents, "document")}.`;
 }
 
-function Bars({ groups, names, selection, onSelect }: Omit<Props, "audited">) {
+function Bars({ groups, names, selection, onSelect }: Omit<Props, "audited" | "title">) {
   const all = groups.topics[0]?.groups ?? [];
   const order = all.map((_, i) => i).filter((i) => (all[i]?.n_documents ?? 0) > 0);
   const total = (i: number) => groups.topics.reduce((sum, topic) => sum + (topic.groups[i]?.share ?? 0), 0);

@@ -6,6 +6,8 @@ import { dayOf, isLink, titleOf } from "./format";
 import { Highlighted } from "./TopicPanel";
 import type { FullDocument, ListedDocument } from "./types";
 
+const MAX_VALUE = 300; // letters
+
 interface Props {
   index: string;
   row: number;
@@ -32,6 +34,7 @@ export function DocumentDialog({ index, row, listed, words, onGo, onClose, onLik
     else fetchDocument(index, row).then(setDocument, onError);
   }, [index, row]);
 
+  const shown = document ? [titleOf(document), document.link, document.date && dayOf(document.date)] : [];
   const step = (by: number) => {
     const next = listed[position + by];
     if (position >= 0 && next) onGo(next.row);
@@ -77,7 +80,7 @@ export function DocumentDialog({ index, row, listed, words, onGo, onClose, onLik
           </div>
           <dl class="small">
             {Object.entries(document.columns)
-              .filter(([, value]) => value !== null && String(value).length <= 300)
+              .filter(([, value]) => value !== null && String(value).length <= MAX_VALUE && !shown.includes(String(value)))
               .map(([name, value]) => (
                 <div key={name}>
                   <dt>{name}</dt>

@@ -15,6 +15,7 @@ interface Props {
   index: string;
   generation: string;
   chips: Chip[];
+  where: string; // a condition on the documents that are coloured
   onCircle: (rows: number[]) => void;
   onOpen: (row: number) => void;
   onError: (error: unknown) => void;
@@ -22,14 +23,14 @@ interface Props {
 
 type Place = [number, number];
 
-export function DocumentMap({ index, generation, chips, onCircle, onOpen, onError }: Props) {
+export function DocumentMap({ index, generation, chips, where, onCircle, onOpen, onError }: Props) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const [points, setPoints] = useState<MapPoints | null>(null);
   const [members, setMembers] = useState<Uint8Array[]>([]);
   const known = useRef(new Map<string, Uint8Array>()); // memberships by the state of the index and the topic
   const [width, setWidth] = useState(0);
   const [circle, setCircle] = useState<Place[]>([]);
-  const keys = chips.map(keyOf).join("\n");
+  const wanted = chips.map((chip) => (where && !shared ? `${keyOf(chip)}&${new URLSearchParams({ where })}` : keyOf(chip)));
 
   useEffect(() => {
     setPoints(null);
@@ -37,7 +38,6 @@ export function DocumentMap({ index, generation, chips, onCircle, onOpen, onErro
   }, [index, generation]);
 
   useEffect(() => {
-    const wanted = chips.map(keyOf);
     const show = () => setMembers(wanted.map((key) => known.current.get(`${generation} ${key}`) ?? new Uint8Array()));
     const missing = wanted.filter((key) => !known.current.has(`${generation} ${key}`));
     show();
@@ -52,7 +52,7 @@ export function DocumentMap({ index, generation, chips, onCircle, onOpen, onErro
       .catch(() => Promise.allSettled(missing.map(async (key) => keep(key, (await fetchMemberships(index, [key], controller.signal))[0]))))
       .then(() => controller.signal.aborted || show());
     return () => controller.abort();
-  }, [index, generation, keys]);
+  }, [index, generation, wanted.join("\n")]);
 
   useEffect(() => {
     if (!canvas.current) return undefined;

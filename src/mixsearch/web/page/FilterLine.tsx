@@ -3,8 +3,8 @@
 import { useEffect, useState } from "preact/hooks";
 import { csvAddress, fetchSaved, putSaved, shareAddress, shared } from "./api";
 import { whole } from "./format";
-import { nameOf, type Chip, type State, writeState } from "./state";
-import type { Column, IndexInfo, SavedSearch } from "./types";
+import { nameOf, quoteColumn, type Chip, type State, writeState } from "./state";
+import type { Column, Groups, IndexInfo, SavedSearch } from "./types";
 
 const GROUPED = ["date", "category", "number"];
 
@@ -12,6 +12,8 @@ interface Props {
   indexes: IndexInfo[];
   info: IndexInfo;
   state: State;
+  groups: Groups | null; // of the chart
+  where: string; // the filter and the group that is selected
   chip: Chip | null;
   onChange: (change: Partial<State>) => void;
   onOpen: (state: string) => void;
@@ -23,11 +25,17 @@ export function columnsOf(info: IndexInfo): Column[] {
   return GROUPED.flatMap((role) => info.columns.filter((column) => column.role === role));
 }
 
-export function FilterLine({ indexes, info, state, chip, onChange, onOpen, onError }: Props) {
+/** The column of the chart, unless another one was chosen. */
+export function columnOf(info: IndexInfo): string | null {
+  return info.over ?? info.by ?? columnsOf(info)[0]?.name ?? null;
+}
+
+export function FilterLine({ indexes, info, state, groups, where, chip, onChange, onOpen, onError }: Props) {
   const [filter, setFilter] = useState(state.filter);
   useEffect(() => setFilter(state.filter), [state.filter]);
   const columns = columnsOf(info);
-  const by = state.by ?? info.over ?? info.by ?? "";
+  const by = state.by ?? columnOf(info) ?? "";
+  const labels = groups?.topics[0]?.groups.filter(({ n_documents: n }) => n > 0).map(({ label }) => label) ?? [];
 
   return (
     <div class="filter-line">
@@ -47,6 +55,20 @@ export function FilterLine({ indexes, info, state, chip, onChange, onOpen, onErr
         )}{" "}
         · {whole(info.n_documents)} documents
       </p>
+      {columns.length > 0 ? (
+        <select
+          aria-label={`Documents by ${by}`}
+          value={state.group?.label ?? ""}
+          onChange={(event) => onChange({ group: event.currentTarget.value === "" ? null : { column: by, label: event.currentTarget.value } })}
+        >
+          <option value="">any {by}</option>
+          {labels.map((label) => (
+            <option key={label} value={label}>
+              {label}
+            </option>
+          ))}
+        </select>
+      ) : null}
       {columns.length > 0 ? (
         <label>
           by{" "}
@@ -80,7 +102,7 @@ export function FilterLine({ indexes, info, state, chip, onChange, onOpen, onErr
           {state.group.label} ×
         </button>
       ) : null}
-      {shared ? null : <Actions info={info} state={state} chip={chip} onOpen={onOpen} onError={onError} />}
+      {shared ? null : <Actions info={info} state={state} where={where} chip={chip} onOpen={onOpen} onError={onError} />}
     </div>
   );
 }
@@ -88,10 +110,12 @@ export function FilterLine({ indexes, info, state, chip, onChange, onOpen, onErr
 function exampleOf(columns: Column[]): string {
   const column = columns[0];
   if (column === undefined) return "";
-  return column.role === "category" ? `${column.name} = "…"` : column.role === "date" ? `${column.name} >= 2024-01-01` : `${column.name} <= 2`;
+  const name = quoteColumn(column.name);
+  if (column.role === "category") return `${name} = "…"`;
+  return column.role === "date" ? `${name} >= ${column.kind.includes("int") ? "2024" : "2024-01-01"}` : `${name} <= 2`;
 }
 
-function Actions({ info, state, chip, onOpen, onError }: Pick<Props, "info" | "state" | "chip" | "onOpen" | "onError">) {
+function Actions({ info, state, where, chip, onOpen, onError }: Pick<Props, "info" | "state" | "where" | "chip" | "onOpen" | "onError">) {
   const [saved, setSaved] = useState<SavedSearch[]>([]);
   const address = writeState(state);
   useEffect(() => {
@@ -133,7 +157,7 @@ function Actions({ info, state, chip, onOpen, onError }: Pick<Props, "info" | "s
           <a class="button" href={shareAddress(info.name, address)} download title="One file that opens offline, to send around">
             Share as HTML
           </a>
-          <a class="button" href={csvAddress(info.name, chip, state.filter)} download title="All documents with their membership">
+          <a class="button" href={csvAddress(info.name, chip, where)} download title="All documents with their membership">
             Documents as CSV
           </a>
         </>

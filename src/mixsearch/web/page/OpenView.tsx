@@ -1,13 +1,11 @@
 // A file is opened: sent, looked at, and made an index or shown as a table.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { get, isAbort, send } from "./api";
+import { get, isAbort } from "./api";
 import type { ViewProps } from "./files";
 import { whole } from "./format";
-import { upload } from "./upload";
+import { build, upload, type Step } from "./upload";
 import { bytes } from "./values";
-
-const POLL = 300; // milliseconds
 
 interface FileColumn {
   name: string;
@@ -23,18 +21,6 @@ interface UploadedFile {
   columns: FileColumn[];
 }
 
-interface Build {
-  build: string;
-  index: string;
-  file: string;
-  status: "running" | "done" | "failed" | "cancelled";
-  step: string;
-  done: number;
-  total: number | null;
-  unit: string;
-  error: { message: string } | null;
-}
-
 interface Progress {
   title: string;
   text: string;
@@ -46,7 +32,7 @@ interface Progress {
 export function OpenView({ settings, params, file, onGo, onFile, onError }: ViewProps) {
   const [uploaded, setUploaded] = useState<UploadedFile | null>(null);
   const [progress, setProgress] = useState<Progress | null>(null);
-  const [fileKey, buildKey] = [params.get("file"), params.get("build")];
+  const fileKey = params.get("file");
   const sent = useRef<string | null>(null);
 
   const fail = (error: unknown) => {
@@ -79,33 +65,21 @@ export function OpenView({ settings, params, file, onGo, onFile, onError }: View
     return () => controller.abort();
   }, [file]);
 
-  useEffect(() => {
-    if (!buildKey) {
+  const building = useRef<AbortController | null>(null);
+  useEffect(() => () => building.current?.abort(), []);
+  const search = (found: UploadedFile, text: string[]) => {
+    const controller = (building.current = new AbortController());
+    const cancel = () => {
+      controller.abort();
       setProgress(null);
-      return undefined;
-    }
-    let timer: ReturnType<typeof setTimeout>;
-    let isGone = false;
-    const ask = () => get<Build>(`api/builds/${encodeURIComponent(buildKey)}`).then(follow, fail);
-    const cancel = () => void send("DELETE", `api/builds/${encodeURIComponent(buildKey)}`, null).catch(fail);
-    const follow = (build: Build) => {
-      if (isGone) return;
-      if (build.status === "done") {
-        location.assign(`./?${new URLSearchParams({ index: build.index })}`);
-      } else if (build.status === "running") {
-        setProgress({ title: `Indexing ${build.index}`, text: build.step ? `${build.step}: ${amountOf(build)}` : "Starting", done: build.total === null ? null : build.done, total: build.total ?? 1, cancel });
-        timer = setTimeout(ask, POLL);
-      } else {
-        onGo("open", new URLSearchParams({ file: build.file }), false);
-        if (build.error) onError(new Error(build.error.message));
-      }
     };
-    void ask();
-    return () => {
-      isGone = true;
-      clearTimeout(timer);
-    };
-  }, [buildKey]);
+    const show = (step: string, done: number | null, total: number) => setProgress({ title: `Indexing ${found.name}`, text: step, done, total, cancel });
+    show("Starting", null, 1);
+    build(found.file, text, controller.signal, (step) => show(`${step.step}: ${amountOf(step)}`, step.total === null ? null : step.done, step.total ?? 1)).then(
+      (index) => location.assign(`./?${new URLSearchParams({ index })}`),
+      fail,
+    );
+  };
 
   if (!settings.accepts_files && !progress) {
     return (
@@ -118,14 +92,7 @@ export function OpenView({ settings, params, file, onGo, onFile, onError }: View
   }
   if (progress) return <ProgressCard {...progress} />;
   if (uploaded && fileKey) {
-    const build = (text: string[]) => {
-      setProgress({ title: `Indexing ${uploaded.name}`, text: "Starting", done: null, total: 1, cancel: () => {} });
-      send("POST", "api/indexes", { file: uploaded.file, text }).then(async (response) => {
-        const started = (await response.json()) as Build;
-        onGo("open", new URLSearchParams({ file: uploaded.file, build: started.build }));
-      }, fail);
-    };
-    return <Columns key={uploaded.file} uploaded={uploaded} onBuild={build} onTable={() => onGo("table", new URLSearchParams({ table: uploaded.file }))} />;
+    return <Columns key={uploaded.file} uploaded={uploaded} onBuild={(text) => search(uploaded, text)} onTable={() => onGo("table", new URLSearchParams({ table: uploaded.file }))} />;
   }
   return (
     <section class="card start" aria-labelledby="open-title">
@@ -186,7 +153,7 @@ function ProgressCard({ title, text, done, total, cancel }: Progress) {
   );
 }
 
-function amountOf({ done, total, unit }: Build): string {
+function amountOf({ done, total, unit }: Step): string {
   const format = unit === "bytes" ? bytes : whole;
   return `${format(done)}${total === null ? "" : ` of ${format(total)}`}${unit === "bytes" ? "" : ` ${unit}`}`;
 }

@@ -7,7 +7,7 @@ import { percent, plural, whole } from "./format";
 import { Judged } from "./Judged";
 import { TablePlot } from "./TablePlot";
 import { useAnswer } from "./useAnswer";
-import type { Audit } from "./types";
+import type { Audit, AuditResult } from "./types";
 import { averageOf, chanceOf, shown, type Value } from "./values";
 
 const N_ROWS = 50;
@@ -92,7 +92,7 @@ export function TableView({ params, onGo, onError }: ViewProps) {
   // Rows that are drawn to judge: their ticks tell how many rows there are.
   const drawn = params.getAll("rows").map(Number);
   const judged = drawn.filter((row) => ticks.has(row));
-  const [audit, setAudit] = useState<Audit | null>(null);
+  const [audit, setAudit] = useState<AuditResult | null>(null);
   const sendJudged = async (rows: number[], n: number) => {
     const judgements = Object.fromEntries(rows.map((row) => [row, ticks.get(row)]));
     return (await (await send("POST", `${path}/audit?${question}`, { judgements, n })).json()) as Audit;
@@ -100,7 +100,7 @@ export function TableView({ params, onGo, onError }: ViewProps) {
   const judge = () => void sendJudged([], N_JUDGED).then(({ next }) => change({ rows: next.map(String), sort_by: null, descending: null, where: null }), onError);
   useEffect(() => {
     if (judged.length === 0) setAudit(null);
-    else sendJudged(judged, 0).then(setAudit, onError);
+    else sendJudged(judged, 0).then((result) => setAudit(result.audit), onError);
   }, [judged.map((row) => `${row} ${ticks.get(row)}`).join(), question]);
   const apply = () => {
     const rows = (isMember: boolean) => [...ticks].filter(([, each]) => each === isMember).map(([row]) => String(row));
@@ -217,7 +217,7 @@ function Waiting({ text }: { text: string }) {
 }
 
 /** One sentence, the check, and what sets the rows apart. */
-function Answer({ members: { answer, warnings }, nRows, audit }: { members: Members; nRows: number; audit: Audit | null }) {
+function Answer({ members: { answer, warnings }, nRows, audit }: { members: Members; nRows: number; audit: AuditResult | null }) {
   const dropped = Object.entries(answer.dropped_columns);
   return (
     <>
@@ -225,9 +225,9 @@ function Answer({ members: { answer, warnings }, nRows, audit }: { members: Memb
         {answer.n_members === null ? `${whole(nRows)} rows, those most like yours first` : `About ${whole(answer.n_members)} of ${plural(nRows, "row")} are like these`}
       </h2>
       {answer.check ? <p>{answer.check}</p> : null}
-      {audit?.n_members ? (
+      {audit ? (
         <p class="judged">
-          <Judged audit={audit} total={nRows} things="rows" />
+          <Judged audit={audit} things="rows" />
         </p>
       ) : null}
       {warnings.map(({ message }) => (

@@ -7,7 +7,7 @@ import { Judged } from "./Judged";
 import { keyOf, nameOf, type Chip } from "./state";
 import type { Audit, Groups, ListedDocument, Topic } from "./types";
 
-const MATCHES = { strong: "this is it", fair: "probably this", weak: "not sure this is what you mean" };
+const MATCHES = { strong: "This is it.", fair: "Probably this.", weak: "Not sure this is what you mean." };
 /** Judged documents from which numbers with intervals are worth showing. */
 const MIN_JUDGED = 10;
 const MAX_PARTS = 2000; // between words that are marked, in a very long text
@@ -95,12 +95,11 @@ export function TopicPanel({ index, chip, position, topic, hasMore, isDraft, gro
         </p>
       ) : null}
       <p class="sentence">
-        {audit?.n_members ? (
-          <Judged audit={audit} total={topic.n_documents} things="documents" />
+        {audit?.audit ? (
+          <Judged audit={audit.audit} things="documents" />
         ) : (
           <>
-            <About topic={topic} />{" "}
-            {topic.match ? <span class={`match ${topic.match}`}>{MATCHES[topic.match]}</span> : <span class="match fair">too few documents to be sure</span>}
+            {topic.match ? <span class={`match ${topic.match}`}>{MATCHES[topic.match]}</span> : <span class="match fair">Too few documents to be sure.</span>} <About topic={topic} />
           </>
         )}
       </p>
@@ -193,12 +192,12 @@ export function TopicPanel({ index, chip, position, topic, hasMore, isDraft, gro
 
 /** About how many documents belong to a topic. */
 function About({ topic }: { topic: Topic }) {
-  if (topic.n_members === null) return <>{plural(topic.n_documents, "document")}, the most similar first:</>;
-  const part = topic.share && topic.share < 0.5 ? ` (about 1 in ${whole(1 / Math.max(topic.share, 1e-9))})` : "";
+  if (topic.n_members === null) return <>{plural(topic.n_documents, "document")}, the most similar first.</>;
+  const part = topic.share && topic.share < 0.5 ? ` (1 in ${whole(1 / Math.max(topic.share, 1e-9))})` : "";
   return (
     <>
       About {topic.about} of {plural(topic.n_documents, "document")}
-      {topic.n_members >= 0.5 ? part : ""}:
+      {topic.n_members >= 0.5 ? part : ""}.
     </>
   );
 }

@@ -83,8 +83,8 @@ export async function get<T>(path: string, query: URLSearchParams = new URLSearc
   return (await response.json()) as T;
 }
 
-export async function send(method: string, path: string, body: unknown): Promise<Response> {
-  return request(path, { method, headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+export async function send(method: string, path: string, body: unknown, signal?: AbortSignal): Promise<Response> {
+  return request(path, { method, headers: { "Content-Type": "application/json" }, body: JSON.stringify(body), signal });
 }
 
 export function isAbort(error: unknown): boolean {
@@ -140,8 +140,11 @@ export async function fetchGroups(index: string, chips: Chip[], column: string, 
   return get<Groups>(pathOf(index, "groups"), query, signal);
 }
 
+/** A document of the state of the index that is shown: in another one, its row may be another document. */
 export async function fetchDocument(index: string, row: number): Promise<FullDocument> {
-  return get<FullDocument>(pathOf(index, `documents/${row}`));
+  const tag = tags.get(pathOf(index, "").slice(0, -1));
+  const response = await request(pathOf(index, `documents/${row}`), { headers: tag ? { "If-Match": tag } : {} });
+  return (await response.json()) as FullDocument;
 }
 
 export async function fetchWords(index: string, prefix: string, signal?: AbortSignal): Promise<{ word: string; n_documents: number }[]> {

@@ -6,7 +6,7 @@ import { ApiError, fetchGroups, fetchIndexes, fetchOverview, fetchTopic, isAbort
 import { Chart } from "./Chart";
 import { DocumentDialog } from "./DocumentDialog";
 import { DocumentMap } from "./DocumentMap";
-import { columnsOf, FilterLine } from "./FilterLine";
+import { columnOf, columnsOf, FilterLine } from "./FilterLine";
 import { SearchBox } from "./SearchBox";
 import { keyOf, makeChip, MAX_CHIPS, nameOf, quoteColumn, quoteValue, readState, writeState, type Chip, type Selection, type State } from "./state";
 import { ThemeButton } from "./ThemeButton";
@@ -116,7 +116,7 @@ function App() {
   const [nDocuments, setNDocuments] = useState(PAGE);
   const chipKey = chip ? keyOf(chip) : "";
   const chips = state.chips;
-  const column = state.by ?? info?.over ?? info?.by ?? null;
+  const column = state.by ?? (info ? columnOf(info) : null);
   const isOrdered = info?.columns.find(({ name }) => name === column)?.role === "date";
   const [groups] = useFetched<Groups>(
     info && column !== null && chips.length > 0 ? (signal) => fetchGroups(info.name, chips, column, isOrdered, state.filter, signal) : null,
@@ -167,6 +167,7 @@ function App() {
       groups && groups.topics.length === chips.length ? (
         <Chart
           groups={groups}
+          title={info?.name ?? ""}
           names={chips.map(nameOf)}
           audited={chips.map((each) => (audited?.key === keyOf(each) ? audited.groups : null))}
           selection={state.group}
@@ -184,12 +185,13 @@ function App() {
           index={info.name}
           generation={info.generation}
           chips={chips}
+          where={where ?? ""}
           onCircle={(rows) => onCircle.current({ ...makeChip(""), documents: rows })}
           onOpen={setReading}
           onError={showError}
         />
       ) : null,
-    [info, chips, isStarting],
+    [info, chips, where, isStarting],
   );
   if (indexes !== null && info === null) return <NothingServed />;
   if (info === null) return <Problem error={connection ?? problem} />;
@@ -209,7 +211,7 @@ function App() {
         }}
         onRemove={remove}
       />
-      <FilterLine indexes={indexes ?? []} info={info} state={state} chip={state.chips[state.selected] ?? null} onChange={navigate} onOpen={open} onError={showError} />
+      <FilterLine indexes={indexes ?? []} info={info} state={state} groups={groups} where={where ?? state.filter} chip={state.chips[state.selected] ?? null} onChange={navigate} onOpen={open} onError={showError} />
       <Problem
         error={connection ?? (problem?.message === unread?.message ? null : problem)}
         onClose={connection ? undefined : () => setProblem(null)}

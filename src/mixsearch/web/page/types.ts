@@ -84,15 +84,24 @@ export interface FullDocument {
 }
 
 /** An estimate with the ends of its 95% interval. */
-export type Estimate = [number, number, number];
+export interface Estimate {
+  estimate: number;
+  low: number;
+  high: number;
+}
+
+/** What judged documents or rows say. */
+export interface AuditResult {
+  n_judged: number;
+  n_rows: number;
+  n_members: Estimate;
+  precision: Estimate;
+  recall: Estimate;
+}
 
 export interface Audit {
-  n_judged: number;
-  n_members: Estimate | null;
-  precision: Estimate | null;
-  recall: Estimate | null;
-  next: number[];
-  sentence: string;
+  audit: AuditResult | null;
+  next: number[]; // to judge
   groups?: Groups; // with intervals
 }
 

@@ -1,6 +1,6 @@
 // Files that are sent to the server, with progress, and pictures that are shrunk first if the server would refuse them.
 
-import { ApiError, NO_CONNECTION } from "./api";
+import { ApiError, NO_CONNECTION, send } from "./api";
 
 const SHRUNK_QUALITY = 0.92;
 
@@ -35,6 +35,33 @@ export function upload<T>(name: string, file: Blob, signal: AbortSignal, onProgr
     signal.addEventListener("abort", () => sending.abort());
     sending.send(file);
   });
+}
+
+/** A step of building an index, and how much of it is done. */
+export interface Step {
+  step: string;
+  done: number;
+  total: number | null;
+  unit: string;
+}
+
+/** Build the index of a file, whose progress comes as events; return its name. */
+export async function build(file: string, text: string[], signal: AbortSignal, onStep: (step: Step) => void): Promise<string> {
+  const response = await send("POST", "api/indexes", { file, text }, signal);
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  for (let rest = ""; reader; ) {
+    const { value, done } = await reader.read();
+    if (done) break;
+    const events = (rest + value).split("\n\n");
+    rest = events.pop() ?? "";
+    for (const event of events) {
+      const facts = JSON.parse(event.slice("data: ".length)) as Step & { index?: string; error?: { code: string; message: string } };
+      if (facts.error) throw new ApiError(facts.error.code, facts.error.message);
+      if (facts.index) return facts.index;
+      onStep(facts);
+    }
+  }
+  throw new ApiError("no_connection", NO_CONNECTION);
 }
 
 /** Whether a file is a picture, by its type or its name. */

@@ -18,7 +18,7 @@ from mixsearch.report import describe_index, encode_map, encode_membership, list
 from mixsearch.topics.answers import describe_columns, describe_topic, frame_documents
 from mixsearch.topics.groups import make_unique
 from mixsearch.topics.topic import Topic
-from mixsearch.web.answers import describe_audit, describe_file, encode_json, make_response, name_file
+from mixsearch.web.answers import describe_audit, describe_file, encode_csv, encode_json, make_response, name_file
 from mixsearch.web.errors import RESPONSES, APIError
 from mixsearch.web.indexes import ServedIndex, choose_index
 from mixsearch.web.schemas import (
@@ -51,9 +51,8 @@ async def _choose_index(
     return choose_index(request.app.state.indexes, index, if_match)
 
 
-async def _get_workers(request: Request) -> Workers:
-    workers: Workers = request.app.state.workers
-    return workers
+async def _get_workers(request: Request) -> Any:
+    return request.app.state.workers
 
 
 Index = Annotated[ServedIndex, Depends(_choose_index)]
@@ -64,7 +63,7 @@ Row = Annotated[int, Path(ge=0, le=MAX_INTEGER, description="The row of a docume
 
 
 async def _send(
-    workers: Workers, index: ServedIndex, make: Callable[..., bytes], *arguments: Hashable, slow: bool = False
+    workers: Workers, index: ServedIndex, make: Callable[..., Any], *arguments: Hashable, slow: bool = False
 ) -> Response:
     return make_response(await workers.call(index, make, *arguments, slow=slow), ETag=index.tag)
 
@@ -73,12 +72,6 @@ async def _send(
 async def list_indexes(request: Request) -> dict[str, list[dict[str, Any]]]:
     """List the indexes of the server: their sizes and columns."""
     return {"indexes": [describe_index(served.index, served.name) for served in request.app.state.indexes.values()]}
-
-
-@router.get("/{index}")
-async def get_index(index: Index) -> Response:
-    """Return what an index contains."""
-    return make_response(encode_json(describe_index(index.index, index.name)), ETag=index.tag)
 
 
 @router.get("/{index}/words")
@@ -96,7 +89,7 @@ async def complete_word(
 @router.get("/{index}/topic")
 async def find_topic(index: Index, request: TopicParameters, workers: Pool) -> Response:
     """Find the topic that words, texts or documents mean: its words, documents and check."""
-    return await _send(workers, index, encode_topic, complete_request(index, request))
+    return await _send(workers, index, describe_asked, complete_request(index, request))
 
 
 @router.get("/{index}/topic.csv", response_class=Response, responses=describe_file("text/csv"))
@@ -111,13 +104,13 @@ async def download_topic(index: Index, request: TopicParameters, workers: Pool) 
 async def group_documents(index: Index, request: Annotated[GroupsRequest, QueryParameter()], workers: Pool) -> Response:
     """Find several topics, and their shares over time or by group."""
     topics = tuple(complete_request(index, parse_topic_request(topic)) for topic in request.topic)
-    return await _send(workers, index, encode_groups, request, topics)
+    return await _send(workers, index, describe_groups, request, topics)
 
 
 @router.get("/{index}/documents/{row}")
 async def get_document(index: Index, row: Row, workers: Pool) -> Response:
     """Return one document with its `text` and `columns`."""
-    return await _send(workers, index, encode_document, row)
+    return await _send(workers, index, describe_document, row)
 
 
 @router.post("/{index}/audit")
@@ -126,7 +119,7 @@ async def judge_documents(index: Index, judged: TopicJudgements, request: TopicP
 
     With a column, from ten judged documents on, its `groups` have intervals.
     """
-    return await _send(workers, index, encode_audit, request, judged.model_dump_json())
+    return await _send(workers, index, judge, request, judged.model_dump_json())
 
 
 @router.get("/{index}/overview")
@@ -134,7 +127,7 @@ async def get_overview(
     index: Index, workers: Pool, n: Annotated[int, QueryParameter(ge=1, le=100, description="How many.")] = 5
 ) -> Response:
     """List the largest `topics`."""
-    return await _send(workers, index, encode_overview, n, slow=True)
+    return await _send(workers, index, describe_overview, n, slow=True)
 
 
 @router.get("/{index}/map", response_class=Response, responses=describe_file("application/octet-stream"))
@@ -144,7 +137,7 @@ async def map_documents(index: Index, workers: Pool) -> Response:
     First the number n of documents as uint32; then n rows as uint32, n times x and n times y as uint16; the words as
     JSON.
     """
-    body = await workers.call(index, encode_map_of, slow=True)
+    body = await workers.call(index, encode_places, slow=True)
     return make_response(body, "application/octet-stream", ETag=index.tag)
 
 
@@ -152,7 +145,7 @@ async def map_documents(index: Index, workers: Pool) -> Response:
 async def map_topics(index: Index, request: Annotated[TopicsRequest, QueryParameter()], workers: Pool) -> Response:
     """Return the membership of the documents of the map in one topic after the other, as uint8 from 0 to 255."""
     topics = [parse_topic_request(topic) for topic in request.topic]
-    bodies = await asyncio.gather(*(workers.call(index, encode_mapped, topic) for topic in topics))
+    bodies = await asyncio.gather(*(workers.call(index, encode_levels, topic) for topic in topics))
     return make_response(b"".join(bodies), "application/octet-stream", ETag=index.tag)
 
 
@@ -222,57 +215,49 @@ def find(index: ServedIndex, request: TopicRequest) -> Topic:
 # ---- In a worker ----
 
 
-def encode_topic(index: ServedIndex, request: TopicRequest) -> bytes:
-    """Return the answer to a request as JSON."""
+def describe_asked(index: ServedIndex, request: TopicRequest) -> dict[str, Any]:
+    """Return the answer to a request."""
     sizes = {name: getattr(request, name) for name in ("n_words", "n_documents", "skip")}
-    return encode_json(describe_topic(index.index, find(index, request), name=name_question(request), **sizes))
+    return describe_topic(index.index, find(index, request), name=name_question(request), **sizes)
 
 
 def encode_members(index: ServedIndex, request: TopicRequest) -> bytes:
     """Return all documents with their membership as CSV."""
-    from io import BytesIO
-
-    from mixsearch.io.tables import quote_formulas
-
-    frame = frame_documents(index.index, {"membership": find(index, request)}, is_sorted=True)
-    buffer = BytesIO()
-    quote_formulas(frame).write_csv(buffer)
-    return buffer.getvalue()
+    return encode_csv(frame_documents(index.index, {"membership": find(index, request)}, is_sorted=True))
 
 
-def encode_groups(index: ServedIndex, request: GroupsRequest, topics: Topics) -> bytes:
-    """Return topics in groups as JSON."""
+def describe_groups(index: ServedIndex, request: GroupsRequest, topics: Topics) -> dict[str, Any]:
+    """Return topics in groups."""
     named: dict[str, Topic] = {}
     for topic in topics:
         named[make_unique(name_question(topic), named)] = find(index, topic)
-    groups = index.index.group(
-        named, over=request.over, by=request.by, every=request.every, where=request.where or None
-    )
-    return encode_json(groups.to_dict())
+    return group(index, request, named)
 
 
-def encode_audit(index: ServedIndex, request: TopicRequest, body: str) -> bytes:
-    """Return what judged documents say, and the next to judge, as JSON."""
-    judged = TopicJudgements.model_validate_json(body)
-    topic = replace(find(index, request))  # without the judgements of others
-    answer = describe_audit(topic, judged.judgements, judged.n)
-    if judged.over or judged.by:
-        options = {each.name: getattr(judged, each.name) for each, _ in list_options(GroupOptions)}
-        answer["groups"] = index.index.group({"": topic}, where=judged.where or None, **options).to_dict()
-    return encode_json(answer)
+def group(index: ServedIndex, request: GroupsRequest | TopicJudgements, topics: dict[str, Topic]) -> dict[str, Any]:
+    """Count topics in the groups that a request names."""
+    options = {each.name: getattr(request, each.name) for each, _ in list_options(GroupOptions)}
+    return index.index.group(topics, where=request.where or None, **options).to_dict()
 
 
-def encode_overview(index: ServedIndex, n: int) -> bytes:
-    """Return the largest topics as JSON."""
-    return encode_json({"topics": list_largest(index.index, n)})
+def judge(index: ServedIndex, request: TopicRequest, body: str) -> dict[str, Any]:
+    """Return what judged documents say, and the next to judge."""
+    judged, topic = TopicJudgements.model_validate_json(body), replace(find(index, request))
+    answer = describe_audit(topic, judged)
+    return answer | ({"groups": group(index, judged, {"": topic})} if judged.over or judged.by else {})
 
 
-def encode_map_of(index: ServedIndex) -> bytes:
+def describe_overview(index: ServedIndex, n: int) -> dict[str, Any]:
+    """Return the largest topics."""
+    return {"topics": list_largest(index.index, n)}
+
+
+def encode_places(index: ServedIndex) -> bytes:
     """Return the map of the documents as numbers."""
     return encode_map(index.index)
 
 
-def encode_mapped(index: ServedIndex, request: TopicRequest) -> bytes:
+def encode_levels(index: ServedIndex, request: TopicRequest) -> bytes:
     """Return the membership of the documents of the map as bytes."""
     return encode_membership(find(index, request))
 
@@ -283,15 +268,14 @@ def encode_report(index: ServedIndex, topics: Topics, by: str | None, where: str
     return make_report(index.index, questions, title=index.name, by=by, where=where).html.encode("utf-8", "replace")
 
 
-def encode_document(index: ServedIndex, row: int) -> bytes:
-    """Return one document as JSON."""
+def describe_document(index: ServedIndex, row: int) -> dict[str, Any]:
+    """Return one document with its text and columns."""
     try:
         (document,) = index.index.documents([row])
     except StorageError:
         raise
     except SearchError as error:
         raise APIError("not_found", "{reason}", reason=str(error), row=row) from error
-    text = document.text
-    is_cut = len(text) > MAX_TEXT
-    facts = {"row": row, "name": document.name, "text": text[:MAX_TEXT], "is_cut": is_cut}
-    return encode_json(facts | describe_columns(index.index, document.columns))
+    text, is_cut = document.text[:MAX_TEXT], len(document.text) > MAX_TEXT
+    facts = {"row": row, "name": document.name, "text": text, "is_cut": is_cut}
+    return facts | describe_columns(index.index, document.columns)
