@@ -28,6 +28,7 @@ def show_topics(page: Page) -> None:
     page.goto("./?t=q%3Dsushi&t=q%3Ddelivery&selected=1")
     page.locator("#topic-title").wait_for()
     page.locator("[aria-busy=true]").wait_for(state="detached")
+    page.get_by_text("Placing the documents").wait_for(state="detached")
     page.wait_for_load_state("networkidle")
 
 
