@@ -37,7 +37,7 @@ DEMO = "mixsearch demo --packages asyncio,email,http,logging,multiprocessing,thr
 
 def run_commands(commands, folder):
     """Return what commands print, and the folder that they end in."""
-    commands = re.sub(r"^(?:make test|pip install|mixsearch serve).*", "", commands, flags=re.MULTILINE)
+    commands = re.sub(r"^(?:make test|pip install|source|mixsearch serve).*", "", commands, flags=re.MULTILINE)
     commands = re.sub(r"^(?:make|mixsearch) demo", DEMO, commands, flags=re.MULTILINE)
     program = f'mixsearch() {{ {shlex.quote(sys.executable)} -m mixsearch "$@"; }}\n{commands}\npwd >&2'
     ran = subprocess.run(["bash", "-ec", program], cwd=folder, capture_output=True, text=True, check=False)
