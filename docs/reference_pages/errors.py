@@ -65,10 +65,10 @@ def _is_assigned(node: ast.stmt, name: str) -> TypeGuard[ast.Assign]:
 
 def _list_calls(tree: ast.Module, codes: dict[str, str]) -> Iterator[tuple[str, str]]:
     """Return the codes and sentences of all calls that make an error or a warning."""
-    scopes = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    scopes = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     for scope in [tree, *scopes]:
         names: Names = {}
-        for node in ast.walk(scope) if isinstance(scope, ast.FunctionDef) else ():
+        for node in () if scope is tree else ast.walk(scope):
             if isinstance(node, ast.Assign):
                 names.setdefault(getattr(node.targets[0], "id", ""), []).append(node.value)
         for node in ast.walk(scope):
