@@ -13,8 +13,8 @@ from matplotlib.figure import Figure
 
 from mixsearch import LdaSearch, Topic, TopicSearch
 from mixsearch._typing import Array
-from mixsearch.core.rows import top_rows
 from mixsearch.show.plots import TEXT_COLOR
+from mixsearch.topics.score import top_rows
 from paper_experiments.baselines import AnchorWords, compute_word_frequencies, seeded_lda
 from paper_experiments.corpora import ARTICLES, SOURCES, TextCorpus, available, load_text
 from paper_experiments.experiment import Case, Experiment, Result, Rows

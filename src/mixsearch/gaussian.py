@@ -653,9 +653,9 @@ class GaussianSearch(MixtureSearch[GaussianFamily], SemiSupervised[GaussianFamil
         family = fit_gaussian(samples, k, paper=is_paper, seed=self._draw_seed())
         # Long axes of clusters that are not spherical stand out from the noise, but are not components.
         if self.covariance == "spherical" and hasattr(self, "spectrum_"):
-            family = replace(family, warnings=check_count(k - 1, n_tested=len(self.spectrum_.counts)))
+            family = replace(family, warnings=check_count(self.spectrum_))
         elif self.covariance == "spherical" and family.spectrum is not None:
-            family = replace(family, warnings=check_count(family.spectrum.n_signal, k - 1))
+            family = replace(family, warnings=check_count(family.spectrum, k - 1))
         for warning in family.warnings:
             warn_user(warning)
         self._family, self._shared = family, {}

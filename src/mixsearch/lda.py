@@ -35,7 +35,6 @@ from mixsearch.core.rows import (
     Chunks,
     SampleChunk,
     leave_one_out,
-    top_rows,
 )
 from mixsearch.core.validation import (
     as_search_errors,
@@ -473,7 +472,7 @@ class LdaTopic(Component):
 
     See Also
     --------
-    Component : `separation`, `scores`, `share`, `alternatives`, `warnings` and the rest.
+    Component : `separation`, `scores`, `alternatives`, `warnings` and the rest.
 
     Examples
     --------
@@ -535,7 +534,8 @@ class LdaTopic(Component):
         check_positive_int("n", n)
         p, q = self.probabilities, np.maximum(self._family.word_mean, MIN_PROBABILITY)
         names = self._vocabulary or list(map(str, range(len(p))))
-        return [(names[column], float(p[column])) for column in top_rows(p * np.log(np.maximum(p / q, 1)), n)]
+        falling = np.argsort(-p * np.log(np.maximum(p / q, 1)), kind="stable")
+        return [(names[column], float(p[column])) for column in falling[:n]]
 
     def membership(self, X: SamplesLike) -> Array:
         """Estimate the share of the topic in each document.

@@ -544,7 +544,7 @@ class Subspace(MixtureComponent):
 
     See Also
     --------
-    Component : `weight`, `separation`, `share`, `alternatives`, `moment_estimate`, `warnings` and the rest.
+    Component : `weight`, `separation`, `alternatives`, `moment_estimate`, `warnings` and the rest.
 
     Examples
     --------
@@ -595,14 +595,6 @@ class Subspace(MixtureComponent):
     def noise_variance(self) -> float:
         """The variance of the noise around the subspace."""
         return float(self._subspace.noise_variances)
-
-    @property
-    def share(self) -> float:
-        """The fraction of the hint that the subspace accounts for: αᵢ|Lᵢ^(1/2)Uᵢ'v|² / v'Av."""
-        params, index = self._mixture
-        along = self._points.points @ (params.bases * np.sqrt(params.variances)[:, None])
-        parts = params.weights * np.sum(along**2, axis=(1, 2))
-        return float(parts[index] / max(float(parts.sum()), TINY))
 
     @property
     def moment_estimate(self) -> Subspace:
@@ -675,7 +667,7 @@ class Subspace(MixtureComponent):
     def _card(self) -> Card:
         d, r = self.basis.shape
         facts = [("weight", plain_number(self.weight)), ("noise variance", plain_number(self.noise_variance))]
-        facts += [*self._trust_facts(), ("share of the hint", plain_number(self.share))]
+        facts += self._trust_facts()
         return replace(super()._card(), title=f"Subspace of dimension {r} in {d:,} features", facts=facts)
 
 
@@ -777,7 +769,7 @@ class SubspaceSearch(MixtureSearch[Any], SemiSupervised[Any]):
 
         k = self._choose_n_components(samples, find_spectrum)
         if hasattr(self, "spectrum_"):
-            for warning in check_count(self.spectrum_.n_signal, n_tested=len(self.spectrum_.counts)):
+            for warning in check_count(self.spectrum_):
                 warn_user(warning)
         self._family = fit_subspace(samples, k, dim=dim, paper=is_paper, seed=self._draw_seed(), origin=origin)
         self._shared = {}

@@ -40,8 +40,6 @@ class Component:
         The scores of all components, in the order in which the hint prefers them.
     score : float
         ⟨μ, v⟩, the score of this component under the hint.
-    share : float
-        The fraction of the hint that the component accounts for: α⟨μ, v⟩² / v'Av.
     alternatives : tuple of Component
         The other components, most likely first. They are rough if the hint does not separate them.
     moment_estimate : Component
@@ -123,11 +121,6 @@ class Component:
     def scores(self) -> Array:
         """The scores of all components, (k,), in the order in which the hint prefers them."""
         return self._candidates.scores
-
-    @property
-    def share(self) -> float:
-        """The fraction of the hint that this component accounts for."""
-        return float(self._candidates.shares[self._rank])
 
     @property
     def separation(self) -> float:
@@ -239,7 +232,6 @@ class Component:
             facts=[
                 ("weight", plain_number(self.weight)),
                 *self._trust_facts(),
-                ("share of the hint", plain_number(self.share)),
                 ("center", _format_center(self.center)),
             ],
             bars=list(zip(names, self.scores.tolist(), strict=False)),

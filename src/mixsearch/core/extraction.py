@@ -8,14 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from mixsearch._typing import Array
-from mixsearch.core.moments import Hinted
-from mixsearch.core.validation import check_choice
+from mixsearch.core.moments import Hinted, symmetrize
 from mixsearch.errors import NoMassError
 
 # Below this lead over the runner-up, the runner-up is worth a look.
 DOUBTFUL_SEPARATION = 1.5
-
-CHOICES = ("largest", "share")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +23,6 @@ class Candidates:
     weights: Array  # αᵢ, (k,)
     scores: Array  # ⟨μᵢ, v⟩, (k,)
     preference: Array  # what they are sorted by, (k,), falling
-
-    @property
-    def shares(self) -> Array:
-        """αᵢ⟨μᵢ, v⟩² as fractions of their sum v'Av, (k,)."""
-        parts = self.weights * self.scores**2
-        total = parts.sum()
-        return np.asarray(parts / total if total > 0 else parts)
 
     def separation(self, index: int) -> float:
         """Return the factor by which a candidate leads the best other one; below 1 it falls behind.
@@ -91,7 +81,6 @@ def _candidates(hinted: Hinted, U: Array, scores: Array, preference: Array, orde
 
 def prefer(scores: Array, weights: Array, choose: str) -> Array:
     """Return what components are sorted by: scores, or signed roots √αᵢ⟨μᵢ, v⟩ of shares."""
-    check_choice("choose", choose, CHOICES)
     return np.asarray(np.sqrt(weights) * scores) if choose == "share" else scores
 
 
@@ -150,17 +139,12 @@ def find_tensor(contract: Callable[[Array], Hinted], n_coordinates: int) -> Arra
 
 def all_components(tensor: Array, mean: Array) -> Candidates:
     """Return rough estimates of all components of a mixture, without a hint."""
-    U = _diagonalize(_symmetric(tensor), np.linalg.eigh(np.tensordot(mean, tensor, axes=1))[1])
+    U = _diagonalize(symmetrize(tensor) / 3, np.linalg.eigh(np.tensordot(mean, tensor, axes=1))[1])
     overlaps = U.T @ mean
     order = np.argsort(-(overlaps**2), kind="stable")
     overlaps, ones = overlaps[order], np.ones(len(mean))
     points = U[:, order] / np.where(overlaps == 0, np.inf, overlaps)
     return Candidates(points, overlaps**2, scores=ones, preference=ones)
-
-
-def _symmetric(T: Array) -> Array:
-    """Return the symmetric part of a tensor that noise made asymmetric, (q, q, q)."""
-    return np.asarray((T + T.transpose(1, 2, 0) + T.transpose(2, 0, 1)) / 3)
 
 
 def _diagonalize(tensor: Array, first: Array) -> Array:

@@ -20,7 +20,6 @@ from typing import Any, Generic, NamedTuple, Self, TypeVar
 import numpy as np
 import scipy.sparse as sp
 
-from mixsearch._typing import Array
 from mixsearch.errors import SearchError
 
 # Groups of the jackknife, which are left out one at a time.
@@ -305,19 +304,3 @@ def view_rows(X: sp.csr_array[Any], rows: slice) -> sp.csr_array[Any]:
     view.data, view.indices = X.data[start:stop], X.indices[start:stop]
     view.indptr = X.indptr[rows.start : rows.stop + 1] - X.indptr[rows.start]
     return view
-
-
-# ---- The best rows --------------------------------------------------------------------------------------------------
-
-
-def top_rows(scores: Array, n: int) -> Array:
-    """Return the indices of the n largest scores, best first, ties in their order. The rest is not sorted."""
-    if n >= len(scores):
-        return np.argsort(-scores, kind="stable")
-    is_positive = scores > 0
-    if n <= np.count_nonzero(is_positive) < len(scores) // 2:  # np.partition is ten times slower with many equal values
-        rows = np.flatnonzero(is_positive)
-        return rows[top_rows(scores[rows], n)]
-    level = np.partition(scores, len(scores) - n)[len(scores) - n]
-    candidates = np.flatnonzero(scores >= level)
-    return candidates[np.argsort(-scores[candidates], kind="stable")[:n]]

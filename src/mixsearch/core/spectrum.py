@@ -14,7 +14,6 @@ from mixsearch.core.frame import count_above, project
 from mixsearch.core.moments import blas_threads_for, second_moment, squared_distances, total_variance
 from mixsearch.core.rows import CACHED_ROWS, Chunks, SampleChunk, row_slices, sum_chunks
 from mixsearch.core.tuning import TUNING
-from mixsearch.display import pluralize
 from mixsearch.errors import Option, UnlikelyMixtureWarning
 
 # Directions of noise need not converge.
@@ -72,43 +71,29 @@ class Spectrum:
         return int(np.count_nonzero(self.counts))
 
 
-def check_count(
-    n_signal: int, n_used: int | None = None, *, n_tested: int | None = None
-) -> tuple[UnlikelyMixtureWarning, ...]:
-    """Warn unless the directions that stand out are those in which one component more than `n_used` may differ.
-
-    Without `n_used` they are the ones used, of `n_tested`.
-    """
-    n_used = n_signal if n_used is None else n_used
-    if not n_signal and (n_used or n_tested is not None):
-        fitted = f"{n_used + 1} components" if n_used else "one component"
-        return (
-            UnlikelyMixtureWarning(
-                "No direction stands out from the noise: nothing separates components, and the fit of {fitted} may be "
-                "noise. Provide more samples, and check that they were not whitened beforehand.",
-                code="component_count",
-                fitted=fitted,
-                n_signal=0,
-            ),
-        )
-    if n_signal == n_used and n_signal != n_tested:
+def check_count(spectrum: Spectrum, n_used: int | None = None) -> tuple[UnlikelyMixtureWarning, ...]:
+    """Warn unless `n_used` directions stand out, or, where they were counted, some but not all."""
+    n_signal, n_tested = spectrum.n_signal, len(spectrum.counts)
+    if n_signal == n_used or (n_used is None and 0 < n_signal < n_tested):
         return ()
-    advice = "Fit fewer components, which may be noise, or provide more samples"
-    if n_signal >= n_used:
-        advice = "There are more components, or clusters that are not spherical: fit more of them"
-    facts: dict[str, Any] = {"n_components": n_used + 1, "n_signal": n_signal, "n_used": n_used}
-    return (
-        UnlikelyMixtureWarning(
-            "The number of directions that stand out from the noise is {n_signal}, but {n_components} "
-            + pluralize(n_used + 1, "component differs", "components differ")
-            + (" in {n_used}. " if n_signal != n_tested else " in {n_used}, and all tested ones stand out. ")
-            + advice
-            + " ({argument}).",
-            code="component_count",
-            argument=Option("n_components"),
-            **facts,
-        ),
-    )
+    more = "there are more components, or clusters that are not spherical. Fit more of them ({argument})."
+    if not n_signal:
+        sentence = (
+            "No direction stands out from the noise: nothing separates components, which may be noise. Provide more "
+            "samples, and check that they were not whitened beforehand."
+        )
+    elif n_used is None:
+        sentence = "All {n_tested} directions that were tested stand out from the noise: " + more
+    elif n_signal > n_used:
+        sentence = "{n_signal} directions stand out from the noise, where this fit has {n_used}: " + more
+    else:
+        sentence = (
+            "Of {n_used} directions in which the components of this fit differ, {n_signal} stand out from the noise. "
+            "Fit fewer components ({argument}), which may be noise, or provide more samples."
+        )
+    facts: dict[str, Any] = {"n_signal": n_signal, "n_used": n_used, "n_tested": n_tested}
+    argument = Option("n_components")
+    return (UnlikelyMixtureWarning(sentence, code="component_count", argument=argument, **facts),)
 
 
 def count_directions(chunks: Chunks[SampleChunk], center: Array, seed: int) -> Spectrum:

@@ -13,14 +13,13 @@ from mixsearch._typing import Array, DataFrame
 from mixsearch.audit import Audit, AuditResult
 from mixsearch.core.extraction import extract_by_whitening
 from mixsearch.core.moments import Hinted
-from mixsearch.core.rows import top_rows
 from mixsearch.core.validation import check_positive_int
 from mixsearch.display import Card, pluralize
 from mixsearch.errors import AuditError, HintError, SearchWarning
 from mixsearch.topics.fitted_corpus import FittedCorpus, Vectors
 from mixsearch.topics.hint import Hint, mark_documents
 from mixsearch.topics.membership import Calibration, TopicCheck
-from mixsearch.topics.score import Scores, score_vectors
+from mixsearch.topics.score import Scores, score_vectors, top_rows
 from mixsearch.topics.tuning import TUNING
 from mixsearch.topics.words import Meaning, TopicWord, choose_words, count_members, find_meanings, rank_words
 

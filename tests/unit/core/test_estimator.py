@@ -56,7 +56,6 @@ def test_every_answer_carries_what_is_promised(case):
     k = search.n_components_
     assert 0 < found.weight < 1
     assert found.separation > 1.1
-    assert 0 < found.share <= 1
     assert len(found.scores) == k
     assert len(found.alternatives) == k - 1
     assert sum(part.weight for part in (found, *found.alternatives)) == pytest.approx(1, abs=0.15)
