@@ -18,11 +18,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from mixsearch._typing import Array, DataFrame, GraphLike
-from mixsearch.core.check import Check
+from mixsearch.core.check import MAX_DISAGREEMENT, Check
 from mixsearch.core.extraction import all_components
 from mixsearch.core.frame import Frame
 from mixsearch.core.moments import sum_cubes, symmetrize
-from mixsearch.core.validation import AUTO, check_n_components
+from mixsearch.core.validation import AUTO, check_magnitude, check_n_components, check_n_samples
 from mixsearch.display import Card
 from mixsearch.errors import DoubtfulExamplesWarning, HintError, SearchWarning, warn_user
 from mixsearch.graph.links import Graph, read_graph
@@ -38,7 +38,6 @@ class Tuning:
     max_closure: float = 1.35  # linked pairs of nodes with a common neighbour over those explained, or inverse
     n_nodes: int = 500  # whose pairs are counted
     max_components: int = 64  # communities that are counted
-    max_disagreement: float = 0.05  # one of q examples belongs to another community below this / q
 
 
 TUNING = Tuning()
@@ -173,16 +172,6 @@ def estimate_rates(degrees: Array, P: Array, neighbors: Array) -> Array:
     return np.asarray((1 + P.T @ neighbors) / (1 + np.outer(ends, ends) / degrees.sum()))
 
 
-def choose_method(n_components: int, closure: float) -> tuple[str, str]:
-    """Choose the method by how well communities explain the links, and say why."""
-    if not 1 / TUNING.max_closure <= closure <= TUNING.max_closure:
-        times = f"{closure:.1f} times as often as communities alone explain"
-        return "pagerank", f"PageRank, since nodes with a common neighbour are linked {times}."
-    if n_components == 1:
-        return "pagerank", "PageRank, since the links do not show any communities: the examples may not have one."
-    return "block model", f"Block model of {n_components} communities, since these explain the links."
-
-
 def search_block_model(log_posterior: Array, positive: Array, negative: Array) -> Members:
     """Search for the community of the examples, and rank each example by the community that the others choose."""
     L, k = log_posterior, log_posterior.shape[1]
@@ -194,7 +183,7 @@ def search_block_model(log_posterior: Array, positive: Array, negative: Array) -
     scores = all_scores[:, choose(positive)]
     left_out = [choose(np.delete(positive, t)) for t in choose_left_out(len(positive))]
     check, membership = rank_left_out(all_scores[:, left_out], positive), -np.expm1(-scores)
-    apart = np.flatnonzero(membership[positive] * len(positive) < TUNING.max_disagreement)
+    apart = np.flatnonzero(membership[positive] * len(positive) < MAX_DISAGREEMENT)
     scores[positive], scores[negative] = np.nextafter(scores.max(), np.inf), 0
     membership[positive], membership[negative] = 1, 0
     return Members(scores, membership, True, check, apart)
@@ -336,12 +325,23 @@ class CommunitySearch(BaseEstimator):
         requested = None if self.n_components == AUTO else check_n_components(self.n_components)
         # 1) the graph, and its links as counts: with weights scaled so that their mean is their mean square
         graph = self._graph = read_graph(X)
+        check_magnitude(graph.adjacency)
+        check_n_samples(graph.adjacency, requested or 1, f"{requested} communities")
         links = graph.adjacency * (graph.adjacency.sum() / graph.adjacency.power(2).sum())
         # 2) communities of a block model, and whether these explain the links between neighbours
         self._log_posterior = fit_block_model(links, requested or count_communities(links))
         self.n_components_ = self._log_posterior.shape[1]
         linked, expected = measure_closure(links, np.exp(self._log_posterior))
-        self.method_, self.reason_ = choose_method(self.n_components_, linked / max(expected, TINY))
+        closure, k = linked / max(expected, TINY), self.n_components_
+        self.method_ = "pagerank"
+        if not 1 / TUNING.max_closure <= closure <= TUNING.max_closure:
+            times = f"{closure:.1f} times as often as communities alone explain"
+            self.reason_ = f"PageRank, since nodes with a common neighbour are linked {times}."
+        elif k == 1:
+            self.reason_ = "PageRank, since the links do not show any communities: the examples may not have one."
+        else:
+            self.method_ = "block model"
+            self.reason_ = f"Block model of {k} communities, since these explain the links."
         # 3) personalised PageRank
         self._pagerank = PageRank(graph.adjacency, GRAPH_TUNING.restart)
         self.n_features_in_ = len(graph.names)

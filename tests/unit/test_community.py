@@ -225,3 +225,11 @@ def test_the_answer_as_a_frame_and_as_a_card(search, planted):
     assert frame.columns == ["node", "score", "membership", "is_member"]
     assert frame["is_member"].sum() == len(found.members)
     assert found.reason in repr(found)
+
+
+@pytest.mark.parametrize(
+    ("n_components", "weight", "code"), [(31, 1, "too_few_samples"), (2, 1e160, "too_large"), (2, 1e-160, "too_small")]
+)
+def test_graphs_without_moments_are_refused(n_components, weight, code):
+    with raises(code):
+        CommunitySearch(n_components).fit(weight * (np.ones((30, 30)) - np.eye(30)))

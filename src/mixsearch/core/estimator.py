@@ -50,7 +50,7 @@ class BaseSearch(Generic[F], BaseEstimator, metaclass=ABCMeta):
     random_state: RandomState
     spectrum_: Spectrum
     n_features_in_: int
-    _moment_power: ClassVar[int] = 3  # the highest power of samples in a moment with its hint; 0: any
+    _moment_power: ClassVar[int] = 4  # the highest power of samples in a moment with its hint; 0: any
     _shared: dict[str, Any]  # what all searches of a fit use, computed by the first one
     search: Callable[..., Any]
 

@@ -174,7 +174,7 @@ def hint_from_direction(v: Any, n_features: int) -> Array:
             "The hint is zero, so it prefers no component. Give a direction, or examples of the component.",
             code="hint_zero",
         )
-    check_magnitude(direction, power=2)
+    check_magnitude(direction, power=4)
     return direction
 
 

@@ -106,6 +106,16 @@ def test_a_hint_in_which_no_component_differs_is_refused():
         search.search(examples=data.X)
 
 
+@pytest.mark.parametrize(("factor", "code"), [(1e100, "too_large"), (1e-100, "too_small")])
+def test_numbers_whose_powers_overflow_are_refused(factor, code):
+    with raises(code):
+        GaussianSearch(5).fit(factor * data.X)
+    with raises(code):
+        search.search(factor * data.X[0])
+    with raises(code):
+        search.search(examples=factor * data.X[:3])
+
+
 def test_examples_are_checked_by_the_others_and_a_direction_or_one_example_is_not():
     members = data.X[data.labels == 1][:4]
     check = search.search(examples=members).check
