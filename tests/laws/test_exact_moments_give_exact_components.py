@@ -10,9 +10,6 @@ from tests.populations import Mixture, draw_mixture, frame_of, mixtures, sizes, 
 from mixsearch.core.component import Component
 from mixsearch.core.extraction import extract_by_whitening
 from mixsearch.core.moments import Hinted
-from mixsearch.core.rows import chunk_in_memory
-from mixsearch.gaussian import GaussianFamily
-from mixsearch.lda import WordSums
 from mixsearch.paper.algorithms import cancellation
 from mixsearch.regression import subtract_normal
 from mixsearch.subspace import Noise, extract_subspace, subtract_noise
@@ -79,35 +76,6 @@ def test_scores_and_alternatives_are_those_of_the_mixture(mixture):
 
 
 @given(mixture=mixtures, seed=seeds)
-def test_gaussian_moments_with_a_variance_per_component(mixture, seed):
-    k, d = mixture.centers.shape
-    variances = np.random.default_rng(seed).uniform(0.2, 2.0, size=k)
-    frame, hint = mixture.frame, mixture.frame.project_hint(mixture.hint)
-    W = whitener(frame)
-    v = frame.basis @ (frame.basis.T @ mixture.hint)
-    # E[x_a x_b <x, v>] of N(mu, s2 I), from the definition: products of the mean, plus one mean times one variance.
-    third = sum(
-        a * ((m @ v) * np.outer(m, m) + s2 * (np.outer(m, v) + np.outer(v, m) + (m @ v) * np.eye(d)))
-        for a, m, s2 in zip(mixture.weights, mixture.centers, variances, strict=True)
-    )
-    model = GaussianFamily(
-        frame,
-        W.T @ mixture.mean,
-        float(mixture.weights @ variances),
-        W.T @ ((mixture.weights * variances) @ mixture.centers),
-        np.ones(k),
-        mixture.mean,
-        chunk_in_memory(np.zeros((0, d))),
-        d - k,
-    )
-    candidates = extract_by_whitening(model.correct(W.T @ third @ W, hint))
-    assert_allclose(
-        frame.unwhiten(candidates.points[:, 0]), mixture.centers[0], atol=1e-8 * np.linalg.norm(mixture.centers[0])
-    )
-    assert candidates.weights[0] == pytest.approx(mixture.weights[0], rel=1e-8)
-
-
-@given(mixture=mixtures, seed=seeds)
 def test_regression_moments_with_intercepts_and_a_noise_per_component(mixture, seed):
     k, d = mixture.centers.shape
     rng = np.random.default_rng(seed)
@@ -123,44 +91,6 @@ def test_regression_moments_with_intercepts_and_a_noise_per_component(mixture, s
     assert_allclose(
         frame.unwhiten(candidates.points[:, 0]), mixture.centers[0], atol=1e-8 * np.linalg.norm(mixture.centers[0])
     )
-
-
-@given(seed=seeds, size=sizes, alpha0=st.floats(0.01, 10))
-def test_topic_moments_for_any_dirichlet(seed, size, alpha0):
-    k, d = size
-    rng = np.random.default_rng(seed)
-    topics = rng.dirichlet(np.full(d, 0.3), size=k)
-    topics[np.arange(k), np.arange(k)] += 1.0
-    topics /= topics.sum(axis=1, keepdims=True)
-    alpha = rng.uniform(1, 3, size=k)
-    alpha *= alpha0 / alpha.sum()
-    scores = np.concatenate([[3.0], rng.uniform(-1.0, 1.5, size=k - 1)])
-    v = np.linalg.pinv(topics) @ scores
-    # Moments of Dirichlet shares, from the definition: E[t_i t_j] and E[t_i t_j t_l] as products of rising factorials.
-    pairs = (np.outer(alpha, alpha) + np.diag(alpha)) / (alpha0 * (alpha0 + 1))
-    third = np.einsum("i,j,l->ijl", alpha, alpha, alpha)
-    for i in range(k):
-        third[i, i, :] += alpha[i] * alpha
-        third[i, :, i] += alpha[i] * alpha
-        third[:, i, i] += alpha[i] * alpha
-        third[i, i, i] += 2 * alpha[i]
-    third /= alpha0 * (alpha0 + 1) * (alpha0 + 2)
-    mixture = Mixture(topics, alpha, v)
-    frame = frame_of(mixture.second, k)
-    W = whitener(frame)
-    inside = topics @ W
-    sums = WordSums(
-        weight=1.0,
-        first=mixture.mean / alpha0,
-        crossed=topics.T @ pairs @ scores,
-        pairs=inside.T @ pairs @ inside,
-        triples=inside.T @ np.einsum("ijl,l->ij", third, scores) @ inside,
-    )
-    m, A, B = sums.moments(W, v, alpha0)
-    assert_allclose(A, np.eye(k), atol=1e-8)
-    candidates = extract_by_whitening(Hinted(B, m, frame.project_hint(v)))
-    assert_allclose(frame.unwhiten(candidates.points[:, 0]), topics[0], atol=1e-8)
-    assert candidates.weights[0] == pytest.approx(alpha[0], rel=1e-7)
 
 
 @given(seed=seeds, k=st.integers(1, 5), r=st.integers(1, 4), room=st.integers(1, 150), several=st.booleans())
@@ -190,27 +120,6 @@ def test_subspace_moments(seed, k, r, room, several):
     assert_allclose(span[0] @ span[0].T, bases[0] @ bases[0].T, atol=1e-8)
     assert np.mean(span[1] ** 2) == pytest.approx(weights[0], rel=1e-8)
     assert separation > 1
-
-
-def test_the_printed_fourth_moment_term_does_not_return_the_subspace():
-    rng = np.random.default_rng(0)
-    U = np.linalg.qr(rng.normal(size=(6, 4)))[0]
-    bases, weights, s2 = [U[:, :2], U[:, 2:]], [0.4, 0.6], 0.5
-    A = sum(a * B @ B.T for a, B in zip(weights, bases, strict=True))
-    v = bases[0] @ np.array([1.0, 0.5])
-    raw = sum(
-        a * ((v @ C @ v) * C + 2 * np.outer(C @ v, C @ v))
-        for a, C in ((a, B @ B.T + s2 * np.eye(6)) for a, B in zip(weights, bases, strict=True))
-    )
-    signal = sum(
-        a * ((v @ B @ B.T @ v) * B @ B.T + 2 * B @ B.T @ np.outer(v, v) @ B @ B.T)
-        for a, B in zip(weights, bases, strict=True)
-    )
-    noise = s2 * (v @ A @ v) * np.eye(6) + s2 * (v @ v) * A + 2 * s2 * (A @ np.outer(v, v) + np.outer(v, v) @ A)
-    once = raw - noise - s2**2 * ((v @ v) * np.eye(6) + np.outer(v, v))
-    twice = raw - noise - s2**2 * ((v @ v) * np.eye(6) + 2 * np.outer(v, v))
-    assert_allclose(twice, signal, atol=1e-12)
-    assert np.abs(once - signal).max() > 0.1
 
 
 @pytest.mark.parametrize("choose", ["largest", "share"])

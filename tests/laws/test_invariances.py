@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from mixsearch import GaussianSearch, LdaSearch, RegressionSearch, SubspaceSearch
-from mixsearch.core.rows import row_slices, sum_chunks
 from mixsearch.datasets import make_gaussian_mixture, make_mixed_regression, make_subspaces, make_topics
 
 seeds = st.integers(0, 2**32 - 1)
@@ -86,14 +85,6 @@ def test_the_length_of_the_hint_does_not_matter(preset, scale):
     one, other = (search.search(factor * gaussian.centers[0]) for factor in (1.0, scale))
     assert_allclose(other.center, one.center, atol=1e-5)
     assert other.separation == pytest.approx(one.separation)
-
-
-@given(size=st.integers(1, 70), seed=seeds)
-def test_any_cut_into_blocks_gives_the_same_sums(size, seed):
-    X = np.random.default_rng(seed).normal(size=(60, 3))
-    for n_threads in (1, 2):
-        total = sum_chunks(lambda rows: X[rows].T @ X[rows], row_slices(60, size), n_threads)
-        assert_allclose(total, X.T @ X, atol=1e-12)
 
 
 def test_blocks_of_the_package_s_own_size_give_the_same_moments(monkeypatch):

@@ -16,6 +16,7 @@ from mixsearch.core.extraction import Candidates
 from mixsearch.core.frame import Frame
 from mixsearch.core.jackknife import StandardErrors, component_errors, estimate_p_first
 from mixsearch.core.moments import Replicates
+from mixsearch.core.tuning import TUNING
 from mixsearch.display import Card, plain_chance, plain_number
 from mixsearch.errors import SearchWarning, warn_user
 
@@ -65,7 +66,7 @@ class Component:
     (True, ())
     """
 
-    _clear_separation: ClassVar[float] = 1.5  # a lead by this factor is not noise
+    _clear_separation: ClassVar[float] = TUNING.clear_separation
     _frame: Frame
     _candidates: Candidates
     _rank: int = 0

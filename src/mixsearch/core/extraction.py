@@ -9,10 +9,8 @@ import numpy as np
 
 from mixsearch._typing import Array
 from mixsearch.core.moments import Hinted, symmetrize
+from mixsearch.core.tuning import TUNING
 from mixsearch.errors import NoMassError
-
-# Below this lead over the runner-up, the runner-up is worth a look.
-DOUBTFUL_SEPARATION = 1.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +94,7 @@ def extract_with_rehint(contract: Callable[[Array], Hinted], hinted: Hinted) -> 
     of the components is meant.
     """
     candidates = extract_by_whitening(hinted)
-    if len(candidates.scores) < 2 or candidates.separation(0) >= DOUBTFUL_SEPARATION:
+    if len(candidates.scores) < 2 or candidates.separation(0) >= TUNING.clear_separation:
         return candidates, None
     R = (hinted.matrix + hinted.matrix.T) / 2
     first = _contract_again(contract, candidates.points[:, 0])

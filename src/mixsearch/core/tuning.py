@@ -10,6 +10,7 @@ class Tuning:
     """Chosen on generated mixtures; reported by the planted warnings of tests/statistical on other seeds."""
 
     # Warnings about a hint
+    clear_separation: float = 1.5  # lead that is not noise; below it, moments are contracted with the answer again
     max_lost: float = 0.04  # probability that a lead is lost on new samples, above which the hint is weak
     min_inside: float = 0.5  # share of a direction in the signal space, above which a large lead is no noise
     min_second: float = 0.05  # smallest eigenvalue of A without a group of the jackknife: it is near 1

@@ -80,22 +80,6 @@ def test_where_samples_are_and_in_which_units_does_not_matter():
     assert_allclose(other.counts, one.counts)
 
 
-def test_sparse_samples_show_what_dense_ones_do():
-    data = make_gaussian_mixture(150, 40, 3, random_state=0)
-    X = np.where(np.abs(data.X) > 0.5, data.X, 0)
-    dense, sparse = (count(chunk_in_memory(samples)) for samples in (X, sp.csr_array(X)))
-    assert dense.n_components == sparse.n_components == 3
-    assert_allclose(sparse.values[:2], dense.values[:2], rtol=1e-3)
-
-
-def test_gaussians_are_counted_and_the_right_one_is_found():
-    data = make_gaussian_mixture(2000, 30, 6, random_state=0)
-    search = GaussianSearch("auto").fit(data.X)
-    found = search.search(examples=data.X[data.labels == 2][:3])
-    assert search.n_components_ == search.spectrum_.n_components == 6
-    assert np.linalg.norm(found.center - data.centers[2]) < 0.05 * np.linalg.norm(data.centers[2])
-
-
 def test_one_gaussian_is_an_answer_with_a_warning():
     X = np.random.default_rng(0).standard_normal((200, 5))
     with warns("component_count", n_signal=0) as caught:

@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from numpy.testing import assert_allclose
 from scipy.special import softmax
 from sklearn.mixture import GaussianMixture
@@ -118,14 +117,6 @@ def test_examples_that_score_highest_for_another_component_are_refined_to_their_
             for i in range(4)
         ]
         assert found.membership(overlapping.X[row : row + 1])[0] == pytest.approx(max(chances), abs=1e-6)
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
-def test_sparse_and_single_precision_samples_give_the_same(overlapping, search, dtype, kind):
-    hint = make_hint(overlapping.centers, 0)
-    other = GaussianSearch(4).fit(kind(overlapping.X.astype(dtype)))
-    assert_allclose(other.search(hint, refine=True).center, search.search(hint, refine=True).center, atol=2e-3)
 
 
 def test_a_component_between_others_is_found_from_its_members():

@@ -6,7 +6,7 @@ from itertools import combinations_with_replacement, permutations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from tests.split_samples import jackknife_slices
@@ -72,31 +72,6 @@ def test_pairs_and_triples_are_averages_over_ordered_distinct_positions(texts, v
     scale = max(1.0, float(np.abs(model.whitener).max()) ** 2)
     assert_allclose(found[0], triple, atol=1e-12 * scale)
     assert_allclose(found[1], pair, atol=1e-12 * scale)
-
-
-@given(texts=documents)
-def test_the_frame_whitens_the_second_moment_of_distinct_words(texts):
-    counts, n = counted(texts), len(texts)
-    pairs = sum(brute_force_pairs(text) for text in texts) / n
-    m = sum(np.bincount(text, minlength=WORDS) / len(text) for text in texts) / n
-    A = 2 * pairs - np.outer(m, m)
-    n_positive = int(np.count_nonzero(np.linalg.eigvalsh(A) > 1e-9))
-    model = fitted(counts, np.full(n, 1 / n), k=n_positive)
-    W = model.whitener
-    assert_allclose(W.T @ A @ W, np.eye(W.shape[1]), atol=1e-6)
-    assert_allclose(model.mean, W.T @ m, atol=1e-9 * np.abs(W).max())
-
-
-@given(texts=documents, column=st.integers(0, WORDS - 1))
-def test_the_plug_in_counts_words_with_themselves(texts, column):
-    counts, n = counted(texts), len(texts)
-    assume(counts[:, column].any())  # a word that no document contains is no hint
-    x = counts / counts.sum(axis=1, keepdims=True)
-    model = fitted(counts, np.full(n, 1 / n), distinct=False)
-    W = model.whitener
-    triples, crossed = averages(model, np.eye(WORDS)[column])
-    assert_allclose(triples, W.T @ ((x * x[:, [column]]).T @ x / n) @ W, atol=1e-9 * np.abs(W).max() ** 2)
-    assert_allclose(crossed, W.T @ (x.T @ x[:, column] / n), atol=1e-9 * np.abs(W).max())
 
 
 def population_of_three_word_documents(topics, alpha):

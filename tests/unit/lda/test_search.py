@@ -6,7 +6,6 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
 from tests.coded import raises, warns
-from tests.split_samples import split_samples
 
 from mixsearch import LdaSearch
 from mixsearch.datasets import make_topics
@@ -136,14 +135,3 @@ def test_a_word_that_is_stored_twice_and_a_stored_zero_change_nothing():
     stored = (np.concatenate([values - 1, np.ones_like(values)]), (np.tile(rows, 2), np.tile(columns, 2)))
     fitted = LdaSearch(4, alpha0=0.8).fit(sp.coo_array(stored, shape=data.counts.shape))
     assert_allclose(fitted.search(words=COLUMN).center, search.search(words=COLUMN).center, atol=1e-10)
-
-
-@pytest.mark.parametrize("refine", [False, True])
-def test_documents_in_pieces_give_the_same_topic(refine, monkeypatch):
-    pieces = LdaSearch(4, alpha0=0.8)
-    chunks = split_samples(data.counts.astype(float), (0, 1, 700, 1499))
-    monkeypatch.setattr(pieces, "_check_chunks", lambda X: pieces._set_features(chunks) or chunks)
-    one, other = (each.search(words=COLUMN, refine=refine) for each in (pieces.fit(None), search))
-    assert_allclose(one.moment_estimate.center, other.moment_estimate.center, atol=1e-10)
-    assert_allclose(one.moment_estimate.stderr.center, other.moment_estimate.stderr.center, atol=1e-10)
-    assert one.p_first == pytest.approx(other.p_first, abs=1e-6)
