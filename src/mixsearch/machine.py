@@ -1,4 +1,4 @@
-"""The memory and the cores that this process may use, and work in threads."""
+"""The memory and the cores that this process may use, and work in threads or where Dask has it done."""
 
 from __future__ import annotations
 
@@ -187,3 +187,14 @@ def map_in_order(function: Callable[[T], U], items: Iterable[T], n_threads: int)
                 yield pending.popleft().result()
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
+
+
+def is_dask(collection: Any) -> bool:
+    """Return whether an object is a Dask array, frame or bag, without an import of Dask."""
+    return hasattr(collection, "__dask_graph__")
+
+
+def compute_parts(collection: Any) -> Iterator[Any]:
+    """Compute the parts of a Dask frame or bag where its scheduler runs: one at a time is in this process."""
+    for part in collection.to_delayed():
+        yield part.compute()

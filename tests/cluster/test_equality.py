@@ -5,16 +5,20 @@ import signal
 
 import dask
 import dask.array as da
+import dask.bag as db
+import dask.dataframe as dd
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from distributed import Client, LocalCluster
 from numpy.testing import assert_allclose
 
-from mixsearch import GaussianSearch, LdaSearch, RegressionSearch, SearchError, SubspaceSearch
+from mixsearch import GaussianSearch, LdaSearch, RegressionSearch, SearchError, SubspaceSearch, find
 from mixsearch.core.dask import DaskChunks
-from mixsearch.datasets import make_gaussian_mixture, make_mixed_regression, make_subspaces, make_topics
+from mixsearch.datasets import make_gaussian_mixture, make_mixed_regression, make_reviews, make_subspaces, make_topics
 from mixsearch.errors import ClusterError
+from mixsearch.text import read_corpus
 
 pytestmark = [
     pytest.mark.xdist_group("cluster"),
@@ -34,11 +38,11 @@ def in_blocks(X, *cuts):
 def assert_same(found, expected):
     """Check that two answers agree in everything."""
     for a, b in ((found, expected), (found.moment_estimate, expected.moment_estimate)):
-        assert_allclose(a.center, b.center, rtol=1e-8, atol=1e-8 * np.abs(b.center).max())
-        assert a.weight == pytest.approx(b.weight, rel=1e-8)
-        assert_allclose(a.scores, b.scores, rtol=1e-8, atol=1e-8 * np.abs(b.scores).max())
-        assert_allclose(a.stderr.center, b.stderr.center, rtol=1e-6)
-        assert a.separation == pytest.approx(b.separation, rel=1e-6)
+        assert_allclose(a.center, b.center, rtol=1e-10, atol=1e-10 * np.abs(b.center).max())
+        assert a.weight == pytest.approx(b.weight, rel=1e-10)
+        assert_allclose(a.scores, b.scores, rtol=1e-10, atol=1e-10 * np.abs(b.scores).max())
+        assert_allclose(a.stderr.center, b.stderr.center, rtol=1e-9)
+        assert a.separation == pytest.approx(b.separation, rel=1e-9)
 
 
 @pytest.mark.usefixtures("client")
@@ -60,7 +64,7 @@ def test_every_family_answers_as_in_memory():
     found, expected = (
         SubspaceSearch(3, dim=2).fit(each).search(planes.X[5]) for each in (in_blocks(planes.X, 700, 1500), planes.X)
     )
-    assert_allclose(found.basis @ found.basis.T, expected.basis @ expected.basis.T, atol=1e-8)
+    assert_allclose(found.basis @ found.basis.T, expected.basis @ expected.basis.T, atol=1e-10)
 
     topics = make_topics(1500, 300, 4, mean_length=60, random_state=0)
     counts = sp.csr_array(topics.counts, dtype=np.float64)
@@ -70,9 +74,32 @@ def test_every_family_answers_as_in_memory():
         for each in (in_blocks(counts, 700, 701), counts)
     )
     assert_same(found, expected)
-    # the recipe of docs/dask.md
+    # the recipe of docs/scale.md
     shares = in_blocks(counts, 700).map_blocks(found.membership, drop_axis=1, dtype=float, meta=np.empty(0))
     assert_allclose(shares.compute(), expected.membership(counts), atol=1e-6)
+
+
+@pytest.mark.usefixtures("client")
+def test_frames_and_bags_give_what_tables_and_texts_in_memory_give(tmp_path):
+    reviews = make_reviews(300, random_state=0)
+    (tmp_path / "a.txt").write_text("\n".join(reviews.text[:200]))
+    (tmp_path / "b.txt").write_text("\n".join(reviews.text[200:]))
+    frame = pd.DataFrame({"text": reviews.text, "stars": reviews.stars})
+    expected = read_corpus(reviews.text).to_counts()
+    lines = db.read_text(str(tmp_path / "*.txt")).map(str.rstrip)
+    for source in (lines, dd.from_pandas(frame, npartitions=3), dd.from_pandas(frame["text"], npartitions=2)):
+        with read_corpus(source) as corpus:
+            assert (corpus.to_counts() != expected).nnz == 0
+
+    data = make_gaussian_mixture(400, 5, 3, random_state=0)
+    table = pd.DataFrame(data.X, columns=list("abcde"))
+    lazy = dd.from_pandas(table, npartitions=3)
+    examples = np.flatnonzero(data.labels == 1)[:4].tolist()
+    answers = [find(each, examples).membership for each in (table, lazy, da.from_array(data.X, chunks=(100, 3)))]
+    for answer in answers[1:]:
+        assert_allclose(answer, answers[0], atol=1e-10)
+    centers = [GaussianSearch(3).fit(each).search(data.centers[0]).center for each in (table, lazy)]
+    assert_allclose(*centers, rtol=1e-10, atol=1e-10)
 
 
 def test_a_worker_that_dies_changes_nothing(monkeypatch):

@@ -132,9 +132,10 @@ def sample_chunks(X: Any, y: Any = None) -> DaskChunks[SampleChunk]:
 
 def check_array(X: Any) -> da.Array:
     """Return samples that are a Dask array of two dimensions, in blocks of whole samples of known number."""
+    X = X.to_dask_array(lengths=True) if hasattr(X, "to_dask_array") else X  # of a frame
     if not isinstance(X, da.Array):
         raise SearchError(
-            "X must be a Dask array, got a Dask {kind}. Pass X.to_dask_array(lengths=True).",
+            "X must be a Dask array or frame, got a Dask {kind}.",
             code="not_an_array",
             kind=type(X).__name__,
         )

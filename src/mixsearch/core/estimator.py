@@ -16,7 +16,7 @@ from sklearn.utils.validation import validate_data
 from mixsearch._typing import Array, Samples, SamplesLike
 from mixsearch.core.family import F, Preset
 from mixsearch.core.outliers import find_outliers, warn_about_outliers
-from mixsearch.core.rows import Chunks, SampleChunk, chunk_in_memory, is_dask, load_dask
+from mixsearch.core.rows import Chunks, SampleChunk, chunk_in_memory, load_dask
 from mixsearch.core.spectrum import Spectrum
 from mixsearch.core.validation import (
     AUTO,
@@ -34,6 +34,7 @@ from mixsearch.errors import (
     Option,
     SearchError,
 )
+from mixsearch.machine import is_dask
 
 # With fewer samples "auto" counts nothing.
 MIN_SAMPLES = 6

@@ -217,11 +217,6 @@ def chunk_in_memory(X: Any, responses: Any = None) -> Chunks[SampleChunk]:
     return Chunks(Layout(n, d, X.dtype, sp.issparse(X)), (SampleChunk(0, X, responses),))
 
 
-def is_dask(X: Any) -> bool:
-    """Return whether samples are a Dask collection."""
-    return hasattr(X, "__dask_graph__")
-
-
 def load_dask() -> ModuleType:
     """Import the functions on Dask arrays, when the first one is met."""
     try:

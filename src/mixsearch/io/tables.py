@@ -18,7 +18,7 @@ from mixsearch.io.read import Rows, open_rows
 from mixsearch.io.streams import COMPRESSION_SUFFIXES, File, Reading, create_stream
 from mixsearch.io.types import find_types, flatten
 from mixsearch.io.workbook import write_workbook
-from mixsearch.machine import available_memory
+from mixsearch.machine import available_memory, compute_parts, is_dask
 
 _WRITTEN_FORMATS: tuple[Format, ...] = ("csv", "tsv", "parquet", "jsonl", "json", "excel")
 # Formats that are compressed already.
@@ -83,6 +83,13 @@ def concat(frames: Iterable[pl.DataFrame]) -> pl.DataFrame:
         return pl.concat(listed, how="diagonal_relaxed", rechunk=False)
     except pl.exceptions.PolarsError:
         return pl.concat([flatten(frame) for frame in listed], how="diagonal_relaxed", rechunk=False)
+
+
+def collect_dask(table: Any) -> Any:
+    """Collect a Dask array or frame in the memory of this process; return any other table as it is."""
+    if not is_dask(table):
+        return table
+    return concat(map(to_polars, compute_parts(table))) if hasattr(table, "columns") else table.compute()
 
 
 def _read_file(file: File, format: Format, no_header: bool, skip_bad_rows: bool) -> pl.DataFrame:

@@ -17,6 +17,7 @@ from mixsearch._typing import Array, TableLike
 from mixsearch.errors import DoubtfulExamplesWarning, HintError, Option, SearchError, collect_warnings, warn_user
 from mixsearch.graph.members import find_members
 from mixsearch.io.frames import is_frame
+from mixsearch.io.tables import collect_dask
 from mixsearch.table.component import TableComponent
 from mixsearch.table.encoding import TableEncoder
 from mixsearch.table.fit import fit_rows
@@ -100,7 +101,7 @@ class TableSearch(ClassifierMixin, BaseEstimator):
         ----------
         X : array-like of shape (n, p), DataFrame, pyarrow.Table, mapping from names to columns, or path
             Numbers, dates, booleans and categories; values may be missing. It is not changed. A path is that of a file
-            which `read_table` reads.
+            which `read_table` reads. A Dask array or frame is collected in the memory of this process.
         y : array-like of shape (n,), optional
             1 for members, 0 for rows that are not members, -1 for unknown ones. Without labels, only `search` answers.
         columns : iterable of str, optional
@@ -114,7 +115,7 @@ class TableSearch(ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        X = read_table(X) if isinstance(X, str | os.PathLike) else X
+        X = read_table(X) if isinstance(X, str | os.PathLike) else collect_dask(X)
         table = self._check_table(X, reset=True)
         labels = None if y is None else _read_labels(y, len(table) if isinstance(table, np.ndarray) else table.height)
         encoder = TableEncoder(self.max_categories)

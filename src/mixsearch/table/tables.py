@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mixsearch.core.rows import is_dask
 from mixsearch.errors import Option, SearchError
 from mixsearch.io.column_names import list_names, suggest_name
 from mixsearch.io.frames import is_frame, to_polars
@@ -43,12 +42,6 @@ class Table:
 
 def open_table(table: Any) -> Table:
     """Return the columns of a table, which is not changed."""
-    if is_dask(table):
-        raise SearchError(
-            "A table in memory is needed here, got a Dask {kind}. Call compute() on it.",
-            code="not_in_memory",
-            kind=type(table).__name__,
-        )
     return Table(map_columns(to_polars(table), limit_dates)) if is_frame(table) else _open_array(table)
 
 

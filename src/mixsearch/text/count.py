@@ -53,6 +53,7 @@ def read_corpus(
         zst). "-" is standard input: JSON lines, CSV, or a text on each line. Or a table in memory: of pandas, Polars or
         Arrow, any other with the Arrow stream interface, or a mapping from names to columns. Or texts: a Series, an
         array, a list, a generator. A list of strings is read as paths if one is a file or none contains a space.
+        Of a Dask bag of texts or a Dask frame, one part at a time is in memory.
     options : CorpusOptions, optional
         How to read and count.
     features : sequence of str, optional

@@ -6,6 +6,7 @@ import glob
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -19,6 +20,7 @@ from mixsearch.io.read import open_rows
 from mixsearch.io.streams import File, Reading, open_plain, read_lines, read_text
 from mixsearch.io.types import flatten
 from mixsearch.io.values import is_missing, replace_surrogates, to_text
+from mixsearch.machine import compute_parts, is_dask
 from mixsearch.text.columns import Columns, ColumnSummary, check_columns, choose_columns, summarize_columns, unwrap
 from mixsearch.text.options import CorpusOptions
 
@@ -101,14 +103,16 @@ class SourceReader:
 
     def read_frame(self, source: Any) -> Iterator[Documents]:
         """Read the documents of a data frame or of another table in memory."""
-        frame = to_polars(source)
-        columns = self._resolve_columns(frame, TABLE)
-        for piece in _cut(frame, columns, self.options.chunk_bytes):
-            yield _load_frame(piece, columns)
+        for frame in map(to_polars, compute_parts(source) if is_dask(source) else (source,)):
+            columns = self._resolve_columns(frame, TABLE)
+            for piece in _cut(frame, columns, self.options.chunk_bytes):
+                yield _load_frame(piece, columns)
 
     def read_strings(self, texts: Iterable[Any]) -> Iterator[Documents]:
         """Read documents that are strings already, or missing."""
-        if not isinstance(texts, pl.Series) and hasattr(texts, "to_pylist"):
+        if is_dask(texts):
+            texts = chain.from_iterable(compute_parts(texts))
+        elif not isinstance(texts, pl.Series) and hasattr(texts, "to_pylist"):
             texts = texts.to_pylist()  # an array of Arrow
         return self._read_pairs((None if is_missing(text) else _join(text), None) for text in texts)
 
