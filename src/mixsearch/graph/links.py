@@ -15,6 +15,8 @@ import scipy.sparse as sp
 from mixsearch._typing import Array, GraphLike
 from mixsearch.errors import GraphWarning, HintError, SearchError, warn_user
 
+MAX_WEIGHT = 1e100  # of a link, whose square must not overflow; its inverse is the least
+
 
 @dataclass(frozen=True, eq=False)
 class Graph:
@@ -120,9 +122,13 @@ def as_weights(weights: Sequence[Any]) -> Array:
 
 def make_graph(matrix: sp.csr_array, names: Sequence[Hashable]) -> Graph:
     """Make a graph: a link of two weights, one for each direction, has the larger one, and self-loops are left out."""
-    if not (np.isfinite(matrix.data).all() and matrix.data.min(initial=0) >= 0):
+    sizes = matrix.data[matrix.data != 0]
+    if not np.all((sizes >= 1 / MAX_WEIGHT) & (sizes <= MAX_WEIGHT)):  # nor if one is not a number
         raise SearchError(
-            "The weights of links must be positive and finite. Leave out other links.", code="weights_not_positive"
+            "The weights of links must be positive, from {least:g} to {most:g}. Leave out other links.",
+            code="weights_not_positive",
+            least=1 / MAX_WEIGHT,
+            most=MAX_WEIGHT,
         )
     n_loops = int(np.count_nonzero(matrix.diagonal()))
     if n_loops:

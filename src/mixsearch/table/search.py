@@ -14,6 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from mixsearch._typing import Array, TableLike
+from mixsearch.core.validation import as_search_errors
 from mixsearch.errors import DoubtfulExamplesWarning, HintError, Option, SearchError, collect_warnings, warn_user
 from mixsearch.graph.members import find_members
 from mixsearch.io.frames import is_frame
@@ -227,7 +228,8 @@ class TableSearch(ClassifierMixin, BaseEstimator):
             frame = open_table(table).frame
             validate_data(self, frame, reset=reset, skip_check_array=True)
             return frame
-        return validate_data(self, table, reset=reset, dtype=None, ensure_all_finite=False, ensure_min_samples=1)
+        with as_search_errors():
+            return validate_data(self, table, reset=reset, dtype=None, ensure_all_finite=False, ensure_min_samples=1)
 
     def _read(self, argument: str, rows: Any) -> Examples:
         """Find the examples that an argument names: positions, ids, a mask or a table with rows."""

@@ -89,9 +89,10 @@ def check_counts(X: Any, min_documents: int = 0) -> sp.csr_array:
     if counts.nnz < 2**31 and counts.indices.dtype != np.int32:  # half of the bytes that every search reads
         places = (counts.indices.astype(np.int32), counts.indptr.astype(np.int32))
         counts = sp.csr_array((counts.data, *places), shape=counts.shape)
-    if not counts.has_canonical_format or not counts.data.all():
+    if not counts.has_canonical_format or np.any(np.abs(counts.data) < _TINY):
         counts = counts.copy()
         counts.sum_duplicates()
+        counts.data[np.abs(counts.data) < _TINY] = 0
         counts.eliminate_zeros()
     low, high = counts.data.min(initial=0), counts.data.max(initial=0)
     if low < 0 or high > MAX_COUNT:
