@@ -33,7 +33,7 @@ STATIC_FILES = Path(__file__).parent / "web" / "static"
 GROUPED_ROLES = ("date", "category", "number")
 N_DOCUMENTS = 100  # of each topic, that the page can list
 N_LABELLED, N_LABELS = 40, 20  # words to search for, and topics that are named on the map
-LARGEST = 65535  # of places on the map
+COLUMNS, ROWS = 768, 384  # places on the map, about one for each pixel
 MAX_CHIPS = 8
 
 
@@ -227,11 +227,11 @@ def describe_index(index: TopicIndex, name: str) -> dict[str, Any]:
 def encode_map(index: TopicIndex) -> bytes:
     """Encode the documents in the plane, and words at the places of the largest topics.
 
-    Their number as uint32, their rows as uint32, x and y as uint16; then the words as JSON.
+    Their number as uint32, the steps between their rows as uint32, x and y as uint16; then the words as JSON.
     """
     places = place_in_plane(index.corpus)
     rows = np.asarray(index.corpus.rows)[places.documents]
-    x, y = np.round(LARGEST * places.points).astype("<u2").T
+    x, y = np.minimum(places.points * (COLUMNS, ROWS), (COLUMNS - 1, ROWS - 1)).astype("<u2").T
     labels = []
     for listed in list_topics(index, N_LABELLED)[:N_LABELS]:
         weights = listed.topic.membership()[places.documents]
@@ -239,14 +239,14 @@ def encode_map(index: TopicIndex) -> bytes:
         if len(members):
             left, top = np.median(members, axis=0).tolist()
             labels.append({"word": listed.hints[0], "x": left, "y": top})
-    arrays = (np.array(len(rows), "<u4"), rows.astype("<u4"), x, y)
+    arrays = (np.array(len(rows), "<u4"), np.diff(rows, prepend=0).astype("<u4"), x, y)
     return b"".join(array.tobytes() for array in arrays) + json.dumps(labels).encode()
 
 
 def encode_membership(topic: Topic) -> bytes:
-    """Encode the membership of the documents of the map as bytes, from 0 to 255."""
+    """Encode as bits which documents of the map are members: those that belong to the topic rather than not."""
     weights: Array = topic.member_weights[list_mapped(len(topic.member_weights))]
-    return np.round(255 * weights).astype(np.uint8).tobytes()
+    return np.packbits(weights >= 0.5, bitorder="little").tobytes()
 
 
 def list_largest(index: TopicIndex, n: int) -> list[dict[str, Any]]:

@@ -12,7 +12,7 @@ from tests.serving import serve
 
 from mixsearch.topics import add_documents, refresh_index
 from mixsearch.web import Limits, make_app
-from mixsearch.web.indexes import ServedIndex, reopen_if_changed
+from mixsearch.web.indexes import ServedIndex, get_newest
 
 
 def write_more(folder, n=30):
@@ -24,12 +24,13 @@ def write_more(folder, n=30):
 
 def test_an_index_is_reopened_if_it_has_changed(tmp_path):
     served = ServedIndex("texts", open_made(tmp_path))
-    assert reopen_if_changed(served) is served
+    indexes = {"texts": served}
+    assert get_newest(indexes, "texts") is served
     add_documents(served.index.path, write_more(tmp_path))
-    reopened = reopen_if_changed(served)
+    reopened = get_newest(indexes, "texts")
     assert reopened.index.n_documents == served.index.n_documents + 29
     assert reopened.state.generation != served.state.generation
-    assert reopen_if_changed(reopened) is reopened
+    assert get_newest(indexes, "texts") is reopened
 
 
 def test_a_row_of_an_older_answer_is_no_document_of_another_state(tmp_path):
@@ -51,11 +52,11 @@ def test_a_row_of_an_older_answer_is_no_document_of_another_state(tmp_path):
 def test_an_index_that_is_gone_is_served_as_it_was(tmp_path):
     served = ServedIndex("texts", open_made(tmp_path))
     moved = shutil.move(served.index.path, tmp_path / "elsewhere")
-    assert reopen_if_changed(served) is served
+    assert get_newest({"texts": served}, "texts") is served
     assert "Nothing is stored" in (served.problem or "")
     assert served.index.search("sushi").documents(1)
     shutil.move(moved, served.index.path)
-    assert reopen_if_changed(served) is served
+    assert get_newest({"texts": served}, "texts") is served
     assert served.problem is None
 
 

@@ -16,7 +16,7 @@ from tests.served_corpus import open_made
 from mixsearch.topics import add_documents
 from mixsearch.web import Limits, make_app
 from mixsearch.web.errors import APIError
-from mixsearch.web.indexes import ServedIndex, StateGoneError, open_state, reopen_if_changed
+from mixsearch.web.indexes import ServedIndex, StateGoneError, get_newest, open_state
 from mixsearch.web.workers import Workers, compute
 
 pytestmark = pytest.mark.slow
@@ -101,7 +101,7 @@ def test_a_worker_answers_from_the_state_that_was_asked_and_from_no_other(tmp_pa
     old, path = served.state, served.state.path
     assert compute(old, count_documents) == b"240"
     add_documents(path, write_more(tmp_path))
-    new = reopen_if_changed(served).state
+    new = get_newest({"texts": served}, "texts").state
     assert compute(new, count_documents) == b"269"
     assert compute(old, count_documents) == b"240"
     open_state.cache_clear()

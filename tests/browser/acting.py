@@ -36,6 +36,19 @@ def commit(page, hint):
     page.locator("#query").press("Enter")
 
 
+def circle(page, canvas, share):
+    """Draw a line around the left part of a canvas."""
+    canvas.scroll_into_view_if_needed()
+    box = canvas.bounding_box()
+    left, top, bottom = box["x"] + 2, box["y"] + 2, box["y"] + box["height"] - 2
+    right = box["x"] + share * box["width"]
+    page.mouse.move(left, top)
+    page.mouse.down()
+    for x, y in ((right, top), (right, bottom), (left, bottom), (left, top + 40)):
+        page.mouse.move(x, y, steps=4)
+    page.mouse.up()
+
+
 def titles(page):
     """Return the titles of the documents that are listed."""
     return page.locator(".documents .title").all_inner_texts()

@@ -98,15 +98,16 @@ def open_state(state: State) -> ServedIndex:
     return served
 
 
-def reopen_if_changed(served: ServedIndex) -> ServedIndex:
+def get_newest(indexes: MutableMapping[str, ServedIndex], name: str) -> ServedIndex:
     """Return an index in its newest state that can be read: one that was removed is served as it was."""
+    served = indexes[name]
     try:
-        if read_manifest(served.index.path).generation != served.state.generation:
-            return ServedIndex(served.name, open_index(served.index.path))
+        if read_manifest(served.state.path).generation != served.state.generation:
+            served = indexes[name] = ServedIndex(name, open_index(served.state.path))
         served.problem = None
     except StorageError as error:
         if served.problem is None:
-            _logger.warning("The index %r is served as it was: %s", served.name, error)
+            _logger.warning("The index %r is served as it was: %s", name, error)
         served.problem = str(error)
     return served
 
@@ -124,7 +125,7 @@ def choose_index(indexes: MutableMapping[str, ServedIndex], name: str, tags: str
             known=", ".join(indexes) or "none",
             indexes=list(indexes),
         )
-    index = indexes[name] = reopen_if_changed(indexes[name])
+    index = get_newest(indexes, name)
     index.index.check_files()  # reading one that was cut would end the process
     if tags is not None and not {index.tag, "*"} & {tag.strip().removeprefix("W/") for tag in tags.split(",")}:
         sentence = "The index {name!r} has changed since that answer. Search again."

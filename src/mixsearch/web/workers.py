@@ -53,7 +53,8 @@ class Workers:
     ) -> bytes:
         """Return `make(index, *arguments)` from the cache, or computed by a worker: bytes, or a value as JSON.
 
-        The same question is computed once, whoever asks it meanwhile; calls that are `slow` one at a time.
+        The same question is computed once, whoever asks it meanwhile. Calls that are `slow` are computed one at a time,
+        and have ten times as many seconds.
         """
         key = (index.state, make, *arguments)
         if key in self._answers:
@@ -62,11 +63,12 @@ class Workers:
         if key not in self._pending:
             task = self._pending[key] = asyncio.create_task(self._answer(key, index, make, *arguments, slow=slow))
             task.add_done_callback(lambda _: self._pending.pop(key))
+        seconds = self._seconds * (10 if slow else 1)
         try:
-            return await asyncio.wait_for(asyncio.shield(self._pending[key]), self._seconds)
+            return await asyncio.wait_for(asyncio.shield(self._pending[key]), seconds)
         except TimeoutError:
             sentence = "No answer within {seconds:g} seconds. Request less."
-            raise APIError("too_slow", sentence, seconds=self._seconds) from None
+            raise APIError("too_slow", sentence, seconds=seconds) from None
 
     def close(self) -> None:
         """Accept no further calls."""

@@ -1,10 +1,10 @@
 // One chart for all topics: shares over time as lines, by group as bars.
 
-import type { RefObject } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { percent, plural, whole } from "./format";
 import type { Selection } from "./state";
 import type { Group, Groups } from "./types";
+import { useWidth } from "./useWidth";
 
 const HEIGHT = 280;
 const EDGE = { left: 46, top: 12, bottom: 26 };
@@ -53,20 +53,9 @@ export function Chart({ groups: given, title, names, audited, selection, onSelec
   );
 }
 
-function useWidth(): [RefObject<HTMLDivElement | null>, number] {
-  const frame = useRef<HTMLDivElement>(null);
-  const [width, setWidth] = useState(0);
-  useEffect(() => {
-    if (!frame.current) return undefined;
-    const observer = new ResizeObserver(([entry]) => setWidth(Math.round(entry?.contentRect.width ?? 0)));
-    observer.observe(frame.current);
-    return () => observer.disconnect();
-  }, []);
-  return [frame, width];
-}
-
 function Lines({ groups, names, selection, onSelect }: Omit<Props, "audited" | "title">) {
-  const [frame, width] = useWidth();
+  const frame = useRef<HTMLDivElement>(null);
+  const width = useWidth(frame);
   const [hovered, setHovered] = useState<number | null>(null);
   const labels = groups.topics[0]?.groups.map(({ label }) => label) ?? [];
   const longest = Math.min(Math.max(...names.map(({ length }) => length), 4), MAX_NAME);

@@ -4,12 +4,13 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { fetchMap, fetchMemberships, shared } from "./api";
 import { keyOf, type Chip } from "./state";
 import type { MapLabel, MapPoints } from "./types";
+import { useLasso } from "./useLasso";
+import { useTheme } from "./useTheme";
+import { useWidth } from "./useWidth";
 
-const LARGEST = 65535;
-const IS_MEMBER = 128; // of 255
+const [COLUMNS, ROWS] = [768, 384]; // places on the map
 const MAX_MARKED = 50;
 const HEIGHT = 380;
-const MIN_CIRCLE = 6; // points of a line that is drawn around documents
 
 interface Props {
   index: string;
@@ -21,15 +22,11 @@ interface Props {
   onError: (error: unknown) => void;
 }
 
-type Place = [number, number];
-
 export function DocumentMap({ index, generation, chips, where, onCircle, onOpen, onError }: Props) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const [points, setPoints] = useState<MapPoints | null>(null);
   const [members, setMembers] = useState<Uint8Array[]>([]);
   const known = useRef(new Map<string, Uint8Array>()); // memberships by the state of the index and the topic
-  const [width, setWidth] = useState(0);
-  const [circle, setCircle] = useState<Place[]>([]);
   const wanted = chips.map((chip) => (where && !shared ? `${keyOf(chip)}&${new URLSearchParams({ where })}` : keyOf(chip)));
 
   useEffect(() => {
@@ -54,35 +51,22 @@ export function DocumentMap({ index, generation, chips, where, onCircle, onOpen,
     return () => controller.abort();
   }, [index, generation, wanted.join("\n")]);
 
-  useEffect(() => {
-    if (!canvas.current) return undefined;
-    const observer = new ResizeObserver(([entry]) => setWidth(Math.round(entry?.contentRect.width ?? 0)));
-    observer.observe(canvas.current);
-    return () => observer.disconnect();
-  }, []);
-
+  const width = useWidth(canvas);
   const theme = useTheme();
   useEffect(() => {
     if (canvas.current && points && width > 0) paint(canvas.current, points, members);
   }, [points, members, width, theme]);
 
-  const placeOf = (event: PointerEvent): Place => {
-    const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
-    return [event.clientX - box.left, event.clientY - box.top];
-  };
-  const finish = (event: PointerEvent) => {
-    const [x, y] = placeOf(event);
-    const drawn = circle;
-    setCircle([]);
-    if (!points || drawn.length === 0) return;
-    if (drawn.length < MIN_CIRCLE) {
-      const nearest = nearestTo(points, x, y, width);
-      if (nearest !== null) onOpen(nearest);
-    } else if (!shared) {
-      const rows = rowsInside(points, drawn, width);
+  const [listeners, line] = useLasso(
+    (isInside) => {
+      const rows = points && !shared ? rowsInside(points, isInside, width) : [];
       if (rows.length > 0) onCircle(rows);
-    }
-  };
+    },
+    ([left, top]) => {
+      const nearest = points && nearestTo(points, left, top, width);
+      if (nearest !== null) onOpen(nearest);
+    },
+  );
   return (
     <section class="card map" aria-labelledby="map-title">
       <h2 id="map-title">Map of the documents</h2>
@@ -95,43 +79,11 @@ export function DocumentMap({ index, generation, chips, where, onCircle, onOpen,
             <progress aria-label="Placing the documents" /> Placing the documents …
           </p>
         ) : null}
-        <canvas
-        ref={canvas}
-        role="img"
-        aria-label={`Map of ${points?.rows.length ?? 0} documents; those of the topics are coloured.`}
-        onPointerDown={(event) => {
-          event.currentTarget.setPointerCapture(event.pointerId);
-          setCircle([placeOf(event)]);
-        }}
-        onPointerMove={(event) => {
-          if (circle.length > 0) setCircle([...circle, placeOf(event)]);
-        }}
-        onPointerUp={finish}
-        onPointerCancel={() => setCircle([])}
-      />
-        <svg aria-hidden="true">
-          <polyline class="circle" points={circle.join(" ")} />
-        </svg>
+        <canvas ref={canvas} role="img" aria-label={`Map of ${points?.rows.length ?? 0} documents; those of the topics are coloured.`} {...listeners} />
+        {line}
       </div>
     </section>
   );
-}
-
-/** How often the colours have changed. */
-function useTheme(): number {
-  const [n, setN] = useState(0);
-  useEffect(() => {
-    const change = () => setN((before) => before + 1);
-    const observer = new MutationObserver(change);
-    const dark = matchMedia("(prefers-color-scheme: dark)");
-    observer.observe(document.documentElement, { attributeFilter: ["data-theme"] });
-    dark.addEventListener("change", change);
-    return () => {
-      observer.disconnect();
-      dark.removeEventListener("change", change);
-    };
-  }, []);
-  return n;
 }
 
 /** Draw all points and the labels. */
@@ -149,11 +101,11 @@ function paint(canvas: HTMLCanvasElement, { x, y, labels }: MapPoints, members: 
   const draw = (color: string, isShown: (i: number) => boolean) => {
     context.fillStyle = color;
     for (let i = 0; i < x.length; i++) {
-      if (isShown(i)) context.fillRect(((x[i] ?? 0) / LARGEST) * width, ((y[i] ?? 0) / LARGEST) * height, size, size);
+      if (isShown(i)) context.fillRect(((x[i] ?? 0) / COLUMNS) * width, ((y[i] ?? 0) / ROWS) * height, size, size);
     }
   };
   draw(style.getPropertyValue("--dots"), () => true);
-  members.forEach((member, j) => draw(colors[j % 8] ?? "", (i) => (member[i] ?? 0) >= IS_MEMBER));
+  members.forEach((bits, j) => draw(colors[j % 8] ?? "", (i) => (((bits[i >> 3] ?? 0) >> (i & 7)) & 1) === 1));
   context.font = `600 12px ${style.fontFamily}`;
   context.textAlign = "center";
   context.lineWidth = 4;
@@ -181,27 +133,15 @@ function apart(labels: MapLabel[], width: number, height: number): MapLabel[] {
 function nearestTo({ rows, x, y }: MapPoints, left: number, top: number, width: number): number | null {
   let [best, nearest] = [100, -1]; // squared pixels
   for (let i = 0; i < rows.length; i++) {
-    const distance = (((x[i] ?? 0) / LARGEST) * width - left) ** 2 + (((y[i] ?? 0) / LARGEST) * HEIGHT - top) ** 2;
+    const distance = (((x[i] ?? 0) / COLUMNS) * width - left) ** 2 + (((y[i] ?? 0) / ROWS) * HEIGHT - top) ** 2;
     if (distance < best) [best, nearest] = [distance, i];
   }
   return nearest < 0 ? null : (rows[nearest] ?? null);
 }
 
 /** The rows inside of a line, at even steps if they are many. */
-function rowsInside({ rows, x, y }: MapPoints, line: Place[], width: number): number[] {
-  const inside: number[] = [];
-  for (let i = 0; i < rows.length; i++) {
-    if (isInside(((x[i] ?? 0) / LARGEST) * width, ((y[i] ?? 0) / LARGEST) * HEIGHT, line)) inside.push(rows[i] ?? 0);
-  }
+function rowsInside({ rows, x, y }: MapPoints, isInside: (left: number, top: number) => boolean, width: number): number[] {
+  const inside = [...rows].filter((_, i) => isInside(((x[i] ?? 0) / COLUMNS) * width, ((y[i] ?? 0) / ROWS) * HEIGHT));
   const step = Math.ceil(inside.length / MAX_MARKED);
   return inside.filter((_, i) => i % step === 0);
-}
-
-function isInside(left: number, top: number, line: Place[]): boolean {
-  let isIn = false;
-  line.forEach(([x1, y1], i) => {
-    const [x2, y2] = line[(i + 1) % line.length] ?? [x1, y1];
-    if (y1 > top !== y2 > top && left < ((x2 - x1) * (top - y1)) / (y2 - y1) + x1) isIn = !isIn;
-  });
-  return isIn;
 }

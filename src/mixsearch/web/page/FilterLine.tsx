@@ -57,7 +57,8 @@ export function FilterLine({ indexes, info, state, groups, where, chip, onChange
       </p>
       {columns.length > 0 ? (
         <select
-          aria-label={`Documents by ${by}`}
+          aria-label={`Only one ${by}`}
+          class={state.group ? "is-set" : ""}
           value={state.group?.label ?? ""}
           onChange={(event) => onChange({ group: event.currentTarget.value === "" ? null : { column: by, label: event.currentTarget.value } })}
         >
@@ -97,11 +98,6 @@ export function FilterLine({ indexes, info, state, groups, where, chip, onChange
           />
         </form>
       )}
-      {state.group ? (
-        <button type="button" class="tag" onClick={() => onChange({ group: null })} aria-label={`Remove the filter ${state.group.label}`}>
-          {state.group.label} ×
-        </button>
-      ) : null}
       {shared ? null : <Actions info={info} state={state} where={where} chip={chip} onOpen={onOpen} onError={onError} />}
     </div>
   );

@@ -4,14 +4,15 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError, get, isAbort } from "./api";
 import type { ViewProps } from "./files";
 import { percent } from "./format";
-import { clicked, nameOf, readSegments, requestOf, withoutPixel, type Pixel, type Segment, type Target } from "./seeds";
+import { marked, nameOf, readSegments, requestOf, withoutPixel, type Pixel, type Segment, type Target } from "./seeds";
 import { fitted, fittedSize, pictureName, upload, type Size } from "./upload";
 import { chanceOf } from "./values";
 
 const QUICK_PIXELS = 600_000; // that are requested while clicking; downloads have all
 const LARGE_STEP = 10;
 const [ZOOM_STEP, MAX_ZOOM] = [1.5, 12];
-const MIN_DRAG = 6; // pixels; what moves less is a click
+const STROKE_STEP = 14; // pixels between the seeds of a stroke
+const MAX_HEIGHT = 74; // of the picture, in per cent of that of the window
 const ARROWS: Record<string, Pixel> = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 interface FoundSegment {
@@ -106,30 +107,47 @@ export function PictureView({ settings, params, file, onGo, onError }: ViewProps
     setPast([...past, segments]);
     setSegments(next);
   };
-  const put = (pixel: Pixel, where: Target = target) => change(clicked(segments, pixel, where));
+  const put = (stroke: Pixel[], where: Target = target) => change(marked(segments, stroke, where));
   const stage = useRef<HTMLDivElement>(null);
   const frame = useRef<HTMLDivElement>(null);
-  const image = useRef<HTMLImageElement>(null);
   const [zoom, setZoom] = useState(1);
   const fit = useRef(0); // width of the picture that is not enlarged, in pixels
   /** Enlarge around the middle of what is shown. */
   const zoomBy = (factor: number) => {
     const next = Math.min(Math.max(zoom * factor, 1), MAX_ZOOM);
-    if (zoom === 1) fit.current = image.current?.clientWidth ?? 0;
+    if (zoom === 1) fit.current = stage.current?.clientWidth ?? 0;
     setZoom(next);
     const box = frame.current;
     if (!box) return;
     const [x, y] = [box.scrollLeft + box.clientWidth / 2, box.scrollTop + box.clientHeight / 2];
     requestAnimationFrame(() => box.scrollTo((x * next) / zoom - box.clientWidth / 2, (y * next) / zoom - box.clientHeight / 2));
   };
-  const drag = useRef<{ x: number; y: number; isMoved: boolean } | null>(null);
-  const onDrag = ({ clientX: x, clientY: y, buttons }: PointerEvent) => {
-    const from = drag.current;
-    if (!from || buttons !== 1) return;
-    from.isMoved ||= Math.hypot(x - from.x, y - from.y) > MIN_DRAG;
-    if (!from.isMoved) return;
-    frame.current?.scrollBy(from.x - x, from.y - y);
-    Object.assign(from, { x, y });
+  // A click puts a seed, and a stroke several along its way.
+  const [stroke, setStroke] = useState<Pixel[]>([]);
+  const last = useRef({ x: 0, y: 0 });
+  const pixelOf = (event: PointerEvent, { width, height }: Size): Pixel => {
+    const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
+    const [x, y] = [(event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height];
+    return [clamp(Math.floor(x * width), width), clamp(Math.floor(y * height), height)];
+  };
+  const onPointerDown = (event: PointerEvent) => {
+    if (!size || event.button !== 0) return;
+    (event.currentTarget as HTMLElement).setPointerCapture(event.pointerId);
+    last.current = { x: event.clientX, y: event.clientY };
+    setStroke([pixelOf(event, size)]);
+  };
+  const onPointerMove = (event: PointerEvent) => {
+    const { clientX: x, clientY: y } = event;
+    if (!size || stroke.length === 0 || Math.hypot(x - last.current.x, y - last.current.y) < STROKE_STEP) return;
+    last.current = { x, y };
+    setStroke([...stroke, pixelOf(event, size)]);
+  };
+  const onPointerUp = (event: PointerEvent) => {
+    const [first] = stroke;
+    setStroke([]);
+    if (!first) return;
+    const isLast = event.shiftKey && segments.length > 0;
+    put(stroke, event.altKey ? covering(first) : isLast ? { segment: segments.length - 1, isNot: false } : target);
   };
   /** Where a click goes that takes a spot out: of the segment that covers it; what no segment covers is of the first. */
   const covering = ([x, y]: Pixel): Target => {
@@ -155,7 +173,7 @@ export function PictureView({ settings, params, file, onGo, onError }: ViewProps
     if (arrow) {
       const step = event.shiftKey ? 1 : Math.max(LARGE_STEP, Math.round(size.width / 60));
       setCursor([clamp(x + step * arrow[0], size.width), clamp(y + step * arrow[1], size.height)]);
-    } else if (event.key === "Enter" || event.key === " ") put([x, y]);
+    } else if (event.key === "Enter" || event.key === " ") put([[x, y]]);
     else if (event.key === "z" && (event.ctrlKey || event.metaKey)) undo();
     else return;
     event.preventDefault();
@@ -171,7 +189,7 @@ export function PictureView({ settings, params, file, onGo, onError }: ViewProps
           {file?.name ?? (key === "example" ? "Example" : "Picture")}
         </h1>
         <p class="muted small">
-          {adviceOf(segments, target)} By keys: arrows move the cross, Enter clicks.
+          {adviceOf(segments, target)} A stroke marks more. By keys: arrows move the cross, Enter clicks.
         </p>
         <p class="toolbar">
           <button type="button" aria-label="Larger" disabled={zoom >= MAX_ZOOM} onClick={() => zoomBy(ZOOM_STEP)}>
@@ -180,14 +198,17 @@ export function PictureView({ settings, params, file, onGo, onError }: ViewProps
           <button type="button" aria-label="Smaller" disabled={zoom <= 1} onClick={() => zoomBy(1 / ZOOM_STEP)}>
             −
           </button>
-          <span class="muted small">{zoom > 1 ? `${Math.round(100 * zoom)}%. Drag to move.` : ""}</span>
+          <span class="muted small">{zoom > 1 ? `${Math.round(100 * zoom)}%. Scroll to move.` : ""}</span>
         </p>
         <div ref={frame} class="frame">
         <div
           ref={stage}
           class={zoom > 1 ? "stage zoomed" : "stage"}
-          onPointerDown={({ clientX: x, clientY: y }) => (drag.current = { x, y, isMoved: false })}
-          onPointerMove={onDrag}
+          style={{ width: zoom > 1 ? `${fit.current * zoom}px` : size ? `min(100%, ${(MAX_HEIGHT * size.width) / size.height}vh)` : "" }}
+          onPointerDown={onPointerDown}
+          onPointerMove={onPointerMove}
+          onPointerUp={onPointerUp}
+          onPointerCancel={() => setStroke([])}
           tabIndex={0}
           role="group"
           aria-label="The picture. Arrow keys move the cross, Enter puts a seed."
@@ -195,21 +216,11 @@ export function PictureView({ settings, params, file, onGo, onError }: ViewProps
           onKeyDown={onKeyDown}
           onFocus={() => size && setCursor(cursor ?? [Math.floor(size.width / 2), Math.floor(size.height / 2)])}
           onBlur={() => setCursor(null)}
-          onClick={(event) => {
-            if (!size || drag.current?.isMoved) return;
-            const box = event.currentTarget.getBoundingClientRect();
-            const x = clamp(Math.floor(((event.clientX - box.left) / box.width) * size.width), size.width);
-            const y = clamp(Math.floor(((event.clientY - box.top) / box.height) * size.height), size.height);
-            const isLast = event.shiftKey && segments.length > 0;
-            put([x, y], event.altKey ? covering([x, y]) : isLast ? { segment: segments.length - 1, isNot: false } : target);
-          }}
         >
           {source ? (
             <img
-              ref={image}
               src={source}
               draggable={false}
-              style={{ width: zoom > 1 ? `${fit.current * zoom}px` : "" }}
               alt=""
               onLoad={({ currentTarget: { naturalWidth: width, naturalHeight: height } }) => file && setSize((now) => now ?? fittedSize({ width, height }, settings))}
               onError={() => file && key && setSource(`api/pictures/${encodeURIComponent(key)}/image.png`)}
@@ -222,7 +233,7 @@ export function PictureView({ settings, params, file, onGo, onError }: ViewProps
               )}
             </svg>
           ) : null}
-          {size ? <Seeds size={size} segments={segments} colors={colors} cursor={cursor} /> : null}
+          {size ? <Seeds size={size} segments={stroke.length > 1 ? marked(segments, stroke, target) : segments} colors={colors} cursor={cursor} /> : null}
         </div>
         </div>
         <p class="small muted" role="status">

@@ -3,7 +3,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { ApiError, send } from "./api";
 import type { ViewProps } from "./files";
-import { percent, plural, whole } from "./format";
+import { percent, plural, roughly, whole } from "./format";
 import { Judged } from "./Judged";
 import { TablePlot } from "./TablePlot";
 import { useAnswer } from "./useAnswer";
@@ -90,21 +90,22 @@ export function TableView({ params, onGo, onError }: ViewProps) {
     onGo("table", next);
   };
   // Rows that are drawn to judge: their ticks tell how many rows there are.
-  const drawn = params.getAll("rows").map(Number);
+  const listed = params.getAll("rows").map(Number);
+  const drawn = params.has("judge") ? listed : [];
   const judged = drawn.filter((row) => ticks.has(row));
   const [audit, setAudit] = useState<AuditResult | null>(null);
   const sendJudged = async (rows: number[], n: number) => {
     const judgements = Object.fromEntries(rows.map((row) => [row, ticks.get(row)]));
     return (await (await send("POST", `${path}/audit?${question}`, { judgements, n })).json()) as Audit;
   };
-  const judge = () => void sendJudged([], N_JUDGED).then(({ next }) => change({ rows: next.map(String), sort_by: null, descending: null, where: null }), onError);
+  const judge = () => void sendJudged([], N_JUDGED).then(({ next }) => change({ rows: next.map(String), judge: "", sort_by: null, descending: null, where: null }), onError);
   useEffect(() => {
     if (judged.length === 0) setAudit(null);
     else sendJudged(judged, 0).then((result) => setAudit(result.audit), onError);
   }, [judged.map((row) => `${row} ${ticks.get(row)}`).join(), question]);
   const apply = () => {
     const rows = (isMember: boolean) => [...ticks].filter(([, each]) => each === isMember).map(([row]) => String(row));
-    change({ examples: rows(true), not_examples: nYes > 0 ? rows(false) : [], sort_by: null, descending: null, rows: null });
+    change({ examples: rows(true), not_examples: nYes > 0 ? rows(false) : [], sort_by: null, descending: null, rows: null, judge: null });
   };
 
   if (!info) return <Waiting text="Reading the table …" />;
@@ -144,7 +145,7 @@ export function TableView({ params, onGo, onError }: ViewProps) {
               type="button"
               onClick={() => {
                 setTicks(new Map());
-                if (isAsked) change({ examples: null, not_examples: null, rows: null });
+                if (isAsked) change({ examples: null, not_examples: null, rows: null, judge: null });
               }}
             >
               Clear the ticks
@@ -176,9 +177,9 @@ export function TableView({ params, onGo, onError }: ViewProps) {
         >
           <input key={params.get("where")} name="where" aria-label="Filter" placeholder={`Filter, such as ${exampleOf(info.columns)}`} defaultValue={params.get("where") ?? ""} />
         </form>
-        {isAsked && (sortBy || drawn.length > 0) ? (
-          <button type="button" onClick={() => change({ sort_by: null, descending: null, rows: null })}>
-            Most alike first
+        {(isAsked && sortBy) || listed.length > 0 ? (
+          <button type="button" onClick={() => change({ sort_by: null, descending: null, rows: null, judge: null })}>
+            {isAsked ? "Most alike first" : "All rows"}
           </button>
         ) : null}
         <ColumnsUsed columns={info.columns} used={params.getAll("columns")} onChange={(names) => change({ columns: names })} />
@@ -203,7 +204,7 @@ export function TableView({ params, onGo, onError }: ViewProps) {
           <Waiting text="Reading the rows …" />
         )}
       </section>
-      <TablePlot path={path} columns={columns} members={members} isDate={(name) => info.columns.some((each) => each.name === name && each.kind === "date")} onError={onError} />
+      <TablePlot path={path} columns={columns} members={members} onCircle={(rows) => rows.length > 0 && change({ rows: rows.map(String), judge: null, sort_by: null, descending: null, where: null })} isDate={(name) => info.columns.some((each) => each.name === name && each.kind === "date")} onError={onError} />
     </div>
   );
 }
@@ -222,7 +223,7 @@ function Answer({ members: { answer, warnings }, nRows, audit }: { members: Memb
   return (
     <>
       <h2>
-        {answer.n_members === null ? `${whole(nRows)} rows, those most like yours first` : `About ${whole(answer.n_members)} of ${plural(nRows, "row")} are like these`}
+        {answer.n_members === null ? `${whole(nRows)} rows, those most like yours first` : `About ${roughly(answer.n_members)} of ${plural(nRows, "row")} are like these`}
       </h2>
       {answer.check ? <p>{answer.check}</p> : null}
       {audit ? (

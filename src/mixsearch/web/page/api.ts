@@ -161,14 +161,14 @@ export async function fetchMap(index: string): Promise<MapPoints> {
   const bytes = shared ? decode(shared.map) : await (await request(pathOf(index, "map"))).arrayBuffer();
   const n = new DataView(bytes).getUint32(0, true);
   return {
-    rows: new Uint32Array(bytes.slice(4, 4 + 4 * n)),
+    rows: new Uint32Array(bytes.slice(4, 4 + 4 * n)).map(((row) => (step: number) => (row += step))(0)),
     x: new Uint16Array(bytes.slice(4 + 4 * n, 4 + 6 * n)),
     y: new Uint16Array(bytes.slice(4 + 6 * n, 4 + 8 * n)),
     labels: JSON.parse(new TextDecoder().decode(bytes.slice(4 + 8 * n))) as MapLabel[],
   };
 }
 
-/** The membership of the documents of the map in some topics, by their keys. */
+/** Which documents of the map are members of some topics, as bits, by the queries of the topics. */
 export async function fetchMemberships(index: string, keys: string[], signal?: AbortSignal): Promise<Uint8Array[]> {
   if (shared) {
     const { memberships } = shared;

@@ -6,6 +6,11 @@ export function whole(n: number): string {
   return WHOLE.format(Math.round(n));
 }
 
+/** A number with two digits that are not zero. */
+export function roughly(n: number): string {
+  return WHOLE.format(Number(n.toPrecision(2)));
+}
+
 export function percent(share: number): string {
   const value = 100 * share;
   if (value > 0 && value < 0.1) return "<0.1%";

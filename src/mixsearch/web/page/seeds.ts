@@ -18,11 +18,13 @@ export function nameOf(segments: Segment[], segment: Segment): string {
   return segment.name.trim() || `segment ${segments.indexOf(segment) + 1}`;
 }
 
-/** Put a seed, unless there is one already. */
-export function clicked(segments: Segment[], pixel: Pixel, { segment, isNot }: Target): Segment[] {
-  if (segments.some(({ pixels, notPixels }) => [...pixels, ...notPixels].some((each) => isSame(each, pixel)))) return segments;
-  if (segment === null || !segments[segment]) return [...segments, { name: "", pixels: [pixel], notPixels: [] }];
-  const extend = (each: Segment) => (isNot ? { ...each, notPixels: [...each.notPixels, pixel] } : { ...each, pixels: [...each.pixels, pixel] });
+/** Put the seeds of a click or a stroke where there are none yet. */
+export function marked(segments: Segment[], stroke: Pixel[], { segment, isNot }: Target): Segment[] {
+  const taken = segments.flatMap(({ pixels, notPixels }) => [...pixels, ...notPixels]);
+  const added = stroke.filter((pixel, i) => ![...taken, ...stroke.slice(0, i)].some((each) => isSame(each, pixel)));
+  if (added.length === 0) return segments;
+  if (segment === null || !segments[segment]) return [...segments, { name: "", pixels: added, notPixels: [] }];
+  const extend = (each: Segment) => (isNot ? { ...each, notPixels: [...each.notPixels, ...added] } : { ...each, pixels: [...each.pixels, ...added] });
   return segments.map((each, i) => (i === segment ? extend(each) : each));
 }
 

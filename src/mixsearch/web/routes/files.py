@@ -15,7 +15,7 @@ from mixsearch.web.answers import describe_audit, describe_file, encode_json, ma
 from mixsearch.web.builds import build_served
 from mixsearch.web.errors import RESPONSES, APIError
 from mixsearch.web.images import ImageStore, describe_segments, draw_cut_out, draw_image, draw_masks
-from mixsearch.web.indexes import ServedIndex
+from mixsearch.web.indexes import ServedIndex, get_newest
 from mixsearch.web.schemas import (
     MAX_COLUMN_LENGTH,
     MAX_NAME_LENGTH,
@@ -65,7 +65,7 @@ def make_server_router(indexes: MutableMapping[str, ServedIndex], access: Access
     @router.get("/health")
     async def get_health() -> dict[str, Any]:
         """Return the state of the server and of its indexes: `ok`, or `degraded` if an index has a problem."""
-        problems = {name: problem for name, served in indexes.items() if (problem := served.trouble)}
+        problems = {name: problem for name in indexes if (problem := get_newest(indexes, name).trouble)}
         status = "degraded" if problems else "ok"
         return {"status": status, "version": __version__, "indexes": list(indexes), "problems": problems}
 

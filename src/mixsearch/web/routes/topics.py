@@ -20,7 +20,7 @@ from mixsearch.topics.groups import make_unique
 from mixsearch.topics.topic import Topic
 from mixsearch.web.answers import describe_audit, describe_file, encode_csv, encode_json, make_response, name_file
 from mixsearch.web.errors import RESPONSES, APIError
-from mixsearch.web.indexes import ServedIndex, choose_index
+from mixsearch.web.indexes import ServedIndex, choose_index, get_newest
 from mixsearch.web.schemas import (
     MAX_INTEGER,
     MAX_STATE,
@@ -71,7 +71,8 @@ async def _send(
 @router.get("")
 async def list_indexes(request: Request) -> dict[str, list[dict[str, Any]]]:
     """List the indexes of the server: their sizes and columns."""
-    return {"indexes": [describe_index(served.index, served.name) for served in request.app.state.indexes.values()]}
+    indexes = request.app.state.indexes
+    return {"indexes": [describe_index(get_newest(indexes, name).index, name) for name in indexes]}
 
 
 @router.get("/{index}/words")
@@ -134,8 +135,8 @@ async def get_overview(
 async def map_documents(index: Index, workers: Pool) -> Response:
     """Place the documents in the plane: little-endian numbers, and words at the places of the largest topics.
 
-    First the number n of documents as uint32; then n rows as uint32, n times x and n times y as uint16; the words as
-    JSON.
+    First the number n of documents as uint32; then n steps between rows as uint32, n times x (0 to 767) and n times y
+    (0 to 383) as uint16; the words as JSON.
     """
     body = await workers.call(index, encode_places, slow=True)
     return make_response(body, "application/octet-stream", ETag=index.tag)
@@ -143,7 +144,7 @@ async def map_documents(index: Index, workers: Pool) -> Response:
 
 @router.get("/{index}/map/topics", response_class=Response, responses=describe_file("application/octet-stream"))
 async def map_topics(index: Index, request: Annotated[TopicsRequest, QueryParameter()], workers: Pool) -> Response:
-    """Return the membership of the documents of the map in one topic after the other, as uint8 from 0 to 255."""
+    """Return which documents of the map are members, for one topic after the other: a bit each, the lowest first."""
     topics = [parse_topic_request(topic) for topic in request.topic]
     bodies = await asyncio.gather(*(workers.call(index, encode_levels, topic) for topic in topics))
     return make_response(b"".join(bodies), "application/octet-stream", ETag=index.tag)
@@ -258,7 +259,7 @@ def encode_places(index: ServedIndex) -> bytes:
 
 
 def encode_levels(index: ServedIndex, request: TopicRequest) -> bytes:
-    """Return the membership of the documents of the map as bytes."""
+    """Return which documents of the map are members, as bits."""
     return encode_membership(find(index, request))
 
 
