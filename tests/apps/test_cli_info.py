@@ -18,8 +18,8 @@ def index(tmp_path_factory):
 def test_the_contents_of_an_index_are_one_line_per_fact(index):
     result = invoke("info", index)
     assert result.exit_code == 0, result.output
-    facts = {line[:11].strip(): line[12:] for line in result.stdout.splitlines()}
-    assert facts["documents"].startswith("240 (")
+    facts = {line.partition("  ")[0]: line.partition("  ")[2].strip() for line in result.stdout.splitlines()}
+    assert facts["documents"] == "240"
     assert __version__ in facts["created"]
     assert facts["columns"] == "id (id)"
     assert "\x1b" not in result.output
@@ -44,9 +44,3 @@ def test_a_changed_byte_is_reported(tmp_path):
     error = json.loads(result.stdout)["error"]
     assert (error["code"], error["fields"]["path"]) == ("folder_damaged", str(largest))
     assert "--overwrite" in error["message"]
-
-
-def test_a_folder_that_is_not_an_index_is_an_error(tmp_path):
-    result = invoke("info", tmp_path, "--json")
-    assert result.exit_code == 1
-    assert json.loads(result.stdout)["error"]["code"] == "folder_missing"

@@ -34,9 +34,3 @@ def test_json_has_the_largest_topics_first(index):
         {subject for subject, words in SUBJECTS.items() if set(words) & set(topic["words"])} for topic in topics
     ]
     assert set().union(*subjects) == set(SUBJECTS)
-
-
-def test_an_index_that_is_not_there_is_an_error(tmp_path):
-    result = invoke("overview", tmp_path / "nowhere.index", "--json")
-    assert result.exit_code == 1
-    assert json.loads(result.stdout)["error"]["code"] == "folder_missing"

@@ -22,7 +22,8 @@ def main() -> NoReturn:
     except Exception as error:
         from mixsearch.cli.unexpected import explain_unexpected
 
-        _fail(str(explain_unexpected(error)), 1)
+        explained = explain_unexpected(error)
+        _fail(f"{explained} [{explained.code}]", 1)
     raise SystemExit(0)
 
 

@@ -24,6 +24,7 @@ Examples:
   mixsearch add reviews.index corrected.csv --existing replace
   mixsearch add mails.index mails/ --existing skip
   mixsearch add reviews.index --refit"""
+STOPPED = "Stopped. The index is unchanged."
 
 
 def add(
@@ -36,21 +37,19 @@ def add(
     refit: Annotated[bool, typer.Option("--refit", help="Fit the index again, after documents are added.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Add documents to an index."""
     if not source and not refit:
         raise typer.BadParameter("Give files to add, or --refit.")
-    with console.report_errors(as_json=as_json, stopped="Stopped. The index is unchanged."):
-        if source:
-            with console.show_progress() as on_progress:
-                documents = source[0] if len(source) == 1 else source
-                added = add_documents(path, documents, existing=existing, on_progress=on_progress)
-            if not refit:
-                _print(added, as_json=as_json)
-        if refit:
-            start = perf_counter()
-            with console.show_progress() as on_progress, console.record_warnings() as warned:
-                built = refresh_index(path, on_progress=on_progress)
-            report_built(built, perf_counter() - start, warned, as_json=as_json)
+    if source:
+        with console.show_progress() as on_progress:
+            documents = source[0] if len(source) == 1 else source
+            added = add_documents(path, documents, existing=existing, on_progress=on_progress)
+        if not refit:
+            _print(added, as_json=as_json)
+    if refit:
+        start = perf_counter()
+        with console.show_progress() as on_progress, console.record_warnings() as warned:
+            built = refresh_index(path, on_progress=on_progress)
+        report_built(built, perf_counter() - start, warned, as_json=as_json)
 
 
 def _print(added: Added, *, as_json: bool) -> None:

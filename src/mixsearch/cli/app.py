@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -9,7 +10,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from mixsearch import __version__
-from mixsearch.cli.console import report_errors
+from mixsearch.cli import console
 
 # The commands in the order of the help, each with the first line of the HELP of its module.
 COMMANDS = {
@@ -41,7 +42,8 @@ Examples:
   mixsearch serve reviews.index
 
 mixsearch COMMAND --help describes each command."""
-EPILOG = "Exit codes: 0 success, 1 error, 2 wrong usage, 130 stopped by Ctrl-C."
+EPILOG = """-q prints answers and errors only, -v also steps and times.
+Exit codes: 0 success, 1 error, 2 wrong usage, 130 stopped by Ctrl-C."""
 
 
 def load_command(name: str) -> Any:
@@ -51,7 +53,8 @@ def load_command(name: str) -> Any:
     module = import_module(f"mixsearch.cli.{name}")
     alone = typer.Typer(add_completion=False, rich_markup_mode="rich")
     help = f"{COMMANDS[name]}\n\n{module.HELP}"
-    alone.command(name, help=help, epilog=EPILOG)(expand_options(getattr(module, name)))
+    stopped = getattr(module, "STOPPED", "Stopped.")
+    alone.command(name, help=help, epilog=EPILOG)(expand_options(getattr(module, name), stopped))
     return typer.main.get_command(alone)
 
 
@@ -67,8 +70,16 @@ class LazyGroup(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the command to run or to complete, with its options."""
         name, found, rest = super().resolve_command(ctx, args)
-        with report_errors():  # Ctrl-C also while packages are imported
+        with console.report_errors():  # Ctrl-C also while packages are imported
             return name, None if found is None else load_command(str(found.name)), rest
+
+    def main(self, args: Any = None, *more: Any, **options: Any) -> Any:
+        """Run a command and end with its exit code; wrong usage is one line, like every other error."""
+        try:
+            exit_code = super().main(args, *more, **(options | {"standalone_mode": False}))
+        except console.USAGE_ERROR as error:
+            exit_code = console.report_usage(error, as_json="--json" in (sys.argv if args is None else args))
+        sys.exit(exit_code or 0)
 
 
 app = typer.Typer(
@@ -92,5 +103,12 @@ def mixsearch(
     version: Annotated[
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
     ] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Print answers and errors only; also after COMMAND.")
+    ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Print also steps and times; also after COMMAND.")
+    ] = False,
 ) -> None:
     """Find one component of a mixture from a small hint."""
+    console.LEVEL.is_quiet, console.LEVEL.is_verbose = quiet, verbose

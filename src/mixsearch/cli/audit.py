@@ -49,17 +49,19 @@ def list_audit(file: Path, result: AuditResult | None) -> str:
 
 def _write(file: Path, judgements: dict[int, bool | None], describe: Describe) -> None:
     """Write one line per row: its number, an empty or judged column `member`, and what describes it."""
-    spelt = {True: "yes", False: "no", None: ""}
-    facts = describe(list(judgements))
+    spelt, facts = {True: "yes", False: "no", None: ""}, describe(list(judgements))
+    lines = [
+        {ROW: row, MEMBER: spelt[is_member], **{name: _spell(value) for name, value in values.items()}}
+        for (row, is_member), values in zip(judgements.items(), facts, strict=True)
+    ]
     with (
         explain_os_errors("write", file),
         write_atomically(file) as temporary,
-        open(temporary, "w", encoding="utf-8", newline="") as lines,
+        open(temporary, "w", encoding="utf-8", newline="") as out,
     ):
-        writer = csv.writer(lines)
-        writer.writerow([ROW, MEMBER, *facts[0]])
-        for (row, is_member), values in zip(judgements.items(), facts, strict=True):
-            writer.writerow([row, spelt[is_member], *map(_spell, values.values())])
+        writer = csv.DictWriter(out, list(lines[0]))
+        writer.writeheader()
+        writer.writerows(lines)
 
 
 def _read(file: Path) -> tuple[dict[int, str], dict[int, bool | None]]:

@@ -65,38 +65,36 @@ def community(
     output: OutputOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Find the community of a graph that a few nodes belong to."""
-    with console.report_errors(as_json=as_json):
-        console.check_output(output, table)
-        positive, negative = split_list(examples), split_list(not_examples or ())
-        with console.record_warnings() as warned, console.stderr_console().status("Finding communities"):
-            graph = _read_graph(table, reading)
-            fitted = CommunitySearch(search.n_components).fit(graph)
-            found = fitted.search(list(positive), list(negative))
-        frame = found.to_frame().sort("score", descending=True, maintain_order=True)
-        best = frame.select("node", "membership").head(N_LISTED + len(positive)).to_dicts()
-        check = str(found.check)
-        answer: dict[str, Any] = {
-            "table": str(table),
-            "n_nodes": len(graph.names),
-            "n_links": graph.n_links,
-            "examples": list(positive),
-            "not_examples": list(negative),
-            "method": found.method,
-            "reason": found.reason,
-            "n_components": fitted.n_components_,
-            "n_members": len(found.members),
-            "check": {"sentence": check.replace("rows", "nodes"), "ranks": list(map(int, found.check.ranks))},
-            "is_probability": found.is_probability,
-            "typical_nodes": [row for row in best if row["node"] not in positive][:N_LISTED],
-            "warnings": list(map(console.describe_for_json, warned)),
-            "written": [] if output is None else [str(output)],
-        }
-        if output is not None:
-            write_table(found.to_frame(), output)
-            console.print_written(output)
-        console.print_json(answer) if as_json else _print_members(answer)
-        console.print_notes(warned)
+    console.check_output(output, table)
+    positive, negative = split_list(examples), split_list(not_examples or ())
+    with console.record_warnings() as warned, console.show_status("Finding communities"):
+        graph = _read_graph(table, reading)
+        fitted = CommunitySearch(search.n_components).fit(graph)
+        found = fitted.search(list(positive), list(negative))
+    frame = found.to_frame().sort("score", descending=True, maintain_order=True)
+    best = frame.select("node", "membership").head(N_LISTED + len(positive)).to_dicts()
+    check = str(found.check)
+    answer: dict[str, Any] = {
+        "table": str(table),
+        "n_nodes": len(graph.names),
+        "n_links": graph.n_links,
+        "examples": list(positive),
+        "not_examples": list(negative),
+        "method": found.method,
+        "reason": found.reason,
+        "n_components": fitted.n_components_,
+        "n_members": len(found.members),
+        "check": {"sentence": check.replace("rows", "nodes"), "ranks": list(map(int, found.check.ranks))},
+        "is_probability": found.is_probability,
+        "typical_nodes": [row for row in best if row["node"] not in positive][:N_LISTED],
+        "warnings": list(map(console.describe_for_json, warned)),
+        "written": [] if output is None else [str(output)],
+    }
+    if output is not None:
+        write_table(found.to_frame(), output)
+        console.print_written(output)
+    console.print_json(answer) if as_json else _print_members(answer)
+    console.print_notes(warned)
 
 
 def _read_graph(path: Path, reading: LinkOptions) -> Graph:

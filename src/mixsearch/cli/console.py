@@ -13,12 +13,14 @@ from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.segment import Segment
+from rich.status import Status
 from rich.table import Table
 from rich.text import Text
 
@@ -31,11 +33,10 @@ if TYPE_CHECKING:
     from mixsearch.topics.records import StoredColumn
 
 EXIT_ERROR, EXIT_STOPPED = 1, 130
-# What Typer deals with itself; its base class of usage errors has no public name in all versions.
-_PASSED_ON: tuple[type[BaseException], ...] = (
-    *(typer.Exit, typer.Abort, BrokenPipeError),
-    *(each for each in typer.BadParameter.__mro__ if each.__name__ == "ClickException"),
-)
+# The base class of usage errors, which has no public name in all versions of Typer.
+USAGE_ERROR: Any = next(each for each in typer.BadParameter.__mro__ if each.__name__ == "ClickException")
+# How much is printed besides answers and errors: notes and what was written, nothing, or also steps and times.
+LEVEL = SimpleNamespace(is_quiet=False, is_verbose=False)
 # Characters that a terminal obeys, of which tabs and ends of lines are harmless.
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]|\r(?!\n)")
 # Arguments of the library that are positional here, or options that are given once for each item.
@@ -79,8 +80,8 @@ def stdout_console() -> Console:
 
 
 def stderr_console() -> Console:
-    """Return the console for everything that is not the answer."""
-    return SafeConsole(stderr=True, highlight=False)
+    """Return the console for everything that is neither an answer nor an error."""
+    return SafeConsole(stderr=True, highlight=False, quiet=LEVEL.is_quiet)
 
 
 # ---- Errors, warnings, and what was written -------------------------------------------------------------------------
@@ -96,9 +97,10 @@ def describe_for_json(coded: Coded) -> dict[str, Any]:
     return coded.as_dict() | {"message": describe(coded)}
 
 
-def print_error(sentence: str) -> None:
-    """Print one sentence in red."""
-    stderr_console().print(Text(sentence, style="red"), soft_wrap=True)
+def print_error(sentence: str, code: str, prefix: str = "") -> None:
+    """Print a sentence in red with the code of the error."""
+    terminal = SafeConsole(stderr=True, highlight=False)
+    terminal.print(Text.assemble((f"{prefix}{sentence}", "red"), (f" [{code}]", "dim")), soft_wrap=True)
 
 
 def print_notes(notes: Iterable[Coded | str]) -> None:
@@ -119,16 +121,29 @@ def report_errors(*, as_json: bool = False, stopped: str = "Stopped.") -> Iterat
     try:
         yield
     except KeyboardInterrupt as error:
-        stderr_console().print(stopped)
+        SafeConsole(stderr=True).print(stopped)
         raise typer.Exit(EXIT_STOPPED) from error
-    except _PASSED_ON:
+    except (typer.Exit, typer.Abort, BrokenPipeError, USAGE_ERROR):
         raise
     except Exception as error:
         coded = add_next_step(error) if isinstance(error, SearchError) else explain_unexpected(error)
         if as_json:
             print_json({"error": describe_for_json(coded)})
-        print_error(describe(coded))
+        print_error(describe(coded), coded.code)
         raise typer.Exit(EXIT_ERROR) from error
+
+
+def report_usage(error: Any, *, as_json: bool) -> int:
+    """Print wrong usage in one line, and return the exit code."""
+    if type(error).__name__ == "NoArgsIsHelpError":
+        error.show()
+        return int(error.exit_code)
+    command = "mixsearch" if error.ctx is None else error.ctx.command_path
+    message = f"{error.format_message()} See {command} --help."
+    if as_json:
+        print_json({"error": {"code": "wrong_usage", "fields": {}, "message": message}})
+    print_error(message, "wrong_usage")
+    return int(error.exit_code)
 
 
 @contextmanager
@@ -170,7 +185,7 @@ def complete_index(incomplete: str) -> list[str]:
 
 
 def _list_indexes(folder: Path) -> list[Path]:
-    from mixsearch.io.folder import MANIFEST_NAME  # most commands need not wait for it
+    from mixsearch.io.disk import MANIFEST_NAME  # most commands need not wait for it
 
     with suppress(OSError):
         return sorted(each for each in folder.iterdir() if (each / MANIFEST_NAME).exists())
@@ -234,6 +249,11 @@ def list_columns(columns: Iterable[StoredColumn]) -> str:
     return ", ".join(f"{column.name} ({column.role or column.kind})" for column in columns)
 
 
+def describe_words(n_words: int, n_features: int) -> str:
+    """Return the number of words of an index."""
+    return f"{n_words:,}; documents are compared by {n_features:,} of them"
+
+
 def describe_growth(growth: Growth, path: Path) -> list[str]:
     """Return the advice to fit an index again, with its reason; empty if there is no need."""
     if growth.reason is None:
@@ -257,18 +277,26 @@ def format_bytes(n: float) -> str:
     return f"{n:,.3g} TB"
 
 
+def show_status(doing: str) -> Status:
+    """Show on a terminal that a command is at work."""
+    return stderr_console().status(f"{doing} ...")
+
+
 @contextmanager
 def show_progress() -> Iterator[Callable[[str, int, int | None, str], None]]:
-    """Yield a callback for a step, the amount done, the total and the unit; it prints on a terminal only."""
+    """Yield a callback for a step, the amount done, the total and the unit; bars are shown on a terminal only."""
     console = stderr_console()
     columns = (TextColumn("{task.description:<14}"), BarColumn(bar_width=20), TextColumn("{task.fields[amount]}"))
     remaining = TimeRemainingColumn(compact=True, elapsed_when_finished=True)
-    with Progress(*columns, remaining, console=console, disable=not console.is_terminal) as progress:
+    is_shown = console.is_terminal and not console.quiet
+    with Progress(*columns, remaining, console=console, disable=not is_shown) as progress:
         bars: dict[str, TaskID] = {}
 
         def finish() -> None:  # the last report of a step may come before its end
-            for task in progress.tasks:
+            for task in progress.tasks[-1:]:
                 progress.update(task.id, total=task.total or task.completed, completed=task.total or task.completed)
+                if LEVEL.is_verbose and not is_shown:
+                    console.print(f"{task.description}: {task.fields['amount']}, {task.elapsed:.1f} s")
 
         def on_progress(step: str, done: int, total: int | None, unit: str) -> None:
             if step not in bars:

@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from mixsearch.cli import console
-from mixsearch.cli.options import HintsOption, IndexArgument, split_list
+from mixsearch.cli.options import HintsOption, IndexArgument, JsonOption, split_list
 from mixsearch.cli.queries import read_questions
-from mixsearch.cli.topic import print_messages
+from mixsearch.cli.topic import report_topics
 from mixsearch.io.tables import write_table
 from mixsearch.topics.answers import answer_questions, frame_documents, name_answers
 from mixsearch.topics.index import open_index
@@ -41,14 +41,14 @@ def export(
         typer.Option(metavar="WORDS", help="Words separated by commas; each is the hint of one topic."),
     ] = None,
     hints: HintsOption = None,
+    as_json: JsonOption = False,
 ) -> None:
-    """Write the documents of an index to a table."""
-    with console.report_errors():
-        words, index = split_list(topics or ()), open_index(path)
-        wanted = bool(words) or hints is not None
-        answers = answer_questions(index, read_questions(words, hints=hints, each=bool(words))) if wanted else []
-        print_messages(answers)
-        write_table(frame_documents(index, name_answers(answers), text=True), output)
-        console.print_written(output, f", {index.n_documents:,} documents")
-        if any(answer.error is not None for answer in answers):
-            raise typer.Exit(console.EXIT_ERROR)
+    words, index = split_list(topics or ()), open_index(path)
+    wanted = bool(words) or hints is not None
+    questions = read_questions(words, hints=hints, each=bool(words)) if wanted else []
+    with console.show_status("Searching"):
+        answers = answer_questions(index, questions)
+        named = name_answers(answers)
+        write_table(frame_documents(index, named, text=True), output)
+    facts = {"n_documents": index.n_documents, "topics": list(named)}
+    report_topics(output, facts, answers, as_json=as_json)

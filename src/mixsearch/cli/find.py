@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Annotated, Any
 
 import numpy as np
@@ -60,6 +59,7 @@ stderr, effect, missing, missing_others), missing, typical_rows (row, id,
 membership, values), columns, dropped_columns, warnings, written, audit."""
 _N_ROWS, _N_COLUMNS, _N_VALUES, _N_LEVELS = 10, 6, 5, 2
 _MAX_LETTERS = 24  # of a value
+_MIN_EFFECT = 0.2  # standard deviations by which members differ in a column that is shown
 
 
 def find(
@@ -80,36 +80,34 @@ def find(
     n_audit: NAuditOption = 40,
     as_json: JsonOption = False,
 ) -> None:
-    """Find the rows of a table that are like a few of them."""
     id = search.id
-    with console.report_errors(as_json=as_json):
-        console.check_output(output, table)
-        if plot is not None:
-            console.load_plots()
-        with console.record_warnings() as warned, console.stderr_console().status("Fitting the table"):
-            frame = read_table(table, no_header=no_header)
-            fitted = TableSearch().fit(frame, **vars(search))
-            positive, negative = (parse_rows(frame, split_list(rows or ()), id) for rows in (examples, not_examples))
-            found = fitted.search(positive, not_examples=negative)
-        audited = None
+    console.check_output(output, table)
+    if plot is not None:
+        console.load_plots()
+    with console.record_warnings() as warned, console.show_status("Fitting the table"):
+        frame = read_table(table, no_header=no_header)
+        fitted = TableSearch().fit(frame, **vars(search))
+        positive, negative = (parse_rows(frame, split_list(rows or ()), id) for rows in (examples, not_examples))
+        found = fitted.search(positive, not_examples=negative)
+    audited = None
+    if audit is not None:
+        columns = list(dict.fromkeys([*([id] if id else []), *frame.columns]))
+        most = frame.height - len(found.examples) - len(found.not_examples)
+        audited = audit_file(found, audit, n_audit, most, lambda rows: frame[list(rows)].select(columns).to_dicts())
+    if output is not None:
+        write_table(found.to_frame(), output)
+        console.print_written(output)
+    if plot is not None:
+        console.write_figure(lambda plots: plots.plot_members(found), plot)
+    if as_json:
+        facts = {"table": str(table), "warnings": list(map(console.describe_for_json, warned))}
+        written = [str(path) for path in (output, plot) if path is not None]
+        console.print_json(facts | found.as_dict() | {"written": written, "audit": audited and audited.to_dict()})
+    else:
+        print_members(found)
         if audit is not None:
-            columns = list(dict.fromkeys([*([id] if id else []), *frame.columns]))
-            most = frame.height - len(found.examples) - len(found.not_examples)
-            audited = audit_file(found, audit, n_audit, most, lambda rows: frame[list(rows)].select(columns).to_dicts())
-        if output is not None:
-            write_table(found.to_frame(), output)
-            console.print_written(output)
-        if plot is not None:
-            console.write_figure(lambda plots: plots.plot_members(found), plot)
-        if as_json:
-            facts = {"table": str(table), "warnings": list(map(console.describe_for_json, warned))}
-            written = [str(path) for path in (output, plot) if path is not None]
-            console.print_json(facts | found.as_dict() | {"written": written, "audit": audited and audited.to_dict()})
-        else:
-            print_members(found)
-            if audit is not None:
-                console.stdout_console().print(list_audit(audit, audited), markup=False, soft_wrap=True)
-        console.print_notes(warned)
+            console.stdout_console().print(list_audit(audit, audited), markup=False, soft_wrap=True)
+    console.print_notes(warned)
 
 
 def parse_rows(table: Any, typed: Sequence[str], id: str | None) -> Array:
@@ -131,15 +129,17 @@ def print_members(found: TableComponent) -> None:
     """Print an answer: a sentence, the check, what distinguishes the members, and typical rows."""
     terminal = console.stdout_console()
     names = ", ".join(_name_row(row) for row in describe_rows(found, found.examples[:_N_ROWS]))
-    count, check = describe_count(found.n_members, len(found.scores)), str(found.check)
     terminal.print(Text(f"Rows like {names}", style="bold"))
-    terminal.print(Text(f"{count[:1].upper()}{count[1:]}. {check[:1].upper()}{check[1:]}."), soft_wrap=False)
-    different = [each for each in found.differences() if each.effect][:_N_COLUMNS]
+    sentences = describe_count(found.n_members, len(found.scores)), str(found.check)
+    terminal.print(Text(" ".join(f"{each[:1].upper()}{each[1:]}." for each in sentences)), soft_wrap=False)
+    different = [each for each in found.differences() if abs(each.effect) >= _MIN_EFFECT][:_N_COLUMNS]
     if different:
         columns = console.make_table("column", ">members", ">others", ">standard deviations apart")
         for each in different:
             columns.add_row(Text(each.column), *map(Text, _format_difference(each)), f"{each.effect:+.2f}")
         console.print_table(columns)
+    else:
+        terminal.print("No column sets them apart.")
     if found.missing_apart():
         terminal.print(Text(f"Missing values: {'; '.join(map(str, found.missing_apart()[:_N_COLUMNS]))}"))
     _print_rows(found, [each.column for each in different])
@@ -153,15 +153,14 @@ def _print_rows(found: TableComponent, different: Sequence[str]) -> None:
     rows = describe_rows(found, found.typical_rows(_N_ROWS).tolist())
     if not rows:
         return
-    terminal, names = console.stdout_console(), list(dict.fromkeys([*different, *rows[0]["values"]]))
-    plain = [name for name in names if name != found._search._id and not _is_nested(rows[0]["values"][name])]
+    names = [name for name in dict.fromkeys([*different, *rows[0]["values"]]) if name != found._search._id]
     cells = {
         "row": [_name_row(row) for row in rows],
         ">membership": [describe_membership(row["membership"], is_probability=found.is_probability) for row in rows],
-        **{f">{name}": [_format_value(row["values"][name]) for row in rows] for name in plain[:_N_VALUES]},
+        **{f">{name}": [_format_value(row["values"][name]) for row in rows] for name in names[:_N_VALUES]},
     }
     ends = np.cumsum([max(map(cell_len, [name, *texts])) + 2 for name, texts in cells.items()])
-    shown = list(cells)[: max(2, int(np.searchsorted(ends, terminal.width, side="right")))]
+    shown = list(cells)[: max(2, int(np.searchsorted(ends, console.stdout_console().width, side="right")))]
     table = console.make_table(*shown)
     for line in zip(*(cells[name] for name in shown), strict=True):
         table.add_row(*map(Text, line))
@@ -172,10 +171,6 @@ def _name_row(row: dict[str, Any]) -> str:
     return f"{row['row']}" if row["id"] is None else f"{row['id']} (row {row['row']})"
 
 
-def _is_nested(value: Any) -> bool:
-    return isinstance(value, list | dict | np.ndarray)
-
-
 def _format_value(value: Any) -> str:
     if value is None or value != value:
         return "–"
@@ -183,20 +178,13 @@ def _format_value(value: Any) -> str:
     return text if len(text) <= _MAX_LETTERS else f"{text[: _MAX_LETTERS - 1]}…"
 
 
-def _format_difference(each: ColumnDifference) -> tuple[str, str]:
-    """Return the mean of the members and that of the other rows."""
-    if isinstance(each.members, dict):
+def _format_difference(each: ColumnDifference) -> list[str]:
+    """Return the mean of the members and that of the other rows, with as many decimals."""
+    means = each.members, each.others
+    if each.stderr is None:
         levels = list(each.members)[:_N_LEVELS]
-        members, others = (
-            ", ".join(f"{level} {shares.get(level, 0.0):.0%}" for level in levels)
-            for shares in (each.members, each.others)
-        )
-        return members, others
-    if each.stderr is None or not isinstance(each.members, int | float):
-        members, others = (
-            f"{mean:%Y-%m-%d %H:%M}" if isinstance(mean, datetime) else str(mean)
-            for mean in (each.members, each.others)
-        )
-        return members + ("" if each.stderr is None else f" ± {plain_number(each.stderr)} days"), others
-    # With as many decimals as the other.
-    return give_or_take(each.members, each.stderr), give_or_take(each.others, each.stderr).partition(" ±")[0]
+        return [", ".join(f"{level} {shares.get(level, 0.0):.0%}" for level in levels) for shares in means]
+    if isinstance(each.members, int | float):
+        members, others = (give_or_take(mean, each.stderr) for mean in means)
+        return [members, others.partition(" ±")[0]]
+    return [f"{each.members:%Y-%m-%d} ± {each.stderr:.0f} days", f"{each.others:%Y-%m-%d}"]

@@ -22,8 +22,9 @@ from mixsearch.topics.index import open_index
 
 HELP = """Reads JSON lines, JSON, CSV, TSV, Parquet, Arrow, Excel, tables of SQLite
 databases, text files, folders of them; files may be compressed (gz, zst). The
-suffix of a file decides its format. The text column is found, or named by
---text. An index appears when it is complete, or not at all.
+suffix of a file decides its format; on standard input, CSV and JSON lines are
+recognised. The text column is found, or named by --text. An index appears
+when it is complete, or not at all.
 
 Examples:
 
@@ -33,6 +34,7 @@ Examples:
   mixsearch index mails/ -o mails.index
   mixsearch index shop.sqlite::reviews --text review
   zcat logs.gz | mixsearch index - -o logs.index --n-components 50"""
+STOPPED = "Stopped. No index was written; an existing one is unchanged."
 _COUNTS = ("n_documents", "n_empty", "n_missing", "n_words", "n_features", "n_nonzeros")
 
 
@@ -55,24 +57,22 @@ def index(
     reading: CorpusOptions,
     as_json: JsonOption = False,
 ) -> None:
-    """Build an index of texts."""
-    with console.report_errors(as_json=as_json, stopped="Stopped. No index was written; an existing one is unchanged."):
-        target = output or name_index(source[0])
-        for folder in map(Path, source):
-            if folder.is_dir() and target.resolve().is_relative_to(folder.resolve()):
-                raise SearchError(
-                    "The index '{path}' would lie inside its source, the folder '{source}'. Choose another folder with "
-                    "{argument}.",
-                    code="index_inside_source",
-                    path=str(target),
-                    source=str(folder),
-                    argument=Option("output"),
-                )
-        start = perf_counter()
-        with console.show_progress() as on_progress, console.record_warnings() as warned:
-            sources = source[0] if len(source) == 1 else source
-            built = build_index(sources, target, options, reading, on_progress=on_progress)
-        report_built(built, perf_counter() - start, warned, as_json=as_json)
+    target = output or name_index(source[0])
+    for folder in map(Path, source):
+        if folder.is_dir() and target.resolve().is_relative_to(folder.resolve()):
+            raise SearchError(
+                "The index '{path}' would lie inside its source, the folder '{source}'. Choose another folder with "
+                "{argument}.",
+                code="index_inside_source",
+                path=str(target),
+                source=str(folder),
+                argument=Option("output"),
+            )
+    start = perf_counter()
+    with console.show_progress() as on_progress, console.record_warnings() as warned:
+        sources = source[0] if len(source) == 1 else source
+        built = build_index(sources, target, options, reading, on_progress=on_progress)
+    report_built(built, perf_counter() - start, warned, as_json=as_json)
 
 
 def name_index(source: str) -> Path:
@@ -103,7 +103,7 @@ def report_built(built: Built, seconds: float, warned: Sequence[SearchWarning], 
         [
             ("index", str(built.path)),
             ("documents", f"{built.n_documents:,}"),
-            ("words", f"{built.n_words:,}, of which {built.n_features:,} compare documents"),
+            ("words", console.describe_words(built.n_words, built.n_features)),
             *([("columns", console.list_columns(columns))] if columns else []),
             ("size", f"{console.format_bytes(built.n_bytes)}, {per_document:,.0f} bytes per document"),
             ("time", f"{seconds:.1f} s"),

@@ -15,7 +15,9 @@ from mixsearch.topics.index import open_index
 if TYPE_CHECKING:
     from mixsearch.topics.index import Contents
 
-HELP = """Examples:
+HELP = """The words after "try" are topics to begin with.
+
+Examples:
 
   mixsearch info reviews.index
   mixsearch info reviews.index --verify"""
@@ -28,21 +30,21 @@ def info(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the contents of an index."""
-    with console.report_errors(as_json=as_json):
+    with console.show_status("Reading the index"):
         contents = open_index(path, verify=verify).contents()
-        if as_json:
-            console.print_json({**contents.as_dict(), "verified": verify})
-        else:
-            console.print_facts(_list_facts(contents, verified=verify))
-            console.print_notes(console.describe_growth(contents.growth, path))
+    if as_json:
+        console.print_json({**contents.as_dict(), "verified": verify})
+    else:
+        console.print_facts(_list_facts(contents, verified=verify))
+        console.print_notes(console.describe_growth(contents.growth, path))
 
 
 def _list_facts(contents: Contents, *, verified: bool) -> Iterator[tuple[str, str]]:
     yield "index", contents.path
     yield "created", f"{contents.created} by mixsearch {contents.written_by}, format {contents.format_version}"
-    yield "documents", f"{contents.n_documents:,} ({contents.n_empty:,} without words)"
-    yield "words", f"{contents.n_words:,}, of which {contents.n_features:,} compare documents"
+    empty = f", {contents.n_empty:,} of them without words" if contents.n_empty else ""
+    yield "documents", f"{contents.n_documents:,}{empty}"
+    yield "words", console.describe_words(contents.n_words, contents.n_features)
     if contents.columns:
         yield "columns", console.list_columns(contents.columns)
     growth = contents.growth
@@ -53,4 +55,4 @@ def _list_facts(contents: Contents, *, verified: bool) -> Iterator[tuple[str, st
     yield "size", f"{console.format_bytes(contents.n_bytes)}, {per_document:,.0f} bytes per document"
     if verified:
         yield "verified", "all checksums match"
-    yield "begin with", ", ".join(starter.word for starter in contents.starters)
+    yield "try", ", ".join(starter.word for starter in contents.starters)

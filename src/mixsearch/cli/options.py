@@ -8,20 +8,25 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import is_dataclass
 from pathlib import Path
+from time import perf_counter
 from types import NoneType
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import typer
 
-from mixsearch.cli.console import complete_index, report_errors
+from mixsearch import __version__
+from mixsearch.cli import console
 from mixsearch.options import list_options
 
 Convert = Callable[[Any], Any]
 _KEYWORD = inspect.Parameter.KEYWORD_ONLY
 
 
-def expand_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command that has a parameter for each option, in place of a parameter that is a dataclass of options."""
+def expand_options(command: Callable[..., None], stopped: str = "Stopped.") -> Callable[..., None]:
+    """Return a command that has a parameter for each option, in place of a parameter that is a dataclass of options.
+
+    It reports errors, and Ctrl-C as `stopped`. Like all commands, it has --quiet and --verbose.
+    """
     parameters: list[inspect.Parameter] = []
     groups: dict[str, tuple[Any, dict[str, Convert]]] = {}
     hints = get_type_hints(command, include_extras=True)
@@ -33,15 +38,21 @@ def expand_options(command: Callable[..., None]) -> Callable[..., None]:
             parameters += [each for each, _ in made]
         else:
             parameters.append(parameter.replace(annotation=kind, kind=_KEYWORD))
+    parameters += [inspect.Parameter(name, _KEYWORD, default=False, annotation=kind) for name, kind in LEVELS.items()]
 
     def run(**given: Any) -> None:
-        with report_errors(as_json=given.get("as_json", False)):
+        console.LEVEL.is_quiet |= given.pop("quiet")
+        console.LEVEL.is_verbose |= given.pop("verbose")
+        start = perf_counter()
+        with console.report_errors(as_json=given.get("as_json", False), stopped=stopped):
             for name, (kind, converters) in groups.items():
                 typed = [(field, convert, given.pop(field)) for field, convert in converters.items()]
                 given[name] = kind(
                     **{field: convert(value) for field, convert, value in typed if value not in (None, [])}
                 )
-        command(**given)
+            command(**given)
+        if console.LEVEL.is_verbose:
+            console.stderr_console().print(f"{perf_counter() - start:.1f} s, mixsearch {__version__}")
 
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {each.name: each.annotation for each in parameters}
@@ -103,14 +114,20 @@ def split_list(typed: Iterable[str]) -> tuple[str, ...]:
 # ---- Parameters of several commands ---------------------------------------------------------------------------------
 
 OUTPUT = "Output"
+# The help of `mixsearch` describes them.
+LEVELS = {
+    "quiet": Annotated[bool, typer.Option("--quiet", "-q", hidden=True)],
+    "verbose": Annotated[bool, typer.Option("--verbose", "-v", hidden=True)],
+}
 IndexArgument = Annotated[
-    Path, typer.Argument(metavar="INDEX", help="Folder made by mixsearch index.", autocompletion=complete_index)
+    Path, typer.Argument(metavar="INDEX", help="Folder made by mixsearch index.", autocompletion=console.complete_index)
 ]
 TableArgument = Annotated[
     Path,
     typer.Argument(
         metavar="TABLE",
-        help="CSV, TSV, JSON, Parquet, Arrow, Excel, or a table of a database: shop.sqlite::reviews.",
+        help="CSV, TSV, JSON, Parquet, Arrow, Excel, or a table of a database: shop.sqlite::reviews; - for CSV or "
+        "JSON lines on standard input.",
     ),
 ]
 HintsOption = Annotated[

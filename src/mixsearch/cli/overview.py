@@ -29,15 +29,14 @@ def overview(
     n: Annotated[int, typer.Option("--n", min=1, max=200, metavar="N", help="Number of words to begin with.")] = 30,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the largest topics of an index."""
-    with console.report_errors(as_json=as_json):
+    with console.show_status("Searching for topics"):
         topics = list_topics(open_index(path), n)
-        if as_json:
-            names = ("hints", "words", "n_members", "match")
-            console.print_json([{name: getattr(topic, name) for name in names} for topic in topics])
-            return
-        table = console.make_table(">documents", "found by", "words")
-        for topic in topics:
-            hints = Text(", ".join(topic.hints), style="bold")
-            table.add_row(f"about {format_about(topic.n_members)}", hints, Text(", ".join(topic.words)))
-        console.print_table(table)
+    if as_json:
+        names = ("hints", "words", "n_members", "match")
+        console.print_json([{name: getattr(topic, name) for name in names} for topic in topics])
+        return
+    table = console.make_table(">documents", "found by", "words")
+    for topic in topics:
+        hints = Text(", ".join(topic.hints), style="bold")
+        table.add_row(f"about {format_about(topic.n_members)}", hints, Text(", ".join(topic.words)))
+    console.print_table(table)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import typer
 
+from mixsearch.display import pluralize
 from mixsearch.errors import SearchError
 from mixsearch.options import Question, SearchOptions
 
@@ -40,7 +41,8 @@ def read_questions(
     if texts:
         return [Question(_shorten(texts[0]), text=tuple(texts), **options)]
     if not words:
-        return [Question(f"document {', '.join(map(str, documents))}", **options)]
+        name = f"{pluralize(len(documents), 'document')} {', '.join(map(str, documents))}"
+        return [Question(name, **options)]
     avoided = [f"-{_quote(word.removeprefix('-'))}" for word in avoid]
     wanted = [[word] for word in words] if each else [words]
     queries = [" ".join([*map(_quote, hint), *avoided]) for hint in wanted]

@@ -16,6 +16,7 @@ Examples:
 
   mixsearch remove reviews.index --where "date < 2020-01-01"
   mixsearch remove reviews.index --id r17 --id r4711"""
+STOPPED = "Stopped. The index is unchanged."
 
 
 def remove(
@@ -26,14 +27,13 @@ def remove(
     id: Annotated[list[str] | None, typer.Option("--id", metavar="ID", help="A document; repeat for several.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Remove documents from an index."""
-    with console.report_errors(as_json=as_json, stopped="Stopped. The index is unchanged."):
+    with console.show_status("Removing documents"):
         removed = remove_documents(path, where=where, ids=id)
-        if as_json:
-            facts = {"index": str(path), "n_documents": removed.n_documents, "n_all": removed.n_all}
-            notes = [console.describe_for_json(note) for note in removed.notes]
-            console.print_json(facts | {"growth": removed.growth.as_dict(), "warnings": notes})
-            return
-        counts = [("removed", f"{removed.n_documents:,}"), ("documents", f"{removed.n_all:,}")]
-        console.print_facts([("index", str(path)), *counts])
-        console.print_notes([*removed.notes, *console.describe_growth(removed.growth, path)])
+    if as_json:
+        facts = {"index": str(path), "n_documents": removed.n_documents, "n_all": removed.n_all}
+        notes = [console.describe_for_json(note) for note in removed.notes]
+        console.print_json(facts | {"growth": removed.growth.as_dict(), "warnings": notes})
+        return
+    counts = [("removed", f"{removed.n_documents:,}"), ("documents", f"{removed.n_all:,}")]
+    console.print_facts([("index", str(path)), *counts])
+    console.print_notes([*removed.notes, *console.describe_growth(removed.growth, path)])

@@ -8,10 +8,9 @@ from typing import Annotated
 import typer
 
 from mixsearch.cli import console
-from mixsearch.cli.options import HintsOption, IndexArgument
+from mixsearch.cli.options import HintsOption, IndexArgument, JsonOption
 from mixsearch.cli.queries import read_questions
-from mixsearch.cli.topic import print_messages
-from mixsearch.display import pluralize
+from mixsearch.cli.topic import report_topics
 from mixsearch.report import make_report
 from mixsearch.topics.index import open_index
 
@@ -23,7 +22,7 @@ A bad hint does not stop the others.
 Examples:
 
   mixsearch report reviews.index --hints topics.txt -o report.html
-  mixsearch report reviews.index sushi pizza --by shop -o food.html
+  mixsearch report reviews.index sushi pizza --by city -o food.html
   mixsearch report reviews.index sushi --where "stars <= 2" -o complaints.html"""
 
 
@@ -42,13 +41,10 @@ def report(
         str | None,
         typer.Option(metavar="FILTER", help='List and count only documents whose columns match, such as "stars <= 2".'),
     ] = None,
+    as_json: JsonOption = False,
 ) -> None:
-    """Write a report on some topics."""
-    with console.report_errors():
-        questions = read_questions(words or (), hints=hints, each=bool(words))
+    questions = read_questions(words or (), hints=hints, each=bool(words))
+    with console.show_status("Searching"):
         made = make_report(open_index(path), questions, by=by, where=where)
         made.write(output)
-        print_messages(made.failed)
-        console.print_written(output, f", {len(made.names):,} {pluralize(len(made.names), 'topic')}")
-        if made.failed:
-            raise typer.Exit(console.EXIT_ERROR)
+    report_topics(output, {"topics": made.names}, made.failed, as_json=as_json)

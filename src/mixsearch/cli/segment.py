@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,7 +14,7 @@ from mixsearch.cli import console
 from mixsearch.cli.options import JsonOption
 from mixsearch.display import format_share
 from mixsearch.image.files import iterate_masks, make_label_image, make_pillow_image, write_files
-from mixsearch.image.reading import read_image
+from mixsearch.image.reading import MAX_PIXELS, read_file, read_image
 from mixsearch.image.result import iterate_cut_outs, summarize_segmentation
 from mixsearch.image.seeds import parse_seeds
 from mixsearch.image.segment import segment as segment_image
@@ -48,7 +50,9 @@ class Output:
 
 
 def segment(
-    image: Annotated[Path, typer.Argument(metavar="IMAGE", help="PNG, JPEG, TIFF, WebP and others.")],
+    image: Annotated[
+        Path, typer.Argument(metavar="IMAGE", help="PNG, JPEG, TIFF, WebP and others; - for standard input.")
+    ],
     seeds: Annotated[
         list[str], typer.Option("--seed", "-s", metavar="X,Y", help="A pixel of a segment; repeat for each segment.")
     ],
@@ -60,36 +64,37 @@ def segment(
     output: Output,
     as_json: JsonOption = False,
 ) -> None:
-    """Segment an image."""
     if not (any(vars(output).values()) or as_json):
         raise typer.BadParameter("Nothing to write: add --output, --masks, --cut-outs, --labels or --json.")
-    with console.report_errors(as_json=as_json):
-        raster = read_image(image)
-        with console.record_warnings() as warned:
-            found = segment_image(raster, parse_seeds(seeds), not_seeds=parse_seeds(not_seeds or []))
-        files: dict[Path, Any] = {}  # with a Pillow image each
-        if output.output is not None:
-            files[output.output] = make_pillow_image(found.overlay())
-        if output.labels is not None:
-            files[output.labels] = make_label_image(found.labels, len(found.names))
-        if output.masks is not None:
-            files |= {output.masks / name: mask for name, mask in iterate_masks(found.names, found.labels)}
-        if output.cut_outs is not None:
-            files |= {output.cut_outs / name: cut_out for name, cut_out in iterate_cut_outs(found)}
-        for file in files:
-            console.check_output(file, image)
-        write_files(files)
-        summary = {"image": str(image)} | summarize_segmentation(found)
-        if as_json:
-            notes = {"warnings": list(map(console.describe_for_json, warned)), "written": list(map(str, files))}
-            console.print_json(summary | notes)
-        else:
-            console.print_facts(
-                [("image", f"{summary['width']} x {summary['height']} pixels"), *map(_describe, summary["segments"])]
-            )
-            for file in files:
-                console.print_written(file)
-        console.print_notes(warned)
+    is_input = str(image) == "-"
+    raster = (
+        read_file(BytesIO(sys.stdin.buffer.read()), "Standard input", MAX_PIXELS) if is_input else read_image(image)
+    )
+    with console.record_warnings() as warned, console.show_status("Finding segments"):
+        found = segment_image(raster, parse_seeds(seeds), not_seeds=parse_seeds(not_seeds or []))
+    files: dict[Path, Any] = {}  # with a Pillow image each
+    if output.output is not None:
+        files[output.output] = make_pillow_image(found.overlay())
+    if output.labels is not None:
+        files[output.labels] = make_label_image(found.labels, len(found.names))
+    if output.masks is not None:
+        files |= {output.masks / name: mask for name, mask in iterate_masks(found.names, found.labels)}
+    if output.cut_outs is not None:
+        files |= {output.cut_outs / name: cut_out for name, cut_out in iterate_cut_outs(found)}
+    for file in files:
+        console.check_output(file, image)
+    write_files(files)
+    summary = {"image": str(image)} | summarize_segmentation(found)
+    if as_json:
+        notes = {"warnings": list(map(console.describe_for_json, warned)), "written": list(map(str, files))}
+        console.print_json(summary | notes)
+    else:
+        console.print_facts(
+            [("image", f"{summary['width']} x {summary['height']} pixels"), *map(_describe, summary["segments"])]
+        )
+    for file in files:
+        console.print_written(file)
+    console.print_notes(warned)
 
 
 def _describe(segment: dict[str, Any]) -> tuple[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import json
 import os
+import sys
 import webbrowser
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
@@ -17,7 +18,7 @@ import typer
 
 from mixsearch import __version__
 from mixsearch.cli import console
-from mixsearch.errors import SearchError
+from mixsearch.cli.options import JsonOption
 from mixsearch.io.files import split_table
 from mixsearch.options import option
 
@@ -50,7 +51,9 @@ A file of documents is indexed once in a folder .mixsearch next to it, and
 again when it changes. Without an index, drop a file onto the page: files are
 accepted on this computer, and from others with a token; they are removed when
 the server stops. For public use, put a proxy in front. The HTTP API is
-described in api/openapi.json. Ctrl-C stops the server."""
+described in api/openapi.json. Ctrl-C stops the server.
+
+--json prints the address for a program: url, indexes (name, path)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,14 +88,14 @@ def serve(
     ] = None,
     *,
     options: ServeOptions,
+    as_json: JsonOption = False,
 ) -> None:
-    """Open a page to search texts, tables and images."""
     token = options.token or os.environ.get("MIXSEARCH_TOKEN")
     if options.token is not None and options.no_token:
         raise typer.BadParameter("Use either --token or --no-token.")
     if token is not None and len(token) < _MIN_TOKEN:
         raise typer.BadParameter(f"A token needs at least {_MIN_TOKEN} characters, got {len(token)}.")
-    with console.report_errors(), ExitStack() as stack:
+    with ExitStack() as stack:
         from mixsearch import machine
         from mixsearch.report import read_page
         from mixsearch.web.processes import start_fork_server
@@ -123,7 +126,7 @@ def serve(
             files=token is not None or (is_loopback(options.host) and not options.allow_host),
         )
         limits = Limits(workers=machine.n_cores() if options.workers is None else options.workers)
-        run_server(opened, limits, access, options)
+        run_server(opened, limits, access, options, as_json=as_json)
 
 
 def open_named(indexes: Sequence[str], text: Sequence[str] = ()) -> dict[str, TopicIndex]:
@@ -147,14 +150,6 @@ def build_cached(source: str, text: Sequence[str] = ()) -> Path:
 
     file, table = split_table(source)
     cache = Path(file).resolve().parent / ".mixsearch"
-    if not os.access(cache if cache.exists() else cache.parent, os.W_OK):
-        raise SearchError(
-            "The index of '{path}' would be made in '{folder}', which cannot be written. Build it elsewhere: "
-            "mixsearch index '{path}' -o FOLDER",
-            code="cache_not_writable",
-            path=source,
-            folder=str(cache),
-        )
     name = Path(file).name if table is None else f"{Path(file).name}-{table}"
     target, stamp, facts = cache / f"{name}.index", cache / f"{name}.json", Path(file).stat()
     # What the index depends on; another version may write other indexes.
@@ -180,7 +175,9 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def run_server(opened: dict[str, TopicIndex], limits: Limits, access: Access, options: ServeOptions) -> None:
+def run_server(
+    opened: dict[str, TopicIndex], limits: Limits, access: Access, options: ServeOptions, *, as_json: bool = False
+) -> None:
     """Serve indexes until Ctrl-C, after printing the address of the page."""
     from mixsearch.web.app import make_app
     from mixsearch.web.server import listen, make_server, make_url
@@ -191,11 +188,14 @@ def run_server(opened: dict[str, TopicIndex], limits: Limits, access: Access, op
     shown, opened_once = (
         address if each is None else f"{address}?{urlencode({'token': each})}" for each in (access.token, access.ticket)
     )
-    terminal = console.stderr_console()
+    if as_json:
+        console.print_json({"url": shown, "indexes": {name: str(index.path) for name, index in opened.items()}})
+        sys.stdout.flush()  # a program waits for the address
     for name, index in opened.items():
         words = f"{index.n_documents:,} documents, {index.corpus.n_words:,} words"
-        terminal.print(f"{name}: {words}", markup=False)
-    terminal.print(f"Open {shown}  (Ctrl-C stops)", markup=False, soft_wrap=True)
+        console.stderr_console().print(f"{name}: {words}", markup=False)
+    if not as_json:
+        console.SafeConsole(stderr=True).print(f"Open {shown}  (Ctrl-C stops)", markup=False, soft_wrap=True)
     if options.open:
         webbrowser.open(opened_once)
     with suppress(KeyboardInterrupt):  # which is how a server ends

@@ -37,14 +37,14 @@ starting with encrypt. Give words that no document of the topic contains with
 Examples:
 
   mixsearch topic reviews.index sushi
-  mixsearch topic reviews.index sushi "happy hour" --not pizza
-  mixsearch topic reviews.index sushi pizza burger --each --plot food.png
+  mixsearch topic reviews.index sushi "pickled ginger" --not pizza
+  mixsearch topic reviews.index sushi pizza coffee --each --plot food.png
   mixsearch topic reviews.index --text "the driver was late again"
   mixsearch topic reviews.index --documents 12 --documents 40 --documents 7
   mixsearch topic reviews.index sushi --narrower 1 --json
-  mixsearch topic reviews.index java --meaning 1
+  mixsearch topic reviews.index sushi --meaning 1
   mixsearch topic reviews.index sushi --where "stars <= 2" -o documents.csv
-  mixsearch topic reviews.index sushi pizza --over date --by shop
+  mixsearch topic reviews.index sushi pizza --over date --by city
   mixsearch topic reviews.index sushi --audit audit.csv
 
 With --over and --by, each WORD is a separate topic; --hints names topics of
@@ -81,7 +81,10 @@ def topic(
     search: SearchOptions,
     groups: GroupOptions,
     n_documents: Annotated[
-        int, typer.Option(min=0, metavar="N", help="Number of documents to show.", rich_help_panel=OUTPUT)
+        int,
+        typer.Option(
+            "--n-documents", "-n", min=0, metavar="N", help="Number of documents to show.", rich_help_panel=OUTPUT
+        ),
     ] = 5,
     output: OutputOption = None,
     plot: PlotOption = None,
@@ -89,7 +92,6 @@ def topic(
     n_audit: NAuditOption = 40,
     as_json: JsonOption = False,
 ) -> None:
-    """Find the topic that a hint means."""
     # Here, so that help and completion need no numbers.
     from mixsearch.topics.answers import answer_questions, describe_topic, frame_documents, name_answers
     from mixsearch.topics.index import open_index
@@ -98,49 +100,48 @@ def topic(
     if groups.every is not None and not is_grouped:
         raise typer.BadParameter("--every needs --over or --by.")
     is_each = each or (is_grouped and bool(words))
-    with console.report_errors(as_json=as_json):
-        questions = read_questions(
-            words or (), avoid=avoid or (), texts=text or (), hints=hints, each=is_each, search=search
-        )
-        if audit is not None and len(questions) > 1:
-            raise typer.BadParameter(f"--audit judges one topic, got {len(questions)}.")
-        if plot is not None:
-            console.load_plots()
+    questions = read_questions(
+        words or (), avoid=avoid or (), texts=text or (), hints=hints, each=is_each, search=search
+    )
+    if audit is not None and len(questions) > 1:
+        raise typer.BadParameter(f"--audit judges one topic, got {len(questions)}.")
+    if plot is not None:
+        console.load_plots()
+    with console.show_status("Searching"):
         index = open_index(path)
         answers = answer_questions(index, questions)
-        topics, failed = name_answers(answers), [answer.error for answer in answers if answer.error is not None]
-        if failed and not topics and hints is None:
-            raise failed[0]
-        audited = "" if audit is None else _judge(index, answers[0].topic, audit, n_audit)
-        if is_grouped:
-            grouped = index.group(topics, **vars(groups), where=search.where)
-            frame, draw = grouped.to_frame, lambda plots: plots.plot_groups(grouped)
-            console.print_json(grouped.to_dict()) if as_json else print_groups(grouped)
+    topics, failed = name_answers(answers), [answer.error for answer in answers if answer.error is not None]
+    if failed and not topics and hints is None:
+        raise failed[0]
+    audited = "" if audit is None else _judge(index, answers[0].topic, audit, n_audit)
+    if is_grouped:
+        grouped = index.group(topics, **vars(groups), where=search.where)
+        console.print_json(grouped.to_dict()) if as_json else print_groups(grouped)
+    else:
+        described = [
+            describe_topic(index, answer.topic, name=answer.question.name, n_documents=n_documents)
+            if answer.topic is not None
+            else {"hint": answer.question.name, "error": answer.error and console.describe_for_json(answer.error)}
+            for answer in answers
+        ]
+        if as_json:
+            console.print_json(described if each or hints is not None else described[0])
         else:
-            frame = lambda: frame_documents(index, topics, is_sorted=True)  # noqa: E731
-            draw = lambda plots: _draw(plots, list(topics.values()))  # noqa: E731
-            described = [
-                describe_topic(index, answer.topic, name=answer.question.name, n_documents=n_documents)
-                if answer.topic is not None
-                else {"hint": answer.question.name, "error": answer.error and console.describe_for_json(answer.error)}
-                for answer in answers
-            ]
-            if as_json:
-                console.print_json(described if each or hints is not None else described[0])
-            else:
-                print_answers(described)
-        if audited and not as_json:
-            console.stdout_console().print(audited, markup=False, soft_wrap=True)
-        print_messages(answers)
-        if output is not None:
-            from mixsearch.io.tables import write_table
+            print_answers(described)
+    if audited and not as_json:
+        console.stdout_console().print(audited, markup=False, soft_wrap=True)
+    print_messages(answers)
+    if output is not None:
+        from mixsearch.io.tables import write_table
 
-            write_table(frame(), output)
-            console.print_written(output)
-        if plot is not None:
-            console.write_figure(draw, plot)
-        if failed:
-            raise typer.Exit(console.EXIT_ERROR)
+        write_table(grouped.to_frame() if is_grouped else frame_documents(index, topics, is_sorted=True), output)
+        console.print_written(output)
+    if plot is not None:
+        console.write_figure(
+            lambda plots: plots.plot_groups(grouped) if is_grouped else _draw(plots, list(topics.values())), plot
+        )
+    if failed:
+        raise typer.Exit(console.EXIT_ERROR)
 
 
 def _judge(index: TopicIndex, found: Any, file: Path, n: int) -> str:
@@ -176,8 +177,21 @@ def print_messages(answers: Sequence[Answer]) -> None:
     for answer in answers:
         prefix = f"{answer.question.name}: " if len(answers) > 1 else ""
         if answer.error is not None:
-            console.print_error(f"{prefix}{console.describe(answer.error)}")
+            console.print_error(console.describe(answer.error), answer.error.code, prefix)
         console.print_notes(f"{prefix}{console.describe(warning)}" for warning in answer.warnings)
+
+
+def report_topics(output: Path, facts: dict[str, Any], answers: Sequence[Answer], *, as_json: bool) -> None:
+    """Print what was written of some topics, and the errors of the others, which end the command with its code."""
+    errors = {answer.question.name: answer.error for answer in answers if answer.error is not None}
+    if as_json:
+        failed = [{"hint": name, "error": console.describe_for_json(error)} for name, error in errors.items()]
+        console.print_json({"written": str(output), **facts, "failed": failed})
+    print_messages(answers)
+    counts = (facts.get("n_documents", 0), "document"), (len(facts["topics"]), "topic")
+    console.print_written(output, "".join(f", {n:,} {pluralize(n, noun)}" for n, noun in counts if n))
+    if errors:
+        raise typer.Exit(console.EXIT_ERROR)
 
 
 def print_answers(answers: Sequence[dict[str, Any]]) -> None:
@@ -195,7 +209,7 @@ def list_lines(answer: dict[str, Any]) -> Iterator[Text]:
     words = [word["word"] for word in answer["words"]]
     yield Text(answer["hint"], style="bold")
     if answer["read_as"].replace('"', "") not in ("", answer["hint"].replace('"', "")):
-        yield Text(f"Read as {answer['read_as']}.", style="dim")
+        yield Text(f"Read as: {answer['read_as']}", style="dim")
     yield Text(answer["sentence"])
     if answer["match"] is not None:
         yield Text(f"{answer['check'][:1].upper()}{answer['check'][1:]}.", style="dim")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 
 from mixsearch import __version__
@@ -43,17 +42,15 @@ def explain_unexpected(error: Exception) -> Coded:
 
 def _save_traceback(error: Exception) -> str:
     """Write the traceback to a file that only this user can read, and return where it is as a sentence."""
-    import platform  # commands that succeed need not wait for any of these
-    import shlex
-    import tempfile
+    import tempfile  # commands that succeed need not wait for these
     import traceback
 
-    system = f"mixsearch {__version__}, Python {platform.python_version()}, {platform.platform()}"
-    lines = [system, shlex.join(sys.argv), "".join(traceback.format_exception(error))]
     try:
-        handle, path = tempfile.mkstemp(prefix="mixsearch-error-", suffix=".txt")
-        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
-            file.write("\n".join(lines))
+        with tempfile.NamedTemporaryFile(
+            "w", encoding="utf-8", errors="backslashreplace", prefix="mixsearch-error-", suffix=".txt", delete=False
+        ) as file:
+            file.write(f"mixsearch {__version__}, Python {sys.version}, {sys.platform}\n{sys.argv}\n")
+            traceback.print_exception(error, file=file)
     except OSError:
-        return "The details could not be written to a file, since the folder for temporary files cannot be written to."
-    return f"The details are in '{path}'."
+        return "The details could not be written, since the folder for temporary files cannot be written to."
+    return f"The details are in '{file.name}'."

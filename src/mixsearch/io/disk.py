@@ -18,7 +18,7 @@ from filelock import FileLock, Timeout
 
 from mixsearch.errors import BusyFolderError, DamagedFolderError, DiskError, Option, StorageError
 
-LOCK_NAME = "mixsearch.lock"
+LOCK_NAME, MANIFEST_NAME = "mixsearch.lock", "manifest.json"
 # A temporary file that was not changed for so long belongs to a killed process.
 MAX_PAUSE_SECONDS = 3600.0
 # The temporary folder of a living process is locked, except in its first moments.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import csv
 import glob
 import os
 import re
@@ -50,11 +51,11 @@ class SourceFiles:
         return sum(file.n_bytes for file in self.files)
 
 
-def find_files(source: Source, columns: Sequence[str] = ()) -> SourceFiles:
+def find_files(source: Source, *, is_table: bool = False) -> SourceFiles:
     """Return the files of a path, a folder, a pattern or a list of them, and their format; "-" is standard input.
 
-    Columns that the caller names tell CSV without a suffix from lines of text. Of a folder or a pattern, the files of
-    the format that most of them have are read.
+    CSV without a suffix is recognised by its rows, or by its first one if the caller knows that it is a table. Of a
+    folder or a pattern, the files of the format that most of them have are read.
     """
     names = [os.fspath(name) for name in ([source] if isinstance(source, str | os.PathLike) else source)]
     if not names:
@@ -72,7 +73,9 @@ def find_files(source: Source, columns: Sequence[str] = ()) -> SourceFiles:
         )
     if len(files) == 1 and not os.path.isdir(names[0]):
         is_plain = kinds[0] == "files"
-        return SourceFiles(files, _guess_by_content(files[0], columns) if is_plain else cast(Format, kinds[0]))
+        return SourceFiles(
+            files, _guess_by_content(files[0], is_table=is_table) if is_plain else cast(Format, kinds[0])
+        )
     common, n_common = counts.most_common(1)[0]
     if n_common < counts.total() and (len(names) > 1 or 2 * n_common <= counts.total()):
         raise SearchError(
@@ -124,13 +127,26 @@ def _find_kind(file: File) -> str:
     return kind if kind in _BINARY_FORMATS or b"\0" not in read_head(file) else _BINARY
 
 
-def _guess_by_content(file: File, columns: Sequence[str]) -> Format:
-    """Return the format of a file without a known suffix: JSON by its first letters, or CSV if columns are named."""
+def _guess_by_content(file: File, *, is_table: bool) -> Format:
+    """Return the format of a file without a known suffix: JSON by its first letters, CSV by its rows."""
     start = read_head(file).removeprefix(codecs.BOM_UTF8).lstrip()
     if re.match(rb'\{\s*"|\[\s*[{"]', start):
         return "jsonl" if start.startswith(b"{") else "json"
-    has_delimiter = any(mark.encode() in start.partition(b"\n")[0] for mark in DELIMITERS)
-    return "csv" if columns and has_delimiter else "lines"
+    return "csv" if _is_csv(start.decode(errors="replace"), is_table=is_table) else "lines"
+
+
+def _is_csv(start: str, *, is_table: bool) -> bool:
+    """Return whether a text starts with a header, and unless it is known to be a table, with rows of as many values."""
+    lines = start.splitlines(keepends=True) or [""]
+    mark = max(DELIMITERS, key=lines[0].count)
+    if is_table or mark not in lines[0]:
+        return mark in lines[0]
+    try:
+        header, *rows = csv.reader(lines, delimiter=mark, strict=True)
+    except csv.Error:  # the start may end in the middle of a quoted value
+        header, *rows = csv.reader(lines[:-1], delimiter=mark)
+    n_values = {len(row) for row in rows[:-1] or rows}
+    return n_values == {len(header)} and all(re.fullmatch(r"[^\W\d][\w .-]{0,39}", name) for name in header)
 
 
 def _list_files(name: str) -> list[File]:

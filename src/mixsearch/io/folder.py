@@ -27,10 +27,10 @@ from numpy.lib.format import open_memmap, write_array_header_1_0
 
 from mixsearch import __version__, errors
 from mixsearch._typing import Array
-from mixsearch.io.disk import LOCK_NAME, acquire_lock, damage_error, explain_os_errors, sync
+from mixsearch.io.disk import LOCK_NAME, MANIFEST_NAME, acquire_lock, damage_error, explain_os_errors, sync
 from mixsearch.io.parquet import FILE_ROWS, TEXT, StoredFile, Table, Texts, encode_frame
 
-MANIFEST_NAME, VERSION = "manifest.json", 3
+VERSION = 3
 MAX_MANIFEST_BYTES = 1 << 24
 # Files of up to this many bytes are compared with their checksums when a folder is opened: in .1 ms each.
 SMALL_BYTES = 1 << 17

@@ -55,7 +55,7 @@ def read_table(path: str | os.PathLike[str], *, no_header: bool = False, skip_ba
     >>> read_table(path).columns
     ['shop', 'stars']
     """
-    sources = find_files(path)
+    sources = find_files(path, is_table=True)
     if sources.format not in TABLE_FORMATS:
         raise SearchError(
             "{file!r} is not in a known format of tables. The name of a file must end in {suffixes}.",

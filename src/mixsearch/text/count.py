@@ -96,7 +96,7 @@ def read_corpus(
         reader = SourceReader(options)
         reader.check_no_columns()
         return _count_words(reader.read_strings(source), reader, features)  # type: ignore[arg-type]
-    sources = find_files(source, options.named_columns)
+    sources = find_files(source, is_table=bool(options.named_columns))
     reader = SourceReader(options, describe_source(source))
 
     def report() -> None:

@@ -198,7 +198,7 @@ def group_by_size(items: Iterable[tuple[Item, int]], size: int) -> Iterator[list
 def inspect_columns(source: Source, options: CorpusOptions | None = None) -> list[ColumnSummary]:
     """Return what the first rows of the first file show about its columns, and which are kept by default."""
     options = replace(options or CorpusOptions(), keep="auto")
-    sources = find_files(source, options.named_columns)
+    sources = find_files(source, is_table=bool(options.named_columns))
     if sources.format in ("lines", "files"):
         return []
     reader = SourceReader(options, describe_source(source))
@@ -223,7 +223,7 @@ def has_columns(source: Source, options: CorpusOptions) -> bool:
     """Return whether documents come from tables, whose columns have names."""
     if is_frame(source) or are_texts(source):
         return is_frame(source)
-    return find_files(source, options.named_columns).format not in ("lines", "files")
+    return find_files(source, is_table=bool(options.named_columns)).format not in ("lines", "files")
 
 
 def are_texts(source: Any) -> bool:
