@@ -16,7 +16,11 @@ def make_command_list() -> str:
     rows = [(f"[`{name}`](cli/{name}.md)", _mark_code(line)) for name, line in COMMANDS.items()]
     toctree = "\n".join(["```{toctree}", ":hidden:", "", *(f"cli/{name}" for name in COMMANDS), "```"])
     intro = "`mixsearch COMMAND --help` prints the same in a terminal, and `mixsearch --install-completion` completes\n"
-    intro += "commands, options and names of indexes with the Tab key."
+    intro += (
+        "commands, options and names of indexes with the Tab key. With `-q`, every command prints only answers and\n"
+    )
+    intro += "errors; with `-v`, also steps and times. An error is one line on standard error, which ends with its\n"
+    intro += "[code](errors.md), and the exit code is 1, or 2 for wrong usage."
     return f"# Command line\n\n{intro}\n\n{make_table(('Command', 'What it does'), rows)}\n\n{toctree}\n"
 
 

@@ -52,7 +52,8 @@ def test_the_page_of_a_command_has_its_help_and_every_option(pages):
         page = pages[f"cli/{command}.md"]
         expected = [COMMANDS[command].partition(".")[0]]
         for option in load_command(command).params:
-            expected += [] if option.param_type_name == "argument" else [f"`{name}`" for name in option.opts]
+            is_shown = option.param_type_name == "option" and not option.hidden
+            expected += [f"`{name}`" for name in option.opts] if is_shown else []
         missing += [f"{command}: {text}" for text in expected if text not in page]
         missing += [] if f"cli/{command}.md" in pages["commands.md"] else [f"{command} is not in the list"]
     assert missing == []

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from mixsearch._typing import Array
 from mixsearch.datasets.random import RandomState
 
-NAMES = ("sky", "meadow", "lake")
+_SEEDS = {"sky": (0.3, 0.2), "meadow": (0.15, 0.7), "lake": (0.62, 0.74)}
 _PALE, _BLUE, _CLOUD = (0.78, 0.86, 0.93), (0.36, 0.58, 0.83), (0.96, 0.96, 0.97)
 _GRASS, _WATER = (0.36, 0.47, 0.2), (0.5, 0.66, 0.8)
 
@@ -75,12 +75,8 @@ def make_landscape(height: int = 240, width: int = 360, *, random_state: RandomS
     layers = np.stack([sky, grass, water])
     drawn = np.take_along_axis(layers, segments[None, ..., None], axis=0)[0]
     drawn += 0.01 * rng.standard_normal(drawn.shape)
-    seeds = dict(zip(NAMES, _choose_seeds(height, width), strict=True))
-    return LandscapeData(np.round(255 * np.clip(drawn, 0, 1)).astype(np.uint8), segments, NAMES, seeds)
-
-
-def _choose_seeds(height: int, width: int) -> list[tuple[int, int]]:
-    return [(int(x * width), int(y * height)) for x, y in ((0.3, 0.2), (0.15, 0.7), (0.62, 0.74))]
+    seeds = {name: (int(x * width), int(y * height)) for name, (x, y) in _SEEDS.items()}
+    return LandscapeData(np.round(255 * np.clip(drawn, 0, 1)).astype(np.uint8), segments, tuple(_SEEDS), seeds)
 
 
 def _make_waves(rng: Any, shape: tuple[int, ...], widths: tuple[float, float]) -> Array:

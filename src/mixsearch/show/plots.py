@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from mixsearch.image.result import Segmentation
     from mixsearch.regression import RegressionComponent
     from mixsearch.table.component import TableComponent
-    from mixsearch.topics.groups import TopicGroups
+    from mixsearch.topics.groups import TopicGroup, TopicGroups
     from mixsearch.topics.topic import Topic
 
 # The palette of Okabe and Ito, safe for color-blind readers; further topics repeat it with another line.
@@ -98,7 +98,7 @@ def plot_groups(groups: TopicGroups, *, ax: Axes | None = None) -> Axes:
     -------
     matplotlib.axes.Axes
         With lines for periods, numbers and ranges, one for each topic and value of a second column; with bars for
-        categories.
+        categories. Of judged topics, 95% intervals are drawn, too.
 
     Examples
     --------
@@ -120,9 +120,8 @@ def plot_groups(groups: TopicGroups, *, ax: Axes | None = None) -> Axes:
     labels = [group.label for group in next(iter(series.values()))]
     is_category = groups.kind == "category"
     ax = ax or _make_axes(8, 1.6 + 0.3 * len(labels) * len(series) if is_category else 4.5)
-    shares = {name: [group.share for group in listed] for name, listed in series.items()}
     if is_category:
-        _draw_bars(ax, shares)
+        _draw_bars(ax, series)
         sizes = [group.n_documents for group in next(iter(series.values()))]
         names = [f"{label}  ({size:,})" for label, size in zip(labels, sizes, strict=True)]
         ax.set_yticks(range(len(names)), names, parse_math=False)
@@ -130,8 +129,10 @@ def plot_groups(groups: TopicGroups, *, ax: Axes | None = None) -> Axes:
         ax.set_xlim(left=0)
         ax.xaxis.set_major_formatter(PercentFormatter(1.0))
     else:
-        _draw_lines(ax, shares, groups.starts)
-        if groups.starts is None:
+        _draw_lines(ax, series, groups.starts)
+        if groups.starts is not None:
+            _label_dates(ax.xaxis)
+        else:
             ax.xaxis.set_major_locator(MaxNLocator(10, integer=True))
             ax.xaxis.set_major_formatter(lambda at, _: labels[int(at)] if 0 <= at < len(labels) else "")
         ax.set_ylim(bottom=0)
@@ -140,27 +141,39 @@ def plot_groups(groups: TopicGroups, *, ax: Axes | None = None) -> Axes:
     missing = f"{groups.n_missing:,} {pluralize(groups.n_missing, 'document')} without a value"
     line = ["Share of the documents", groups.where or "", missing if groups.n_missing else ""]
     title = f"Topics by {groups.by}" if groups.over is None else f"Topics over {groups.over}"
-    return _finish(ax, title, "; ".join(filter(None, line)))
+    return _finish(ax, title, "; ".join(filter(None, line)), is_outside=is_category)
 
 
-def _draw_lines(ax: Axes, shares: dict[str, list[float | None]], starts: Sequence[str] | None) -> None:
-    for number, (name, values) in enumerate(shares.items()):
-        x = np.arange(len(values)) if starts is None else np.array(starts, dtype="datetime64[D]")
-        line = _LINES[number // len(COLORS) % len(_LINES)]
-        y = np.array(values, dtype=np.float64)
-        ax.plot(x, y, line, color=COLORS[number % len(COLORS)], marker="o", markersize=3, linewidth=1.6, label=name)
+def _draw_lines(ax: Axes, series: dict[str, list[TopicGroup]], starts: Sequence[str] | None) -> None:
+    for number, (name, groups) in enumerate(series.items()):
+        x = np.arange(len(groups)) if starts is None else np.array(starts, dtype="datetime64[D]")
+        look: dict[str, Any] = {"linestyle": _LINES[number // len(COLORS) % len(_LINES)], "linewidth": 1.6}
+        color, (y, low, high) = COLORS[number % len(COLORS)], _list_shares(groups)
+        ax.plot(x, y, color=color, marker="o", markersize=3, label=name, **look)
+        if np.isfinite(low).any():
+            ax.fill_between(x, low, high, color=color, alpha=0.15, linewidth=0)
 
 
-def _draw_bars(ax: Axes, shares: dict[str, list[float | None]]) -> None:
-    height = 0.8 / len(shares)
-    for number, (name, values) in enumerate(shares.items()):
-        ax.barh(
-            np.arange(len(values)) + (number - (len(shares) - 1) / 2) * height,
-            np.nan_to_num(np.array(values, dtype=np.float64)),
-            height=0.9 * height,
-            color=COLORS[number % len(COLORS)],
-            label=name,
-        )
+def _draw_bars(ax: Axes, series: dict[str, list[TopicGroup]]) -> None:
+    height = 0.8 / len(series)
+    for number, (name, groups) in enumerate(series.items()):
+        places = np.arange(len(groups)) + (number - (len(series) - 1) / 2) * height
+        shares, low, high = np.nan_to_num(_list_shares(groups))
+        ax.barh(places, shares, height=0.9 * height, color=COLORS[number % len(COLORS)], label=name)
+        if high.any():
+            ax.hlines(places, low, high, color=TEXT_COLOR, linewidth=1)
+
+
+def _list_shares(groups: Sequence[TopicGroup]) -> Array:
+    """Return the share of each group, or its estimate from judged documents, and the ends of its interval, (3, n)."""
+    values = [(g.share if g.estimate is None else g.estimate, g.low, g.high) for g in groups]
+    return np.array(values, dtype=np.float64).T
+
+
+def _label_dates(axis: Any) -> None:
+    locator = AutoDateLocator(minticks=3, maxticks=8)  # type: ignore[no-untyped-call]
+    axis.set_major_locator(locator)
+    axis.set_major_formatter(ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]
 
 
 def plot_members(found: TableComponent, columns: Sequence[str] | None = None, *, ax: Axes | None = None) -> Axes:
@@ -199,9 +212,7 @@ def plot_members(found: TableComponent, columns: Sequence[str] | None = None, *,
     _draw_examples(ax, samples[list(found.examples)], samples[list(found.not_examples)])
     for axis, (name, column) in zip((ax.xaxis, ax.yaxis), shown.items(), strict=True):
         if column.kind == "date":
-            locator = AutoDateLocator(maxticks=6)  # type: ignore[no-untyped-call]
-            axis.set_major_locator(locator)
-            axis.set_major_formatter(ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]
+            _label_dates(axis)
         axis.set_label_text(name, parse_math=False)
         axis.set_view_interval(*_find_limits(column.values, [*found.examples, *found.not_examples]), ignore=True)
     counted = "" if found.n_members is None else f"; about {found.n_members:,} of {len(order):,} rows belong to them"
@@ -415,7 +426,7 @@ def _mark(ax: Axes, points: Array, label: str, **look: Any) -> None:
     ax.scatter(x, y, zorder=3, label=label, **look)
 
 
-def _finish(ax: Axes, title: str, line: str) -> Axes:
+def _finish(ax: Axes, title: str, line: str, *, is_outside: bool = False) -> Axes:
     """Add title, subtitle and legend, which are never read as formulas, and choose fonts that have all letters."""
     title_font: dict[str, Any] = {"fontsize": 12, "fontweight": "bold", "color": TEXT_COLOR}
     ax.set_title(title, loc="left", pad=22, parse_math=False, **title_font)
@@ -426,7 +437,8 @@ def _finish(ax: Axes, title: str, line: str) -> Axes:
     ax.spines[["left", "bottom"]].set_color(OTHER_COLOR)
     ax.tick_params(labelsize=9, labelcolor=TEXT_COLOR, color=OTHER_COLOR)
     if ax.get_legend_handles_labels()[1]:
-        legend = ax.legend(loc="best", frameon=True, framealpha=0.8, edgecolor="none", fontsize=9)
+        place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.01, 1)} if is_outside else {"loc": "best"}
+        legend = ax.legend(frameon=True, framealpha=0.8, edgecolor="none", fontsize=9, **place)
         for text in legend.get_texts():
             text.set_parse_math(False)
     choose_fonts(ax.figure.figure)
