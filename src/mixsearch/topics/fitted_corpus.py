@@ -44,15 +44,13 @@ class TopicFrame:
     deviation: Array  # of unit tf-idf vectors, (d,)
     basis: Array  # eigenvectors V of the second moment, (d, k)
     values: Array  # its eigenvalues, (k,), falling
-    center: Array  # mean of fine coordinates, (k,)
-    broad_center: Array  # mean of broad coordinates, (b,)
-    anchors: Array  # scaled coordinates of anchors, of length 1, (a, k)
+    center: Array  # mean of the coordinates of documents, (k,)
+    anchors: Array  # coordinates of anchors, (a, k)
     reach: Array  # PageRank from each anchor at each other one, (a, a)
-    typical: Array  # the mean square of values of unit vectors, and the median number of features, (2,)
 
     @property
     def scale(self) -> Array:
-        """Factors of coordinates for broad likeness: powers of the eigenvalues, (k,)."""
+        """Factors of coordinates: powers of the eigenvalues, (k,)."""
         return np.asarray((self.values / self.values[0]) ** TUNING.power, dtype=np.float32)
 
 
@@ -60,9 +58,8 @@ class Placed(NamedTuple):
     """Documents in a frame."""
 
     lengths: Array  # Euclidean lengths of tf-idf vectors, (n,); 0 without features
-    coordinates: Array  # fine ones: V'x of tf-idf vectors x, scaled to length 1, (n, k)
-    norms: Array  # what V'x of unit tf-idf vectors has for a length, (n,)
-    broad_norms: Array  # what the leading coordinates have for a length, after they are scaled, (n,)
+    coordinates: Array  # V'x of tf-idf vectors x, by the scale of the frame, of length 1, (n, k)
+    norms: Array  # their lengths before, for unit tf-idf vectors, (n,)
     nearest: Array  # anchors of each document, (n, m)
     nearness: Array  # their weights, which sum to one, (n, m)
 
@@ -155,10 +152,8 @@ def fit_corpus(
         basis=np.ascontiguousarray(vectors[:, :k], dtype=np.float32),
         values=np.maximum(values[:k], _TINY),
         center=np.zeros(k, np.float32),
-        broad_center=np.zeros(min(k, TUNING.n_broad), np.float32),
         anchors=np.zeros((0, k), np.float32),
         reach=np.zeros((0, 0), np.float32),
-        typical=_describe_typical(counts, sums[1] @ idf**2),
     )
     # 3) anchors: some documents, for the neighbourhood of all others
     chosen = np.sort(
@@ -168,35 +163,19 @@ def fit_corpus(
         place_documents(frame, X[chosen[(chosen >= rows.start) & (chosen < rows.stop)] - rows.start])
         for rows, X in pieces
     ]
-    places = np.concatenate([sample.coordinates for sample in anchors])
-    frame = replace(frame, anchors=to_units(places * frame.scale)[0])
+    frame = replace(frame, anchors=np.concatenate([sample.coordinates for sample in anchors]))
     # 4) all documents in the frame, and how the anchors reach each other through documents
     placed = _allocate_placed(frame, n, allocate)
-    a, b = len(frame.anchors), len(frame.broad_center)
-    center, broad_center, links = np.zeros(k), np.zeros(b), np.zeros((a, a))
+    a = len(frame.anchors)
+    center, links = np.zeros(k), np.zeros((a, a))
     for rows, X in pieces:
         chunk = place_documents(frame, X)
         for array, values in zip(placed, chunk, strict=True):
             array[rows] = values
         center += chunk.coordinates.sum(axis=0)
-        broad_center += (_invert(chunk.broad_norms) @ chunk.coordinates[:, :b]) * frame.scale[:b]
         A = join_anchors(chunk.nearest, chunk.nearness, a)
         links += (A.T @ A).toarray()
-    return (
-        replace(
-            frame,
-            center=(center / n).astype(np.float32),
-            broad_center=(broad_center / n).astype(np.float32),
-            reach=_compute_reach(links),
-        ),
-        placed,
-    )
-
-
-def _describe_typical(counts: sp.csr_array, total_square: float) -> Array:
-    """Return the mean square of the values of unit vectors, and the median number of features of a document, (2,)."""
-    sizes = np.diff(counts.indptr)
-    return np.array([total_square / max(sizes.sum(), 1), max(np.median(sizes), 1)], dtype=np.float32)
+    return replace(frame, center=(center / n).astype(np.float32), reach=_compute_reach(links)), placed
 
 
 def _compute_reach(links: Array) -> Array:
@@ -219,13 +198,12 @@ def join_anchors(nearest: Array, nearness: Array, n_anchors: int) -> sp.csr_arra
 def place_documents(frame: TopicFrame, counts: sp.csr_array) -> Placed:
     """Place documents of damped counts of features in a frame: row by row, those of the fit and any others."""
     placed = _allocate_placed(frame, counts.shape[0], lambda _, shape, dtype: np.empty(shape, dtype))
-    weighted = frame.idf[:, None] * frame.basis
+    weighted = frame.idf[:, None] * frame.basis * frame.scale
     for rows in row_slices(counts.shape[0]):
         X = counts[rows]
         placed.lengths[rows] = lengths = _measure(X, frame.idf)
         units, placed.norms[rows] = to_units((X @ weighted) * _invert(lengths)[:, None])
         placed.coordinates[rows] = units
-        placed.broad_norms[rows] = measure_broad(frame, units)
         if len(frame.anchors):
             placed.nearest[rows], placed.nearness[rows] = find_anchors(frame, units)
     return placed
@@ -237,18 +215,12 @@ def to_units(vectors: Array) -> tuple[Array, Array]:
     return vectors * _invert(lengths)[:, None], lengths
 
 
-def measure_broad(frame: TopicFrame, units: Array) -> Array:
-    """Return the lengths of leading coordinates after they are scaled, (n,)."""
-    b = len(frame.broad_center)
-    return np.asarray(np.linalg.norm(units[:, :b] * frame.scale[:b], axis=1))
-
-
 def find_anchors(frame: TopicFrame, units: Array) -> tuple[Array, Array]:
-    """Return the nearest anchors of documents and their weights, by the cosine of scaled coordinates, (n, m)."""
-    scaled, m = to_units(units * frame.scale)[0], min(TUNING.n_nearest, len(frame.anchors))
+    """Return the nearest anchors of documents and their weights, by the cosine of their coordinates, (n, m)."""
+    m = min(TUNING.n_nearest, len(frame.anchors))
     nearest, weights = np.empty((len(units), m), np.int32), np.empty((len(units), m), np.float32)
     for rows in row_slices(len(units), CACHED_ROWS):
-        cosines = scaled[rows] @ frame.anchors.T
+        cosines = units[rows] @ frame.anchors.T
         nearest[rows] = np.argpartition(cosines, -m, axis=1)[:, -m:]
         weights[rows] = np.maximum(np.take_along_axis(cosines, nearest[rows], axis=1), 1e-6)
     return nearest, weights / weights.sum(axis=1, keepdims=True)
@@ -276,7 +248,6 @@ def _allocate_placed(frame: TopicFrame, n: int, allocate: Allocate) -> Placed:
         "lengths": ((n,), np.float32),
         "coordinates": ((n, len(frame.values)), np.float32),
         "norms": ((n,), np.float32),
-        "broad_norms": ((n,), np.float32),
         "nearest": ((n, m), np.int32),
         "nearness": ((n, m), np.float32),
     }
@@ -289,7 +260,6 @@ class Vectors(NamedTuple):
     tfidf: sp.csr_array  # (q, d)
     coordinates: Array  # in the frame, scaled to length 1, (q, k)
     norms: Array  # their lengths before, (q,)
-    broad_norms: Array  # what the leading coordinates have for a length, after they are scaled, (q,)
     anchors: sp.csr_array  # the weights of the nearest anchors, (q, a)
 
 
@@ -405,11 +375,6 @@ class FittedCorpus:
         return np.asarray(self.anchors.sum(axis=0))
 
     @cached_property
-    def trust(self) -> Array:
-        """How much the words of each document say, (n,): less for short ones."""
-        return trust_sizes(self._join(lambda segment: np.diff(segment.by_document.indptr)), self.frame)
-
-    @cached_property
     def sample(self) -> Vectors:
         """Documents at even steps that stand for all, as unit vectors."""
         documents = np.flatnonzero(self.lengths)
@@ -465,7 +430,7 @@ class FittedCorpus:
         weighted = sp.csr_array((X.data * self.frame.idf[X.indices], X.indices, X.indptr), shape=X.shape)
         anchors = join_anchors(placed.nearest, placed.nearness, len(self.frame.anchors))
         tfidf = scale_rows(weighted, placed.lengths)
-        return Vectors(tfidf, placed.coordinates, placed.norms, placed.broad_norms, anchors)
+        return Vectors(tfidf, placed.coordinates, placed.norms, anchors)
 
     def take(self, documents: Array) -> sp.csr_array:
         """Return unit tf-idf vectors of some documents, (q, d)."""
@@ -474,15 +439,11 @@ class FittedCorpus:
         weighted = sp.csr_array((X.data * self.frame.idf[X.indices], X.indices, X.indptr), shape=X.shape)
         return scale_rows(weighted, self.lengths[documents])
 
-    def take_coordinates(self, documents: Array) -> tuple[Array, Array, Array]:
-        """Return the fine coordinates of some documents, (q, k), their lengths before, (q,), and broad ones, (q,)."""
+    def take_coordinates(self, documents: Array) -> tuple[Array, Array]:
+        """Return the coordinates of some documents, (q, k), and their lengths before they were scaled, (q,)."""
         placed = [(segment.placed, indices) for segment, indices, _ in self.split_documents(documents)]
         coordinates = np.concatenate([part.coordinates[indices] for part, indices in placed])
-        norms, broad_norms = (
-            np.concatenate([getattr(part, name)[indices] for part, indices in placed])
-            for name in ("norms", "broad_norms")
-        )
-        return coordinates, norms, broad_norms
+        return coordinates, np.concatenate([part.norms[indices] for part, indices in placed])
 
     def read_counts(self, X: Any) -> sp.csr_array:
         """Check the word counts of other documents, and return the damped ones of features, (q, d)."""
@@ -504,11 +465,6 @@ class FittedCorpus:
             (segment, documents[start:end] - rows.start, slice(start, int(end)))
             for segment, rows, start, end in zip(self.segments, self._slices, starts, ends, strict=True)
         ]
-
-
-def trust_sizes(sizes: Array, frame: TopicFrame) -> Array:
-    """Return how much the words of documents say, from their numbers of features, (n,)."""
-    return np.asarray(sizes / (sizes + TUNING.short * frame.typical[1]), dtype=np.float32)
 
 
 def scale_rows(X: sp.csr_array, lengths: Array) -> sp.csr_array:

@@ -55,11 +55,19 @@ class TopicCheck(NamedTuple):
         """Whether the documents of the hint have a topic of their own; None without a check."""
         if len(self.ranks) < TUNING.min_judged:
             return None
+        if self.precedence < TUNING.weak or self.is_common:
+            return "weak"
+        if not self.n_containing:
+            return "strong" if self.precedence >= TUNING.strong else "fair"
         # Words in many topics have documents that precede most others, but few of the best ones.
-        is_clear = not self.n_containing or self.recall(2 * self.n_containing) >= TUNING.strong_recall
-        if self.precedence >= TUNING.strong and is_clear:
-            return "strong"
-        return "weak" if self.precedence < TUNING.weak else "fair"
+        n = 2 * self.n_containing
+        by_chance = n / self.n_documents
+        return "strong" if self.recall(n) - by_chance >= TUNING.strong_recall * (1 - by_chance) > 0 else "fair"
+
+    @property
+    def is_common(self) -> bool:
+        """Whether most documents contain the words, which so do not tell documents apart."""
+        return self.n_containing > self.n_documents
 
     def recall(self, n: int) -> float:
         """Return the fraction of left-out documents among the first n.
@@ -151,9 +159,9 @@ def score_left_out(corpus: FittedCorpus, vectors: Vectors, weights: Array, score
             values[rows] = score_vectors(corpus, tested, score_documents(corpus, vectors, visible))
         else:  # one of many hardly changes the scores of the neighbourhood
             contrast = compute_contrast(corpus.frame, vectors, visible)
-            scale = measure_spread(multiply_vectors(corpus.frame, corpus.sample, contrast))
-            products = multiply_vectors(corpus.frame, tested, contrast)
-            values[rows] = finish_scores(corpus.frame, tested, products, scale, scores)
+            scale = measure_spread(multiply_vectors(corpus.sample, contrast))
+            products = multiply_vectors(tested, contrast)
+            values[rows] = finish_scores(tested, products, scale, scores)
     return values
 
 

@@ -1,9 +1,9 @@
 """One score per document: how much more it resembles the documents of a hint than it resembles the corpus.
 
 The contrast of a hint is the difference between the weighted mean of its documents and that of the corpus: in words, in
-units of their spread, and in fine and broad coordinates. A document scores by its products with these contrasts, each
-standardized, and by its neighbourhood: the walk that leads from the hint documents over anchors to it. Few hint
-documents are joined by the best of a first pass.
+units of their spread, and in coordinates. A document scores by its products with these contrasts, each standardized,
+and by its neighbourhood: the walk that leads from the hint documents over anchors to it. Few hint documents are joined
+by the best of a first pass.
 """
 
 from __future__ import annotations
@@ -23,10 +23,8 @@ from mixsearch.topics.fitted_corpus import (
     Vectors,
     find_anchors,
     join_anchors,
-    measure_broad,
     scale_rows,
     to_units,
-    trust_sizes,
 )
 from mixsearch.topics.tuning import TUNING
 
@@ -37,15 +35,14 @@ class Contrast(NamedTuple):
     """How the documents of a hint differ from the corpus."""
 
     words: Array  # in units of the spread of each feature, (d,)
-    fine: Array  # (k,)
-    broad: Array  # (b,)
+    coordinates: Array  # (k,)
 
 
 class Pass(NamedTuple):
     """A contrast, and the means and standard deviations that make scores by it comparable."""
 
     contrast: Contrast
-    products: Array  # (2, 3)
+    products: Array  # (2, 2)
     total: Array  # (2,)
 
 
@@ -65,7 +62,6 @@ class Scores(NamedTuple):
     walk: Walk
     second: Pass | None  # if the hint documents are few
     spread: Array  # of the score before the second pass, (2,)
-    second_weight: float
 
 
 def score_documents(corpus: FittedCorpus, vectors: Vectors, weights: Array, narrower: float = 0.0) -> Scores:
@@ -73,53 +69,56 @@ def score_documents(corpus: FittedCorpus, vectors: Vectors, weights: Array, narr
     # 1) contrasts with the corpus
     first, values = run_pass(corpus, compute_contrast(corpus.frame, vectors, weights))
     # 2) the neighbourhood: the walk from the hint documents
-    walk, walked = walk_from(corpus, vectors, weights, TUNING.walk * TUNING.step**-narrower)
+    walk, walked = walk_from(corpus, vectors, weights, 2.0**-narrower)
     values = values + walk.weight * walked
-    spread, n_effective = measure_spread(values), count_effective(weights)
-    second, second_weight = None, TUNING.few / (TUNING.few + n_effective)
+    spread, second = measure_spread(values), None
     # 3) few documents: again with the best ones
-    if n_effective < TUNING.max_few:
+    if count_effective(weights) < TUNING.few:
         n_best = min(TUNING.n_second, len(values))
         best = np.sort(np.argpartition(-values, n_best - 1)[:n_best])
         joined = join_vectors(vectors, corpus.take_vectors(best))
         shares = np.append(weights, np.full(n_best, weights.sum() / n_best)) / 2
         second, again = run_pass(corpus, compute_contrast(corpus.frame, joined, shares))
-        values = standardize(values, spread) + second_weight * again
+        values = standardize(values, spread) + again
     values = values - TUNING.copies * np.log2(1 + corpus.copy_rank)  # or near-copies would fill the first page
-    return Scores(values, first, walk, second, spread, second_weight)
+    return Scores(values, first, walk, second, spread)
 
 
 def score_vectors(corpus: FittedCorpus, vectors: Vectors, scores: Scores) -> Array:
     """Score other documents as those of the corpus are scored, (q,)."""
-    products = multiply_vectors(corpus.frame, vectors, scores.first.contrast)
-    return finish_scores(corpus.frame, vectors, products, scores.first.products, scores)
+    products = multiply_vectors(vectors, scores.first.contrast)
+    return finish_scores(vectors, products, scores.first.products, scores)
 
 
-def finish_scores(frame: TopicFrame, vectors: Vectors, products: Array, scale: Array, scores: Scores) -> Array:
+def finish_scores(vectors: Vectors, products: Array, scale: Array, scores: Scores) -> Array:
     """Score documents from their products with the first contrast, standardized by a scale, (q,)."""
     first, walk = scores.first, scores.walk
-    values = finish_pass(frame, vectors, products, scale, first)
+    values = finish_pass(products, scale, first)
     values = values + walk.weight * standardize(np.log(vectors.anchors @ walk.at_anchors + FLOOR), walk.spread)
     if scores.second is None:
         return values
-    products = multiply_vectors(frame, vectors, scores.second.contrast)
-    again = finish_pass(frame, vectors, products, scores.second.products, scores.second)
-    return standardize(values, scores.spread) + scores.second_weight * again
+    products = multiply_vectors(vectors, scores.second.contrast)
+    return standardize(values, scores.spread) + finish_pass(products, scores.second.products, scores.second)
 
 
 def run_pass(corpus: FittedCorpus, contrast: Contrast) -> tuple[Pass, Array]:
     """Score all documents by a contrast, (n,)."""
     products = multiply_corpus(corpus, contrast)
     scale = measure_spread(products)
-    total = (standardize(products, scale).sum(axis=1) * corpus.trust).astype(np.float32)
+    total = weigh_products(products, scale)
     result = Pass(contrast, scale, measure_spread(total))
     return result, standardize(total, result.total)
 
 
-def finish_pass(frame: TopicFrame, vectors: Vectors, products: Array, scale: Array, result: Pass) -> Array:
+def finish_pass(products: Array, scale: Array, result: Pass) -> Array:
     """Score documents by their products with a contrast, (q,)."""
-    trust = trust_sizes(np.diff(vectors.tfidf.indptr), frame)
-    return standardize(standardize(products, scale).sum(axis=1) * trust, result.total)
+    return standardize(weigh_products(products, scale), result.total)
+
+
+def weigh_products(products: Array, scale: Array) -> Array:
+    """Add the standardized products of documents with a contrast, (q,)."""
+    words, coordinates = standardize(products, scale).T
+    return np.asarray(words + TUNING.coordinates * coordinates, dtype=np.float32)
 
 
 def walk_from(corpus: FittedCorpus, vectors: Vectors, weights: Array, walk_weight: float) -> tuple[Walk, Array]:
@@ -139,42 +138,32 @@ def count_effective(weights: Array) -> float:
 
 
 def compute_contrast(frame: TopicFrame, vectors: Vectors, weights: Array) -> Contrast:
-    """Compare documents with the corpus. Words of few documents are noise, by which their contrast is shrunk."""
-    total, b = weights.sum(), len(frame.broad_center)
-    noise = TUNING.noise * frame.typical[0] / max(count_effective(weights), 1e-12)
-    spread = (frame.deviation**2 + noise) ** (TUNING.deviation_power / 2)
-    words = (vectors.tfidf.T @ weights - total * frame.mean) / spread
-    fine = vectors.coordinates.T @ weights - total * frame.center
-    leading = vectors.coordinates[:, :b].T @ (weights / np.where(vectors.broad_norms > 0, vectors.broad_norms, np.inf))
-    broad = leading * frame.scale[:b] - total * frame.broad_center
-    return Contrast(words.astype(np.float32), fine.astype(np.float32), broad.astype(np.float32))
+    """Compare documents with the corpus."""
+    total = weights.sum()
+    words = (vectors.tfidf.T @ weights - total * frame.mean) / frame.deviation
+    coordinates = vectors.coordinates.T @ weights - total * frame.center
+    return Contrast(words.astype(np.float32), coordinates.astype(np.float32))
 
 
 def multiply_corpus(corpus: FittedCorpus, contrast: Contrast) -> Array:
-    """Return the products of all documents with a contrast: in words, fine and broad coordinates, (n, 3)."""
-    frame = corpus.frame
-    weighted, b = frame.idf * contrast.words, len(frame.broad_center)
-    broad = frame.scale[:b] * contrast.broad
-    products = np.empty((3, corpus.n_documents), np.float32)  # one kind after the other: sums of each are fast
+    """Return the products of all documents with a contrast: in words and in coordinates, (n, 2)."""
+    weighted = corpus.frame.idf * contrast.words
+    products = np.empty((2, corpus.n_documents), np.float32)  # one kind after the other: sums of each are fast
 
     def multiply(rows: tuple[Segment, slice, slice]) -> None:
         segment, inside, documents = rows
-        placed = segment.placed
-        lengths, norms, coordinates = placed.lengths[inside], placed.broad_norms[inside], placed.coordinates[inside]
+        lengths = segment.placed.lengths[inside]
         words = view_rows(segment.by_document, inside) @ weighted
         products[0, documents] = words / np.where(lengths > 0, lengths, np.inf)
-        products[1, documents] = coordinates @ contrast.fine
-        products[2, documents] = (coordinates[:, :b] @ broad) / np.where(norms > 0, norms, np.inf)
+        products[1, documents] = segment.placed.coordinates[inside] @ contrast.coordinates
 
     map_parallel(multiply, corpus.split_rows())
     return products.T
 
 
-def multiply_vectors(frame: TopicFrame, vectors: Vectors, contrast: Contrast) -> Array:
-    """Return the products of some documents with a contrast, (q, 3), as `multiply_corpus` does for all."""
-    b, norms = len(frame.broad_center), vectors.broad_norms
-    broad = vectors.coordinates[:, :b] @ (frame.scale[:b] * contrast.broad) / np.where(norms > 0, norms, np.inf)
-    return np.column_stack([vectors.tfidf @ contrast.words, vectors.coordinates @ contrast.fine, broad])
+def multiply_vectors(vectors: Vectors, contrast: Contrast) -> Array:
+    """Return the products of some documents with a contrast, (q, 2), as `multiply_corpus` does for all."""
+    return np.column_stack([vectors.tfidf @ contrast.words, vectors.coordinates @ contrast.coordinates])
 
 
 def join_vectors(first: Vectors, second: Vectors) -> Vectors:
@@ -183,15 +172,14 @@ def join_vectors(first: Vectors, second: Vectors) -> Vectors:
         sp.csr_array(sp.vstack([first.tfidf, second.tfidf], "csr")),
         np.concatenate([first.coordinates, second.coordinates]),
         np.concatenate([first.norms, second.norms]),
-        np.concatenate([first.broad_norms, second.broad_norms]),
         sp.csr_array(sp.vstack([first.anchors, second.anchors], "csr")),
     )
 
 
 def take_rows(vectors: Vectors, rows: Array) -> Vectors:
     """Return some of the documents."""
-    tfidf, coordinates, norms, broad_norms, anchors = vectors
-    return Vectors(tfidf[rows], coordinates[rows], norms[rows], broad_norms[rows], anchors[rows])
+    tfidf, coordinates, norms, anchors = vectors
+    return Vectors(tfidf[rows], coordinates[rows], norms[rows], anchors[rows])
 
 
 def remove_words(frame: TopicFrame, vectors: Vectors, columns: Array) -> Vectors:
@@ -206,11 +194,12 @@ def remove_words(frame: TopicFrame, vectors: Vectors, columns: Array) -> Vectors
     remainder.eliminate_zeros()
     lengths = np.sqrt(np.maximum(1 - np.asarray((removed * removed).sum(axis=1)), 0))
     lengths[lengths < 1e-3] = 0
-    coordinates = vectors.coordinates * vectors.norms[:, None] - removed[:, columns] @ frame.basis[columns]
+    shift = (removed[:, columns] @ frame.basis[columns]) * frame.scale
+    coordinates = vectors.coordinates * vectors.norms[:, None] - shift
     units, norms = to_units(coordinates / np.where(lengths > 0, lengths, np.inf)[:, None])
     nearest, nearness = find_anchors(frame, units)
     anchors = join_anchors(nearest, nearness, vectors.anchors.shape[1])
-    return Vectors(scale_rows(remainder, lengths), units, norms, measure_broad(frame, units), anchors)
+    return Vectors(scale_rows(remainder, lengths), units, norms, anchors)
 
 
 def standardize(values: Array, scale: Array) -> Array:

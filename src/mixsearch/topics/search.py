@@ -65,10 +65,12 @@ def choose_meaning(
 def list_warnings(hint: Hint, n_documents: int, check: TopicCheck) -> list[SearchWarning]:
     """List the reasons not to trust an answer, and issue them."""
     warnings: list[SearchWarning] = []
-    if hint.terms and not check.n_documents:
+    if hint.terms and check.is_common:
         warnings.append(
             WeakHintWarning(
-                "All documents contain {words}, so that none are left to compare with. Choose a rarer word.",
+                "Most documents contain {words}, so that few are left to compare with. Choose a rarer word."
+                if check.n_documents
+                else "All documents contain {words}, so that none are left to compare with. Choose a rarer word.",
                 code="common_hint",
                 words=hint.words,
             )
@@ -86,7 +88,7 @@ def list_warnings(hint: Hint, n_documents: int, check: TopicCheck) -> list[Searc
                 words=hint.words,
             )
         )
-    if check.match == "weak":
+    elif check.match == "weak":
         warnings.append(
             WeakHintWarning(
                 "The documents of the hint have little else in common, so it may not have a topic of its own. Add a "

@@ -178,16 +178,14 @@ def _list_shapes(folder: Folder, names: Sequence[str]) -> Iterator[tuple[str, tu
         "basis": (d, k),
         "values": (k,),
         "center": (k,),
-        "broad_center": (len(folder["frame/broad_center"]),),
         "anchors": (a, k),
         "reach": (a, a),
-        "typical": (2,),
     }
     yield from ((f"frame/{field.name}", shapes.get(field.name, (d,)), "f") for field in fields(TopicFrame))
     for name in names:
         n, m = folder[f"{name}/placed/nearest"].shape
         yield from ((f"{name}/rows", (n,), "i"), (f"{name}/copies", (n,), "i"))
-        yield from ((f"{name}/placed/{each}", (n,), "f") for each in ("lengths", "norms", "broad_norms"))
+        yield from ((f"{name}/placed/{each}", (n,), "f") for each in ("lengths", "norms"))
         yield from ((f"{name}/placed/coordinates", (n, k), "f"), (f"{name}/placed/nearness", (n, m), "f"))
         yield f"{name}/placed/nearest", (n, m), "i"
         for group, length in ((BY_DOCUMENT, n), (BY_WORD, len(folder[f"{name}/{BY_WORD}/indptr"]) - 1)):

@@ -10,21 +10,15 @@ class Tuning:
     """Chosen on the corpora of benchmarks/quality.py, leaving out one of them in turn."""
 
     # The frame and its anchors
-    n_components: int = 100  # eigenvectors of the second moment; 200 gain .001
-    n_broad: int = 50  # of them, for broad likeness
-    power: float = 0.25  # of eigenvalues, by which broad coordinates are scaled
+    n_components: int = 50  # eigenvectors of the second moment; 30 to 100 differ by .002
+    power: float = 0.25  # of eigenvalues, by which coordinates are scaled; .5 loses .002
     n_anchors: int = 1_000  # documents that stand for the neighbourhood of all
-    n_nearest: int = 10  # anchors of each document
+    n_nearest: int = 20  # anchors of each document; 10 lose .001
     stay: float = 0.9  # probability that a walk among anchors goes on
     # The score
-    deviation_power: float = 1.5  # of the deviation of words, by which contrasts are divided
-    noise: float = 0.1  # of one hint document in the mean of a word, relative to the mean square of values
-    short: float = 0.1  # number of features at which words count half, relative to the median
-    walk: float = 1.0  # weight of the walk from hint documents; larger for broader topics
-    step: float = 2.0  # factor of this weight for each step of `narrower`
-    n_second: int = 100  # best documents, which few hint documents are joined by in a second pass
-    few: float = 3.0  # hint documents at which the second pass counts half
-    max_few: float = 100.0  # hint documents from which on there is no second pass
+    coordinates: float = 1.5  # weight of coordinates beside words and the walk; 1 loses .004 from three documents
+    few: float = 10.0  # hint documents below which there is a second pass
+    n_second: int = 100  # best documents that join them there
     copies: float = 0.25  # by which the score of the second near-copy is lower, of the fourth twice, and so on
     avoid: float = 0.5  # weight of documents to avoid
     max_hint_documents: int = 2_000  # of more, as many at even steps stand for all
@@ -36,9 +30,9 @@ class Tuning:
     min_fraction: float = 0.25  # of left-out documents, above which their number is worth a ratio
     sharpness: float = 2.0  # power of the odds of membership; larger for clearer shares over time, fewer members
     n_sampled: int = 2_000  # documents that stand for the corpus where left-out documents are scored
-    strong: float = 0.92  # probability that a left-out document precedes another, from which a match is strong
-    strong_recall: float = 0.4  # and the fraction of them among the best documents, twice as many as have the words
-    weak: float = 0.8  # and below which it is a reason not to trust the answer
+    weak: float = 0.8  # probability that a left-out document precedes another, below which the answer is not trusted
+    strong: float = 0.92  # and from which the match of documents is strong
+    strong_recall: float = 0.55  # of words: left-out documents among the best, twice as many as have them; 0 by chance
     told_recall: float = 0.75  # fraction of left-out documents that the check tells about
     # Words and meanings
     n_best: int = 30  # documents that words are taken from at least, without words in the hint

@@ -36,7 +36,7 @@ def test_the_frame_has_the_top_eigenvectors_of_pairs_of_different_words():
     assert np.allclose(frame.mean, X.mean(axis=0), atol=1e-6)
     assert np.allclose(frame.deviation, X.std(axis=0), atol=1e-5)
     assert np.allclose(frame.values, values, rtol=1e-3)
-    placed = X @ frame.basis
+    placed = X @ frame.basis * (frame.values / frame.values[0]) ** TUNING.power
     found = corpus.segments[0].placed
     assert np.allclose(found.coordinates * found.norms[:, None], placed, atol=1e-4)
     assert np.allclose(frame.center, found.coordinates.mean(axis=0), atol=1e-5)
@@ -56,7 +56,7 @@ def test_documents_in_several_segments_are_rated_as_those_of_one():
     contrast = compute_contrast(frame, other, np.full(len(chosen), 1 / 6))
     products = multiply_corpus(several, contrast)
     assert np.allclose(products, multiply_corpus(corpus, contrast), atol=1e-4)
-    assert np.allclose(products[chosen], multiply_vectors(frame, other, contrast), atol=1e-4)
+    assert np.allclose(products[chosen], multiply_vectors(other, contrast), atol=1e-4)
     for word in range(counts.shape[1]):
         assert np.array_equal(several.find_documents(word)[0], np.flatnonzero(counts[:, [word]].toarray()))
 
@@ -83,16 +83,9 @@ def test_a_pass_adds_standardized_contrasts():
     weights = np.zeros(300)
     weights[[3, 5, 8, 13]] = 0.25
     Y = corpus.segments[0].placed.coordinates
-    broad = Y * (frame.values / frame.values[0]) ** TUNING.power
-    broad /= np.linalg.norm(broad, axis=1, keepdims=True)
-    noise = TUNING.noise * np.mean(X[X > 0] ** 2) / 4
-    spread = (np.maximum(X.var(axis=0), 1e-12) + noise) ** (TUNING.deviation_power / 2)
-    products = [
-        X @ ((X.T @ weights - X.mean(axis=0)) / spread),
-        *(places @ (places.T @ weights - places.mean(axis=0)) for places in (Y, broad)),
-    ]
-    sizes = (X > 0).sum(axis=1)
-    total = z(np.stack(products, axis=1)).sum(axis=1) * sizes / (sizes + TUNING.short * np.median(sizes))
+    words = X @ ((X.T @ weights - X.mean(axis=0)) / np.maximum(X.std(axis=0), 1e-6))
+    coordinates = Y @ (Y.T @ weights - Y.mean(axis=0))
+    total = z(words) + TUNING.coordinates * z(coordinates)
     documents = np.flatnonzero(weights)
     contrast = compute_contrast(frame, corpus.take_vectors(documents), weights[documents])
     assert np.allclose(run_pass(corpus, contrast)[1], z(total), atol=2e-3)
@@ -115,7 +108,7 @@ def test_other_documents_are_scored_as_those_of_the_corpus():
     for documents in (np.array([3, 5, 8]), np.arange(0, 300, 2)):  # with a second pass and without
         weights = np.full(len(documents), 1 / len(documents))
         scores = score_documents(corpus, corpus.take_vectors(documents), weights)
-        assert (scores.second is None) == (len(documents) > TUNING.max_few)
+        assert (scores.second is None) == (len(documents) > TUNING.few)
         assert np.allclose(score_vectors(corpus, corpus.place(damp_counts(counts)), scores), scores.values, atol=2e-3)
 
 
@@ -133,4 +126,4 @@ def test_a_document_without_features_is_nowhere():
     empty = sp.vstack([counts, sp.csr_array((1, counts.shape[1]))])
     fitted = FittedCorpus.fit(empty, n_components=K)
     contrast = compute_contrast(fitted.frame, fitted.take_vectors(np.array([0])), np.ones(1))
-    assert np.array_equal(multiply_corpus(fitted, contrast)[-1], [0, 0, 0])
+    assert np.array_equal(multiply_corpus(fitted, contrast)[-1], [0, 0])
