@@ -126,15 +126,6 @@ def test_files_on_pages_exist():
     assert [(page, file) for page, file in shown if not (ROOT / file).exists()] == []
 
 
-def test_every_page_is_in_the_contents_of_the_site():
-    listed = {ROOT / "docs" / "index.md"}
-    for page in PAGES:
-        for block in re.findall(r"```\{toctree\}\n(.*?)```", read(page), flags=re.DOTALL):
-            for entry in (line for line in block.splitlines() if line and not line.startswith(":")):
-                listed.add((page.parent / f"{entry}.md").resolve())
-    assert sorted(page.name for page in set(PAGES) - listed if page.is_relative_to(ROOT / "docs")) == []
-
-
 def commands(page):
     """Return the commands that a page shows, without their output."""
     for language, block in re.findall(r"^```(\S*)\n(.*?)^```", read(page), flags=re.DOTALL | re.MULTILINE):
