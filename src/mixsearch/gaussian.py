@@ -81,14 +81,8 @@ Covariance = Literal["spherical", "diagonal", "tied", "full"]
 COVARIANCES: tuple[Covariance, ...] = ("spherical", "diagonal", "tied", "full")
 
 
-@dataclass(frozen=True)
-class Tuning:
-    """Refinement. Chosen on generated mixtures by benchmarks/refinement.py, reported on those of other seeds."""
-
-    min_variance: float = 1e-4  # of a component, relative to the average one
-
-
-TUNING = Tuning()
+# The least variance of a refined component, relative to the average one.
+MIN_VARIANCE = 1e-4
 TINY = np.finfo(np.float64).tiny
 
 # ---- Moments (paper, section 3.1) -----------------------------------------------------------------------------------
@@ -183,7 +177,8 @@ class GaussianFamily:
         def sum_rows(chunk: GaussianChunk, rows: slice) -> Array:
             return centered_product(chunk.samples[rows], chunk.projected[rows] @ direction, mean)
 
-        return np.array(leave_one_out(self.chunks, sum_rows)).T / self._n_left
+        n_left = self.chunks.n_rows * (1 - 1 / self.chunks.n_groups)
+        return np.array(leave_one_out(self.chunks, sum_rows)).T / n_left
 
     def hint_shifts(self, v: Array) -> Array:
         """Compute how the coordinates of v, (d,), change with the frame of all samples but one of B groups: (B, k).
@@ -199,12 +194,7 @@ class GaussianFamily:
         def correlate(chunk: GaussianChunk, rows: slice) -> Any:
             return (np.asarray(chunk.samples[rows] @ residual) - offset) @ chunk.projected[rows]
 
-        return np.array(leave_one_out(self.chunks, correlate)) / self._n_left
-
-    @property
-    def _n_left(self) -> float:
-        """The number of samples outside a group of the jackknife."""
-        return self.chunks.n_rows * (1 - 1 / self.chunks.n_groups)
+        return np.array(leave_one_out(self.chunks, correlate)) / (self.chunks.n_rows * (1 - 1 / self.chunks.n_groups))
 
 
 def fit_gaussian(chunks: Chunks[SampleChunk], n_components: int, *, paper: bool, seed: int) -> GaussianFamily:
@@ -425,65 +415,6 @@ class ShapedModel:
         per_sample = np.repeat([1.0, 0.5, 1.0], [d, d, d * (d - 1) // 2])
         n_parameters = {"tied": d, "diagonal": 2 * d, "full": len(per_sample)}[self.shape]
         return np.diag(statistics[component, 0] * per_sample[:n_parameters])
-
-
-# ---- Refinement -----------------------------------------------------------------------------------------------------
-
-
-def start_from_moments(family: GaussianFamily) -> Gaussians:
-    """Return all components as the third moment shows them, with the average variance."""
-    signal, k = family.signal, family.n_components
-    thinned = replace(family, chunks=thin_rows(family.chunks, k))
-    candidates = all_components(find_tensor(thinned.hinted, k), family.mean)
-    centers = (candidates.points[signal] * np.sqrt(family.frame.values[signal])[:, None]).T
-    weights = np.maximum(candidates.weights, EM.min_start_weight / k)
-    return Gaussians(weights / weights.sum(), centers, np.full(k, family.positive_noise))
-
-
-def start_em(family: GaussianFamily, covariance: Covariance) -> tuple[MixtureModel[Gaussians], list[Gaussians]]:
-    """Return the likelihood of Gaussians of a shape, and a start from moments."""
-    values, d = family.frame.values[family.signal], family.chunks.n_features
-    spherical = SphericalModel(
-        np.sqrt(values), len(values) + family.n_noise, TUNING.min_variance * family.positive_noise
-    )
-    start = start_from_moments(family)
-    if covariance == "spherical":
-        return spherical, [start]
-    mean_variance = (float(values.sum()) + family.noise_variance * family.n_noise) / d
-    shaped = ShapedModel(covariance, family.sample_mean, TUNING.min_variance * mean_variance)
-    chunk = family.chunks.chunk
-    resp = posterior(spherical, spherical.read(chunk), start)
-    return shaped, [shaped.m_step(shaped.statistics(shaped.read(chunk), resp), resp.mean(axis=0))]
-
-
-def complete_mixture(
-    family: GaussianFamily, model: SphericalModel | ShapedModel, rows: Chunks[Any], fit: Fit[Gaussians]
-) -> RefinedMixture[Gaussians]:
-    """Add the centers in all dimensions to a fitted mixture, and test whether samples follow it.
-
-    Notes
-    -----
-    Outside the signal space the centers are nearly zero, and one Newton step from there maximises the likelihood. The
-    direction of a residual is uniform, so that its square averages to eI, in the formula of Louis too.
-    """
-    params, has_noise = fit.params, family.noise_variance > MIN_NOISE * float(family.frame.values[-1])
-    p_values = test_rows(model, rows, params) if has_noise else np.ones(len(params.weights))
-    order, n_noise, origin = np.arange(len(params.weights)), family.n_noise, family.origin
-    if isinstance(model, ShapedModel):
-        return RefinedMixture(model, fit, family.sample_mean + params.centers, p_values, order)
-
-    def sum_chunk(chunk: GaussianChunk) -> tuple[Array, ...]:
-        """Sum p(1 - e / σ²), (k,), e pp', (k, k), and (x - origin) p', (d, k), with p = r / σ² and energies e."""
-        p = posterior(model, model.read(chunk), params) / params.scales
-        energies = p * (chunk.residual / n_noise)[:, None]
-        moved = centered_product(chunk.samples, p, origin)
-        return np.sum(p - energies / params.scales, axis=0), p.T @ energies, moved
-
-    excess, gram, moved = family.chunks.sum(sum_chunk)
-    inverse = np.linalg.pinv(np.diag(np.maximum(excess, 0)) + gram, hermitian=True)
-    outside = family.frame.residual(moved @ inverse)
-    inside = origin + params.centers @ family.frame.basis[:, family.signal].T
-    return RefinedMixture(model, fit, inside + outside.T, p_values, order, np.diag(inverse @ gram @ inverse))
 
 
 # ---- The answer -----------------------------------------------------------------------------------------------------
@@ -721,7 +652,47 @@ class GaussianSearch(MixtureSearch[GaussianFamily], SemiSupervised[GaussianFamil
         return add_warnings(component, find_warnings(component))
 
     def _start_em(self) -> tuple[MixtureModel[Gaussians], list[Gaussians]]:
-        return start_em(self._family, self.covariance)
+        """Return the likelihood of Gaussians of a shape, and a start from moments, with the average variance."""
+        family, k, d = self._family, self.n_components_, self.n_features_in_
+        values = family.frame.values[family.signal]
+        spherical = SphericalModel(np.sqrt(values), len(values) + family.n_noise, MIN_VARIANCE * family.positive_noise)
+        thinned = replace(family, chunks=thin_rows(family.chunks, k))
+        candidates = all_components(find_tensor(thinned.hinted, k), family.mean)
+        centers = (candidates.points[family.signal] * np.sqrt(values)[:, None]).T
+        weights = np.maximum(candidates.weights, EM.min_start_weight / k)
+        start = Gaussians(weights / weights.sum(), centers, np.full(k, family.positive_noise))
+        if self.covariance == "spherical":
+            return spherical, [start]
+        mean_variance = (float(values.sum()) + family.noise_variance * family.n_noise) / d
+        shaped = ShapedModel(self.covariance, family.sample_mean, MIN_VARIANCE * mean_variance)
+        chunk = family.chunks.chunk
+        resp = posterior(spherical, spherical.read(chunk), start)
+        return shaped, [shaped.m_step(shaped.statistics(shaped.read(chunk), resp), resp.mean(axis=0))]
 
     def _complete(self, model: Any, rows: Chunks[Any], fit: Fit[Gaussians]) -> RefinedMixture[Gaussians]:
-        return complete_mixture(self._family, model, rows, fit)
+        """Add the centers in all dimensions to a fitted mixture, and test whether samples follow it.
+
+        Notes
+        -----
+        Outside the signal space the centers are nearly zero, and one Newton step from there maximises the likelihood.
+        The direction of a residual is uniform, so that its square averages to eI, in the formula of Louis too.
+        """
+        family, params = self._family, fit.params
+        has_noise = family.noise_variance > MIN_NOISE * float(family.frame.values[-1])
+        p_values = test_rows(model, rows, params) if has_noise else np.ones(len(params.weights))
+        order, n_noise, origin = np.arange(len(params.weights)), family.n_noise, family.origin
+        if isinstance(model, ShapedModel):
+            return RefinedMixture(model, fit, family.sample_mean + params.centers, p_values, order)
+
+        def sum_chunk(chunk: GaussianChunk) -> tuple[Array, ...]:
+            """Sum p(1 - e / σ²), (k,), e pp', (k, k), and (x - origin) p', (d, k), with p = r / σ² and energies e."""
+            p = posterior(model, model.read(chunk), params) / params.scales
+            energies = p * (chunk.residual / n_noise)[:, None]
+            moved = centered_product(chunk.samples, p, origin)
+            return np.sum(p - energies / params.scales, axis=0), p.T @ energies, moved
+
+        excess, gram, moved = family.chunks.sum(sum_chunk)
+        inverse = np.linalg.pinv(np.diag(np.maximum(excess, 0)) + gram, hermitian=True)
+        outside = family.frame.residual(moved @ inverse)
+        inside = origin + params.centers @ family.frame.basis[:, family.signal].T
+        return RefinedMixture(model, fit, inside + outside.T, p_values, order, np.diag(inverse @ gram @ inverse))

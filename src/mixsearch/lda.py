@@ -196,7 +196,8 @@ class LdaFamily:
 
     def replicate(self, v: Array) -> Replicates:
         """Compute the moments of all documents but one group, under a hint over words, for each group in turn."""
-        moments = (sums.moments(self.whitener, v, self.alpha0) for sums in self.sum_words_without(v))
+        W = self.whitener
+        moments = (sums.moments(W, v, self.alpha0) for sums in self.sum_words_without(v))
         mean, second, hinted = map(np.array, zip(*moments, strict=True))
         return Replicates(second, hinted, mean)
 
