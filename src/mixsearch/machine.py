@@ -65,7 +65,7 @@ def _read_limits(controller: str, read: Callable[[Path], float]) -> Iterator[flo
 def _read_memory_limit(group: Path) -> float:
     for name in ("memory.max", "memory.limit_in_bytes"):
         if (group / name).exists():
-            return float((group / name).read_text())  # "max" is no number
+            return float((group / name).read_text())  # "max" is not a number
     return math.inf
 
 

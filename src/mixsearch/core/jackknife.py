@@ -76,8 +76,8 @@ def component_errors(
     own u and m would change terms of second order only.
     """
     points, weights = replicate_component(replicates, direction)
-    found = float(np.sqrt(weights.mean()))
-    centers = frame.unwhiten(points.T) + frame.residual(residuals) / found
+    overlap = float(np.sqrt(weights.mean()))
+    centers = frame.unwhiten(points.T) + frame.residual(residuals) / overlap
     return StandardErrors(jackknife(to_features(centers).T), float(jackknife(weights)))
 
 

@@ -12,7 +12,7 @@ class Tuning:
     # Warnings about a hint
     clear_separation: float = 1.5  # lead that is not noise; below it, moments are contracted with the answer again
     max_lost: float = 0.04  # probability that a lead is lost on new samples, above which the hint is weak
-    min_inside: float = 0.5  # share of a direction in the signal space, above which a large lead is no noise
+    min_inside: float = 0.5  # share of a direction in the signal space, above which a large lead is not noise
     min_second: float = 0.05  # smallest eigenvalue of A without a group of the jackknife: it is near 1
     # Outliers
     min_samples: int = 100  # with fewer samples nobody can say what is far

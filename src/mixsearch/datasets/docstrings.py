@@ -155,7 +155,7 @@ def _read_files(
 
 
 def _read_chunk(files: list[_Source]) -> list[tuple[str, str]]:
-    # Invalid escapes in other packages are no concern of the reader of their docstrings.
+    # The reader of docstrings cannot mend invalid escapes in other packages.
     with warnings.catch_warnings(action="ignore"):
         return [entry for file in files for entry in _read_file(*file)]
 

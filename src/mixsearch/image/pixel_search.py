@@ -20,7 +20,7 @@ def search_centers(image: RasterImage, seeds: Seeds) -> Array:
     sample = image.subsample(max(int(np.sqrt(image.height * image.width / 4000)), 1))
     colors = sample.to_rgb().reshape(-1, 3) if sample.visible is None else sample.to_rgb()[sample.visible]
     examples = [image.to_rgb(*np.array(pixels)[:, ::-1].T) for pixels in seeds.pixels if pixels]
-    with collect_warnings():  # colors of pixels are no spheres, and rows of the sample mean nothing to users
+    with collect_warnings():  # colors are not spherical, and rows of the sample mean nothing to users
         try:
             search = GaussianSearch(len(seeds.names)).fit(colors)
         except (RankError, SearchError) as error:

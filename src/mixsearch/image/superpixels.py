@@ -129,7 +129,7 @@ def _compute_depth(superpixels: Superpixels, resistance: Array) -> Array:
     labels, n = superpixels.labels, len(superpixels.sizes)
     outermost = np.unique(np.concatenate([labels[0], labels[-1], labels[:, 0], labels[:, -1]]))
     one, other = superpixels.pairs.T
-    weights = np.append(resistance, np.zeros(len(outermost))) + TINY  # a weight of 0 is no link
+    weights = np.append(resistance, np.zeros(len(outermost))) + TINY  # a weight of 0 is not a link
     links = _link(weights, np.append(one, outermost), np.append(other, np.full(len(outermost), n)), n + 1)
     return _standardize(dijkstra(links, indices=[n])[0, :n], superpixels)
 

@@ -28,7 +28,7 @@ from numpy.lib.format import open_memmap, write_array_header_1_0
 from mixsearch import __version__, errors
 from mixsearch._typing import Array
 from mixsearch.io.disk import LOCK_NAME, MANIFEST_NAME, acquire_lock, damage_error, explain_os_errors, sync
-from mixsearch.io.parquet import FILE_ROWS, TEXT, StoredFile, Table, Texts, encode_frame
+from mixsearch.io.parquet import FILE_ROWS, TEXT, StoredFile, StoredTable, Texts, encode_frame
 
 VERSION = 3
 MAX_MANIFEST_BYTES = 1 << 24
@@ -125,7 +125,7 @@ class Folder(dict[str, Array]):
         self.files = {name: path / manifest.generation / name for name in sorted(manifest.files)}
         self._maps: dict[str, mmap] = {}  # of all files: a writer may remove them at any time, but a map keeps them
         self.tables: dict[str, dict[str, StoredFile]] = {}  # the files of each
-        self.table: Callable[[str], Table] = cache(partial(self._open, Table))  # a table caches what it decodes
+        self.table: Callable[[str], StoredTable] = cache(partial(self._open, StoredTable))  # with what it has decoded
         self.texts: Callable[..., Texts] = cache(partial(self._open, Texts))  # of all given names as one column
         for name, file in self.files.items():
             stored = manifest.files[name]

@@ -42,7 +42,7 @@ class StoredFile:
     n_rows: int = 0
 
 
-class Table:
+class StoredTable:
     """Rows in several files. Thread-safe; the files read last stay in memory."""
 
     def __init__(self, files: Mapping[str, StoredFile], load: Callable[[str], bytes]) -> None:
@@ -83,7 +83,7 @@ class Table:
         return frame
 
 
-class Texts(Table):
+class Texts(StoredTable):
     """A column of texts."""
 
     def __iter__(self) -> Iterator[str]:

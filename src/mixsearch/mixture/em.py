@@ -190,9 +190,9 @@ def clip_weight(weight: float) -> float:
     return min(max(weight, 1e-9), 1 - 1e-9)
 
 
-def posterior_of_two(weight: float, log_own: Array, log_rest: Array) -> Array:
+def posterior_of_two(weight: float, log_member: Array, log_background: Array) -> Array:
     """Return α p(x) / (α p(x) + (1 - α) q(x)), (n,), from log densities."""
-    return np.asarray(expit(logit(weight) + log_own - log_rest))
+    return np.asarray(expit(logit(weight) + log_member - log_background))
 
 
 def log_normal(deviations: Array, covariance: Array, floor: Array) -> Array:

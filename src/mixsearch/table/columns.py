@@ -17,7 +17,7 @@ Kind = Literal["number", "date", "category", "vector", "empty", "other"]
 
 _MICROSECONDS_PER_DAY = 86_400 * 1_000_000
 _NUMBER = re.compile(NUMBER_PATTERN)
-# Digits that are no number, or not surely one: leading zeros, thousands separators, decimal commas.
+# Digits that are not a number, or not surely one: leading zeros, thousands separators, decimal commas.
 _DIGITS = re.compile(r"[-+]?\d[\d\s.,'_]*")
 
 TextKind = Literal["integer", "number", "digits", "missing", "other"]

@@ -14,7 +14,7 @@ import numpy as np
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class SelfCheck:
     """One part of the package, and how to see that it works.
 
     Attributes
@@ -55,7 +55,7 @@ class Outcome:
 
 
 def run_self_test(
-    on_outcome: Callable[[Outcome], None] = lambda _: None, checks: Sequence[Check] = ()
+    on_outcome: Callable[[Outcome], None] = lambda _: None, checks: Sequence[SelfCheck] = ()
 ) -> list[Outcome]:
     """Search planted data with every family and every optional part that is installed."""
     outcomes = []
@@ -65,7 +65,7 @@ def run_self_test(
     return outcomes
 
 
-def _run(check: Check) -> Outcome:
+def _run(check: SelfCheck) -> Outcome:
     if not all(map(find_spec, check.packages)):
         return Outcome(check.name, "skipped", f"pip install 'mixsearch[{check.extra}]'")
     try:
@@ -208,19 +208,19 @@ def _fit_dask() -> None:
     _require(np.allclose(here, there, atol=1e-6), "the answer differs from that in memory")
 
 
-def _list_checks() -> Iterator[Check]:
-    yield Check("a Gaussian, from one sample", _find_gaussian)
-    yield Check("a regression, from twenty samples", _find_regression)
-    yield Check("a subspace, from one sample", _find_subspace)
-    yield Check("a community, from three members", _find_community)
-    yield Check("a topic, from one word", _find_topic)
-    yield Check("rows of a table, from three rows", _find_rows)
-    yield Check("segments of an image, from three pixels", _find_segments, ("skimage",), "cli")
-    yield Check("plots", _draw, ("matplotlib",), "cli")
-    yield Check("the command line", _run_command, ("typer", "rich"), "cli")
-    yield Check("the server", _describe_server, ("fastapi", "uvicorn", "typer", "PIL"), "web")
-    yield Check("Parquet files", _write_parquet)
-    yield Check("Dask arrays", _fit_dask, ("dask", "distributed"), "dask")
+def _list_checks() -> Iterator[SelfCheck]:
+    yield SelfCheck("a Gaussian, from one sample", _find_gaussian)
+    yield SelfCheck("a regression, from twenty samples", _find_regression)
+    yield SelfCheck("a subspace, from one sample", _find_subspace)
+    yield SelfCheck("a community, from three members", _find_community)
+    yield SelfCheck("a topic, from one word", _find_topic)
+    yield SelfCheck("rows of a table, from three rows", _find_rows)
+    yield SelfCheck("segments of an image, from three pixels", _find_segments, ("skimage",), "cli")
+    yield SelfCheck("plots", _draw, ("matplotlib",), "cli")
+    yield SelfCheck("the command line", _run_command, ("typer", "rich"), "cli")
+    yield SelfCheck("the server", _describe_server, ("fastapi", "uvicorn", "typer", "PIL"), "web")
+    yield SelfCheck("Parquet files", _write_parquet)
+    yield SelfCheck("Dask arrays", _fit_dask, ("dask", "distributed"), "dask")
 
 
 CHECKS = tuple(_list_checks())

@@ -51,7 +51,7 @@ class ColumnSummary:
 
 
 @dataclass(frozen=True)
-class Columns:
+class TextColumns:
     """The columns that are read."""
 
     texts: tuple[str, ...]
@@ -140,7 +140,7 @@ def check_columns(needed: Sequence[str], names: Sequence[str], file: str) -> Non
 
 def choose_columns(
     first: pl.DataFrame, readings: Sequence[str], options: CorpusOptions, file: str
-) -> tuple[Columns, list[SearchWarning]]:
+) -> tuple[TextColumns, list[SearchWarning]]:
     """Return the columns to read, given the first rows of all, and notes about what was guessed and left out."""
     check_columns(options.named_columns, first.columns, file)
     texts, notes = _choose_texts(first, readings, options, file)
@@ -149,7 +149,7 @@ def choose_columns(
         names = sorted((summary for summary in summaries if summary.is_name), key=lambda name: name.role == "title")
         id = names[0].name if names else None
     if options.keep is None or not isinstance(options.keep, str):
-        return Columns(texts, id, tuple(dict.fromkeys(options.keep or ()))), notes
+        return TextColumns(texts, id, tuple(dict.fromkeys(options.keep or ()))), notes
     kept = tuple(summary.name for summary in summarize_columns(first, readings, texts, id) if summary.is_kept)
     if left_out := [name for name in first.columns if name not in (*texts, id, *kept)]:
         notes.append(
@@ -164,7 +164,7 @@ def choose_columns(
                 argument=Option("keep"),
             )
         )
-    return Columns(texts, id, kept), notes
+    return TextColumns(texts, id, kept), notes
 
 
 def _choose_texts(

@@ -21,7 +21,7 @@ from mixsearch.io.streams import File, Reading, open_plain, read_lines, read_tex
 from mixsearch.io.types import flatten
 from mixsearch.io.values import is_missing, replace_surrogates, to_text
 from mixsearch.machine import compute_parts, is_dask
-from mixsearch.text.columns import Columns, ColumnSummary, check_columns, choose_columns, summarize_columns, unwrap
+from mixsearch.text.columns import ColumnSummary, TextColumns, check_columns, choose_columns, summarize_columns, unwrap
 from mixsearch.text.options import CorpusOptions
 
 TABLE = "the table"
@@ -49,7 +49,7 @@ class SourceReader:
     options: CorpusOptions
     source: str = "the texts"
     notes: list[SearchWarning] = field(default_factory=list)
-    columns: Columns | None = None
+    columns: TextColumns | None = None
     n_bytes: int = 0  # of the files that were read, as they are stored; an estimate within a file
     reading: Reading = field(init=False)
 
@@ -124,7 +124,7 @@ class SourceReader:
             has_names = names.null_count() == 0
             yield Documents(texts.fill_null(""), names if has_names else None, n_missing=texts.null_count())
 
-    def _resolve_columns(self, first: pl.DataFrame, file: str) -> Columns:
+    def _resolve_columns(self, first: pl.DataFrame, file: str) -> TextColumns:
         """Return the columns to read. They are chosen at the first file; the others must have the text and the id."""
         if self.columns is None:
             self.columns, notes = choose_columns(first, self.reading.readings, self.options, file)
@@ -152,7 +152,7 @@ def _join(text: Any) -> str:
     return " ".join(map(to_text, text)) if isinstance(text, list) else to_text(text)
 
 
-def _cut(frame: pl.DataFrame, columns: Columns, limit: int) -> Iterator[pl.DataFrame]:
+def _cut(frame: pl.DataFrame, columns: TextColumns, limit: int) -> Iterator[pl.DataFrame]:
     """Yield slices of a table, each of about this number of bytes of text at most; at least one."""
     texts = [get_texts(frame, name) for name in columns.texts if name in frame.columns]
     lengths = frame.select(pl.sum_horizontal(text.str.len_bytes() for text in texts)).to_series().fill_null(0)
@@ -168,7 +168,7 @@ def get_texts(frame: pl.DataFrame, name: str) -> pl.Series:
     return flatten(column.to_frame()).to_series().cast(pl.String)
 
 
-def _load_frame(frame: pl.DataFrame, columns: Columns) -> Documents:
+def _load_frame(frame: pl.DataFrame, columns: TextColumns) -> Documents:
     missing = [name for name in columns.all if name not in frame.columns and name not in columns.kept]
     frame = frame.with_columns(pl.lit(None, pl.String).alias(name) for name in missing)
     texts = pl.DataFrame([get_texts(frame, name).alias(f"text {i}") for i, name in enumerate(columns.texts)])
@@ -208,7 +208,7 @@ def inspect_columns(source: Source, options: CorpusOptions | None = None) -> lis
         except SearchError as error:
             if error.code != "unclear_text_column":
                 raise
-            columns = Columns((), options.id)
+            columns = TextColumns((), options.id)
         return summarize_columns(rows.sample, reader.reading.readings, columns.texts, columns.id)
 
 

@@ -3,7 +3,7 @@ import sys
 
 import pytest
 
-from mixsearch.testing.self_test import Check, run_self_test
+from mixsearch.testing.self_test import SelfCheck, run_self_test
 
 
 def fail():
@@ -12,7 +12,7 @@ def fail():
 
 def test_a_check_that_raises_has_failed_and_the_others_run():
     shown = []
-    checks = [Check("first", fail), Check("second", lambda: None)]
+    checks = [SelfCheck("first", fail), SelfCheck("second", lambda: None)]
     outcomes = run_self_test(shown.append, checks)
     assert [(each.state, each.note) for each in outcomes] == [
         ("failed", "RuntimeError: the center is off"),
@@ -22,7 +22,7 @@ def test_a_check_that_raises_has_failed_and_the_others_run():
 
 
 def test_a_check_without_its_packages_is_skipped_with_the_line_that_installs_them():
-    (outcome,) = run_self_test(checks=[Check("third", fail, ("sys", "no_such_package"), "cli")])
+    (outcome,) = run_self_test(checks=[SelfCheck("third", fail, ("sys", "no_such_package"), "cli")])
     assert outcome.state == "skipped"
     assert outcome.note == "pip install 'mixsearch[cli]'"
 
