@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import pairwise
 from numbers import Integral, Real
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -68,6 +68,7 @@ class Tuning:
     metric: float = 0.25  # words are measured in units of their frequency to this power: noise grows with frequency
     eigen_tol: float = 1e-2  # residual of eigenvectors, relative to each eigenvalue
     n_sweeps: int = 32  # of Gibbs sampling that are averaged, after half as many
+    min_separation: float = 1.15  # lead of a hint below which noise may have made it
     beta_range: tuple[float, float] = (0.01, 1.0)  # of the Dirichlet parameter of words in topics
 
 
@@ -486,6 +487,9 @@ class LdaTopic(Component):
     True
     """
 
+    # No second contraction: noise mixes topics of similar scores, and drives these apart.
+    _clear_separation: ClassVar[float] = TUNING.min_separation
+    _noisy_separation: ClassVar[float] = TUNING.min_separation
     _family: LdaFamily = field(kw_only=True)
     _words: Array = field(kw_only=True)  # the hint over words, (d,)
     _vocabulary: Sequence[str] | None = field(kw_only=True)

@@ -168,7 +168,8 @@ def check_lead(found: Any, *, is_sure: bool = False) -> list[WeakHintWarning]:
     # What is sure by moments is sure after EM too, whose errors take as long as EM.
     has_moments = found._refined is not None and getattr(found._family, "has_moments", True)
     estimates = [found.moment_estimate, found] if has_moments else [found]
-    if any(estimate.p_first >= 1 - TUNING.max_lost for estimate in estimates):
+    is_noise = found.separation < found._noisy_separation
+    if not is_noise and any(estimate.p_first >= 1 - TUNING.max_lost for estimate in estimates):
         return []
     return [
         WeakHintWarning(
