@@ -10,7 +10,6 @@ import audit
 import counting
 import interval_coverage
 import one_example
-import passes
 import quality
 import ratios
 import refinement
@@ -36,7 +35,6 @@ BENCHMARKS = {
     "subspace_tables": subspace_tables,
     "quality": quality,
     "segments": segments,
-    "passes": passes,
 }
 # These take minutes or longer, or need other packages: only where they are named.
 ON_REQUEST = (

@@ -8,13 +8,11 @@ members said relative to the true one, and the mean gap between membership and t
 membership. The last one says how often examples of two classes are noticed.
 
     MIXSEARCH_DATA=... .venv/bin/python benchmarks/tables.py [--only NAME] [--draws 5] [--check]
-    .venv/bin/python benchmarks/tables.py --scale    # CPU seconds of a fit and a search on a million rows
 """
 
 from __future__ import annotations
 
 import argparse
-import time
 import zlib
 from collections import defaultdict
 from collections.abc import Iterator
@@ -25,13 +23,11 @@ import polars as pl
 from labelled_tables import data_folder, load_banknote, load_iris, load_wine
 from measuring import print_table
 from row_rankings import pu_logistic_regression, random_walk
-from sklearn.cluster import MiniBatchKMeans
 from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from mixsearch import TableSearch
 from mixsearch._typing import Array
-from mixsearch.datasets import make_gaussian_mixture
 from mixsearch.errors import collect_warnings
 from mixsearch.table.encoding import TableEncoder
 
@@ -169,30 +165,10 @@ def _print_quality(quality: dict[tuple[str, int, str], list[tuple[float, float]]
     print_table("AUC / average precision", ("table", "method", *map(str, N_EXAMPLES)), rows)
 
 
-def run_scale(n_rows: int = 1_000_000, n_columns: int = 30) -> None:
-    """Print the CPU time of a fit and of a search, beside that of MiniBatchKMeans."""
-    data = make_gaussian_mixture(n_rows, n_columns, 10, deviation=0.5, random_state=0)
-    is_member = data.labels == 0
-    start = time.process_time()
-    MiniBatchKMeans(10, random_state=0, n_init="auto").fit(data.X)
-    times = [start, time.process_time()]
-    search = TableSearch().fit(data.X)
-    times.append(time.process_time())
-    membership = search.search(np.flatnonzero(is_member)[:3]).membership
-    times.append(time.process_time())
-    works = ("MiniBatchKMeans", "TableSearch.fit", "a search")
-    rows = [(work, f"{spent:.2f}") for work, spent in zip(works, np.diff(times), strict=True)]
-    print_table(f"{n_rows:,} x {n_columns}, AUC {roc_auc_score(is_member, membership):.3f}", ("work", "CPU s"), rows)
-
-
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default="", help="tables with this in their name")
     parser.add_argument("--draws", type=int, default=5, help="of examples for each class")
     parser.add_argument("--check", action="store_true", help="examples of two classes too")
-    parser.add_argument("--scale", action="store_true", help="a million rows instead")
     options = parser.parse_args()
-    if options.scale:
-        run_scale()
-    else:
-        run(only=options.only, n_draws=options.draws, check=options.check)
+    run(only=options.only, n_draws=options.draws, check=options.check)

@@ -169,7 +169,7 @@ def _check_encoding(encoding: str) -> None:
 def _check_pattern(pattern: str) -> None:
     try:
         pl.Series([""]).str.extract_all(pattern)
-    except pl.exceptions.ComputeError as error:
+    except pl.exceptions.PolarsError as error:
         raise _make_error(
             "token_pattern",
             pattern,

@@ -44,7 +44,6 @@ if TYPE_CHECKING:
 # Frequent words in the contents of an index.
 _N_FREQUENT = 10
 # What an index knows of its corpus.
-_FACTS = {"n_rows", "tokens", "reading", "has_names"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,7 +121,7 @@ class TopicIndex:
         self.generation, self.created = folder.generation, folder.manifest.created
         self.corpus = open_corpus(folder)
         self.facts: Mapping[str, Any] = folder.facts.get("corpus", {})
-        if not isinstance(self.facts, Mapping) or not self.facts.keys() >= _FACTS:
+        if not _describe_corpus(self.facts):
             raise damage_error("'{path}' is damaged: it does not describe its corpus.", path=str(self.path))
         self.has_names = bool(self.facts["has_names"])
         self.columns = Columns(folder, folder.facts[SEGMENTS], has_names=self.has_names)
@@ -475,6 +474,17 @@ class TopicIndex:
         with suppress(OSError):
             return tuple(path.stat().st_mtime_ns for path in self.folder.files.values())
         return ()
+
+
+def _describe_corpus(facts: Any) -> bool:
+    """Return whether facts of an index say how its texts were read."""
+    try:
+        for name in ("tokens", "reading"):
+            CorpusOptions(**facts[name])
+        has_words = all(isinstance(word, str) for word in facts["tokens"]["stop_words"])
+        return has_words and isinstance(facts["n_rows"], int) and isinstance(facts["has_names"], bool)
+    except (KeyError, TypeError, ValueError):
+        return False
 
 
 def open_index(path: str | os.PathLike[str], *, verify: bool = False) -> TopicIndex:
