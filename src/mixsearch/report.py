@@ -6,6 +6,7 @@ import json
 import os
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from html import escape
@@ -173,7 +174,7 @@ def collect_data(index: TopicIndex, topics: Mapping[str, Topic], where: str | No
         "topics": described,
         "groups": groups,
         "places": labels,
-        "map": b64encode(encode_map(index)).decode(),
+        "map": b64encode(keep_map(index)).decode(),
         "memberships": {query: b64encode(encode_membership(topic)).decode() for query, topic in topics.items()},
     }
 
@@ -222,6 +223,19 @@ def describe_index(index: TopicIndex, name: str) -> dict[str, Any]:
         "over": columns.find("date"),
         "by": columns.find("category"),
     }
+
+
+def keep_map(index: TopicIndex) -> bytes:
+    """Return the encoded map, from the file beside the index that keeps it: placing the documents takes seconds."""
+    file, tag = index.path.with_name(f"{index.path.name}.map"), f"{index.generation}\n".encode()
+    with suppress(OSError):
+        stored = file.read_bytes()
+        if stored.startswith(tag):
+            return stored.removeprefix(tag)
+    encoded = encode_map(index)
+    with suppress(OSError), write_atomically(file) as temporary:
+        temporary.write_bytes(tag + encoded)
+    return encoded
 
 
 def encode_map(index: TopicIndex) -> bytes:

@@ -14,7 +14,7 @@ from fastapi import Query as QueryParameter
 from mixsearch.errors import SearchError, StorageError
 from mixsearch.io.disk import explain_os_errors, write_atomically
 from mixsearch.options import GroupOptions, Question, SearchOptions, list_options
-from mixsearch.report import describe_index, encode_map, encode_membership, list_largest, make_report
+from mixsearch.report import describe_index, encode_membership, keep_map, list_largest, make_report
 from mixsearch.topics.answers import describe_columns, describe_topic, frame_documents
 from mixsearch.topics.groups import make_unique
 from mixsearch.topics.topic import Topic
@@ -255,7 +255,7 @@ def describe_overview(index: ServedIndex, n: int) -> dict[str, Any]:
 
 def encode_places(index: ServedIndex) -> bytes:
     """Return the map of the documents as numbers."""
-    return encode_map(index.index)
+    return keep_map(index.index)
 
 
 def encode_levels(index: ServedIndex, request: TopicRequest) -> bytes:
