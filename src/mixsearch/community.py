@@ -22,7 +22,7 @@ from mixsearch.core.check import MAX_DISAGREEMENT, Check
 from mixsearch.core.extraction import all_components
 from mixsearch.core.frame import Frame
 from mixsearch.core.moments import sum_cubes, symmetrize
-from mixsearch.core.validation import AUTO, check_magnitude, check_n_components, check_n_samples
+from mixsearch.core.validation import AUTO, check_n_components, check_n_samples
 from mixsearch.display import Card
 from mixsearch.errors import DoubtfulExamplesWarning, HintError, SearchWarning, warn_user
 from mixsearch.graph.links import Graph, read_graph
@@ -325,7 +325,6 @@ class CommunitySearch(BaseEstimator):
         requested = None if self.n_components == AUTO else check_n_components(self.n_components)
         # 1) the graph, and its links as counts: with weights scaled so that their mean is their mean square
         graph = self._graph = read_graph(X)
-        check_magnitude(graph.adjacency)
         check_n_samples(graph.adjacency, requested or 1, f"{requested} communities")
         links = graph.adjacency * (graph.adjacency.sum() / graph.adjacency.power(2).sum())
         # 2) communities of a block model, and whether these explain the links between neighbours

@@ -51,7 +51,7 @@ def search_centers(image: RasterImage, seeds: Seeds) -> Array:
 
 
 def find_shared(components: Sequence[Array], examples: Sequence[Array]) -> tuple[int, int] | None:
-    """Find two seeds of one component: the first whose color is nearer to the center of the second, or None.
+    """Find two seeds of one component: the color of one is nearer to the center of the other; or None.
 
     `components` has the centers of all components for each search, (k, 3), that of the seed first. Two searches find
     the same one if the center of the one is nearer to that of the other than to the other's alternatives.
@@ -60,10 +60,10 @@ def find_shared(components: Sequence[Array], examples: Sequence[Array]) -> tuple
     for i, pixels in enumerate(examples):
         nearest = int(np.linalg.norm(centers - pixels.mean(axis=0, dtype=np.float64), axis=1).argmin())
         if nearest != i:
-            return i, nearest
+            return min(i, nearest), max(i, nearest)
     for i, j in combinations(range(len(centers)), 2):
         if np.linalg.norm(components[i] - centers[j], axis=1).argmin() == 0:
-            return j, i
+            return i, j
     return None
 
 

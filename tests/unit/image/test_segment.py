@@ -205,7 +205,7 @@ def test_two_seeds_that_find_the_same_component_are_noticed():
 def test_two_centers_of_one_component_are_noticed_though_each_is_nearest_to_its_seed():
     one, same, other = np.zeros(3), np.array([0.1, 0, 0]), np.array([0, 5.0, 0])
     seeds = [np.array([[-1.0, 0, 0]]), np.array([[1.0, 0, 0]])]
-    assert find_shared([np.array([one, other]), np.array([same, other])], seeds) == (1, 0)
+    assert find_shared([np.array([one, other]), np.array([same, other])], seeds) == (0, 1)
     assert find_shared([np.array([one, other]), np.array([other, one])], [seeds[0], other[None]]) is None
 
 

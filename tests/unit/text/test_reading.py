@@ -98,12 +98,12 @@ TABLE = 'id,note,text\n1,fresh,good sushi\n2,cold,"ramen, tea"\n'
         ('\n {"text": "good sushi"}\n', {}, ["good sushi"]),
         ('[{"text": "good sushi"}]', {}, ["good sushi"]),
         ("good sushi, ramen\ntext, tea\n", {}, ["good sushi, ramen", "text, tea"]),
-        (TABLE, {}, TABLE.splitlines()),
+        (TABLE, {}, ["good sushi", "ramen, tea"]),
         ("id;text\n1;good sushi\n", {"id": "id"}, ["good sushi"]),
         (TABLE, {"text": "note"}, ["fresh", "cold"]),
     ],
 )
-def test_standard_input_is_json_csv_if_columns_are_named_or_lines(monkeypatch, content, options, texts):
+def test_standard_input_is_recognized_as_json_csv_or_lines(monkeypatch, content, options, texts):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(content.encode()))))
     assert read("-", **{"keep": None, **options}).texts == texts
 
