@@ -13,6 +13,7 @@ import pytest
 import scipy.sparse as sp
 from distributed import Client, LocalCluster
 from numpy.testing import assert_allclose
+from tests.coded import raises
 
 from mixsearch import GaussianSearch, LdaSearch, RegressionSearch, SearchError, SubspaceSearch, find
 from mixsearch.core.dask import DaskChunks
@@ -127,6 +128,9 @@ def test_values_that_are_not_finite_are_named():
     with pytest.raises(SearchError) as caught:
         GaussianSearch(2).fit(in_blocks(X, 500, 1000))
     assert (caught.value.code, caught.value.fields) == ("not_finite", {"name": "X", "row": 1234, "column": 3})
+    X[1234, 3] = 1e160
+    with raises("too_large"):
+        GaussianSearch(2).fit(in_blocks(X, 500, 1000))
 
 
 def test_samples_that_are_lost_with_their_cluster_are_reported():

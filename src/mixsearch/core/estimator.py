@@ -28,6 +28,7 @@ from mixsearch.core.validation import (
     check_n_components,
     check_n_samples,
     check_one_hint,
+    largest_number,
 )
 from mixsearch.errors import (
     HintError,
@@ -51,7 +52,7 @@ class BaseSearch(Generic[F], BaseEstimator, metaclass=ABCMeta):
     random_state: RandomState
     spectrum_: Spectrum
     n_features_in_: int
-    _moment_power: ClassVar[int] = 4  # the highest power of samples in a moment with its hint; 0: any
+    _moment_power: ClassVar[int] = 4  # the highest power of samples in a moment with its hint
     _shared: dict[str, Any]  # what all searches of a fit use, computed by the first one
     search: Callable[..., Any]
 
@@ -64,8 +65,7 @@ class BaseSearch(Generic[F], BaseEstimator, metaclass=ABCMeta):
         X = X.compute() if is_dask(X) else X  # a few examples
         with as_search_errors():
             samples = as_samples(validate_data(self, X, accept_sparse="csr", dtype=FLOAT_DTYPES, reset=reset))
-        if self._moment_power:
-            check_magnitude(samples, self._moment_power)
+        check_magnitude(samples, self._moment_power)
         return samples
 
     def _check_examples(self, hint: Any, examples: Any, not_examples: Any) -> tuple[Samples | None, Samples | None]:
@@ -90,6 +90,8 @@ class BaseSearch(Generic[F], BaseEstimator, metaclass=ABCMeta):
         if not is_dask(X):
             return chunk_in_memory(self._check_rows(X, reset=True))
         chunks: Chunks[SampleChunk] = load_dask().sample_chunks(X)
+        largest = chunks.gather(lambda chunk: largest_number(chunk.samples))
+        check_magnitude(np.array(largest, dtype=chunks.layout.dtype), self._moment_power)
         self._set_features(chunks)
         return chunks
 

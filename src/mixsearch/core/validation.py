@@ -75,10 +75,15 @@ def check_n_features(n_features: int, needed: int, what: str) -> None:
         )
 
 
+def largest_number(X: Any) -> float:
+    """Return the largest size of a number in an array, dense or sparse."""
+    values = X if isinstance(X, np.ndarray) else X.data
+    return float(max(np.max(values, initial=0.0), -np.min(values, initial=0.0)))
+
+
 def check_magnitude(X: Any, power: int = 3) -> None:
     """Raise if numbers are so large, or so small, that sums of their powers overflow or vanish."""
-    values = X if isinstance(X, np.ndarray) else X.data
-    largest = float(max(np.max(values, initial=0.0), -np.min(values, initial=0.0)))
+    values, largest = X if isinstance(X, np.ndarray) else X.data, largest_number(X)
     exact = (float(np.finfo(np.float64).max) / max(values.size, 1)) ** (1 / power)
     limit = min((float(np.finfo(X.dtype).max) / max(values.size, 1)) ** 0.5, exact)
     if largest > limit or 0 < largest < 1 / exact:

@@ -58,6 +58,7 @@ def whitening(A: Array, B: Array, m: Array, k: int) -> tuple[Array, float]:
     w = V @ (np.sqrt(sigma) * u)
     # 6: let E be the span of {V D^(1/2) v: v perpendicular to u}
     # 7: write V V' m (uniquely) as a w + y, where y is in E
+    # (The proof of Lemma 2 prints sum_i alpha_i mu_1 for m = sum_i alpha_i mu_i.)
     a = u @ W.T @ m  # D^(-1/2) V' maps w to u, and E to the complement of u
     # 8: return w/a and a^2
     return w / a, float(a**2)
