@@ -40,8 +40,8 @@ def gaussian_case():
 
 
 def change_designs(family, other):
-    coefficients = other.design.to_coefficients(other.frame.unwhiten(np.eye(other.frame.n_components)))
-    return family.frame.whiten(family.design.to_slopes(coefficients).T).T
+    coefficients = other.design.whitener @ other.frame.unwhiten(np.eye(other.frame.n_components))
+    return family.frame.whiten((family.design.unwhitener @ coefficients).T).T
 
 
 def regression_case(paper):
