@@ -94,6 +94,7 @@ class Tuning:
     start_noise: float = 0.05  # and its noise variance, relative to that of y
     min_variance: float = 0.01  # of the noise and of x in a component, relative to the average component
     max_features: int = 20  # with more, EM starts with gradient steps, and components have no Gaussian of x
+    max_independence: float = 0.2  # p-value below which x may depend on the component
     max_square: float = 50.0  # squared residual of an example, relative to the noise, beyond which it is an outlier
     n_joint_starts: int = 5  # of EM with Gaussians of x, near the examples
     max_counted: int = 5  # regressions that BIC compares
@@ -529,7 +530,11 @@ class RegressionModel:
     is_joint: bool = False
     anchor: Array | None = None  # coefficients, (k, q), from which an M-step is a gradient step
     n_dims: ClassVar[int] = 1
-    name: ClassVar[str] = "a regression with normal noise"
+
+    @property
+    def name(self) -> str:
+        """The name of the model in warnings."""
+        return "a regression with normal noise" + ("" if self.is_joint else " whose x is like that of the others")
 
     def read(self, chunk: RegressionChunk) -> FeatureChunk:
         """Return the features of samples."""
@@ -711,31 +716,32 @@ def complete_mixture(
 
     Notes
     -----
-    Without Gaussians of x, samples follow lines only if x does not tell components apart: clusters of (x, y) look like
-    lines to the residuals alone.
+    The variance of residuals does not depend on x: that of two lines taken for one does. Without Gaussians of x the
+    weights do not, either: clusters of (x, y) look like lines to the residuals alone.
     """
     params, first = fit.params, int(model.has_intercepts)
-    p_values = test_rows(model, rows, params)
+    chunk = thin_rows(rows, len(params.weights)).chunk
+    resp, Z = posterior(model, chunk, params), chunk.features[:, first:-1]
+    tests = [test_rows(model, rows, params), test_independence(Z, resp * (model.squares(chunk, params) - 1))]
     if not model.is_joint and len(params.weights) > 1:
-        chunk = thin_rows(rows, len(params.weights)).chunk
-        independence = test_independence(chunk.features[:, first:-1], posterior(model, chunk, params))
-        p_values = np.minimum(2 * np.minimum(p_values, independence), 1.0)
+        tests.append(len(params.weights) * np.full_like(tests[0], test_independence(Z, resp).min()))
+    p_values = np.minimum(len(tests) * np.min(tests, axis=0), 1.0)
     p_values[params.variances <= 2 * model.min_variance] = 1.0  # no noise, whose distribution could be wrong
     coefficients = np.asarray(family.design.whitener @ params.coefficients[:, first:].T).T
     return RefinedMixture(model, fit, coefficients, p_values, np.arange(len(params.weights)))
 
 
-def test_independence(Z: Array, resp: Array) -> float:
-    """Test whether responsibilities, (n, k), are correlated with x, (n, r), or with its products: a p-value."""
+def test_independence(Z: Array, values: Array) -> Array:
+    """Test whether values, (n, q), are correlated with x, (n, r), or with x and its products: p-values, (q,)."""
     one, other = np.triu_indices(Z.shape[1])
     designs = [Z] if Z.shape[1] > TUNING.max_features else [Z, np.hstack([Z, Z[:, one] * Z[:, other]])]
-    p_values = []
-    for X in designs:
-        for r in resp.T:
-            products = (X - X.mean(axis=0)) * (r - r.mean())[:, None]
+    p_values = np.empty((len(designs), values.shape[1]))
+    for row, X in enumerate(designs):
+        for column, value in enumerate(values.T):
+            products = (X - X.mean(axis=0)) * (value - value.mean())[:, None]
             total, precision = products.sum(axis=0), np.linalg.pinv(products.T @ products, rcond=1e-9, hermitian=True)
-            p_values.append(chdtrc(len(total), total @ precision @ total))
-    return float(min(len(p_values) * min(p_values), 1.0))
+            p_values[row, column] = chdtrc(len(total), total @ precision @ total)
+    return np.asarray(len(designs) * p_values.min(axis=0))
 
 
 def count_regressions(fit: Callable[[int], RegressionFamily]) -> int:
@@ -1193,8 +1199,11 @@ class RegressionSearch(MixtureSearch[RegressionFamily]):
         lines = super()._choose_by_examples(mixture, pairs[0], None if negative is None else pairs[1])
         if family.n_components == 1 or family.is_paper or family.is_wide or len(pairs[0]) == 1:
             return lines
-        rows, index = self._read_rows(model), int(lines.order[0])
-        subset = thin_rows(rows, family.n_components).collect()
+        rows, index, k = self._read_rows(model), int(lines.order[0]), family.n_components
+        subset = thin_rows(rows, k).collect()
+        Z, resp = subset.chunk.features[:, 1:-1], posterior(model, subset.chunk, lines.params)
+        if k * test_independence(Z, resp).min() >= TUNING.max_independence:
+            return lines
         # 2) EM with examples held, from the lines and from samples near the examples
         chunks = [self._read(model, pair) for pair in pairs]
         joints = [model.log_density(chunk, lines.params) for chunk in chunks]

@@ -24,7 +24,7 @@ class Case(NamedTuple):
     """
 
     family: str
-    code: str
+    code: str  # or several
     fault: str
     wrong: Callable[[int], Any]
     right: Callable[[int], Any]
@@ -210,7 +210,7 @@ REGRESSIONS = [
     ("misfit", "coefficients cancel", cancelling, lines(near_line)),
     ("misfit", "one line for three", too_few_lines(1), few_samples),
     ("misfit", "two lines for three", too_few_lines(2), few_right),
-    ("misfit", "heavy-tailed clusters", clusters_as_lines, few_samples),
+    ("misfit or examples_disagree", "heavy-tailed clusters", clusters_as_lines, few_samples),
     ("outliers", "3 responses far away", lines(line_members, size=30.0), lines(line_members)),
 ]
 
@@ -323,7 +323,7 @@ CASES = [Case(family, *row) for family, rows in ALL.items() for row in rows]
 def count_fired(case, run):
     """Return how many answers have the warning, and how many there are."""
     answers = [codes for codes in map(run, SEEDS) if codes is not None]
-    return sum(case.code in codes for codes in answers), len(answers)
+    return sum(not codes.isdisjoint(case.code.split(" or ")) for codes in answers), len(answers)
 
 
 @pytest.mark.slow
