@@ -181,14 +181,7 @@ def main() -> int:
             call(source, str(source), "--work", "build", str(place))
         for name in options.only:
             rounds = [
-<<<<<<< HEAD
                 [json.loads(call(source, str(source), "--work", name, str(place))) for source, place in versions]
-=======
-                [
-                    json.loads(call(source, str(source), "--work", name, str(place)).splitlines()[-1])
-                    for source, place in versions
-                ]
->>>>>>> fcd6d38c (Plant faults for warnings of all families in one table)
                 for _ in range(options.rounds)
             ]
             (old, old_peak), (new, new_peak) = np.min(rounds, axis=0).tolist()

@@ -43,7 +43,6 @@ from mixsearch.core.rows import (
     Chunks,
     SampleChunk,
     chunk_in_memory,
-    is_dask,
     leave_one_out,
     load_dask,
 )
@@ -61,6 +60,7 @@ from mixsearch.core.validation import (
 )
 from mixsearch.display import Card, plain_number
 from mixsearch.errors import HintError, Option, RankError, SearchError, UnlikelyMixtureWarning
+from mixsearch.machine import is_dask
 from mixsearch.mixture.check import hold_examples, test_rows
 from mixsearch.mixture.em import (
     Fit,
