@@ -18,7 +18,6 @@ from scipy.special import chdtrc
 from sklearn.utils.validation import check_is_fitted, check_X_y, validate_data
 
 from mixsearch._typing import Array, Samples, SamplesLike
-from mixsearch.core.check import MAX_LEFT_OUT
 from mixsearch.core.component import MAX_RANKED, add_warnings
 from mixsearch.core.eigen import top_eigenpairs
 from mixsearch.core.estimator import RandomState
@@ -786,18 +785,9 @@ def fit_gaussians(
     return fit_mixture(model, rows, starts, held)
 
 
-def measure_lift(
-    model: RegressionModel, params: RegressionParameters, rows: Chunks[FeatureChunk], held: Held, index: int
-) -> float:
-    """Compute how much likelier left-out examples are members than any sample: the mean of log(membership / weight).
-
-    Each example is left out in turn, and EM goes on with the others for an iteration.
-    """
-    positive, memberships = np.flatnonzero(held.allowed[:, index]), []
-    for row in positive[:: -(-len(positive) // MAX_LEFT_OUT)]:
-        others = np.arange(len(held.allowed)) != row
-        fit = run_em(model, rows, params, Held(held.chunk.take(others), held.allowed[others]), max_iter=1)
-        memberships.append(posterior(model, held.chunk.take([row]), fit.params)[0, index])
+def measure_lift(model: RegressionModel, params: RegressionParameters, held: Held, index: int) -> float:
+    """Compute how much likelier examples are members than any sample: the mean of log(membership / weight)."""
+    memberships = posterior(model, held.chunk, params)[held.allowed[:, index], index]
     # A single one must not decide.
     return float(np.mean(np.log(np.maximum(memberships, 1e-3))) - np.log(params.weights[index]))
 
@@ -1209,9 +1199,8 @@ class RegressionSearch(MixtureSearch[RegressionFamily]):
         joints = [model.log_density(chunk, lines.params) for chunk in chunks]
         held: Any = hold_examples(chunks, joints, index, always=True)
         fit = fit_gaussians(joint, lines.params, subset, held, index)
-        # 3) which of both predicts left-out examples better
-        lift = measure_lift(model, lines.params, subset, held, index)
-        if measure_lift(joint, fit.params, subset, held, index) <= lift:
+        # 3) in which of both the examples are likelier members
+        if measure_lift(joint, fit.params, held, index) <= measure_lift(model, lines.params, held, index):
             return lines
         fit = fit if subset.n_rows == rows.n_rows else run_em(joint, rows, fit.params, held)
         return replace(self._complete(joint, rows, fit), order=lines.order)

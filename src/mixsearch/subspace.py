@@ -559,6 +559,7 @@ class Subspace(MixtureComponent):
     True
     """
 
+    _moments_are_sure: ClassVar[bool] = False  # all others are orthogonal to the first, which lowers their scores
     _family: SubspaceFamily = field(kw_only=True)
     _moments: SubspaceParameters = field(kw_only=True)  # all subspaces before EM
     _points: Hint = field(kw_only=True)

@@ -165,8 +165,8 @@ def check_lead(found: Any, *, is_sure: bool = False) -> list[WeakHintWarning]:
     is_sure = is_sure or found._examples is not None or is_inside
     if len(found.scores) == 1 or (found.separation >= found._clear_separation and is_sure):
         return []
-    # What is sure by moments is sure after EM too, whose errors take as long as EM.
-    has_moments = found._refined is not None and getattr(found._family, "has_moments", True)
+    # What is sure by moments is mostly sure after EM too, whose errors take as long as EM.
+    has_moments = found._moments_are_sure and found._refined is not None and getattr(found._family, "has_moments", True)
     estimates = [found.moment_estimate, found] if has_moments else [found]
     is_noise = found.separation < found._noisy_separation
     if not is_noise and any(estimate.p_first >= 1 - TUNING.max_lost for estimate in estimates):

@@ -67,6 +67,7 @@ class Component:
     """
 
     _clear_separation: ClassVar[float] = TUNING.clear_separation
+    _moments_are_sure: ClassVar[bool] = True  # whether a lead that is sure by moments is sure after EM too
     _noisy_separation: ClassVar[float] = 0.0  # a smaller lead is noise, whatever its standard error
     _frame: Frame
     _candidates: Candidates
