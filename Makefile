@@ -42,13 +42,14 @@ demo: $(READY)  ## topics in the docstrings on this machine, rows of a table, a 
 serve: $(READY) page  ## the page, with the docstrings on this machine
 	$(BIN)/mixsearch serve --demo
 
-check: $(READY) spelling javascript  ## style, types, layers, spelling; types as Windows sees them too
+check: $(READY) spelling javascript  ## style, types, layers, spelling, sizes; types as Windows sees them too
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	@# A cache of its own: in a shared one, each of the two runs would throw away what the other left.
 	$(BIN)/mypy --platform win32 --cache-dir .mypy_cache/win32
 	$(BIN)/lint-imports
+	$(BIN)/python tools/budget.py
 
 spelling: $(READY)
 	$(BIN)/codespell

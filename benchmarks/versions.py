@@ -16,9 +16,8 @@ import resource
 import subprocess
 import sys
 import tempfile
-import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +26,7 @@ import numpy as np
 SOURCE = Path(__file__).parents[1] / "src"
 COMMAND = "import sys; from mixsearch.cli import main; sys.argv[0] = 'mixsearch'; main()"
 N_TEXTS = 20_000
+LIMIT = 1.0  # of a ratio
 WORDS = [f"word{i}" for i in range(100, 110)]
 
 
@@ -131,13 +131,13 @@ def cpu_seconds() -> float:
     return sum(usage.ru_utime + usage.ru_stime for usage in used)
 
 
-def measure(name: str, folder: Path, repeats: int) -> None:
+def measure(name: str, folder: Path) -> None:
     """Print the least CPU time of some repeats, in seconds, and the peak of memory, in MB."""
     warnings.simplefilter("ignore")
     work = WORKS[name](folder)
     Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew: data are not counted twice
     times = []
-    for _ in range(repeats):
+    for _ in range(2):
         start = cpu_seconds()
         work()
         times.append(cpu_seconds() - start)
@@ -147,51 +147,49 @@ def measure(name: str, folder: Path, repeats: int) -> None:
     print(json.dumps([min(times), max(own, children)]))
 
 
-def call(source: Path, *arguments: str) -> str:
-    """Run this script with the package of a folder, and return what it prints last."""
+def call(source: Path, folder: Path, work: str) -> str:
+    """Measure one work with the package of a folder, and return what is printed last."""
     single = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"), "1")
+    command = [sys.executable, __file__, str(folder), "--measure", work]
     environment = {**os.environ, **single, "PYTHONPATH": str(source)}
-    command = [sys.executable, __file__, *arguments]
     printed = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True).stdout
     return printed.strip().rpartition("\n")[2]
+
+
+def compare(old: Path, names: Sequence[str] = tuple(WORKS), n_rounds: int = 3) -> float:
+    """Print the ratios of this version to an earlier one, and return the largest."""
+    from measuring import megabytes, print_table, seconds  # with the package, which a measurement must not load
+
+    rows, worst = [], 0.0
+    with tempfile.TemporaryDirectory() as folder:
+        versions = [(old.resolve(), Path(folder) / "old"), (SOURCE, Path(folder) / "new")]
+        for source, place in versions:
+            place.mkdir()
+            call(source, place, "build")
+        for name in names:
+            rounds = [[json.loads(call(*version, name)) for version in versions] for _ in range(n_rounds)]
+            (before, peak_before), (now, peak) = np.min(rounds, axis=0).tolist()
+            worst = max(worst, now / before, peak / peak_before)
+            times = (seconds(before), seconds(now), f"{now / before:.2f}")
+            rows.append((name, *times, megabytes(peak_before), megabytes(peak), f"{peak / peak_before:.2f}"))
+    columns = ("work", "time before", "now", "ratio", "memory before", "now", "ratio")
+    print_table("CPU time on one thread of BLAS, and peak memory", columns, rows)
+    return worst
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("old", type=Path, help="the folder src of the earlier version")
     parser.add_argument("--only", nargs="+", choices=WORKS, default=list(WORKS))
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--limit", type=float, default=1.0, help="of a ratio")
-    parser.add_argument("--work", nargs=2, help=argparse.SUPPRESS)
+    parser.add_argument("--measure", choices=["build", *WORKS], help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.work and options.work[0] == "build":
-        build(Path(options.work[1]), draw_texts(N_TEXTS))
-        return 0
-    if options.work:
-        measure(options.work[0], Path(options.work[1]), 2)
-        return 0
-    from measuring import megabytes, print_table, seconds
-
-    rows, worst = [], 0.0
-    start = time.perf_counter()
-    with tempfile.TemporaryDirectory() as folder:
-        versions = [(options.old.resolve(), Path(folder) / "old"), (SOURCE, Path(folder) / "new")]
-        for source, place in versions:
-            place.mkdir()
-            call(source, str(source), "--work", "build", str(place))
-        for name in options.only:
-            rounds = [
-                [json.loads(call(source, str(source), "--work", name, str(place))) for source, place in versions]
-                for _ in range(options.rounds)
-            ]
-            (old, old_peak), (new, new_peak) = np.min(rounds, axis=0).tolist()
-            worst = max(worst, new / old, new_peak / old_peak)
-            times = (seconds(old), seconds(new), f"{new / old:.2f}")
-            rows.append((name, *times, megabytes(old_peak), megabytes(new_peak), f"{new_peak / old_peak:.2f}"))
-    columns = ("work", "time before", "now", "ratio", "memory before", "now", "ratio")
-    print_table("CPU time on one thread of BLAS, and peak memory", columns, rows)
-    print(f"\n({time.perf_counter() - start:.0f} s)")
-    return int(worst > options.limit)
+    if options.measure == "build":
+        build(options.old, draw_texts(N_TEXTS))
+    elif options.measure:
+        measure(options.measure, options.old)
+    else:
+        return int(compare(options.old, options.only) > LIMIT)
+    return 0
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
 from paper_experiments.figures import write_picture
 from sklearn.datasets import load_wine
 
@@ -134,37 +133,6 @@ def draw_gaussian() -> Figure:
     return figure
 
 
-def draw_fold() -> Figure:
-    """One pass of a fit on a cluster: what goes to the workers, what comes back, and what stays."""
-    figure = Figure(figsize=(9, 3.4), dpi=100, layout="constrained")
-    axes = figure.subplots()
-    axes.set(xlim=(0, 9), ylim=(0, 3.4))
-    axes.set_axis_off()
-    _box(axes, (0.1, 1.2), (1.7, 1.0), "client\nd x 20 vectors,\nsmall algebra", COLOURS[0])
-    for number in range(3):
-        bottom = 0.15 + 1.08 * number
-        _box(axes, (4.3, bottom), (4.6, 0.92), "", COLOURS[2])
-        axes.text(4.42, bottom + 0.46, f"worker {3 - number}", va="center", fontsize=9)
-        for block in range(4):
-            _box(axes, (5.45 + 0.85 * block, bottom + 0.14), (0.75, 0.64), "block", COLOURS[1])
-        for offset, arrow, colour in ((0.12, "-|>", COLOURS[0]), (-0.12, "<|-", COLOURS[2])):
-            axes.annotate(
-                "",
-                (4.28, bottom + 0.46 + offset),
-                (1.82, 1.7 + offset),
-                arrowprops={"arrowstyle": arrow, "color": colour, "lw": 1.4},
-            )
-    axes.text(3.0, 3.15, "the same vectors to each", color=COLOURS[0], fontsize=9, ha="center")
-    axes.text(3.0, 0.12, "one sum from each thread", color=COLOURS[2], fontsize=9, ha="center")
-    return figure
-
-
-def _box(axes: Any, corner: tuple[float, float], size: tuple[float, float], text: str, colour: str) -> None:
-    axes.add_patch(Rectangle(corner, *size, facecolor=colour + "22", edgecolor=colour, lw=1.2))
-    middle = corner[0] + size[0] / 2, corner[1] + size[1] / 2
-    axes.text(*middle, text, ha="center", va="center", fontsize=9)
-
-
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
     drawings = {
@@ -172,7 +140,6 @@ if __name__ == "__main__":
         "segments": draw_segments,
         "members": draw_members,
         "gaussian": draw_gaussian,
-        "fold": draw_fold,
     }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -6,9 +6,10 @@
 
 The index is built from two corpora in turn, grown and shrunk between, and once deleted and restored. The clients ask
 for topics of words of both corpora and open the documents that these list, without pause. Names and texts of documents
-tell the corpus, the build and the row. Exits with 1 if an answer has documents or words of another state than its ETag
-says, if an answer is a 5xx that the deleted index does not explain, if a process ends, a traceback is logged, or
-`api/health` is not ok at the end. Linux only.
+tell the corpus, the build and the row. Other clients send requests and read no answer, and a search process is killed.
+Exits with 1 if an answer has documents or words of another state than its ETag says, if an answer is a 5xx that the
+deleted index does not explain, if another process ends, a traceback is logged, or `api/health` is not ok at the end.
+Linux only.
 """
 
 from __future__ import annotations
@@ -16,9 +17,12 @@ from __future__ import annotations
 import argparse
 import http.client
 import json
+import os
 import random
 import re
 import shutil
+import signal
+import socket
 import sys
 import tempfile
 import threading
@@ -26,6 +30,7 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import cycle
 from pathlib import Path
@@ -40,11 +45,12 @@ from mixsearch.topics import IndexOptions, add_documents, build_index, remove_do
 
 CORPORA = {"alpha": ("sushi", "train", "music"), "beta": ("court", "goal", "rain")}
 N_DOCUMENTS, N_ADDED, N_FORMS = 240, 40, 12
-N_CLIENTS, N_LISTED = 8, 6
+N_CLIENTS, N_DEAF, N_LISTED, N_WORKERS = 8, 4, 6, 2
 # Between two changes, in seconds: the server looks for changes once a second.
 MAX_PAUSE = 2.0
 # What the server may answer while the index is deleted, file by file, and until it is restored.
 WHILE_DELETED = ("folder_missing",)
+KILLED = "search process killed"
 TOPIC, MORE, DOCUMENT = "topic", "more documents of a topic", "document of a topic"
 
 
@@ -153,6 +159,9 @@ class Writer:
         """Change the index until a time, each of the changes at least once."""
         self.add()
         self.delete_and_restore(server)
+        searching = sorted(server.list_processes())[-N_WORKERS:]  # started last; if one ends, the others are replaced
+        os.kill(searching[0], signal.SIGKILL)
+        self.changes[KILLED] += 1
         for change in cycle((self.remove, self.build, self.add)):
             time.sleep(self._rng.uniform(0, MAX_PAUSE))
             change()
@@ -174,6 +183,15 @@ class Writer:
         self.generation = read_manifest(self.index).generation
         self.states[self.generation] = State(self._corpus, {row: self._name(row) for row in rows})
         self.changes[change] += 1
+
+
+def ask_without_reading(port: int) -> socket.socket:
+    """Send requests on a connection until it is full, and read no answer."""
+    connection = socket.create_connection(("127.0.0.1", port))
+    connection.setblocking(False)
+    with suppress(BlockingIOError):
+        connection.sendall(b"GET /api/indexes/changed/topic?q=sushi1 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" * 2_000)
+    return connection
 
 
 class Client(threading.Thread):
@@ -294,7 +312,7 @@ class Report:
 def observe(server: Server, writer: Writer, duration: float, seed: int, *, if_match: bool) -> Report:
     """Change the index of a server while clients ask."""
     clients = [Client(server.port, writer, seed * N_CLIENTS + i, if_match=if_match) for i in range(N_CLIENTS)]
-    processes = server.list_processes()
+    processes, deaf = server.list_processes(), [ask_without_reading(server.port) for _ in range(N_DEAF)]
     for client in clients:
         client.start()
     try:
@@ -303,12 +321,14 @@ def observe(server: Server, writer: Writer, duration: float, seed: int, *, if_ma
     finally:
         for client in clients:
             client.stop()
+        for connection in deaf:
+            connection.close()
     return Report(
         [each for client in clients for each in client.observed],
         writer.states,
         writer.changes,
         [each for client in clients for each in client.failures],
-        len(processes - server.list_processes()),
+        max(len(processes - server.list_processes()) - N_WORKERS, 0),
         is_healthy,
         server.read_log(),
     )
@@ -319,7 +339,7 @@ def run(duration: float, seed: int = 0, *, if_match: bool = True) -> tuple[Repor
     with tempfile.TemporaryDirectory() as name:
         writer = Writer(Path(name), random.Random(seed))
         writer.build()
-        server = Server(Path(name), writer.index, "--workers", "2")
+        server = Server(Path(name), writer.index, "--workers", str(N_WORKERS))
         try:
             report = observe(server, writer, duration, seed, if_match=if_match)
         finally:

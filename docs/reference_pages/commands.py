@@ -34,7 +34,7 @@ def make_command_page(name: str) -> str:
     if arguments:
         parts.append(
             make_table(
-                ("Argument", "Meaning"), ((f"`{_name_argument(each)}`", _mark_code(each.help)) for each in arguments)
+                ("Argument", "Meaning"), ((f"`{_name_argument(each)}`", _mark_code(each.help or "")) for each in arguments)
             )
         )
     panels: dict[str, list[Any]] = {}

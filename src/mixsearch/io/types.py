@@ -169,5 +169,6 @@ def limit_dates(column: pl.Series) -> pl.Series:
         return column
     steps = _STEPS_PER_DAY[getattr(column.dtype, "time_unit", "d")]
     # By the numbers: Polars ends with a panic for the year of some dates.
-    is_possible = column.to_physical().is_between(_DAYS[0] * steps, (_DAYS[1] + 1) * steps - 1)
+    first, last = max(_DAYS[0] * steps, -(2**63)), min((_DAYS[1] + 1) * steps, 2**63) - 1
+    is_possible = column.to_physical().is_between(first, last)
     return column.set(~is_possible, None)

@@ -99,6 +99,8 @@ class Workers:
             async with self._alone:
                 with self._start(1) as alone:
                     return await asyncio.wrap_future(alone.submit(*question))
+        except StateGoneError:
+            return await asyncio.to_thread(compute, index, make, *arguments)
         except BrokenExecutor:
             error = APIError(
                 "index_broken",
