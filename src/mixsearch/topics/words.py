@@ -53,6 +53,9 @@ class Meaning(NamedTuple):
     def __str__(self) -> str:
         return f"{', '.join(self.words)} ({self.share:.0%})"
 
+    def __repr__(self) -> str:  # without the documents, which may be thousands
+        return f"<{self}>"
+
 
 def count_members(corpus: FittedCorpus, documents: Array, weights: Array) -> Array:
     """Sum the weights of the documents that contain each feature, (d,)."""
