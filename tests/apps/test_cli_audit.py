@@ -85,8 +85,6 @@ def test_documents_of_a_topic_are_judged_and_groups_have_intervals(tmp_path):
     [
         (",,p", ",maybe,p", "bad_judgement", {"line": 2}),
         (",,p", ",yes,q", "bad_judged_file", {}),
-        ("row,member", "row,members", "bad_judged_file", {}),
-        ("\n", "\n9999,yes,p1\n", "unknown_row", {"row": 9999}),
         ("\n", "\n77,yes,p77\n77,no,p77\n", "bad_judgement", {"line": 3, "row": "77"}),
     ],
 )

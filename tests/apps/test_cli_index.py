@@ -118,15 +118,6 @@ def test_what_cannot_be_indexed_is_an_error_with_a_code(
     assert not (tmp_path / "i").exists()
 
 
-def test_an_error_is_json_too_and_names_files_as_they_were_typed(tmp_path: Path) -> None:
-    for name in ("my --n-components.csv", "min_df {x}.csv"):
-        result = invoke("index", tmp_path / name, "--json")
-        error = json.loads(result.stdout)["error"]
-        assert set(error) == {"code", "message", "fields"}
-        assert f"'{tmp_path / name}'" in error["message"]
-        assert result.exit_code == 1
-
-
 def test_progress_is_shown_on_a_terminal_only(files: Files, tmp_path: Path) -> None:
     arguments = ("index", files.jsonl, "--text", "review", "--id", "key", *ALL_WORDS)
     plain = invoke(*arguments, "-o", tmp_path / "plain")

@@ -14,7 +14,7 @@ import pytest
 from tests.apps.cli_corpus import invoke
 from tests.served_corpus import draw_texts, make_index
 
-from mixsearch.cli.serve import is_loopback, open_named
+from mixsearch.cli.serve import open_named
 
 
 @pytest.fixture(scope="module")
@@ -121,10 +121,6 @@ def test_an_error_ends_with_code_1_and_names_its_cause(arguments, named):
     assert named in result.stderr.splitlines()[-1]
 
 
-def test_indexes_have_the_names_of_their_folders(index):
-    assert list(open_named([str(index), str(index), f"{index}/"])) == ["corpus", "corpus-2", "corpus-3"]
-
-
 @pytest.fixture
 def reviews(tmp_path):
     path = tmp_path / "reviews.csv"
@@ -150,13 +146,6 @@ def test_a_file_is_indexed_once_and_again_when_it_changes(reviews, capfd):
     again = open_named([str(reviews)])["reviews"]
     assert again.n_documents == 2 * 239
     assert str(again.path).startswith(str(reviews.parent / ".mixsearch"))
-
-
-@pytest.mark.parametrize(
-    ("host", "wanted"), [("127.0.0.1", True), ("::1", True), ("localhost", True), ("0.0.0.0", False)]
-)
-def test_the_hosts_of_this_computer_are_known(host, wanted):
-    assert is_loopback(host) is wanted
 
 
 def test_without_its_packages_the_page_says_what_to_install(index, monkeypatch):
