@@ -28,4 +28,4 @@ def test_an_example_asks_a_question_and_is_a_screen_long(path):
 
 
 def test_there_are_enough_examples():
-    assert len(EXAMPLES) >= 12
+    assert len(EXAMPLES) == 12

@@ -297,7 +297,7 @@ def list_names(rows: Sequence[dict[str, Any]]) -> str:
 def describe_count(n_members: int | None, n_rows: int) -> str:
     """Describe the number of members in words."""
     if n_members is None:
-        return f"not estimated from fewer than three examples; {n_rows:,} rows are ranked"
+        return f"how many rows belong is not estimated from fewer than three examples; all {n_rows:,} are ranked"
     return f"about {n_members:,} of {n_rows:,} rows"
 
 
