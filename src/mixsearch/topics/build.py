@@ -55,7 +55,7 @@ class IndexOptions:
 
     Parameters
     ----------
-    n_components : int, default=50
+    n_components : int, default=100
         Number of eigenvectors that documents are compared in; fewer in a small corpus.
     overwrite : bool, default=False
         Replace an existing index.

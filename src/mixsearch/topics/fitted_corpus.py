@@ -44,22 +44,25 @@ class TopicFrame:
     deviation: Array  # of unit tf-idf vectors, (d,)
     basis: Array  # eigenvectors V of the second moment, (d, k)
     values: Array  # its eigenvalues, (k,), falling
-    center: Array  # mean of the coordinates of documents, (k,)
-    anchors: Array  # coordinates of anchors, (a, k)
+    center: Array  # mean of coordinates, (k,)
+    broad_center: Array  # mean of broad coordinates, (b,)
+    anchors: Array  # broad coordinates of anchors, (a, b)
     reach: Array  # PageRank from each anchor at each other one, (a, a)
 
     @property
     def scale(self) -> Array:
-        """Factors of coordinates: powers of the eigenvalues, (k,)."""
-        return np.asarray((self.values / self.values[0]) ** TUNING.power, dtype=np.float32)
+        """Factors of the leading coordinates: powers of their eigenvalues, (b,)."""
+        leading = self.values[: len(self.broad_center)]
+        return np.asarray((leading / leading[0]) ** TUNING.power, dtype=np.float32)
 
 
 class Placed(NamedTuple):
     """Documents in a frame."""
 
     lengths: Array  # Euclidean lengths of tf-idf vectors, (n,); 0 without features
-    coordinates: Array  # V'x of tf-idf vectors x, by the scale of the frame, of length 1, (n, k)
-    norms: Array  # their lengths before, for unit tf-idf vectors, (n,)
+    coordinates: Array  # V'x of tf-idf vectors x, scaled to length 1, (n, k)
+    norms: Array  # what V'x of unit tf-idf vectors has for a length, (n,)
+    broad_norms: Array  # what the leading coordinates have for a length, after they are scaled, (n,)
     nearest: Array  # anchors of each document, (n, m)
     nearness: Array  # their weights, which sum to one, (n, m)
 
@@ -152,7 +155,8 @@ def fit_corpus(
         basis=np.ascontiguousarray(vectors[:, :k], dtype=np.float32),
         values=np.maximum(values[:k], _TINY),
         center=np.zeros(k, np.float32),
-        anchors=np.zeros((0, k), np.float32),
+        broad_center=np.zeros(min(k, TUNING.n_broad), np.float32),
+        anchors=np.zeros((0, min(k, TUNING.n_broad)), np.float32),
         reach=np.zeros((0, 0), np.float32),
     )
     # 3) anchors: some documents, for the neighbourhood of all others
@@ -163,19 +167,21 @@ def fit_corpus(
         place_documents(frame, X[chosen[(chosen >= rows.start) & (chosen < rows.stop)] - rows.start])
         for rows, X in pieces
     ]
-    frame = replace(frame, anchors=np.concatenate([sample.coordinates for sample in anchors]))
+    frame = replace(frame, anchors=np.concatenate([to_broad(frame, sample.coordinates)[0] for sample in anchors]))
     # 4) all documents in the frame, and how the anchors reach each other through documents
     placed = _allocate_placed(frame, n, allocate)
-    a = len(frame.anchors)
-    center, links = np.zeros(k), np.zeros((a, a))
+    a, b = frame.anchors.shape
+    center, broad_center, links = np.zeros(k), np.zeros(b), np.zeros((a, a))
     for rows, X in pieces:
         chunk = place_documents(frame, X)
         for array, values in zip(placed, chunk, strict=True):
             array[rows] = values
         center += chunk.coordinates.sum(axis=0)
+        broad_center += (_invert(chunk.broad_norms) @ chunk.coordinates[:, :b]) * frame.scale
         A = join_anchors(chunk.nearest, chunk.nearness, a)
         links += (A.T @ A).toarray()
-    return replace(frame, center=(center / n).astype(np.float32), reach=_compute_reach(links)), placed
+    centers = {"center": (center / n).astype(np.float32), "broad_center": (broad_center / n).astype(np.float32)}
+    return replace(frame, **centers, reach=_compute_reach(links)), placed
 
 
 def _compute_reach(links: Array) -> Array:
@@ -198,14 +204,15 @@ def join_anchors(nearest: Array, nearness: Array, n_anchors: int) -> sp.csr_arra
 def place_documents(frame: TopicFrame, counts: sp.csr_array) -> Placed:
     """Place documents of damped counts of features in a frame: row by row, those of the fit and any others."""
     placed = _allocate_placed(frame, counts.shape[0], lambda _, shape, dtype: np.empty(shape, dtype))
-    weighted = frame.idf[:, None] * frame.basis * frame.scale
+    weighted = frame.idf[:, None] * frame.basis
     for rows in row_slices(counts.shape[0]):
         X = counts[rows]
         placed.lengths[rows] = lengths = _measure(X, frame.idf)
         units, placed.norms[rows] = to_units((X @ weighted) * _invert(lengths)[:, None])
         placed.coordinates[rows] = units
+        broad, placed.broad_norms[rows] = to_broad(frame, units)
         if len(frame.anchors):
-            placed.nearest[rows], placed.nearness[rows] = find_anchors(frame, units)
+            placed.nearest[rows], placed.nearness[rows] = find_anchors(frame, broad)
     return placed
 
 
@@ -215,12 +222,17 @@ def to_units(vectors: Array) -> tuple[Array, Array]:
     return vectors * _invert(lengths)[:, None], lengths
 
 
-def find_anchors(frame: TopicFrame, units: Array) -> tuple[Array, Array]:
-    """Return the nearest anchors of documents and their weights, by the cosine of their coordinates, (n, m)."""
+def to_broad(frame: TopicFrame, units: Array) -> tuple[Array, Array]:
+    """Scale the leading coordinates, and to length 1; return them, (n, b), and their lengths before, (n,)."""
+    return to_units(units[:, : len(frame.broad_center)] * frame.scale)
+
+
+def find_anchors(frame: TopicFrame, broad: Array) -> tuple[Array, Array]:
+    """Return the nearest anchors of documents and their weights, by the cosine of broad coordinates, (n, m)."""
     m = min(TUNING.n_nearest, len(frame.anchors))
-    nearest, weights = np.empty((len(units), m), np.int32), np.empty((len(units), m), np.float32)
-    for rows in row_slices(len(units), CACHED_ROWS):
-        cosines = units[rows] @ frame.anchors.T
+    nearest, weights = np.empty((len(broad), m), np.int32), np.empty((len(broad), m), np.float32)
+    for rows in row_slices(len(broad), CACHED_ROWS):
+        cosines = broad[rows] @ frame.anchors.T
         nearest[rows] = np.argpartition(cosines, -m, axis=1)[:, -m:]
         weights[rows] = np.maximum(np.take_along_axis(cosines, nearest[rows], axis=1), 1e-6)
     return nearest, weights / weights.sum(axis=1, keepdims=True)
@@ -248,6 +260,7 @@ def _allocate_placed(frame: TopicFrame, n: int, allocate: Allocate) -> Placed:
         "lengths": ((n,), np.float32),
         "coordinates": ((n, len(frame.values)), np.float32),
         "norms": ((n,), np.float32),
+        "broad_norms": ((n,), np.float32),
         "nearest": ((n, m), np.int32),
         "nearness": ((n, m), np.float32),
     }
@@ -260,6 +273,7 @@ class Vectors(NamedTuple):
     tfidf: sp.csr_array  # (q, d)
     coordinates: Array  # in the frame, scaled to length 1, (q, k)
     norms: Array  # their lengths before, (q,)
+    broad: Array  # the leading coordinates, scaled and of length 1, (q, b)
     anchors: sp.csr_array  # the weights of the nearest anchors, (q, a)
 
 
@@ -422,7 +436,9 @@ class FittedCorpus:
 
     def take_vectors(self, documents: Array) -> Vectors:
         """Return some documents, which rise, as unit vectors."""
-        return Vectors(self.take(documents), *self.take_coordinates(documents), self.anchors[documents])
+        coordinates, norms = self.take_coordinates(documents)
+        broad = to_broad(self.frame, coordinates)[0]
+        return Vectors(self.take(documents), coordinates, norms, broad, self.anchors[documents])
 
     def place(self, counts: sp.csr_array) -> Vectors:
         """Return other documents, of damped counts of features, as unit vectors."""
@@ -430,7 +446,8 @@ class FittedCorpus:
         weighted = sp.csr_array((X.data * self.frame.idf[X.indices], X.indices, X.indptr), shape=X.shape)
         anchors = join_anchors(placed.nearest, placed.nearness, len(self.frame.anchors))
         tfidf = scale_rows(weighted, placed.lengths)
-        return Vectors(tfidf, placed.coordinates, placed.norms, anchors)
+        broad = to_broad(self.frame, placed.coordinates)[0]
+        return Vectors(tfidf, placed.coordinates, placed.norms, broad, anchors)
 
     def take(self, documents: Array) -> sp.csr_array:
         """Return unit tf-idf vectors of some documents, (q, d)."""

@@ -1,9 +1,9 @@
 """One score per document: how much more it resembles the documents of a hint than it resembles the corpus.
 
 The contrast of a hint is the difference between the weighted mean of its documents and that of the corpus: in words, in
-units of their spread, and in coordinates. A document scores by its products with these contrasts, each standardized,
-and by its neighbourhood: the walk that leads from the hint documents over anchors to it. Few hint documents are joined
-by the best of a first pass.
+units of their spread, and in fine and broad coordinates. A document scores by its products with these contrasts, each
+standardized, and by its neighbourhood: the walk that leads from the hint documents over anchors to it. Few hint
+documents are joined by the best of a first pass.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from mixsearch.topics.fitted_corpus import (
     find_anchors,
     join_anchors,
     scale_rows,
+    to_broad,
     to_units,
 )
 from mixsearch.topics.tuning import TUNING
@@ -35,14 +36,15 @@ class Contrast(NamedTuple):
     """How the documents of a hint differ from the corpus."""
 
     words: Array  # in units of the spread of each feature, (d,)
-    coordinates: Array  # (k,)
+    fine: Array  # in all coordinates, (k,)
+    broad: Array  # in the leading ones, (b,)
 
 
 class Pass(NamedTuple):
     """A contrast, and the means and standard deviations that make scores by it comparable."""
 
     contrast: Contrast
-    products: Array  # (2, 2)
+    products: Array  # (2, 3)
     total: Array  # (2,)
 
 
@@ -105,20 +107,14 @@ def run_pass(corpus: FittedCorpus, contrast: Contrast) -> tuple[Pass, Array]:
     """Score all documents by a contrast, (n,)."""
     products = multiply_corpus(corpus, contrast)
     scale = measure_spread(products)
-    total = weigh_products(products, scale)
+    total = standardize(products, scale).sum(axis=1).astype(np.float32)
     result = Pass(contrast, scale, measure_spread(total))
     return result, standardize(total, result.total)
 
 
 def finish_pass(products: Array, scale: Array, result: Pass) -> Array:
     """Score documents by their products with a contrast, (q,)."""
-    return standardize(weigh_products(products, scale), result.total)
-
-
-def weigh_products(products: Array, scale: Array) -> Array:
-    """Add the standardized products of documents with a contrast, (q,)."""
-    words, coordinates = standardize(products, scale).T
-    return np.asarray(words + TUNING.coordinates * coordinates, dtype=np.float32)
+    return standardize(standardize(products, scale).sum(axis=1), result.total)
 
 
 def walk_from(corpus: FittedCorpus, vectors: Vectors, weights: Array, walk_weight: float) -> tuple[Walk, Array]:
@@ -141,29 +137,34 @@ def compute_contrast(frame: TopicFrame, vectors: Vectors, weights: Array) -> Con
     """Compare documents with the corpus."""
     total = weights.sum()
     words = (vectors.tfidf.T @ weights - total * frame.mean) / frame.deviation
-    coordinates = vectors.coordinates.T @ weights - total * frame.center
-    return Contrast(words.astype(np.float32), coordinates.astype(np.float32))
+    fine = vectors.coordinates.T @ weights - total * frame.center
+    broad = vectors.broad.T @ weights - total * frame.broad_center
+    return Contrast(words.astype(np.float32), fine.astype(np.float32), broad.astype(np.float32))
 
 
 def multiply_corpus(corpus: FittedCorpus, contrast: Contrast) -> Array:
-    """Return the products of all documents with a contrast: in words and in coordinates, (n, 2)."""
-    weighted = corpus.frame.idf * contrast.words
-    products = np.empty((2, corpus.n_documents), np.float32)  # one kind after the other: sums of each are fast
+    """Return the products of all documents with a contrast: in words, fine and broad coordinates, (n, 3)."""
+    frame, b = corpus.frame, len(contrast.broad)
+    weighted, broad = frame.idf * contrast.words, frame.scale * contrast.broad
+    products = np.empty((3, corpus.n_documents), np.float32)  # one kind after the other: sums of each are fast
 
     def multiply(rows: tuple[Segment, slice, slice]) -> None:
         segment, inside, documents = rows
-        lengths = segment.placed.lengths[inside]
+        placed = segment.placed
+        lengths, norms, coordinates = placed.lengths[inside], placed.broad_norms[inside], placed.coordinates[inside]
         words = view_rows(segment.by_document, inside) @ weighted
         products[0, documents] = words / np.where(lengths > 0, lengths, np.inf)
-        products[1, documents] = segment.placed.coordinates[inside] @ contrast.coordinates
+        products[1, documents] = coordinates @ contrast.fine
+        products[2, documents] = (coordinates[:, :b] @ broad) / np.where(norms > 0, norms, np.inf)
 
     map_parallel(multiply, corpus.split_rows())
     return products.T
 
 
 def multiply_vectors(vectors: Vectors, contrast: Contrast) -> Array:
-    """Return the products of some documents with a contrast, (q, 2), as `multiply_corpus` does for all."""
-    return np.column_stack([vectors.tfidf @ contrast.words, vectors.coordinates @ contrast.coordinates])
+    """Return the products of some documents with a contrast, (q, 3), as `multiply_corpus` does for all."""
+    fine, broad = vectors.coordinates @ contrast.fine, vectors.broad @ contrast.broad
+    return np.column_stack([vectors.tfidf @ contrast.words, fine, broad])
 
 
 def join_vectors(first: Vectors, second: Vectors) -> Vectors:
@@ -172,14 +173,15 @@ def join_vectors(first: Vectors, second: Vectors) -> Vectors:
         sp.csr_array(sp.vstack([first.tfidf, second.tfidf], "csr")),
         np.concatenate([first.coordinates, second.coordinates]),
         np.concatenate([first.norms, second.norms]),
+        np.concatenate([first.broad, second.broad]),
         sp.csr_array(sp.vstack([first.anchors, second.anchors], "csr")),
     )
 
 
 def take_rows(vectors: Vectors, rows: Array) -> Vectors:
     """Return some of the documents."""
-    tfidf, coordinates, norms, anchors = vectors
-    return Vectors(tfidf[rows], coordinates[rows], norms[rows], anchors[rows])
+    tfidf, coordinates, norms, broad, anchors = vectors
+    return Vectors(tfidf[rows], coordinates[rows], norms[rows], broad[rows], anchors[rows])
 
 
 def remove_words(frame: TopicFrame, vectors: Vectors, columns: Array) -> Vectors:
@@ -194,12 +196,11 @@ def remove_words(frame: TopicFrame, vectors: Vectors, columns: Array) -> Vectors
     remainder.eliminate_zeros()
     lengths = np.sqrt(np.maximum(1 - np.asarray((removed * removed).sum(axis=1)), 0))
     lengths[lengths < 1e-3] = 0
-    shift = (removed[:, columns] @ frame.basis[columns]) * frame.scale
-    coordinates = vectors.coordinates * vectors.norms[:, None] - shift
+    coordinates = vectors.coordinates * vectors.norms[:, None] - removed[:, columns] @ frame.basis[columns]
     units, norms = to_units(coordinates / np.where(lengths > 0, lengths, np.inf)[:, None])
-    nearest, nearness = find_anchors(frame, units)
-    anchors = join_anchors(nearest, nearness, vectors.anchors.shape[1])
-    return Vectors(scale_rows(remainder, lengths), units, norms, anchors)
+    broad = to_broad(frame, units)[0]
+    anchors = join_anchors(*find_anchors(frame, broad), vectors.anchors.shape[1])
+    return Vectors(scale_rows(remainder, lengths), units, norms, broad, anchors)
 
 
 def standardize(values: Array, scale: Array) -> Array:

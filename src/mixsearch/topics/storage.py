@@ -173,19 +173,20 @@ def _check_shapes(folder: Folder, names: Sequence[str]) -> None:
 def _list_shapes(folder: Folder, names: Sequence[str]) -> Iterator[tuple[str, tuple[int, ...], str]]:
     """Yield all arrays with their shapes and kinds of values."""
     d, k = folder["frame/basis"].shape
-    a = len(folder["frame/anchors"])
+    a, b = folder["frame/anchors"].shape
     shapes: dict[str, tuple[int, ...]] = {
         "basis": (d, k),
         "values": (k,),
         "center": (k,),
-        "anchors": (a, k),
+        "broad_center": (b,),
+        "anchors": (a, b),
         "reach": (a, a),
     }
     yield from ((f"frame/{field.name}", shapes.get(field.name, (d,)), "f") for field in fields(TopicFrame))
     for name in names:
         n, m = folder[f"{name}/placed/nearest"].shape
         yield from ((f"{name}/rows", (n,), "i"), (f"{name}/copies", (n,), "i"))
-        yield from ((f"{name}/placed/{each}", (n,), "f") for each in ("lengths", "norms"))
+        yield from ((f"{name}/placed/{each}", (n,), "f") for each in ("lengths", "norms", "broad_norms"))
         yield from ((f"{name}/placed/coordinates", (n, k), "f"), (f"{name}/placed/nearness", (n, m), "f"))
         yield f"{name}/placed/nearest", (n, m), "i"
         for group, length in ((BY_DOCUMENT, n), (BY_WORD, len(folder[f"{name}/{BY_WORD}/indptr"]) - 1)):

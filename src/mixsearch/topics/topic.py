@@ -479,7 +479,7 @@ def extract_component(corpus: FittedCorpus, vectors: Vectors, weights: Array) ->
     frame = corpus.frame
     root = np.sqrt(frame.values).astype(np.float64)
     W = frame.basis / root
-    Z = np.asarray(vectors.tfidf @ W)
+    Z = vectors.coordinates * vectors.norms[:, None] / root
     squares = np.asarray((vectors.tfidf * vectors.tfidf).T @ weights)
     R = (Z * weights[:, None]).T @ Z - (W * squares[:, None]).T @ W
     mean = W.T.astype(np.float64) @ frame.mean

@@ -63,7 +63,7 @@ class TopicSearch(BaseEstimator):
 
     Parameters
     ----------
-    n_components : int, default=50
+    n_components : int, default=100
         k, the number of eigenvectors of the second moment that documents are compared in.
     preset : {"default", "paper"}, default="default"
         "paper" uses the model and the choices of the paper: plug-in moments of LDA, and the share of the component

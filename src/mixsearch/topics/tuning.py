@@ -10,13 +10,13 @@ class Tuning:
     """Chosen on the corpora of benchmarks/quality.py, leaving out one of them in turn."""
 
     # The frame and its anchors
-    n_components: int = 50  # eigenvectors of the second moment; 30 to 100 differ by .002
-    power: float = 0.25  # of eigenvalues, by which coordinates are scaled; .5 loses .002
+    n_components: int = 100  # eigenvectors of the second moment; 200 gain .001
+    n_broad: int = 30  # of them, for broad likeness; 20 to 50 differ by .002, none lose .005 from three documents
+    power: float = 0.25  # of eigenvalues, by which broad coordinates are scaled
     n_anchors: int = 1_000  # documents that stand for the neighbourhood of all
     n_nearest: int = 20  # anchors of each document; 10 lose .001
     stay: float = 0.9  # probability that a walk among anchors goes on
     # The score
-    coordinates: float = 1.5  # weight of coordinates beside words and the walk; 1 loses .004 from three documents
     few: float = 10.0  # hint documents below which there is a second pass
     n_second: int = 100  # best documents that join them there
     copies: float = 0.25  # by which the score of the second near-copy is lower, of the fourth twice, and so on

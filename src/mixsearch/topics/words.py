@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from mixsearch.topics.tuning import TUNING
 
 _CANDIDATES = 20  # per word that is wanted, from which phrases replace their words
 _N_STEPS = 10  # of k-means
+_SEPARATOR = re.compile(r" |(?<=[^\W\d])-(?=[^\W\d])")  # of the words of a phrase, but not of cve-2022-0001
 
 
 class TopicWord(NamedTuple):
@@ -86,17 +88,18 @@ def choose_words(corpus: FittedCorpus, ranked: Array, inside: Array, n: int) -> 
     A phrase stands for its words and for other phrases, and a word for its plural.
     """
     chosen: list[int] = []
-    parts: list[set[str]] = []
+    parts: list[list[set[str]]] = []
     for column in ranked[: _CANDIDATES * n].tolist():
-        words = {word if word.endswith("ss") else word.removesuffix("s") for word in corpus.words[column].split()}
-        shared = [i for i, other in enumerate(parts) if words & other]
+        words = [list_forms(word) for word in _SEPARATOR.split(corpus.words[column])]
+        forms = set().union(*words)
+        shared = [i for i, other in enumerate(parts) if any(word & forms for word in other)]
         if not shared:
             chosen.append(column)
             parts.append(words)
             continue
         first = shared[0]
         # A phrase takes the place of its word if most documents with the word have the phrase.
-        is_longer = all(parts[i] < words for i in shared)
+        is_longer = all(len(parts[i]) < len(words) and all(word & forms for word in parts[i]) for i in shared)
         if is_longer and first < n and 2 * inside[column] > inside[chosen[first]]:
             chosen[first], parts[first] = column, words
             for i in reversed(shared[1:]):
@@ -104,6 +107,14 @@ def choose_words(corpus: FittedCorpus, ranked: Array, inside: Array, n: int) -> 
         if len(chosen) > n:
             break
     return chosen[:n]
+
+
+def list_forms(word: str) -> set[str]:
+    """Return a word and what it may be the plural of: one of them is shared by parties and party, viruses and virus."""
+    forms = {word}
+    if word.endswith("s") and not word.endswith("ss"):
+        forms |= {word[:-1], re.sub("es$", "", word), re.sub("ies$", "y", word)}
+    return forms
 
 
 def find_meanings(corpus: FittedCorpus, documents: Array, vectors: Vectors, columns: Array) -> list[Meaning]:

@@ -36,7 +36,7 @@ def test_the_frame_has_the_top_eigenvectors_of_pairs_of_different_words():
     assert np.allclose(frame.mean, X.mean(axis=0), atol=1e-6)
     assert np.allclose(frame.deviation, X.std(axis=0), atol=1e-5)
     assert np.allclose(frame.values, values, rtol=1e-3)
-    placed = X @ frame.basis * (frame.values / frame.values[0]) ** TUNING.power
+    placed = X @ frame.basis
     found = corpus.segments[0].placed
     assert np.allclose(found.coordinates * found.norms[:, None], placed, atol=1e-4)
     assert np.allclose(frame.center, found.coordinates.mean(axis=0), atol=1e-5)
@@ -83,9 +83,13 @@ def test_a_pass_adds_standardized_contrasts():
     weights = np.zeros(300)
     weights[[3, 5, 8, 13]] = 0.25
     Y = corpus.segments[0].placed.coordinates
-    words = X @ ((X.T @ weights - X.mean(axis=0)) / np.maximum(X.std(axis=0), 1e-6))
-    coordinates = Y @ (Y.T @ weights - Y.mean(axis=0))
-    total = z(words) + TUNING.coordinates * z(coordinates)
+    broad = Y * (frame.values / frame.values[0]) ** TUNING.power
+    broad /= np.linalg.norm(broad, axis=1, keepdims=True)
+    products = [
+        X @ ((X.T @ weights - X.mean(axis=0)) / np.maximum(X.std(axis=0), 1e-6)),
+        *(places @ (places.T @ weights - places.mean(axis=0)) for places in (Y, broad)),
+    ]
+    total = z(np.stack(products, axis=1)).sum(axis=1)
     documents = np.flatnonzero(weights)
     contrast = compute_contrast(frame, corpus.take_vectors(documents), weights[documents])
     assert np.allclose(run_pass(corpus, contrast)[1], z(total), atol=2e-3)
@@ -126,4 +130,4 @@ def test_a_document_without_features_is_nowhere():
     empty = sp.vstack([counts, sp.csr_array((1, counts.shape[1]))])
     fitted = FittedCorpus.fit(empty, n_components=K)
     contrast = compute_contrast(fitted.frame, fitted.take_vectors(np.array([0])), np.ones(1))
-    assert np.array_equal(multiply_corpus(fitted, contrast)[-1], [0, 0])
+    assert np.array_equal(multiply_corpus(fitted, contrast)[-1], [0, 0, 0])

@@ -99,6 +99,9 @@ def test_function_words_are_weak_and_topical_words_strong():
     assert 0.4 < weak.check.precedence < 0.6
     assert weak.n_members < 0.3 * 2_000
     assert noisy.search("sushi").check.match == "strong"
+    most = TopicCheck(np.arange(1, 101), 900, 1_100)  # even if documents without a word of most are of another language
+    assert most.precedence > 0.9
+    assert most.match == "weak"
 
 
 def test_a_word_to_avoid_leaves_documents_out():
@@ -130,10 +133,11 @@ def test_texts_are_hints_too():
 
 
 def test_phrases_stand_for_their_words_and_words_for_their_plurals():
-    corpus = SimpleNamespace(words=["films", "film", "glass", "award", "film award", "films"])
-    inside = np.array([9.0, 8, 7, 6, 5, 4])
-    assert choose_words(corpus, np.array([0, 1, 2]), inside, 3) == [0, 2]
+    words = ["films", "film", "glass", "award", "film award", "parties", "party", "award-winning", "cve-1", "cve-2"]
+    corpus, inside = SimpleNamespace(words=words), np.arange(10.0, 0, -1)
+    assert choose_words(corpus, np.array([0, 1, 2, 5, 6]), inside, 5) == [0, 2, 5]
     assert choose_words(corpus, np.array([3, 2, 4]), inside, 3) == [4, 2]
+    assert choose_words(corpus, np.array([3, 7, 8, 9]), inside, 4) == [3, 8, 9]  # names share their first letters
 
 
 @pytest.mark.filterwarnings("ignore::mixsearch.errors.WeakHintWarning")
