@@ -10,7 +10,6 @@ import scipy.sparse as sp
 
 from mixsearch._typing import Array, Samples
 from mixsearch.core.rows import CACHED_ROWS, row_slices
-from mixsearch.display import pluralize
 from mixsearch.errors import RankError
 
 
@@ -116,32 +115,22 @@ def frame_from_eigenpairs(
 ) -> Frame:
     """Return the frame of A = M - level I from the top eigenpairs of M; raise if some of them carry no signal."""
     rank, needed = count_above(values, level, precision=precision), len(values)
+    if rank == needed:
+        return Frame(basis=vectors, values=values - level)
     requested = n_components or needed
-    if rank < needed:
-        signal = values - level
-        advice = (
-            "Fit at most {possible} "
-            + pluralize(rank + requested - needed, "component")
-            + ", or check for constant or repeated samples."
-        )
-        if not rank:
-            advice = (
-                "No direction varies more than the others, as after whitening (PCA(whiten=True)): search in the "
-                "samples before that."
-                if level > 0
-                else "The samples do not vary: check for constant or repeated ones."
-            )
-        raise RankError(
-            "The {moment} has rank {rank}, but {n_components} "
-            + pluralize(requested, "component needs", "components need")
-            + " rank {needed}: its eigenvalues fall from {first:.3g} to {last:.3g}. "
-            + advice,
-            moment=name,
-            rank=rank,
-            n_components=requested,
-            needed=needed,
-            first=signal[0],
-            last=signal[-1],
-            possible=rank + requested - needed,
-        )
-    return Frame(basis=vectors, values=values - level)
+    advice = "Fit at most {possible} components, or check for constant or repeated samples."
+    if not rank and level > 0:
+        advice = "No direction varies more than the others, as after whitening: search in the samples before that."
+    elif not rank:
+        advice = "The samples do not vary: check for constant or repeated ones."
+    raise RankError(
+        "The {moment} has rank {rank}, but n_components={n_components} needs rank {needed}: its eigenvalues fall from "
+        "{first:.3g} to {last:.3g}. " + advice,
+        moment=name,
+        rank=rank,
+        n_components=requested,
+        needed=needed,
+        first=values[0] - level,
+        last=values[-1] - level,
+        possible=rank + requested - needed,
+    )
