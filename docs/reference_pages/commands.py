@@ -34,7 +34,7 @@ def make_command_page(name: str) -> str:
     if arguments:
         parts.append(
             make_table(
-                ("Argument", "Meaning"), ((f"`{_name_argument(each)}`", _mark_code(each.help or "")) for each in arguments)
+                ("Argument", "Meaning"), ((f"`{_name_argument(each)}`", _mark_code(each.help)) for each in arguments)
             )
         )
     panels: dict[str, list[Any]] = {}
@@ -86,9 +86,9 @@ def _to_markdown(text: str) -> str:
     return "\n\n".join(paragraphs)
 
 
-def _mark_code(text: str) -> str:
+def _mark_code(text: str | None) -> str:
     """Return a text of a terminal with its options, JSON and Rich markup as code, and nothing else as markup."""
-    text = re.sub(r"\[(?:bold|cyan|dim)\](.*?)\[/\w*\]", r"`\1`", text)
+    text = re.sub(r"\[(?:bold|cyan|dim)\](.*?)\[/\w*\]", r"`\1`", text or "")
     text = re.sub(r'\{"error".*?\}{2,}', lambda found: f"`{' '.join(found[0].split())}`", text, flags=re.DOTALL)
     texts, codes = re.split(r"`[^`]*`", text), re.findall(r"`[^`]*`", text)
     escaped = [re.sub(r"([*<_\[])", r"\\\1", each) for each in texts]
