@@ -1,6 +1,6 @@
 """One component beside packages that learn all: CPU time and quality on the same data, in the same run.
 
-    python benchmarks/speed.py
+    python benchmarks/speed.py --only topics
     python benchmarks/speed.py --before ../rc1/src    # all figures of speed: ratios to limits and to an earlier version
 
 tomotopy is left out if it is not installed (`make peers` does).
@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -148,18 +148,18 @@ def images(quick: bool) -> Works:
 
 
 TASKS = {
-    "one of ten topics, error": topics,
-    "one of ten Gaussians, error": gaussians,
-    "rows like five, average precision": rows,
-    "three segments, accuracy": images,
+    "topics": ("one of ten topics, error", topics),
+    "gaussians": ("one of ten Gaussians, error", gaussians),
+    "rows": ("rows like five, average precision", rows),
+    "images": ("three segments, accuracy", images),
 }
 
 
-def run(*, quick: bool = False) -> None:
+def run(*, quick: bool = False, names: Sequence[str] = tuple(TASKS)) -> None:
     table = []
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for task, make in TASKS.items():
+        for task, make in (TASKS[name] for name in names):
             for work, _ in make(quick=True).values():
                 work()  # what the first call loads is not part of any time
             times: dict[str, float] = {}
@@ -175,9 +175,10 @@ def run(*, quick: bool = False) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--before", type=Path, help="the folder src of an earlier version")
+    parser.add_argument("--only", nargs="+", choices=TASKS, default=list(TASKS))
     options = parser.parse_args()
     print(machine())
-    run()
+    run(names=options.only)
     if options.before:
         ratios.run()
         versions.compare(options.before)

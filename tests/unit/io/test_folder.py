@@ -148,18 +148,6 @@ def start_writer(code, path):
 
 
 @posix
-def test_a_limit_of_file_sizes_is_reported_and_leaves_the_old(tmp_path):
-    write_marked(tmp_path / "index", 1)
-    code = (
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (200, 200))\n"
-        "try: write_marked(path, 2, overwrite=True)\nexcept Exception as error: print(error.code)"
-    )
-    with start_writer(code, tmp_path / "index") as writer:
-        assert writer.stdout.read() == "file_too_large\n"
-    assert read_mark(tmp_path / "index") == 1
-
-
-@posix
 def test_a_killed_writer_leaves_the_old_and_a_free_lock_even_if_a_worker_outlives_it(tmp_path):
     write_marked(tmp_path / "index", 1)
     code = (

@@ -2,9 +2,7 @@
 
 import gzip
 import json
-import random
 import sqlite3
-from contextlib import suppress
 
 import openpyxl
 import polars as pl
@@ -19,10 +17,9 @@ from tests.unit.io.planted import (
     write_sqlite,
 )
 
-from mixsearch.errors import SearchError, collect_warnings
+from mixsearch.errors import collect_warnings
 from mixsearch.table import read_table
 from mixsearch.text import read_corpus
-from mixsearch.text.read import inspect_columns
 
 PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + bytes(range(200))
 PACKED = gzip.compress(PNG, mtime=0)  # without the time: tests are named by their data
@@ -136,22 +133,6 @@ def test_empty_rows_columns_and_error_values_of_excel_are_missing(tmp_path):
         "review": ["good sushi", "ramen"],
         "n": [None, None],
     }
-
-
-@pytest.mark.parametrize("name", [name for name in WRITERS if "." in name])
-def test_damaged_files_are_read_or_named(tmp_path, name):
-    """No other error occurs: PyArrow would even crash on Arrow files whose bytes do not fit their types."""
-    WRITERS[name](tmp_path / name)
-    data, rng = (tmp_path / name).read_bytes(), random.Random(name)
-    for _ in range(15):
-        damaged = bytearray(data)
-        for _ in range(rng.choice([1, 3, 20])):
-            start = rng.randrange(len(damaged))
-            damaged[start : start + rng.randrange(4)] = rng.randbytes(rng.randrange(4))
-        (tmp_path / name).write_bytes(damaged)
-        for read in (read_table, read_texts, inspect_columns):
-            with suppress(SearchError), collect_warnings():
-                read(tmp_path / name)
 
 
 def test_files_of_another_format_in_a_folder_are_skipped_and_named(tmp_path):
