@@ -15,10 +15,6 @@ from mixsearch.graph.tuning import TUNING, Tuning
 from mixsearch.machine import one_blas_thread
 
 SHAPES = ("spherical", "diag", "tied", "full")
-# Added to the variances of components, relative to the mean variance of a feature.
-RIDGE = 1e-3
-# Added to the covariance within components, relative to its mean variance.
-WITHIN_RIDGE = 1e-2
 
 
 def build_affinity(X: Array, resp: Array, copies: Array | None = None, tuning: Tuning = TUNING) -> sp.csr_array:
@@ -41,10 +37,12 @@ def whiten(X: Array, resp: Array) -> Array:
     X = X - X.mean(axis=0)
     centers = resp.T @ X / sizes[:, None]
     within = (X.T @ X - (centers * sizes[:, None]).T @ centers) / len(X)
-    scale = max(float(np.trace(within)) / len(within), WITHIN_RIDGE * float(X.var(axis=0).mean()), np.finfo(float).tiny)
-    within += WITHIN_RIDGE * scale * np.eye(len(within))
+    scale = max(
+        float(np.trace(within)) / len(within), TUNING.within_ridge * float(X.var(axis=0).mean()), np.finfo(float).tiny
+    )
+    within += TUNING.within_ridge * scale * np.eye(len(within))
     values, vectors = np.linalg.eigh(within)
-    return np.asarray(X @ (vectors / np.sqrt(np.maximum(values, 1e-3 * WITHIN_RIDGE * scale))))
+    return np.asarray(X @ (vectors / np.sqrt(np.maximum(values, 1e-3 * TUNING.within_ridge * scale))))
 
 
 def connect_neighbors(X: Array, n_neighbors: int) -> sp.csr_array:
@@ -84,7 +82,7 @@ def select_mixture(X: Array, tuning: Tuning = TUNING) -> GaussianMixture:
     left out.
     """
     X = X[sample_rows(len(X), tuning.max_mixture_rows)]
-    ridge = RIDGE * max(float(X.var(axis=0).mean()), RIDGE)
+    ridge = TUNING.ridge * max(float(X.var(axis=0).mean()), TUNING.ridge)
     best, lowest = None, np.inf
     with one_blas_thread, warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

@@ -14,6 +14,8 @@ class Tuning:
     between: float = 0.1  # weight of an edge between two components of the mixture, where one inside has 1.1
     max_components: int = 10  # of the mixture; BIC chooses how many
     max_mixture_rows: int = 3_000  # rows that the mixture is fitted to
+    ridge: float = 1e-3  # added to the variances of components, relative to the mean variance of a feature
+    within_ridge: float = 1e-2  # added to the covariance within components, relative to its mean variance
     min_values: int = 20  # of a column: the mixture is of columns with more of them; 10 to 40 differ by .002 AP
     max_features: int = 50  # with more, neighbours are found along as many principal axes
     max_nodes: int = 10_000  # with more rows, that many of them stand for all
