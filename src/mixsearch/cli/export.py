@@ -27,8 +27,9 @@ Examples:
   mixsearch export reviews.index --hints topics.txt -o labelled.parquet
 
 The name of the file ends in .parquet, .csv, .tsv, .jsonl, .json or .xlsx; all
-but .parquet and .xlsx may be compressed, as in .csv.gz. A bad hint does not stop the
-others."""
+but .parquet and .xlsx may be compressed, as in .csv.gz. A bad hint does not
+stop the others. --json prints an object: written, n_documents, topics, failed
+(hint, error)."""
 
 
 def export(

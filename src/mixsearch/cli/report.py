@@ -17,7 +17,8 @@ from mixsearch.topics.index import open_index
 HELP = """Give words, one topic each, or a file with one hint per line. The file is the
 page of mixsearch serve with these topics inside: a chart, the map of the
 documents, and for each topic its words and 100 documents. It opens offline.
-A bad hint does not stop the others.
+A bad hint does not stop the others. --json prints an object: written, topics,
+failed (hint, error).
 
 Examples:
 

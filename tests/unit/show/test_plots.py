@@ -46,9 +46,9 @@ def test_a_topic_shows_its_words_from_the_top(ax: Axes, tmp_path: Path) -> None:
     assert imread(tmp_path / "topic.png").std() > 0.02
 
 
-def make_groups(kind: str) -> TopicGroups:
+def make_groups(kind: str, *judged: float) -> TopicGroups:
     labels = ["2019", "$x$", "2021"] if kind == "category" else ["2019", "2020", "2021"]
-    groups = [TopicGroup(label, None, 10 * i, i * i, 0.1 * i, 0) for i, label in enumerate(labels, 1)]
+    groups = [TopicGroup(label, None, 10 * i, i * i, 0.1 * i, 0, *judged) for i, label in enumerate(labels, 1)]
     empty = TopicGroup("2022", None, 0, 0, None, 0)
     topics = tuple(GroupedTopic(f"topic {i} $y$", 14, (*groups, empty)) for i in range(2))
     starts = ("2019-01-01", "2020-01-01", "2021-01-01", "2022-01-01") if kind == "period" else None
@@ -71,6 +71,16 @@ def test_topics_by_group_are_bars(ax: Axes) -> None:
     assert names == ["2019  (10)", "$x$  (20)", "2021  (30)", "2022  (0)"]
     assert_allclose([bar.get_width() for bar in ax.patches[:4]], [0.1, 0.2, 0.3, 0.0])
     ax.figure.draw_without_rendering()
+
+
+def test_judged_groups_have_their_estimates_and_intervals(ax: Axes) -> None:
+    plot_groups(make_groups("period", 12, 0.3, 0.2, 0.5), ax=ax)
+    assert_allclose(ax.lines[0].get_ydata(), [0.3, 0.3, 0.3, np.nan])
+    band = ax.collections[0].get_paths()[0].vertices[:, 1]
+    assert (band.min(), band.max()) == (0.2, 0.5)
+    bars = Figure().subplots()
+    plot_groups(make_groups("category", 12, 0.3, 0.2, 0.5), ax=bars)
+    assert_allclose([segment[:, 0] for segment in bars.collections[0].get_segments()[:3]], [[0.2, 0.5]] * 3)
 
 
 @pytest.fixture(scope="module")
