@@ -46,14 +46,13 @@ class TopicFrame:
     values: Array  # its eigenvalues, (k,), falling
     center: Array  # mean of coordinates, (k,)
     broad_center: Array  # mean of broad coordinates, (b,)
-    anchors: Array  # broad coordinates of anchors, (a, b)
+    anchors: Array  # scaled coordinates of anchors, of length 1, (a, k)
     reach: Array  # PageRank from each anchor at each other one, (a, a)
 
     @property
     def scale(self) -> Array:
-        """Factors of the leading coordinates: powers of their eigenvalues, (b,)."""
-        leading = self.values[: len(self.broad_center)]
-        return np.asarray((leading / leading[0]) ** TUNING.power, dtype=np.float32)
+        """Factors of coordinates for broad likeness: powers of the eigenvalues, (k,)."""
+        return np.asarray((self.values / self.values[0]) ** TUNING.power, dtype=np.float32)
 
 
 class Placed(NamedTuple):
@@ -156,7 +155,7 @@ def fit_corpus(
         values=np.maximum(values[:k], _TINY),
         center=np.zeros(k, np.float32),
         broad_center=np.zeros(min(k, TUNING.n_broad), np.float32),
-        anchors=np.zeros((0, min(k, TUNING.n_broad)), np.float32),
+        anchors=np.zeros((0, k), np.float32),
         reach=np.zeros((0, 0), np.float32),
     )
     # 3) anchors: some documents, for the neighbourhood of all others
@@ -167,17 +166,17 @@ def fit_corpus(
         place_documents(frame, X[chosen[(chosen >= rows.start) & (chosen < rows.stop)] - rows.start])
         for rows, X in pieces
     ]
-    frame = replace(frame, anchors=np.concatenate([to_broad(frame, sample.coordinates)[0] for sample in anchors]))
+    frame = replace(frame, anchors=to_units(np.concatenate([each.coordinates for each in anchors]) * frame.scale)[0])
     # 4) all documents in the frame, and how the anchors reach each other through documents
     placed = _allocate_placed(frame, n, allocate)
-    a, b = frame.anchors.shape
+    a, b = len(frame.anchors), len(frame.broad_center)
     center, broad_center, links = np.zeros(k), np.zeros(b), np.zeros((a, a))
     for rows, X in pieces:
         chunk = place_documents(frame, X)
         for array, values in zip(placed, chunk, strict=True):
             array[rows] = values
         center += chunk.coordinates.sum(axis=0)
-        broad_center += (_invert(chunk.broad_norms) @ chunk.coordinates[:, :b]) * frame.scale
+        broad_center += (_invert(chunk.broad_norms) @ chunk.coordinates[:, :b]) * frame.scale[:b]
         A = join_anchors(chunk.nearest, chunk.nearness, a)
         links += (A.T @ A).toarray()
     centers = {"center": (center / n).astype(np.float32), "broad_center": (broad_center / n).astype(np.float32)}
@@ -210,9 +209,9 @@ def place_documents(frame: TopicFrame, counts: sp.csr_array) -> Placed:
         placed.lengths[rows] = lengths = _measure(X, frame.idf)
         units, placed.norms[rows] = to_units((X @ weighted) * _invert(lengths)[:, None])
         placed.coordinates[rows] = units
-        broad, placed.broad_norms[rows] = to_broad(frame, units)
+        placed.broad_norms[rows] = to_broad(frame, units)[1]
         if len(frame.anchors):
-            placed.nearest[rows], placed.nearness[rows] = find_anchors(frame, broad)
+            placed.nearest[rows], placed.nearness[rows] = find_anchors(frame, units)
     return placed
 
 
@@ -224,15 +223,16 @@ def to_units(vectors: Array) -> tuple[Array, Array]:
 
 def to_broad(frame: TopicFrame, units: Array) -> tuple[Array, Array]:
     """Scale the leading coordinates, and to length 1; return them, (n, b), and their lengths before, (n,)."""
-    return to_units(units[:, : len(frame.broad_center)] * frame.scale)
+    b = len(frame.broad_center)
+    return to_units(units[:, :b] * frame.scale[:b])
 
 
-def find_anchors(frame: TopicFrame, broad: Array) -> tuple[Array, Array]:
-    """Return the nearest anchors of documents and their weights, by the cosine of broad coordinates, (n, m)."""
+def find_anchors(frame: TopicFrame, units: Array) -> tuple[Array, Array]:
+    """Return the nearest anchors of documents and their weights, by the cosine of scaled coordinates, (n, m)."""
     m = min(TUNING.n_nearest, len(frame.anchors))
-    nearest, weights = np.empty((len(broad), m), np.int32), np.empty((len(broad), m), np.float32)
-    for rows in row_slices(len(broad), CACHED_ROWS):
-        cosines = broad[rows] @ frame.anchors.T
+    nearest, weights = np.empty((len(units), m), np.int32), np.empty((len(units), m), np.float32)
+    for rows in row_slices(len(units), CACHED_ROWS):
+        cosines = to_units(units[rows] * frame.scale)[0] @ frame.anchors.T
         nearest[rows] = np.argpartition(cosines, -m, axis=1)[:, -m:]
         weights[rows] = np.maximum(np.take_along_axis(cosines, nearest[rows], axis=1), 1e-6)
     return nearest, weights / weights.sum(axis=1, keepdims=True)
@@ -392,7 +392,7 @@ class FittedCorpus:
     def sample(self) -> Vectors:
         """Documents at even steps that stand for all, as unit vectors."""
         documents = np.flatnonzero(self.lengths)
-        return self.take_vectors(documents[:: -(-len(documents) // TUNING.n_sampled) or 1])
+        return self.take_vectors(documents[:: -(-len(documents) // TUNING.max_documents) or 1])
 
     def split_rows(self) -> list[tuple[Segment, slice, slice]]:
         """Return all documents in chunks: segments, the rows in them, and the documents of the corpus."""

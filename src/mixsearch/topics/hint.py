@@ -347,7 +347,7 @@ def weigh_documents(corpus: FittedCorpus, hint: Hint) -> tuple[Array, Array]:
     listed: list[tuple[Array, Array]] = []
     for term in hint.terms:
         documents, values = find_documents(corpus, term)
-        step = -(-len(documents) // TUNING.max_hint_documents)
+        step = -(-len(documents) // TUNING.max_documents)
         values = values[::step]
         listed.append((documents[::step], term.weight / total * values / max(values.sum(), 1e-12)))
     for marked, weight in ((hint.documents, 1.0), (hint.not_documents, -TUNING.avoid)):

@@ -91,7 +91,7 @@ class TopicCheck(NamedTuple):
             return "no check: it needs two documents"
         n = _round_up(int(self.ranks[min(int(TUNING.told_recall * q), q - 1)]))
         n = min(n, self.n_documents)
-        if q <= TUNING.max_listed:
+        if q <= TUNING.few:
             n_back = int(np.sum(self.ranks <= n))
             return f"{n_back} of {q} documents come back among the first {n:,} when left out"
         if self.n_containing:
@@ -143,7 +143,7 @@ def calibrate(
 def score_left_out(corpus: FittedCorpus, vectors: Vectors, weights: Array, scores: Scores, columns: Array) -> Array:
     """Score documents of a hint by the others, in folds and without the words that found them, (q,)."""
     positive = np.flatnonzero(weights > 0)
-    is_few = len(positive) <= TUNING.max_listed
+    is_few = len(positive) <= TUNING.few
     n_folds = len(positive) if is_few else TUNING.n_folds
     if n_folds < 2:
         return np.empty(0)

@@ -75,7 +75,7 @@ def score_documents(corpus: FittedCorpus, vectors: Vectors, weights: Array, narr
     values = values + walk.weight * walked
     spread, second = measure_spread(values), None
     # 3) few documents: again with the best ones
-    if count_effective(weights) < TUNING.few:
+    if count_effective(weights) <= TUNING.few:
         n_best = min(TUNING.n_second, len(values))
         best = np.sort(np.argpartition(-values, n_best - 1)[:n_best])
         joined = join_vectors(vectors, corpus.take_vectors(best))
@@ -145,7 +145,7 @@ def compute_contrast(frame: TopicFrame, vectors: Vectors, weights: Array) -> Con
 def multiply_corpus(corpus: FittedCorpus, contrast: Contrast) -> Array:
     """Return the products of all documents with a contrast: in words, fine and broad coordinates, (n, 3)."""
     frame, b = corpus.frame, len(contrast.broad)
-    weighted, broad = frame.idf * contrast.words, frame.scale * contrast.broad
+    weighted, broad = frame.idf * contrast.words, frame.scale[:b] * contrast.broad
     products = np.empty((3, corpus.n_documents), np.float32)  # one kind after the other: sums of each are fast
 
     def multiply(rows: tuple[Segment, slice, slice]) -> None:
@@ -198,9 +198,8 @@ def remove_words(frame: TopicFrame, vectors: Vectors, columns: Array) -> Vectors
     lengths[lengths < 1e-3] = 0
     coordinates = vectors.coordinates * vectors.norms[:, None] - removed[:, columns] @ frame.basis[columns]
     units, norms = to_units(coordinates / np.where(lengths > 0, lengths, np.inf)[:, None])
-    broad = to_broad(frame, units)[0]
-    anchors = join_anchors(*find_anchors(frame, broad), vectors.anchors.shape[1])
-    return Vectors(scale_rows(remainder, lengths), units, norms, broad, anchors)
+    anchors = join_anchors(*find_anchors(frame, units), vectors.anchors.shape[1])
+    return Vectors(scale_rows(remainder, lengths), units, norms, to_broad(frame, units)[0], anchors)
 
 
 def standardize(values: Array, scale: Array) -> Array:

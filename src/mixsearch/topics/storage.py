@@ -173,13 +173,13 @@ def _check_shapes(folder: Folder, names: Sequence[str]) -> None:
 def _list_shapes(folder: Folder, names: Sequence[str]) -> Iterator[tuple[str, tuple[int, ...], str]]:
     """Yield all arrays with their shapes and kinds of values."""
     d, k = folder["frame/basis"].shape
-    a, b = folder["frame/anchors"].shape
+    a = len(folder["frame/anchors"])
     shapes: dict[str, tuple[int, ...]] = {
         "basis": (d, k),
         "values": (k,),
         "center": (k,),
-        "broad_center": (b,),
-        "anchors": (a, b),
+        "broad_center": (len(folder["frame/broad_center"]),),
+        "anchors": (a, k),
         "reach": (a, a),
     }
     yield from ((f"frame/{field.name}", shapes.get(field.name, (d,)), "f") for field in fields(TopicFrame))

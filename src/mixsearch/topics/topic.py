@@ -198,7 +198,7 @@ class Topic:
         weights = self._membership
         if not self.is_probability:
             weights = np.zeros(len(weights))
-            weights[self._find_best(max(2 * len(self._hint_documents[0]), TUNING.max_listed))] = 1
+            weights[self._find_best(max(2 * len(self._hint_documents[0]), TUNING.few))] = 1
         return weights if self._subset is None else np.where(self._subset, weights, 0)
 
     # ---- Words ----

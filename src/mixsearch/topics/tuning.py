@@ -11,25 +11,23 @@ class Tuning:
 
     # The frame and its anchors
     n_components: int = 100  # eigenvectors of the second moment; 200 gain .001
-    n_broad: int = 30  # of them, for broad likeness; 20 to 50 differ by .002, none lose .005 from three documents
+    n_broad: int = 30  # of them, for broad likeness; without these, three documents lose .010
     power: float = 0.25  # of eigenvalues, by which broad coordinates are scaled
     n_anchors: int = 1_000  # documents that stand for the neighbourhood of all
     n_nearest: int = 20  # anchors of each document; 10 lose .001
     stay: float = 0.9  # probability that a walk among anchors goes on
     # The score
-    few: float = 10.0  # hint documents below which there is a second pass
+    few: int = 10  # hint documents up to which there is a second pass, each is left out by itself, and ranks are told
     n_second: int = 100  # best documents that join them there
     copies: float = 0.25  # by which the score of the second near-copy is lower, of the fourth twice, and so on
     avoid: float = 0.5  # weight of documents to avoid
-    max_hint_documents: int = 2_000  # of more, as many at even steps stand for all
+    max_documents: int = 2_000  # of a hint, of a meaning or of the corpus; of more, as many at even steps stand for all
     # Membership and its check
-    n_folds: int = 5  # of hint documents; each of a few is a fold of its own
-    max_listed: int = 10  # documents that count as a few
+    n_folds: int = 5  # of hint documents
     max_judged: int = 300  # hint documents that are left out in turn
     min_judged: int = 3  # with fewer, membership is a rank
     min_fraction: float = 0.25  # of left-out documents, above which their number is worth a ratio
     sharpness: float = 2.0  # power of the odds of membership; larger for clearer shares over time, fewer members
-    n_sampled: int = 2_000  # documents that stand for the corpus where left-out documents are scored
     weak: float = 0.8  # probability that a left-out document precedes another, below which the answer is not trusted
     strong: float = 0.92  # and from which the match of documents is strong
     strong_recall: float = 0.55  # of words: left-out documents among the best, twice as many as have them; 0 by chance
@@ -40,7 +38,6 @@ class Tuning:
     n_meanings: int = 4  # clusters of hint documents at most
     min_meaning: float = 0.05  # fraction of hint documents that a meaning has at least
     same_meaning: float = 0.5  # cosine of cluster centers above which clusters are one meaning
-    max_clustered: int = 2_000  # hint documents that are clustered
 
 
 TUNING = Tuning()

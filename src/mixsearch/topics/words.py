@@ -125,7 +125,7 @@ def find_meanings(corpus: FittedCorpus, documents: Array, vectors: Vectors, colu
     if len(documents) < 2 / TUNING.min_meaning:
         return []
     # 1) clusters by k-means, of which those near each other are one
-    step = -(-len(documents) // TUNING.max_clustered)
+    step = -(-len(documents) // TUNING.max_documents)
     documents, X, tfidf = documents[::step], vectors.coordinates[::step], vectors.tfidf[::step]
     labels = _merge_clusters(X, _cluster(X))
     sizes = np.bincount(labels)
