@@ -6,6 +6,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlencode
 
 # The benchmarks share their browser and their server; they are scripts beside each other, not a package.
@@ -24,12 +25,29 @@ DESK = {"width": 1280, "height": 860}
 SEEDS = {"sky": "216,96", "meadow": "108,336", "lake": "446,355"}
 
 
-def show_topics(page: Page) -> None:
-    page.goto("./?t=q%3Dsushi&t=q%3Ddelivery&selected=1")
+def open_topics(page: Page, **state: str) -> None:
+    page.goto(f"./?{urlencode([('t', 'q=sushi'), ('t', 'q=delivery'), *state.items()])}")
     page.locator("#topic-title").wait_for()
     page.locator("[aria-busy=true]").wait_for(state="detached")
-    page.get_by_text("Placing the documents").wait_for(state="detached")
+    page.locator(".plane canvas[data-drawn]").wait_for()
     page.wait_for_load_state("networkidle")
+
+
+def show_groups(page: Page) -> None:
+    open_topics(page, by="city", column="city", group="Oslo")
+
+
+def show_judged(page: Page) -> None:
+    """Judge a sample: yes for those that mention sushi."""
+    open_topics(page)
+    page.get_by_role("button", name="Judge a sample").click()
+    page.get_by_role("button", name="Best documents").wait_for()
+    texts = page.locator(".snippet").all_inner_texts()
+    page.locator(".documents .title").first.focus()
+    for text in texts:
+        page.keyboard.press("y" if "sushi" in text.lower() else "n")
+    page.get_by_text("By 10 judged documents").wait_for()
+    page.locator(".masthead").scroll_into_view_if_needed()
 
 
 def show_segments(page: Page) -> None:
@@ -45,10 +63,14 @@ def show_table(page: Page) -> None:
     page.wait_for_load_state("networkidle")
 
 
-PICTURES: dict[str, Callable[[Page], None]] = {
-    "page": show_topics,
-    "web-table": show_table,
-    "web-segment": show_segments,
+DARK, PHONE = {"color_scheme": "dark"}, {"color_scheme": "dark", "viewport": {"width": 390, "height": 844}}
+PICTURES: dict[str, tuple[Callable[[Page], None], dict[str, Any]]] = {
+    "page": (lambda page: open_topics(page, selected="1"), {}),
+    "web-groups": (show_groups, DARK),
+    "web-judged": (show_judged, {}),
+    "web-phone": (open_topics, PHONE),
+    "web-table": (show_table, {}),
+    "web-segment": (show_segments, {}),
 }
 
 
@@ -59,10 +81,12 @@ def main() -> None:
         with served(path) as server, sync_playwright() as playwright:
             browser = launch(playwright)
             for name in sys.argv[1:] or PICTURES:
-                context = browser.new_context(base_url=f"{server.address}/", viewport=DESK, reduced_motion="reduce")
+                show, look = PICTURES[name]
+                shape = {"viewport": DESK, "reduced_motion": "reduce"} | look
+                context = browser.new_context(base_url=f"{server.address}/", **shape)
                 page = context.new_page()
                 page.set_default_timeout(120_000)
-                PICTURES[name](page)
+                show(page)
                 write_picture(FOLDER / f"{name}.png", page.screenshot(), n_colors=64)
                 context.close()
             browser.close()

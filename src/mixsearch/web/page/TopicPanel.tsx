@@ -167,6 +167,11 @@ export function TopicPanel({ index, chip, position, topic, hasMore, isDraft, gro
             Judge a sample
           </button>
         )}
+        {audit?.audit ? (
+          <span class="small">
+            {whole(audit.audit.n_members.estimate)} ({whole(audit.audit.n_members.low)} to {whole(audit.audit.n_members.high)}) documents
+          </span>
+        ) : null}
         {marks.size > 0 ? (
           <button type="button" onClick={apply}>
             Apply {plural(marks.size, "mark")}
