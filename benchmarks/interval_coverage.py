@@ -64,11 +64,11 @@ def shaped_gaussians(shape: Covariance) -> Callable[[int], Asked]:
     return gaussian
 
 
-def regressions(*deviations: float) -> Callable[[int], Asked]:
+def regressions(*deviations: float, n_samples: int = 20_000, n_features: int = 10) -> Callable[[int], Asked]:
     def regression(seed: int) -> Asked:
-        data = draw_regressions(20_000, 10, deviations, seed=seed)
+        data = draw_regressions(n_samples, n_features, deviations, seed=seed)
         hint = make_hint(data.centers, 0, gamma=GAMMA)
-        search = partial(RegressionSearch(3).fit(data.X, data.y).search, hint)
+        search = partial(RegressionSearch(len(deviations)).fit(data.X, data.y).search, hint)
         return Asked(search, data.centers[0], data.weights[0])
 
     return regression
@@ -106,6 +106,8 @@ MODELS: dict[str, tuple[str, Callable[[int], Asked]]] = {
     "Gaussians, d=30, overlapping": ("n=8,000, σ=2: centers are 3.5 σ apart", gaussians(2.0, n_samples=8_000)),
     "regressions": ("n=20,000, d=10, k=3, σ=.2", regressions(0.2, 0.2, 0.2)),
     "regressions, unequal": ("the same, σ=.1, .2 and .4", regressions(0.1, 0.2, 0.4)),
+    "regressions, few": ("n=5,000, σ=.2", regressions(0.2, 0.2, 0.2, n_samples=5_000)),
+    "regressions, d=20": ("n=20,000, d=20, k=3, σ=.3", regressions(0.3, 0.3, 0.3, n_features=20)),
     "subspaces": ("n=4,000, d=40, k=3, r=3, σ=.3", subspaces(*[(1.0, 1.0, 1.0)] * 3)),
     "subspaces, unequal": ("the same, variances of coordinates 3:2:1", subspaces(*[(1.73, 1.41, 1.0)] * 3)),
     "topics": ("2,000 documents of 50 words, d=60, k=3, Dirichlet .3; words of topics from Dirichlet 1", topics(1.0)),

@@ -1124,7 +1124,7 @@ class RegressionSearch(MixtureSearch[RegressionFamily]):
             Refine the estimate by EM of the whole mixture, started from the moments of all components, which does not
             need normal X and also estimates the noise of y. The answer's `moment_estimate` is the one before. Examples
             that the mixture contradicts are held in their component. If X depends on the component, examples are
-            always held, and each component also gets a Gaussian of X if that predicts left-out examples better.
+            always held, and each component also gets a Gaussian of X if the examples are likelier members then.
 
         Returns
         -------
@@ -1180,7 +1180,7 @@ class RegressionSearch(MixtureSearch[RegressionFamily]):
         return self._complete(*fit_regressions(self._family))
 
     def _choose_by_examples(self, mixture: Any, positive: Any, negative: Any) -> RefinedMixture[Any]:
-        """Choose the component, and give each a Gaussian of x where that predicts left-out examples better."""
+        """Choose the component, and give each a Gaussian of x if the examples are likelier members then."""
         # 1) the component under which the examples are likeliest; an outlier among them must not choose it
         family, model, joint = self._family, mixture.model, replace(mixture.model, is_joint=True)
         pairs: list[Any] = [positive] if negative is None else [positive, negative]
