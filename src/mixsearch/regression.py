@@ -296,12 +296,7 @@ class RegressionFamily:
         return 0.0 if self.is_paper else 3 * self.power
 
     def hinted(self, hint: Array) -> Hinted:
-        """Contract the third moment with a hint in the frame, (k,).
-
-        Notes
-        -----
-        6B = E[f(t)⟨x, v⟩xx'] - M v' - v M' - ⟨M, v⟩I with M = E[f(t) x] (paper, Theorem 5).
-        """
+        """Contract the third moment with a hint in the frame, (k,)."""
         linear, first = self.linear, self.powers[2] - self.linear * self.mean
 
         def sum_chunk(chunk: RegressionChunk) -> Array:
@@ -309,9 +304,7 @@ class RegressionFamily:
             return weighted_gram(chunk.projected, (t**3 - linear * t) * (chunk.projected @ hint))
 
         third = self.chunks.sum(sum_chunk) / self.chunks.n_rows
-        cross = np.outer(first, self.frame.spread * hint)
-        matrix = (third - cross - cross.T - (first @ hint) * np.diag(self.frame.spread)) / 6
-        return Hinted(matrix, self.mean, hint)
+        return Hinted(subtract_normal(third, first, hint, np.diag(self.frame.spread)), self.mean, hint)
 
     def third_moment(self) -> Array:
         """Compute the third moment W'⊗W'⊗W' Σ αᵢ μᵢ⊗μᵢ⊗μᵢ, (k, k, k)."""
@@ -393,6 +386,17 @@ def sum_moments(chunk: RegressionChunk, rows: slice, linear: float, values: Arra
     levels = np.array([squares.sum(), squares @ residual, residual.sum(), f.sum()])
     means = np.stack([np.ones(len(t)), t, squares, f]) @ Y
     return len(t), levels, means, Y.T @ Y, weighted_gram(Y, squares), weighted_gram(Y, f), sum_cubes(Y, Y, f)
+
+
+def subtract_normal(third: Array, first: Array, hint: Array, identity: Array) -> Array:
+    """Compute W'BW, (k, k), from W'E[f(t)⟨x, v⟩xx']W and W'M = W'E[f(t) x], for normal x with W'W, (k, k).
+
+    Notes
+    -----
+    6B = E[f(t)⟨x, v⟩xx'] - M v' - v M' - ⟨M, v⟩I (paper, Theorem 5).
+    """
+    cross = np.outer(first, identity @ hint)
+    return np.asarray(third - cross - cross.T - (first @ hint) * identity) / 6
 
 
 def project_chunk(chunk: StandardChunk, frame: Frame) -> RegressionChunk:
