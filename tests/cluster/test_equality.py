@@ -75,7 +75,7 @@ def test_every_family_answers_as_in_memory():
         for each in (in_blocks(counts, 700, 701), counts)
     )
     assert_same(found, expected)
-    # the recipe of docs/scale.md
+    # the recipe of docs/guides/scale.md
     shares = in_blocks(counts, 700).map_blocks(found.membership, drop_axis=1, dtype=float, meta=np.empty(0))
     assert_allclose(shares.compute(), expected.membership(counts), atol=1e-6)
 
