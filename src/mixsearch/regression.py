@@ -89,8 +89,7 @@ class Tuning:
 
     max_kurtosis: float = 0.1  # excess of x, beyond three standard errors, with which moments are still reliable
     max_total: float = 2.0  # weights of all components from moments, or its inverse, which are then reliable
-    min_start_weight: float = 0.2  # of a component where EM starts, relative to an even weight,
-    start_noise: float = 0.05  # and its noise variance, relative to that of y
+    start_noise: float = 0.05  # variance where EM starts, relative to that of y
     min_variance: float = 0.01  # of the noise and of x in a component, relative to the average component
     max_features: int = 20  # with more, EM starts with gradient steps, and components have no Gaussian of x
     max_independence: float = 0.2  # p-value below which x may depend on the component
@@ -667,7 +666,7 @@ def make_model(family: RegressionFamily) -> RegressionModel:
 def clip_regressions(family: RegressionFamily, candidates: Candidates) -> RegressionParameters:
     """Compute all candidates as the model takes them, none with too little weight or noise."""
     weights, coefficients, variances = moment_regressions(family, candidates)[:3]
-    weights = np.maximum(weights, TUNING.min_start_weight / len(weights))
+    weights = np.maximum(weights, EM.min_start_weight / len(weights))
     # No component can explain more than all of y.
     excess = np.maximum(np.sqrt(np.sum(coefficients[:, 1:] ** 2, axis=1) * weights / family.power), 1.0)
     slopes = coefficients[:, 1:] / excess[:, None] @ family.frame.basis.T
