@@ -11,7 +11,6 @@ from mixsearch.core.component import Component
 from mixsearch.core.extraction import extract_by_whitening
 from mixsearch.core.moments import Hinted
 from mixsearch.paper.algorithms import cancellation
-from mixsearch.regression import subtract_normal
 from mixsearch.subspace import Noise, extract_subspace, subtract_noise
 
 seeds = st.integers(0, 2**32 - 1)
@@ -73,24 +72,6 @@ def test_scores_and_alternatives_are_those_of_the_mixture(mixture):
         for place, other in zip(order[1:], found.alternatives, strict=True):
             assert_allclose(other.center, mixture.centers[place], atol=1e-5)
             assert other.weight == pytest.approx(mixture.weights[place], rel=1e-4)
-
-
-@given(mixture=mixtures, seed=seeds)
-def test_regression_moments_with_intercepts_and_a_noise_per_component(mixture, seed):
-    k, d = mixture.centers.shape
-    rng = np.random.default_rng(seed)
-    energies = (mixture.centers**2).sum(axis=1) + rng.uniform(0.1, 1, size=k) + rng.normal(size=k) ** 2
-    frame, hint = mixture.frame, mixture.frame.project_hint(mixture.hint)
-    W = whitener(frame)
-    v = frame.basis @ (frame.basis.T @ mixture.hint)
-    first = 3 * (mixture.weights * energies) @ mixture.centers
-    noise = np.outer(first, v) + np.outer(v, first) + (first @ v) * np.eye(d)
-    third = 6 * mixture.hinted + noise
-    matrix = subtract_normal(W.T @ third @ W, W.T @ first, hint, np.diag(frame.spread))
-    candidates = extract_by_whitening(Hinted(matrix, W.T @ mixture.mean, hint))
-    assert_allclose(
-        frame.unwhiten(candidates.points[:, 0]), mixture.centers[0], atol=1e-8 * np.linalg.norm(mixture.centers[0])
-    )
 
 
 @given(seed=seeds, k=st.integers(1, 5), r=st.integers(1, 4), room=st.integers(1, 150), several=st.booleans())

@@ -108,6 +108,16 @@ def test_regression_moments_are_exact():
     assert_moments(regression.moments(X, y, HINT[:3]), Mixture(centers, np.array([1, 2]) / 3, HINT[:3]))
 
 
+@pytest.mark.parametrize("preset", ["default", "paper"])
+def test_regressions_with_intercepts_and_a_noise_per_component_are_exact(preset):
+    centers, x = np.array([[2.0, 0, 1], [0.5, 1, 0]]), normal_grid(THIRTY, 3)
+    lines = [(centers[0], 1.0, 0.5), (centers[1], -0.5, 0.8), (centers[1], -0.5, 0.8)]
+    y = [x @ center + intercept + side * noise for center, intercept, noise in lines for side in (-1, 1)]
+    search = RegressionSearch(2, preset=preset).fit(np.tile(x, (6, 1)), np.concatenate(y))
+    found = search.search(np.linalg.pinv(centers) @ [1.0, 0.2])
+    assert_equal((found.center, found.weight, found.separation), (centers[0], 1 / 3, 5.0), 1e-8)
+
+
 def test_subspace_moments_are_exact_and_return_the_subspace():
     bases = np.linalg.qr(np.random.default_rng(0).normal(size=(2, 5, 2)))[0]
     z, s2 = normal_grid(SIX, 5), 0.3
