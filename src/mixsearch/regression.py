@@ -529,9 +529,13 @@ class RegressionModel:
 
     has_intercepts: bool
     min_variance: float  # of the noise
-    is_joint: bool = False
+    n_dims: int = 1  # 1 + r in a joint model
     anchor: Array | None = None  # coefficients, (k, q), from which an M-step is a gradient step
-    n_dims: ClassVar[int] = 1
+
+    @property
+    def is_joint(self) -> bool:
+        """Whether every component has a Gaussian of x."""
+        return self.n_dims > 1
 
     @property
     def name(self) -> str:
@@ -545,16 +549,19 @@ class RegressionModel:
 
     def log_density(self, chunk: FeatureChunk, params: RegressionParameters) -> Array:
         """Compute log αᵢ + log N(y; ⟨x, βᵢ⟩, σᵢ²), (n, k), and in a joint model + log N(x; mᵢ, Sᵢ)."""
-        logs = np.log(params.weights) - 0.5 * (np.log(2 * np.pi * params.variances) + self.squares(chunk, params))
-        if params.centers is None or params.factors is None:
-            return np.asarray(logs)
-        Z, log_scales = chunk.features[:, 1:-1], np.log(np.einsum("kii->ki", params.factors)).sum(axis=1)
-        scaled = [(Z - center) @ factor for center, factor in zip(params.centers, params.factors, strict=True)]
-        return np.asarray(logs + log_scales - 0.5 * np.stack([np.sum(U**2, axis=1) for U in scaled], axis=1))
+        volumes = np.log(2 * np.pi * params.variances)
+        if params.factors is not None:
+            volumes = volumes - 2 * np.log(np.einsum("kii->ki", params.factors)).sum(axis=1)
+        return np.asarray(np.log(params.weights) - 0.5 * (volumes + self.squares(chunk, params)))
 
     def squares(self, chunk: FeatureChunk, params: RegressionParameters) -> Array:
-        """Compute (y - ⟨x, βᵢ⟩)² / σᵢ², (n, k)."""
-        return np.asarray(compute_residuals(chunk, params.coefficients) ** 2 / params.variances)
+        """Compute (y - ⟨x, βᵢ⟩)² / σᵢ², (n, k), and in a joint model + (x - mᵢ)'Sᵢ⁻¹(x - mᵢ)."""
+        squares = np.asarray(compute_residuals(chunk, params.coefficients) ** 2 / params.variances)
+        if params.centers is None or params.factors is None:
+            return squares
+        Z, pairs = chunk.features[:, 1:-1], zip(params.centers, params.factors, strict=True)
+        of_x = [np.sum(((Z - center) @ factor) ** 2, axis=1) for center, factor in pairs]
+        return np.asarray(squares + np.stack(of_x, axis=1))
 
     def statistics(self, chunk: FeatureChunk, resp: Array) -> Array:
         """Sum 1 and the products of all features, weighted by responsibilities, (k, 1 + (q + 1)²)."""
@@ -721,16 +728,17 @@ def complete_mixture(
     The variance of residuals does not depend on x: that of two lines taken for one does. Without Gaussians of x the
     weights do not, either: clusters of (x, y) look like lines to the residuals alone.
     """
-    params, first = fit.params, int(model.has_intercepts)
-    chunk = thin_rows(rows, len(params.weights)).chunk
-    resp, Z = posterior(model, chunk, params), chunk.features[:, first:-1]
-    tests = [test_rows(model, rows, params), test_independence(Z, resp * (model.squares(chunk, params) - 1))]
-    if not model.is_joint and len(params.weights) > 1:
-        tests.append(len(params.weights) * np.full_like(tests[0], test_independence(Z, resp).min()))
-    p_values = np.minimum(len(tests) * np.min(tests, axis=0), 1.0)
+    params, first, k = fit.params, int(model.has_intercepts), len(fit.params.weights)
+    p_values = test_rows(model, rows, params)
+    if not model.is_joint:
+        chunk = thin_rows(rows, k).chunk
+        resp, Z = posterior(model, chunk, params), chunk.features[:, first:-1]
+        of_spread = test_independence(Z, resp * (model.squares(chunk, params) - 1))
+        of_weights = k * test_independence(Z, resp).min() if k > 1 else 1.0
+        p_values = np.minimum(3 * np.minimum(np.minimum(p_values, of_spread), of_weights), 1.0)
     p_values[params.variances <= 2 * model.min_variance] = 1.0  # no noise, whose distribution could be wrong
     coefficients = np.asarray(family.design.whitener @ params.coefficients[:, first:].T).T
-    return RefinedMixture(model, fit, coefficients, p_values, np.arange(len(params.weights)))
+    return RefinedMixture(model, fit, coefficients, p_values, np.arange(k))
 
 
 def test_independence(Z: Array, values: Array) -> Array:
@@ -1185,7 +1193,11 @@ class RegressionSearch(MixtureSearch[RegressionFamily]):
     def _choose_by_examples(self, mixture: Any, positive: Any, negative: Any) -> RefinedMixture[Any]:
         """Choose the component, and give each a Gaussian of x if the examples are likelier members then."""
         # 1) the component under which the examples are likeliest; an outlier among them must not choose it
-        family, model, joint = self._family, mixture.model, replace(mixture.model, is_joint=True)
+        family, model, joint = (
+            self._family,
+            mixture.model,
+            replace(mixture.model, n_dims=1 + self._family.chunks.n_features),
+        )
         pairs: list[Any] = [positive] if negative is None else [positive, negative]
         near = [is_near(model, self._read(model, rows), mixture.params) for rows in pairs]
         pairs = [rows[mask] if mask.any() else rows for rows, mask in zip(pairs, near, strict=True)]
