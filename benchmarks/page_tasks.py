@@ -85,7 +85,7 @@ def list_topic_tasks(page: Page) -> list[Task]:
         ("open a document", 1, open_document),
         ("read the next one", 0, lambda: page.keyboard.press("ArrowRight")),
         ("close it", 0, lambda: page.keyboard.press("Escape")),
-        ("mark five", 1, mark),
+        ("mark five by keys, and apply", 1, mark),
         ("save", 1, lambda: page.get_by_role("button", name=re.compile("^(Save|Forget)$")).click()),
         ("all documents as CSV", 1, lambda: download(page, "Documents as CSV")),
         ("share as HTML", 1, lambda: download(page, "Share as HTML")),

@@ -232,11 +232,6 @@ def test_errors_have_one_shape(client, path, status, code):
     assert {"code", "message", "fields"} <= {*error}
 
 
-def test_an_answer_about_another_state_of_the_index_is_refused(client):
-    answer = client.get(f"{API}/documents/3", headers={"If-Match": '"another"'})
-    assert (answer.status_code, answer.json()["error"]["code"]) == (412, "index_changed")
-
-
 @pytest.mark.parametrize("body", [b"{", b"\xff\xfe", b'{"judgements": {"3": "perhaps"}}'])
 def test_a_body_that_cannot_be_read_is_an_error(client, body):
     answer = client.post(f"{API}/audit?q=sushi", content=body, headers={"content-type": "application/json"})

@@ -16,6 +16,7 @@ import { useDrop } from "./useDrop";
 
 const PAGE = 10;
 const N_START = 5;
+const PATIENCE = 1000; // milliseconds that a request may go on whose answer is not wanted any more
 const REST = ["other", "other values"]; // what the server calls the values that are no group of their own
 
 /** The state of the page, which is its address. */
@@ -47,6 +48,7 @@ function useAddress(): [State, (change: Partial<State>, push?: boolean) => void,
 function useFetched<T>(fetchIt: ((signal: AbortSignal) => Promise<T>) | null, keys: unknown[], onError: (error: unknown) => void): [T | null, boolean] {
   const [fetched, setFetched] = useState<T | null>(null);
   const [isPending, setPending] = useState(fetchIt !== null);
+  const turn = useRef(Promise.resolve()); // one request at a time: the server is free for the latest of quick keys
   useEffect(() => {
     if (fetchIt === null) {
       setFetched(null);
@@ -54,21 +56,27 @@ function useFetched<T>(fetchIt: ((signal: AbortSignal) => Promise<T>) | null, ke
       return undefined;
     }
     const controller = new AbortController();
+    let isLatest = true;
+    const show = (result: T | null) => {
+      setFetched(result);
+      setPending(false);
+    };
     setPending(true);
-    fetchIt(controller.signal).then(
-      (result) => {
-        if (controller.signal.aborted) return;
-        setFetched(result);
-        setPending(false);
-      },
-      (error: unknown) => {
-        if (isAbort(error) || controller.signal.aborted) return;
-        setFetched(null);
-        setPending(false);
+    turn.current = turn.current.then(async () => {
+      if (!isLatest) return;
+      try {
+        const result = await fetchIt(controller.signal);
+        if (isLatest) show(result);
+      } catch (error) {
+        if (!isLatest || isAbort(error)) return;
+        show(null);
         onError(error);
-      },
-    );
-    return () => controller.abort();
+      }
+    });
+    return () => {
+      isLatest = false;
+      setTimeout(() => controller.abort(), PATIENCE);
+    };
   }, keys);
   return [fetched, isPending];
 }
