@@ -16,6 +16,7 @@ from urllib.parse import urlencode
 
 import numpy as np
 
+from mixsearch import __version__
 from mixsearch._typing import Array
 from mixsearch.errors import SearchError
 from mixsearch.io.disk import explain_os_errors, write_atomically
@@ -34,7 +35,7 @@ STATIC_FILES = Path(__file__).parent / "web" / "static"
 GROUPED_ROLES = ("date", "category", "number")
 N_DOCUMENTS = 100  # of each topic, that the page can list
 N_LABELLED, N_LABELS = 40, 20  # words to search for, and topics that are named on the map
-COLUMNS, ROWS = 768, 384  # places on the map, about one for each pixel
+COLUMNS, ROWS = 640, 320  # places on the map, about one for each pixel
 MAX_CHIPS = 8
 
 
@@ -227,7 +228,7 @@ def describe_index(index: TopicIndex, name: str) -> dict[str, Any]:
 
 def keep_map(index: TopicIndex) -> bytes:
     """Return the encoded map, from the file beside the index that keeps it: placing the documents takes seconds."""
-    file, tag = index.path.with_name(f"{index.path.name}.map"), f"{index.generation}\n".encode()
+    file, tag = index.path.with_name(f"{index.path.name}.map"), f"{__version__} {index.generation}\n".encode()
     with suppress(OSError):
         stored = file.read_bytes()
         if stored.startswith(tag):

@@ -160,7 +160,7 @@ def test_a_map_has_a_place_a_row_and_a_membership_per_document(client, index):
     rows = list(accumulate(struct.unpack_from(f"<{n}I", body, 4)))
     assert rows == index.corpus.rows.tolist()
     kept = index.path.with_name(f"{index.path.name}.map")
-    assert kept.read_bytes() == f"{index.generation}\n".encode() + body
+    assert kept.read_bytes() == f"{__version__} {index.generation}\n".encode() + body
     bits = get(client, "/map/topics", topic="q=sushi").content
     assert get(client, "/map/topics", topic=["q=sushi", "q=sushi"]).content == 2 * bits
     members = np.unpackbits(np.frombuffer(bits, np.uint8), count=n, bitorder="little")

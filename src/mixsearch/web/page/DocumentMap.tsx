@@ -8,7 +8,7 @@ import { useLasso } from "./useLasso";
 import { useTheme } from "./useTheme";
 import { useWidth } from "./useWidth";
 
-const [COLUMNS, ROWS] = [768, 384]; // places on the map
+const [COLUMNS, ROWS] = [640, 320]; // places on the map
 const MAX_MARKED = 50;
 const HEIGHT = 380;
 

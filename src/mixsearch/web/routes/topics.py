@@ -135,8 +135,8 @@ async def get_overview(
 async def map_documents(index: Index, workers: Pool) -> Response:
     """Place the documents in the plane: little-endian numbers, and words at the places of the largest topics.
 
-    First the number n of documents as uint32; then n steps between rows as uint32, n times x (0 to 767) and n times y
-    (0 to 383) as uint16; the words as JSON.
+    First the number n of documents as uint32; then n steps between rows as uint32, n times x (0 to 639) and n times y
+    (0 to 319) as uint16; the words as JSON.
     """
     body = await workers.call(index, encode_places, slow=True)
     return make_response(body, "application/octet-stream", ETag=index.tag)
