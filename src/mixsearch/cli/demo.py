@@ -102,9 +102,11 @@ def write_docstrings(path: Path) -> None:
     """Write the docstrings of the installed packages, one per line."""
     with console.show_progress() as on_progress:
         corpus = load_docstrings(on_progress=lambda n, total: on_progress("Reading files", n, total, "files"))
+    named: dict[str, str] = {}
+    for name, text in zip(corpus.names, corpus.texts, strict=True):
+        named.setdefault(name, text)  # the methods of a property have one name
     with path.open("w", encoding="utf-8") as out:
-        rows = zip(corpus.names, corpus.texts, strict=True)
-        out.writelines(json.dumps({"name": name, "text": text}) + "\n" for name, text in rows)
+        out.writelines(json.dumps({"name": name, "text": text}) + "\n" for name, text in named.items())
 
 
 def index_docstrings(folder: Path) -> Path:
