@@ -196,9 +196,14 @@ def vary(field: str, values: Iterable[float], names: Iterable[str] | None = None
             ap[i, j] = [measure(load_corpus(name), simple=False)["mixsearch"][each] for each in RANKINGS]
     object.__setattr__(TUNING, field, usual)
     mean = ap.mean(axis=2)
-    held_out = [mean[np.delete(mean, j, axis=1).mean(axis=1).argmax(), j] for j in range(len(chosen))]
+    held_out = (
+        []
+        if len(chosen) < 2
+        else [mean[np.delete(mean, j, axis=1).mean(axis=1).argmax(), j] for j in range(len(chosen))]
+    )
     rows = [(str(value), *map("{:.3f}".format, [*row, row.mean()])) for value, row in zip(tried, mean, strict=True)]
-    rows.append(("chosen on the others", *map("{:.3f}".format, [*held_out, np.mean(held_out)])))
+    if held_out:
+        rows.append(("chosen on the others", *map("{:.3f}".format, [*held_out, np.mean(held_out)])))
     print_table(f"{field}: mean of {', '.join(RANKINGS)}", (field, *chosen, "mean"), rows)
 
 

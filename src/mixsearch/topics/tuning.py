@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Tuning:
-    """Chosen on the corpora of benchmarks/quality.py, leaving out one of them in turn."""
+    """Chosen on the corpora of benchmarks/quality.py, whose --vary reports a number on corpora it was not chosen on."""
 
     # The frame and its anchors
     n_components: int = 100  # eigenvectors of the second moment; 200 gain .001
