@@ -6,7 +6,6 @@ subspace i has weight αᵢ. Moments first, then Algorithm 3, the likelihood, th
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, ClassVar, Literal, NamedTuple
@@ -62,9 +61,7 @@ from mixsearch.mixture.search import (
 class Tuning:
     """Set by hand on generated subspaces; no benchmark varies them."""
 
-    max_contractions: int = 3  # of the moment with what it found, in both stages of `settle_subspace`
-    clear_gap: float = 2.0  # between eigenvalues r and r + 1: above it, the r top eigenvectors are of one subspace
-    small_move: float = 0.1  # sine of an angle: moves shrink quadratically, the next one is below the standard errors
+    clear_gap: float = 6.0  # between eigenvalues 1 and r + 1: above 3, the r top eigenvectors are of one subspace
     min_noise_ratio: float = 0.01  # of the average noise: a few equal samples would make the likelihood unbounded
     off_origin: float = 5.0  # standard errors between zero and the mean, above which samples are centered
 
@@ -131,15 +128,14 @@ class SubspaceFamily:
         squares = np.maximum(squared_distances(X, self.center), np.einsum("ij,ij->i", Z, Z))
         return SubspaceChunk(0, Z, squares, np.zeros(len(Z)))
 
-    def hinted(self, hints: Array) -> Array:
-        """Contract the fourth moment twice with points in the frame, (q, kr), on average over them: R = W'BW."""
-        points = hints / self.root
+    def hinted(self, points: Array) -> Array:
+        """Contract the fourth moment twice with points in the span, (kr, q), in sum over them: R = W'BW."""
 
         def sum_fourth(chunk: SubspaceChunk) -> Array:
-            return weighted_gram(chunk.coordinates, mean_square(chunk.coordinates @ points.T))
+            return weighted_gram(chunk.coordinates, np.sum((chunk.coordinates @ points) ** 2, axis=1))
 
         fourth = self.chunks.sum(sum_fourth) / self.chunks.n_rows
-        B = subtract_noise(fourth, points.T @ points / len(points), self.noise)
+        B = subtract_noise(fourth, points @ points.T, self.noise)
         return np.asarray(B / np.outer(self.root, self.root))
 
     def replicate(self, G: Array) -> tuple[Array, Array]:
@@ -148,21 +144,21 @@ class SubspaceFamily:
         Returns its basis D^(1/2) A g in the span, (B, kr, r), with the solutions g of R g = λ A g under the hint G, to
         first order, and its weight, (B,).
         """
-        points, images, weights = G.T / self.root, [], []
+        points, images, weights = G / self.root[:, None], [], []
 
         def sum_rows(chunk: SubspaceChunk, rows: slice) -> tuple[Any, ...]:
             Z, e = chunk.coordinates[rows], chunk.energy[rows]
-            hinted = weighted_gram(Z, mean_square(Z @ points.T))
+            hinted = weighted_gram(Z, np.sum((Z @ points) ** 2, axis=1))
             return len(Z), Z.T @ Z, hinted, e.sum(), weighted_gram(Z, e), e @ e
 
         for n, *sums in leave_one_out(self.chunks, sum_rows):
             second, fourth, variance, *moments = (total / n for total in sums)
             noise = estimate_noise(variance, second, *moments, n_noise=0 if self.is_paper else self.n_noise)
             A = second - variance * np.eye(len(G))
-            RG = subtract_noise(fourth, points.T @ points / len(points), noise) @ points.T
+            RG = subtract_noise(fourth, points @ points.T, noise) @ points
             # g is G + (I - GG')RG(G'RG)⁻¹, scaled by g'Ag = I; outside of G, A g is R g / λ.
-            inside = self.root[:, None] * (G @ (points @ A @ points.T - np.eye(self.dim)) / 2)
-            images.append(inside + RG @ np.linalg.inv(points @ RG))
+            inside = self.root[:, None] * (G @ (points.T @ A @ points - np.eye(self.dim)) / 2)
+            images.append(inside + RG @ np.linalg.inv(points.T @ RG))
             weights.append(np.sum(images[-1] ** 2) / np.trace(A))
         return np.array(images), np.array(weights)
 
@@ -180,11 +176,6 @@ class SubspaceFamily:
         return float(chi2.sf(squares, len(c)))
 
 
-def mean_square(scores: Array) -> Array:
-    """Average the squares of each row, (n, q) -> (n,)."""
-    return np.asarray(np.einsum("ij,ij->i", scores, scores) / scores.shape[1])
-
-
 def subtract_noise(fourth: Array, vv: Array, noise: Noise) -> Array:
     """Subtract the contribution of the noise from E[⟨x, v⟩²xx'] in the span, (kr, kr).
 
@@ -192,7 +183,7 @@ def subtract_noise(fourth: Array, vv: Array, noise: Noise) -> Array:
     -----
     B = E[⟨x, v⟩²xx'] - s2 (v'Av)I - s2 |v|²A - s4 (|v|²I + 2vv') - 2 s2 (Avv' + vv'A) (paper, Theorem 13, which prints
     vv' once where the fourth moment of the noise has 2vv'). B is linear in vv', so several points enter through the
-    average of their vv'. If the noise differs between subspaces, s2 A becomes Σ αᵢsᵢΣᵢ and s4 becomes Σ αᵢsᵢ².
+    sum of their vv'. If the noise differs between subspaces, s2 A becomes Σ αᵢsᵢΣᵢ and s4 becomes Σ αᵢsᵢ².
     """
     identity, cross = np.eye(len(vv)), noise.second @ vv
     B = fourth - np.trace(cross) * identity - np.trace(vv) * noise.second
@@ -248,29 +239,28 @@ def fit_subspace(
     return SubspaceFamily(frame, dim, center, rows, noise, n_noise, paper)
 
 
-# ---- Algorithm 3 of the paper, with the moment contracted again with what it found ----------------------------------
+# ---- Algorithm 3 of the paper, with the moment contracted again with its result ----------------------------------
 
 
-def extract_subspace(hinted: Array, dim: int, free: Array | None = None) -> tuple[Array, float]:
-    """Recover the subspace that contains the hint (Algorithm 3), within the columns of `free`, (kr, q), if given.
+def extract_subspace(hinted: Array, dim: int) -> tuple[Array, float]:
+    """Recover the subspace that contains the hint (Algorithm 3).
 
-    Returns G = √α W'U L^(1/2) up to a rotation, (kr, r), with orthonormal columns, and the ratio of the eigenvalues r
-    and r + 1 of R: above 1 if |Uᵢ'v|² < |U₁'v|² / 3 for all other subspaces.
+    Returns G = √α W'U L^(1/2) up to a rotation, (kr, r), with orthonormal columns, and the ratio of the eigenvalues 1
+    and r + 1 of R: above 3 under one point with |Uᵢ'v|² < |U₁'v|² / 3 for all other subspaces.
 
     Notes
     -----
     The Gᵢ have orthonormal columns and are orthogonal to each other, and αᵢGᵢ'RGᵢ = |Gᵢ'c|²I + 2Gᵢ'cc'Gᵢ with
     R = W'BW: so R has one eigenvalue 3|Gᵢ'c|²/αᵢ and r - 1 of |Gᵢ'c|²/αᵢ for every subspace (Theorem 27).
     """
-    R = (hinted + hinted.T) / 2
-    R = R if free is None else free.T @ R @ free
-    scores, U = scipy.linalg.eigh(R, subset_by_index=(max(len(R) - dim - 1, 0), len(R) - 1))
-    directions, is_last = U[:, ::-1][:, :dim], len(scores) == dim or scores[0] <= 0
-    return (directions if free is None else free @ directions), np.inf if is_last else float(scores[1] / scores[0])
+    R, n = (hinted + hinted.T) / 2, len(hinted)
+    scores, U = scipy.linalg.eigh(R, subset_by_index=(max(n - dim - 1, 0), n - 1))
+    is_last = len(scores) == dim or scores[0] <= 0
+    return U[:, ::-1][:, :dim], np.inf if is_last else float(scores[-1] / scores[0])
 
 
-def settle_subspace(contract: Callable[[Array], Array], direction: Array, dim: int, free: Array | None = None) -> Array:
-    """Find the directions of the subspace that a direction of the frame lies in, (kr, r).
+def settle_subspace(family: SubspaceFamily, directions: Array) -> Array:
+    """Find the directions of the subspace that the first of some directions of the frame lies in, (kr, r).
 
     Notes
     -----
@@ -278,57 +268,29 @@ def settle_subspace(contract: Callable[[Array], Array], direction: Array, dim: i
     too only if |Uᵢ'v|² is three times that of the others. Used as the hint, the top eigenvector scores all others 0, so
     the condition disappears. Then all r directions together are the hint, under which all r eigenvalues are equal.
     """
-    directions = direction[:, None]
-    for _ in range(TUNING.max_contractions):
-        directions, separation = extract_subspace(contract(directions[:, :1].T), dim, free)
-        if separation > TUNING.clear_gap:
+    for _ in range(2):
+        points = directions[:, :1] / family.root[:, None]
+        directions, gap = extract_subspace(family.hinted(points), family.dim)
+        if gap > TUNING.clear_gap:
             break
-    for _ in range(TUNING.max_contractions):
-        before, directions = directions, extract_subspace(contract(directions.T), dim, free)[0]
-        cosine = np.linalg.svd(before.T @ directions, compute_uv=False).min()
-        if 1 - cosine**2 < TUNING.small_move**2:
-            break
-    return directions
+    return extract_subspace(family.hinted(directions / family.root[:, None]), family.dim)[0]
 
 
-def extract_subspaces(family: SubspaceFamily, hinted: Array, first: Array | None = None) -> Array:
-    """Recover all subspaces by falling score under a hint, each orthogonal to those before, (k, kr, r)."""
-    free, subspaces, dim = np.eye(len(hinted)), list[Array](), family.dim
+def find_subspaces(family: SubspaceFamily, points: Array, *, printed: bool = False) -> SubspaceParameters:
+    """Find all subspaces under a hint of points in the span, (kr, q), by falling eigenvalues of R.
+
+    The search for each starts outside of those before it, which leaves only one choice for the last one. As `printed`,
+    the first one is that of Algorithm 3 alone.
+    """
+    R, dim, subspaces = family.hinted(points), family.dim, list[Array]()
+    free = np.eye(len(R))
     while free.shape[1] >= dim:
-        if first is not None and not subspaces:
-            directions = first
-        else:
-            directions = extract_subspace(hinted, dim, free)[0]
-            if free.shape[1] > dim:
-                directions = settle_subspace(family.hinted, directions[:, 0], dim, free)
+        directions = free @ extract_subspace(free.T @ R @ free, dim)[0]
+        if free.shape[1] > dim and (subspaces or not printed):
+            directions = settle_subspace(family, directions)
         subspaces.append(directions)
         free = free @ scipy.linalg.qr(free.T @ directions)[0][:, dim:]
-    return np.array(subspaces)
-
-
-class Hint(NamedTuple):
-    """Points of the wanted subspace and of others, in the span."""
-
-    points: Array  # (q, kr)
-    negative: Array  # (p, kr)
-
-    def score(self, bases: Array) -> Array:
-        """Compute |U'v|² on average over the points, less that of negative ones, for bases U, (k, kr, r) -> (k,)."""
-        positive, negative = (np.sum((Z @ bases) ** 2, axis=(1, 2)) / max(len(Z), 1) for Z in self)
-        return np.asarray(np.maximum(positive - negative, 0.0))
-
-
-def find_subspaces(family: SubspaceFamily, hint: Hint) -> SubspaceParameters:
-    """Find all subspaces by moments, the one that contains most of the hint first."""
-    hinted = family.hinted(family.root * hint.points)
-    first = extract_subspace(hinted, family.dim)[0] if family.is_paper else None
-    subspaces = extract_subspaces(family, hinted, first)
-    best = int(np.argmax(hint.score(span(family, subspaces)[0])))
-    if best > 0 and not family.is_paper:  # extracted orthogonally to others, with their errors
-        first = settle_subspace(family.hinted, subspaces[best][:, 0], family.dim)
-        subspaces = extract_subspaces(family, hinted, first)
-    others = np.argsort(-hint.score(span(family, subspaces[1:])[0]), kind="stable")
-    return to_parameters(family, subspaces[[0, *(1 + others)]])
+    return to_parameters(family, np.array(subspaces))
 
 
 def span(family: SubspaceFamily, directions: Array) -> tuple[Array, Array]:
@@ -364,6 +326,10 @@ class SubspaceParameters(NamedTuple):
     bases: Array  # U, (k, p, r)
     variances: Array  # l, (k, r), falling
     noise_variances: Array  # s, (k,)
+
+    def take(self, index: Any) -> SubspaceParameters:
+        """Return one of the subspaces, or some of them."""
+        return SubspaceParameters(*(values[index] for values in self))
 
 
 @dataclass(frozen=True)
@@ -444,15 +410,10 @@ class SubspaceModel:
         return np.column_stack([rotations, 0.5 * (a**2 - 1), 0.5 * (outside - (self.n_dims - self.dim))])
 
     def information(self, statistics: Array, params: SubspaceParameters, component: int) -> Array:
-        """Compute the information of known members; that about Kᵢⱼ is n((lⱼ + s)δ - U⊥'SU⊥) / lⱼ, with S = E[zz']."""
-        basis, complement = split_span(params, component)
-        size, (p, r) = float(statistics[component, 0]), basis.shape
-        noise, variances = params.noise_variances[component], params.variances[component]
-        S = complement.T @ statistics[component, 2:].reshape(p, p) @ complement / max(size, TINY)
-        rotations = np.multiply.outer(variances + noise, np.eye(p - r)) - S  # (r, p - r, p - r)
-        rotations /= variances[:, None, None]
-        blocks = np.einsum("jab,jc->ajbc", rotations, np.eye(r)).reshape((p - r) * r, (p - r) * r)
-        return np.asarray(size * scipy.linalg.block_diag(blocks, np.eye(r) / 2, (self.n_dims - r) / 2))
+        """Compute the information of members, the variances of their scores, (p', p') with p' = (p - r)r + r + 1."""
+        p, r = params.bases.shape[1:]
+        per_sample = np.repeat([1.0, 0.5, (self.n_dims - r) / 2], [(p - r) * r, r, 1])
+        return np.diag(statistics[component, 0] * per_sample)
 
 
 def split_span(params: SubspaceParameters, component: int) -> tuple[Array, Array]:
@@ -562,19 +523,14 @@ class Subspace(MixtureComponent):
     _moments_are_sure: ClassVar[bool] = False  # all others are orthogonal to the first, which lowers their scores
     _family: SubspaceFamily = field(kw_only=True)
     _moments: SubspaceParameters = field(kw_only=True)  # all subspaces before EM
-    _points: Hint = field(kw_only=True)
+    _square: Array = field(kw_only=True)  # vv' of the hint in the span, (kr, kr)
     _graph: ExpressedMembers | None = field(default=None, kw_only=True)  # members by self-expression
-
-    @property
-    def _mixture(self) -> tuple[SubspaceParameters, int]:
-        """All subspaces, and which of them this one is."""
-        return (self._refined.params, self._index) if self._refined else (self._moments, self._rank)
 
     @property
     def _subspace(self) -> SubspaceParameters:
         """The weight, (), basis in the span, (kr, r), variances, (r,), and noise variance, ()."""
-        params, index = self._mixture
-        return SubspaceParameters(*(values[index] for values in params))
+        params, index = (self._refined.params, self._index) if self._refined else (self._moments, self._rank)
+        return params.take(index)
 
     @cached_property
     def basis(self) -> Array:
@@ -627,7 +583,7 @@ class Subspace(MixtureComponent):
 
         As moments err, where the error of the other score is as large.
         """
-        scores = self._points.score(np.linalg.qr(self._refits[0])[0])
+        scores = score_bases(np.linalg.qr(self._refits[0])[0], self._square)
         error = float(np.sqrt(2) * jackknife(np.log(np.maximum(scores, TINY))))
         p_first = float(norm.cdf(np.log(max(self.separation, TINY)) / max(error, TINY)))
         if self._hint is not None:
@@ -817,15 +773,21 @@ class SubspaceSearch(MixtureSearch[Any], SemiSupervised[Any]):
                 "The hint is orthogonal to every subspace. Give a sample of the wanted one.", code="hint_orthogonal"
             )
         away = np.empty((0, self.n_features_in_)) if negative is None else negative
-        points = Hint(inside.coordinates, family.read(away).coordinates)
+        away = np.empty((0, self.n_features_in_)) if negative is None else negative
+        positive_square, negative_square = (
+            Z.T @ Z / max(len(Z), 1) for Z in (inside.coordinates, family.read(away).coordinates)
+        )
+        square = positive_square - negative_square
         # 2) the fourth moment contracted with the hint, and its top eigenvectors (Algorithm 3)
-        moments = find_subspaces(family, points)
+        moments = find_subspaces(family, inside.coordinates.T, printed=family.is_paper)
+        order = np.argsort(-score_bases(moments.bases, square), kind="stable")
+        moments = moments.take(np.append(0, order[order > 0]) if family.is_paper else order)
         component = Subspace(
             family.frame,
-            to_candidates(points, moments),
+            to_candidates(moments, square),
             _family=family,
             _moments=moments,
-            _points=points,
+            _square=square,
             _hint=v,
             _examples=positive,
             _search=partial(self.search, not_examples=not_examples, refine=refine),
@@ -842,8 +804,7 @@ class SubspaceSearch(MixtureSearch[Any], SemiSupervised[Any]):
 
     def _start_em(self) -> tuple[MixtureModel[SubspaceParameters], list[SubspaceParameters]]:
         family = self._family
-        directions = extract_subspaces(family, family.hinted(np.eye(family.frame.n_components)))
-        return family.model, [to_parameters(family, directions)]
+        return family.model, [find_subspaces(family, np.diag(1 / family.root))]
 
     def _complete(self, model: Any, rows: Chunks[Any], fit: Fit[SubspaceParameters]) -> RefinedMixture[Any]:
         return complete_mixture(self._family, model, rows, fit)
@@ -853,16 +814,20 @@ class SubspaceSearch(MixtureSearch[Any], SemiSupervised[Any]):
         if component._examples is not None:
             mixture = self._choose_by_examples(mixture, component._examples, negative)
         else:
-            scores = component._points.score(mixture.params.bases)
+            scores = score_bases(mixture.params.bases, component._square)
             mixture = replace(mixture, order=np.argsort(-scores, kind="stable"))
-        ordered = SubspaceParameters(*(values[mixture.order] for values in mixture.params))
-        candidates = to_candidates(component._points, ordered)
+        candidates = to_candidates(mixture.params.take(mixture.order), component._square)
         return replace(component, _refined=mixture, _candidates=candidates, _moment_candidates=component._candidates)
 
 
-def to_candidates(hint: Hint, params: SubspaceParameters) -> Candidates:
+def score_bases(bases: Array, square: Array) -> Array:
+    """Compute |U'v|² for bases U, (k, kr, r) -> (k,), from vv' on average over points, less that of negative ones."""
+    return np.asarray(np.maximum(np.einsum("iar,ab,ibr->i", bases, square, bases, optimize=True), 0))
+
+
+def to_candidates(params: SubspaceParameters, square: Array) -> Candidates:
     """Return subspaces with how much of the hint each contains."""
-    scores = hint.score(params.bases)
+    scores = score_bases(params.bases, square)
     return Candidates(params.bases.transpose(1, 0, 2), params.weights, scores, scores)
 
 

@@ -32,7 +32,7 @@ def test_noise_that_differs_between_subspaces_leaves_no_trace_in_the_hinted_mome
     v = V.T @ (bases[0] @ [1.0, 0.5] + bases[1] @ [0.5, 1.0])
     planes = [V.T @ U @ U.T @ V for U in bases]
     exact = sum(0.5 * ((v @ P @ v) * P + 2 * P @ np.outer(v, v) @ P) for P in planes)
-    found = family.hinted((root * v)[None]) * np.outer(root, root)
+    found = family.hinted(v[:, None]) * np.outer(root, root)
     assert_allclose(found, exact, atol=0.05)
     s2 = family.noise.variance
     same = Noise(s2, s2 * np.diag(family.frame.values), s2**2)
