@@ -793,7 +793,7 @@ def fit_gaussians(
         centers = features[rng.choice(rows.n_rows, size=k, replace=False)]
         centers[index] = held.chunk.features[held.allowed[:, index]].mean(axis=0)
         starts.append(start_near(model, rows.chunk, features / units, centers / units))
-    return max((run_em(model, rows, start, held) for start in starts), key=lambda fit: fit.log_likelihood)
+    return fit_mixture(model, rows, starts, held)
 
 
 def measure_lift(model: RegressionModel, params: RegressionParameters, held: Held, index: int) -> float:
