@@ -208,16 +208,15 @@ def estimate_noise(variance: float, second: Array, product: Array, square: float
 
 
 def fit_subspace(
-    chunks: Chunks[SampleChunk], n_components: int, *, dim: int, paper: bool, seed: int, origin: Array | None = None
+    chunks: Chunks[SampleChunk], n_components: int, *, dim: int, paper: bool, seed: int, center: Array
 ) -> SubspaceFamily:
     """Find the span of all subspaces and the noise outside of it, and project the samples.
 
     The paper takes the largest noise eigenvalue as the noise variance. The mean of all of them has a smaller error.
     """
     (n, d, dtype, _), n_columns = chunks.layout, n_components * dim
-    center = np.zeros(d) if origin is None else origin
     with blas_threads_for(chunks):
-        moment: Matrix = second_moment(chunks, center=origin)
+        moment: Matrix = second_moment(chunks, center=center if center.any() else None)
         n_pairs = n_columns + 1 if paper else min(n_columns + OVERSAMPLING, d)
         pairs = top_eigenpairs(moment, n_pairs, n_converged=n_columns + paper, seed=seed)
     values, vectors = pairs.values[:n_columns], pairs.vectors[:, : n_columns + paper]
@@ -427,44 +426,6 @@ def stack_columns(matrices: Array) -> Array:
     return np.asarray(matrices.transpose(1, 0, 2).reshape(matrices.shape[1], -1))
 
 
-# ---- Refinement -----------------------------------------------------------------------------------------------------
-
-
-def complete_mixture(
-    family: SubspaceFamily, model: SubspaceModel, rows: Chunks[Any], fit: Fit[SubspaceParameters]
-) -> RefinedMixture[SubspaceParameters]:
-    """Add the subspaces outside the span to a fitted mixture, and test whether samples follow it.
-
-    Notes
-    -----
-    A member is VUy + By + noise, with B outside the span V. Responsibilities hardly depend on B, so that the maximum of
-    the likelihood is the least squares regression of residuals on ŷ, the expected coordinates of each sample in all
-    subspaces: B = (Σ xŷ')(Σ ŷŷ')⁻¹.
-    """
-    params, (k, r) = fit.params, fit.params.variances.shape
-    gains = params.variances / (params.variances + params.noise_variances[:, None])
-    axes = stack_columns(params.bases * gains[:, None, :])
-
-    def expect(chunk: SubspaceChunk) -> Array:
-        resp = posterior(model, model.read(chunk), params)
-        return np.asarray(chunk.coordinates @ axes * np.repeat(resp, r, axis=1))
-
-    def sum_squares(chunk: SubspaceChunk) -> Array:
-        expected = expect(chunk)
-        return np.asarray(expected.T @ expected)
-
-    inverse = np.linalg.pinv(rows.sum(sum_squares), hermitian=True)
-    center = family.center
-    moved = family.chunks.sum(lambda chunk: centered_product(chunk.samples, expect(chunk) @ inverse, center))
-    outside = family.frame.residual(moved).reshape(-1, k, r).transpose(1, 0, 2)
-    # The polar factor turns the columns least.
-    bases = np.array([scipy.linalg.polar(basis)[0] for basis in family.frame.basis @ params.bases + outside])
-    variances = params.noise_variances[:, None] * np.diag(inverse).reshape(k, r)  # of B, per direction outside
-    has_noise = params.noise_variances > family.min_noise  # else there is nothing to test
-    p_values = np.where(has_noise, test_rows(model, rows, params), 1.0)
-    return RefinedMixture(model, fit, bases, p_values, np.arange(k), variances)
-
-
 # ---- The answer -----------------------------------------------------------------------------------------------------
 
 
@@ -520,7 +481,7 @@ class Subspace(MixtureComponent):
     True
     """
 
-    _moments_are_sure: ClassVar[bool] = False  # all others are orthogonal to the first, which lowers their scores
+    _moments_are_sure: ClassVar[bool] = False  # the last one is orthogonal to the others, which lowers its score
     _family: SubspaceFamily = field(kw_only=True)
     _moments: SubspaceParameters = field(kw_only=True)  # all subspaces before EM
     _square: Array = field(kw_only=True)  # vv' of the hint in the span, (kr, kr)
@@ -712,12 +673,9 @@ class SubspaceSearch(MixtureSearch[Any], SemiSupervised[Any]):
         check_n_features(chunks.n_features, minimum * dim + 1, f"{minimum} subspaces of dimension {dim} and noise")
         check_n_samples(chunks, minimum * dim + 1, f"{minimum} subspaces of dimension {dim}")
         self._forget("outliers_")
-        samples, origin = chunks, None
-        if not is_paper:
-            samples = self._leave_out_outliers(chunks)
-            mean = sample_mean_of(samples)
-            origin = mean if is_off_origin(samples, mean) else None
-        self.center_ = np.zeros(chunks.n_features) if origin is None else origin
+        samples = chunks if is_paper else self._leave_out_outliers(chunks)
+        mean = sample_mean_of(samples)
+        self.center_ = np.zeros_like(mean) if is_paper or not is_off_origin(samples, mean) else mean
         most = (chunks.n_features - 1) // dim
 
         def find_spectrum() -> Spectrum:
@@ -728,7 +686,7 @@ class SubspaceSearch(MixtureSearch[Any], SemiSupervised[Any]):
         if hasattr(self, "spectrum_"):
             for warning in check_count(self.spectrum_):
                 warn_user(warning)
-        self._family = fit_subspace(samples, k, dim=dim, paper=is_paper, seed=self._draw_seed(), origin=origin)
+        self._family = fit_subspace(samples, k, dim=dim, paper=is_paper, seed=self._draw_seed(), center=self.center_)
         self._shared = {}
         self.noise_variance_ = self._family.noise.variance
         return chunks
@@ -807,7 +765,33 @@ class SubspaceSearch(MixtureSearch[Any], SemiSupervised[Any]):
         return family.model, [find_subspaces(family, np.diag(1 / family.root))]
 
     def _complete(self, model: Any, rows: Chunks[Any], fit: Fit[SubspaceParameters]) -> RefinedMixture[Any]:
-        return complete_mixture(self._family, model, rows, fit)
+        """Add the subspaces outside the span to a fitted mixture, and test whether samples follow it.
+
+        Notes
+        -----
+        A member is VUy + By + noise, with B outside the span V. Responsibilities hardly depend on B, so that the
+        maximum of the likelihood is the least squares regression of residuals on ŷ, the expected coordinates of each
+        sample in all subspaces: B = (Σ xŷ')(Σ ŷŷ')⁻¹.
+        """
+        family, params, (k, r) = self._family, fit.params, fit.params.variances.shape
+        gains = params.variances / (params.variances + params.noise_variances[:, None])
+        axes = stack_columns(params.bases * gains[:, None, :])
+
+        def sum_chunk(chunk: SubspaceChunk) -> tuple[Array, Array]:
+            """Sum ŷŷ', (kr, kr), and (x - center)ŷ', (d, kr)."""
+            resp = posterior(model, model.read(chunk), params)
+            expected = chunk.coordinates @ axes * np.repeat(resp, r, axis=1)
+            return expected.T @ expected, centered_product(chunk.samples, expected, family.center)
+
+        gram, moved = family.chunks.sum(sum_chunk)
+        inverse = np.linalg.pinv(gram, hermitian=True)
+        outside = family.frame.residual(moved @ inverse).reshape(-1, k, r).transpose(1, 0, 2)
+        # The polar factor turns the columns least.
+        bases = np.array([scipy.linalg.polar(basis)[0] for basis in family.frame.basis @ params.bases + outside])
+        variances = params.noise_variances[:, None] * np.diag(inverse).reshape(k, r)  # of B, per direction outside
+        has_noise = params.noise_variances > family.min_noise  # else there is nothing to test
+        p_values = np.where(has_noise, test_rows(model, rows, params), 1.0)
+        return RefinedMixture(model, fit, bases, p_values, np.arange(k), variances)
 
     def _refine(self, component: Any, negative: Samples | None) -> Any:
         mixture = self._get_mixture()

@@ -15,7 +15,7 @@ data = make_subspaces(1200, 10, 2, dim=2, deviation=0.2, random_state=2)
 
 @pytest.mark.parametrize("paper", [False, True])
 def test_energies_average_to_the_noise(paper):
-    family = fit_subspace(chunk_in_memory(data.X), 2, dim=2, paper=paper, seed=0)
+    family = fit_subspace(chunk_in_memory(data.X), 2, dim=2, paper=paper, seed=0, center=np.zeros(10))
     values = np.sort(np.linalg.eigvalsh(data.X.T @ data.X / 1200))[::-1]
     assert family.chunks.chunk.energy.mean() == pytest.approx(family.noise.variance)
     assert family.noise.variance == pytest.approx(values[4] if paper else values[4:].mean())
@@ -27,7 +27,7 @@ def test_noise_that_differs_between_subspaces_leaves_no_trace_in_the_hinted_mome
     labels = np.arange(100_000) % 2
     X = np.einsum("ndr,nr->nd", bases[labels], rng.normal(size=(100_000, 2)))
     X += deviations[labels][:, None] * rng.normal(size=X.shape)
-    family = fit_subspace(chunk_in_memory(X), 2, dim=2, paper=False, seed=0)
+    family = fit_subspace(chunk_in_memory(X), 2, dim=2, paper=False, seed=0, center=np.zeros(12))
     V, root = family.frame.basis, family.root
     v = V.T @ (bases[0] @ [1.0, 0.5] + bases[1] @ [0.5, 1.0])
     planes = [V.T @ U @ U.T @ V for U in bases]
