@@ -133,6 +133,12 @@ def test_precision_sparsity_and_scale_hardly_matter(change):
     assert_allclose(other.membership(change(data.X[:100])), plain.membership(data.X[:100]), atol=2e-3)
 
 
+@pytest.mark.parametrize(("factor", "code"), [(1e60, "too_large"), (1e-60, "too_small")])
+def test_samples_whose_sixth_powers_leave_floats_are_refused(factor, code):
+    with raises(code):
+        SubspaceSearch(4, dim=3).fit(factor * data.X)
+
+
 def test_constant_features_half_precision_and_read_only_samples_are_as_good_as_any():
     planes = make_subspaces(6000, 30, 3, dim=2, deviation=0.3, random_state=0)
     X = np.column_stack([planes.X, np.full(len(planes.X), 3.0)]).astype(np.float16)
