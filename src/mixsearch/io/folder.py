@@ -30,7 +30,7 @@ from mixsearch._typing import Array
 from mixsearch.io.disk import LOCK_NAME, MANIFEST_NAME, acquire_lock, damage_error, explain_os_errors, sync
 from mixsearch.io.parquet import FILE_ROWS, TEXT, StoredFile, StoredTable, Texts, encode_frame
 
-VERSION = 3
+VERSION = 4
 MAX_MANIFEST_BYTES = 1 << 24
 # Files of up to this many bytes are compared with their checksums when a folder is opened: in .1 ms each.
 SMALL_BYTES = 1 << 17

@@ -15,13 +15,20 @@ from mixsearch.text.tokens import normalize_texts
 
 # The value of the option that leaves the choice to the corpus.
 AUTO = "auto"
-# Listed words of English that topics are about.
-_ABOUT_TOPICS = (
-    "amount bill bottom call cry describe detail empty fill fire front interest mill mine move name part serious show "
-    "side sincere system thick thin third top un"
+# Function words of English: the list of stopwordsiso has words that topics are about, such as computer and system.
+_ENGLISH = (
+    "about above across after again against all almost alone along already also although always am among an and "
+    "another any anyone anything are around as at back be became because become been before behind being below "
+    "between both but by can co could couldn de didn do doesn don done down due during each eight either else enough "
+    "etc even ever every everyone everything except few find first five for former formerly found four from full "
+    "further get give go had has have he her here him himself his how however if in inc into is isn it its itself "
+    "keep last least less ll ltd made many may me might more most much must my myself never next nine no not nothing "
+    "now of off often on once one only or other others our out over own per perhaps please put rather re same see "
+    "seem seemed seems several she should since six so some someone something still such take than that the their "
+    "them then there therefore these they this those though three through thus to together too towards twenty two "
+    "under until up us ve very via was wasn we well were what when where whereas whether which while who whole why "
+    "will with within without would wouldn yet you your"
 )
-# What is left of "don't" and "we've".
-_CONTRACTED = "ain aren couldn didn doesn don hadn hasn haven isn ll mustn shouldn ve wasn weren wouldn"
 # Lists have words of all kinds. Those that make up less than this share of the words of their language stay.
 _MIN_SHARE = 1 / 2000
 # A document needs this many different stop words of a language to be written in it.
@@ -35,14 +42,9 @@ _MIN_USED = 1 / 2
 @cache
 def list_words_of(language: str) -> frozenset[str]:
     """Return the stop words of a language, normalized as texts are."""
-    if language == "en":
-        from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS  # takes longer to import than a search
+    import stopwordsiso  # parses the lists of all languages
 
-        words = ENGLISH_STOP_WORDS.union(_CONTRACTED.split()).difference(_ABOUT_TOPICS.split())
-    else:
-        import stopwordsiso  # parses the lists of all languages
-
-        words = frozenset(stopwordsiso.stopwords(language))
+    words = _ENGLISH.split() if language == "en" else stopwordsiso.stopwords(language)
     return frozenset(normalize_texts(pl.Series(sorted(words), dtype=pl.String)))
 
 

@@ -136,7 +136,7 @@ def calibrate(
         ascending = np.sort(scores.values)
         before, upto = (np.searchsorted(ascending, scores.values, side=side) for side in ("left", "right"))
         return Calibration((before + upto) / (2 * corpus.n_documents), False, check)
-    levels, membership = estimate_curve(background, -np.sort(-scores.values[is_given]), check)
+    levels, membership = estimate_membership(background, -np.sort(-scores.values[is_given]), check)
     return Calibration(np.interp(scores.values, levels, membership), True, check)
 
 
@@ -165,41 +165,45 @@ def score_left_out(corpus: FittedCorpus, vectors: Vectors, weights: Array, score
     return values
 
 
-def estimate_curve(background: Array, given: Array, check: TopicCheck) -> tuple[Array, Array]:
-    """Estimate membership by the score: return scores and memberships, both rising, to be interpolated.
+def estimate_membership(background: Array, given: Array, check: TopicCheck) -> tuple[Array, Array]:
+    """Estimate membership as a function of the score: return scores and memberships, both rising, to interpolate.
 
-    `background` and `given` are the scores of documents that a hint does not have, (m,), and has, (g,); both fall.
+    `background` and `given` are the scores of the documents without the hint, (m,), and with it, (g,); both fall.
 
     Notes
     -----
-    Some given documents only mention the words: ε of them score like the background when they are left out, of which
-    half are in its lower half. Members that nobody pointed at score as left-out documents do. With N of them, N c(t)
-    have a score of at least t, where c is the fraction of left-out documents, and so do b(t) of the background: N is at
-    most b(t) / c(t) for every t; it is taken as smaller, by the square of how well the two are told apart. The members
-    among the best documents are then
+    1. At a score t, b(t) documents of the background and g(t) given ones score at least t, and a fraction c(t) of the
+       left-out documents does. Members that nobody pointed at score as left-out documents: of N, N c(t).
+    2. N is at most b(t) / c(t) for every t. It is taken as the least of these bounds, times the square of how well
+       left-out documents are told from the background.
+    3. Some given documents only mention the words: a fraction ε, which score like the background when they are left
+       out, half of them in its lower half. So the members that score at least t are
 
-        M(t) = N c(t) + g(t) - ε g b(t) / m,
+           M(t) = N c(t) + g(t) - ε g b(t) / m.
 
-    with g(t) given documents above t. Membership is the slope of M against the number of documents b(t) + g(t), made
-    to fall with the rank by the least concave majorant. Its odds are raised to a power: many documents of a small
-    membership each, which N as a bound gives too much of, would blur shares over time.
+    4. Membership is the slope of M against the number of documents b(t) + g(t), made to fall with the rank by the least
+       concave majorant. Its odds are raised to a power: many documents of a small membership each would blur shares
+       over time.
     """
-    m, g, q = check.n_documents, len(given), len(check.ranks)
-    ranks, first = np.unique(check.ranks, return_index=True)
-    fractions = np.append(first[1:], q) / (q + 1)  # of members up to each rank, in expectation
-    stray = min(2 * float(np.mean(check.ranks > m / 2)), 1.0)
-    is_enough = fractions >= min(TUNING.min_fraction, fractions[-1])
-    n_unknown = (2 * check.precedence - 1) ** 2 * float(np.min((ranks / fractions)[is_enough]))
-    # Numbers of documents, background and given, at some levels of the score.
+    m, g = check.n_documents, len(given)
+    # 1) numbers of documents and the fraction of left-out ones, at some levels of the score, falling
     levels = np.unique(np.concatenate([thin(background), thin(given)]))[::-1]
-    b, above = (np.searchsorted(-scores, -levels, side="right") for scores in (background, given))
-    c = np.interp(b, np.append(0, np.append(ranks, m)), np.append(0, np.append(fractions, 1)))
-    x = np.append(0, b + above).astype(np.float64)
-    y = np.append(0, np.maximum.accumulate(np.clip(n_unknown * c + above - stray * g * b / m, 0, None)))
+    n_background, n_given = (np.searchsorted(-scores, -levels, side="right") for scores in (background, given))
+    ranks, first = np.unique(check.ranks, return_index=True)
+    fractions = np.append(first[1:], len(check.ranks)) / (len(check.ranks) + 1)  # up to each rank, in expectation
+    fraction = np.interp(n_background, np.append(0, np.append(ranks, m)), np.append(0, np.append(fractions, 1)))
+    # 2) the members in the background
+    is_enough = fractions >= min(TUNING.min_fraction, fractions[-1])
+    n_unknown = (2 * check.precedence - 1) ** 2 * float(np.min(ranks[is_enough] / fractions[is_enough]))
+    # 3) the members at each level
+    stray = min(2 * float(np.mean(check.ranks > m / 2)), 1.0)
+    n_members = np.clip(n_unknown * fraction + n_given - stray * g * n_background / m, 0, None)
+    # 4) slopes of their majorant, each halfway between two levels
+    x, y = (np.append(0.0, counts) for counts in (n_background + n_given, np.maximum.accumulate(n_members)))
     corners = find_majorant(x, y)
     slopes = np.clip(np.diff(y[corners]) / np.maximum(np.diff(x[corners]), 1e-9), 0, 1)
-    ends = np.append(levels[0], levels)[corners]
     likely, unlikely = slopes**TUNING.sharpness, (1 - slopes) ** TUNING.sharpness
+    ends = np.append(levels[0], levels)[corners]
     scores, membership = ((ends[1:] + ends[:-1]) / 2)[::-1], (likely / (likely + unlikely))[::-1]
     # Most documents are below the last level without members, where there is nothing to interpolate.
     start = max(int(np.sum(membership == 0)) - 1, 0)

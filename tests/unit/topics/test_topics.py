@@ -12,7 +12,7 @@ from mixsearch import LdaSearch
 from mixsearch.datasets import make_reviews, make_topics
 from mixsearch.errors import ArgumentError, AuditError, HintError, SearchError, UnknownWordError, WeakHintWarning
 from mixsearch.topics.groups import group_topics, name_topics
-from mixsearch.topics.membership import TopicCheck, estimate_curve
+from mixsearch.topics.membership import TopicCheck, estimate_membership
 from mixsearch.topics.topic import format_about
 from mixsearch.topics.topic_search import TopicSearch
 from mixsearch.topics.words import choose_words
@@ -248,7 +248,7 @@ def test_the_curve_of_membership_is_concave_and_sums_to_the_members():
     background = -np.sort(-np.concatenate([members, others]))
     left_out = np.sort(rng.normal(3, 1, 400))[::-1]
     check = TopicCheck(1 + np.searchsorted(-background, -left_out), len(background))
-    levels, membership = estimate_curve(background, left_out, check)
+    levels, membership = estimate_membership(background, left_out, check)
     assert np.all(np.diff(membership) >= 0)
     estimate = np.interp(background, levels, membership)
     total = estimate.sum() + np.interp(left_out, levels, membership).sum()
