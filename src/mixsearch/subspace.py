@@ -774,6 +774,7 @@ class SubspaceSearch(MixtureSearch[Any], SemiSupervised[Any]):
         sample in all subspaces: B = (Σ xŷ')(Σ ŷŷ')⁻¹.
         """
         family, params, (k, r) = self._family, fit.params, fit.params.variances.shape
+        center = family.center  # of the family, the function below takes only this to the workers
         gains = params.variances / (params.variances + params.noise_variances[:, None])
         axes = stack_columns(params.bases * gains[:, None, :])
 
@@ -781,7 +782,7 @@ class SubspaceSearch(MixtureSearch[Any], SemiSupervised[Any]):
             """Sum ŷŷ', (kr, kr), and (x - center)ŷ', (d, kr)."""
             resp = posterior(model, model.read(chunk), params)
             expected = chunk.coordinates @ axes * np.repeat(resp, r, axis=1)
-            return expected.T @ expected, centered_product(chunk.samples, expected, family.center)
+            return expected.T @ expected, centered_product(chunk.samples, expected, center)
 
         gram, moved = family.chunks.sum(sum_chunk)
         inverse = np.linalg.pinv(gram, hermitian=True)
