@@ -102,7 +102,8 @@ def _read_bounds(source: str, kind: str) -> tuple[Any, Any]:
     text = _unquote(source)
     if kind == "dates" and re.fullmatch(_DATE, text, re.IGNORECASE):
         start = np.datetime64(text.upper())
-        return start.astype("datetime64[us]"), (start + 1).astype("datetime64[us]") - 1
+        end = start + np.array(1, f"timedelta64[{np.datetime_data(start.dtype)[0]}]")  # a year, a month, a day ...
+        return start.astype("datetime64[us]"), end.astype("datetime64[us]") - np.timedelta64(1, "us")
     if kind == "numbers":
         is_whole = source.lstrip("+-").isdecimal() and abs(float(source)) < 2**63
         return (int(source) if is_whole else float(source),) * 2
