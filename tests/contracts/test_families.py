@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from mixsearch.core.family import Family
 from mixsearch.core.moments import Hinted
 from mixsearch.datasets import (
     make_gaussian_mixture,
@@ -130,4 +129,8 @@ def test_a_family_that_depends_on_the_order_of_rows_is_caught():
 
 
 def test_an_object_that_lacks_a_member_is_not_a_family():
-    assert not isinstance(object(), Family)
+    class Fit:
+        frame = mean = chunks = n_components = hinted = leave_one_out = None
+
+    with pytest.raises(AssertionError, match="Fit lacks members of .*Family: residual_replicates"):
+        check_family(lambda chunks: Fit(), np.zeros((10, 2)))

@@ -102,7 +102,9 @@ def check_family(
 
 
 def _check_protocol(family: Family, shape: tuple[int, ...]) -> None:
-    assert isinstance(family, Family), f"{type(family).__name__} lacks a member of mixsearch.core.family.Family"
+    # Not isinstance: since Python 3.12 it overlooks members that __getattr__ provides.
+    missing = [name for name in vars(Family) if not name.startswith("_") and not hasattr(family, name)]
+    assert not missing, f"{type(family).__name__} lacks members of mixsearch.core.family.Family: {', '.join(missing)}"
     n = shape[0]
     assert family.chunks.n_rows == n, f"chunks has {family.chunks.n_rows} rows for {n} samples"
     k = family.frame.n_components
