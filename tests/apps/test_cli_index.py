@@ -89,15 +89,6 @@ def test_columns_to_keep_are_found_named_or_none(files: Files, tmp_path: Path) -
         assert [column["name"] for column in printed["columns"]] == names
 
 
-def test_an_index_is_replaced_only_when_asked(files: Files, tmp_path: Path) -> None:
-    arguments = ("index", files.jsonl, "-o", tmp_path / "i", "--id", "key", *ALL_WORDS)
-    assert invoke(*arguments).exit_code == 0
-    again = invoke(*arguments, "--json")
-    assert again.exit_code == 1
-    assert json.loads(again.stdout)["error"]["code"] == "folder_exists"
-    assert invoke(*arguments, "--overwrite").exit_code == 0
-
-
 @pytest.mark.parametrize(
     ("options", "code", "fields"),
     [

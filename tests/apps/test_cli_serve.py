@@ -7,14 +7,16 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from urllib.request import Request, urlopen
 
 import pytest
 from tests.apps.cli_corpus import invoke
 from tests.served_corpus import draw_texts, make_index
 
+from mixsearch import SearchError
 from mixsearch.cli.serve import open_named
+from mixsearch.web.server import listen, make_url
 
 
 @pytest.fixture(scope="module")
@@ -153,3 +155,19 @@ def test_without_its_packages_the_page_says_what_to_install(index, monkeypatch):
     result = invoke("serve", index, "--no-open")
     assert result.exit_code == 1
     assert "fastapi is not installed: pip install" in result.stderr
+
+
+def test_a_port_in_use_is_said_and_by_default_another_is_taken():
+    with closing(listen("127.0.0.1", 0)) as first:
+        port = first.getsockname()[1]
+        with pytest.raises(SearchError) as refused:
+            listen("127.0.0.1", port)
+        assert refused.value.code == "cannot_listen"
+        with closing(listen("127.0.0.1", None, usual_port=port)) as second:
+            assert second.getsockname()[1] != port
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
+def test_the_address_is_one_that_a_browser_opens(host):
+    with closing(listen(host, 0)) as listener:
+        assert make_url(listener, host).startswith(f"http://127.0.0.1:{listener.getsockname()[1]}/")

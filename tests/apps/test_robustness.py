@@ -21,6 +21,7 @@ SCRIPTS = Path(__file__).parents[2] / "benchmarks" / "robustness"
         ("folders", ("--quick",)),
         ("rebuild_under_load", ("--seconds", "3")),
         ("hostile_requests", ("--n", "60")),
+        ("hostile_arrays", ()),
     ],
 )
 def test_a_short_run_finds_nothing_wrong(script, options):

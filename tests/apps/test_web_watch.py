@@ -3,15 +3,12 @@
 import json
 import os
 import shutil
-import threading
 
-import pytest
 from starlette.testclient import TestClient
 from tests.served_corpus import draw_texts, open_made
-from tests.serving import serve
 
-from mixsearch.topics import add_documents, refresh_index
-from mixsearch.web import Limits, make_app
+from mixsearch.topics import add_documents
+from mixsearch.web import make_app
 from mixsearch.web.indexes import ServedIndex, get_newest
 
 
@@ -20,17 +17,6 @@ def write_more(folder, n=30):
     texts = draw_texts(n, seed=9)[1:]
     path.write_text("\n".join(json.dumps({"name": f"new{i}", "text": text}) for i, text in enumerate(texts)))
     return path
-
-
-def test_an_index_is_reopened_if_it_has_changed(tmp_path):
-    served = ServedIndex("texts", open_made(tmp_path))
-    indexes = {"texts": served}
-    assert get_newest(indexes, "texts") is served
-    add_documents(served.index.path, write_more(tmp_path))
-    reopened = get_newest(indexes, "texts")
-    assert reopened.index.n_documents == served.index.n_documents + 29
-    assert reopened.state.generation != served.state.generation
-    assert get_newest(indexes, "texts") is reopened
 
 
 def test_a_row_of_an_older_answer_is_no_document_of_another_state(tmp_path):
@@ -87,33 +73,3 @@ def test_an_index_that_is_cut_in_place_ends_no_server_and_is_served_again_once_r
         assert client.get("/api/health").json()["status"] == "ok"
         for route in ROUTES:
             assert client.get(f"/api/indexes/texts{route}").status_code == 200, route
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("workers", [0, 1])
-def test_requests_are_answered_while_the_index_grows_and_is_refreshed(tmp_path, workers):
-    index = open_made(tmp_path)
-    with serve({"texts": index}, limits=Limits(workers=workers, timeout=600)) as server:
-        errors, done = [], threading.Event()
-
-        def ask():
-            while not done.is_set():
-                try:
-                    server.get("api/indexes/texts/topic", q="sushi")
-                except Exception as error:
-                    errors.append(error)
-
-        client = threading.Thread(target=ask)
-        client.start()
-        try:
-            add_documents(index.path, write_more(tmp_path))
-            grown = server.get("api/indexes/texts/topic", q="sushi", n_documents=50)
-            refresh_index(index.path)
-            found = server.get("api/indexes/texts/topic", q="sushi", n_documents=50)
-        finally:
-            done.set()
-            client.join()
-        assert errors == []
-        assert grown["n_documents"] == found["n_documents"] == index.n_documents + 29
-        assert any((document["name"] or "").startswith("new") for document in found["documents"])
-        assert server.get("api/health")["problems"] == {}

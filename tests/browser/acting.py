@@ -1,4 +1,4 @@
-"""What a person does with the page for texts, and what they see."""
+"""What a person does with the page, and what they see."""
 
 from urllib.parse import urlencode
 
@@ -73,3 +73,18 @@ _DROP = """async ([name, text]) => {
 def drop_file(page, name, text):
     """Drop a file onto the page, as soon as it takes one."""
     page.evaluate(_DROP, [name, text])
+
+
+# Scripts that look at a page: elements beyond a width, and how many pixels of a canvas are not grey.
+FIND_WIDER = """(width) => [...document.querySelectorAll("body *")]
+    .filter((each) => each.checkVisibility({opacityProperty: true}) && each.getBoundingClientRect().right > width)
+    .map((each) => `${each.tagName}.${each.className}`)"""
+COUNT_COLORED = """(canvas) => {
+    const {data} = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    let n = 0;
+    for (let i = 0; i < data.length; i += 4) {
+        const range = Math.max(data[i], data[i + 1], data[i + 2]) - Math.min(data[i], data[i + 1], data[i + 2]);
+        n += Number(data[i + 3] > 200 && range > 60);
+    }
+    return n;
+}"""

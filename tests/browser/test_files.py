@@ -14,8 +14,7 @@ from playwright.sync_api import expect
 from mixsearch import segment
 from mixsearch.datasets import make_landscape
 from mixsearch.web import Access, Limits
-from tests.browser.acting import circle, drop_file
-from tests.browser.looking import COUNT_COLORED, FIND_WIDER
+from tests.browser.acting import COUNT_COLORED, FIND_WIDER, circle, drop_file
 from tests.served_corpus import draw_texts
 from tests.serving import serve
 

@@ -5,9 +5,18 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.acting import address_of, circle, commit, open_topics, see_all, see_topic, titles
+from tests.browser.acting import (
+    COUNT_COLORED,
+    FIND_WIDER,
+    address_of,
+    circle,
+    commit,
+    open_topics,
+    see_all,
+    see_topic,
+    titles,
+)
 from tests.browser.corpus import LONG_TEXT, ODD_NAME
-from tests.browser.looking import COUNT_COLORED, FIND_WIDER
 
 pytestmark = pytest.mark.xdist_group("browser")
 

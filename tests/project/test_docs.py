@@ -4,6 +4,7 @@ Each test lists all failures.
 """
 
 import re
+import runpy
 import shlex
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 import pytest
+from matplotlib.figure import Figure
 
 from mixsearch.cli.app import COMMANDS, load_command
 from mixsearch.errors import DroppedDocumentsWarning, WeakHintWarning
@@ -77,20 +79,6 @@ def test_blocks_of_a_page_run_in_order_and_print_what_it_shows(page, tmp_path, m
         pairs = zip_longest(lines, printed.splitlines()[: len(lines)], fillvalue="")
         wrong += [f"{one}  is printed as  {other}" for one, other in pairs if differ(one, other)]
     assert wrong == []
-
-
-@pytest.mark.parametrize(
-    ("printed", "is_same"),
-    [
-        ("310 members, 14.4%  ████", True),
-        ("311  members, 14.5%  █████", True),
-        ("310 members, 15.1%  ████", False),
-        ("310 documents, 14.4%  ████", False),
-        ("310 members", False),
-    ],
-)
-def test_lines_of_other_words_or_numbers_differ(printed, is_same):
-    assert differ("310 members, 14.4%  ████", printed) is not is_same
 
 
 def find_anchors(text):
@@ -177,3 +165,28 @@ def test_the_notation_names_what_exists():
     text = read(ROOT / "docs" / "reference" / "notation.md")
     for owner, name in re.findall(r"`([A-Z]\w+)\.(\w+)`", text):
         assert hasattr(types[owner], name) or name in types[owner].__annotations__, f"{owner}.{name}"
+
+
+EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("plot_*.py"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_an_example_runs_and_draws(path, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = runpy.run_path(str(path))
+    assert isinstance(names["figure"], Figure)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_an_example_asks_a_question_and_is_a_screen_long(path):
+    lines = path.read_text(encoding="utf-8").splitlines()
+    heading = lines[1]
+    assert lines[:3] == ['"""', heading, "=" * len(heading)]
+    assert "?" in "\n".join(lines).split('"""')[1]
+    assert len(lines) <= 70
+
+
+def test_there_are_enough_examples():
+    assert len(EXAMPLES) == 12

@@ -4,9 +4,9 @@ from numpy.testing import assert_allclose
 from tests.coded import raises
 from tests.split_samples import split_samples
 
-from mixsearch import GaussianSearch, SubspaceSearch
+from mixsearch import SubspaceSearch
 from mixsearch.core.rows import chunk_in_memory, leave_one_out
-from mixsearch.datasets import make_gaussian_mixture, make_subspaces
+from mixsearch.datasets import make_subspaces
 
 CUTS = [(), (1,), (3, 3, 4, 70), (10, 41, 41, 42, 90)]
 
@@ -49,20 +49,6 @@ def fit_pieces(search, X, cuts, monkeypatch, y=None):
     monkeypatch.setattr(search, "_check_chunks", lambda X: split_samples(np.asarray(X), cuts))
     search.n_features_in_ = X.shape[1]
     return search.fit(X, y)
-
-
-@pytest.mark.parametrize("cuts", [(1,), (5, 5, 700, 701)])
-@pytest.mark.parametrize("noise", ["default", "paper"])
-def test_gaussians_in_pieces_are_those_of_all_rows(noise, cuts, monkeypatch):
-    data = make_gaussian_mixture(1500, 12, 3, deviation=1.5, random_state=0)
-    hint = data.centers[1] - data.centers.mean(axis=0)
-    one = GaussianSearch(3, preset=noise).fit(data.X).search(hint, refine=True)
-    many = fit_pieces(GaussianSearch(3, preset=noise), data.X, cuts, monkeypatch).search(hint, refine=True)
-    for a, b in ((one, many), (one.moment_estimate, many.moment_estimate)):
-        assert_allclose(a.center, b.center, rtol=1e-9, atol=1e-10)
-        assert_allclose([a.weight, a.noise_variance], [b.weight, b.noise_variance], rtol=1e-9)
-        assert_allclose(a.stderr.center, b.stderr.center, rtol=1e-5)  # responsibilities have single precision
-        assert a.p_first == pytest.approx(b.p_first, abs=1e-6)
 
 
 def assert_same_subspace(one, many):

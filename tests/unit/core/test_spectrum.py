@@ -149,20 +149,6 @@ def test_all_components_are_counted_if_most_directions_hold_signal_and_if_the_so
     assert check(X, 3).n_signal == 6
 
 
-def test_a_fit_with_too_few_components_says_so():
-    data = make_gaussian_mixture(2000, 10, 4, random_state=0)
-    with warns("component_count", n_signal=3, n_used=1) as caught:
-        GaussianSearch(2).fit(data.X)
-    assert len(caught) == 1
-
-
-def test_a_fit_with_too_many_components_says_so():
-    data = make_gaussian_mixture(2000, 10, 3, random_state=0)
-    with warns("component_count", n_signal=2, n_used=4) as caught:
-        GaussianSearch(5).fit(data.X)
-    assert len(caught) == 1
-
-
 data = make_gaussian_mixture(2000, 20, 3, deviation=0.5, random_state=0)
 few = make_gaussian_mixture(200, 280, 3, deviation=0.5, norm=30, random_state=0)
 

@@ -92,20 +92,6 @@ def test_log_densities_of_samples_are_those_of_the_likeliest_mixture(overlapping
     assert search.score_samples(overlapping.X).mean() == pytest.approx(peer.score(overlapping.X), abs=0.01)
 
 
-def test_the_log_likelihood_never_falls(overlapping, search):
-    objectives = search.search(make_hint(overlapping.centers, 0), refine=True)._refined.fit.log_likelihoods
-    assert len(objectives) > 2
-    assert np.all(np.diff(objectives) >= 0)
-
-
-def test_answers_do_not_depend_on_what_was_asked_before(overlapping):
-    hints = [make_hint(overlapping.centers, i) for i in range(4)]
-    there, back = GaussianSearch(4).fit(overlapping.X), GaussianSearch(4).fit(overlapping.X)
-    forward = [there.search(hint, refine=True).center for hint in hints]
-    backward = [back.search(hint, refine=True).center for hint in hints[::-1]][::-1]
-    assert_allclose(forward, backward)
-
-
 @pytest.mark.filterwarnings("ignore::mixsearch.WeakHintWarning")
 @pytest.mark.filterwarnings("ignore::mixsearch.errors.DoubtfulExamplesWarning")  # one may be atypical
 def test_examples_that_score_highest_for_another_component_are_refined_to_their_own(overlapping, search):

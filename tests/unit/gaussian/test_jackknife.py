@@ -7,7 +7,6 @@ from tests.split_samples import jackknife_slices
 
 from mixsearch import GaussianSearch
 from mixsearch.core.jackknife import jackknife
-from mixsearch.core.rows import N_GROUPS
 from mixsearch.datasets import make_gaussian_mixture, make_hint
 
 N = 2000
@@ -45,22 +44,6 @@ def test_standard_errors_are_those_of_refits(data, target, refine):
     assert np.linalg.norm(found.stderr.center) == pytest.approx(np.linalg.norm(centers), rel=average)
     weights = jackknife(np.array([other.weight for other in others]))
     assert found.stderr.weight == pytest.approx(float(weights), rel=0.4 if refine else 0.05)
-
-
-def test_leaving_out_a_block_gives_the_moments_of_the_others(data):
-    search = GaussianSearch(3).fit(data.X)
-    model, hint = search._family, search._family.frame.project_hint(make_hint(data.centers, 1))
-    replicates = model.leave_one_out(hint)
-    kept = np.arange(N) % N_GROUPS != 7
-    chunk = model.chunks.chunk
-    Y, energy = chunk.projected[kept], chunk.energy[kept]
-    spread = np.diag(model.frame.spread)
-    leaning = (Y * energy[:, None]).mean(axis=0)
-    third = np.einsum("n,na,nb->ab", Y @ hint, Y, Y) / kept.sum()
-    crossed = np.outer(leaning, spread @ hint)
-    assert_allclose(replicates.mean[7], Y.mean(axis=0))
-    assert_allclose(replicates.second[7], Y.T @ Y / kept.sum() - energy.mean() * spread, atol=1e-12)
-    assert_allclose(replicates.hinted[7], third - crossed - crossed.T - (leaning @ hint) * spread, atol=1e-9)
 
 
 def test_the_jackknife_of_a_mean_is_its_usual_standard_error():

@@ -1,7 +1,9 @@
 """Damage of every kind is found, when a folder is opened or by `verify`, and crafted folders do no harm."""
 
+import json
 import os
 from contextlib import suppress
+from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
 
@@ -9,11 +11,10 @@ import numpy as np
 import polars as pl
 import pytest
 from tests.coded import raises
-from tests.crafted_folders import craft_file, craft_manifest, find
 from tests.unit.io.marked_folders import read_mark, write_marked
 
 from mixsearch.errors import DamagedFolderError
-from mixsearch.io.folder import SMALL_BYTES, open_folder, write_folder
+from mixsearch.io.folder import SMALL_BYTES, open_folder, seal, write_folder
 from mixsearch.io.parquet import encode_frame
 
 TEXTS, LARGE = "texts/000000.parquet", "group/large.npy"
@@ -26,6 +27,26 @@ def index(tmp_path):
         out.save("group/large", np.zeros(SMALL_BYTES, np.uint8))
         out.save_texts("texts", ["some", "texts"])
     return tmp_path / "index"
+
+
+def find(folder, name):
+    (path,) = folder.glob(f"data-*/{name}")
+    return path
+
+
+def craft_manifest(folder, change):
+    """Change the fields of a manifest, and seal it again."""
+    fields = json.loads((folder / "manifest.json").read_bytes())
+    del fields["checksum"]
+    change(fields)
+    (folder / "manifest.json").write_bytes(seal(fields))
+
+
+def craft_file(folder, name, data, **facts):
+    """Replace a file, with a manifest that agrees."""
+    find(folder, name).write_bytes(data)
+    facts |= {"size": len(data), "checksum": sha256(data).hexdigest()}
+    craft_manifest(folder, lambda fields: fields["files"][name].update(facts))
 
 
 def flip(path, place):

@@ -9,7 +9,6 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from tests.split_samples import jackknife_slices
 
 from mixsearch.core.extraction import extract_by_whitening
 from mixsearch.core.rows import chunk_in_memory
@@ -106,39 +105,3 @@ def test_the_population_of_three_word_documents_gives_the_topic_exactly(metric, 
     candidates = extract_by_whitening(model.contract(np.eye(d)[0]))
     assert_allclose(model.frame.unwhiten(candidates.points[:, 0]), topics[0], atol=1e-8)
     assert candidates.weights[0] == pytest.approx(alpha[0], rel=1e-7)
-
-
-def brute_force_moments(texts, weights, v, alpha0):
-    """m, A and B of section 3.2, (d,), (d, d) and (d, d), from all ordered distinct positions of all documents."""
-    weights = np.array(weights) / np.sum(weights)
-    d, a0 = len(v), alpha0
-    first = sum(w * counted([text], d)[0] / len(text) for w, text in zip(weights, texts, strict=True))
-    pairs = sum(w * brute_force_pairs(text, d) for w, text in zip(weights, texts, strict=True))
-    triples = sum(w * brute_force_triples(text, v) for w, text in zip(weights, texts, strict=True))
-    m, crossed = a0 * first, np.outer(pairs @ v, a0 * first)
-    B = a0 * (a0 + 1) * (a0 + 2) / 2 * triples + (m @ v) * np.outer(m, m)
-    B -= a0 * (a0 + 1) / 2 * ((m @ v) * pairs + crossed + crossed.T)
-    return m, a0 * (a0 + 1) * pairs - np.outer(m, m), B
-
-
-@pytest.mark.parametrize("in_frame", [False, True])
-def test_replicates_are_the_moments_of_the_other_documents(in_frame):
-    rng = np.random.default_rng(4)
-    texts = [rng.integers(0, WORDS, size=rng.integers(3, 7)).tolist() for _ in range(50)]
-    weights = rng.uniform(0.5, 1.5, size=50)
-    model = fitted(counted(texts), weights, k=3, alpha0=0.7)
-    W, k = model.whitener, model.frame.n_components
-    c, direction = rng.normal(size=k), rng.normal(size=k)
-    v = W @ c if in_frame else np.array([0.0, 1.0, 0.0, 0.0, -0.5])
-    found = model.leave_one_out(c) if in_frame else model.replicate(v)
-    outside = model.residual_replicates(direction)
-    blocks = jackknife_slices(50)
-    assert len(found.mean) == outside.shape[1] == len(blocks)
-    for number in (0, 1, len(blocks) - 1):
-        kept = np.delete(np.arange(50), blocks[number])
-        m, A, B = brute_force_moments([texts[i] for i in kept], weights[kept], v, 0.7)
-        scale = float(np.abs(W).max()) ** 3
-        assert_allclose(found.mean[number], W.T @ m, atol=1e-10 * scale)
-        assert_allclose(found.second[number], W.T @ A @ W, atol=1e-10 * scale)
-        assert_allclose(found.hinted[number], W.T @ B @ W, atol=1e-9 * scale)
-        assert_allclose(outside[:, number], A @ W @ direction, atol=1e-10 * scale)

@@ -159,7 +159,3 @@ def test_errors_are_the_sandwich_of_the_derivatives_of_the_log_likelihood(fitted
     expected = to_answer @ sandwich @ to_answer.T
     answered = [*range(D), -1]  # the center and the weight, which standard errors are reported of
     assert_allclose(np.sqrt(np.diag(found))[answered], np.sqrt(np.diag(expected))[answered], rtol=0.01)
-
-
-def test_parameters_without_information_have_no_error():
-    assert_allclose(invert_information(np.diag([4.0, 0.0, 1e-20])), np.diag([0.25, 0.0, 1e20]))

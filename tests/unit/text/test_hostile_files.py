@@ -71,12 +71,3 @@ def test_a_table_beyond_the_memory_is_an_error(tmp_path, monkeypatch, name):
     monkeypatch.setattr("mixsearch.io.tables.available_memory", lambda: 10_000)
     with raises("table_too_large"):
         read_table(tmp_path / name)
-
-
-def test_parquet_with_bytes_that_are_no_utf8_is_an_error(tmp_path):
-    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    data = [arrow.py_buffer(np.array([0, 5, 9], np.int32)), arrow.py_buffer(b"sushi\xff\xfe-x")]
-    texts = arrow.Array.from_buffers(arrow.string(), 2, [None, *data])
-    parquet.write_table(arrow.table({"text": texts}), tmp_path / "a.parquet")
-    with raises("unreadable_file"):
-        read_corpus(tmp_path / "a.parquet", every_word(text="text"))

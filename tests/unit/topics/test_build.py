@@ -170,22 +170,6 @@ def test_words_that_are_not_features_are_found_if_two_documents_have_them(tmp_pa
         assert index.search("zebra").n_containing == 2
 
 
-@pytest.mark.parametrize("step", ["Storing", "Listing words", "Fitting topics"])
-def test_an_error_in_the_middle_leaves_the_old_index_and_nothing_else(step, tmp_path):
-    path = tmp_path / "index"
-    build_index(REVIEWS, path, OPTIONS, READING)
-    before = sorted(path.rglob("*"))
-
-    def fail(now, *_):
-        if now == step:
-            raise RuntimeError("power cut")
-
-    with pytest.raises(RuntimeError, match="power cut"):
-        build_index(REVIEWS.slice(0, 50), path, IndexOptions(overwrite=True), READING, on_progress=fail)
-    assert sorted(path.rglob("*")) == before
-    open_index(path, verify=True)
-
-
 def test_options_and_paths_that_cannot_be_are_refused(tmp_path):
     with raises("bad_argument", argument="n_components", value=0):
         IndexOptions(n_components=0)

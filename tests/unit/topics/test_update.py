@@ -1,10 +1,5 @@
 """An index that grows and shrinks answers as one of the same documents does, and is never left half written."""
 
-import os
-import signal
-import subprocess
-import sys
-
 import numpy as np
 import polars as pl
 import pyarrow as pa
@@ -20,8 +15,6 @@ from tests.unit.topics.grown_index import (
     write_reviews,
 )
 
-from mixsearch.errors import BusyFolderError
-from mixsearch.io.folder import update_folder
 from mixsearch.text import CorpusOptions
 from mixsearch.text.count import count_texts
 from mixsearch.topics.build import build_index
@@ -199,46 +192,6 @@ def test_documents_like_those_of_the_fit_need_no_refit_and_new_words_do(path):
     assert not add(path, MORE).growth.needs_refresh
     growth = add(path, make_reviews(["space"] * 30, 5000), "space").growth
     assert growth.reason == "new_words"
-
-
-def test_a_reader_keeps_what_it_opened_and_a_second_writer_is_refused(path):
-    reader = open_index(path)
-    before = reader.search("sushi").documents(5)
-    with update_folder(path), pytest.raises(BusyFolderError):
-        add(path, MORE)
-    add(path, MORE)
-    assert reader.search("sushi").documents(5) == before
-    assert (reader.n_documents, reader.documents([0])[0].name) == (300, "r0")
-
-
-KILLED = """
-import os, signal, sys
-from mixsearch.io.folder import FolderWriter
-from mixsearch.topics import update as updates
-FolderWriter.publish = lambda self: os.kill(os.getpid(), signal.SIGKILL)
-getattr(updates, sys.argv[1])(sys.argv[2], **eval(sys.argv[3]))
-"""
-
-
-@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
-@pytest.mark.parametrize(
-    ("function", "arguments"),
-    [
-        ("add_documents", "{'source': ['sushi and rice']}"),
-        ("remove_documents", "{'where': 'row = 0'}"),
-        ("refresh_index", "{}"),
-    ],
-)
-def test_a_killed_writer_leaves_the_old_generation(path, function, arguments):
-    before = open_index(path).generation
-    killed = subprocess.run([sys.executable, "-c", KILLED, function, str(path), arguments], check=False)
-    assert killed.returncode == -signal.SIGKILL
-    index = open_checked(path)
-    assert index.generation == before
-    assert_holds(index, FIRST)
-    add(path, MORE)
-    assert_holds(open_checked(path), pa.concat_tables([FIRST, MORE]))
-    assert len([entry for entry in path.iterdir() if entry.name.startswith("data-")]) == 1
 
 
 def test_copies_are_counted_within_what_was_added_together(tmp_path):
