@@ -4,7 +4,7 @@ import json
 import numpy as np
 import polars as pl
 import pytest
-from tests.apps.cli_corpus import invoke
+from tests.apps.cli import invoke
 from tests.dated_corpus import make_index
 
 N, N_MEMBERS = 300, 60

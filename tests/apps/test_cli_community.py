@@ -2,7 +2,7 @@ import json
 
 import numpy as np
 import pytest
-from tests.apps.cli_corpus import invoke
+from tests.apps.cli import invoke
 
 from mixsearch.datasets import make_communities
 from mixsearch.io.tables import read_table, write_table
@@ -62,8 +62,3 @@ def test_wrong_nodes_have_a_code(links, examples, code):
     result = invoke("community", links, "--examples", examples, "--json")
     assert result.exit_code == 1
     assert json.loads(result.stdout)["error"]["code"] == code
-
-
-def test_doubts_are_printed(links):
-    result = invoke("community", links, "--examples", f"{known(0)},{known(1)}", "--json")
-    assert [warning["code"] for warning in json.loads(result.stdout)["warnings"]] == ["examples_disagree"]

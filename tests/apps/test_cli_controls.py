@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from tests.apps.cli_corpus import invoke
+from tests.apps.cli import invoke
 from tests.every_word import every_word
 
 from mixsearch.cli.console import SafeConsole

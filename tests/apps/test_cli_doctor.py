@@ -4,7 +4,7 @@ import json
 from importlib import metadata
 
 import pytest
-from tests.apps.cli_corpus import invoke
+from tests.apps.cli import invoke
 
 import mixsearch
 

@@ -2,7 +2,7 @@
 
 import polars as pl
 import pytest
-from tests.apps.cli_corpus import invoke
+from tests.apps.cli import invoke
 from tests.dated_corpus import draw_rows, make_index
 
 from mixsearch.topics import open_index

@@ -1,10 +1,9 @@
 import json
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.apps.cli_corpus import invoke
+from tests.apps.cli import invoke
 from tests.unit.table.planted import WEIGHTS, group_of_row, make_patients
 
 from mixsearch import find
@@ -12,13 +11,13 @@ from mixsearch.table import read_table, write_table
 
 
 @pytest.fixture(scope="module")
-def patients(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def patients(tmp_path_factory):
     path = tmp_path_factory.mktemp("tables") / "patients.csv"
     write_table(make_patients(), path)
     return path
 
 
-def test_the_members_and_what_sets_them_apart_are_printed(patients: Path) -> None:
+def test_the_members_and_what_sets_them_apart_are_printed(patients):
     result = invoke("find", patients, "--examples", "0,3", "--examples", "6")
     assert result.exit_code == 0, result.output
     assert invoke("find", "-", "--examples", "0,3,6", input=patients.read_text()).stdout == result.stdout
@@ -35,7 +34,7 @@ def test_the_members_and_what_sets_them_apart_are_printed(patients: Path) -> Non
     assert "country (constant)" in lines[-1]
 
 
-def test_json_has_the_names_of_python(patients: Path, tmp_path: Path) -> None:
+def test_json_has_the_names_of_python(patients, tmp_path):
     output, plot = tmp_path / "out.csv", tmp_path / "members.png"
     options = ("--examples", "0,3", "--not-examples", "1", "-o", output, "--plot", plot, "--json")
     printed = json.loads(invoke("find", patients, *options).stdout)
@@ -51,12 +50,12 @@ def test_json_has_the_names_of_python(patients: Path, tmp_path: Path) -> None:
     assert all(key in help_text for key in printed)
 
 
-def test_options_are_passed_on(tmp_path: Path) -> None:
+def test_options_are_passed_on(tmp_path):
     names, vectors = [f"Doe, {row}" for row in range(150)], np.eye(3)[group_of_row()].tolist()
     table = make_patients().append_column("name", [names]).append_column("embedding", [vectors])
     write_table(table, tmp_path / "named.parquet")
 
-    def ask(*options: str) -> dict:
+    def ask(*options):
         result = invoke("find", tmp_path / "named.parquet", *options, "--json")
         assert result.exit_code == 0, result.output
         return json.loads(result.stdout)
@@ -80,14 +79,7 @@ def test_options_are_passed_on(tmp_path: Path) -> None:
         (("--examples", "0", "-o", "out.docx"), "unknown_format", {"file": "out.docx"}),
     ],
 )
-def test_an_error_has_a_code_and_fields(
-    patients: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    arguments: tuple[str, ...],
-    code: str,
-    fields: dict[str, object],
-) -> None:
+def test_an_error_has_a_code_and_fields(patients, tmp_path, monkeypatch, arguments, code, fields):
     monkeypatch.chdir(tmp_path)
     result = invoke("find", patients, *arguments, "--json")
     assert result.exit_code == 1
@@ -98,7 +90,7 @@ def test_an_error_has_a_code_and_fields(
 
 
 @pytest.mark.parametrize("width", [60, 140])
-def test_a_terminal_shows_as_many_columns_as_fit(patients: Path, width: int) -> None:
+def test_a_terminal_shows_as_many_columns_as_fit(patients, width):
     options = ("--examples", "P-0,P-3", "--id", "patient")
     shown = invoke("find", patients, *options, FORCE_COLOR="1", COLUMNS=str(width)).stdout
     lines = re.sub(r"\x1b\[[\d;]*m", "", shown).splitlines()
@@ -108,7 +100,7 @@ def test_a_terminal_shows_as_many_columns_as_fit(patients: Path, width: int) -> 
     assert (len(re.split(r"\s{2,}", header)) > 5) == (width == 140)
 
 
-def test_an_output_never_replaces_the_table(patients: Path) -> None:
+def test_an_output_never_replaces_the_table(patients):
     before = patients.read_bytes()
     refused = invoke("find", patients, "--examples", "0,1", "--output", patients, "--json")
     assert json.loads(refused.stdout)["error"]["code"] == "output_is_input"

@@ -1,11 +1,14 @@
 """`mixsearch index`."""
 
 import json
-from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
+import polars as pl
 import pytest
-from tests.apps.cli_corpus import ALL_WORDS, N_DOCUMENTS, Files, invoke, make_files
+from tests.apps.cli import invoke
 
+from mixsearch.datasets import make_topics
 from mixsearch.topics import open_index
 
 KEYS = {
@@ -14,19 +17,31 @@ KEYS = {
 }
 
 
+N_DOCUMENTS, N_TOPICS = 600, 4
+# Every word of the corpus counts, however rare.
+ALL_WORDS = ("--min-df", "1", "--stop-words", "none", "--n-components", str(N_TOPICS))
+
+
 @pytest.fixture(scope="module")
-def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
-    return make_files(tmp_path_factory.mktemp("files"))
+def files(tmp_path_factory):
+    """Documents of known topics, and the files that have them."""
+    data = make_topics(N_DOCUMENTS, 80, N_TOPICS, mean_length=40, alpha=0.05, random_state=0)
+    folder = tmp_path_factory.mktemp("files")
+    texts = [" ".join(np.repeat(data.vocabulary, row)) for row in data.counts.toarray()]
+    rows = [{"key": f"d{number}", "stars": number % 5, "review": text} for number, text in enumerate(texts)]
+    pl.DataFrame(rows).write_ndjson(folder / "reviews.jsonl")
+    pl.DataFrame(rows).write_csv(folder / "reviews.csv")
+    return SimpleNamespace(texts=texts, jsonl=folder / "reviews.jsonl", csv=folder / "reviews.csv")
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
 @pytest.mark.usefixtures("here")
-def test_the_summary_says_what_was_indexed_and_what_to_type_next(files: Files) -> None:
+def test_the_summary_says_what_was_indexed_and_what_to_type_next(files):
     result = invoke("index", files.jsonl, "--text", "review", *ALL_WORDS)
     assert result.exit_code == 0, result.output
     facts = {line.split(maxsplit=1)[0]: line.split(maxsplit=1)[1] for line in result.stdout.splitlines()}
@@ -34,7 +49,7 @@ def test_the_summary_says_what_was_indexed_and_what_to_type_next(files: Files) -
     assert invoke(*facts["next"].split()[1:]).exit_code == 0
 
 
-def test_standard_input_several_files_a_folder_and_a_pattern_are_read(files: Files, here: Path) -> None:
+def test_standard_input_several_files_a_folder_and_a_pattern_are_read(files, here):
     (here / "notes").mkdir()
     for number, text in enumerate(files.texts[:40]):
         (here / "notes" / f"{number:02}.txt").write_text(text)
@@ -54,7 +69,7 @@ def test_standard_input_several_files_a_folder_and_a_pattern_are_read(files: Fil
     assert json.loads(inside.stdout)["error"]["code"] == "index_inside_source"
 
 
-def test_json_has_every_number_and_nothing_else_is_on_standard_output(files: Files, tmp_path: Path) -> None:
+def test_json_has_every_number_and_nothing_else_is_on_standard_output(files, tmp_path):
     result = invoke("index", files.jsonl, "-o", tmp_path / "i", "--id", "key", *ALL_WORDS, "--json")
     printed = json.loads(result.stdout)
     assert set(printed) == KEYS
@@ -64,7 +79,7 @@ def test_json_has_every_number_and_nothing_else_is_on_standard_output(files: Fil
     assert "--text" in warning["message"]
 
 
-def test_options_of_reading_reach_the_index(tmp_path: Path) -> None:
+def test_options_of_reading_reach_the_index(tmp_path):
     table = tmp_path / "t.jsonl"
     rows = [{"title": f"Alpha beta{n % 3}", "body": "<b>Gamma</b> delta the end"} for n in range(3)]
     table.write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -82,7 +97,7 @@ def test_options_of_reading_reach_the_index(tmp_path: Path) -> None:
     assert "b" not in words
 
 
-def test_columns_to_keep_are_found_named_or_none(files: Files, tmp_path: Path) -> None:
+def test_columns_to_keep_are_found_named_or_none(files, tmp_path):
     for keep, names in (("auto", ["id", "stars"]), ("stars, key", ["id", "stars", "key"]), ("none", ["id"])):
         arguments = ("index", files.csv, "--text", "review", "--keep", keep, "--overwrite", "-o", tmp_path / "i")
         printed = json.loads(invoke(*arguments, *ALL_WORDS, "--json").stdout)
@@ -97,9 +112,7 @@ def test_columns_to_keep_are_found_named_or_none(files: Files, tmp_path: Path) -
         (("--text", "review", "--min-df", "601"), "no_words_left", {"lower": 601, "upper": 180, "n_documents": 600}),
     ],
 )
-def test_what_cannot_be_indexed_is_an_error_with_a_code(
-    files: Files, tmp_path: Path, options: tuple[str, ...], code: str, fields: dict[str, object]
-) -> None:
+def test_what_cannot_be_indexed_is_an_error_with_a_code(files, tmp_path, options, code, fields):
     result = invoke("index", files.jsonl, "-o", tmp_path / "i", *options, "--json")
     assert result.exit_code == 1
     error = json.loads(result.stdout)["error"]
@@ -109,7 +122,7 @@ def test_what_cannot_be_indexed_is_an_error_with_a_code(
     assert not (tmp_path / "i").exists()
 
 
-def test_progress_is_shown_on_a_terminal_only(files: Files, tmp_path: Path) -> None:
+def test_progress_is_shown_on_a_terminal_only(files, tmp_path):
     arguments = ("index", files.jsonl, "--text", "review", "--id", "key", *ALL_WORDS)
     plain = invoke(*arguments, "-o", tmp_path / "plain")
     assert plain.stderr == ""

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from tests.apps.cli_corpus import invoke
+from tests.apps.cli import invoke
 from tests.served_corpus import SUBJECTS, make_index
 
 from mixsearch import __version__

@@ -1,11 +1,10 @@
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from PIL import Image
-from tests.apps.cli_corpus import invoke
+from tests.apps.cli import invoke
 from tests.unit.image.images import as_bytes, halves
 
 from mixsearch import segment
@@ -14,12 +13,12 @@ SEEDS = ("--seed", "5,20", "--seed", "50,20")
 
 
 @pytest.fixture
-def photo(tmp_path: Path) -> Path:
+def photo(tmp_path):
     Image.fromarray(as_bytes(halves()[0])).save(tmp_path / "photo.png")
     return tmp_path / "photo.png"
 
 
-def test_the_overlay_is_that_of_the_library(photo: Path, tmp_path: Path) -> None:
+def test_the_overlay_is_that_of_the_library(photo, tmp_path):
     result = invoke("segment", photo, *SEEDS, "-o", tmp_path / "out.png")
     assert result.exit_code == 0, result.output
     expected = segment(photo, [(5, 20), (50, 20)])
@@ -29,7 +28,7 @@ def test_the_overlay_is_that_of_the_library(photo: Path, tmp_path: Path) -> None
     assert all("of the image, expected overlap " in line for line in result.stdout.splitlines()[1:])
 
 
-def test_masks_labels_and_json_in_one_go(photo: Path, tmp_path: Path) -> None:
+def test_masks_labels_and_json_in_one_go(photo, tmp_path):
     result = invoke(
         *("segment", photo, "--seed", "sky=5,20+10,10", "--seed", "50,20"),
         *("--masks", tmp_path / "masks", "--labels", tmp_path / "labels.png", "--json"),
@@ -47,7 +46,7 @@ def test_masks_labels_and_json_in_one_go(photo: Path, tmp_path: Path) -> None:
     assert len(printed["written"]) == 3
 
 
-def test_exclusions_strokes_and_cut_outs(photo: Path, tmp_path: Path) -> None:
+def test_exclusions_strokes_and_cut_outs(photo, tmp_path):
     result = invoke(
         *("segment", photo, "--seed", "left=5,10~5,30", "--not-seed", "left=50,20"),
         *("--cut-outs", tmp_path / "cut", "--json"),
@@ -67,14 +66,7 @@ def test_exclusions_strokes_and_cut_outs(photo: Path, tmp_path: Path) -> None:
         (("--seed", "5,20", "-o", "out.xyz"), "unknown_image_format", {"path": "out.xyz", "suffix": ".xyz"}),
     ],
 )
-def test_an_error_has_a_code_and_fields(
-    photo: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    arguments: tuple[str, ...],
-    code: str,
-    fields: dict[str, object],
-) -> None:
+def test_an_error_has_a_code_and_fields(photo, tmp_path, monkeypatch, arguments, code, fields):
     monkeypatch.chdir(tmp_path)
     result = invoke("segment", photo, *arguments, "--json")
     assert result.exit_code == 1
@@ -84,7 +76,7 @@ def test_an_error_has_a_code_and_fields(
     assert [path.name for path in tmp_path.iterdir()] == ["photo.png"]
 
 
-def test_a_command_without_an_output_ends_with_code_2(photo: Path) -> None:
+def test_a_command_without_an_output_ends_with_code_2(photo):
     result = invoke("segment", photo, "--seed", "5,20")
     assert result.exit_code == 2
     assert "--output" in result.stderr

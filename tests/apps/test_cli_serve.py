@@ -11,7 +11,7 @@ from contextlib import closing, contextmanager, suppress
 from urllib.request import Request, urlopen
 
 import pytest
-from tests.apps.cli_corpus import invoke
+from tests.apps.cli import invoke
 from tests.served_corpus import draw_texts, make_index
 
 from mixsearch import SearchError

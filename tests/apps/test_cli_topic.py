@@ -6,7 +6,7 @@ import sys
 import polars as pl
 import pytest
 from matplotlib.image import imread
-from tests.apps.cli_corpus import invoke
+from tests.apps.cli import invoke
 from tests.closeness import assert_close
 from tests.dated_corpus import YEARS, draw_rows, make_index
 from tests.served_corpus import SUBJECTS

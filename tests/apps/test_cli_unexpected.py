@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.apps.cli_corpus import invoke
+from tests.apps.cli import invoke
 from tests.every_word import every_word
 
 from mixsearch.topics import IndexOptions, build_index

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from tests.apps.cli_corpus import invoke
+from tests.apps.cli import invoke
 from tests.unit.topics.grown_index import build_reviews, list_subjects, make_reviews, write_reviews
 
 from mixsearch.topics import open_index

@@ -5,11 +5,10 @@ import re
 import runpy
 import sys
 from functools import partial
-from pathlib import Path
 
 import pytest
 from matplotlib.image import imread
-from typer.testing import CliRunner, Result
+from typer.testing import CliRunner
 
 import mixsearch
 from mixsearch.cli import main
@@ -20,19 +19,17 @@ from mixsearch.datasets import load_docstrings
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")]
 
 
-def invoke(*arguments: str) -> Result:
+def invoke(*arguments):
     return CliRunner().invoke(app, arguments, env={"COLUMNS": "160"})
 
 
 @pytest.fixture(autouse=True)
-def _few_packages(monkeypatch: pytest.MonkeyPatch) -> None:
+def _few_packages(monkeypatch):
     packages = ["asyncio", "email", "http", "logging", "multiprocessing", "unittest", "urllib", "xml"]
     monkeypatch.setattr("mixsearch.cli.demo.load_docstrings", partial(load_docstrings, packages))
 
 
-def test_the_demo_finds_a_topic_rows_and_a_segment_and_ends_with_commands_that_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_demo_finds_a_topic_rows_and_a_segment_and_ends_with_commands_that_run(tmp_path, monkeypatch):
     monkeypatch.setattr("sys.argv", ["mixsearch"])
     shown = invoke("demo", "Logger", "logegr", "event loop", "--output", str(tmp_path))
     assert shown.exit_code == 1, shown.output  # as one of the words is unknown
@@ -50,13 +47,13 @@ def test_the_demo_finds_a_topic_rows_and_a_segment_and_ends_with_commands_that_r
     assert written == {"reviews.csv", "wine.csv", "links.csv", "members.csv"}
 
 
-def test_programs_get_the_files_and_the_commands(tmp_path: Path) -> None:
+def test_programs_get_the_files_and_the_commands(tmp_path):
     printed = json.loads(invoke("demo", "--json", "--output", str(tmp_path)).stdout)
     assert set(printed["files"]) == {str(path) for path in tmp_path.iterdir()}
     assert len(printed["commands"]) == 7
 
 
-def test_the_package_runs_as_a_module(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_package_runs_as_a_module(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["mixsearch", "--version"])
     with pytest.raises(SystemExit) as end:
         runpy.run_module("mixsearch", run_name="__main__")
@@ -64,9 +61,7 @@ def test_the_package_runs_as_a_module(monkeypatch: pytest.MonkeyPatch, capsys: p
     assert capsys.readouterr().out == f"mixsearch {mixsearch.__version__}\n"
 
 
-def test_without_its_packages_the_command_line_says_what_to_install(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_its_packages_the_command_line_says_what_to_install(monkeypatch, capsys):
     for module in [name for name in sys.modules if name.startswith("mixsearch.cli.")]:
         monkeypatch.delitem(sys.modules, module)
         monkeypatch.delattr(module, raising=False)

@@ -1,25 +1,12 @@
 """The rankings of rows that `benchmarks/tables.py` compares with: definitions, planted rows, another implementation."""
 
-import importlib.util
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
 from benchmarks.row_rankings import N_STEPS, PEERS, RESTART, neighbor_affinity, random_walk
 from numpy.testing import assert_allclose
-from scipy.stats import spearmanr
 from sklearn.metrics import roc_auc_score
 
 from mixsearch.datasets import make_gaussian_mixture
-
-DATA = Path(os.environ.get("MIXSEARCH_DATA", Path(__file__).parents[3] / "shared" / "data"))
-BASELINES = DATA.parent / "tools" / "table_baselines.py"
-THEIR_NAMES = {
-    "nearest example": "nearest example",
-    "PU logistic": "PU logistic regression",
-    "random walk": "random walk on a neighbour graph",
-}
 
 
 def planted(deviation=0.3):
@@ -54,20 +41,3 @@ def test_neighbours_weigh_by_the_distance_of_the_last_one():
     assert_allclose(affinity[0, [1, 2, 11]], [np.exp(-0.01), np.exp(-0.04), 0])
     assert_allclose(affinity, affinity.T)
     assert np.all(np.diag(affinity) == 0)
-
-
-@pytest.fixture(scope="module")
-def theirs():
-    if not BASELINES.exists():
-        pytest.skip("no table_baselines.py beside the data that MIXSEARCH_DATA names")
-    spec = importlib.util.spec_from_file_location("table_baselines", BASELINES)
-    baselines = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(baselines)
-    Z, _, rows = planted()
-    return baselines.rank_by_examples(Z, rows)
-
-
-@pytest.mark.parametrize("name", THEIR_NAMES)
-def test_rankings_agree_with_another_implementation(theirs, name):
-    Z, _, rows = planted()
-    assert spearmanr(PEERS[name](Z)(rows), theirs[THEIR_NAMES[name]]).statistic > 0.999

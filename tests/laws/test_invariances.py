@@ -87,13 +87,6 @@ def test_the_length_of_the_hint_does_not_matter(preset, scale):
     assert other.separation == pytest.approx(one.separation)
 
 
-def test_blocks_of_the_package_s_own_size_give_the_same_moments(monkeypatch):
-    whole = GaussianSearch(3).fit(gaussian.X).search(gaussian.centers[0])
-    monkeypatch.setattr("mixsearch.core.rows.row_slices.__defaults__", (17,))
-    cut = GaussianSearch(3).fit(gaussian.X).search(gaussian.centers[0])
-    assert_allclose(cut.center, whole.center, atol=1e-10)
-
-
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_sparse_and_dense_samples_give_the_same_answer(dtype):
     X = np.where(np.abs(gaussian.X) > 0.5, gaussian.X, 0).astype(dtype)

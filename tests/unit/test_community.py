@@ -152,15 +152,6 @@ def test_pagerank_is_used_where_nodes_with_a_common_neighbour_are_never_linked()
     assert average_precision_score(labels[3:] == 0, found.scores[3:180]) > 0.8
 
 
-def test_the_karate_club_splits_as_it_did():
-    club = networkx.karate_club_graph()
-    officers = [node for node in club if club.nodes[node]["club"] == "Officer"]
-    found = CommunitySearch().fit(club).search(examples=[33, 32], not_examples=[0])
-    assert np.mean(np.isin(found.members, officers)) > 0.85
-    assert len(set(found.members) & set(officers)) > 14
-    assert 0 not in found.members
-
-
 def test_the_cut_is_after_the_group(points):
     adjacency, labels = points
     for group in range(4):

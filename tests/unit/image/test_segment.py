@@ -9,11 +9,10 @@ from tests.coded import raises, warns
 from tests.unit.image.images import assert_same_labels, halves, painted, thirds
 
 from mixsearch import GaussianSearch, segment
-from mixsearch.image import prepare_image, read_image
+from mixsearch.image import prepare_image
 from mixsearch.image import segment as _segment
 from mixsearch.image.pixel_search import find_shared
-from mixsearch.image.segment import collect_known, interpolate
-from mixsearch.image.superpixels import find_superpixels
+from mixsearch.image.segment import interpolate
 from mixsearch.image.tuning import TUNING
 
 SEEDS = {"left": (20, 60), "right": (150, 60)}
@@ -89,15 +88,6 @@ def test_a_segment_does_not_swallow_others_by_having_more_seeds():
     targets = np.eye(2)[np.append(np.zeros(14, dtype=int), 1)]
     labels = interpolate(correlation[:, known], known, targets, TUNING).argmax(axis=1)
     assert np.mean(labels == np.repeat([0, 1], 40)) > 0.95
-
-
-def test_what_is_known_of_superpixels():
-    superpixels = find_superpixels(read_image(halves()[0]), TUNING)
-    first, second, third = (np.flatnonzero(superpixels.labels.ravel() == i)[:1] for i in range(3))
-    none = np.array([], dtype=int)
-    indices, targets = collect_known(superpixels, [first, first, none], [second, none, third])
-    assert_array_equal(indices, [0, 1, 2])
-    assert_allclose(targets, [[0.5, 0.5, 0], [0, 0.5, 0.5], [0.5, 0.5, 0]])
 
 
 @pytest.mark.parametrize("step", [1, 3])

@@ -11,7 +11,7 @@ from pyarrow import csv, feather, parquet
 TABLE = pa.table(
     {
         "id": ["a", "b", "c"],
-        "review": ["Good sushi", "Bad ramen, cold tea", None],
+        "review": ["Good sushi", 'Bad "ramen",\ncold tea', None],
         "stars": [5, 1, None],
         "price": [10.5, 7.25, 3.0],
         "day": [date(2024, 1, 2), date(2024, 2, 3), date(2024, 3, 4)],

@@ -116,11 +116,6 @@ def test_files_that_cannot_be_read_say_why(tmp_path, name, data, code):
         read_table(path)
 
 
-def test_a_missing_file_is_named(tmp_path):
-    with raises("file_missing", file=str(tmp_path / "no.csv")):
-        read_table(tmp_path / "no.csv")
-
-
 @pytest.mark.parametrize("name", ["a.tsv", "a.csv.gz", "a.parquet", "a.jsonl.zst", "a.json"])
 def test_what_is_written_is_read_again(tmp_path, name):
     write_table(ROWS, tmp_path / name)

@@ -1,10 +1,7 @@
 """Plots show the numbers of the answers that they draw, on the axes that they are given."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.image import imread
 from numpy.testing import assert_allclose
@@ -25,15 +22,15 @@ from mixsearch.topics.groups import GroupedTopic, TopicGroup, TopicGroups
 
 
 @pytest.fixture
-def ax() -> Axes:
+def ax():
     return Figure(layout="constrained").subplots()
 
 
-def legend_of(ax: Axes) -> list[str]:
+def legend_of(ax):
     return [text.get_text() for text in ax.get_legend().get_texts()]
 
 
-def test_a_topic_shows_its_words_from_the_top(ax: Axes, tmp_path: Path) -> None:
+def test_a_topic_shows_its_words_from_the_top(ax, tmp_path):
     data = make_topics(800, 80, 4, mean_length=60, random_state=0)
     vocabulary = [f"{word}_$x$" for word in data.vocabulary]  # would be a formula if it were read as one
     search = mixsearch.TopicSearch(4).fit(data.counts, vocabulary=vocabulary)
@@ -46,7 +43,7 @@ def test_a_topic_shows_its_words_from_the_top(ax: Axes, tmp_path: Path) -> None:
     assert imread(tmp_path / "topic.png").std() > 0.02
 
 
-def make_groups(kind: str, *judged: float) -> TopicGroups:
+def make_groups(kind, *judged):
     labels = ["2019", "$x$", "2021"] if kind == "category" else ["2019", "2020", "2021"]
     groups = [TopicGroup(label, None, 10 * i, i * i, 0.1 * i, 0, *judged) for i, label in enumerate(labels, 1)]
     empty = TopicGroup("2022", None, 0, 0, None, 0)
@@ -57,7 +54,7 @@ def make_groups(kind: str, *judged: float) -> TopicGroups:
 
 
 @pytest.mark.parametrize("kind", ["period", "number", "range"])
-def test_topics_over_time_are_lines(kind: str, ax: Axes) -> None:
+def test_topics_over_time_are_lines(kind, ax):
     plot_groups(make_groups(kind), ax=ax)
     assert legend_of(ax) == ["topic 0 $y$", "topic 1 $y$"]
     assert_allclose(ax.lines[0].get_ydata(), [0.1, 0.2, 0.3, np.nan])
@@ -65,7 +62,7 @@ def test_topics_over_time_are_lines(kind: str, ax: Axes) -> None:
     ax.figure.draw_without_rendering()
 
 
-def test_topics_by_group_are_bars(ax: Axes) -> None:
+def test_topics_by_group_are_bars(ax):
     plot_groups(make_groups("category"), ax=ax)
     names = [label.get_text() for label in ax.get_yticklabels()]
     assert names == ["2019  (10)", "$x$  (20)", "2021  (30)", "2022  (0)"]
@@ -73,7 +70,7 @@ def test_topics_by_group_are_bars(ax: Axes) -> None:
     ax.figure.draw_without_rendering()
 
 
-def test_judged_groups_have_their_estimates_and_intervals(ax: Axes) -> None:
+def test_judged_groups_have_their_estimates_and_intervals(ax):
     plot_groups(make_groups("period", 12, 0.3, 0.2, 0.5), ax=ax)
     assert_allclose(ax.lines[0].get_ydata(), [0.3, 0.3, 0.3, np.nan])
     band = ax.collections[0].get_paths()[0].vertices[:, 1]
@@ -84,11 +81,11 @@ def test_judged_groups_have_their_estimates_and_intervals(ax: Axes) -> None:
 
 
 @pytest.fixture(scope="module")
-def members() -> object:
+def members():
     return mixsearch.find(load_wine(as_frame=True).data, examples=[0, 5, 9], not_examples=[110])
 
 
-def test_members_are_dots_in_the_units_of_the_table_with_their_membership_as_color(members, ax: Axes) -> None:
+def test_members_are_dots_in_the_units_of_the_table_with_their_membership_as_color(members, ax):
     plot_members(members, ["alcohol", "hue"], ax=ax)
     dots, examples, not_examples = ax.collections
     xy = load_wine(as_frame=True).data[["alcohol", "hue"]].to_numpy()
@@ -100,7 +97,7 @@ def test_members_are_dots_in_the_units_of_the_table_with_their_membership_as_col
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("alcohol", "hue")
 
 
-def test_columns_of_zeros_and_ones_are_the_last_to_be_drawn(ax: Axes) -> None:
+def test_columns_of_zeros_and_ones_are_the_last_to_be_drawn(ax):
     rng = np.random.default_rng(0)
     is_member = np.arange(200) < 50
     flag = is_member.astype(float)
@@ -110,12 +107,12 @@ def test_columns_of_zeros_and_ones_are_the_last_to_be_drawn(ax: Axes) -> None:
 
 
 @pytest.mark.parametrize(("columns", "code"), [(["alcohol"], "nothing_to_plot"), (["hue", "height"], "unknown_column")])
-def test_columns_that_cannot_be_drawn_are_named(members, columns, code, ax: Axes) -> None:
+def test_columns_that_cannot_be_drawn_are_named(members, columns, code, ax):
     with raises(code):
         plot_members(members, columns, ax=ax)
 
 
-def test_a_gaussian_lies_apart_from_its_runner_up(ax: Axes) -> None:
+def test_a_gaussian_lies_apart_from_its_runner_up(ax):
     data = make_gaussian_mixture(1000, 20, 4, random_state=0)
     found = mixsearch.GaussianSearch(4).fit(data.X).search(examples=data.X[:1])
     plot_component(found, data.X, np.arange(1000) == 0, ax=ax)
@@ -131,7 +128,7 @@ def test_a_gaussian_lies_apart_from_its_runner_up(ax: Axes) -> None:
 
 
 @pytest.mark.parametrize("n_features", [1, 3])
-def test_a_line_is_drawn_among_its_samples(n_features: int, ax: Axes) -> None:
+def test_a_line_is_drawn_among_its_samples(n_features, ax):
     data = make_mixed_regression(500, 3, 2, random_state=0)
     X, examples = data.X[:, :n_features], np.flatnonzero(data.labels == 0)[:8]
     found = mixsearch.RegressionSearch(2).fit(X, data.y).search(examples=(X[examples], data.y[examples]), refine=True)
@@ -141,7 +138,7 @@ def test_a_line_is_drawn_among_its_samples(n_features: int, ax: Axes) -> None:
     assert legend_of(ax) == ["95% of members", "Line found", "Examples"]
 
 
-def test_segments_are_named_with_their_shares(ax: Axes) -> None:
+def test_segments_are_named_with_their_shares(ax):
     scene = make_landscape(60, 90, random_state=0)
     found = mixsearch.segment(scene.image, scene.seeds)
     plot_segments(found, ax=ax)

@@ -1,6 +1,5 @@
 import numpy as np
 import polars as pl
-import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.datasets import load_breast_cancer, load_wine, make_moons
@@ -66,21 +65,6 @@ def test_examples_are_surely_members_and_the_others_are_none(search):
     assert (found.examples, found.not_examples) == ((0, 5), (1, 150))
     assert found.predict()[[0, 5]].all()
     assert not found.predict()[[1, 150]].any()
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda X: X * [1, 1, -1e-3] + [5e3, 0, 0],
-        lambda X: np.column_stack([X, np.full(len(X), 7.0)]),
-        lambda X: pa.table({"a": X[:, 0], "b": X[:, 1], "c": X[:, 2]}),
-    ],
-    ids=["scaled and shifted", "constant column", "pyarrow"],
-)
-def test_units_constant_columns_and_kinds_of_tables_change_nothing(planted, search, change):
-    found = TableSearch().fit(change(planted[0])).search(examples=[2, 5, 9])
-    expected = search.search(examples=[2, 5, 9])
-    assert_allclose(found.membership, expected.membership, atol=0.02)
 
 
 @pytest.mark.parametrize(

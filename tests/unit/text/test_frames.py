@@ -91,10 +91,3 @@ def test_strings_that_name_files_are_files(tmp_path, monkeypatch):
         assert read(source, options)[0].n_documents == 2
     with raises("file_missing", file="reviews.csv"):
         read_corpus(["reviews.csv"])
-
-
-def test_values_of_several_types_become_text_and_names_that_are_repeated_differ():
-    frame = pd.DataFrame([["good sushi", 1, {"a": 1}], ["bad rice", "two", None]])
-    frame.columns = ["text", 7, 7]
-    *_, kept = read(frame, CorpusOptions(text="text", keep=["7", "7 (2)"], **EVERY_WORD))
-    assert kept.to_dict(as_series=False) == {"7": ["1", "two"], "7 (2)": ['{"a": 1}', None]}

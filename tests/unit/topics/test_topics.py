@@ -127,11 +127,6 @@ def test_marked_documents_are_members_and_others_are_not():
     assert error.value.code == "contradicting_documents"
 
 
-def test_texts_are_hints_too():
-    topic = search.search(documents=["tuna and salmon with wasabi", "a sushi roll with rice"])
-    assert any("sushi" in reviews.text[row] for row, _ in topic.documents(3))
-
-
 def test_phrases_stand_for_their_words_and_words_for_their_plurals():
     words = ["films", "film", "glass", "award", "film award", "parties", "party", "award-winning", "cve-1", "cve-2"]
     corpus, inside = SimpleNamespace(words=words), np.arange(10.0, 0, -1)
