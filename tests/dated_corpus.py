@@ -35,6 +35,7 @@ def draw_rows(per_year: int = 90, seed: int = 0) -> list[dict[str, object]]:
                     "date": f"{year}-{1 + number % 12:02d}-{1 + number % 28:02d}",
                     "shop": shop,
                     "stars": None if number % 10 == 0 else 1 + number % 5,
+                    "price": number / 4,
                     "url": f"https://example.org/{year}/{number}",
                     "text": " ".join(words),
                 }
