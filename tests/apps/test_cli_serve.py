@@ -150,13 +150,6 @@ def test_a_file_is_indexed_once_and_again_when_it_changes(reviews, capfd):
     assert str(again.path).startswith(str(reviews.parent / ".mixsearch"))
 
 
-def test_without_its_packages_the_page_says_what_to_install(index, monkeypatch):
-    monkeypatch.setitem(sys.modules, "fastapi", None)
-    result = invoke("serve", index, "--no-open")
-    assert result.exit_code == 1
-    assert "fastapi is not installed: pip install" in result.stderr
-
-
 def test_a_port_in_use_is_said_and_by_default_another_is_taken():
     with closing(listen("127.0.0.1", 0)) as first:
         port = first.getsockname()[1]

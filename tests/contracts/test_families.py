@@ -1,6 +1,8 @@
 """Every family keeps the contract of `mixsearch.core.family`, and the checks catch one that does not."""
 
+import re
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -134,3 +136,21 @@ def test_an_object_that_lacks_a_member_is_not_a_family():
 
     with pytest.raises(AssertionError, match="Fit lacks members of .*Family: residual_replicates"):
         check_family(lambda chunks: Fit(), np.zeros((10, 2)))
+
+
+GUIDE = Path(__file__).parents[2] / "docs" / "adding-a-family.md"
+
+
+def test_the_guide_adds_families_that_find_their_components(capsys):
+    blocks = re.findall(r"```python\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)
+    code = "\n".join(blocks)
+    namespace: dict[str, object] = {"__name__": "guide"}
+    exec(compile(code, str(GUIDE), "exec"), namespace)
+    assert re.fullmatch(r"largest error \d\.\d\d, weight \d\.\d\d ± \d\.\d\d\n", capsys.readouterr().out)
+    for name, truth in (("found", namespace["rates"]), ("found_view", namespace["means"])):
+        found = namespace[name]
+        assert np.all(np.abs(found.center - truth[1]) < 4 * found.stderr.center)
+        assert abs(found.weight - 0.3) < 4 * found.stderr.weight
+        assert found.stderr.weight < 0.05
+        assert found.separation > 1.5
+    assert len(code.splitlines()) < 240

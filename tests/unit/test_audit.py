@@ -146,14 +146,6 @@ def test_groups_add_up_and_hold_the_truth():
     assert held / n_groups > 0.75
 
 
-def test_the_sentence_has_all_three():
-    scores, members = plant(5)
-    said = str(judge(Audit(scores, 200), members, 40))
-    assert said.startswith("40 judged rows: about ")
-    assert "(95%: " in said
-    assert "the first 200 have a precision of " in said
-
-
 def test_skipped_and_withdrawn_judgements_are_not_counted():
     scores, members = plant(6)
     audit = Audit(scores, 200)

@@ -17,7 +17,9 @@ from sklearn.preprocessing import StandardScaler
 from tests.coded import raises
 
 from mixsearch import GaussianSearch, LdaSearch, RegressionSearch, SubspaceSearch
+from mixsearch.core.validation import check_one_hint, hint_from_direction
 from mixsearch.datasets import make_gaussian_mixture, make_mixed_regression, make_subspaces, make_topics
+from mixsearch.lda import mean_frequencies
 
 gaussian = make_gaussian_mixture(1000, 12, 4, random_state=0)
 regression = make_mixed_regression(10000, 6, 3, random_state=0)
@@ -136,3 +138,37 @@ def test_columns_in_another_order_are_not_scored_silently(case):
         found.membership(frame[frame.columns[::-1]], *y)
     with raises("other_columns", n_found=3, column=3, expected="f3"):
         found.membership(frame.iloc[:, :3], *y)
+
+
+@pytest.mark.parametrize(
+    ("v", "code"),
+    [
+        (np.zeros(3), "hint_zero"),
+        (np.ones(4), "hint_shape"),
+        (np.ones((2, 3)), "hint_shape"),
+        ([1, np.nan, 2], "hint_not_finite"),
+        ([1, np.inf, 2], "hint_not_finite"),
+    ],
+)
+def test_a_direction_that_cannot_be_used_says_why(v, code):
+    with raises(code):
+        hint_from_direction(v, 3)
+
+
+def test_documents_have_the_same_say_whatever_their_length():
+    counts = sp.csr_array(np.array([[1.0, 0, 0], [0, 50, 50]]))
+    assert_allclose(mean_frequencies(counts), [0.5, 0.25, 0.25])
+
+
+def test_documents_without_words_are_no_hint():
+    with raises("empty_documents"):
+        mean_frequencies(sp.csr_array((2, 3)))
+
+
+@pytest.mark.parametrize(
+    ("hints", "given"),
+    [({"hint": None, "words": None}, "none"), ({"hint": 1, "words": 2}, "hint and words")],
+)
+def test_exactly_one_hint_is_needed(hints, given):
+    with raises("one_hint", choices="hint, words", given=given):
+        check_one_hint(hints)

@@ -3,7 +3,7 @@ from numpy.testing import assert_allclose
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
-from mixsearch.graph.affinity import build_affinity, connect_neighbors, sample_rows, select_mixture, weigh_by_component
+from mixsearch.graph.affinity import connect_neighbors, select_mixture, weigh_by_component
 
 
 def test_weights_of_neighbours_fall_with_the_distance_to_the_last_one():
@@ -28,17 +28,3 @@ def test_mixture_has_the_components_of_the_rows():
     mixture = select_mixture(X)
     assert mixture.n_components == 3
     assert adjusted_rand_score(label, mixture.predict(X)) > 0.98
-
-
-def test_affinity_of_tiny_and_constant_tables():
-    for X in (np.zeros((2, 2)), np.zeros((5, 2)), np.arange(4.0)[:, None]):
-        affinity = build_affinity(X, select_mixture(X).predict_proba(X))
-        assert affinity.shape == (len(X), len(X))
-        assert np.isfinite(affinity.data).all()
-
-
-def test_sample_rows_are_in_order_and_all_if_few():
-    assert_allclose(sample_rows(5, 10), np.arange(5))
-    rows = sample_rows(1000, 10)
-    assert len(np.unique(rows)) == 10
-    assert np.all(np.diff(rows) > 0)

@@ -30,11 +30,6 @@ def test_left_out_examples_of_one_group_come_first():
     assert check.ranks.max() > 10
 
 
-def test_one_example_has_no_check():
-    pagerank = PageRank(make_two_groups(), 0.05)
-    assert len(leave_one_out(pagerank.from_nodes(np.array([1])), np.zeros(40), np.array([1])).ranks) == 0
-
-
 def test_examples_that_nothing_reaches_rank_in_the_middle_of_such_rows():
     check = leave_one_out(np.zeros((101, 3)), np.zeros(101), np.array([0, 1, 2]))
     assert_allclose(check.ranks, 50, atol=1)

@@ -61,34 +61,6 @@ def test_documents_in_pieces_give_the_same_topic_up_to_the_error_of_the_sampler(
     assert other.weight == pytest.approx(one.weight, rel=1e-9)
 
 
-def gibbs_topics(counts, alpha, beta, n_sweeps, rng):
-    """The mean of LDA's topics over the second half of a sampler of its own, from a random start."""
-    n, d = counts.shape
-    rows, words = np.nonzero(counts)
-    times = counts[rows, words].astype(int)
-    topics, shares = rng.dirichlet(np.ones(d), len(alpha)), rng.dirichlet(alpha, n)
-    total = np.zeros_like(topics)
-    for sweep in range(n_sweeps):
-        chances = shares[rows] * topics.T[words]
-        by_cell = rng.multinomial(times, chances / chances.sum(axis=1, keepdims=True))
-        said = np.zeros((d, len(alpha)))
-        np.add.at(said, words, by_cell)
-        held = np.zeros((n, len(alpha)))
-        np.add.at(held, rows, by_cell)
-        topics = np.array([rng.dirichlet(column + beta) for column in said.T])
-        shares = np.array([rng.dirichlet(row + alpha) for row in held])
-        total += topics if 2 * sweep >= n_sweeps else 0
-    return total / (n_sweeps / 2)
-
-
-@pytest.mark.slow
-def test_the_refined_topic_is_that_of_a_sampler_from_a_random_start():
-    data, found = drawn(400), found_in(400)
-    sampled = gibbs_topics(data.counts.toarray(), data.alpha, 0.1, 200, np.random.default_rng(0))
-    apart = np.linalg.norm(sampled - found.center, axis=1).min()
-    assert apart < 0.5 * np.linalg.norm(found.center - data.topics[0])
-
-
 def test_a_refined_topic_is_a_distribution_with_a_share_of_each_document():
     data, found = drawn(), found_in()
     assert_allclose(found.probabilities, found.center, atol=1e-12)

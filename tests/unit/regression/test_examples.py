@@ -3,10 +3,21 @@
 import numpy as np
 import pytest
 from tests.coded import raises, warns
-from tests.unit.regression.conftest import NOISE
 
 from mixsearch import RegressionSearch
 from mixsearch.datasets import make_mixed_regression
+
+NOISE = 0.2
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_mixed_regression(20_000, 6, 3, deviation=NOISE, random_state=4)
+
+
+@pytest.fixture(scope="module")
+def search(data):
+    return RegressionSearch(3).fit(data.X, data.y)
 
 
 def members(data, component, n=10):

@@ -7,11 +7,8 @@ from scipy.special import logsumexp
 from scipy.stats import norm
 from sklearn.linear_model import LinearRegression
 from tests.coded import warns
-from tests.split_samples import jackknife_slices
 
 from mixsearch import RegressionSearch
-from mixsearch.datasets import make_mixed_regression
-from mixsearch.regression import TUNING
 
 
 def log_densities(X, y, coefficients, deviations, weights):
@@ -149,30 +146,6 @@ def test_hardly_more_samples_than_features_do_not_break_the_steps():
     assert np.isfinite(found.center).all()
     assert np.isfinite(found.stderr.center).all()
     assert found.noise_variance > 0
-
-
-def without(rows, *arrays):
-    return [np.delete(each, np.arange(len(each))[rows], axis=0) for each in arrays]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("refine", [False, True])
-def test_standard_errors_are_those_of_fits_without_one_group(refine):
-    data = make_mixed_regression(6000, 4, 2, deviation=0.3, intercept=0.5, random_state=4)
-    X = data.X @ (np.eye(4) + 0.2) + 2.0
-    v = np.linalg.solve(np.eye(4) + 0.2, data.centers[0])
-    found = RegressionSearch(2).fit(X, data.y).search(v, refine=refine)
-    refits = []
-    for rows in jackknife_slices(len(X)):
-        part = RegressionSearch(2).fit(*without(rows, X, data.y)).search(v, refine=refine)
-        refits.append([*part.center, part.weight])
-    spread = np.sqrt((len(refits) - 1) * np.var(refits, axis=0))
-    widened = 1.0 if refine else TUNING.weight_error
-    ratios = np.append(found.stderr.center, found.stderr.weight / widened) / spread
-    if refine:  # 40 groups give a spread to a ninth of itself, and the likelihood has one group per sample
-        assert np.mean(ratios) == pytest.approx(1, abs=0.12)
-    else:
-        assert_allclose(ratios, 1, atol=0.1)
 
 
 def test_standard_errors_of_a_single_regression_are_those_of_least_squares():

@@ -12,19 +12,6 @@ from mixsearch.table import read_table, write_table
 from mixsearch.text import read_corpus
 
 GOOD = '{"text": "sushi rice"}\n'
-
-
-@pytest.mark.parametrize("name", ["a.jsonl", "a.json"])
-def test_lists_that_are_nested_too_deeply_are_an_error(tmp_path, name):
-    depth = 100_000
-    record = '{"text": "sushi", "x": ' + "[" * depth + "]" * depth + "}"
-    (tmp_path / name).write_text(f"[{record}]" if name.endswith("json") else GOOD + record + "\n")
-    with raises("invalid_json", line=1 if name.endswith("json") else 2):
-        read_corpus(tmp_path / name, every_word())
-    with raises("invalid_json"):
-        read_table(tmp_path / name)
-
-
 LONG = "sushi rice fish " * 300_000  # 4.8 million characters
 LONGER = "x " * (1 << 21) + "y"  # one more than a document may have
 

@@ -10,11 +10,9 @@ from tests.coded import raises, warns
 from tests.every_word import every_word
 from tests.unit.topics.grown_index import OPTIONS, READING, build_reviews, list_subjects, make_reviews
 
-from mixsearch.errors import DamagedFolderError, collect_warnings
-from mixsearch.io import folder
+from mixsearch.errors import collect_warnings
 from mixsearch.text import CorpusOptions
 from mixsearch.text.count import count_texts
-from mixsearch.topics import storage
 from mixsearch.topics.answers import Question, answer_questions
 from mixsearch.topics.build import IndexOptions, build_index
 from mixsearch.topics.fitted_corpus import FittedCorpus
@@ -178,17 +176,3 @@ def test_options_and_paths_that_cannot_be_are_refused(tmp_path):
     with raises("no_words"):
         build_index(pl.Series(["", " "]), tmp_path / "index")
     assert not (tmp_path / "index").exists()
-
-
-@pytest.mark.parametrize("name", ["by_document/indices", "by_word/indices", "placed/nearest"])
-@pytest.mark.parametrize("value", [-1, 10**6])
-def test_a_large_file_with_wrong_indices_is_damage_before_it_is_used(name, value, tmp_path, monkeypatch):
-    """Its checksum is not compared when the index is opened."""
-    monkeypatch.setattr(storage, "MAX_CHECKED", 0)
-    monkeypatch.setattr(folder, "SMALL_BYTES", 0)
-    index = open_index(build_reviews(tmp_path, REVIEWS))
-    values = np.load(index.folder.files[f"segment_0/{name}.npy"], mmap_mode="r+")
-    values.flat[5] = value
-    values.flush()
-    with pytest.raises(DamagedFolderError):
-        open_index(index.path).search("sushi")
