@@ -186,7 +186,3 @@ def test_an_example_asks_a_question_and_is_a_screen_long(path):
     assert lines[:3] == ['"""', heading, "=" * len(heading)]
     assert "?" in "\n".join(lines).split('"""')[1]
     assert len(lines) <= 70
-
-
-def test_there_are_enough_examples():
-    assert len(EXAMPLES) == 12

@@ -59,13 +59,6 @@ def assert_same_spectrum(one, many):
 CUTS = (5, 5, 701, 703)
 
 
-@pytest.mark.parametrize("dense_limit", [5, 1000])
-def test_gaussians_in_pieces_show_what_all_rows_do(dense_limit, monkeypatch):
-    monkeypatch.setattr("mixsearch.core.moments.DENSE_LIMIT", dense_limit)
-    X = make_gaussian_mixture(900, 20, 3, random_state=0).X
-    assert_same_spectrum(count(chunk_in_memory(X)), count(split_samples(X, CUTS)))
-
-
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
 def test_subspaces_in_pieces_show_what_all_rows_do(kind):
     X = kind(make_subspaces(900, 30, 3, dim=2, random_state=0).X)

@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scipy.special import softmax
 from sklearn.mixture import GaussianMixture
 
 from mixsearch import GaussianSearch
@@ -54,26 +53,6 @@ def test_components_of_different_variance_come_out_as_the_likeliest_ones(largest
         assert error < 1.02 * best
         assert found.weight == pytest.approx(peer.weights_[target], abs=1e-3)
         assert found.noise_variance == pytest.approx(peer.covariances_[target], rel=2e-3)
-
-
-@pytest.mark.slow
-def test_outside_the_signal_space_the_center_is_the_likeliest_one():
-    """Compared with EM of only the centers outside the signal space."""
-    deviations = np.array([2.0, 3.0, 4.0])
-    data = make_gaussian_mixture(20_000, 15, 3, deviation=deviations, norm=5.0, random_state=0)
-    search = GaussianSearch(3).fit(data.X)
-    refined = [search.search(examples=data.X[data.labels == i][:20], refine=True) for i in range(3)]
-    V = search._family.frame.basis
-    residual = (data.X - search.mean_) @ (np.eye(15) - V @ V.T)
-    start = np.log(np.maximum(np.column_stack([found.membership(data.X) for found in refined]), 1e-300))
-    centers = np.zeros((3, 15))
-    variances = np.array([found.noise_variance for found in refined])
-    for _ in range(300):
-        resp = softmax(start + (residual @ centers.T - np.sum(centers**2, axis=1) / 2) / variances, axis=1)
-        centers = resp.T @ residual / resp.sum(axis=0)[:, None]
-    for found, expected in zip(refined, centers, strict=True):
-        beside = (found.center - search.mean_) @ (np.eye(15) - V @ V.T)
-        assert np.linalg.norm(beside - expected) < 0.035 * np.linalg.norm(expected)
 
 
 def test_log_densities_of_samples_are_those_of_the_likeliest_mixture(overlapping, search):

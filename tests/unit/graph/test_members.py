@@ -1,11 +1,14 @@
-"""Members by PageRank: the walk, left-out examples, and membership as a probability."""
+"""Members by PageRank: the graph of neighbours, the walk, left-out examples, and membership as a probability."""
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
+from sklearn.datasets import make_blobs
+from sklearn.metrics import adjusted_rand_score
 
 from mixsearch import Check
+from mixsearch.graph.affinity import connect_neighbors, select_mixture, weigh_by_component
 from mixsearch.graph.members import estimate_membership, find_members, leave_one_out, rank_scores
 from mixsearch.graph.pagerank import PageRank, contrast
 
@@ -130,3 +133,27 @@ def test_nodes_without_edges_get_nothing_from_others():
 def test_negative_examples_lower_scores_and_keep_those_without_them():
     p, n = np.array([0.4, 0.4, 0.0]), np.array([0.0, 0.4, 0.3])
     assert_allclose(contrast(p, n), [0.4, 0.2, 0.0])
+
+
+def test_weights_of_neighbours_fall_with_the_distance_to_the_last_one():
+    X = np.array([[0.0], [1.0], [3.0], [7.0]])
+    affinity = connect_neighbors(X, 2).toarray()
+    assert_allclose(affinity, affinity.T)
+    assert_allclose(affinity[0, 2], np.exp(-1))  # the last neighbour of both
+    assert_allclose(affinity[0, 1], np.exp(-1 / 9))  # from the first row; from the second it is 1 of 2
+    assert affinity[0, 3] == 0
+
+
+def test_edges_between_components_count_less():
+    X = np.array([[0.0], [1.0], [2.0]])
+    edges = connect_neighbors(X, 2)
+    resp = np.array([[1.0, 0.0], [0.8, 0.2], [0.0, 1.0]])
+    weighed = weigh_by_component(edges, resp, 0.1).toarray()
+    assert_allclose(weighed, edges.toarray() * (0.1 + resp @ resp.T))
+
+
+def test_mixture_has_the_components_of_the_rows():
+    X, label = make_blobs(400, 4, centers=3, random_state=0)
+    mixture = select_mixture(X)
+    assert mixture.n_components == 3
+    assert adjusted_rand_score(label, mixture.predict(X)) > 0.98

@@ -53,13 +53,6 @@ def test_documents_lead_to_their_topic(index):
     assert error(search.search(examples=mostly_about(index), not_examples=mostly_about(other)), index) < 0.05
 
 
-def test_labels_lead_to_a_topic():
-    labels = np.where(data.shares[:, 3] > 0.95, 1, -1)
-    fitted = LdaSearch(4, alpha0=0.8).fit(data.counts, labels)
-    assert error(fitted.component_, 3) < 0.05
-    assert np.mean(fitted.predict(data.counts) == (data.shares[:, 3] > 0.5)) > 0.9
-
-
 def test_the_share_of_the_topic_in_a_document_is_unbiased_and_refined_is_better():
     found, truth = search.search(words=WORD, refine=True), data.shares[:, 1]
     moments = found.moment_estimate.membership(data.counts)

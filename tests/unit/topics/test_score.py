@@ -4,7 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from mixsearch.datasets import make_topics
-from mixsearch.topics.fitted_corpus import FittedCorpus, Segment, damp_counts, fit_corpus, place_documents
+from mixsearch.topics.fitted_corpus import FittedCorpus, Segment, damp_counts, place_documents
 from mixsearch.topics.score import (
     compute_contrast,
     multiply_corpus,
@@ -114,16 +114,6 @@ def test_other_documents_are_scored_as_those_of_the_corpus():
         scores = score_documents(corpus, corpus.take_vectors(documents), weights)
         assert (scores.second is None) == (len(documents) > TUNING.few)
         assert np.allclose(score_vectors(corpus, corpus.place(damp_counts(counts)), scores), scores.values, atol=2e-3)
-
-
-def test_a_corpus_in_pieces_has_the_same_frame(monkeypatch):
-    damped = damp_counts(counts)
-    whole, _ = fit_corpus(damped, K)
-    monkeypatch.setattr("mixsearch.core.rows.CHUNK_NONZEROS", 500)
-    pieces, placed = fit_corpus(damped, K)
-    assert np.allclose(whole.values, pieces.values, rtol=1e-3)
-    assert np.allclose(whole.mean, pieces.mean, atol=1e-6)
-    assert placed.coordinates.shape == (300, K)
 
 
 def test_a_document_without_features_is_nowhere():
