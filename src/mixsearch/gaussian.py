@@ -161,10 +161,10 @@ class GaussianFamily:
         def sum_rows(chunk: GaussianChunk, rows: slice) -> tuple[Any, ...]:
             Y, energy = chunk.projected[rows].astype(np.float64, copy=False), chunk.energy[rows]
             third = (Y * (Y @ hint)[:, None]).T @ Y
-            return len(Y), Y.sum(axis=0), Y.T @ Y, third, energy.sum(), energy @ Y
+            return len(Y), np.stack([np.ones(len(Y)), energy]) @ Y, Y.T @ Y, third, energy.sum()
 
         replicates = []
-        for n, total, squares, third, energy, energy_mean in leave_one_out(self.chunks, sum_rows):
+        for n, (total, energy_mean), squares, third, energy in leave_one_out(self.chunks, sum_rows):
             second = squares / n - energy / n * np.diag(self.frame.spread)
             hinted = replace(self, noise_mean=energy_mean / n).correct(third / n, hint)
             replicates.append((second, hinted.matrix, total / n))
@@ -180,21 +180,23 @@ class GaussianFamily:
         n_left = self.chunks.n_rows * (1 - 1 / self.chunks.n_groups)
         return np.array(leave_one_out(self.chunks, sum_rows)).T / n_left
 
-    def hint_shifts(self, v: Array) -> Array:
-        """Compute how the coordinates of v, (d,), change with the frame of all samples but one of B groups: (B, k).
+    def hint_covariance(self, v: Array) -> Array:
+        """Estimate the covariance of the coordinates of v, (d,), in the frame of other samples, (k, k).
 
         Notes
         -----
-        The part of v outside the signal space is uncorrelated with the coordinates of all samples. Without a group it
-        is correlated by E[y ⟨x - m, v⟩], so that this much more of v lies in the frame.
+        The part r of v outside the signal space is uncorrelated with the coordinates of these samples. In others it is
+        correlated by E[y⟨x - m, r⟩], so that this much more of v lies in the frame: its covariance is E[⟨x - m, r⟩²yy']
+        over n.
         """
         residual = self.frame.residual(v[:, None])[:, 0]
         offset = float(self.sample_mean @ residual)
+        thinned = self.chunks.thin(-(-self.chunks.n_rows // MAX_ENERGIES))
 
-        def correlate(chunk: GaussianChunk, rows: slice) -> Any:
-            return (np.asarray(chunk.samples[rows] @ residual) - offset) @ chunk.projected[rows]
+        def sum_squares(chunk: GaussianChunk) -> Array:
+            return weighted_gram(chunk.projected, (np.asarray(chunk.samples @ residual) - offset) ** 2)
 
-        return np.array(leave_one_out(self.chunks, correlate)) / (self.chunks.n_rows * (1 - 1 / self.chunks.n_groups))
+        return np.asarray(thinned.sum(sum_squares) / (thinned.n_rows * self.chunks.n_rows))
 
 
 def fit_gaussian(chunks: Chunks[SampleChunk], n_components: int, *, paper: bool, seed: int) -> GaussianFamily:

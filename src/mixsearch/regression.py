@@ -365,16 +365,17 @@ class RegressionFamily:
         """Compute A W u, u (k,), of all samples but one of B groups, up to vectors of the signal space: (r, B)."""
         return self._vary(lambda Z, weights: (weights @ direction) @ Z).T
 
-    def hint_shifts(self, v: Array) -> Array:
-        """Compute how the coordinates of slopes v, (r,), change with the frame of all samples but one group: (B, k).
+    def hint_covariance(self, v: Array) -> Array:
+        """Estimate the covariance of the coordinates of slopes v, (r,), in the frame of other samples, (k, k).
 
         Notes
         -----
-        W'A v⊥ is 0 for all samples together, where v⊥ is the part of v outside the signal space; without a group it is
-        not.
+        W'A v⊥ is 0 for all samples together, where v⊥ is the part of v outside the signal space; without a group of the
+        jackknife it is not.
         """
         outside = self.frame.residual(v[:, None])[:, 0]
-        return self._vary(lambda Z, weights: (Z @ outside) @ weights)
+        shifts = self._vary(lambda Z, weights: (Z @ outside) @ weights)
+        return np.cov(shifts.T, bias=True).reshape(2 * shifts.shape[1:]) * (len(shifts) - 1)
 
 
 def sum_moments(chunk: RegressionChunk, rows: slice, linear: float, values: Array) -> tuple[Any, ...]:

@@ -194,8 +194,8 @@ class Component:
             error = np.sqrt(max(sum(variances), np.finfo(np.float64).tiny))
             return float(ndtr((self.center - other.center) @ v / error))
         directions = self._candidates.points * np.sqrt(self._candidates.weights)
-        shifts = self._hint_shifts()
-        return estimate_p_first(self._hinted, self._replicates, directions, self._rank, self._choose, shifts)
+        moved = None if self._hint is None else self._family.hint_covariance(self._hint)
+        return estimate_p_first(self._hinted, self._replicates, directions, self._rank, self._choose, moved)
 
     @property
     def _hint_in_features(self) -> Array | None:
@@ -206,10 +206,6 @@ class Component:
     def _hint_variance(self) -> float:
         """The variance of the score of a refined center that comes from the direction."""
         return 0.0
-
-    def _hint_shifts(self) -> Array | None:
-        """Return how the hint in the frame would shift with each group of the jackknife, (B, k), if it does."""
-        return None if self._hint is None else self._family.hint_shifts(self._hint)
 
     def _membership_of(self, examples: Any) -> Array:
         """Compute the membership of examples, as a search takes them."""

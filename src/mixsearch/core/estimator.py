@@ -64,8 +64,9 @@ class BaseSearch(Generic[F], BaseEstimator, metaclass=ABCMeta):
     def _check_rows(self, X: Any, *, reset: bool) -> Samples:
         X = X.compute() if is_dask(X) else X  # a few examples
         with as_search_errors():
-            samples = as_samples(validate_data(self, X, accept_sparse="csr", dtype=FLOAT_DTYPES, reset=reset))
-        check_magnitude(samples, self._moment_power)
+            options = {"accept_sparse": "csr", "dtype": FLOAT_DTYPES, "ensure_all_finite": False}
+            samples = as_samples(validate_data(self, X, reset=reset, **options))
+            check_magnitude(samples, self._moment_power)
         return samples
 
     def _check_examples(self, hint: Any, examples: Any, not_examples: Any) -> tuple[Samples | None, Samples | None]:

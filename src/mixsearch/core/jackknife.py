@@ -82,7 +82,7 @@ def component_errors(
 
 
 def estimate_p_first(
-    hinted: Hinted, replicates: Replicates, axes: Array, index: int, choose: str, hint_shifts: Array | None = None
+    hinted: Hinted, replicates: Replicates, axes: Array, index: int, choose: str, hint_covariance: Array | None = None
 ) -> float:
     """Estimate the probability that one of several components, with directions `axes`, (k, q), leads on new samples.
 
@@ -97,9 +97,11 @@ def estimate_p_first(
     matrices, means, _ = whitened(replicates)
     scores, overlaps = np.sum((hinted.matrix @ axes) * axes, axis=0), hinted.mean @ axes
     varied = np.sum((matrices @ axes) * axes, axis=1)
-    if hint_shifts is not None:  # ⟨μᵢ, v⟩ = ⟨W'μᵢ, c⟩, with W'μᵢ = uᵢ / √αᵢ
-        varied = varied + hint_shifts @ axes / np.where(overlaps == 0, np.inf, overlaps)
     preferences, varied = prefer(scores, overlaps**2, choose), prefer(varied, (means @ axes) ** 2, choose)
     leads: Any = preferences[index] - np.delete(preferences, index)
-    variances = (len(varied) - 1) * np.var(varied[:, [index]] - np.delete(varied, index, axis=1), axis=0)
+    variances = jackknife(varied[:, [index]] - np.delete(varied, index, axis=1)) ** 2
+    if hint_covariance is not None:  # ⟨μᵢ, v⟩ = ⟨W'μᵢ, c⟩, with W'μᵢ = uᵢ / √αᵢ
+        points = axes / np.where(overlaps == 0, np.inf, overlaps)
+        apart = points[:, [index]] - np.delete(points, index, axis=1)
+        variances = variances + np.sum((hint_covariance @ apart) * apart, axis=0)
     return float(ndtr(leads / np.sqrt(np.maximum(variances, np.finfo(np.float64).tiny))).min())

@@ -82,10 +82,19 @@ def largest_number(X: Any) -> float:
 
 
 def check_magnitude(X: Any, power: int = 3) -> None:
-    """Raise if numbers are so large, or so small, that sums of their powers overflow or vanish."""
-    values, largest = X if isinstance(X, np.ndarray) else X.data, largest_number(X)
+    """Raise if numbers are not finite, or so large, or so small, that sums of their powers overflow or vanish."""
+    values = X if isinstance(X, np.ndarray) else X.data
     exact = (float(np.finfo(np.float64).max) / max(values.size, 1)) ** (1 / power)
     limit = min((float(np.finfo(X.dtype).max) / max(values.size, 1)) ** 0.5, exact)
+    # One pass: the norm bounds the largest number from above and below.
+    with np.errstate(over="ignore", invalid="ignore"):
+        norm = float(np.linalg.norm(values))
+    if np.sqrt(values.size) / exact <= norm <= limit:
+        return
+    from sklearn.utils import assert_all_finite
+
+    assert_all_finite(values, input_name="X")
+    largest = largest_number(X)
     if largest > limit or 0 < largest < 1 / exact:
         raise SearchError(
             "The largest number is {largest:.3g}, but moments of this many samples need one between {least:.3g} and "
