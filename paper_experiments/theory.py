@@ -11,9 +11,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, StrMethodFormatter
 
-from mixsearch import GaussianSearch, LdaSearch, RegressionSearch, SubspaceSearch, search_family
+from mixsearch import GaussianSearch, RegressionSearch, SubspaceSearch, search_family
 from mixsearch._typing import Array
 from mixsearch.datasets import make_gaussian_mixture, make_hint, make_mixed_regression, make_subspaces, make_topics
+from mixsearch.paper import lda
 from mixsearch.paper.algorithms import cancellation, whitening
 from mixsearch.show.plots import MUTED_COLOR
 from paper_experiments.experiment import Case, Experiment, Result, Rows, make_cases
@@ -135,9 +136,9 @@ def _by_features_of_regressions(value: float, rng: np.random.RandomState) -> flo
 def _by_words(value: float, rng: np.random.RandomState) -> float:
     """Let the vocabulary grow, with topics of as many frequent words as before."""
     data = make_topics(3000, int(value), 3, mean_length=100, alpha=0.1, concentration=20 / value, random_state=rng)
-    search = LdaSearch(3, alpha0=0.3, preset="paper", moments="distinct").fit(data.counts)
-    found = search.search(words=data.labelled_word(0))
-    return float(np.linalg.norm(found.center - data.topics[0]) / np.linalg.norm(data.topics[0]))
+    m, A, B = lda.moments(data.counts.toarray(), np.eye(int(value))[data.labelled_word(0)], 0.3, distinct=True)
+    center, _ = whitening(A, B, m, 3)
+    return float(np.linalg.norm(center - data.topics[0]) / np.linalg.norm(data.topics[0]))
 
 
 def _by_dimension(value: float, rng: np.random.RandomState) -> float:

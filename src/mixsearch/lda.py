@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import pairwise
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -270,16 +270,6 @@ def has_fractions(counts: Chunks[Any]) -> bool:
     return bool(counts.sum(lambda chunk: int(np.count_nonzero(chunk.samples.data % 1))))
 
 
-def needs_whole_counts(argument: str) -> SearchError:
-    """Return the error that an argument needs whole counts."""
-    return SearchError(
-        "{argument} needs whole counts and averages over different words. Pass the counts themselves instead of "
-        "frequencies or tf-idf, without moments='plugin'.",
-        code="needs_whole_counts",
-        argument=Option(argument),
-    )
-
-
 def count_words(counts: sp.csr_array) -> Array:
     """Count the words of documents, (n,)."""
     return np.asarray(counts.sum(axis=1), dtype=np.float64)
@@ -389,7 +379,12 @@ def sample_topics(family: LdaFamily) -> SampledTopics:
 def start_sampling(family: LdaFamily) -> tuple[Array, Array, float, Chunks[SampledChunk]]:
     """Return the topics of the moment estimates, (d, k), α, (k,), β, and documents with linear estimates of shares."""
     if has_fractions(family.chunks):
-        raise needs_whole_counts("refine")
+        raise SearchError(
+            "{argument}=True draws a topic for each word, which needs whole counts. Pass counts instead of frequencies "
+            "or tf-idf.",
+            code="needs_whole_counts",
+            argument=Option("refine"),
+        )
     n_words = float(family.chunks.sum(lambda chunk: chunk.lengths.sum()))
     if n_words > MAX_WORDS:
         raise SearchError(
@@ -587,13 +582,11 @@ class LdaSearch(SemiSupervised[LdaFamily]):
     alpha0 : float, default=0.01
         The sum of the Dirichlet parameters: near 0, documents have one topic; above 1, they mix many.
     preset : {"default", "paper"}, default="default"
-        "paper" makes the paper's choices: plug-in moments, the same weight for each document, no metric, and the topic
-        of the largest score. By default documents count by their length, words are measured in units of their frequency
-        to the power of 1/4 before eigenvectors are computed, and the answer is the topic with the largest share of the
-        hint.
-    moments : {"distinct", "plugin"}, optional
-        "distinct" averages over different words of a document, which is unbiased and needs whole counts: the default
-        for these. "plugin" also pairs words with themselves: the default for fractions and with ``preset="paper"``.
+        "paper" makes the paper's choices: plug-in moments, which also pair words with themselves, the same weight for
+        each document, no metric, and the topic of the largest score. By default moments are over different words of a
+        document, unless counts are fractions, documents count by their length, words are measured in units of their
+        frequency to the power of 1/4 before eigenvectors are computed, and the answer is the topic with the largest
+        share of the hint.
     random_state : int, RandomState instance or None, default=0
         Seed of the eigensolver's starting block.
 
@@ -628,13 +621,11 @@ class LdaSearch(SemiSupervised[LdaFamily]):
         *,
         alpha0: float = 0.01,
         preset: Preset = "default",
-        moments: Literal["distinct", "plugin"] | None = None,
         random_state: RandomState = 0,
     ) -> None:
         self.n_components = n_components
         self.alpha0 = alpha0
         self.preset = preset
-        self.moments = moments
         self.random_state = random_state
 
     def fit(self, X: SamplesLike, y: ArrayLike | None = None, *, vocabulary: Iterable[str] | None = None) -> Self:
@@ -670,7 +661,6 @@ class LdaSearch(SemiSupervised[LdaFamily]):
     def _fit_family(self, X: Any) -> Chunks[SampleChunk]:
         check_positive_int("n_components", self.n_components)
         k, is_paper, alpha0 = int(self.n_components), self._is_paper(), self.alpha0
-        check_choice("moments", self.moments, (None, "distinct", "plugin"))
         if not (isinstance(alpha0, Real) and 1e-6 <= float(alpha0) <= 1e6):
             raise ArgumentError(
                 "{argument} must be a number from 1e-6 to 1e6, got {value!r}.",
@@ -680,10 +670,7 @@ class LdaSearch(SemiSupervised[LdaFamily]):
         chunks = self._check_chunks(X)
         check_n_features(chunks.n_features, k, f"{k} topics")
         counts = read_counts(chunks)
-        is_plugin = self.moments == "plugin" or (is_paper and self.moments is None)
-        distinct = not is_plugin and not has_fractions(counts)
-        if self.moments == "distinct" and not distinct:
-            raise needs_whole_counts("moments")
+        distinct = not is_paper and not has_fractions(counts)
         documents = weight_documents(counts, distinct=distinct, by_length=not is_paper)
         metric, seed = 0.0 if is_paper else TUNING.metric, self._draw_seed()
         self._family = fit_lda(documents, k, alpha0=float(alpha0), distinct=distinct, metric=metric, seed=seed)

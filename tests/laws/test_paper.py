@@ -9,7 +9,10 @@ from numpy.testing import assert_allclose
 from tests.populations import Mixture, draw_mixture, mixtures
 
 from mixsearch import GaussianSearch, LdaSearch, RegressionSearch, SubspaceSearch
+from mixsearch.core.extraction import extract_by_whitening
+from mixsearch.core.rows import chunk_in_memory
 from mixsearch.datasets import make_gaussian_mixture, make_hint, make_mixed_regression, make_subspaces, make_topics
+from mixsearch.lda import fit_lda, read_counts, weight_documents
 from mixsearch.paper import gaussian, lda, regression, subspace
 from mixsearch.paper.algorithms import cancellation, largest_eigenpairs, whitening
 from mixsearch.paper.algorithms import subspace as subspace_algorithm
@@ -205,11 +208,20 @@ def test_subspace_search():
     assert_equal([found.basis @ found.basis.T], [U @ U.T], 1e-10)
 
 
-@pytest.mark.parametrize("distinct", [False, True])
-def test_lda_search(distinct):
+def test_lda_search():
     data = make_topics(2000, 30, 3, mean_length=40, random_state=0)
     v, alpha0 = np.eye(30)[data.labelled_word(1)], float(data.alpha.sum())
-    m, A, B = lda.moments(data.counts.toarray(), v, alpha0, distinct=distinct)
-    search = LdaSearch(3, preset="paper", alpha0=alpha0, moments="distinct" if distinct else None)
-    found = search.fit(data.counts).search(v)
+    m, A, B = lda.moments(data.counts.toarray(), v, alpha0)
+    found = LdaSearch(3, preset="paper", alpha0=alpha0).fit(data.counts).search(v)
     assert_equal((found.center, alpha0 * found.weight), whitening(A, B, m, 3), 1e-10)
+
+
+def test_lda_moments_of_different_words():
+    data = make_topics(2000, 30, 3, mean_length=40, random_state=0)
+    v, alpha0 = np.eye(30)[data.labelled_word(1)], float(data.alpha.sum())
+    m, A, B = lda.moments(data.counts.toarray(), v, alpha0, distinct=True)
+    counts = read_counts(chunk_in_memory(data.counts.astype(np.float64)))
+    documents = weight_documents(counts, distinct=True, by_length=False)
+    family = fit_lda(documents, 3, alpha0=alpha0, distinct=True, metric=0.0, seed=0)
+    topics = extract_by_whitening(family.contract(v))
+    assert_equal((family.frame.unwhiten(topics.points[:, 0]), topics.weights[0]), whitening(A, B, m, 3), 1e-10)

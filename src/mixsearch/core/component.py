@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
-from scipy.special import ndtr
 
 from mixsearch._typing import Array
 from mixsearch.core.check import Check, leave_out_each
@@ -184,28 +183,11 @@ class Component:
     def p_first(self) -> float:
         """The probability that the hint prefers this component on new samples too.
 
-        From the errors of the answer or, after examples, of moments. `separation` alone says less: noise drives the two
-        largest scores apart.
+        `separation` alone says less: noise drives the two largest scores apart.
         """
-        v = self._hint_in_features
-        if self._refined is not None and v is not None and len(self.scores) > 1:
-            other = self.alternatives[0]
-            variances = [np.sum((v * each.stderr.center) ** 2) + each._hint_variance for each in (self, other)]
-            error = np.sqrt(max(sum(variances), np.finfo(np.float64).tiny))
-            return float(ndtr((self.center - other.center) @ v / error))
         directions = self._candidates.points * np.sqrt(self._candidates.weights)
         moved = None if self._hint is None else self._family.hint_covariance(self._hint)
         return estimate_p_first(self._hinted, self._replicates, directions, self._rank, self._choose, moved)
-
-    @property
-    def _hint_in_features(self) -> Array | None:
-        """The direction, (d,), whose products with refined centers are scores; None if they are not, or by examples."""
-        return None
-
-    @property
-    def _hint_variance(self) -> float:
-        """The variance of the score of a refined center that comes from the direction."""
-        return 0.0
 
     def _membership_of(self, examples: Any) -> Array:
         """Compute the membership of examples, as a search takes them."""

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any, Generic, Protocol, Self
 
 import numpy as np
+from scipy.special import ndtr
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -70,9 +71,28 @@ class MixtureComponent(Component):
         """The component of the refined mixture."""
         return int(self._refined.order[self._rank]) if self._refined else 0
 
+    @cached_property
+    def p_first(self) -> float:
+        """The probability that the hint prefers this component on new samples too.
+
+        From the errors of the answer or, after examples, of moments.
+        """
+        v = self._hint_in_features
+        if self._refined is None or v is None or len(self.scores) == 1:
+            return super().p_first
+        other = self.alternatives[0]
+        variances = [np.sum((v * each.stderr.center) ** 2) + each._hint_variance for each in (self, other)]
+        return float(ndtr((self.center - other.center) @ v / np.sqrt(max(sum(variances), np.finfo(np.float64).tiny))))
+
     @property
     def _hint_in_features(self) -> Array | None:
+        """The direction, (d,), whose products with refined centers are scores; None in a search by examples."""
         return None if self._hint is None else np.asarray(self._hint)
+
+    @property
+    def _hint_variance(self) -> float:
+        """The variance of the score of a refined center that comes from the direction."""
+        return 0.0
 
     @cached_property
     def center(self) -> Array:

@@ -97,7 +97,7 @@ def test_counts_of_too_many_words_cannot_be_sampled():
 
 def test_fractions_of_counts_cannot_be_sampled():
     data = drawn(200)
-    search = LdaSearch(3, alpha0=0.9, moments="plugin").fit(data.counts * 0.5)
+    search = LdaSearch(3, alpha0=0.9).fit(data.counts * 0.5)
     with raises("needs_whole_counts"):
         search.search(words=data.labelled_word(0), refine=True)
 
