@@ -77,7 +77,8 @@ def use(index: Path) -> str:
     answers = [api.describe_topic(opened, outcome.topic, n_words=8, n_documents=4) for outcome in outcomes]
     rows = [document["row"] for answer in answers for document in answer["documents"]]
     documents = [(each.name, each.text, dict(each.columns)) for each in opened.documents(rows)]
-    words, matching = [word.word for word in opened.complete_word("s", 5)], int(opened.match("stars >= 2").sum())
+    words = [word.word for word in opened.complete_word("s", 5)]
+    matching = int(opened.columns.match("stars >= 2").sum())
     shown = [
         answers,
         documents,

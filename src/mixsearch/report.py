@@ -21,9 +21,8 @@ from mixsearch._typing import Array
 from mixsearch.errors import SearchError
 from mixsearch.io.disk import explain_os_errors, write_atomically
 from mixsearch.topics.answers import Answer, Question, answer_questions, describe_topic
-from mixsearch.topics.document_map import list_mapped, place_in_plane
 from mixsearch.topics.groups import group_values
-from mixsearch.topics.overview import list_topics
+from mixsearch.topics.overview import list_mapped, list_topics, place_in_plane
 from mixsearch.topics.topic import Topic
 
 if TYPE_CHECKING:
@@ -244,13 +243,13 @@ def encode_map(index: TopicIndex) -> bytes:
 
     Their number as uint32, the steps between their rows as uint32, x and y as uint16; then the words as JSON.
     """
-    places = place_in_plane(index.corpus)
-    rows = np.asarray(index.corpus.rows)[places.documents]
-    x, y = np.minimum(places.points * (COLUMNS, ROWS), (COLUMNS - 1, ROWS - 1)).astype("<u2").T
+    documents, points = place_in_plane(index.corpus)
+    rows = np.asarray(index.corpus.rows)[documents]
+    x, y = np.minimum(points * (COLUMNS, ROWS), (COLUMNS - 1, ROWS - 1)).astype("<u2").T
     labels = []
     for listed in list_topics(index, N_LABELLED)[:N_LABELS]:
-        weights = listed.topic.membership()[places.documents]
-        members = places.points[weights >= min(0.5, float(weights.max(initial=0)))]
+        weights = listed.topic.membership()[documents]
+        members = points[weights >= min(0.5, float(weights.max(initial=0)))]
         if len(members):
             left, top = np.median(members, axis=0).tolist()
             labels.append({"word": listed.hints[0], "x": left, "y": top})

@@ -29,8 +29,8 @@ from mixsearch.display import pluralize
 from mixsearch.errors import Coded, Option, SearchError, SearchWarning
 
 if TYPE_CHECKING:
-    from mixsearch.topics.growth import Growth
     from mixsearch.topics.records import StoredColumn
+    from mixsearch.topics.storage import Growth
 
 EXIT_ERROR, EXIT_STOPPED = 1, 130
 # The base class of usage errors, which has no public name in all versions of Typer.

@@ -97,10 +97,6 @@ class Spool:
         with np.load(self._get_path(place, "tokens")) as arrays:
             return Sequences(**arrays)
 
-    def read_all_tokens(self) -> Iterator[Sequences]:
-        """Yield the tokens of all chunks in their order."""
-        return map(self.read_tokens, self.places)
-
     def close(self) -> None:
         """Remove the folder."""
         self._folder.close()
@@ -134,8 +130,8 @@ class Corpus:
 
     Attributes
     ----------
-    n_documents, n_characters : int
-        Documents, and the characters of their texts.
+    n_documents : int
+        The number of documents.
     copy_of : array of shape (n_documents,)
         The first document that each nearly repeats; its own index if it repeats none.
     notes : tuple of SearchWarning
@@ -165,7 +161,6 @@ class Corpus:
     """
 
     n_documents: int
-    n_characters: int
     copy_of: Array
     notes: tuple[SearchWarning, ...]
     stop_words: tuple[str, ...]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -24,7 +24,7 @@ from mixsearch.text.options import MAX_FEATURES, CorpusOptions, choose_limits
 from mixsearch.text.phrases import Sequences, find_phrases, number_parts, number_words, recall_phrases
 from mixsearch.text.read import TABLE, Documents, SourceReader, are_texts
 from mixsearch.text.stop_words import AUTO, choose_stop_words, list_stop_words
-from mixsearch.text.tokens import COUNTED, Lexicon, find_tokens, find_words
+from mixsearch.text.tokens import Lexicon, find_tokens, find_words
 
 OnProgress = Callable[[int, int | None], None]
 # Documents, evenly spread, that show the languages of a corpus.
@@ -91,11 +91,11 @@ def read_corpus(
     options = options or CorpusOptions()
     if is_frame(source):
         reader = SourceReader(options, TABLE)
-        return _count_words(reader.read_frame(source), reader, features)
+        return count_documents(reader.read_frame(source), reader, features)
     if are_texts(source):
         reader = SourceReader(options)
         reader.check_no_columns()
-        return _count_words(reader.read_strings(source), reader, features)  # type: ignore[arg-type]
+        return count_documents(reader.read_strings(source), reader, features)  # type: ignore[arg-type]
     sources = find_files(source, is_table=bool(options.named_columns))
     reader = SourceReader(options, describe_source(source))
 
@@ -103,7 +103,7 @@ def read_corpus(
         if on_progress is not None:
             on_progress(min(reader.n_bytes, sources.n_bytes), sources.n_bytes)
 
-    return _count_words(reader.read_files(sources), reader, features, report)
+    return count_documents(reader.read_files(sources), reader, features, report)
 
 
 def count_texts(
@@ -116,37 +116,33 @@ def count_texts(
     if isinstance(texts, str):
         raise TypeError("texts must be an iterable of strings, got a single string: pass [text], or read_corpus(path).")
     reader = SourceReader(options or CorpusOptions())
-    return _count_words(reader.read_strings(texts), reader, features)
+    return count_documents(reader.read_strings(texts), reader, features)
 
 
-def count_documents(chunks: Iterable[Documents], options: CorpusOptions) -> Corpus:
-    """Count the words of documents that are read chunk by chunk, with their names and columns."""
-    return _count_words(chunks, SourceReader(options), None)
-
-
-def _count_words(
+def count_documents(
     chunks: Iterable[Documents],
     reader: SourceReader,
-    features: Sequence[str] | None,
+    features: Sequence[str] | None = None,
     report: Callable[[], None] = lambda: None,
 ) -> Corpus:
     """Count texts, and choose the features by their frequencies unless they are given."""
     options = reader.options
-    with _open_spool() as spool:
+    spool = Spool()
+    with ExitStack() as stack:
+        stack.callback(spool.close)  # after an error; the corpus has it otherwise
         # 1) tokens, numbered as they come; their counts go to disk
         stored = _store_tokens(chunks, reader, spool, report)
         n = spool.starts[-1]
         # 2) documents that nearly repeat an earlier one
         copy_of = find_copies(stored.bands, stored.n_tokens, partial(spool.read_rows, width=len(stored.tokens)))
         # 3) the words that each token is counted as, and their frequencies
-        table = _tabulate_words(stored.tokens, options, spool)
+        table = _tabulate_words(stored.tokens, spool)
         # 4) features and phrases, by their frequencies
         stop_words, names = _choose_features(table, options, spool) if features is None else ([], features)
         # 5) counts by columns: features, and after them all other words
         columns = None if stored.columns is None else find_types(stored.columns, reader.reading.readings)
-        return Corpus(
+        corpus = Corpus(
             n_documents=n,
-            n_characters=stored.n_characters,
             copy_of=copy_of,
             notes=(*reader.list_notes(), *_note_missing(stored.n_missing, n)),
             stop_words=tuple(stop_words),
@@ -155,17 +151,8 @@ def _count_words(
             _spool=spool,
             **_store_counts(pl.Series(names, dtype=pl.String), table, options, spool),
         )
-
-
-@contextmanager
-def _open_spool() -> Iterator[Spool]:
-    """Open a spool whose files are removed after an error."""
-    spool = Spool()
-    try:
-        yield spool
-    except BaseException:
-        spool.close()
-        raise
+        stack.pop_all()
+    return corpus
 
 
 class _Stored(NamedTuple):
@@ -174,7 +161,6 @@ class _Stored(NamedTuple):
     tokens: pl.Series  # the distinct ones, by their numbers
     bands: Array  # (n_documents, 4)
     n_tokens: Array  # of each document, (n_documents,)
-    n_characters: int
     columns: pl.DataFrame | None
     n_missing: int
 
@@ -182,17 +168,16 @@ class _Stored(NamedTuple):
 def _store_tokens(
     chunks: Iterable[Documents], reader: SourceReader, spool: Spool, report: Callable[[], None]
 ) -> _Stored:
-    options, lexicon = reader.options, Lexicon("" if reader.options.token_pattern else COUNTED)
-    columns, n_missing, n_characters, arrays = list[pl.DataFrame](), 0, 0, list[tuple[Array, ...]]()
+    options, lexicon = reader.options, Lexicon()
+    columns, n_missing, arrays = list[pl.DataFrame](), 0, list[tuple[Array, ...]]()
     # An error must end the threads at once, not when its traceback is garbage-collected.
     checked = _check_lengths(chunks, options)
-    with closing(map_in_order(partial(_tokenize, options=options), checked, options.n_threads)) as results:
+    with closing(map_in_order(_tokenize, checked, options.n_threads)) as results:
         for documents, tokens, bounds in results:
             numbers = lexicon.number(tokens)
             is_counted = lexicon.is_counted[numbers]
             of_documents = np.concatenate([[0], np.cumsum(is_counted)])[bounds]
             counts = _count_tokens(numbers[is_counted], of_documents, len(lexicon.hashes))
-            n_characters += int(documents.texts.str.len_chars().sum())
             arrays.append((compute_bands(counts, lexicon.hashes), np.diff(of_documents)))
             contents = {"text": documents.texts} | ({} if documents.names is None else {"name": documents.names})
             spool.add(pl.DataFrame(contents), counts, Sequences(numbers, bounds))
@@ -207,7 +192,7 @@ def _store_tokens(
             source=reader.source,
         )
     bands, n_tokens = (np.concatenate(listed) for listed in zip(*arrays, strict=True))
-    return _Stored(lexicon.tokens, bands, n_tokens, n_characters, concat(columns) if columns else None, n_missing)
+    return _Stored(lexicon.tokens, bands, n_tokens, concat(columns) if columns else None, n_missing)
 
 
 def _check_lengths(chunks: Iterable[Documents], options: CorpusOptions) -> Iterator[Documents]:
@@ -227,9 +212,9 @@ def _check_lengths(chunks: Iterable[Documents], options: CorpusOptions) -> Itera
         yield documents
 
 
-def _tokenize(documents: Documents, options: CorpusOptions) -> tuple[Documents, pl.Series, Array]:
+def _tokenize(documents: Documents) -> tuple[Documents, pl.Series, Array]:
     """Return the tokens of all documents; those from bounds[i] to bounds[i + 1] belong to document i."""
-    lists = find_tokens(documents.texts, options)
+    lists = find_tokens(documents.texts)
     bounds = np.concatenate([[0], np.cumsum(lists.list.len().to_numpy().astype(np.int64))])
     return documents, lists.explode().drop_nulls(), bounds
 
@@ -305,8 +290,8 @@ class _WordTable(NamedTuple):
     totals: Array  # total count of each word, (n_words,)
 
 
-def _tabulate_words(tokens: pl.Series, options: CorpusOptions, spool: Spool) -> _WordTable:
-    pairs = find_words(tokens, options)
+def _tabulate_words(tokens: pl.Series, spool: Spool) -> _WordTable:
+    pairs = find_words(tokens)
     words = pairs["word"].unique().sort()
     columns = pairs.join(words.to_frame().with_row_index("column"), on="word", how="left")
     places = (columns["token"].to_numpy(), columns["column"].to_numpy().astype(np.int32))
@@ -341,7 +326,9 @@ def _choose_features(table: _WordTable, options: CorpusOptions, spool: Spool) ->
         n_words = int(table.totals.sum())
         parts = number_parts(table.words.gather(members), table.tokens)
         limits = (n_documents, upper, len(features), n_words)
-        phrases = find_phrases(spool.read_all_tokens, parts, table.totals[members] / n_words, limits)
+        phrases = find_phrases(
+            lambda: map(spool.read_tokens, spool.places), parts, table.totals[members] / n_words, limits
+        )
         names = pl.concat([names.filter(~_are_joined(names, phrases)), phrases]).sort()
     return stop_words, names.to_list()
 
@@ -355,7 +342,7 @@ def _check_features(is_candidate: Array, is_feature: Array, limits: tuple[float,
     if not is_candidate.any():
         raise SearchError(
             pluralize(n, "The only document has", "The {n_documents:,} documents have")
-            + " no words. Check the text column and the token pattern.",
+            + " no words. Check the text column.",
             code="no_words",
             n_documents=n,
         )

@@ -7,8 +7,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-import polars as pl
-
 from mixsearch.errors import ArgumentError, Option
 from mixsearch.machine import available_cores
 from mixsearch.options import option
@@ -28,7 +26,11 @@ _SMALL_MIN_SHARE, _SMALL_MAX_DF = 100, 10
 
 @dataclass(frozen=True, kw_only=True)
 class CorpusOptions:
-    r"""Options for reading files, splitting texts into words and choosing the words that topics consist of.
+    """Options for reading files, and choosing the words that topics consist of.
+
+    Words are runs of at least two letters, combining marks and digits with at least one letter. Hyphens join them, and
+    the parts are counted, too (zero-day, cve-2022-0001). Of scripts without spaces (Chinese, Japanese, Thai, Lao,
+    Khmer, Burmese), overlapping pairs of characters are counted.
 
     Parameters
     ----------
@@ -43,11 +45,6 @@ class CorpusOptions:
         Encoding of text files. It must keep ASCII unchanged.
     skip_bad_rows : bool
         Skip rows of CSV, TSV and JSON that cannot be read, and count them. By default they are errors.
-    token_pattern : str, optional
-        Regular expression, as in Rust, that matches one word of a text in lower case. By default words are runs of at
-        least two letters, combining marks and digits with at least one letter. Hyphens join them, and the parts are
-        counted, too (zero-day, cve-2022-0001). Of scripts without spaces (Chinese, Japanese, Thai, Lao, Khmer,
-        Burmese), overlapping pairs of characters are counted.
     stop_words : str or sequence of str, optional
         Words that are not features: a language such as en, or the words. auto takes the frequent stop words of the
         languages that occur in the texts.
@@ -66,10 +63,9 @@ class CorpusOptions:
     Examples
     --------
     >>> from mixsearch.text import CorpusOptions, read_corpus
-    >>> options = CorpusOptions(token_pattern=r"\S+", stop_words=["the"])
-    >>> with read_corpus(["The runner's run", "A good run"], options) as corpus:
+    >>> with read_corpus(["The first run", "A good run"], CorpusOptions(stop_words=["the"])) as corpus:
     ...     print(corpus.vocabulary)
-    ['a', 'good', 'run', "runner's"]
+    ['first', 'good', 'run']
     """
 
     text: str | Sequence[str] | None = option(
@@ -79,7 +75,6 @@ class CorpusOptions:
     keep: KeptColumns = option("auto", "Columns to keep for filters, groups and lists.", metavar="COLUMN,...|auto|none")
     encoding: str = option("utf-8", "Encoding of text files.")
     skip_bad_rows: bool = option(False, "Skip rows of CSV, TSV and JSON that cannot be read, and count them.")
-    token_pattern: str | None = None
     stop_words: str | Sequence[str] | None = option(
         "auto", "Words that are not features: a language such as en, or the words.", metavar="auto|none|LANGUAGE"
     )
@@ -98,8 +93,6 @@ class CorpusOptions:
         _check_encoding(self.encoding)
         if isinstance(self.keep, str) and self.keep != "auto":
             object.__setattr__(self, "keep", (self.keep,))
-        if self.token_pattern is not None:
-            _check_pattern(self.token_pattern)
 
     @property
     def text_columns(self) -> tuple[str, ...]:
@@ -164,14 +157,3 @@ def _check_encoding(encoding: str) -> None:
         "{argument} must be an encoding that Python knows and that keeps ASCII unchanged, such as 'utf-8' or 'cp1252', "
         "got {value!r}. Convert the file with iconv.",
     )
-
-
-def _check_pattern(pattern: str) -> None:
-    try:
-        pl.Series([""]).str.extract_all(pattern)
-    except pl.exceptions.PolarsError as error:
-        raise _make_error(
-            "token_pattern",
-            pattern,
-            "{argument} must be a regular expression without look-around and references to groups, got {value!r}.",
-        ) from error

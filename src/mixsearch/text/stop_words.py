@@ -8,6 +8,7 @@ from functools import cache
 import numpy as np
 import polars as pl
 import scipy.sparse as sp
+import stopwordsiso
 
 from mixsearch.errors import ArgumentError, Option
 from mixsearch.text.options import CorpusOptions
@@ -42,8 +43,6 @@ _MIN_USED = 1 / 2
 @cache
 def list_words_of(language: str) -> frozenset[str]:
     """Return the stop words of a language, normalized as texts are."""
-    import stopwordsiso  # parses the lists of all languages
-
     words = _ENGLISH.split() if language == "en" else stopwordsiso.stopwords(language)
     return frozenset(normalize_texts(pl.Series(sorted(words), dtype=pl.String)))
 
@@ -55,16 +54,13 @@ def list_stop_words(options: CorpusOptions) -> list[str]:
         return []
     if not isinstance(words, str):
         return sorted(set(normalize_texts(pl.Series(list(words), dtype=pl.String))))
-    if words != "en":
-        import stopwordsiso
-
-        if words not in stopwordsiso.langs():
-            raise ArgumentError(
-                "{argument} must be 'auto', a list of words, or the code of a language ({codes}), got {value!r}.",
-                argument=Option("stop_words"),
-                codes=", ".join(sorted(stopwordsiso.langs())),
-                value=words,
-            )
+    if words not in stopwordsiso.langs():
+        raise ArgumentError(
+            "{argument} must be 'auto', a list of words, or the code of a language ({codes}), got {value!r}.",
+            argument=Option("stop_words"),
+            codes=", ".join(sorted(stopwordsiso.langs())),
+            value=words,
+        )
     return sorted(list_words_of(words))
 
 
@@ -74,8 +70,6 @@ def choose_stop_words(words: Sequence[str], counts: sp.csr_array) -> tuple[list[
     A document is in the language that lists most of its words. Returned are the frequent stop words, and all, which no
     phrase contains.
     """
-    import stopwordsiso
-
     lists = [list_words_of(language) for language in sorted(stopwordsiso.langs())]
     column_of = {word: column for column, word in enumerate(words)}
     listed = sorted(word for word in set().union(*lists) if word in column_of)

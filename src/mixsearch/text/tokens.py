@@ -9,7 +9,6 @@ import numpy as np
 import polars as pl
 
 from mixsearch._typing import Array
-from mixsearch.text.options import CorpusOptions
 
 # Scripts without spaces. Katakana spells foreign words, so its runs stay whole.
 _UNSPACED = r"\p{Han}\p{Hiragana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
@@ -37,7 +36,7 @@ _MARKUP = (
     r"|thead|tr|tt|u|ul)(?:\s[^<>]*)?/?>"
 )
 # Other tokens only separate words.
-COUNTED = r"[\p{L}\p{N}]"
+_COUNTED = r"[\p{L}\p{N}]"
 # Nobody searches for longer words: encoded files and the like.
 _MAX_LETTERS = 60
 
@@ -67,12 +66,12 @@ def normalize_text(text: str) -> str:
     return str(normalize_texts(pl.Series([text]))[0])
 
 
-def find_tokens(texts: pl.Series, options: CorpusOptions) -> pl.Series:
-    """Return the tokens of each text, lists of str: runs of letters or of what separates phrases, or of a pattern."""
-    return normalize_texts(texts).str.extract_all(options.token_pattern or _TOKEN)
+def find_tokens(texts: pl.Series) -> pl.Series:
+    """Return the tokens of each text, lists of str: runs of letters or of what separates phrases."""
+    return normalize_texts(texts).str.extract_all(_TOKEN)
 
 
-def find_words(tokens: pl.Series, options: CorpusOptions) -> pl.DataFrame:
+def find_words(tokens: pl.Series) -> pl.DataFrame:
     """Return the words that each token is counted as, with columns `token`, its index, and `word`.
 
     A word is counted as itself, a compound also as its parts (gpt-4 and gpt), a run of a script without spaces as
@@ -84,8 +83,6 @@ def find_words(tokens: pl.Series, options: CorpusOptions) -> pl.DataFrame:
     )
     word = pl.col("word")
     frame = frame.filter(word.str.len_chars().is_between(1, _MAX_LETTERS) | word.str.contains(f"[{_UNSPACED}]"))
-    if options.token_pattern is not None:
-        return frame
     has_letter = frame.filter(word.str.contains(r"\p{L}"))
     is_word = word.str.contains(_WORD) & word.str.contains(r"\p{L}")
     compounds = has_letter.filter(word.str.contains(rf"^{_COMPOUND}$"))
@@ -102,11 +99,11 @@ def find_words(tokens: pl.Series, options: CorpusOptions) -> pl.DataFrame:
     return pl.concat(words).sort("token", maintain_order=True)
 
 
-def split_words(text: str, options: CorpusOptions, is_known: Callable[[str], bool] = bool) -> list[str]:
+def split_words(text: str, is_known: Callable[[str], bool] = bool) -> list[str]:
     """Split a question into words as the texts of a corpus are; of a compound, itself if it is known, or its parts."""
-    tokens = find_tokens(pl.Series([text]), options).explode().drop_nulls()
+    tokens = find_tokens(pl.Series([text])).explode().drop_nulls()
     words: list[str] = []
-    for (token,), rows in find_words(tokens, options).group_by("token", maintain_order=True):
+    for (token,), rows in find_words(tokens).group_by("token", maintain_order=True):
         compound, listed = tokens[token], rows["word"].to_list()
         if compound in listed:
             listed = [compound] if len(listed) == 1 or is_known(compound) else listed[1:]
@@ -120,13 +117,13 @@ class Lexicon:
     Attributes
     ----------
     is_counted : array of shape (n,), bool
-        Which tokens match a pattern. The others only separate words.
+        Which tokens have a letter or a digit. The others only separate words.
     hashes : array of shape (n,), uint64
         A hash of the letters of each, the same in every run.
     """
 
-    def __init__(self, counted: str) -> None:
-        self._counted, self._kind = counted, pl.Categorical(pl.Categories.random())
+    def __init__(self) -> None:
+        self._kind = pl.Categorical(pl.Categories.random())
         self._numbered = pl.Series([], dtype=self._kind)  # Polars forgets categories that no series uses
         self._tokens = [pl.Series([], dtype=pl.String)]
         self.is_counted, self.hashes = np.zeros(0, dtype=bool), np.zeros(0, dtype=np.uint64)
@@ -144,6 +141,6 @@ class Lexicon:
         largest = np.maximum.accumulate(np.append(np.int32(len(self.hashes) - 1), numbers))
         new = tokens.gather(np.flatnonzero(numbers > largest[:-1]))
         self._tokens.append(new)
-        self.is_counted = np.concatenate([self.is_counted, new.str.contains(self._counted).to_numpy()])
+        self.is_counted = np.concatenate([self.is_counted, new.str.contains(_COUNTED).to_numpy()])
         self.hashes = np.concatenate([self.hashes, new.hash().to_numpy()])
         return numbers

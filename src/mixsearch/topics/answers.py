@@ -219,21 +219,13 @@ def make_snippet(text: str, words: Iterable[str], length: int = SNIPPET_LENGTH) 
     plain = " ".join(text.split())
     if len(plain) <= length:
         return plain
-    starts = [start for start, _ in find_words(plain, words)]
-    wanted = min(max(_find_densest(starts, length) - length // 4, 0), len(plain) - length)
+    starts: Array = np.array([start for start, _ in find_words(plain, words)] or [0])
+    n_following = np.searchsorted(starts, starts + length) - np.arange(len(starts))
+    wanted = min(max(int(starts[n_following.argmax()]) - length // 4, 0), len(plain) - length)
     start = plain.rfind(" ", 0, wanted + 1) + 1
     end = len(plain) if start + length >= len(plain) else plain.rfind(" ", start, start + length + 1)
     end = start + length if end <= start else end  # one endless word
     return f"{'…' if start else ''}{plain[start:end]}{'…' if end < len(plain) else ''}"
-
-
-def _find_densest(starts: list[int], length: int) -> int:
-    """Return the start that is followed by most others within a length, or 0."""
-    if not starts:
-        return 0
-    array: Array = np.array(starts)
-    n_following = np.searchsorted(array, array + length) - np.arange(len(array))
-    return int(array[np.argmax(n_following)])
 
 
 def frame_documents(

@@ -15,21 +15,22 @@ import scipy.sparse as sp
 
 from mixsearch._typing import Array
 from mixsearch.core.validation import check_positive_int
-from mixsearch.errors import ArgumentError, RepeatedIdsWarning, SearchError, SearchWarning
+from mixsearch.errors import ArgumentError, RepeatedIdsWarning, SearchWarning
+from mixsearch.io.column_names import MAX_LISTED, list_names
 from mixsearch.io.folder import FolderWriter, open_folder, write_folder
 from mixsearch.options import option
 from mixsearch.text.corpus import Corpus, CountChunk
 from mixsearch.text.count import read_corpus
 from mixsearch.text.options import CorpusOptions
 from mixsearch.topics.fitted_corpus import damp_counts, fit_corpus
-from mixsearch.topics.growth import FACT as GROWTH
-from mixsearch.topics.growth import Growth
-from mixsearch.topics.records import ID, Columns, make_records, write_records
+from mixsearch.topics.records import Columns, make_records, write_records
 from mixsearch.topics.storage import (
     BY_DOCUMENT,
+    GROWTH,
     SEGMENTS,
     WORDS,
     CountWriter,
+    Growth,
     name_segment,
     write_by_word,
     write_frame,
@@ -39,11 +40,8 @@ from mixsearch.topics.tuning import TUNING
 
 # Documents that a word which is not a feature must be in, to be found: others are mostly misspelled.
 MIN_DOCUMENTS = 2
-# Ids that a note lists.
-_MAX_LISTED = 5
 # Options that say where the texts are, and those that only matter while they are read, are not stored.
 _NOT_STORED = ("encoding", "memory")
-_OF_TOKENS = ("token_pattern", "phrases")
 
 # Called with the step of the work, units done, units in all (None if unknown), and the name of the unit.
 OnProgress = Callable[[str, int, int | None, str], None]
@@ -202,7 +200,6 @@ def write_index(
 
     write_records(out, name, map(write_counts, corpus.chunks()))
     n = corpus.n_documents
-    _check_counts(by_document.n_nonzeros, n)
     # 2) counts by word: features, and all other words that several documents have
     on_progress("Listing words", 0, d + len(others), "words")
     features = by_document.open((n, d))
@@ -226,7 +223,7 @@ def write_index(
     out.facts["corpus"] = {
         "n_rows": n if rows is None else int(rows[-1]) + 1,
         "has_names": has_names,
-        "tokens": {name: getattr(reading, name) for name in _OF_TOKENS} | {"stop_words": list(corpus.stop_words)},
+        "tokens": {"phrases": reading.phrases, "stop_words": list(corpus.stop_words)},
         "reading": _describe_reading(corpus, reading),
     }
     return {
@@ -238,15 +235,6 @@ def write_index(
         "n_nonzeros": by_document.n_nonzeros,
         "n_components": len(frame.values),
     }
-
-
-def _check_counts(n_nonzeros: int, n_documents: int) -> None:
-    if not n_nonzeros:
-        raise SearchError(
-            "None of the {n_documents:,} documents has a word of the vocabulary. Add documents that do.",
-            code="too_few_documents",
-            n_documents=n_documents,
-        )
 
 
 def _expect_new_words(corpus: Corpus) -> float:
@@ -279,21 +267,17 @@ def _find_repeated_ids(path: Path) -> list[RepeatedIdsWarning]:
     if not folder.facts["corpus"]["has_names"]:
         return []
     names = Columns(folder, folder.facts[SEGMENTS], has_names=True).read_names()
-    counts = names.filter(names != "").value_counts(sort=False, name="n").filter(pl.col("n") > 1)
-    if not counts.height:
+    repeated = names.filter((names != "") & names.is_duplicated())
+    if not len(repeated):
         return []
-    # The first ones in the order of the documents.
-    listed = names.filter(names.is_in(counts[ID].implode())).unique(maintain_order=True)[:_MAX_LISTED].to_list()
+    ids = repeated.unique(maintain_order=True)
     return [
         RepeatedIdsWarning(
-            "{n_ids:,} ids name several documents, {n_documents:,} in all: {listed}. An id stands for all of its "
-            "documents when they are removed or replaced; use rows to mean one of them."
-            if counts.height > 1
-            else "The id {listed} names {n_documents:,} documents. It stands for all of them when they are removed or "
-            "replaced; use rows to mean one of them.",
-            n_ids=counts.height,
-            n_documents=int(counts["n"].sum()),
-            listed=", ".join(listed) + (", ..." if counts.height > len(listed) else ""),
-            ids=listed,
+            "{n_documents:,} documents share an id with others: {listed}. An id stands for all of its documents when "
+            "they are removed or replaced; use rows to mean one of them.",
+            n_ids=len(ids),
+            n_documents=len(repeated),
+            listed=list_names(ids.to_list()),
+            ids=ids[:MAX_LISTED].to_list(),
         )
     ]

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import polars as pl
 
 from mixsearch._typing import Array
-from mixsearch.text.options import CorpusOptions
 from mixsearch.text.tokens import normalize_text, split_words
 from mixsearch.topics.fitted_corpus import FittedCorpus
+from mixsearch.topics.tuning import TUNING
 
-# Words whose directions have a larger cosine are mostly about one topic.
-SAME_TOPIC = 0.5
-# Words that differ most between topics: how many are considered for each that is wanted, and at least.
-_N_CONSIDERED, _MIN_CONSIDERED = 20, 400
 # Letters of a word to start with, at least.
 _MIN_LETTERS = 3
 # Words whose spelling is kept: every key of a word asks for it several times.
@@ -39,17 +34,15 @@ class CorpusWord:
 # ---- Spelling and completion ----------------------------------------------------------------------------------------
 
 
-def make_speller(tokens: Mapping[str, Any], is_known: Callable[[str], bool]) -> Callable[[str], list[str]]:
+def make_speller(stop_words: Collection[str], is_known: Callable[[str], bool]) -> Callable[[str], tuple[str, ...]]:
     """Return a function from a word or phrase as it is typed to its words as the texts were split."""
-    options = CorpusOptions(**{**tokens, "min_df": 1, "max_df": 1.0})
-    stop_words = set(tokens["stop_words"])
 
     @lru_cache(_N_SPELLED)
     def spell(text: str) -> tuple[str, ...]:
         normal = normalize_text(text)
         if is_known(normal) or "*" in normal or "?" in normal:
             return (normal,)
-        words = split_words(normal, options, is_known)
+        words = split_words(normal, is_known)
         if len(words) > 1:
             words = [word for word in words if word not in stop_words] or words
             if len("".join(words)) > len(normal):
@@ -57,7 +50,7 @@ def make_speller(tokens: Mapping[str, Any], is_known: Callable[[str], bool]) -> 
                 words = [word for word in words if is_known(word)] or words
         return tuple(words) or (normal,)
 
-    return lambda text: list(spell(text))
+    return spell
 
 
 def complete_word(words: pl.Series, n_documents: Array, prefix: str, n: int) -> list[CorpusWord]:
@@ -79,11 +72,6 @@ def split_query(query: str) -> tuple[str, str]:
     return typed[:start], typed[start:]
 
 
-def close_query(query: str) -> str:
-    """Close an open quote and drop a minus without a word."""
-    return query.removesuffix(" -").removesuffix("-") + ('"' if query.count('"') % 2 else "")
-
-
 # ---- Words to start with --------------------------------------------------------------------------------------------
 
 
@@ -101,17 +89,14 @@ def find_directions(corpus: FittedCorpus) -> Array:
 def choose_starters(corpus: FittedCorpus, words: Sequence[str], n: int) -> list[CorpusWord]:
     """Choose the words that vary most between topics, one per topic."""
     directions = find_directions(corpus)
-    lengths = np.linalg.norm(directions, axis=1)
+    lengths = np.maximum(np.linalg.norm(directions, axis=1), 1e-12)
     n_documents = corpus.document_frequency[: len(lengths)]
-    ranked = [column for column in np.argsort(-lengths, kind="stable").tolist() if n_documents[column]]
-    usual = [column for column in ranked if _is_usual(words[column])] or ranked
+    left = np.where(n_documents > 0, lengths, 0)
     chosen: list[int] = []
-    for column in usual[: max(_N_CONSIDERED * n, _MIN_CONSIDERED)]:
-        cosines = directions[chosen] @ directions[column] / np.maximum(lengths[chosen] * lengths[column], 1e-12)
-        if len(chosen) < n and cosines.max(initial=0) <= SAME_TOPIC:
+    while len(chosen) < n and left.max(initial=0) > 0:
+        column = int(left.argmax())
+        left[column] = 0
+        if (len(words[column]) >= _MIN_LETTERS or not words[column].isascii()) and words[column][0].isalpha():
             chosen.append(column)
+            left[directions @ directions[column] > TUNING.same_topic * lengths * lengths[column]] = 0
     return [CorpusWord(words[column], int(n_documents[column])) for column in chosen]
-
-
-def _is_usual(word: str) -> bool:
-    return (len(word) >= _MIN_LETTERS or not word.isascii()) and word[0].isalpha()

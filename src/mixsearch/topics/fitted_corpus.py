@@ -311,7 +311,6 @@ class FittedCorpus:
         n_components: int = TUNING.n_components,
         n_features: int | None = None,
         copy_of: Array | None = None,
-        rows: Array | None = None,
         seed: int = 0,
     ) -> FittedCorpus:
         """Fit a corpus to the counts of all words in memory, of which the first `n_features` are features."""
@@ -320,8 +319,7 @@ class FittedCorpus:
         features = damped if n_features in (None, d) else sp.csr_array(damped[:, :n_features])
         frame, placed = fit_corpus(features, n_components, seed=seed)
         every = np.arange(n)
-        copy_of, rows = every if copy_of is None else copy_of, every if rows is None else rows
-        segment = Segment(features, sp.csc_array(damped), placed, copy_of, rows)
+        segment = Segment(features, sp.csc_array(damped), placed, every if copy_of is None else copy_of, every)
         return cls(words, frame, [segment])
 
     def __getstate__(self) -> dict[str, Any]:
@@ -442,19 +440,17 @@ class FittedCorpus:
 
     def place(self, counts: sp.csr_array) -> Vectors:
         """Return other documents, of damped counts of features, as unit vectors."""
-        X, placed = sp.csr_array(counts), place_documents(self.frame, counts)
-        weighted = sp.csr_array((X.data * self.frame.idf[X.indices], X.indices, X.indptr), shape=X.shape)
-        anchors = join_anchors(placed.nearest, placed.nearness, len(self.frame.anchors))
-        tfidf = scale_rows(weighted, placed.lengths)
+        placed = place_documents(self.frame, counts)
+        tfidf = weigh_rows(counts, self.frame.idf, placed.lengths)
         broad = to_broad(self.frame, placed.coordinates)[0]
+        anchors = join_anchors(placed.nearest, placed.nearness, len(self.frame.anchors))
         return Vectors(tfidf, placed.coordinates, placed.norms, broad, anchors)
 
     def take(self, documents: Array) -> sp.csr_array:
         """Return unit tf-idf vectors of some documents, (q, d)."""
         parts = [segment.by_document[indices] for segment, indices, _ in self.split_documents(documents)]
         X = parts[0] if len(parts) == 1 else sp.csr_array(sp.vstack(parts, "csr"))
-        weighted = sp.csr_array((X.data * self.frame.idf[X.indices], X.indices, X.indptr), shape=X.shape)
-        return scale_rows(weighted, self.lengths[documents])
+        return weigh_rows(X, self.frame.idf, self.lengths[documents])
 
     def take_coordinates(self, documents: Array) -> tuple[Array, Array]:
         """Return the coordinates of some documents, (q, k), and their lengths before they were scaled, (q,)."""
@@ -484,7 +480,7 @@ class FittedCorpus:
         ]
 
 
-def scale_rows(X: sp.csr_array, lengths: Array) -> sp.csr_array:
-    """Divide sparse rows by their lengths; those of length 0 are empty."""
+def weigh_rows(X: sp.csr_array, idf: Array, lengths: Array) -> sp.csr_array:
+    """Multiply sparse rows by weights of columns, and divide them by their lengths; those of length 0 are empty."""
     factors = np.repeat(_invert(lengths), np.diff(X.indptr))
-    return sp.csr_array((X.data * factors, X.indices, X.indptr), shape=X.shape)
+    return sp.csr_array((X.data * idf[X.indices] * factors, X.indices, X.indptr), shape=X.shape)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from importlib import import_module
@@ -17,7 +15,6 @@ import numpy as np
 import polars as pl
 import scipy.sparse as sp
 
-from mixsearch._typing import Array
 from mixsearch.errors import Coded
 from mixsearch.io.disk import damage_error
 from mixsearch.io.folder import Folder, open_folder
@@ -25,25 +22,19 @@ from mixsearch.text.options import CorpusOptions
 from mixsearch.topics.completion import (
     CorpusWord,
     choose_starters,
-    close_query,
     complete_word,
     make_speller,
     split_query,
 )
 from mixsearch.topics.fitted_corpus import FittedCorpus, damp_counts
-from mixsearch.topics.growth import Growth, read_growth
-from mixsearch.topics.hint import Hint, Vocabulary, find_terms, read_words
+from mixsearch.topics.hint import Vocabulary
 from mixsearch.topics.records import ID, Columns, Document, StoredColumn, open_texts
-from mixsearch.topics.search import check_hint, find_topic
-from mixsearch.topics.storage import SEGMENTS, check_indices, open_corpus
+from mixsearch.topics.search import find_topic, make_hint
+from mixsearch.topics.storage import SEGMENTS, Growth, check_indices, open_corpus, read_growth
 from mixsearch.topics.topic import Topic
 
 if TYPE_CHECKING:
     from mixsearch.topics.groups import TopicGroups
-
-# Frequent words in the contents of an index.
-_N_FREQUENT = 10
-# What an index knows of its corpus.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,9 +53,7 @@ class Contents:
     n_components: int
     has_names: bool
     reading: dict[str, Any]
-    bytes_of_files: dict[str, int]
     n_bytes: int
-    frequent_words: list[CorpusWord]
     starters: list[CorpusWord]
     columns: list[StoredColumn]
     growth: Growth
@@ -167,29 +156,11 @@ class TopicIndex:
         Topic
         """
         with self.explain_failures():
-            terms, avoided = ((), ()) if words is None else find_terms(read_words(words), self.vocabulary)
-            given = ([] if listed is None else listed for listed in (documents, not_documents))
-            rows, avoid = (np.unique(self.corpus.find_rows(listed)).astype(np.intp) for listed in given)
             counts = None if text is None else damp_counts(self._count([text] if isinstance(text, str) else text))
-            check_hint(bool(terms) or len(rows) > 0 or counts is not None, np.intersect1d(rows, avoid), narrower)
-            subset = None if where is None else self.match(where)
-            topic = find_topic(self._checked_corpus, Hint(terms, avoided, rows, avoid, counts, narrower, meaning))
+            hint = make_hint(self.corpus, self.vocabulary, words, documents, not_documents, counts, narrower, meaning)
+            subset = None if where is None else self.columns.match(where)
+            topic = find_topic(self._checked_corpus, hint)
             return topic if subset is None else topic.within(subset)
-
-    def match(self, where: str) -> Array:
-        """Return which documents match a filter.
-
-        Parameters
-        ----------
-        where : str
-            A condition on the columns, such as ``stars <= 2 and date >= 2024-01-01``.
-
-        Returns
-        -------
-        array of shape (n,), of bool
-            In the order of the corpus, as `columns` is. An error is raised if none matches.
-        """
-        return self.columns.match(where)
 
     def group(
         self,
@@ -229,7 +200,7 @@ class TopicIndex:
         names = [name for name in (over, by) if name is not None]
         columns = self.columns.take(np.arange(self.n_documents), names) if names else pl.DataFrame()
         are_years = any(column.name == over and column.role == "date" for column in self.columns.described)
-        subset = None if where is None else self.match(where)
+        subset = None if where is None else self.columns.match(where)
         return group_topics(
             named, columns, over=over, by=by, every=every, where=where, subset=subset, are_years=are_years
         )
@@ -265,11 +236,6 @@ class TopicIndex:
 
     # ---- Words ----
 
-    @property
-    def words(self) -> Sequence[str]:
-        """The words of all documents: first the features, which compare them."""
-        return self.corpus.words
-
     @cached_property
     def vocabulary(self) -> Vocabulary:
         """The words, and how many documents contain each."""
@@ -280,7 +246,7 @@ class TopicIndex:
 
     @cached_property
     def _speller(self) -> Any:
-        return make_speller(self.facts["tokens"], lambda word: self.vocabulary.find(word) is not None)
+        return make_speller(self.vocabulary.stop_words, lambda word: self.vocabulary.find(word) is not None)
 
     def spell(self, word: str) -> str:
         """Spell a word or phrase as the texts do.
@@ -329,7 +295,7 @@ class TopicIndex:
 
     @cached_property
     def _word_series(self) -> pl.Series:
-        return pl.Series(self.words, dtype=pl.String)
+        return pl.Series(self.corpus.words, dtype=pl.String)
 
     def complete_query(self, query: str) -> str:
         """Complete the last word of a query if it is not a word yet.
@@ -346,7 +312,8 @@ class TopicIndex:
         """
         before, word = split_query(query)
         completed = self.complete_word(word, 1) if word and not self.document_frequency(word) else []
-        return close_query(before + (completed[0].word if completed else word))
+        completion = (before + (completed[0].word if completed else word)).removesuffix(" -").removesuffix("-")
+        return completion + ('"' if completion.count('"') % 2 else "")  # an open quote is closed
 
     def starters(self, n: int = 10) -> list[CorpusWord]:
         """List words to begin with, one per topic.
@@ -361,14 +328,14 @@ class TopicIndex:
         list of CorpusWord
             The most distinctive words first.
         """
-        return choose_starters(self.corpus, self.words, n)
+        return choose_starters(self.corpus, self.corpus.words, n)
 
     def _count(self, texts: Sequence[str]) -> sp.csr_array:
         """Count the features in other texts, (q, d)."""
         from mixsearch.text.count import count_texts  # with readers of all formats, which words need not wait for
 
         with count_texts(
-            texts, CorpusOptions(**self.facts["tokens"]), features=self.words[: self.corpus.n_features]
+            texts, CorpusOptions(**self.facts["tokens"]), features=self.corpus.words[: self.corpus.n_features]
         ) as counted:
             return counted.to_counts()
 
@@ -397,14 +364,8 @@ class TopicIndex:
         -------
         Contents
         """
-        sizes: Counter[str] = Counter()
-        for name, file in self.folder.manifest.files.items():
-            parts = re.split(r"[/.]", name)
-            sizes[parts[1] if parts[0].startswith("segment_") else parts[0]] += file.size
         corpus = self.corpus
         with self.explain_failures():
-            frequency = corpus.document_frequency[: corpus.n_features]
-            frequent = np.argsort(-frequency, kind="stable")[:_N_FREQUENT].tolist()
             return Contents(
                 path=str(self.path),
                 created=self.created,
@@ -418,9 +379,7 @@ class TopicIndex:
                 n_components=self.n_components,
                 has_names=self.has_names,
                 reading=self.facts["reading"],
-                bytes_of_files=dict(sizes),
-                n_bytes=sum(sizes.values()),
-                frequent_words=[CorpusWord(self._word_series[i], int(frequency[i])) for i in frequent],
+                n_bytes=sum(file.size for file in self.folder.manifest.files.values()),
                 starters=self.starters(),
                 columns=self.columns.described,
                 growth=read_growth(self.folder),
@@ -463,17 +422,6 @@ class TopicIndex:
     def check_files(self) -> None:
         """Raise `DamagedFolderError` if a file of the index was cut in place: reading it would end the process."""
         self.folder.check_sizes()
-
-    def file_times(self) -> tuple[int, ...]:
-        """Return when each file of the index was changed, in nanoseconds; nothing if one is gone.
-
-        Returns
-        -------
-        tuple of int
-        """
-        with suppress(OSError):
-            return tuple(path.stat().st_mtime_ns for path in self.folder.files.values())
-        return ()
 
 
 def _describe_corpus(facts: Any) -> bool:

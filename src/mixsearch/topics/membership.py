@@ -89,8 +89,9 @@ class TopicCheck(NamedTuple):
             return "no check: no other documents are left to compare with"
         if q < 2:
             return "no check: it needs two documents"
-        n = _round_up(int(self.ranks[min(int(TUNING.told_recall * q), q - 1)]))
-        n = min(n, self.n_documents)
+        rank = int(self.ranks[min(int(TUNING.told_recall * q), q - 1)])
+        unit = 10 ** max(len(str(rank)) - 2, 1)
+        n = min(-(-rank // unit) * unit, self.n_documents)
         if q <= TUNING.few:
             n_back = int(np.sum(self.ranks <= n))
             return f"{n_back} of {q} documents come back among the first {n:,} when left out"
@@ -99,11 +100,6 @@ class TopicCheck(NamedTuple):
         else:
             ranked = "documents that were left out are"
         return f"{self.recall(n):.0%} of the {ranked} among the first {n:,} of {self.n_documents:,} others"
-
-
-def _round_up(n: int) -> int:
-    unit = 10 ** max(len(str(n)) - 2, 1)
-    return int(-(-n // unit) * unit)
 
 
 class Calibration(NamedTuple):

@@ -8,7 +8,7 @@ documents are joined by the best of a first pass.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -23,7 +23,6 @@ from mixsearch.topics.fitted_corpus import (
     Vectors,
     find_anchors,
     join_anchors,
-    scale_rows,
     to_broad,
     to_units,
 )
@@ -75,7 +74,8 @@ def score_documents(corpus: FittedCorpus, vectors: Vectors, weights: Array, narr
     values = values + walk.weight * walked
     spread, second = measure_spread(values), None
     # 3) few documents: again with the best ones
-    if count_effective(weights) <= TUNING.few:
+    effective = np.abs(weights).sum() ** 2 / max(np.sum(weights**2), 1e-12)  # documents of equal weights say as much
+    if effective <= TUNING.few:
         n_best = min(TUNING.n_second, len(values))
         best = np.sort(np.argpartition(-values, n_best - 1)[:n_best])
         joined = join_vectors(vectors, corpus.take_vectors(best))
@@ -128,11 +128,6 @@ def walk_from(corpus: FittedCorpus, vectors: Vectors, weights: Array, walk_weigh
     return Walk(at_anchors, spread, walk_weight), standardize(logarithm, spread)
 
 
-def count_effective(weights: Array) -> float:
-    """Return how many documents of equal weights say as much."""
-    return float(np.abs(weights).sum() ** 2 / max(np.sum(weights**2), 1e-12))
-
-
 def compute_contrast(frame: TopicFrame, vectors: Vectors, weights: Array) -> Contrast:
     """Compare documents with the corpus."""
     total = weights.sum()
@@ -169,19 +164,15 @@ def multiply_vectors(vectors: Vectors, contrast: Contrast) -> Array:
 
 def join_vectors(first: Vectors, second: Vectors) -> Vectors:
     """Return the documents of both."""
-    return Vectors(
-        sp.csr_array(sp.vstack([first.tfidf, second.tfidf], "csr")),
-        np.concatenate([first.coordinates, second.coordinates]),
-        np.concatenate([first.norms, second.norms]),
-        np.concatenate([first.broad, second.broad]),
-        sp.csr_array(sp.vstack([first.anchors, second.anchors], "csr")),
-    )
+    pairs: Any = zip(first, second, strict=True)
+    joined: Any = (sp.vstack(pair, "csr") if sp.issparse(pair[0]) else np.concatenate(pair) for pair in pairs)
+    return Vectors(*joined)
 
 
 def take_rows(vectors: Vectors, rows: Array) -> Vectors:
     """Return some of the documents."""
-    tfidf, coordinates, norms, broad, anchors = vectors
-    return Vectors(tfidf[rows], coordinates[rows], norms[rows], broad[rows], anchors[rows])
+    arrays: Any = vectors
+    return Vectors(*(values[rows] for values in arrays))
 
 
 def remove_words(frame: TopicFrame, vectors: Vectors, columns: Array) -> Vectors:
@@ -192,14 +183,16 @@ def remove_words(frame: TopicFrame, vectors: Vectors, columns: Array) -> Vectors
     X = vectors.tfidf
     is_left = ~np.isin(X.indices, columns)
     removed = sp.csr_array((np.where(is_left, 0, X.data), X.indices, X.indptr), shape=X.shape)
-    remainder = sp.csr_array((np.where(is_left, X.data, 0), X.indices, X.indptr), shape=X.shape, copy=True)
-    remainder.eliminate_zeros()
     lengths = np.sqrt(np.maximum(1 - np.asarray((removed * removed).sum(axis=1)), 0))
     lengths[lengths < 1e-3] = 0
+    inverse = 1 / np.where(lengths > 0, lengths, np.inf)
+    values = np.where(is_left, X.data, 0) * np.repeat(inverse, np.diff(X.indptr)).astype(np.float32)
+    remainder = sp.csr_array((values, X.indices, X.indptr), shape=X.shape, copy=True)
+    remainder.eliminate_zeros()
     coordinates = vectors.coordinates * vectors.norms[:, None] - removed[:, columns] @ frame.basis[columns]
-    units, norms = to_units(coordinates / np.where(lengths > 0, lengths, np.inf)[:, None])
+    units, norms = to_units(coordinates * inverse[:, None])
     anchors = join_anchors(*find_anchors(frame, units), vectors.anchors.shape[1])
-    return Vectors(scale_rows(remainder, lengths), units, norms, to_broad(frame, units)[0], anchors)
+    return Vectors(remainder, units, norms, to_broad(frame, units)[0], anchors)
 
 
 def standardize(values: Array, scale: Array) -> Array:

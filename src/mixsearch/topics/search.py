@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
+import scipy.sparse as sp
 
 from mixsearch._typing import Array
 from mixsearch.errors import HintError, Option, SearchWarning, WeakHintWarning, warn_user
 from mixsearch.machine import one_blas_thread
 from mixsearch.options import SearchOptions, check_range
 from mixsearch.topics.fitted_corpus import FittedCorpus, Vectors
-from mixsearch.topics.hint import Hint, mark_documents, weigh_documents
+from mixsearch.topics.hint import Hint, Vocabulary, find_terms, mark_documents, read_words, weigh_documents
 from mixsearch.topics.membership import TopicCheck, calibrate
 from mixsearch.topics.score import join_vectors, score_documents, take_rows
 from mixsearch.topics.topic import Topic, make_topic
@@ -101,20 +105,35 @@ def list_warnings(hint: Hint, n_documents: int, check: TopicCheck) -> list[Searc
     return warnings
 
 
-def check_hint(is_given: bool, both: Array, narrower: float) -> None:
-    """Reject a hint without words and documents, documents that are both about the topic and not, and far steps."""
+def make_hint(
+    corpus: FittedCorpus,
+    vocabulary: Vocabulary,
+    words: Any,
+    documents: Sequence[int] | None,
+    not_documents: Sequence[int] | None,
+    counts: sp.csr_array | None,
+    narrower: float,
+    meaning: int | None,
+) -> Hint:
+    """Look up the words and rows of a hint; `counts` are damped ones of other documents."""
     check_range(SearchOptions, "narrower", narrower)
-    if not is_given:
+    terms, avoided = ((), ()) if words is None else find_terms(read_words(words), vocabulary)
+    rows, not_rows = (
+        np.unique(corpus.find_rows([] if given is None else given)).astype(np.intp)
+        for given in (documents, not_documents)
+    )
+    if not terms and not len(rows) and counts is None:
         raise HintError(
             "A search needs words or documents. Give {words} or {documents}.",
             code="one_hint_needed",
             words=Option("words"),
             documents=Option("documents"),
         )
-    if len(both):
+    if len(np.intersect1d(rows, not_rows)):
         raise HintError(
             "A document is in {documents} and in {not_documents}. Leave it out of one of the two.",
             code="contradicting_documents",
             documents=Option("documents"),
             not_documents=Option("not_documents"),
         )
+    return Hint(terms, avoided, rows, not_rows, counts, narrower, meaning)

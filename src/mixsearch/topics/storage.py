@@ -7,8 +7,8 @@ The files: `frame/` has the arrays of the frame, `words` the words by column, an
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import fields
-from typing import Any
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,7 +21,7 @@ from mixsearch.io.folder import Folder, FolderWriter
 from mixsearch.io.parquet import TEXT
 from mixsearch.topics.fitted_corpus import FittedCorpus, Placed, Segment, TopicFrame
 
-WORDS, SEGMENTS = "words", "segments"
+WORDS, SEGMENTS, GROWTH = "words", "segments", "growth"
 BY_DOCUMENT, BY_WORD = "by_document", "by_word"
 # Counts and their places are numbered by 32 bits.
 MAX_NONZEROS = 2**31 - 1
@@ -29,6 +29,9 @@ MAX_NONZEROS = 2**31 - 1
 BLOCK_NONZEROS = 4_000_000
 # Indices of up to this many counts are compared with their bounds at once; those of more before the first search.
 MAX_CHECKED = 1 << 20
+# Refit from here on: half as many changed documents as were fitted, or one word in twenty more than expected that the
+# index does not know.
+MAX_CHANGED, MAX_NEW_WORDS = 0.5, 0.05
 
 
 # ---- Writing --------------------------------------------------------------------------------------------------------
@@ -235,3 +238,50 @@ def _widen(counts: sp.csc_array, n_words: int) -> sp.csc_array:
     """Return counts with empty columns for further words."""
     starts = np.append(counts.indptr, np.full(n_words - counts.shape[1], counts.indptr[-1]))
     return sp.csc_array((counts.data, counts.indices, starts), shape=(counts.shape[0], n_words))
+
+
+@dataclass(frozen=True)
+class Growth:
+    """Changes of an index since it was fitted.
+
+    Parameters
+    ----------
+    n_fitted : int
+        The number of documents of the fit.
+    n_added, n_removed : int
+        The number of documents that were added and removed since.
+    new_words, expected_new : float
+        The share of words of the added texts that the index did not know, and that in documents like those of the fit.
+    """
+
+    n_fitted: int
+    n_added: int = 0
+    n_removed: int = 0
+    new_words: float = 0.0
+    expected_new: float = 0.0
+
+    @property
+    def reason(self) -> Literal["new_words", "changed"] | None:
+        """The reason to fit the index again; None if there is no need."""
+        if self.new_words - self.expected_new > MAX_NEW_WORDS:
+            return "new_words"
+        return "changed" if self.n_added + self.n_removed > MAX_CHANGED * max(self.n_fitted, 1) else None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the fields and `reason`, for JSON.
+
+        Returns
+        -------
+        dict
+        """
+        return {**asdict(self), "reason": self.reason}
+
+
+def read_growth(folder: Folder) -> Growth:
+    """Read how an index has changed."""
+    try:
+        growth = Growth(**folder.facts[GROWTH])
+        _ = growth.reason  # its fields are numbers
+    except (KeyError, TypeError) as error:
+        raise damage_error("'{path}' is damaged: its growth is unknown.", path=str(folder.path)) from error
+    return growth

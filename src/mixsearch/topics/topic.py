@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from mixsearch._typing import Array, DataFrame
+from mixsearch._typing import Array
 from mixsearch.audit import Audit, AuditResult
 from mixsearch.core.extraction import extract_by_whitening
 from mixsearch.core.moments import Hinted
@@ -45,11 +45,7 @@ class TopicComponent(NamedTuple):
     separation: float
 
 
-MATCHES = {
-    "strong": "a strong match",
-    "fair": "a fair match",
-    "weak": "an uncertain match",
-}
+MATCHES = {"strong": "a strong match", "fair": "a fair match", "weak": "an uncertain match"}
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -149,15 +145,11 @@ class Topic:
     @cached_property
     def order(self) -> Array:
         """The documents that are listed, best first, as indices in the corpus."""
-        order = np.argsort(-self.scores, kind="stable")
-        return order if self._subset is None else order[self._subset[order]]
+        return self._find_best(self.n_documents)
 
     def _find_best(self, n: int) -> Array:
         """Return the best documents that are listed, without sorting the others."""
-        if self._subset is None:
-            return top_rows(self.scores, n)
-        listed = np.flatnonzero(self._subset)
-        return listed[top_rows(self.scores[listed], n)]
+        return self._listed[top_rows(self.scores[self._listed], n)]
 
     def documents(self, n: int = 10, *, skip: int = 0) -> list[tuple[int, float]]:
         """Return the documents that are most about the topic.
@@ -374,20 +366,6 @@ class Topic:
         return Audit(self.scores[self._listed], n_members, known=judged)
 
     # ---- Display ----
-
-    def to_frame(self) -> DataFrame:
-        """Return all documents as a data frame of Polars, best first.
-
-        Returns
-        -------
-        polars.DataFrame
-            With the columns row, score, membership and, for a hint of words, contains.
-        """
-        import polars as pl
-
-        order = self.order
-        columns = {"row": self._corpus.rows[order], "score": self.scores[order], "membership": self._membership[order]}
-        return pl.DataFrame(columns | ({"contains": self.contains[order]} if self.hint.terms else {}))
 
     @property
     def sentence(self) -> str:

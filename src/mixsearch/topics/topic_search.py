@@ -16,9 +16,9 @@ from mixsearch.errors import ArgumentError, Option, SearchError
 from mixsearch.io.values import is_missing
 from mixsearch.lda import LdaSearch
 from mixsearch.topics.fitted_corpus import FittedCorpus, check_counts, recover_counts
-from mixsearch.topics.hint import Hint, Vocabulary, find_terms, read_words, weigh_documents
+from mixsearch.topics.hint import Hint, Vocabulary, weigh_documents
 from mixsearch.topics.membership import TopicCheck
-from mixsearch.topics.search import check_hint, find_topic
+from mixsearch.topics.search import find_topic, make_hint
 from mixsearch.topics.topic import Topic
 from mixsearch.topics.tuning import TUNING
 
@@ -199,16 +199,9 @@ class TopicSearch(BaseEstimator):
         """
         check_is_fitted(self)
         corpus = self.corpus_
-        terms, avoided = ((), ()) if words is None else find_terms(read_words(words), self.vocabulary_)
-        rows, counts = np.empty(0, dtype=np.intp), None
-        if documents is not None:
-            if is_rows(documents):
-                rows = np.unique(corpus.find_rows(documents))
-            else:
-                counts = corpus.read_counts(self._count(documents))
-        avoid = np.empty(0, dtype=np.intp) if not_documents is None else np.unique(corpus.find_rows(not_documents))
-        check_hint(bool(terms) or len(rows) > 0 or counts is not None, np.intersect1d(rows, avoid), narrower)
-        hint = Hint(terms, avoided, rows, avoid, counts, narrower, meaning)
+        rows, counts = (documents, None) if documents is None or is_rows(documents) else (None, self._count(documents))
+        counts = None if counts is None else corpus.read_counts(counts)
+        hint = make_hint(corpus, self.vocabulary_, words, rows, not_documents, counts, narrower, meaning)
         if self.preset == "paper":
             return find_lda_topic(corpus, hint, self._model, self._counts)
         return find_topic(corpus, hint)
@@ -242,11 +235,9 @@ def is_rows(documents: Any) -> bool:
 
 def split_question(text: str) -> list[str]:
     """Split a word or phrase of a question as texts are split by default."""
-    from mixsearch.text.options import CorpusOptions
     from mixsearch.text.tokens import normalize_text, split_words
 
-    options = CorpusOptions()
-    return split_words(normalize_text(text), options)
+    return split_words(normalize_text(text))
 
 
 def check_vocabulary(vocabulary: Iterable[str] | Mapping[str, int], n_columns: int) -> list[str]:

@@ -37,7 +37,7 @@ class Tuning:
     min_lift: float = 2.0  # how many times as often a word must occur in members as elsewhere
     n_meanings: int = 4  # clusters of hint documents at most
     min_meaning: float = 0.05  # fraction of hint documents that a meaning has at least
-    same_meaning: float = 0.5  # cosine of cluster centers above which clusters are one meaning
+    same_topic: float = 0.5  # cosine above which clusters of hint documents, or words to start with, are one topic
 
 
 TUNING = Tuning()

@@ -27,14 +27,22 @@ from mixsearch.io.tables import concat
 from mixsearch.text.corpus import Corpus, CountChunk
 from mixsearch.text.count import count_documents, read_corpus
 from mixsearch.text.options import CorpusOptions
-from mixsearch.text.read import Documents, has_columns, name_columns
+from mixsearch.text.read import Documents, SourceReader, has_columns, name_columns
 from mixsearch.topics.build import Built, OnProgress, summarize, write_index
 from mixsearch.topics.fitted_corpus import Segment, damp_counts, place_documents
-from mixsearch.topics.growth import FACT as GROWTH
-from mixsearch.topics.growth import Growth, read_growth
 from mixsearch.topics.index import TopicIndex, open_index
 from mixsearch.topics.records import ID, ROW, check_schema, make_records, read_records, write_records
-from mixsearch.topics.storage import SEGMENTS, WORDS, join_segments, name_segment, take_documents, write_segment
+from mixsearch.topics.storage import (
+    GROWTH,
+    SEGMENTS,
+    WORDS,
+    Growth,
+    join_segments,
+    name_segment,
+    read_growth,
+    take_documents,
+    write_segment,
+)
 
 Existing = Literal["error", "skip", "replace"]
 # A segment is joined with the one before it unless that has more than this many times as many documents: so each
@@ -173,7 +181,7 @@ def add_documents(
         with read_corpus(
             source,
             _choose_reading(changes.index, source, reading),
-            features=changes.index.words[: changes.index.corpus.n_features],
+            features=changes.index.corpus.words[: changes.index.corpus.n_features],
             on_progress=lambda done, total: report("Reading", done, total, "bytes"),
         ) as added:
             return _add_corpus(changes, added, existing, report)
@@ -198,8 +206,8 @@ def _choose_reading(index: TopicIndex, source: Any, given: CorpusOptions | None)
 def _add_corpus(changes: _Changes, added: Corpus, existing: Existing, on_progress: OnProgress) -> Added:
     index = changes.index
     # 1) counts over the words of the index and then new ones, which may be in one document: others may come later
-    words, column_of = _join_words(index.words, added)
-    is_unknown = column_of >= len(index.words)
+    words, column_of = _join_words(index.corpus.words, added)
+    is_unknown = column_of >= index.corpus.n_words
     parts, listed, totals = [], [], np.zeros(len(column_of))
     for chunk in added.chunks():
         X = chunk.counts
@@ -345,7 +353,7 @@ def remove_documents(
     with update_folder(path) as (folder, out):
         changes, notes = _Changes(folder, out), list[SearchWarning]()
         if where is not None:
-            is_removed = changes.index.match(where)
+            is_removed = changes.index.columns.match(where)
         else:
             is_removed = _find_names(changes.index, {str(each) for each in ids or ()}, notes)
         n_removed = int(np.count_nonzero(is_removed))
@@ -427,7 +435,7 @@ def refresh_index(path: str | os.PathLike[str], *, on_progress: OnProgress | Non
     report = on_progress or (lambda *_: None)
     with write_folder(path, overwrite=True) as out:
         index = open_index(path)
-        with count_documents(_read_documents(index, report), index.reading) as corpus:
+        with count_documents(_read_documents(index, report), SourceReader(index.reading)) as corpus:
             n_components = index.folder.facts["n_components"]
             counted = write_index(out, corpus, n_components, index.reading, report, index.corpus.rows)
         out.facts["corpus"]["n_rows"] = index.n_rows

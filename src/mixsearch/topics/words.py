@@ -184,6 +184,6 @@ def _merge_clusters(X: Array, labels: Array) -> Array:
         centers /= np.maximum(np.linalg.norm(centers, axis=1, keepdims=True), 1e-12)
         cosines = centers @ centers.T - 2 * np.eye(len(names))
         i, j = np.unravel_index(cosines.argmax(), cosines.shape)
-        if len(names) < 2 or cosines[i, j] < TUNING.same_meaning:
+        if len(names) < 2 or cosines[i, j] < TUNING.same_topic:
             return np.unique(labels, return_inverse=True)[1]
         labels[labels == names[j]] = names[i]

@@ -65,7 +65,7 @@ def test_documents_come_with_names_texts_and_columns(index):
 
 
 def test_a_filter_lists_and_counts_only_documents_that_match(index):
-    mask = index.match("stars >= 4 and shop = 'Oslo'")
+    mask = index.columns.match("stars >= 4 and shop = 'Oslo'")
     expected = [
         s >= 4 and shop == "Oslo"
         for s, shop in zip(REVIEWS["stars"].to_pylist(), REVIEWS["shop"].to_pylist(), strict=True)
@@ -102,9 +102,8 @@ def test_several_hints_are_searched_at_once(index):
 def test_contents_describe_the_index(index):
     contents = index.contents()
     assert (contents.n_documents, contents.n_components) == (300, 3)
-    assert contents.n_bytes == sum(contents.bytes_of_files.values())
-    assert contents.frequent_words[0].n_documents == max(index.corpus.document_frequency[: contents.n_features])
-    assert contents.as_dict()["growth"]["needs_refresh"] is False
+    assert contents.n_bytes == sum(file.size for file in index.folder.manifest.files.values())
+    assert contents.as_dict()["growth"]["reason"] is None
     json.dumps(contents.as_dict())
 
 

@@ -8,9 +8,8 @@ from tests.every_word import every_word
 from mixsearch.errors import UnknownWordError
 from mixsearch.topics.build import IndexOptions, build_index
 from mixsearch.topics.completion import CorpusWord, complete_word, split_query
-from mixsearch.topics.document_map import embed_in_plane, place_in_plane
 from mixsearch.topics.index import open_index
-from mixsearch.topics.overview import list_topics
+from mixsearch.topics.overview import embed_in_plane, list_topics, place_in_plane
 
 pytestmark = pytest.mark.filterwarnings("ignore::mixsearch.errors.WeakHintWarning")
 SUBJECTS = [[f"{i}{name}" for i in "abcdefghijklmnopqrst"] for name in ("food", "sport", "law", "space")]

@@ -189,7 +189,7 @@ def test_a_refreshed_index_is_the_one_of_its_documents_from_scratch(path, tmp_pa
 
 
 def test_documents_like_those_of_the_fit_need_no_refit_and_new_words_do(path):
-    assert not add(path, MORE).growth.needs_refresh
+    assert add(path, MORE).growth.reason is None
     growth = add(path, make_reviews(["space"] * 30, 5000), "space").growth
     assert growth.reason == "new_words"
 
