@@ -219,7 +219,7 @@ def describe_index(index: TopicIndex, name: str) -> dict[str, Any]:
         "n_documents": index.n_documents,
         "n_words": index.corpus.n_words,
         "has_names": index.has_names,
-        "columns": [vars(column) for column in columns.kept],
+        "columns": [vars(column) for column in columns.stored],
         "over": columns.find("date"),
         "by": columns.find("category"),
     }

@@ -56,12 +56,12 @@ class TextColumns:
 
     texts: tuple[str, ...]
     id: str | None
-    kept: tuple[str, ...] = ()
+    stored: tuple[str, ...] = ()
 
     @property
     def all(self) -> list[str]:
         """Every column that is read, once."""
-        return list(dict.fromkeys([*self.texts, *([] if self.id is None else [self.id]), *self.kept]))
+        return list(dict.fromkeys([*self.texts, *([] if self.id is None else [self.id]), *self.stored]))
 
 
 def summarize_columns(
@@ -150,8 +150,8 @@ def choose_columns(
         id = names[0].name if names else None
     if options.keep is None or not isinstance(options.keep, str):
         return TextColumns(texts, id, tuple(dict.fromkeys(options.keep or ()))), notes
-    kept = tuple(summary.name for summary in summarize_columns(first, readings, texts, id) if summary.is_kept)
-    if left_out := [name for name in first.columns if name not in (*texts, id, *kept)]:
+    stored = tuple(summary.name for summary in summarize_columns(first, readings, texts, id) if summary.is_kept)
+    if left_out := [name for name in first.columns if name not in (*texts, id, *stored)]:
         notes.append(
             SearchWarning(
                 "These columns of {file!r} were not kept: {columns}. By default up to {n_columns} columns of at most "
@@ -164,7 +164,7 @@ def choose_columns(
                 argument=Option("keep"),
             )
         )
-    return TextColumns(texts, id, kept), notes
+    return TextColumns(texts, id, stored), notes
 
 
 def _choose_texts(

@@ -169,14 +169,14 @@ def get_texts(frame: pl.DataFrame, name: str) -> pl.Series:
 
 
 def _load_frame(frame: pl.DataFrame, columns: TextColumns) -> Documents:
-    missing = [name for name in columns.all if name not in frame.columns and name not in columns.kept]
+    missing = [name for name in columns.all if name not in frame.columns and name not in columns.stored]
     frame = frame.with_columns(pl.lit(None, pl.String).alias(name) for name in missing)
     texts = pl.DataFrame([get_texts(frame, name).alias(f"text {i}") for i, name in enumerate(columns.texts)])
     joined = texts.select(pl.concat_str(pl.all(), separator="\n", ignore_nulls=True)).to_series()
     return Documents(
         joined.fill_null("").alias(""),
         None if columns.id is None else get_texts(frame, columns.id).fill_null(""),
-        unwrap(frame[[name for name in columns.kept if name in frame.columns]]) if columns.kept else None,
+        unwrap(frame[[name for name in columns.stored if name in frame.columns]]) if columns.stored else None,
         int(texts.select(pl.all_horizontal(pl.all().is_null()).sum()).item()),
     )
 

@@ -32,10 +32,9 @@ _ENGLISH = (
 )
 # Lists have words of all kinds. Those that make up less than this share of the words of their language stay.
 _MIN_SHARE = 1 / 2000
-# A document needs this many different stop words of a language to be written in it.
+# A document needs this many different stop words of a language to be written in it: with one, questions of a line lose
+# their words (AP on stackoverflow -.016).
 _MIN_LISTED = 2
-# A language with a smaller share of the corpus is a few names and titles.
-_MIN_LANGUAGE_SHARE = 1 / 1000
 # A word stays if it is mostly used in languages that do not list it: "war" in English, beside some German.
 _MIN_USED = 1 / 2
 
@@ -83,10 +82,10 @@ def choose_stop_words(words: Sequence[str], counts: sp.csr_array) -> tuple[list[
     # 2) the words of all documents of a language, and those of each stop word in languages that list it
     lengths = np.bincount(languages, counts.sum(axis=1)[documents], len(lists))
     entries = used[documents].tocoo()
-    is_own = is_listed[entries.col, languages[entries.row]] > 0
-    in_language = np.bincount(entries.col, entries.data * is_own, len(listed))
+    is_listed_there = is_listed[entries.col, languages[entries.row]] > 0
+    in_language = np.bincount(entries.col, entries.data * is_listed_there, len(listed))
     # 3) the languages that occur, and their stop words
-    occurs = lengths >= _MIN_LANGUAGE_SHARE * max(lengths.sum(), 1)
+    occurs = lengths > 0
     is_stop = is_listed[:, occurs].any(axis=1) & (in_language >= _MIN_USED * used.sum(axis=0))
     is_frequent = in_language > _MIN_SHARE * (is_listed[:, occurs] @ lengths[occurs])
     frequent, every = ([listed[row] for row in np.flatnonzero(mask)] for mask in (is_stop & is_frequent, is_stop))

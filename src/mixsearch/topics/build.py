@@ -180,17 +180,17 @@ def write_index(
 ) -> dict[str, int]:
     """Write the index of a corpus, and return its size; `rows` are those of its documents if they are not counted."""
     d, name = corpus.n_features, name_segment(0)
-    others = d + np.flatnonzero(corpus.document_frequencies[d:] >= MIN_DOCUMENTS)
+    extra = d + np.flatnonzero(corpus.document_frequencies[d:] >= MIN_DOCUMENTS)
     # 1) counts by document, with texts, names and columns; those of words that are not features stay in memory
     by_document = CountWriter(out, f"{name}/{BY_DOCUMENT}")
-    of_others: list[sp.csr_array] = []
+    extra_counts: list[sp.csr_array] = []
     numbers: list[Array] = []
     has_names = False
 
     def write_counts(chunk: CountChunk) -> pl.DataFrame:
         counts = damp_counts(chunk.counts)
         by_document.append(counts[:, :d])
-        of_others.append(sp.csr_array(counts[:, others]))
+        extra_counts.append(sp.csr_array(counts[:, extra]))
         documents = np.arange(chunk.start, chunk.start + chunk.counts.shape[0])
         numbers.append(documents if rows is None else rows[documents])
         nonlocal has_names
@@ -201,11 +201,11 @@ def write_index(
     write_records(out, name, map(write_counts, corpus.chunks()))
     n = corpus.n_documents
     # 2) counts by word: features, and all other words that several documents have
-    on_progress("Listing words", 0, d + len(others), "words")
+    on_progress("Listing words", 0, d + len(extra), "words")
     features = by_document.open((n, d))
-    write_by_word(out, name, [features, sp.csr_array(sp.vstack(of_others, "csr"))])
-    of_others.clear()
-    out.save_texts(WORDS, pl.Series(corpus.words, dtype=pl.String).gather(np.append(np.arange(d), others)))
+    write_by_word(out, name, [features, sp.csr_array(sp.vstack(extra_counts, "csr"))])
+    extra_counts.clear()
+    out.save_texts(WORDS, pl.Series(corpus.words, dtype=pl.String).gather(np.append(np.arange(d), extra)))
     # 3) the frame, and all documents in it
     on_progress("Fitting topics", 0, None, "passes")
     frame, placed = fit_corpus(
@@ -230,7 +230,7 @@ def write_index(
         "n_documents": n,
         "n_empty": int(np.count_nonzero(placed.lengths == 0)),
         "n_missing": corpus.n_missing,
-        "n_words": d + len(others),
+        "n_words": d + len(extra),
         "n_features": d,
         "n_nonzeros": by_document.n_nonzeros,
         "n_components": len(frame.values),

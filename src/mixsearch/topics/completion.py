@@ -15,8 +15,6 @@ from mixsearch.text.tokens import normalize_text, split_words
 from mixsearch.topics.fitted_corpus import FittedCorpus
 from mixsearch.topics.tuning import TUNING
 
-# Letters of a word to start with, at least.
-_MIN_LETTERS = 3
 # Words whose spelling is kept: every key of a word asks for it several times.
 _N_SPELLED = 1024
 # The word at the end of a query: no blank, quote or pattern sign follows it.
@@ -34,20 +32,20 @@ class CorpusWord:
 # ---- Spelling and completion ----------------------------------------------------------------------------------------
 
 
-def make_speller(stop_words: Collection[str], is_known: Callable[[str], bool]) -> Callable[[str], tuple[str, ...]]:
+def make_speller(stop_words: Collection[str], is_word: Callable[[str], bool]) -> Callable[[str], tuple[str, ...]]:
     """Return a function from a word or phrase as it is typed to its words as the texts were split."""
 
     @lru_cache(_N_SPELLED)
     def spell(text: str) -> tuple[str, ...]:
         normal = normalize_text(text)
-        if is_known(normal) or "*" in normal or "?" in normal:
+        if is_word(normal) or "*" in normal or "?" in normal:
             return (normal,)
-        words = split_words(normal, is_known)
+        words = split_words(normal, is_word)
         if len(words) > 1:
             words = [word for word in words if word not in stop_words] or words
             if len("".join(words)) > len(normal):
                 # Of overlapping pairs of characters, those across two words are often too rare to be counted.
-                words = [word for word in words if is_known(word)] or words
+                words = [word for word in words if is_word(word)] or words
         return tuple(words) or (normal,)
 
     return spell
@@ -96,7 +94,7 @@ def choose_starters(corpus: FittedCorpus, words: Sequence[str], n: int) -> list[
     while len(chosen) < n and left.max(initial=0) > 0:
         column = int(left.argmax())
         left[column] = 0
-        if (len(words[column]) >= _MIN_LETTERS or not words[column].isascii()) and words[column][0].isalpha():
+        if words[column][0].isalpha():
             chosen.append(column)
             left[directions @ directions[column] > TUNING.same_topic * lengths * lengths[column]] = 0
     return [CorpusWord(words[column], int(n_documents[column])) for column in chosen]

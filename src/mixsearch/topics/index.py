@@ -195,14 +195,14 @@ class TopicIndex:
         if not isinstance(topics, Mapping):
             listed = [topics] if isinstance(topics, str | Topic) else list(topics)
             topics = name_topics([self.search(topic) if isinstance(topic, str) else topic for topic in listed])
-        named = {name: self.search(topic) if isinstance(topic, str) else topic for name, topic in topics.items()}
+        by_name = {name: self.search(topic) if isinstance(topic, str) else topic for name, topic in topics.items()}
         over, by = (None if name is None else self.columns.require(name) for name in (over, by))
         names = [name for name in (over, by) if name is not None]
         columns = self.columns.take(np.arange(self.n_documents), names) if names else pl.DataFrame()
         are_years = any(column.name == over and column.role == "date" for column in self.columns.described)
         subset = None if where is None else self.columns.match(where)
         return group_topics(
-            named, columns, over=over, by=by, every=every, where=where, subset=subset, are_years=are_years
+            by_name, columns, over=over, by=by, every=every, where=where, subset=subset, are_years=are_years
         )
 
     # ---- Documents ----

@@ -138,7 +138,7 @@ class Columns:
         return [ROW, *(column.name for column in self.described)]
 
     @property
-    def kept(self) -> list[StoredColumn]:
+    def stored(self) -> list[StoredColumn]:
         """The columns kept from the input, without the row and the name of each document."""
         return [column for column in self.described if column.name != ID or not self._has_names]
 
@@ -189,7 +189,7 @@ class Columns:
 
     def list_values(self, documents: Array) -> list[dict[str, Any]]:
         """Return the values of the kept columns of some documents."""
-        names = [column.name for column in self.kept]
+        names = [column.name for column in self.stored]
         return self.take(documents, names).to_dicts() if names else [{} for _ in documents]
 
     def _read_all(self, names: list[str] | None) -> pl.DataFrame:

@@ -202,13 +202,13 @@ def _list_shapes(folder: Folder, names: Sequence[str]) -> Iterator[tuple[str, tu
 # ---- Changing -------------------------------------------------------------------------------------------------------
 
 
-def take_documents(segment: Segment, is_kept: Array) -> Segment:
+def take_documents(segment: Segment, is_left: Array) -> Segment:
     """Return the documents of a segment that a mask marks, (n,)."""
-    rows = np.flatnonzero(is_kept)
+    rows = np.flatnonzero(is_left)
     X = segment.by_word
-    inside = is_kept[X.indices]
+    inside = is_left[X.indices]
     starts = np.concatenate([[0], np.cumsum(inside, dtype=np.int32)])[X.indptr]
-    indices = (np.cumsum(is_kept, dtype=np.int32) - 1)[X.indices[inside]]
+    indices = (np.cumsum(is_left, dtype=np.int32) - 1)[X.indices[inside]]
     # Of near copies, the first one that is left is what the others repeat.
     _, firsts, numbers = np.unique(segment.copy_of[rows], return_index=True, return_inverse=True)
     return Segment(

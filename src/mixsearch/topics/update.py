@@ -199,7 +199,7 @@ def _choose_reading(index: TopicIndex, source: Any, given: CorpusOptions | None)
     if options.keep == "auto" and not (isinstance(source, str) and source == "-"):
         # Columns that the index does not have are kept only if they are named. Standard input can be read once.
         there = name_columns(source, options)
-        options = replace(options, keep=[column.name for column in index.columns.kept if column.name in there])
+        options = replace(options, keep=[column.name for column in index.columns.stored if column.name in there])
     return options
 
 
@@ -444,7 +444,7 @@ def refresh_index(path: str | os.PathLike[str], *, on_progress: OnProgress | Non
 
 def _read_documents(index: TopicIndex, on_progress: OnProgress) -> Iterator[Documents]:
     """Iterate over the stored documents, in chunks."""
-    chosen = [column.name for column in index.columns.kept]
+    chosen = [column.name for column in index.columns.stored]
     columns = index.columns.select(chosen) if chosen else None
     names = index.columns.read_names() if index.has_names else None
     for part in row_slices(index.n_documents):

@@ -58,7 +58,7 @@ def test_documents_come_with_names_texts_and_columns(index):
         assert (document.row, document.name, document.text) == (row, f"r{row}", TEXTS[row])
         assert document.columns == {name: REVIEWS[name][row].as_py() for name in ("stars", "day", "shop")}
     assert index.columns.names == ["row", "id", "stars", "day", "shop"]
-    assert [column.name for column in index.columns.kept] == ["stars", "day", "shop"]
+    assert [column.name for column in index.columns.stored] == ["stars", "day", "shop"]
     assert index.columns.table["stars"].to_list() == REVIEWS["stars"].to_pylist()
     several = index.columns.take([7, 3], ["shop", "row"])
     assert several.rows() == [(REVIEWS["shop"][7].as_py(), 7), (REVIEWS["shop"][3].as_py(), 3)]
